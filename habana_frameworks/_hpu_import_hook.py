@@ -1,7 +1,7 @@
 """Import hook that makes `hvd.init()` load the HPU and form the launcher's job (see horovod_start.py in the package).
 
-hpu_tensorflow.pth installs the hook at every start of Python, so it also works in programs that import only Horovod.
-Start-up must stay cheap: this module imports only sys and lives outside the package.
+hpu_tensorflow.pth installs the hook at every start of Python, for programs that import only Horovod. Start-up must stay
+cheap: this module imports only sys and is outside the package.
 """
 
 from __future__ import annotations

@@ -70,12 +70,12 @@ def read() -> list[Flag]:
     for entry in _single_entries(yaml.safe_load((ROOT / "plugin/flags.yaml").read_text())):
         known = {field.name for field in dataclasses.fields(Flag)}
         if extra := set(entry) - known:
-            raise ValueError(f"{entry.get('name')}: unknown fields {sorted(extra)}")
+            raise ValueError(f"{entry.get('name')}: unknown fields {sorted(extra)}; known: {sorted(known)}")
         flag = Flag(
             **{**entry, "meaning": " ".join(entry["meaning"].split()), "values": tuple(entry.get("values", ()))}
         )
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*(<module>)?", flag.name):
-            raise ValueError(f"{flag.name}: not a variable name")
+            raise ValueError(f"{flag.name}: not a variable name: use A-Z, 0-9 and _")
         if flag.effect not in EFFECTS:
             raise ValueError(f"{flag.name}: effect {flag.effect} is none of {EFFECTS}")
         if flag.type not in TYPES:

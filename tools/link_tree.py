@@ -20,7 +20,7 @@ sys.exit(main())
 def main() -> int:
     """Writes the .pth file and the command. Fails outside a virtual environment."""
     if sys.prefix == sys.base_prefix:
-        print(f"{sys.executable} is not a virtual environment", file=sys.stderr)
+        print(f"{sys.executable} is not in a virtual environment: python -m venv .venv", file=sys.stderr)
         return 1
     pathlib.Path(sysconfig.get_path("purelib"), "hpu_tensorflow.pth").write_text(f"{ROOT}\n{HOOK.read_text()}")
     command = pathlib.Path(sysconfig.get_path("scripts"), "hpu")

@@ -1,7 +1,7 @@
 """An HPU for stock TensorFlow, with the interface of Gaudi's `habana_frameworks.tensorflow`.
 
 Importing this package imports no TensorFlow, prints nothing, touches no device and starts no thread.
-`load_habana_module()` gives TensorFlow the device `/device:HPU:0`.
+`load_habana_module()` adds the device `/device:HPU:0` to TensorFlow.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports HabanaEstimator at first use, because it imports TensorFlow."""
+    """Imports HabanaEstimator at first use, because its module imports TensorFlow."""
     if name == "HabanaEstimator":
         from habana_frameworks.tensorflow.habana_estimator import HabanaEstimator
 

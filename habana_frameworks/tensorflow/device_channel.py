@@ -26,10 +26,7 @@ def is_address(backend: str) -> bool:
 
 
 def target(backend: str) -> str:
-    """Returns the address in a value of HPU_BACKEND, in the form of gRPC and `hpu serve --listen`.
-
-    That is "unix:/path" or "host:port".
-    """
+    """Returns the address in a value of HPU_BACKEND, as "unix:/path" or "host:port"."""
     return backend.removeprefix(_SCHEMES[backend.partition(":")[0]])
 
 
@@ -48,15 +45,18 @@ def check_address(address: str) -> None:
 
 
 def open_channel(backend: str) -> Any:
-    """Returns a grpc.Channel to the server, with the credentials of HPU_SERVER_…. It connects at its first call.
+    """Returns a grpc.Channel to the server, with the credentials of HPU_SERVER_…. The first call connects it.
 
     Each channel has its own connection, for at most one session.
 
-    Raises ValueError, naming the setting or the address, if one of them is wrong; ImportError without grpcio.
+    Raises ValueError if a setting or the address is wrong, ImportError without grpcio.
     """
     import grpc
 
-    check_address(target(backend))
+    try:
+        check_address(target(backend))
+    except ValueError as error:
+        raise ValueError(f"HPU_BACKEND={backend}: {error}; correct HPU_BACKEND") from None
     _check_owner(target(backend))
     token, encrypted = _token(), backend.startswith("grpcs:")
     root, chain = _read("HPU_SERVER_CA", flags.server_ca()), _read("HPU_SERVER_CERT", flags.server_cert())
@@ -122,7 +122,7 @@ def _check_secrecy(backend: str, token: str, certificates: bool) -> None:
         return
     if certificates:
         raise ValueError(
-            "HPU_SERVER_CA or HPU_SERVER_CERT is set, but grpc:// is not encrypted: set "
+            f"{'HPU_SERVER_CA' if flags.server_ca() else 'HPU_SERVER_CERT'} is set, but grpc:// is not encrypted: set "
             f"HPU_BACKEND=grpcs://{target(backend)}"
         )
     if token and not _is_loopback(target(backend).rpartition(":")[0].strip("[]")):

@@ -47,13 +47,13 @@ def start(
     allow_faults: clients may inject errors with HPU_FAULTS.
     faults: errors injected into every session, as returned by fault_schedule.read().
     recipe_key: at least 32 secret bytes. The server accepts recipes from its clients only if a server with this key
-    made them. Without a key it uses a random one; later servers then refuse the recipes that clients have stored.
+    signed them. Without a key, the server uses a random one, so later servers refuse the recipes that clients stored.
     token: secret that clients must send (HPU_SERVER_TOKEN); printable ASCII. Empty: no token needed.
     launch_timeout_seconds: a launch that runs longer ends its session; 0: no limit. None: 0 at a Unix socket, 3600 at
     a port.
 
-    Raises errors.DeviceError if the server cannot start, errors.HabanaModuleError if the plugin is missing. A process
-    runs at most one server.
+    Raises errors.DeviceError if the server cannot start, errors.HabanaModuleError if the plugin or
+    TensorFlow is missing. A process runs at most one server.
     """
     global _server
     if launch_timeout_seconds is None:
@@ -61,7 +61,9 @@ def start(
     with _lock:
         try:
             if _server is not None:
-                raise StatusError(Code.FAILED_PRECONDITION, "this process already runs a device server")
+                raise StatusError(
+                    Code.FAILED_PRECONDITION, "this process already runs a device server: call stop() first"
+                )
             settings = ServerSettings(
                 address,
                 _module_count(),
@@ -79,7 +81,7 @@ def start(
                 flags.remote_shared_memory(),
             )
             command = _fork_server_command()
-            # Imports the protobuf messages, which exist only after a build.
+            # Imported only here, because it imports the protobuf messages, which exist only after a build.
             from habana_frameworks.tensorflow._internal.serve.thread import FrontThread
 
             _server = FrontThread(settings, command, _environment())
@@ -121,11 +123,10 @@ def _default_memory_bytes() -> int:
 
 
 def _fork_server_command() -> list[str]:
-    """Runs Python with -I: the working directory and PYTHON… variables of the server must not affect the sessions."""
-    versions = lib_utils.installed_tensorflow()
-    if not versions:
-        plugin_library.import_tensorflow()  # raises an error that says what to do
-    (plugin,) = lib_utils.mandatory_libraries(next(iter(versions.values())))
+    """Returns the command line of host.py. With -I, working directory and PYTHON… variables do not affect sessions."""
+    # Importing TensorFlow takes seconds, so its version comes from the installed package if there is one.
+    version = next(iter(lib_utils.installed_tensorflow().values()), None)
+    (plugin,) = lib_utils.mandatory_libraries(version or plugin_library.import_tensorflow().__version__)
     libraries = map(str, (*plugin_library.tensorflow_libraries(), plugin))
     return [sys.executable, "-I", host.__file__, *libraries]
 

@@ -11,11 +11,12 @@ import pathlib
 import time
 from collections.abc import Iterator
 
+from habana_frameworks.tensorflow import errors
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 
 class Recording:
-    """Records copies, launches, compiles and collectives from construction until stop(). Several may run at once.
+    """Records copies, launches, compiles and collectives from construction until stop(). Recordings may overlap.
 
     detailed: include the shapes of each launch's arguments and results.
     """
@@ -25,15 +26,32 @@ class Recording:
         self._number: int = c_api.function(self._plugin, "hpu_trace_start")(detailed)
 
     def stop(self) -> bytes:
-        """Waits for the queued work and returns the trace as JSON, or b"" if the recording was already stopped."""
-        c_api.check(self._plugin, "hpu_synchronize")
-        return c_api.read(self._plugin, "hpu_trace_stop", self._number)
+        """Waits for the queued work and returns the trace as JSON, or b"" if the recording was already stopped.
+
+        Raises errors.DeviceError if the queued work failed.
+        """
+        trace, error = self._stop()
+        if error is not None:
+            raise error
+        return trace
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Stops the recording and writes the trace to `path`. Creates the directory if it is missing."""
         target = pathlib.Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(self.stop())
+        trace, error = self._stop()
+        target.write_bytes(trace)
+        if error is not None:
+            raise error
+
+    def _stop(self) -> tuple[bytes, errors.DeviceError | None]:
+        """Returns the trace, and the error of the queued work if it failed."""
+        failure = None
+        try:
+            c_api.check(self._plugin, "hpu_synchronize")
+        except errors.DeviceError as error:
+            failure = error
+        return c_api.read(self._plugin, "hpu_trace_stop", self._number), failure
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 
 class HabanaModuleError(RuntimeError):
-    """Base class: the HPU cannot be registered with TensorFlow."""
+    """Base class: the HPU cannot be set up in this process."""
 
 
 class TensorFlowError(HabanaModuleError):
@@ -33,7 +33,7 @@ class SettingError(HabanaModuleError):
 
 
 class DeviceError(RuntimeError):
-    """The device cannot be acquired, or work queued on it failed. `code` is the status code (absl, gRPC)."""
+    """An operation of the plugin, the device or a device server failed. `code` is the status code (absl, gRPC)."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -41,4 +41,4 @@ class DeviceError(RuntimeError):
 
 
 class JobError(RuntimeError):
-    """The processes that a launcher started cannot find each other."""
+    """Horovod cannot form the job that the launcher started: processes are missing, or sizes or ranks differ."""

@@ -9,6 +9,8 @@ from habana_frameworks.tensorflow._internal import flag_values as values
 
 ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_BACKEND", "string", "auto"),
+    values.Flag("HPU_PJRT_OPTIONS", "string", ""),
+    values.Flag("HPU_PJRT_DONATION", "bool", "true"),
     values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
     values.Flag("HPU_MEMORY_MB", "int", "32768"),
     values.Flag("HPU_MODULES", "int", "8", old_name="HPU_EMULATOR_MODULES"),
@@ -186,16 +188,33 @@ _BY_NAME = {flag.name: flag for flag in ALL}
 
 
 def backend() -> str:
-    """HPU_BACKEND: Device to use: auto (a Gaudi if one is there, else the emulator), emulator, null (a device that
-    computes nothing, for measuring host overhead), or a module of a device server (hpu serve): grpc+unix:/path,
-    grpc://host:port, or grpcs://host:port with TLS.
+    """HPU_BACKEND: Device to use: auto (a Gaudi if present, else the emulator), emulator, null (a device that
+    computes nothing, to measure host overhead), a device of a PJRT plugin (pjrt:cpu, pjrt:cuda, or
+    pjrt:/path/of/the/plugin.so), or a module of a device server (hpu serve): grpc+unix:/path, grpc://host:port,
+    or grpcs://host:port with TLS.
     """
     return values.parse_string(_BY_NAME["HPU_BACKEND"])
 
 
+def pjrt_options() -> str:
+    """HPU_PJRT_OPTIONS: Options for the client of HPU_BACKEND=pjrt:…, as name=value;name=value. Values are true,
+    false, integers, decimal numbers, lists of integers ([0,1]) or text. The plugin refuses options that it does
+    not know.
+    """
+    return values.parse_string(_BY_NAME["HPU_PJRT_OPTIONS"])
+
+
+def pjrt_donation() -> bool:
+    """HPU_PJRT_DONATION: Whether launches with HPU_BACKEND=pjrt:… update variables in their own memory. Without
+    donation, each launch allocates new memory for them; use it to find out whether a wrong result comes from
+    donation.
+    """
+    return values.parse_bool(_BY_NAME["HPU_PJRT_DONATION"])
+
+
 def remote_shared_memory() -> bool:
-    """HPU_REMOTE_SHARED_MEMORY: Whether copies to and from a device server on this machine (grpc+unix:/path) go
-    through memory that both processes share, rather than over the socket. Counts for programs and for hpu serve.
+    """HPU_REMOTE_SHARED_MEMORY: Whether copies to and from a device server on this machine (grpc+unix:/path) use
+    shared memory instead of the socket. Read by programs and by hpu serve.
     """
     return values.parse_bool(_BY_NAME["HPU_REMOTE_SHARED_MEMORY"])
 
@@ -206,155 +225,155 @@ def memory_mb() -> int:
 
 
 def modules() -> int:
-    """HPU_MODULES: Number of modules, emulated or null, that the processes of one user share. Each process holds
-    one.
+    """HPU_MODULES: Number of emulated or null modules on this machine, shared by all processes of a user. Each
+    process holds one module.
     """
     return values.parse_int(_BY_NAME["HPU_MODULES"])
 
 
 def device_type() -> str:
-    """HPU_DEVICE_TYPE: Model that the emulated card says it is (habana_device.get_type()): GAUDI, GAUDI2, or any
-    other text.
+    """HPU_DEVICE_TYPE: Model that the emulated card reports (habana_device.get_type()): GAUDI, GAUDI2, or any other
+    text.
     """
     return values.parse_string(_BY_NAME["HPU_DEVICE_TYPE"])
 
 
 def emulator_threads() -> int:
-    """HPU_EMULATOR_THREADS: Threads that the emulator computes with; 0 takes one for each CPU that this process may
+    """HPU_EMULATOR_THREADS: Number of compute threads of the emulator; 0: one for each CPU that this process may
     use.
     """
     return values.parse_int(_BY_NAME["HPU_EMULATOR_THREADS"])
 
 
 def emulator_kernels() -> bool:
-    """HPU_EMULATOR_KERNELS: Whether recipes of the emulator call kernels of ours, and TensorFlow's, where XLA's code
-    would be slower: convolutions, pooling and others (docs/developer/emulator_kernels.md). Without them the
-    numbers are those of XLA's just-in-time compiler.
+    """HPU_EMULATOR_KERNELS: Whether recipes of the emulator call this package's and TensorFlow's kernels where XLA's
+    code is slower: convolutions, pooling and others (docs/developer/emulator_kernels.md). Without kernels,
+    results are those of XLA's just-in-time compiler.
     """
     return values.parse_bool(_BY_NAME["HPU_EMULATOR_KERNELS"])
 
 
 def autotune() -> bool:
-    """HPU_AUTOTUNE: Whether the emulator's compiler times both XLA's code and TensorFlow's kernel for products of
-    matrices and convolutions, once for each shape in a process, and takes the quicker one, instead of choosing by
-    rules (docs/developer/emulator_code.md). The recipe keeps the choice: nothing is timed when it runs.
+    """HPU_AUTOTUNE: Whether the emulator's compiler chooses between XLA's code and TensorFlow's kernel for matrix
+    products and convolutions by timing both, once per shape and process, instead of by rules
+    (docs/developer/emulator_code.md). The recipe contains the choice, so launches are not timed.
     """
     return values.parse_bool(_BY_NAME["HPU_AUTOTUNE"])
 
 
 def emulator_target() -> str:
-    """HPU_EMULATOR_TARGET: Processor that the emulator compiles for: native takes all instructions of the one it
-    runs on; generic those that every x86-64 processor has, for the same numbers and the same recipes on all
-    machines (docs/developer/emulator_code.md).
+    """HPU_EMULATOR_TARGET: Processor for which the emulator compiles. native: all instructions of this machine's
+    processor. generic: instructions of every x86-64 processor, for equal results and recipes on all machines
+    (docs/developer/emulator_code.md).
     """
     return values.parse_string(_BY_NAME["HPU_EMULATOR_TARGET"])
 
 
 def emulator_profile() -> bool:
-    """HPU_EMULATOR_PROFILE: Whether recipes of the emulator count the time of each instruction, at some cost; `hpu
-    explain --time` sets it and shows the times.
+    """HPU_EMULATOR_PROFILE: Whether recipes of the emulator measure the time of each instruction, which slows them
+    down. `hpu explain --time` sets this variable and shows the times.
     """
     return values.parse_bool(_BY_NAME["HPU_EMULATOR_PROFILE"])
 
 
 def compile_effort() -> int:
-    """HPU_COMPILE_EFFORT: How much the emulator's compiler optimises, from 0 (quickest to compile) to 3 (quickest to
-    run); docs/developer/emulator_code.md has figures.
+    """HPU_COMPILE_EFFORT: Optimisation level of the emulator's compiler, from 0 (fastest compilation) to 3 (fastest
+    execution). docs/developer/emulator_code.md has measurements.
     """
     return values.parse_int(_BY_NAME["HPU_COMPILE_EFFORT"])
 
 
 def fill_memory() -> int:
-    """HPU_FILL_MEMORY: For tests: a byte (0 to 255) that device memory is filled with whenever it is allocated, and
-    the temporaries of a recipe before each launch, so that results that nothing wrote show. Slow. -1 fills
-    nothing. Read at the first allocation.
+    """HPU_FILL_MEMORY: For tests: byte (0 to 255) that fills device memory at each allocation, and a recipe's
+    temporaries before each launch, so that uninitialised results become visible. Slow. -1: no fill. Read at the
+    first allocation.
     """
     return values.parse_int(_BY_NAME["HPU_FILL_MEMORY"])
 
 
 def module_lock_dir() -> str:
-    """HPU_MODULE_LOCK_DIR: Directory of the lock files that claim modules of this machine; empty takes
-    hpu-emulator-<uid> under XDG_RUNTIME_DIR or /tmp.
+    """HPU_MODULE_LOCK_DIR: Directory of the lock files that claim modules of this machine; empty: hpu-emulator-<uid>
+    in XDG_RUNTIME_DIR or /tmp.
     """
     return values.parse_string(_BY_NAME["HPU_MODULE_LOCK_DIR"])
 
 
 def server_token() -> str:
-    """HPU_SERVER_TOKEN: The token that a device server wants of its clients (hpu serve --token-file)."""
+    """HPU_SERVER_TOKEN: Token that the device server requires (hpu serve --token-file)."""
     return values.parse_string(_BY_NAME["HPU_SERVER_TOKEN"])
 
 
 def server_token_file() -> str:
-    """HPU_SERVER_TOKEN_FILE: A file with that token, in place of HPU_SERVER_TOKEN. Nobody else may open it (chmod
-    600).
+    """HPU_SERVER_TOKEN_FILE: File with the token, instead of HPU_SERVER_TOKEN. Must not be accessible to other users
+    (chmod 600).
     """
     return values.parse_string(_BY_NAME["HPU_SERVER_TOKEN_FILE"])
 
 
 def server_ca() -> str:
-    """HPU_SERVER_CA: A file of certificates (PEM) that vouch for the device server of HPU_BACKEND=grpcs://…; empty
-    takes those that the system trusts.
+    """HPU_SERVER_CA: File of CA certificates (PEM) that verify the device server of HPU_BACKEND=grpcs://…; empty:
+    the system's CA certificates.
     """
     return values.parse_string(_BY_NAME["HPU_SERVER_CA"])
 
 
 def server_cert() -> str:
-    """HPU_SERVER_CERT: A file with the certificate (PEM) that this program shows a device server which asks for one
+    """HPU_SERVER_CERT: File with this program's client certificate (PEM), for a device server that requires one
     (--tls-client-ca).
     """
     return values.parse_string(_BY_NAME["HPU_SERVER_CERT"])
 
 
 def server_key() -> str:
-    """HPU_SERVER_KEY: A file with the private key (PEM) of HPU_SERVER_CERT. Nobody else may open it (chmod 600)."""
+    """HPU_SERVER_KEY: File with the private key (PEM) of HPU_SERVER_CERT. Must not be accessible to other users
+    (chmod 600).
+    """
     return values.parse_string(_BY_NAME["HPU_SERVER_KEY"])
 
 
 def faults() -> list[str]:
-    """HPU_FAULTS: Errors and delays that tests ask for: a comma-separated list of kind@n (the n-th command of that
-    kind fails), kind@n+ (it and all later ones) and kind%p (each with probability p, by seed=n). Kinds: launch,
-    copy, fill, out_of_memory (while the work runs), compile, allocate (at the call), lost (a command loses the
-    device); slow_copy and slow_compile, with :ms at the end.
+    """HPU_FAULTS: Errors and delays to inject in tests: a comma-separated list of kind@n (the n-th command of this
+    kind fails), kind@n+ (the n-th and all later commands fail) and kind%p (each command fails with probability
+    p); seed=n seeds the random draws. Kinds: launch, copy, fill, out_of_memory (when the work runs), compile,
+    allocate (at the call), lost (a command loses the device); slow_copy and slow_compile end with :ms.
     """
     return values.parse_list(_BY_NAME["HPU_FAULTS"])
 
 
 def eager_compile_after() -> int:
-    """HPU_EAGER_COMPILE_AFTER: How often an eager op of one signature runs by its CPU kernel before it is compiled;
-    0 compiles at once, as the card does.
+    """HPU_EAGER_COMPILE_AFTER: Number of times that an eager op of one signature runs on its CPU kernel before it is
+    compiled; 0 compiles immediately, as the card does.
     """
     return values.parse_int(_BY_NAME["HPU_EAGER_COMPILE_AFTER"])
 
 
 def eager_max_signatures() -> int:
-    """HPU_EAGER_MAX_SIGNATURES: An eager op that has been called with more signatures (dtypes, shapes, compile-time
-    constants) than this is no longer compiled but runs by its CPU kernel. Without effect where
-    HPU_EAGER_COMPILE_AFTER is 0.
+    """HPU_EAGER_MAX_SIGNATURES: Number of signatures (dtypes, shapes, compile-time constants) after which an eager
+    op is no longer compiled but runs on its CPU kernel. No effect with HPU_EAGER_COMPILE_AFTER=0.
     """
     return values.parse_int(_BY_NAME["HPU_EAGER_MAX_SIGNATURES"])
 
 
 def clustering() -> str:
-    """HPU_CLUSTERING: Whether graphs are cut into clusters (docs/tuning/clustering.md). off runs every op as its own
-    recipe; lite clusters only ops that XLA fuses (element-wise ones, reductions, changes of shape). Where it is
-    set, it overrides set_jit and global_jit_level. A function with jit_compile=True is a cluster whatever it
-    says.
+    """HPU_CLUSTERING: Whether graphs are divided into clusters (docs/tuning/clustering.md). off: each op is its own
+    recipe. lite: clusters contain only ops that XLA fuses (element-wise ops, reductions, shape changes). If set,
+    overrides set_jit and global_jit_level. A function with jit_compile=True is always a cluster.
     """
     return values.parse_string(_BY_NAME["HPU_CLUSTERING"])
 
 
 def min_cluster_size() -> int:
-    """HPU_MIN_CLUSTER_SIZE: Smallest number of ops that make a cluster; smaller groups run op by op."""
+    """HPU_MIN_CLUSTER_SIZE: Minimum number of ops in a cluster; smaller groups run op by op."""
     return values.parse_int(_BY_NAME["HPU_MIN_CLUSTER_SIZE"])
 
 
 def max_cluster_size() -> int:
-    """HPU_MAX_CLUSTER_SIZE: Largest number of ops in a cluster; 0 sets no bound."""
+    """HPU_MAX_CLUSTER_SIZE: Maximum number of ops in a cluster; 0: no limit."""
     return values.parse_int(_BY_NAME["HPU_MAX_CLUSTER_SIZE"])
 
 
 def cluster_fuel() -> int:
-    """HPU_CLUSTER_FUEL: Number of clusters that may still be made in this process, for bisecting; -1 sets no bound."""
+    """HPU_CLUSTER_FUEL: Maximum number of clusters created in this process, for bisecting; -1: no limit."""
     return values.parse_int(_BY_NAME["HPU_CLUSTER_FUEL"])
 
 
@@ -364,7 +383,7 @@ def strict_flags() -> bool:
 
 
 def hls_module_id() -> int:
-    """HLS_MODULE_ID: Module that this process must take; -1 takes any free one."""
+    """HLS_MODULE_ID: Module that this process must acquire; -1: any free module."""
     return values.parse_int(_BY_NAME["HLS_MODULE_ID"])
 
 
@@ -375,144 +394,144 @@ def habana_visible_modules() -> list[str]:
 
 def habana_initial_workspace_size_mb() -> int:
     """HABANA_INITIAL_WORKSPACE_SIZE_MB: Device memory that the first launch reserves for the temporaries of all
-    recipes, in MiB; more is taken when a recipe needs it.
+    recipes, in MiB. The workspace grows if a recipe needs more.
     """
     return values.parse_int(_BY_NAME["HABANA_INITIAL_WORKSPACE_SIZE_MB"])
 
 
 def workspace_chunk_mb() -> int:
-    """HPU_WORKSPACE_CHUNK_MB: Step in which the memory for temporaries grows, in MiB. Large steps keep it from
-    leaving holes between tensors as it grows.
+    """HPU_WORKSPACE_CHUNK_MB: Step by which the workspace for temporaries grows, in MiB. Large steps reduce
+    fragmentation between tensors.
     """
     return values.parse_int(_BY_NAME["HPU_WORKSPACE_CHUNK_MB"])
 
 
 def tf_cpu_allocator_size_g() -> int:
-    """TF_CPU_ALLOCATOR_SIZE_G: Size of the pool of device-reachable host memory in GiB; 0 takes the smallest of 64,
-    80 % of available memory, and available memory less 16. Reserved, committed as it is used.
+    """TF_CPU_ALLOCATOR_SIZE_G: Size of the pool of device-reachable host memory, in GiB; 0: the minimum of 64, 80 %
+    of the available memory, and the available memory less 16. Reserved, and committed on use.
     """
     return values.parse_int(_BY_NAME["TF_CPU_ALLOCATOR_SIZE_G"])
 
 
 def tf_cpu_runtime_fallback() -> str:
-    """TF_CPU_RUNTIME_FALLBACK: Whether a cluster that cannot be compiled or launched may run on the CPU instead;
-    forbid makes it an error.
+    """TF_CPU_RUNTIME_FALLBACK: Whether a cluster that cannot be compiled or launched may run on the CPU; forbid
+    makes this an error.
     """
     return values.parse_string(_BY_NAME["TF_CPU_RUNTIME_FALLBACK"])
 
 
 def hbn_tf_graph_dump() -> int:
-    """HBN_TF_GRAPH_DUMP: Graph dumps under TF_DUMP_GRAPH_PREFIX (docs/user/logging.md). 0 none, 1 each graph after
-    the passes, above 1 all phases and passes.
+    """HBN_TF_GRAPH_DUMP: Graph dumps in TF_DUMP_GRAPH_PREFIX (docs/user/logging.md). 0: none; 1: each graph after
+    the passes; above 1: all phases and passes.
     """
     return values.parse_int(_BY_NAME["HBN_TF_GRAPH_DUMP"])
 
 
 def tf_dump_graph_prefix() -> str:
-    """TF_DUMP_GRAPH_PREFIX: Directory of graph dumps; empty for none."""
+    """TF_DUMP_GRAPH_PREFIX: Directory of graph dumps; empty: no dumps."""
     return values.parse_string(_BY_NAME["TF_DUMP_GRAPH_PREFIX"])
 
 
 def tf_place_on_cpu() -> list[str]:
-    """TF_PLACE_ON_CPU: Comma-separated op types that run on the CPU; all_nodes puts every op there."""
+    """TF_PLACE_ON_CPU: Comma-separated op types to place on the CPU; all_nodes places every op there."""
     return values.parse_list(_BY_NAME["TF_PLACE_ON_CPU"])
 
 
 def op_list() -> str:
-    """HPU_OP_LIST: List of the ops that the device takes: emulator (all that compiles) or gaudi (what is known of
-    the card, so that a program can be tried for it without one).
+    """HPU_OP_LIST: List of the ops that the device supports: emulator (every op that compiles) or gaudi (the ops
+    that the card is known to support, to test a program without a card).
     """
     return values.parse_string(_BY_NAME["HPU_OP_LIST"])
 
 
 def op_list_unknown() -> str:
-    """HPU_OP_LIST_UNKNOWN: What becomes of ops that the active list knows nothing of; allow and warn leave them on
-    the HPU.
+    """HPU_OP_LIST_UNKNOWN: Placement of ops that the active list does not contain: allow and warn place them on the
+    HPU, cpu on the CPU.
     """
     return values.parse_string(_BY_NAME["HPU_OP_LIST_UNKNOWN"])
 
 
 def tf_habana_allow_legacy_variables_on_cpu() -> bool:
-    """TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU: Whether legacy (reference) variables may be used; they live on the
-    CPU. Otherwise they are an error.
+    """TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU: Whether programs may use legacy (reference) variables, which are
+    placed on the CPU. Otherwise these variables are an error.
     """
     return values.parse_bool(_BY_NAME["TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU"])
 
 
 def tf_dont_cluster() -> list[str]:
-    """TF_DONT_CLUSTER: Comma-separated names of nodes that stay out of clusters."""
+    """TF_DONT_CLUSTER: Comma-separated names of nodes to keep out of clusters."""
     return values.parse_list(_BY_NAME["TF_DONT_CLUSTER"])
 
 
 def tf_bf16_conversion() -> str:
-    """TF_BF16_CONVERSION: Automatic conversion to bfloat16: empty, 0 or false is off; 1, true or full, basic, bert,
-    unet2d are built-in recipes; anything else is the path of a JSON file.
+    """TF_BF16_CONVERSION: Automatic conversion to bfloat16. Empty, 0 or false: off; 1, true or full, basic, bert,
+    unet2d: a built-in configuration; any other value: path of a JSON file.
     """
     return values.parse_string(_BY_NAME["TF_BF16_CONVERSION"])
 
 
 def tf_bf16_dump_path() -> str:
-    """TF_BF16_DUMP_PATH: File to which the configuration of the bfloat16 conversion in force is written, as JSON."""
+    """TF_BF16_DUMP_PATH: File to which the active configuration of the bfloat16 conversion is written, as JSON."""
     return values.parse_string(_BY_NAME["TF_BF16_DUMP_PATH"])
 
 
 def tf_enable_bf16_conversion() -> str:
-    """TF_ENABLE_BF16_CONVERSION: Deprecated name of TF_BF16_CONVERSION, which wins where both are set."""
+    """TF_ENABLE_BF16_CONVERSION: Deprecated name of TF_BF16_CONVERSION, which takes precedence if both are set."""
     return values.parse_string(_BY_NAME["TF_ENABLE_BF16_CONVERSION"])
 
 
 def tf_enable_auto_mixed_precision() -> bool:
-    """TF_ENABLE_AUTO_MIXED_PRECISION: Starts the bfloat16 conversion of HPU graphs, and the scaling of the loss in
-    optimizers that have none.
+    """TF_ENABLE_AUTO_MIXED_PRECISION: Enables the bfloat16 conversion of HPU graphs, and loss scaling in optimizers
+    without it.
     """
     return values.parse_bool(_BY_NAME["TF_ENABLE_AUTO_MIXED_PRECISION"])
 
 
 def tf_enable_auto_mixed_precision_graph_rewrite() -> bool:
-    """TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE: Starts the bfloat16 conversion of HPU graphs, without scaling of
-    the loss.
+    """TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE: Enables the bfloat16 conversion of HPU graphs, without loss
+    scaling.
     """
     return values.parse_bool(_BY_NAME["TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE"])
 
 
 def tf_auto_mixed_precision_graph_rewrite_allowlist_add() -> list[str]:
-    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD: Op types that the bfloat16 conversion converts beyond
-    those of its recipe.
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD: Op types to add to the allowlist of the bfloat16
+    conversion's configuration.
     """
     return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD"])
 
 
 def tf_auto_mixed_precision_graph_rewrite_allowlist_remove() -> list[str]:
-    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE: Op types that the bfloat16 conversion takes off the
-    recipe's allowlist.
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE: Op types to remove from the allowlist of the bfloat16
+    conversion's configuration.
     """
     return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE"])
 
 
 def tf_auto_mixed_precision_graph_rewrite_inferlist_add() -> list[str]:
-    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_ADD: Op types that the bfloat16 conversion adds to the
-    recipe's conditional list.
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_ADD: Op types to add to the conditional list of the bfloat16
+    conversion's configuration.
     """
     return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_ADD"])
 
 
 def tf_auto_mixed_precision_graph_rewrite_inferlist_remove() -> list[str]:
-    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_REMOVE: Op types that the bfloat16 conversion takes off the
-    recipe's conditional lists.
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_REMOVE: Op types to remove from the conditional lists of the
+    bfloat16 conversion's configuration.
     """
     return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_REMOVE"])
 
 
 def tf_auto_mixed_precision_graph_rewrite_denylist_add() -> list[str]:
-    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD: Op types that the bfloat16 conversion takes off all lists
-    of the recipe.
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD: Op types to remove from all lists of the bfloat16
+    conversion's configuration.
     """
     return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD"])
 
 
 def tf_auto_mixed_precision_graph_rewrite_denylist_remove() -> list[str]:
     """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_REMOVE: Op types that
-    TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD does not concern.
+    TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD does not affect.
     """
     return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_REMOVE"])
 
@@ -532,72 +551,70 @@ def fp32_math() -> str:
 
 
 def tf_enable_pattern_matcher() -> bool:
-    """TF_ENABLE_PATTERN_MATCHER: Whether groups of ops are replaced by fused ones."""
+    """TF_ENABLE_PATTERN_MATCHER: Whether the graph passes replace groups of ops by fused ops."""
     return values.parse_bool(_BY_NAME["TF_ENABLE_PATTERN_MATCHER"])
 
 
 def tf_max_const_size_in_cluster() -> int:
-    """TF_MAX_CONST_SIZE_IN_CLUSTER: Largest constant, in bytes, that folding may make and that clusters hold a copy
-    of.
+    """TF_MAX_CONST_SIZE_IN_CLUSTER: Maximum size of a constant, in bytes, that constant folding may create and that
+    clusters may copy.
     """
     return values.parse_int(_BY_NAME["TF_MAX_CONST_SIZE_IN_CLUSTER"])
 
 
 def tf_preliminary_cluster_size() -> int:
-    """TF_PRELIMINARY_CLUSTER_SIZE: Largest number of ops in a cluster, as HPU_MAX_CLUSTER_SIZE; the smallest that is
-    set counts. 0 sets no bound.
+    """TF_PRELIMINARY_CLUSTER_SIZE: Maximum number of ops in a cluster, like HPU_MAX_CLUSTER_SIZE; the smallest limit
+    that is set applies. 0: no limit.
     """
     return values.parse_int(_BY_NAME["TF_PRELIMINARY_CLUSTER_SIZE"])
 
 
 def tf_max_cluster_size() -> int:
-    """TF_MAX_CLUSTER_SIZE: Largest number of ops in a cluster, as HPU_MAX_CLUSTER_SIZE; the smallest that is set
-    counts. 0 sets no bound.
+    """TF_MAX_CLUSTER_SIZE: Maximum number of ops in a cluster, like HPU_MAX_CLUSTER_SIZE; the smallest limit that is
+    set applies. 0: no limit.
     """
     return values.parse_int(_BY_NAME["TF_MAX_CLUSTER_SIZE"])
 
 
 def tf_cluster_variables() -> bool:
-    """TF_CLUSTER_VARIABLES: Whether reads and updates of variables may be inside clusters."""
+    """TF_CLUSTER_VARIABLES: Whether clusters may contain reads and updates of variables."""
     return values.parse_bool(_BY_NAME["TF_CLUSTER_VARIABLES"])
 
 
 def tf_recipe_cache_path() -> str:
-    """TF_RECIPE_CACHE_PATH: Directory in which compiled recipes are kept for later runs and shared with other
-    processes of this user; it is made if need be. Empty keeps them in memory only.
+    """TF_RECIPE_CACHE_PATH: Directory that stores compiled recipes for later runs and for other processes of this
+    user. Created if missing. Empty: recipes stay in memory only.
     """
     return values.parse_string(_BY_NAME["TF_RECIPE_CACHE_PATH"])
 
 
 def recipe_cache_read_only() -> bool:
-    """HPU_RECIPE_CACHE_READ_ONLY: Uses what TF_RECIPE_CACHE_PATH holds and changes nothing there."""
+    """HPU_RECIPE_CACHE_READ_ONLY: Loads recipes from TF_RECIPE_CACHE_PATH without changing the directory."""
     return values.parse_bool(_BY_NAME["HPU_RECIPE_CACHE_READ_ONLY"])
 
 
 def recipe_cache_max_mb() -> int:
-    """HPU_RECIPE_CACHE_MAX_MB: Bound of what TF_RECIPE_CACHE_PATH may hold, in MiB; the least recently used recipes
-    go first. 0 sets no bound.
+    """HPU_RECIPE_CACHE_MAX_MB: Maximum size of TF_RECIPE_CACHE_PATH, in MiB; the least recently used recipes are
+    evicted first. 0: no limit.
     """
     return values.parse_int(_BY_NAME["HPU_RECIPE_CACHE_MAX_MB"])
 
 
 def recipe_cache_min_compile_ms() -> int:
-    """HPU_RECIPE_CACHE_MIN_COMPILE_MS: Recipes that took less time to compile, in milliseconds, are not kept on
-    disk.
-    """
+    """HPU_RECIPE_CACHE_MIN_COMPILE_MS: Minimum compile time, in milliseconds, of recipes that are stored on disk."""
     return values.parse_int(_BY_NAME["HPU_RECIPE_CACHE_MIN_COMPILE_MS"])
 
 
 def recipe_cache_remote() -> str:
-    """HPU_RECIPE_CACHE_REMOTE: Storage of recipes that the machines of a team share, asked after
-    TF_RECIPE_CACHE_PATH: file:///directory (a shared file system), http://host:port/prefix or https://…
-    (docs/tuning/recipes.md). Empty uses none.
+    """HPU_RECIPE_CACHE_REMOTE: Storage of recipes that the machines of a team share, used if TF_RECIPE_CACHE_PATH
+    lacks a recipe: file:///directory (a shared file system), http://host:port/prefix or https://…
+    (docs/tuning/recipes.md). Empty: none.
     """
     return values.parse_string(_BY_NAME["HPU_RECIPE_CACHE_REMOTE"])
 
 
 def recipe_cache_remote_key_file() -> str:
-    """HPU_RECIPE_CACHE_REMOTE_KEY_FILE: File with the team's secret, 32 bytes or more, of mode 0600. It signs
+    """HPU_RECIPE_CACHE_REMOTE_KEY_FILE: File with the team's secret key: 32 bytes or more, mode 0600. The key signs
     recipes for HPU_RECIPE_CACHE_REMOTE; recipes without its signature are not loaded. Without the file, the
     remote cache is not used.
     """
@@ -605,106 +622,105 @@ def recipe_cache_remote_key_file() -> str:
 
 
 def recipe_cache_remote_token_file() -> str:
-    """HPU_RECIPE_CACHE_REMOTE_TOKEN_FILE: File with a bearer token, of mode 0600, that
-    HPU_RECIPE_CACHE_REMOTE=https://… asks for (Authorization header). Empty sends none.
+    """HPU_RECIPE_CACHE_REMOTE_TOKEN_FILE: File with the bearer token, mode 0600, that
+    HPU_RECIPE_CACHE_REMOTE=https://… requires (Authorization header). Empty: no token.
     """
     return values.parse_string(_BY_NAME["HPU_RECIPE_CACHE_REMOTE_TOKEN_FILE"])
 
 
 def recipe_cache_remote_read_only() -> bool:
-    """HPU_RECIPE_CACHE_REMOTE_READ_ONLY: Fetches recipes from HPU_RECIPE_CACHE_REMOTE and uploads none."""
+    """HPU_RECIPE_CACHE_REMOTE_READ_ONLY: Fetches recipes from HPU_RECIPE_CACHE_REMOTE, but uploads none."""
     return values.parse_bool(_BY_NAME["HPU_RECIPE_CACHE_REMOTE_READ_ONLY"])
 
 
 def recipe_cache_remote_timeout_s() -> int:
     """HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S: Time limit of one transfer from or to HPU_RECIPE_CACHE_REMOTE, in seconds.
-    After it, the recipe is compiled. After three failed transfers, the process does not use the remote cache any
-    more.
+    After a time-out, the recipe is compiled. After three failed transfers, the process no longer uses the remote
+    cache.
     """
     return values.parse_int(_BY_NAME["HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S"])
 
 
 def recipe_lock_timeout_s() -> int:
-    """HPU_RECIPE_LOCK_TIMEOUT_S: How long to wait for another process that compiles the same recipe, in seconds,
-    before compiling it here, too.
+    """HPU_RECIPE_LOCK_TIMEOUT_S: Maximum time to wait for another process that compiles the same recipe, in seconds.
+    After a time-out, this process compiles the recipe, too.
     """
     return values.parse_int(_BY_NAME["HPU_RECIPE_LOCK_TIMEOUT_S"])
 
 
 def compile_mode() -> str:
-    """HPU_COMPILE_MODE: When clusters are compiled. strict at the first execution of each signature; lazy after
-    HPU_LAZY_COMPILE_AFTER executions on the CPU; async in the background, while they run on the CPU; never. A
-    function with jit_compile=True is always compiled at once.
+    """HPU_COMPILE_MODE: When clusters are compiled. strict: at the first execution of each signature; lazy: after
+    HPU_LAZY_COMPILE_AFTER executions on the CPU; async: in the background, while the cluster runs on the CPU;
+    never: not at all. A function with jit_compile=True is always compiled at its first execution.
     """
     return values.parse_string(_BY_NAME["HPU_COMPILE_MODE"])
 
 
 def lazy_compile_after() -> int:
-    """HPU_LAZY_COMPILE_AFTER: How often a cluster runs on the CPU with one signature before HPU_COMPILE_MODE=lazy
-    compiles it.
+    """HPU_LAZY_COMPILE_AFTER: Number of times that a cluster of one signature runs on the CPU before
+    HPU_COMPILE_MODE=lazy compiles it.
     """
     return values.parse_int(_BY_NAME["HPU_LAZY_COMPILE_AFTER"])
 
 
 def compile_limit_s() -> int:
-    """HPU_COMPILE_LIMIT_S: A cluster that once took longer to compile, in seconds, is not compiled for other
-    signatures in the modes lazy and async.
+    """HPU_COMPILE_LIMIT_S: Compile time in seconds after which a cluster is not compiled for further signatures, in
+    the modes lazy and async.
     """
     return values.parse_int(_BY_NAME["HPU_COMPILE_LIMIT_S"])
 
 
 def tf_enable_dynamic_shapes() -> bool:
-    """TF_ENABLE_DYNAMIC_SHAPES: Whether a cluster that is given many numbers of rows (batch sizes) runs them with
-    few recipes: rows are added up to 1, 2, 3, 4, 6, 8, 12, ... where they do not depend on each other, and
-    dropped again. Where they do, the cluster runs on the CPU once it needs too many recipes, as in the modes lazy
-    and async.
+    """TF_ENABLE_DYNAMIC_SHAPES: Whether a cluster that receives many different numbers of rows (batch sizes) runs
+    with few recipes. If rows are independent of each other, the batch is padded to 1, 2, 3, 4, 6, 8, 12, ...
+    rows. Otherwise the cluster runs on the CPU once it needs too many recipes, as in the modes lazy and async.
     """
     return values.parse_bool(_BY_NAME["TF_ENABLE_DYNAMIC_SHAPES"])
 
 
 def collective_bucket_mb() -> int:
-    """HPU_COLLECTIVE_BUCKET_MB: Gradients are reduced among workers in buckets of this many MiB, each as soon as it
-    is full, while the backward pass goes on; 0 reduces all at once at its end.
+    """HPU_COLLECTIVE_BUCKET_MB: Size of the buckets in which workers reduce gradients, in MiB. A full bucket is
+    reduced while the backward pass continues. 0: all gradients are reduced together after the backward pass.
     """
     return values.parse_int(_BY_NAME["HPU_COLLECTIVE_BUCKET_MB"])
 
 
 def collective_fabric() -> str:
-    """HPU_COLLECTIVE_FABRIC: Whether workers whose HPUs are modules of one device server exchange data in its memory
-    (auto) or by TensorFlow's transport, as workers of different servers do. One worker that has it off has it off
-    for all of its groups.
+    """HPU_COLLECTIVE_FABRIC: Whether workers whose HPUs are modules of one device server exchange data inside the
+    server (auto) or through TensorFlow's transport (off), as workers of different servers do. off on one worker
+    applies to all of its groups.
     """
     return values.parse_string(_BY_NAME["HPU_COLLECTIVE_FABRIC"])
 
 
 def collective_precision() -> str:
-    """HPU_COLLECTIVE_PRECISION: Type in which all-reduces in graphs exchange and add float32 tensors; bfloat16
-    halves what they send and rounds each sum.
+    """HPU_COLLECTIVE_PRECISION: Dtype in which all-reduces in graphs transfer and add float32 tensors; bfloat16
+    halves the transferred data and rounds each sum.
     """
     return values.parse_string(_BY_NAME["HPU_COLLECTIVE_PRECISION"])
 
 
 def tf_habana_collective_reduce_sync() -> bool:
     """TF_HABANA_COLLECTIVE_REDUCE_SYNC: Whether reductions wait for the whole backward pass, as with
-    HPU_COLLECTIVE_BUCKET_MB=0, rather than go on beside it.
+    HPU_COLLECTIVE_BUCKET_MB=0, instead of overlapping with it.
     """
     return values.parse_bool(_BY_NAME["TF_HABANA_COLLECTIVE_REDUCE_SYNC"])
 
 
 def collective_stall_s() -> int:
-    """HPU_COLLECTIVE_STALL_S: A collective operation that waits longer for other workers, in seconds, is named in a
-    warning, with the workers and whether they answer; 0 never warns.
+    """HPU_COLLECTIVE_STALL_S: Time in seconds that a collective operation waits for other workers before a warning.
+    The warning names the operation and the workers, and says whether they respond. 0: no warning.
     """
     return values.parse_int(_BY_NAME["HPU_COLLECTIVE_STALL_S"])
 
 
 def hbn_tf_graph_prefix() -> str:
-    """HBN_TF_GRAPH_PREFIX: Put before the names of graph dumps. The multi-node set-up sets it to rank_<n>_."""
+    """HBN_TF_GRAPH_PREFIX: Prefix of the file names of graph dumps. The multi-node set-up appends rank_<n>_."""
     return values.parse_string(_BY_NAME["HBN_TF_GRAPH_PREFIX"])
 
 
 def tf_grappler_graph_def_path() -> str:
-    """TF_GRAPPLER_GRAPH_DEF_PATH: Directory to which each graph is written before and after our passes."""
+    """TF_GRAPPLER_GRAPH_DEF_PATH: Directory to which each graph is written before and after this package's passes."""
     return values.parse_string(_BY_NAME["TF_GRAPPLER_GRAPH_DEF_PATH"])
 
 
@@ -714,82 +730,81 @@ def enable_console() -> bool:
 
 
 def log_level_all() -> int:
-    """LOG_LEVEL_ALL: Level of the plugin's log, from 0 (everything) to 6 (nothing); 5 keeps critical errors only."""
+    """LOG_LEVEL_ALL: Level of the plugin's log, from 0 (everything) to 6 (nothing); 5: only critical errors."""
     return values.parse_int(_BY_NAME["LOG_LEVEL_ALL"])
 
 
 def habana_logs() -> str:
-    """HABANA_LOGS: Directory of the plugin's log files; empty takes ~/.habana_logs."""
+    """HABANA_LOGS: Directory of the plugin's log files; empty: ~/.habana_logs."""
     return values.parse_string(_BY_NAME["HABANA_LOGS"])
 
 
 def tf_cpp_min_vlog_level() -> int:
-    """TF_CPP_MIN_VLOG_LEVEL: TensorFlow 2.15 calls it TF_CPP_MAX_VLOG_LEVEL; load_habana_module() warns and sets
-    that, if it comes before TensorFlow's first message.
+    """TF_CPP_MIN_VLOG_LEVEL: Old name of TF_CPP_MAX_VLOG_LEVEL, which TensorFlow 2.15 reads. load_habana_module()
+    copies the value, with a warning, unless TF_CPP_MAX_VLOG_LEVEL is set.
     """
     return values.parse_int(_BY_NAME["TF_CPP_MIN_VLOG_LEVEL"])
 
 
 def autoload() -> bool:
-    """HPU_AUTOLOAD: hvd.init() loads the HPU module in programs that do not load it themselves, as Gaudi's Horovod
-    does.
+    """HPU_AUTOLOAD: Whether hvd.init() loads the HPU module in programs that do not load it themselves, as Gaudi's
+    Horovod does.
     """
     return values.parse_bool(_BY_NAME["HPU_AUTOLOAD"])
 
 
 def horovod_rendezvous() -> str:
-    """HPU_HOROVOD_RENDEZVOUS: Where the ranks of a job meet that Open MPI, Slurm or TF_CONFIG started, if Horovod
-    uses Gloo: host:port, an address of rank 0's machine and a port that is free there. Needed for several
-    machines, unless TF_CONFIG tells addresses. On one machine they meet on its loopback interface without it.
+    """HPU_HOROVOD_RENDEZVOUS: Address of the rendezvous of a job's ranks, if Open MPI, Slurm or TF_CONFIG started
+    them and Horovod uses Gloo: host:port, with an address of rank 0's machine and a free port there. Required for
+    several machines, unless TF_CONFIG names the addresses. On one machine, the ranks use the loopback interface
+    by default.
     """
     return values.parse_string(_BY_NAME["HPU_HOROVOD_RENDEZVOUS"])
 
 
 def gc_kernel_path() -> str:
-    """GC_KERNEL_PATH: Libraries of users' kernels, with colons between their paths: functions and HLO for the guids
-    that custom ops name (docs/user/custom_ops.md). Loaded when a guid is first looked for that is not built in.
+    """GC_KERNEL_PATH: Colon-separated paths of libraries with user kernels: functions and HLO for the guids in
+    custom ops (docs/user/custom_ops.md). Loaded at the first lookup of a guid that is not built in.
     """
     return values.parse_string(_BY_NAME["GC_KERNEL_PATH"])
 
 
 def habana_profile() -> str:
-    """HABANA_PROFILE: 1, or the name of one of the card's templates, has the whole program traced: copies, launches,
-    compiles and collectives, with shapes, in default_profiling.json of the working directory, written when the
-    program ends (docs/tuning/profiling.md). Read by load_habana_module().
+    """HABANA_PROFILE: 1, or the name of one of the card's templates, traces the whole program: copies, launches,
+    compiles and collectives, with shapes. The trace is written to default_profiling.json in the working directory
+    when the program ends (docs/tuning/profiling.md). Read by load_habana_module().
     """
     return values.parse_string(_BY_NAME["HABANA_PROFILE"])
 
 
 def habana_profile_range() -> str:
-    """HABANA_PROFILE_RANGE: start:stop has the steps from start to stop traced in the programs that TF_HOOK_MODE
-    names. The second name is the older one.
+    """HABANA_PROFILE_RANGE: start:stop traces the steps from start to stop - 1 of the programs that TF_HOOK_MODE
+    selects. HABANA_PROFILE_RANGE takes precedence over its older name, TF_HW_PROFILE_RANGE.
     """
     return values.parse_string(_BY_NAME["HABANA_PROFILE_RANGE"])
 
 
 def tf_hw_profile_range() -> str:
-    """TF_HW_PROFILE_RANGE: start:stop has the steps from start to stop traced in the programs that TF_HOOK_MODE
-    names. The second name is the older one.
+    """TF_HW_PROFILE_RANGE: start:stop traces the steps from start to stop - 1 of the programs that TF_HOOK_MODE
+    selects. HABANA_PROFILE_RANGE takes precedence over its older name, TF_HW_PROFILE_RANGE.
     """
     return values.parse_string(_BY_NAME["TF_HW_PROFILE_RANGE"])
 
 
 def tf_hook_mode() -> str:
-    """TF_HOOK_MODE: Whose steps HABANA_PROFILE_RANGE counts: those of MonitoredSession.run (v1), of Model.fit
-    (keras), of an Orbit-like trainer's train (ctl), or all. Read by load_habana_module().
+    """TF_HOOK_MODE: What HABANA_PROFILE_RANGE counts as steps: calls of MonitoredSession.run (v1), batches of
+    Model.fit (keras), calls of an Orbit-like trainer's train (ctl), or all. Read by load_habana_module().
     """
     return values.parse_string(_BY_NAME["TF_HOOK_MODE"])
 
 
 def habana_synapse_logger() -> str:
-    """HABANA_SYNAPSE_LOGGER: What synapse_logger_init() does: all, or True, starts the log of what the device does;
-    range leaves that to SynapseLoggerHook (docs/tuning/profiling.md).
+    """HABANA_SYNAPSE_LOGGER: What synapse_logger_init() does: all, true or 1 starts the log of device activity;
+    range leaves the start to SynapseLoggerHook (docs/tuning/profiling.md).
     """
     return values.parse_string(_BY_NAME["HABANA_SYNAPSE_LOGGER"])
 
 
 def hbn_synapse_logger_commands() -> str:
-    """HBN_SYNAPSE_LOGGER_COMMANDS: Commands for py_synapse_logger, with colons between them, run when it is first
-    used.
-    """
+    """HBN_SYNAPSE_LOGGER_COMMANDS: Colon-separated commands that py_synapse_logger runs at its first use."""
     return values.parse_string(_BY_NAME["HBN_SYNAPSE_LOGGER_COMMANDS"])

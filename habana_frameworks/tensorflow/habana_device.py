@@ -72,9 +72,9 @@ def reset_peak_memory() -> None:
 
 
 def acquire() -> None:
-    """Acquires a module now instead of at its first use.
+    """Acquires a module now instead of at the first use of the HPU.
 
-    Raises errors.DeviceError if no module is free; the message names the processes that hold them.
+    Raises errors.DeviceError on failure. If no module is free, the message names the processes that hold the modules.
     """
     with _lock:
         c_api.check(plugin_library.handle(), "hpu_acquire")
@@ -102,7 +102,7 @@ class Event:
     end.record()
     print(begin.elapsed_time(end), "ms")
 
-    An event that was never recorded counts as reached. Recording it again moves it. query(), synchronize() and
+    An event that was never recorded counts as reached. Recording an event again moves it. query(), synchronize() and
     elapsed_time() raise errors of preceding work as errors.DeviceError. The constructor acquires the device.
     """
 
@@ -135,7 +135,10 @@ class Event:
         self._call("hpu_event_synchronize")
 
     def elapsed_time(self, end: Event) -> float:
-        """Waits for both events and returns the milliseconds from this event to `end`. Both need enable_timing."""
+        """Waits for both events and returns the milliseconds from this event to `end`.
+
+        Both events must be recorded and have enable_timing.
+        """
         milliseconds = ctypes.c_double()
         self._call("hpu_event_elapsed", end._handle, ctypes.byref(milliseconds))
         return milliseconds.value

@@ -1,4 +1,4 @@
-"""Horovod helpers of Gaudi's releases up to 1.4. Without hvd_init() they report a job of one rank.
+"""Horovod helpers of Gaudi's releases up to 1.4. Before hvd_init() the helpers report a job of one rank.
 
 This module imports neither Horovod nor TensorFlow before hvd_init().
 """
@@ -59,7 +59,8 @@ def hvd_init(framework: Framework = Framework.TENSORFLOW) -> None:
         module.init()
     if multinode_helpers.comm_size() > 1 and multinode_helpers.comm_rank() != module.rank():
         raise errors.JobError(
-            f"rank mismatch: {multinode_helpers.comm_rank()} from the launcher, {module.rank()} from Horovod"
+            f"this process is rank {multinode_helpers.comm_rank()} for the launcher, but rank {module.rank()} for "
+            "Horovod: start all processes with one launcher"
         )
     hvd._module = module
 

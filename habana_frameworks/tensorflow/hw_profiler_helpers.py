@@ -57,7 +57,7 @@ class SynapseLoggerHook:
         self._recording: device_trace.Recording | None = None
 
     def before_run(self) -> None:
-        """Starts the trace if the next step is listed."""
+        """If the step is listed, starts a trace unless one is running, and marks the step."""
         if self._step not in self._steps:
             return
         if self._recording is None:
@@ -66,13 +66,13 @@ class SynapseLoggerHook:
         device_trace.mark(f"step {self._step}")
 
     def after_run(self) -> None:
-        """Ends the trace if the next step is not listed."""
+        """Writes the trace if the next step is not listed."""
         self._step += 1
         if self._recording is not None and self._step not in self._steps:
             self.finish()
 
     def finish(self) -> None:
-        """Stops and writes the current trace, if any, also when the program ends before the last listed step."""
+        """Stops and writes the current trace, if any. Called at exit in case the last listed step was not reached."""
         recording, self._recording = self._recording, None
         if recording is not None:
             recording.write(_file_name(f"[{self._first}-{self._step - 1}]"))
@@ -131,7 +131,7 @@ def _around(method: Callable[..., Any], hook: SynapseLoggerHook) -> Callable[...
 
 @functools.cache
 def _range_hook() -> SynapseLoggerHook | None:
-    """Returns the hook for HABANA_PROFILE_RANGE, or None. The process has one, so all modes share its step count."""
+    """Returns the hook for HABANA_PROFILE_RANGE, or None. One per process: all modes share its step count."""
     text = flags.habana_profile_range() or flags.tf_hw_profile_range()
     if not text:
         return None

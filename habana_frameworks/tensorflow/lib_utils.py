@@ -14,7 +14,7 @@ _FLAVOURS = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu
 
 
 def package_directory() -> str:
-    """The directory of these Python files."""
+    """Directory of the package habana_frameworks.tensorflow."""
     return str(_PACKAGE)
 
 

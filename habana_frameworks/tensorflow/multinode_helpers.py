@@ -45,13 +45,13 @@ def is_hierarchical() -> bool:
 
 
 def _with_rank(prefix: str, rank: int) -> str:
-    """Appends rank_<n>_ unless it is there: spawned children inherit the environment and run the set-up again."""
+    """Appends rank_<n>_ unless present: spawned children inherit the environment and run the set-up again."""
     suffix = f"rank_{rank}_"
     return prefix if prefix.endswith(suffix) else prefix + suffix
 
 
 def _setup_env_for_multinode(required: bool = False) -> None:
-    """Sets the module and the prefix of dumps and logs for this process of a job. Idempotent.
+    """Sets the variables for the module and for the dumps' rank prefix in this process of a job. Idempotent.
 
     Does nothing for a single process. Raises RuntimeError instead if `required`.
     """
@@ -74,9 +74,9 @@ def _setup_env_for_multinode(required: bool = False) -> None:
 
 
 def _choose_module(ranks: launchers.Ranks) -> None:
-    """Sets HLS_MODULE_ID, unless TF_CONFIG is the only source of ranks and no modules are selected.
+    """Sets HLS_MODULE_ID if it is unset, unless the ranks come from TF_CONFIG and no modules are selected.
 
-    TF_CONFIG does not know of other jobs on the machine, so the process then takes any free module.
+    TF_CONFIG does not describe other jobs on the machine, so the process then acquires any free module.
     """
     if os.environ.get("HLS_MODULE_ID"):
         return

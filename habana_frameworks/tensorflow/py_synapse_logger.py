@@ -21,7 +21,7 @@ _logger = logging.getLogger(__name__)
 
 _DEFAULT_BASE = ".local.synapse_log"
 _HW_PROFILE = "default_profiling.json"
-# File of commands in the working directory, separated by newlines or colons.
+# File in the working directory with commands, separated by white space or colons.
 _COMMAND_FILE = "synapse_logger_command"
 # Commands without effect: a trace of this device has no tensor contents, and its file format is fixed.
 _CAPTURES = [f"{verb}_{what}_capture" for verb in ("start", "stop") for what in ("data", "vtensor", "ctensor")]
@@ -119,7 +119,7 @@ def _run(logger: _SynapseLogger, text: str) -> None:
 
 
 def command(text: str) -> None:
-    """Runs one command, `name` or `name=value`. Raises ValueError for an unknown command."""
+    """Runs one command, `name` or `name=value`. Raises ValueError for an unknown command or an invalid value."""
     _run(_get(), text)
 
 

@@ -32,7 +32,7 @@ class Cluster:
     # Number of arguments, and how many of them have values known at compile time.
     arguments: int = 0
     constants: int = 0
-    # Bytes of the arguments of the latest recipe, and of all recipes of the cluster in serialized form.
+    # Bytes of the latest recipe's arguments, and bytes of all recipes of the cluster in serialized form.
     argument_bytes: int = 0
     recipe_bytes: int = 0
     # Number of CPU fallbacks by reason. "fallback": the HPU could not run the cluster. HPU_COMPILE_MODE causes "lazy",
@@ -123,7 +123,7 @@ def parse(message: report_pb2.Statistics) -> Statistics:
 
 
 def parse_placement(reports: Iterable[report_pb2.GraphReport]) -> Placement:
-    """Adds up the passes' reports, one per graph."""
+    """Adds up the ops in the passes' reports, one report per graph."""
     listed = list(reports)
     return Placement(sum(report.hpu_nodes for report in listed), sum(report.nodes for report in listed))
 
@@ -159,7 +159,7 @@ def placement() -> Placement:
 
 
 def recipes() -> Recipes:
-    """Returns the origin of this process's recipes."""
+    """Returns the recipe counts of this process. Loads the module if necessary."""
     return c_api.to_dataclass(
         Recipes, c_api.read_message(plugin_library.handle(), "hpu_recipe_cache", "RecipeCounters")
     )

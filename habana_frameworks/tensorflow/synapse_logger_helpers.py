@@ -22,7 +22,7 @@ def _asked() -> str:
 
 
 def synapse_logger_init() -> None:
-    """Prepares the log that HABANA_SYNAPSE_LOGGER requests, and starts it if the value is `all`.
+    """Prepares the log that HABANA_SYNAPSE_LOGGER requests, and starts it if the value is 1, true or all.
 
     May be called before load_habana_module(). Does nothing if the variable is off. Rank n logs to
     `worker<n>.local.synapse_log.json`.

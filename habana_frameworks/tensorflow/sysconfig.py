@@ -14,7 +14,7 @@ def get_include_dir() -> str:
 
 
 def get_lib_dir() -> str:
-    """Directory of the shared libraries."""
+    """Directory of the plugin's shared library."""
     return lib_utils._libraries_location()
 
 

@@ -88,9 +88,10 @@ def write_hparams_v2(writer: Any, hparams: Mapping[str, Any]) -> None:
 
 
 class ExamplesPerSecondEstimatorHook(tf.compat.v1.train.StepCounterHook):
-    """Writes `examples/sec` (with `batch_size`) and `global_step/sec`, and prints the tags in `tags_to_print`.
+    """Writes `examples/sec` (with `batch_size`) and `global_step/sec`.
 
     extra_metrics: further tags, each with its count per step; written as rates. log_global_step: also write the step.
+    verbose: also log the values. tags_to_print: log only these tags.
     """
 
     def __init__(
@@ -202,7 +203,7 @@ class _HParams(tf.keras.callbacks.TensorBoard):
 
 
 class TensorBoardWithHParamsV1(_HParams):
-    """Writes the hyperparameters with write_hparams_v1()."""
+    """Writes the hyperparameters with write_hparams_v1() when training begins."""
 
     def on_train_begin(self, logs: Any = None) -> None:
         super().on_train_begin(logs)
@@ -210,7 +211,7 @@ class TensorBoardWithHParamsV1(_HParams):
 
 
 class TensorBoardWithHParamsV2(_HParams):
-    """Writes the hyperparameters with write_hparams_v2()."""
+    """Writes the hyperparameters with write_hparams_v2() when training begins."""
 
     def on_train_begin(self, logs: Any = None) -> None:
         super().on_train_begin(logs)

@@ -1,4 +1,4 @@
-"""Helpers for choosing a device. Only device_name() and is_hpu_available() import TensorFlow."""
+"""Choice of the device, and check of Keras's version. Only is_hpu_available() and device_name() import TensorFlow."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ HPU_EXPORT const char* hpu_version(void);
 
 // --- device ---
 
-// The device as a hpu.report.v1.DeviceInfo. Acquires nothing.
+// The device as an hpu.report.v1.DeviceInfo. Acquires nothing.
 HPU_EXPORT hpu_buffer hpu_device_info(void);
 
 // Device memory, in bytes. Only `limit` is nonzero before the device is acquired.
@@ -76,7 +76,7 @@ HPU_EXPORT int32_t hpu_event_elapsed(const hpu_event* begin, const hpu_event* en
 
 // --- kernels ---
 
-// Statistics of compiling, launching and CPU fallbacks so far, as a hpu.report.v1.Statistics.
+// Statistics of compiling, launching and CPU fallbacks so far, as an hpu.report.v1.Statistics.
 HPU_EXPORT hpu_buffer hpu_statistics(void);
 // A table of the clusters that were compiled or launched, one per line.
 HPU_EXPORT hpu_buffer hpu_statistics_table(void);
@@ -86,15 +86,15 @@ HPU_EXPORT void hpu_statistics_reset(void);
 // Turns recording of all ops of all graphs on or off. Off by default, because recording costs memory and time. Turning
 // it on drops earlier records. Graphs that are already optimised are not recorded.
 HPU_EXPORT void hpu_collect_op_records(int32_t collect);
-// The records as a hpu.report.v1.OpRecords.
+// The records as an hpu.report.v1.OpRecords.
 HPU_EXPORT hpu_buffer hpu_op_records(void);
 
 // --- recipes ---
 
-// Counters of the recipe caches since the process started, as a hpu.report.v1.RecipeCounters.
+// Counters of the recipe caches since the process started, as an hpu.report.v1.RecipeCounters.
 HPU_EXPORT hpu_buffer hpu_recipe_cache(void);
-// Run time of each instruction of the recipes in memory, over all launches, as a hpu.report.v1.RecipeTimes. Contains no
-// instructions unless recipes are timed (HPU_EMULATOR_PROFILE).
+// Run time of each instruction of the recipes in memory, over all launches, as an hpu.report.v1.RecipeTimes. Contains
+// no instructions unless recipes are timed (HPU_EMULATOR_PROFILE).
 HPU_EXPORT hpu_buffer hpu_recipe_times(void);
 // Waits until recipes that are stored in the background are on disk and uploaded. The wait for uploads lasts at most
 // the remote cache's time-out.
@@ -115,7 +115,7 @@ HPU_EXPORT int32_t hpu_check_rows(const void* program, size_t size, int64_t rows
 // Compilation of the function `function` in the library of a serialised GraphDef (compiler_ir.h). Both calls return an
 // absl status code. `out` receives the result on success, otherwise the error message.
 
-// Indices of the arguments that are compile-time constants, as a hpu.report.v1.NumberList.
+// Indices of the arguments that are compile-time constants, as an hpu.report.v1.NumberList.
 HPU_EXPORT int32_t hpu_constant_arguments(const void* graph, size_t size, const char* function, hpu_buffer* out);
 // The function's IR at the compilation stage `stage`. The graph has one node per argument.
 HPU_EXPORT int32_t hpu_compiler_ir(const void* graph, size_t size, const char* function, const char* stage,
@@ -126,19 +126,19 @@ HPU_EXPORT int32_t hpu_compiler_ir(const void* graph, size_t size, const char* f
 // Each returns an absl status code. `out` receives the result on success, otherwise the error message. `path` is the
 // directory (TF_RECIPE_CACHE_PATH); a key is an entry's file name without suffix.
 
-// All entries, as a hpu.report.v1.RecipeListing. Does not mark entries as used.
+// All entries, as an hpu.report.v1.RecipeListing. Does not mark entries as used.
 HPU_EXPORT int32_t hpu_store_list(const char* path, hpu_buffer* out);
 // Removes files that were set aside, leftovers of killed processes, and the least recently used entries. The remaining
 // entries have at most `max_bytes` bytes together and were used within the last `max_unused_s` seconds; a negative
-// value sets no limit. Entries that are being read stay. `out` receives a hpu.report.v1.RecipeCleaning.
+// value sets no limit. Entries that are being read stay. `out` receives an hpu.report.v1.RecipeCleaning.
 HPU_EXPORT int32_t hpu_store_clean(const char* path, int64_t max_bytes, int64_t max_unused_s, hpu_buffer* out);
 // The verified bytes of an entry.
 HPU_EXPORT int32_t hpu_store_read(const char* path, const char* key, hpu_buffer* out);
-// Describes an entry's bytes by a hpu.report.v1.RecipeEntry; fails if they are not an entry of this key.
+// Describes an entry's bytes by an hpu.report.v1.RecipeEntry; fails if they are not an entry of this key.
 HPU_EXPORT int32_t hpu_store_inspect(const char* key, const void* bytes, size_t size, hpu_buffer* out);
 // Verifies an entry and writes it atomically. On success `out` receives an empty text.
 HPU_EXPORT int32_t hpu_store_write(const char* path, const char* key, const void* bytes, size_t size, hpu_buffer* out);
-// Differences between the programs of entries `before` and `now`, as a hpu.report.v1.TextList.
+// Differences between the programs of entries `before` and `now`, as an hpu.report.v1.TextList.
 HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const char* now, hpu_buffer* out);
 
 // --- profiling ---
@@ -179,7 +179,7 @@ HPU_EXPORT int32_t hpu_serve_fork_server(int32_t socket);
 
 // Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose
 // nodes' devices count as assigned. `function` is the name of the graph's function, or "". Returns an absl status code.
-// On success `graph_out` receives the GraphDef after the pass, serialised deterministically, and `report_out` a
+// On success `graph_out` receives the GraphDef after the pass, serialised deterministically, and `report_out` an
 // hpu.report.v1.GraphReport. On errors `graph_out` is empty and `report_out` receives the message.
 HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, const char* function,
                                       hpu_buffer* graph_out, hpu_buffer* report_out);
@@ -190,7 +190,7 @@ HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char
 HPU_EXPORT int32_t hpu_split_cluster(const void* graph, size_t size, const char* cluster, const char* refused,
                                      const char* device, hpu_buffer* graph_out, hpu_buffer* name_out);
 
-// Reports of the latest graphs that TensorFlow passed to the graph passes in this process, as a
+// Reports of the latest graphs that TensorFlow passed to the graph passes in this process, as an
 // hpu.report.v1.GraphReports.
 HPU_EXPORT hpu_buffer hpu_graph_reports(void);
 

@@ -27,8 +27,9 @@ absl::Status CheckDilations(const OpKernel& kernel, XlaOpKernelContext*) {
   std::vector<int32_t> dilations;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "dilations", &dilations));
   if (absl::c_all_of(dilations, [](int32_t dilation) { return dilation > 0; })) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("Dilated rates should be larger than 0. dilations=[", absl::StrJoin(dilations, ","), "]"));
+  return absl::InvalidArgumentError(absl::StrCat(kernel.type_string(),
+                                                 ": Dilated rates should be larger than 0, got dilations [",
+                                                 absl::StrJoin(dilations, ","), "]"));
 }
 
 absl::Status CheckFakeQuantization(const OpKernel& kernel, XlaOpKernelContext*) {

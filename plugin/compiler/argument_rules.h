@@ -10,7 +10,7 @@
 
 namespace hpu {
 
-// The CPU kernel's error for the op's shapes, attributes and compile-time constants; OK for ops without a rule.
+// Checks the op's shapes, attributes and compile-time constants as its CPU kernel does. OK for ops without a rule.
 absl::Status CheckArguments(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
 // True for an op that sums over windows and has an empty operand, and for the gradient of an empty batch normalization.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -33,6 +34,18 @@ namespace {
 bool IsDynamic(const xla::ShapeProto& shape) {
   return absl::c_any_of(shape.is_dynamic_dimension(), [](bool dynamic) { return dynamic; }) ||
          absl::c_any_of(shape.tuple_shapes(), IsDynamic);
+}
+
+// The first instruction of dynamic shape, with its op and shape.
+std::string DescribeDynamic(const xla::HloModuleProto& program) {
+  for (const xla::HloComputationProto& computation : program.computations()) {
+    for (const xla::HloInstructionProto& instruction : computation.instructions()) {
+      if (!IsDynamic(instruction.shape())) continue;
+      return absl::StrCat(instruction.opcode(), " of op ", instruction.metadata().op_name(), " (",
+                          instruction.metadata().op_type(), ") has shape ", xla::Shape(instruction.shape()).ToString());
+    }
+  }
+  return "";
 }
 
 // Whether the elements of a padded array must be moved to come first in row-major order. False if only the outermost
@@ -114,8 +127,8 @@ absl::StatusOr<xla::XlaComputation> AppendSizes(const xla::XlaComputation& progr
   return builder.Build();
 }
 
-// Runs XLA's dynamic padder after the passes that rewrite instructions that the padder does not support, as in XLA's
-// CPU compiler.
+// Runs XLA's dynamic padder. As in XLA's CPU compiler, earlier passes rewrite instructions that the padder does not
+// support.
 absl::Status RunPadder(xla::HloModule* module) {
   xla::HloPassPipeline pipeline("bounded shapes");
   pipeline.AddPass<xla::CallInliner>(/*single_call_site=*/true);
@@ -173,7 +186,8 @@ absl::StatusOr<StaticProgram> RemoveDynamicShapes(const xla::XlaComputation& pro
   rewritten.hlo = module->ToProto();
   if (HasDynamicShapes(rewritten.hlo)) {
     return absl::UnimplementedError(absl::StrCat(
-        program.name(), ": XLA's dynamic padder left dynamic shapes in the program; only static shapes are supported"));
+        program.name(), ": XLA's dynamic padder left dynamic shapes in the program: ", DescribeDynamic(rewritten.hlo),
+        "; move the op out of the jit_compile=True function, or make the shape static"));
   }
   return rewritten;
 }

@@ -37,8 +37,7 @@ using tensorflow::XlaExpression;
 using tensorflow::XlaOpKernelContext;
 using Shapes = std::vector<PartialTensorShape>;
 
-// tf2xla selects the random number generator by the device's name. XLA:CPU's generator is Philox, like the CPU
-// kernels'.
+// tf2xla selects the random number generator by the device's name. XLA:CPU uses Philox, as the CPU kernels do.
 const char* DeviceOfLowering(absl::string_view op) {
   const bool random = absl::StartsWith(op, "Stateless") || absl::StartsWith(op, "Stateful") ||
                       absl::StartsWith(op, "Rng") || op == "XlaRngBitGenerator";
@@ -74,7 +73,7 @@ class CheckedLowering : public tensorflow::OpKernel {
   }
 
  private:
-  // tf2xla calls value() of failed StatusOr results, which throws.
+  // Converts exceptions to errors: tf2xla calls value() on failed StatusOr results, which throws.
   template <typename Function>
   absl::Status Guarded(const Function& function) const {
     try {
@@ -82,7 +81,9 @@ class CheckedLowering : public tensorflow::OpKernel {
     } catch (const absl::BadStatusOrAccess& error) {
       return error.status();
     } catch (const std::exception& error) {
-      return absl::InternalError(absl::StrCat(type_string(), " cannot be compiled: ", error.what()));
+      return absl::InternalError(absl::StrCat(type_string(),
+                                              " cannot be compiled: its lowering threw an exception: ", error.what(),
+                                              ". To keep the op on the CPU, set TF_PLACE_ON_CPU=", type_string()));
     }
   }
 
@@ -108,8 +109,9 @@ class CheckedLowering : public tensorflow::OpKernel {
       xla::Shape shape;
       tensorflow::TensorShape known;
       if (!shapes[i].AsTensorShape(&known)) {
-        return absl::UnimplementedError(
-            absl::StrCat(type_string(), ": the shape of result ", i, " is unknown at compile time"));
+        return absl::UnimplementedError(absl::StrCat(type_string(), ": the shape of result ", i, " is ",
+                                                     shapes[i].DebugString(),
+                                                     " at compile time; give the op inputs of static shape"));
       }
       TF_RETURN_IF_ERROR(tensorflow::TensorShapeToXLAShape(output_type(i), known, &shape));
       context->SetOutput(i, xla::Zeros(context->builder(), shape));
@@ -139,7 +141,7 @@ class CheckedLowering : public tensorflow::OpKernel {
                                                  tensorflow::DataTypeString(output_type(i)), expected.DebugString()));
   }
 
-  const std::string activity_;  // names the node in a crash's message, to remove the node from the cluster
+  const std::string activity_;  // names the node in crash messages
   const int graph_def_version_;
   std::vector<int> constants_;
   std::unique_ptr<tensorflow::OpKernel> lowering_;

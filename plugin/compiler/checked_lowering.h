@@ -10,8 +10,8 @@ namespace hpu {
 // The lowerings themselves are registered for kUncheckedDevice, the checked lowerings for kCompilationDevice.
 inline constexpr char kUncheckedDevice[] = "XLA_HPU_JIT_UNCHECKED";
 
-// False for control flow, calls and tensor lists: ops with function attributes, with results that are not arrays, or
-// with inputs that are neither arrays nor variables.
+// False for internal ops, control flow, calls and tensor lists: ops whose name starts with `_`, ops with function
+// attributes, and ops declared with string or variant operands or with resource results.
 bool IsChecked(absl::string_view op);
 
 // Registers a checked lowering for kCompilationDevice around the lowering that `unchecked` registers for
@@ -20,11 +20,11 @@ bool IsChecked(absl::string_view op);
 // The checks refuse arguments that TensorFlow's CPU kernel refuses. Without them, a lowering of tf2xla might end the
 // process, read out of bounds or compute a wrong result. In this order:
 //   1. the op's shape function, with the shapes and compile-time constants of this call
-//   2. rules for arguments that the shape function accepts (argument_rules.h)
+//   2. rules for arguments that only the CPU kernel refuses (argument_rules.h)
 //   3. empty sums: the result is zero, and the lowering does not run
 //   4. the lowering; its exceptions become errors
 //   5. results must have the op's types and the shape function's shapes
-// A failing op leaves its cluster and runs by its CPU kernel.
+// A failing op leaves its cluster and runs by its CPU kernel. A jit_compile=True function fails instead.
 void RegisterCheckedLowering(const tensorflow::KernelDef& unchecked);
 
 }  // namespace hpu

@@ -15,8 +15,9 @@
 
 namespace hpu {
 
-// Lowers the cluster and finds or compiles its recipe. Takes up to seconds on the calling thread and shows progress
-// (compile_progress.h). Cancelled if `cancelled`, unless null, becomes true between two steps. Thread safe.
+// Lowers the cluster and finds or compiles its recipe. Blocks the calling thread, often for seconds, and shows progress
+// (compile_progress.h). Fails with CANCELLED if `cancelled` is true when a step begins; null disables cancellation.
+// Thread safe.
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
                                                            const std::vector<ArgumentDescription>& arguments,
                                                            const std::atomic<bool>* cancelled = nullptr);
@@ -24,11 +25,12 @@ absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, 
 // Number of the cluster's nodes.
 int64_t CountOps(const ClusterSource& source);
 
-// False if all results are constants or passed through: then there is no recipe.
+// False if the cluster writes no variable and all its outputs are constants or passed-through resources. Then there is
+// no recipe.
 bool Computes(const Executable& executable);
 
-// Sets the recipe of an executable that computes. Internal if the recipe and the executable differ in their number of
-// arguments.
+// Sets the recipe of an executable that computes, and the aliased arguments of its updates. Internal if the recipe and
+// the executable differ in their number of arguments.
 absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* executable);
 
 }  // namespace hpu

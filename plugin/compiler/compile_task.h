@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "plugin/compiler/background/compile_progress.h"
 
@@ -16,11 +17,13 @@ struct CompileTask {
   const std::atomic<bool>* cancelled = nullptr;
   CompileProgress::Scope* progress = nullptr;  // null: no progress is shown
 
-  // Called before each step. `step` must be a literal. Returns Cancelled or OK.
+  // Called before each step. `step` must be a string literal. Returns Cancelled or OK.
   absl::Status Enter(absl::string_view step) const {
     if (progress != nullptr) progress->Enter(step);
     const bool over = cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
-    return over ? absl::CancelledError("compilation cancelled: the recipe is no longer needed") : absl::OkStatus();
+    if (!over) return absl::OkStatus();
+    return absl::CancelledError(
+        absl::StrCat("compilation cancelled before ", step, ": the recipe is no longer needed"));
   }
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxNamedOps = 12;
 
-// The op types of a function, without types that every function has.
+// The op types of a function except Const, Identity and NoOp; at most kMaxNamedOps names.
 std::string OpTypes(const tensorflow::FunctionDef& function) {
   std::set<std::string> types;
   for (const tensorflow::NodeDef& node : function.node_def()) {

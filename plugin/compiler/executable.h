@@ -1,4 +1,4 @@
-// Executable: a recipe, and the mapping of a kernel's inputs and outputs to its arguments and results.
+// Executable: a recipe, and the mapping of a kernel's inputs and outputs to the recipe's arguments and results.
 #ifndef HPU_PLUGIN_COMPILER_EXECUTABLE_H_
 #define HPU_PLUGIN_COMPILER_EXECUTABLE_H_
 
@@ -36,7 +36,7 @@ struct Executable {
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
     tensorflow::TensorShape shape;
     int aliased_argument = -1;  // the recipe's argument whose memory the result reuses, or -1
-    SizePlaces sizes;           // as an output's
+    SizePlaces sizes;           // as in Output
   };
 
   std::string name;                           // name of the cluster
@@ -44,7 +44,7 @@ struct Executable {
   std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: its value)
   std::vector<Output> outputs;                // one per kernel output
   std::vector<Update> updates;                // variables that the cluster writes
-  int sizes = 0;                              // dynamic dimensions of all outputs and updates
+  int sizes = 0;                              // number of dynamic dimensions of all outputs and updates
   int sizes_result = -1;  // index of the int32 result with the sizes of these dimensions; -1 without any
   // The recipe is compiled for more rows than the inputs and outputs have. Inputs and outputs are the first bytes of
   // the larger arguments and results (padded_recipe.h).

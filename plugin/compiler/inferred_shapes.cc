@@ -48,7 +48,7 @@ struct Inputs {
   std::vector<std::optional<Tensor>> values;
   std::vector<std::unique_ptr<HandleShapes>> handles;
 
-  // `keeps_variables`: whether the op keeps the shapes of variables.
+  // `keeps_variables`: false if the op may change a variable's shape; then the shape function does not see that shape.
   void Add(const XlaExpression& input, bool constant, bool keeps_variables, xla::Client* client) {
     shapes.push_back(ShapeOf(input));
     values.push_back(input.kind() == XlaExpression::Kind::kConstant ? input.constant_value() : std::nullopt);
@@ -105,7 +105,8 @@ absl::StatusOr<std::vector<PartialTensorShape>> InferShapes(const tensorflow::Op
   if (op->shape_inference_fn == nullptr) return shapes;
 
   Inputs inputs;
-  // Lowerings through MLIR (MatrixDiag) call other lowerings without a compiler; their constants are already values.
+  // Lowerings through MLIR (MatrixDiag) call other lowerings without an XlaCompiler. The constant inputs of such a call
+  // are kConstant expressions, which need no client to be resolved.
   xla::Client* const client = context->compiler() == nullptr ? nullptr : context->compiler()->client();
   const bool keeps_variables = !absl::StartsWith(kernel.type_string(), "AssignVariable");
   for (int i = 0; i < kernel.num_inputs(); ++i) {

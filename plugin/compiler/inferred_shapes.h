@@ -1,4 +1,4 @@
-// Shape inference for the operands of a lowering, by the op's shape function.
+// Shape inference for the results of a lowering, by the op's shape function.
 #ifndef HPU_PLUGIN_COMPILER_INFERRED_SHAPES_H_
 #define HPU_PLUGIN_COMPILER_INFERRED_SHAPES_H_
 

@@ -79,10 +79,16 @@ absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& sh
     return absl::InternalError(
         absl::StrCat(name, ": the program returns ", shape.tuple_shapes_size(), " results, expected ", expected));
   }
-  for (const xla::Shape& element : shape.tuple_shapes()) {
-    if (!element.IsArray() || (element.is_dynamic() && !source.dynamic_results)) {
+  for (int i = 0; i < expected; ++i) {
+    const xla::Shape& element = shape.tuple_shapes(i);
+    if (!element.IsArray()) {
       return absl::UnimplementedError(
-          absl::StrCat(name, ": a result has shape ", element.ToString(), "; results must be arrays of static shape"));
+          absl::StrCat(name, ": result ", i, " has shape ", element.ToString(), "; results must be arrays"));
+    }
+    if (element.is_dynamic() && !source.dynamic_results) {
+      return absl::UnimplementedError(
+          absl::StrCat(name, ": result ", i, " has shape ", element.ToString(),
+                       "; results must be arrays of static shape: use a mask or fixed sizes"));
     }
   }
   return absl::OkStatus();
@@ -98,8 +104,9 @@ absl::Status FillOutputs(const ClusterSource& source, const XlaCompiler::Compila
     to.dtype = from.type;
     to.shape = from.shape;
     if (from.is_tensor_list || from.type == tensorflow::DT_VARIANT) {
-      return absl::UnimplementedError(
-          absl::StrCat(name, ": output ", i, " is a tensor list or variant; a recipe can return arrays only"));
+      return absl::UnimplementedError(absl::StrCat(
+          name, ": output ", i, from.is_tensor_list ? " is a TensorList" : " has type variant",
+          "; a recipe can return arrays only: return a tensor, such as the result of TensorArray.stack()"));
     }
     if (from.is_constant) {
       to.kind = Executable::Output::Kind::kConstant;
@@ -124,7 +131,7 @@ absl::Status FillOutputs(const ClusterSource& source, const XlaCompiler::Compila
   return CheckResultShapes(source, result.xla_output_shape, next_result);
 }
 
-// The program with static arrays only.
+// Removes dynamic shapes from the program and describes the sizes of dynamic results in `executable`.
 absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompiler::CompilationResult& result, Executable* executable) {
   TF_ASSIGN_OR_RETURN(StaticProgram program, RemoveDynamicShapes(*result.computation));
   if (program.sizes > 0) {
@@ -138,7 +145,7 @@ absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompiler::CompilationRes
   return std::move(program.hlo);
 }
 
-// Lower on the calling thread.
+// Lower without crash containment.
 absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
   TF_ASSIGN_OR_RETURN(xla::LocalClient * client, EvaluationClient());
   std::vector<XlaArgument> xla_arguments;

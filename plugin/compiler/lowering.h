@@ -1,4 +1,4 @@
-// Lowering: compiles a cluster and its arguments to a program for a backend.
+// Lowering: translates a cluster and its arguments to a program for a backend.
 #ifndef HPU_PLUGIN_COMPILER_LOWERING_H_
 #define HPU_PLUGIN_COMPILER_LOWERING_H_
 
@@ -25,9 +25,9 @@ struct ArgumentDescription {
   bool initialized = true;                              // kVariable
 };
 
-// Input of Lower: a function of the library, or a single op where `node` is set. Borrowed pointers.
+// Input of Lower: a function of the library, or a single op if `node` is set. Borrowed pointers.
 struct ClusterSource {
-  std::string name;  // for messages
+  std::string name;  // for messages; also names the program
   tensorflow::NameAttrList function;
   const tensorflow::NodeDef* node = nullptr;
   std::vector<tensorflow::DataType> node_outputs;  // dtypes of the single op's outputs

@@ -34,17 +34,19 @@ absl::Status CheckSame(const TensorShape& shape, const TensorShape& expected, ab
       absl::StrCat("Expected ", name, " shape to be ", Text(expected), ", but got ", Text(shape)));
 }
 
-// Windows of a pooling op.
+// Validated ksize, strides, padding and data format of a pooling op.
 class PoolingWindows {
  public:
   static absl::StatusOr<PoolingWindows> Make(const OpKernel& kernel, XlaOpKernelContext* context) {
     PoolingWindows windows;
+    windows.op_ = kernel.type_string();
     windows.rank_ = absl::StrContains(kernel.type_string(), "3D") ? 5 : 4;
     TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "padding", &windows.padding_));
     std::string format;
     TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "data_format", &format));
     if (!tensorflow::FormatFromString(format, &windows.format_)) {
-      return absl::InvalidArgumentError(absl::StrCat("Invalid data format: ", format));
+      return absl::InvalidArgumentError(absl::StrCat(windows.op_, ": invalid data_format '", format, "', expected ",
+                                                     windows.rank_ == 5 ? "NDHWC or NCDHW" : "NHWC or NCHW"));
     }
     TF_ASSIGN_OR_RETURN(windows.sizes_, Numbers(kernel, context, "ksize"));
     TF_ASSIGN_OR_RETURN(windows.strides_, Numbers(kernel, context, "strides"));
@@ -55,13 +57,14 @@ class PoolingWindows {
 
   int rank() const { return rank_; }
 
-  // The output shape for images of this shape.
+  // The op's output shape for `images`.
   absl::StatusOr<TensorShape> OutputShape(const TensorShape& images) const {
     TensorShape shape = images;
-    if (padding_ == tensorflow::EXPLICIT || format_ == tensorflow::FORMAT_NCHW_VECT_C) {
-      return absl::UnimplementedError(padding_ == tensorflow::EXPLICIT
-                                          ? "pooling: explicit padding is not supported; use SAME or VALID padding"
-                                          : "pooling: the data format NCHW_VECT_C is not supported");
+    if (padding_ == tensorflow::EXPLICIT) {
+      return absl::UnimplementedError(absl::StrCat(op_, ": padding EXPLICIT is not supported; use SAME or VALID"));
+    }
+    if (format_ == tensorflow::FORMAT_NCHW_VECT_C) {
+      return absl::UnimplementedError(absl::StrCat(op_, ": data_format NCHW_VECT_C is not supported; use NHWC"));
     }
     for (int i = 0; i < rank_; ++i) {
       int64_t output = 0, pad = 0;
@@ -72,7 +75,7 @@ class PoolingWindows {
     return shape;
   }
 
-  // Gradients do not support windows over channels.
+  // Max pooling gradients do not support windows or strides over channels.
   absl::Status CheckDepth() const {
     const int channels = tensorflow::GetTensorFeatureDimIndex(rank_, format_);
     if (sizes_[channels] == 1 && strides_[channels] == 1) return absl::OkStatus();
@@ -109,6 +112,7 @@ class PoolingWindows {
     return absl::OkStatus();
   }
 
+  std::string op_;
   int rank_ = 0;
   tensorflow::Padding padding_;
   tensorflow::TensorFormat format_;

@@ -10,11 +10,11 @@ namespace hpu {
 
 absl::Status CheckPooling(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
-// Max pooling gradients and their gradients: orig_input, orig_output, grad.
+// Max pooling gradients and their gradients. Operands: orig_input, orig_output, grad.
 absl::Status CheckMaxPoolingGradient(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 absl::Status CheckMaxPoolingSecondGradient(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
-// Average pooling gradients: orig_input_shape, grad.
+// Average pooling gradients. Operands: orig_input_shape, grad.
 absl::Status CheckAveragePoolingGradient(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
 }  // namespace hpu

@@ -25,8 +25,8 @@ namespace hpu {
 
 // Clusters that differ only in names share a recipe: retraced functions, Sessions over one graph, eager ops of several
 // models. Each program is compiled once: threads that need a recipe wait while it is compiled, and processes with a
-// common disk cache (disk_cache.h) wait for each other. Failures are not kept. Beyond kCapacity, recipes without other
-// users are dropped. Thread safe; never destroyed.
+// common disk cache (disk_cache.h) wait for each other. Failures are not kept. A full shard (kCapacity / kShards
+// entries) drops its recipes without other users. Thread safe; never destroyed.
 class RecipeCache {
  public:
   static RecipeCache& Get();
@@ -34,8 +34,8 @@ class RecipeCache {
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> FindOrCompile(hal::Device& device, const hal::Program& program,
                                                                    const CompileTask& task = {});
 
-  // The key's recipe if it is in memory. Waits for no compilation and takes no lock that a compilation holds. Lookups
-  // do not wait for each other, whether for one key or for different keys.
+  // The key's recipe, or null if it is not in memory. Waits for no compilation and takes no lock that a compilation
+  // holds. Lookups do not wait for each other, whether for one key or for different keys.
   std::shared_ptr<const hal::Recipe> Find(const recipes::Key& key);
 
   // All recipes in memory, except recipes that are being compiled or loaded.
@@ -58,7 +58,7 @@ class RecipeCache {
     std::shared_ptr<const hal::Recipe> recipe;  // null while `making`, and after a failure
     absl::Status status;
   };
-  // A key's first digit chooses its shard.
+  // The first hexadecimal digit of a key selects its shard.
   struct Shard {
     absl::Mutex mutex;
     absl::flat_hash_map<std::string, std::shared_ptr<Entry>> entries ABSL_GUARDED_BY(mutex);

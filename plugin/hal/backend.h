@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "plugin/hal/device.h"
 
@@ -35,17 +36,20 @@ class Backend {
   // The DeviceInfo::compiler_target that a device would have if it were acquired now. Unimplemented if the target is
   // known only after a device is acquired. Acquires nothing.
   virtual absl::StatusOr<std::string> CompilerTarget() {
-    return absl::UnimplementedError("the compiler target is known only after a device is acquired");
+    return absl::UnimplementedError(
+        absl::StrCat("the ", name(), " backend knows its compiler target only after it has acquired a device"));
   }
   // Compiles without a device. Returns a serialised recipe, like Recipe::Serialize. May take seconds. Unimplemented if
   // compilation requires an acquired device. Acquires nothing.
   virtual absl::StatusOr<std::string> Compile(const Program& program) {
-    return absl::UnimplementedError("this backend requires an acquired device to compile");
+    return absl::UnimplementedError(
+        absl::StrCat("program '", program.name, "': the ", name(), " backend cannot compile without a device"));
   }
   // The optimised program, from which the backend generates code, as a serialised xla::HloModuleProto. Fails with the
   // errors of Compile; Unimplemented if the backend does not expose its optimised program. Acquires nothing.
   virtual absl::StatusOr<std::string> OptimizedProgram(const Program& program) {
-    return absl::UnimplementedError("the backend cannot return its optimised program");
+    return absl::UnimplementedError(
+        absl::StrCat("program '", program.name, "': the ", name(), " backend cannot return its optimised program"));
   }
   // Acquires the first free module that `options` allows. Unavailable if all are held; the message names the holders
   // (process id and command) and the remedy.
@@ -56,8 +60,8 @@ class Backend {
 // known ones. Backends live as long as the process.
 absl::StatusOr<Backend*> GetBackend(absl::string_view spec);
 
-// Called by each backend before main(); `factory` runs at the first GetBackend of `name`. "auto" selects the registered
-// backend of the highest priority.
+// Called by each backend during static initialisation; `factory` runs at the first GetBackend of `name`. "auto" selects
+// the registered backend of the highest priority.
 using BackendFactory = std::unique_ptr<Backend> (*)();
 bool RegisterBackend(const char* name, int priority, BackendFactory factory);
 // Registers a factory for all specs "<scheme>:…"; it receives the whole spec.

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "plugin/hal/types.h"
+
 namespace hpu::hal {
 
 // Writes results of launches directly to host memory, so that results for the host need no copy. Thread safe.
@@ -37,13 +39,27 @@ class Interruptible {
   Interruptible() = default;
 };
 
+// Frees the memory behind ranges of device memory before their Memory is destroyed. Thread safe.
+class FreedRanges {
+ public:
+  virtual ~FreedRanges() = default;
+
+  // The caller will not read the present contents of the range again; they are undefined from now on. Queued work may
+  // still use the range. Devices whose addresses are names of buffers free the buffers.
+  virtual void RangeFreed(DeviceAddress address, uint64_t bytes) = 0;
+
+ protected:
+  FreedRanges() = default;
+};
+
 // Properties and optional interfaces of a device; null: not supported. The interfaces live as long as the device.
 struct DeviceTraits {
-  // Stream::CopyToDevice has read its source when it returns, and MapHost is free. So callers may reuse the source at
-  // once and need no bounce buffer.
+  // Stream::CopyToDevice has read its source when it returns, and MapHost costs nothing. So callers may reuse the
+  // source at once and need no bounce buffer.
   bool copies_are_staged = false;
   HostResults* host_results = nullptr;
   Interruptible* interruptible = nullptr;
+  FreedRanges* freed_ranges = nullptr;
 };
 
 }  // namespace hpu::hal

@@ -80,7 +80,7 @@ struct ValueRule {
     kNonNegative,  // no element of the input is negative
     kPositive,     // all elements of the input are positive
     kOrdered,      // the input, a scalar, is not greater than the next input
-    kBand,         // the input is at most the number of rows of input 0, the next input at most its columns
+    kBand,         // the input is at most the number of rows of input 0, the next input at most the number of columns
     kFactored,     // result 0 contains no NaN, or `input` or a later input is not finite
   };
   enum class Types { kAny, kInteger, kFloating };

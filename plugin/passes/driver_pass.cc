@@ -14,8 +14,8 @@
 namespace hpu::passes {
 namespace {
 
-// Whether a Session runs the graph by partial_run, which feeds and fetches through Recv nodes in several steps. A
-// cluster could wait for a feed that the client provides only after fetching another result of the same cluster.
+// Whether a Session runs the graph by partial_run, which feeds and fetches in several steps. Its feeds are Recv nodes.
+// A cluster could wait for a feed that the client provides only after fetching another result of the same cluster.
 bool RunsInParts(const tensorflow::Graph& graph) {
   return absl::c_any_of(graph.op_nodes(), [](const tensorflow::Node* node) {
     bool client = false;

@@ -33,7 +33,7 @@ constexpr int kLast = 1 << 20;
 constexpr Phase kPhases[] = {
     // Runs before other passes request devices.
     {Registry::PRE_PLACEMENT, -1, "UserPinPass", RunUserPinPass},
-    // Hide or replace ops that TensorFlow would expand or lower in phase 10.
+    // Hide, replace or inline ops that TensorFlow would expand or lower in phase 10.
     {Registry::PRE_PLACEMENT, 0, "HidePass", RunHidePass},
     {Registry::PRE_PLACEMENT, 0, "InPlacePass", RunInPlacePass},
     {Registry::PRE_PLACEMENT, 1, "InlinePass", RunInlinePass},

@@ -70,7 +70,7 @@ absl::Status RunTimed(const Pass& pass, PassContext* context) {
   return status;
 }
 
-// Writer of the dumps of one run.
+// Writes the graph dumps of one pipeline run.
 class Dumper {
  public:
   // `context` must outlive this object.

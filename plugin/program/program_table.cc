@@ -64,16 +64,18 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::
     return absl::UnimplementedError(
         absl::StrCat(what, " has the unsupported element type ", xla::PrimitiveType_Name(shape.element_type())));
   }
-  for (bool dynamic : shape.is_dynamic_dimension()) {
-    if (dynamic) {
-      return absl::UnimplementedError(absl::StrCat(what, " has a dynamic dimension; all dimensions must be static"));
+  for (int i = 0; i < shape.is_dynamic_dimension_size(); ++i) {
+    if (shape.is_dynamic_dimension(i)) {
+      return absl::UnimplementedError(
+          absl::StrCat("dimension ", i, " of ", what, " is dynamic; all dimensions must be static"));
     }
   }
   uint64_t bytes = hal::SizeOf(spec.dtype);
   for (int64_t dim : shape.dimensions()) {
-    if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) {
+    if (dim < 0) return absl::InvalidArgumentError(absl::StrCat(what, " has a dimension of negative size ", dim));
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) {
       return absl::InvalidArgumentError(
-          absl::StrCat(what, " has dimension ", dim, ", which is negative or makes the array exceed 2^64 bytes"));
+          absl::StrCat(what, ": a dimension of size ", dim, " makes the array exceed 2^64 bytes"));
     }
     spec.dims.push_back(dim);
   }

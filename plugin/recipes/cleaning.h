@@ -11,8 +11,7 @@
 
 namespace hpu::recipes {
 
-// Removes unlocked temporary and lock files: their processes have ended. Ignores errors. Returns the number of files
-// removed.
+// Removes temporary and lock files that no process has locked. Ignores errors. Returns the number of files removed.
 int RemoveLeftovers(const StoreDirectory& directory);
 
 // Removes entries that were set aside as damaged. Returns their number.

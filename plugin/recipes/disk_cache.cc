@@ -96,7 +96,7 @@ std::shared_ptr<RemoteCache> DiskCache::CurrentRemote() {
     WarnOnce(
         &warned_of_command_,
         "HPU_RECIPE_CACHE_REMOTE is ignored: transfers require the path of the Python interpreter, but sys.executable "
-        "is empty");
+        "is empty; set it before load_habana_module()");
     return nullptr;
   }
   settings.command = transfer_command_;
@@ -134,7 +134,7 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, co
     lookup.claim.store->SetAside(key, recipe.status().message());
     found = lookup.claim.store->FindOrClaim(key, name, cancelled);
     // Another process may have compiled the recipe meanwhile. If the device refuses that entry as well, the recipe is
-    // compiled here and not stored.
+    // compiled here without a claim.
     if (found.payload.has_value()) {
       recipe = device.LoadRecipe(name, *found.payload);
       if (recipe.ok()) lookup.recipe = *std::move(recipe);

@@ -39,12 +39,13 @@ class DiskCache {
   static DiskCache& Get();
 
   // Loads the recipe, or waits for the right to compile it (recipe_store.h). The wait ends when `cancelled`, if not
-  // null, becomes true. Sets aside an entry that the device refuses. Once it has the right to compile, tries the remote
+  // null, becomes true. Sets aside an entry that the device refuses. If there is no local recipe, tries the remote
   // cache (remote_cache.h) and stores a recipe from there locally.
   Lookup FindOrClaim(hal::Device& device, const Key& key, const std::string& name,
                      const std::atomic<bool>* cancelled = nullptr);
 
-  // Stores the recipe in the background, then uploads it. The claim is held until the recipe is on disk.
+  // Stores the recipe in the background, then uploads it. The claim is held until the recipe is on disk. Does nothing
+  // if the cache is read-only or the compilation took less than HPU_RECIPE_CACHE_MIN_COMPILE_MS.
   void Store(const Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
              CompileClaim claim);
 

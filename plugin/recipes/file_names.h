@@ -13,7 +13,7 @@ namespace hpu::recipes {
 inline constexpr absl::string_view kEntrySuffix = ".recipe";     // an entry, named by its key
 inline constexpr absl::string_view kLockSuffix = ".lock";        // lock held by the process that compiles the entry
 inline constexpr absl::string_view kDamagedSuffix = ".damaged";  // a refused entry, set aside for inspection
-inline constexpr absl::string_view kTemporaryPrefix = ".tmp-";   // an entry during writing
+inline constexpr absl::string_view kTemporaryPrefix = ".tmp-";   // an entry that is still being written
 inline constexpr absl::string_view kEvictionLock = ".eviction.lock";
 
 inline std::string EntryName(absl::string_view key) { return absl::StrCat(key, kEntrySuffix); }

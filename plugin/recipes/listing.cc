@@ -32,9 +32,13 @@ absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes)
   if (Hex(Sha256({entry.ingredients})) != key) return KeyMismatch(key, entry);
   Contents contents;
   contents.payload_bytes = entry.payload.size();
-  if (!contents.ingredients.ParseFromArray(entry.ingredients.data(), entry.ingredients.size()) ||
-      !contents.metadata.ParseFromArray(entry.metadata.data(), entry.metadata.size())) {
-    return absl::InvalidArgumentError("cannot parse the recipe's ingredients or metadata");
+  if (!contents.ingredients.ParseFromArray(entry.ingredients.data(), entry.ingredients.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot parse the recipe's ingredients (", entry.ingredients.size(), " bytes)"));
+  }
+  if (!contents.metadata.ParseFromArray(entry.metadata.data(), entry.metadata.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot parse the recipe's metadata (", entry.metadata.size(), " bytes)"));
   }
   return contents;
 }

@@ -15,7 +15,7 @@
 
 namespace hpu::recipes {
 
-// An entry whose bytes verify and belong to its key.
+// Contents of an entry that passed Inspect.
 struct Contents {
   recipe::v1::Ingredients ingredients;
   recipe::v1::Metadata metadata;

@@ -133,8 +133,10 @@ std::optional<Claim> RecipeStore::TryClaim(const StoreDirectory& directory, cons
         *holder = files::ReadHolder(*file);
         return std::nullopt;
       case LockAttempt::kFailed:
-        WarnOnce("locks", absl::StrCat("the file system of ", directory.path(), " has no working locks (",
-                                       std::strerror(errno), "): several processes may compile the same recipe"));
+        WarnOnce("locks",
+                 absl::StrCat("the file system of ", directory.path(), " has no working locks (", std::strerror(errno),
+                              "), so several processes may compile the same recipe; set "
+                              "TF_RECIPE_CACHE_PATH to a directory on another file system"));
         return Claim();
       case LockAttempt::kLocked:
         break;
@@ -162,7 +164,7 @@ bool RecipeStore::PutEntry(const Key& key, absl::string_view name, absl::string_
   }
   if (bytes.size() > kMaxEntryBytes) {
     WarnOnce("entry", absl::StrCat(name, ": the recipe has ", bytes.size(), " bytes, more than the maximum of ",
-                                   kMaxEntryBytes, "; it is not cached"));
+                                   kMaxEntryBytes, "; it is not cached (lower HPU_MAX_CLUSTER_SIZE)"));
     return false;
   }
   absl::Status status = Write(key, bytes);
@@ -195,7 +197,9 @@ absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
 }
 
 void RecipeStore::WarnNotKept(const absl::Status& status) {
-  WarnOnce("not kept", absl::StrCat(status.message(), "; recipes are compiled but not cached"));
+  WarnOnce("not kept", absl::StrCat(status.message(),
+                                    "; recipes are compiled but not cached: repair the directory or set "
+                                    "TF_RECIPE_CACHE_PATH to another one"));
 }
 
 void RecipeStore::WarnOnce(const std::string& kind, const std::string& message) {

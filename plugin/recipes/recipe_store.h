@@ -43,7 +43,7 @@ struct StoreCounters {
 // The right to compile one recipe. While it exists, other processes wait for the entry. Movable.
 class Claim {
  public:
-  // A claim without a lock, for directories that cannot be locked: every process may compile.
+  // A claim without a lock, if the directory is read-only or cannot be locked: every process may compile.
   Claim() = default;
   Claim(StoreDirectory directory, std::string lock_name, files::FileLock lock)
       : held_(new Held{std::move(directory), std::move(lock_name), std::move(lock)}) {}
@@ -61,11 +61,12 @@ class Claim {
 };
 
 // Methods never make the program fail: each problem with the directory or an entry is reported once, as readable text,
-// and counts as a miss. Thread safe, but one process must not look up a key on two threads at once (RecipeCache ensures
-// this).
+// and handled as a miss. Thread safe, but one process must not look up a key on two threads at once (RecipeCache
+// ensures this).
 class RecipeStore {
  public:
-  // `warn` is called on any thread, once per problem. `counters` must outlive the store.
+  // `warn` is called on any thread: once per problem, and repeatedly during a long wait. `counters` must outlive the
+  // store.
   RecipeStore(StoreSettings settings, StoreCounters* counters, std::function<void(const std::string&)> warn)
       : settings_(std::move(settings)), counters_(*counters), warn_(std::move(warn)) {}
 
@@ -102,7 +103,8 @@ class RecipeStore {
   // Puts the entry in place. Evicts other entries if the cache exceeds max_bytes.
   absl::Status Write(const Key& key, absl::string_view bytes);
   void Refuse(const StoreDirectory& directory, const Key& key, absl::string_view reason);
-  // Locks the key's lock file. nullopt while another process holds the lock; `holder` then names that process.
+  // Locks the key's lock file. nullopt if another process holds the lock, whose name is then in `holder`, or if the
+  // directory was removed.
   std::optional<Claim> TryClaim(const StoreDirectory& directory, const Key& key, files::LockHolder* holder);
   void WarnOnce(const std::string& kind, const std::string& message);
   // Warns that recipes are not cached. Only the first failure of a store is reported, whichever operation failed.

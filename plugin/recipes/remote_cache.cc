@@ -52,7 +52,10 @@ absl::StatusOr<TransferReply> RemoteCache::Channel::Call(const std::vector<std::
   {
     absl::MutexLock lock(&mutex_);
     if (!mutex_.AwaitWithDeadline(absl::Condition(&idle), deadline)) {
-      return absl::DeadlineExceededError("timed out waiting for another transfer of this process");
+      return absl::DeadlineExceededError(
+          absl::StrCat("cannot ", verb, " entry ", key,
+                       ": another transfer of this process did not end within the time limit; raise "
+                       "HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S"));
     }
     busy_ = true;
   }

@@ -42,7 +42,7 @@ class StoreDirectory {
   struct File {
     std::string name;
     int64_t bytes = 0;
-    timespec used{};  // modification time, which Read updates
+    timespec used{};  // modification time, which Read with `touch` updates
   };
   // Regular files, in no particular order.
   absl::StatusOr<std::vector<File>> List() const;

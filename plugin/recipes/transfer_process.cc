@@ -87,7 +87,8 @@ absl::StatusOr<std::unique_ptr<TransferProcess>> TransferProcess::Start(const st
   const int error =
       posix_spawnp(&pid, arguments[0], options.actions(), options.attributes(), arguments.data(), environ);
   if (error != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot start ", command[0], ": ", std::strerror(error)));
+    return absl::UnavailableError(
+        absl::StrCat("cannot start the transfer process ", command[0], ": ", std::strerror(error)));
   }
   return std::unique_ptr<TransferProcess>(new TransferProcess(std::move(ours), pid));
 }
@@ -153,7 +154,7 @@ absl::Status TransferProcess::Await(short events, absl::Time deadline) {  // NOL
     const absl::Duration left = deadline - absl::Now();
     if (left <= absl::ZeroDuration()) {
       return absl::DeadlineExceededError(
-          "the transfer process did not reply within the time limit (HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S)");
+          "the transfer process did not reply within the time limit; raise HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S");
     }
     pollfd file = {socket_.get(), events, 0};
     const int64_t milliseconds = absl::ToInt64Milliseconds(absl::Ceil(left, absl::Milliseconds(1)));

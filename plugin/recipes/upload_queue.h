@@ -11,8 +11,8 @@
 
 namespace hpu::recipes {
 
-// Separate from the thread that writes local entries: other processes wait for those entries, so slow storage must not
-// delay them. Thread safe; never destroyed, because its thread never ends.
+// Not the thread that writes local entries: other processes wait for local entries, so slow remote storage must not
+// delay the writes. Thread safe; never destroyed, because its thread never ends.
 class UploadQueue {
  public:
   using Upload = std::function<void()>;

@@ -35,8 +35,8 @@ grpc::Status FailureOf(const std::shared_ptr<grpc::Channel>& channel, Deadline d
   return status;
 }
 
-// gRPC creates encrypted connections itself and does not expose their sockets. So `fd` is set to the socket to the
-// server that this call has opened; it stays -1 if the connection goes through a proxy.
+// gRPC creates encrypted connections itself and does not expose their sockets. So `fd` is set to a new socket of this
+// process to the server's port; it stays -1 if the connection goes through a proxy.
 std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& options,
                                                 const grpc::ChannelArguments& arguments, int* fd,
                                                 grpc::Status* status) {
@@ -52,7 +52,7 @@ std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& op
     }
     if (!channel->WaitForStateChange(state, deadline)) {
       *status = grpc::Status(grpc::StatusCode::UNAVAILABLE,
-                             "no TLS connection within " + std::to_string(options.timeout_ms) + " ms");
+                             "the TLS handshake did not finish within " + std::to_string(options.timeout_ms) + " ms");
       return nullptr;
     }
   }

@@ -6,8 +6,8 @@
 
 namespace hpu::rpc {
 
-// Redirects the log to `report` during the object's lifetime. Only one object may exist at a time. Without one, the log
-// goes to stderr.
+// Passes gRPC's error messages to `report` during the object's lifetime. Only one object may exist at a time. Other
+// messages, and all messages without an object, go to stderr.
 class ErrorLog {
  public:
   ErrorLog(hpu_rpc_report report, void* context);

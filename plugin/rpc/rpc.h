@@ -5,7 +5,7 @@
 // direction. Both sides of proto/hpu/device/v1 use it (plugin/backends/remote and plugin/server).
 //
 // Codes are gRPC's, which equal absl's. Messages are copied. Functions are thread safe unless stated otherwise, and
-// never throw. A child after fork() must not call any of them.
+// never throw. A forked child must not call any of them.
 #ifndef HPU_PLUGIN_RPC_RPC_H_
 #define HPU_PLUGIN_RPC_RPC_H_
 
@@ -26,7 +26,7 @@ typedef struct hpu_rpc_call hpu_rpc_call;  // of a client
 typedef struct hpu_rpc_server hpu_rpc_server;
 typedef struct hpu_rpc_server_call hpu_rpc_server_call;  // of a server
 
-// Receives an error. `message` points to `size` bytes that are valid during the call only.
+// Receives a status or a log message. `message` points to `size` bytes that are valid during the call only.
 typedef void (*hpu_rpc_report)(void* context, int32_t code, const char* message, size_t size);
 
 // Both functions run on the channel's only thread, so they must not block, open calls or free calls.
@@ -37,15 +37,14 @@ typedef struct hpu_rpc_handler {
   hpu_rpc_report on_done;
 } hpu_rpc_handler;
 
-// Runs on the call's own thread, which starts with the call's first message and may block. When it returns, the call
-// ends with the status that finish() set.
+// Runs on the call's own thread, which starts with the call's first message (or its end, without one) and may block.
+// When the function returns, the call ends with the status that finish() set.
 typedef void (*hpu_rpc_serve_call)(void* context, hpu_rpc_server_call* call, const char* method);
 
 // PEM texts; null: none.
 typedef struct hpu_rpc_tls {
-  const char* root_certificates;  // to verify the other side; null: a client uses the system's roots, a server
-                                  // does not verify clients
-  const char* certificate;        // of this side, followed by its intermediate certificates
+  const char* root_certificates;  // to verify the server; null: the system's roots
+  const char* certificate;        // of the client, followed by its intermediate certificates
   const char* private_key;
 } hpu_rpc_tls;
 
@@ -81,7 +80,7 @@ typedef struct hpu_rpc_api {
   // answers, or client and server do not trust each other. A channel is one connection: when the connection breaks, all
   // its calls end with UNAVAILABLE, and the channel becomes unusable.
   hpu_rpc_channel* (*connect)(const hpu_rpc_client_options* options, hpu_rpc_report report, void* context);
-  // Closes the connection to a server that does not answer: all calls end with UNAVAILABLE.
+  // Gives up on a server that does not answer: all calls end with UNAVAILABLE, and so does each later call.
   void (*disconnect)(hpu_rpc_channel* channel);
   // All calls must have been freed.
   void (*close)(hpu_rpc_channel* channel);
@@ -104,7 +103,7 @@ typedef struct hpu_rpc_api {
   hpu_rpc_server* (*serve)(const hpu_rpc_server_options* options, hpu_rpc_report report, void* context);
   // Serves the client at the other end of the connected socket `fd`. The server takes ownership of `fd`.
   void (*serve_connection)(hpu_rpc_server* server, int32_t fd);
-  // Accepts no new calls and tells clients to reconnect. Waits for running calls and cancels them after `timeout_ms`.
+  // Accepts no new calls and sends clients a GOAWAY. Waits for running calls and cancels them after `timeout_ms`.
   void (*drain)(hpu_rpc_server* server, int32_t timeout_ms);
   // Cancels all calls, waits until their threads have returned, and frees the server.
   void (*stop)(hpu_rpc_server* server);

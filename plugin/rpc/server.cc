@@ -61,9 +61,10 @@ void ServerCall::StartThread() {
   ++running_;  // for the thread, or for finished_ if no thread starts
   try {
     std::thread([this] { Run(); }).detach();
-  } catch (const std::system_error&) {
+  } catch (const std::system_error& error) {
     writes_.End();
-    stream_.Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "cannot create a thread for the call"),
+    stream_.Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                                std::string("the device server cannot create a thread for the call: ") + error.what()),
                    &finished_);
   }
 }

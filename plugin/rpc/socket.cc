@@ -37,7 +37,7 @@ void SplitHostPort(const std::string& address, std::string* host, std::string* p
   if (host->size() > 1 && host->front() == '[' && host->back() == ']') *host = host->substr(1, host->size() - 2);
 }
 
-// Completes `fd`'s connection within the timeout; on failure closes it and returns -1.
+// Connects `fd` within the timeout and returns it; on failure closes it and returns -1.
 int Connect(int fd, const sockaddr* address, socklen_t size, int timeout_ms, std::string* error) {
   if (fd < 0) {
     *error = std::strerror(errno);

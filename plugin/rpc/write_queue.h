@@ -1,5 +1,5 @@
 // WriteQueue: unsent messages of a call. gRPC sends one message at a time, and each message costs tens of microseconds,
-// so small messages are joined.
+// so small joinable messages are concatenated.
 #ifndef HPU_PLUGIN_RPC_WRITE_QUEUE_H_
 #define HPU_PLUGIN_RPC_WRITE_QUEUE_H_
 

@@ -192,7 +192,8 @@ absl::Status Confine(Role role) {
   filter.Refuse(SYS_clone3, ENOSYS);
   filter.RefuseTheRest(EPERM);
   if (filter.Install()) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("cannot confine the process with seccomp: ", std::strerror(errno)));
+  return absl::UnimplementedError(absl::StrCat("cannot confine the process with seccomp: ", std::strerror(errno),
+                                               "; device servers require a kernel with CONFIG_SECCOMP_FILTER"));
 }
 
 void SetApart() {

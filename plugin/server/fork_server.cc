@@ -71,7 +71,8 @@ class ForkServer {
     control::Forked answer;
     const files::FileDescriptor pidfd(pid < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     if (pidfd.valid()) return Answer(std::move(answer), pid, pidfd.get());
-    answer.set_error(absl::StrCat("cannot create a process: ", std::strerror(errno)));
+    answer.set_error(
+        absl::StrCat(pid < 0 ? "cannot create a process: " : "cannot open a pidfd: ", std::strerror(errno)));
     if (pid > 0) kill(pid, SIGKILL);
     return Answer(std::move(answer), -1);
   }

@@ -94,9 +94,9 @@ def test_what_cannot_be_timed(matrix: tf.Tensor) -> None:
     timed, untimed = Event(enable_timing=True), Event()
     timed.record()
     untimed.record()
-    with pytest.raises(DeviceError, match="the event does not record times: create it with enable_timing=True"):
+    with pytest.raises(DeviceError, match="the end event does not record times: create it with enable_timing=True"):
         timed.elapsed_time(untimed)
-    with pytest.raises(DeviceError, match="the event has not been recorded"):
+    with pytest.raises(DeviceError, match="the end event has not been recorded"):
         timed.elapsed_time(Event(enable_timing=True))
     with pytest.raises(ValueError, match="7 is not a valid Stream"):
         timed.record(7)  # type: ignore[arg-type]

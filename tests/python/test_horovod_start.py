@@ -143,7 +143,7 @@ def test_local_ranks_that_are_not_distinct() -> None:
 
 def test_addresses_that_are_none() -> None:
     os.environ["HPU_HOROVOD_RENDEZVOUS"] = "somewhere"
-    with pytest.raises(errors.JobError, match="not host:port: somewhere"):
+    with pytest.raises(errors.JobError, match="HPU_HOROVOD_RENDEZVOUS=somewhere is not host:port"):
         gloo.join(RANKS)
 
 

@@ -262,7 +262,7 @@ def test_a_message_that_breaks_the_rules_ends_the_process(
     with session(spec) as hostile, session(spec) as other:
         hostile.write(Order.PASS_ON, message)
         assert hostile.is_ended()
-        assert "is killed: " in caplog.text
+        assert "killing session process " in caplog.text
         assert not other.describe().modules[0].held
 
 

@@ -55,7 +55,7 @@ def test_what_is_beyond_the_limits_is_refused_before_it_comes(client: Client) ->
         assert make_recipe(session, handle, program, len(PROGRAM), PROGRAM) == (None, "")
     code, error = make_recipe(session, 3, program, len(PROGRAM), PROGRAM)
     assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert "2 handles of this kind" in error
+    assert "2 recipe handles" in error
     # What is given back makes room.
     session.hold.ask(pb.HoldRequest(forget_recipes=[pb.Forget(handle=1)]))
     assert make_recipe(session, 3, program, len(PROGRAM), PROGRAM) == (None, "")

@@ -17,22 +17,22 @@ _reported: set[str] = set()
 
 
 class Effect(enum.Enum):
-    """What this package does with a variable."""
+    """How an environment variable takes effect."""
 
     ACTS = "acts"
     INERT = "inert"
-    """Accepted and ignored."""
+    """Accepted for compatibility, without effect."""
     TENSORFLOW = "tensorflow"
-    """Read by TensorFlow itself."""
+    """Read by TensorFlow, not by this package."""
     JOB = "job"
-    """Set by `hpu run`, Horovod or Open MPI for the processes of a job."""
+    """Set by `hpu run` or Open MPI for the processes of a job, or read by Horovod."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Flag:
     """One setting of plugin/flags.yaml.
 
-    `name` may contain <module>, a placeholder for any word. `default` is text in the form of an environment variable.
+    `name` may contain a placeholder such as <module>, which matches [A-Z0-9_]+. `default` is text, as in a variable.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Flag:
     values: tuple[str, ...] = ()
     effect: Effect = Effect.ACTS
     secret: bool = False
-    """The value must not be shown."""
+    """Output must not contain the value."""
     old_name: str = ""
     """Older variable name, read if `name` is unset or empty."""
 
     def names_in(self, environment: Mapping[str, str]) -> list[str]:
-        """Returns the non-empty variables of `environment` that belong to this setting."""
+        """Returns the names of this setting's variables that are set and not empty in `environment`."""
         if "<" not in self.name:
             return [name for name in (self.name, self.old_name) if environment.get(name)]
         pattern = re.compile(re.sub("<[a-z]+>", "[A-Z0-9_]+", self.name))
@@ -70,7 +70,7 @@ def _text(flag: Flag) -> str:
 
 
 def _fall_back(flag: Flag, expected: str) -> str:
-    """Returns the default after a warning. Like the plugin, warns once per variable."""
+    """Logs a warning, once per setting, and returns the default."""
     if flag.name not in _reported:
         _reported.add(flag.name)
         _logger.warning("%s; the default %r is used", describe_error(flag, expected), flag.default)
@@ -103,7 +103,7 @@ def is_valid(flag: Flag) -> bool:
 
 
 def _as_int(text: str) -> int | None:
-    """Parses decimal digits with an optional sign and leading blanks, as the plugin's strtoll does."""
+    """Parses decimal digits after optional white space and sign, like the plugin's strtoll; None if malformed."""
     stripped = text.lstrip()
     digits = stripped[1:] if stripped[:1] in ("+", "-") else stripped
     return int(stripped) if digits.isascii() and digits.isdigit() else None
@@ -129,7 +129,7 @@ def parse_string(flag: Flag) -> str:
 
 
 def parse_list(flag: Flag) -> list[str]:
-    """Splits the value at commas; strips blanks and drops empty entries."""
+    """Splits the value at commas; strips spaces and drops empty entries."""
     return [entry.strip() for entry in _text(flag).split(",") if entry.strip()]
 
 

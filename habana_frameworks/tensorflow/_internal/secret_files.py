@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pathlib
 import secrets
@@ -25,6 +26,10 @@ def read(path: str | os.PathLike[str], what: str = "key", min_bytes: int = MIN_B
         # O_NONBLOCK: opening a named pipe must not block.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise KeyFileError(
+                f"the {what} file {name} cannot be read: it is a symbolic link; pass the path of the file itself"
+            ) from error
         raise KeyFileError(f"the {what} file {name} cannot be read: {error.strerror}") from error
     try:
         secret = _read(descriptor, what, name)
@@ -47,7 +52,7 @@ def of_user(name: str) -> bytes:
 
 
 def token_of_user(name: str) -> tuple[pathlib.Path, str]:
-    """Returns the file and the text of the user's token `name`, in printable ASCII. The first call generates it."""
+    """Returns the file and the text of the user's token `name`, in printable ASCII. The first call creates the file."""
     path = _path_of_user(name, "token", secrets.token_urlsafe(MIN_BYTES).encode())
     return path, read(path, "token").decode("ascii", errors="replace").strip()
 

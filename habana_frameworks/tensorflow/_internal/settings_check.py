@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow import errors, flags
 from habana_frameworks.tensorflow._internal import flag_values
 
 _logger = logging.getLogger(__name__)
-# TensorFlow reads the second since 1.15; Gaudi's guide uses the first.
+# TensorFlow reads the second name since 1.15; Gaudi's guide uses the first.
 _OLD_VLOG, _VLOG = "TF_CPP_MIN_VLOG_LEVEL", "TF_CPP_MAX_VLOG_LEVEL"
 
 
@@ -19,7 +19,7 @@ def translate_vlog_level() -> None:
     level = flags.tf_cpp_min_vlog_level()
     if level == 0 or _VLOG in os.environ:
         return
-    # TensorFlow's libraries read it once, at import; the plugin reads it at its first message.
+    # TensorFlow's libraries read the variable at import, the plugin reads it at its first message.
     reach = (
         "only the HPU plugin, because TensorFlow is already imported" if "tensorflow" in sys.modules else "all messages"
     )

@@ -18,7 +18,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def shortened(text: str, length: int) -> str:
-    """Shortens a text in the middle. Begin and end stay, because they distinguish the clusters of a graph."""
+    """Shortens a text in the middle. Keeps both ends, which distinguish the clusters of a graph."""
     return text if len(text) <= length else f"{text[: length - 9]}…{text[-8:]}"
 
 

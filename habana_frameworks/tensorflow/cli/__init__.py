@@ -13,7 +13,7 @@ COMMANDS = (doctor, explain, cache, warmup, serve, smi, run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one subcommand and returns the exit code (0: success, 1: problems found, 2: wrong usage)."""
+    """Runs one subcommand and returns its exit code, which the subcommand's --help explains."""
     parser = argparse.ArgumentParser(prog="hpu", description="Command-line tools of hpu-tensorflow.")
     parser.add_argument("--version", action="version", version=f"hpu-tensorflow {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

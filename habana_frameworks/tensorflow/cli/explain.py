@@ -40,7 +40,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the program and explains it, even if it fails."""
+    """Runs the program and reports on its graphs, even if the program fails."""
     problem = _problem(arguments)
     if problem:
         print(f"hpu explain: {problem}", file=sys.stderr)

@@ -93,7 +93,7 @@ def _exit_code(value: object) -> int:
 
 @contextlib.contextmanager
 def stdout_to_stderr() -> Iterator[None]:
-    """Redirects the descriptor of stdout to stderr, which includes native code and child processes."""
+    """Redirects file descriptor 1 to stderr, which also redirects native code and child processes."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

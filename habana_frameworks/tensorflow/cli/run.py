@@ -34,9 +34,9 @@ _MODULES_SECONDS = 15.0
 _POLL_SECONDS = 0.1
 _MAX_RANKS = 1 << 16
 _MAX_RESTARTS = 1 << 20
-# Tells programs the number of restarts so far, like torchrun's TORCHELASTIC_RESTART_COUNT.
+# Variable with the number of restarts so far, like torchrun's TORCHELASTIC_RESTART_COUNT.
 _RESTART_COUNT = "HPU_RESTART_COUNT"
-# Variables of an enclosing job; HLS_MODULE_ID would give all ranks the same module.
+# Variables of an enclosing job. With an inherited HLS_MODULE_ID, all ranks would acquire the same module.
 _NOT_INHERITED = (*launchers.VARIABLES, "HLS_MODULE_ID", "HLS1_MODULE_ID")
 
 
@@ -156,7 +156,7 @@ def _environment(
 
 
 def _module_reader(arguments: argparse.Namespace, interruption: Interruption) -> ReadModules | None:
-    """Returns a function that reads the available modules; None if modules cannot be lost or cannot be listed."""
+    """Returns a function that reads the modules of HPU_BACKEND, or None if restarts need not wait for modules."""
     backend = flags.backend()
     may_be_fewer = _min_ranks(arguments) < arguments.processes and backend in ("auto", "emulator")
     if not monitor.is_server(backend) and not may_be_fewer:

@@ -17,7 +17,7 @@ from habana_frameworks.tensorflow.cli import numbers, serve_options
 
 _DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM. To use them, set HPU_BACKEND to
 the value that this command prints. Exit code 0: ended by a signal; 1: could not start."""
-# Logs refused clients, with the reason, to stderr.
+# Defaults of the log variables: refused clients are logged to stderr, with the reason.
 _LOG = {"TF_CPP_MIN_LOG_LEVEL": "1", "LOG_LEVEL_BACKEND": "3", "ENABLE_CONSOLE": "true"}
 
 

@@ -71,9 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def recipe_key(arguments: argparse.Namespace) -> bytes:
-    """Returns the key of --key, or the user's own. Raises ValueError if the file of --key cannot be used.
+    """Returns the key of --key, or the user's own key. Raises ValueError if the file of --key cannot be used.
 
-    Returns an empty key, after a warning, if the user's own key cannot be stored.
+    Returns an empty key, after a warning, if the user's own key cannot be stored or read.
     """
     if arguments.key is not None:
         return secret_files.read(arguments.key)
@@ -94,13 +94,13 @@ class Token:
     text: str = ""
     """Empty: clients need no token."""
     made_file: pathlib.Path | None = None
-    """The user's own token file, if --token-file does not name one."""
+    """The user's own token file, if `text` comes from it."""
 
 
 def token(arguments: argparse.Namespace) -> Token:
-    """Returns the token. Without --token-file, a server at a port uses the user's own token.
+    """Returns the token of --token-file. By default, a server at a port uses the user's own token.
 
-    It needs none if clients have certificates. Raises ValueError if a token file cannot be used.
+    With --tls-client-ca or at a Unix socket, the default is no token. Raises ValueError for an unusable token file.
     """
     path = arguments.token_file
     if path is None:
@@ -114,7 +114,10 @@ def token(arguments: argparse.Namespace) -> Token:
 
 def _checked(text: str, path: str | pathlib.Path) -> str:
     if not (text.isascii() and text.isprintable()) or " " in text:
-        raise ValueError(f"the token file {path} contains blanks or characters that are not printable ASCII")
+        raise ValueError(
+            f"the token file {path} contains spaces or characters that are not printable ASCII; create a token: "
+            "(umask 077; head -c 32 /dev/urandom | base64 > FILE)"
+        )
     return text
 
 

@@ -70,7 +70,7 @@ class Outcome:
 
 
 class _Watch:
-    """Stops the program, in its main thread, once it needs no more recipes."""
+    """Raises Stop in the program's main thread once --steps or --idle is reached."""
 
     def __init__(self, steps: float | None, idle: float | None) -> None:
         self.reason = ""
@@ -109,7 +109,7 @@ class _Watch:
         time.sleep(_GRACE_SECONDS)
         plugin_library.finish_compiling()
         print(
-            f"hpu warmup: the program did not stop within {_GRACE_SECONDS} s and is killed",
+            f"hpu warmup: killing the program: it did not stop within {_GRACE_SECONDS} s",
             file=sys.stderr,
             flush=True,
         )
@@ -121,8 +121,8 @@ class _Watch:
         counts = (recipes.compiled, recipes.disk_hits)
         if counts != self._counts:
             self._counts, self._changed = counts, time.monotonic()
-        # A disk miss without a compiled recipe is still compiling, or failed to compile. A program that launches
-        # waits for neither.
+        # More disk misses than compiled recipes: a compile is running or has failed. This delays the stop only while
+        # the program launches nothing.
         if not sum(counts) or (recipes.disk_misses > recipes.compiled and not launched):
             return ""
         most = max((cluster.launches for cluster in statistic.clusters), default=0)

@@ -1,4 +1,4 @@
-"""In-server collectives: data exchange in the device for groups whose HPUs are modules of one device server."""
+"""In-server collectives: groups whose HPUs are modules of one device server exchange data inside the server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tensorflow.python.ops import collective_ops
 _UNIMPLEMENTED = 12
 _TEXT_BYTES = 256
 _DEVICE = "/device:HPU:0"
-# Added to a group's key for the all_gather in _exchange().
+# XORed into a group's key to form the group key of the all_gather in _exchange().
 _RENDEZVOUS_BIT = 1 << 29
 
 _answers: dict[int, bool] = {}
@@ -41,7 +41,7 @@ def join(group_key: int, rank: int, size: int, *, in_calling_order: bool = False
     """
     if size == 1:
         return False
-    if group_key not in _answers:  # strategies created one after another have the same key
+    if group_key not in _answers:  # successive strategies have the same key
         _answers[group_key] = _join(group_key, rank, size, in_calling_order)
     return _answers[group_key]
 
@@ -68,7 +68,7 @@ def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in
 
 
 def _new_id() -> str:
-    """Returns a new communicator id, or "" if the backend cannot exchange data between devices or is told not to."""
+    """Returns a new communicator id, or "" if the backend or HPU_COLLECTIVE_FABRIC rules out in-server collectives."""
     if flags.collective_fabric() == "off":
         return ""
     code, out = c_api.outcome(plugin_library.handle(), "hpu_communicator_id")

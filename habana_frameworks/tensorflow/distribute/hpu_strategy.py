@@ -17,7 +17,7 @@ _logger = logging.getLogger(__name__)
 
 
 class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
-    """Overrides the base class's choice of device, and lets reductions run in the device server."""
+    """Chooses the HPU as the worker's device, and enables in-server collectives."""
 
     def _initialize_local_devices(self, cluster_resolver: Any, worker_device: str) -> tuple[tuple[str, ...], str]:
         return (f"{worker_device}/device:HPU:0",), "HPU"
@@ -42,7 +42,7 @@ class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
     Replaces tf.distribute.MultiWorkerMirroredStrategy and has the same methods. Every worker runs the same program.
     Create it before TensorFlow runs an op. The constructor blocks until all workers have called it.
 
-    cluster_resolver: names the workers. None uses TF_CONFIG, and one worker if that is not set.
+    cluster_resolver: names the workers. None uses TF_CONFIG, or a single worker if TF_CONFIG is not set.
     communication_options: as for the base class. If bytes_per_pack is not set, gradients are reduced in buckets of
     HPU_COLLECTIVE_BUCKET_MB.
 
@@ -71,7 +71,7 @@ class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
 
 
 def _with_buckets(options: Any) -> Any:
-    """Returns a copy of the options with bytes_per_pack set."""
+    """Returns a copy of the options. HPU_COLLECTIVE_BUCKET_MB sets bytes_per_pack unless the options do."""
     options = copy.copy(options) if options is not None else tf.distribute.experimental.CommunicationOptions()
     if options.bytes_per_pack == 0:
         options.bytes_per_pack = flags.collective_bucket_mb() << 20

@@ -37,7 +37,7 @@ class Collector:
     def stop(self) -> Explanation:
         """Stops recording and returns the explanation. Raises RuntimeError without start()."""
         if self._before is None:
-            raise RuntimeError("stop() was called before start()")
+            raise RuntimeError("Collector.stop() was called before start()")
         _collect(False)
         records = c_api.read_message(plugin_library.handle(), "hpu_op_records", "OpRecords")
         explanation = build(records, difference(statistics.get(), self._before))
@@ -49,7 +49,10 @@ def _collect(on: bool) -> None:
 
 
 def difference(after: statistics.Statistics, before: statistics.Statistics) -> statistics.Statistics:
-    """Subtracts two readings of the counters. A counter that was reset in between counts from the reset."""
+    """Returns `after` with the counters of its clusters and eager ops reduced by their values in `before`.
+
+    A cluster with a counter that has decreased was reset in between; its counters are not reduced.
+    """
     old = {(cluster.name, cluster.ops): cluster for cluster in before.clusters}
     clusters = tuple(_subtract(cluster, old.get((cluster.name, cluster.ops))) for cluster in after.clusters)
     return dataclasses.replace(after, clusters=clusters, eager=_subtract(after.eager, before.eager))
@@ -91,7 +94,7 @@ class _Copied:
 def _copies(
     transfers: Iterable[report_pb2.HostDeviceTransfer], counts: Iterable[report_pb2.CopyCount]
 ) -> dict[tuple[int, str], _Copied]:
-    """Copies to and from each node, by record and node. A tensor with several consumers counts once, for the first."""
+    """Copies to and from each node, by record and node. A tensor counts only for its first consumer."""
     counted = {(entry.record, entry.name): entry for entry in counts}
     copied: dict[tuple[int, str], _Copied] = collections.defaultdict(_Copied)
     for transfer in transfers:

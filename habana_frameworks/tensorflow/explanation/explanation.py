@@ -41,10 +41,14 @@ class Explanation(Findings):
 
 
 def from_json(text: str) -> Explanation:
-    """Inverse of to_json(). Raises ValueError for other texts and for other releases' formats."""
+    """Inverse of to_json(). Raises ValueError for text that is not an explanation, and for other formats."""
     data = json.loads(text)
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ValueError(f"not an explanation of format {FORMAT}: recreate it with this release's `hpu explain --json`")
+    found = data.get("format") if isinstance(data, dict) else type(data).__name__
+    if found != FORMAT:
+        raise ValueError(
+            f"not an explanation of format {FORMAT} (found {found}): recreate it with this release's "
+            "`hpu explain --json`"
+        )
     graphs = tuple(_graph(entry) for entry in data["graphs"])
     times = data.get("times")
     return Explanation(

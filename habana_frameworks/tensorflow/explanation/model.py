@@ -60,20 +60,20 @@ class Cluster:
     fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
     """Same as in statistics.Cluster."""
     rule: str | None = None
-    """compile-error or the latest of fallback_reasons, if the cluster did not run as intended."""
+    """Latest rule by which the cluster failed to run as intended, such as compile-error or fallback."""
     reason: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class ClusterSplit:
-    """Why two clusters are not one."""
+    """Two clusters that were not merged, with the reason."""
 
     first: str
     second: str
     rule: str
     reason: str
     through: tuple[str, ...] = ()
-    """Ops outside clusters that run between the two."""
+    """Ops outside clusters that run between the two clusters."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Rewrite:
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
-    """An op that was removed: a lowered loop or branch."""
+    """A loop or branch that was lowered, because a rule keeps it out of clusters."""
 
     node: str
     op: str
@@ -141,7 +141,7 @@ class RuleTotal:
 
 @dataclasses.dataclass(frozen=True)
 class Findings:
-    """Data of all graphs; explanation.Explanation adds its representations."""
+    """Data of all graphs; explanation.Explanation adds text, HTML and JSON output."""
 
     graphs: tuple[Graph, ...]
     eager: Eager

@@ -25,7 +25,7 @@ def render(findings: Findings, summary: str) -> str:
     parts = {
         "STYLE": _read("style.css"),
         "PROGRAM": "\n".join(_read(name) for name in _PROGRAM),
-        # Escapes "<", because "</" would end the script element.
+        # Escapes "<", because "</script" would end the script element.
         "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
         "TEXT": html.escape(summary),
     }

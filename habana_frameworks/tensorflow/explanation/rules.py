@@ -1,4 +1,4 @@
-"""Rules that keep an op off the HPU or out of a cluster, with their meaning and remedy."""
+"""Rules that keep ops off the HPU or out of clusters, or clusters apart, with their meaning and remedy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One rule. docs/developer/pamsen.md documents the rules of the graph passes."""
+    """Why an op is not on the HPU or in a cluster, or why two clusters are not merged (docs/developer/pamsen.md)."""
 
     name: str
     meaning: str

@@ -1,4 +1,4 @@
-"""Time of clusters, by instruction of the compiled program and by the op of the instruction."""
+"""Run time of clusters, by instruction of the compiled program and by op."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class InstructionTime:
     """Time of one instruction of a cluster's program, over all launches."""
 
     cluster: str
-    """The cluster for which the recipe was compiled; clusters with equal programs share it."""
+    """The cluster for which the recipe was compiled; clusters with equal programs share a recipe."""
     instruction: str
     kind: str
     """For example "loop fusion" or "dot"; for a kernel call the kernel's name."""

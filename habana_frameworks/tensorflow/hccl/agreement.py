@@ -59,13 +59,16 @@ def agree(communicator: Communicator, own: list[int]) -> None:
     if all(row == rows[0] for row in rows):
         return
     told = "; ".join(f"rank {rank}: {describe(row)}" for rank, row in enumerate(rows))
-    raise HcclError(f"the {communicator.size} ranks of a communicator called different operations: {told}")
+    raise HcclError(
+        f"the {communicator.size} ranks of a communicator called different operations: {told}; call the same "
+        "operations in the same order on every rank"
+    )
 
 
-def check_root(communicator: Communicator, root: int) -> None:
-    """Raises ValueError unless `root` is a rank of the communicator."""
-    if not 0 <= root < communicator.size:
-        raise ValueError(f"there is no rank {root} in a communicator of {communicator.size} ranks")
+def check_rank(communicator: Communicator, what: str, rank: int) -> None:
+    """Raises ValueError unless `rank` is a rank of the communicator. `what` names the function and its argument."""
+    if not 0 <= rank < communicator.size:
+        raise ValueError(f"{what} is {rank}, but the communicator has ranks 0 to {communicator.size - 1}")
 
 
 def count_of(tensor: tf.Tensor) -> int:

@@ -26,7 +26,7 @@ _DEVICE = "/device:HPU:0"
 # TensorFlow's strategies use group keys from 1 upwards.
 _FIRST_GROUP_KEY = 1 << 30
 
-# Numbers the communicators of all processes. All processes create them in the same order.
+# Counts the calls of init(), which all processes make in the same order.
 _worlds = itertools.count()
 
 _cluster_lock = threading.Lock()
@@ -51,11 +51,14 @@ def init_rank(size: int, unique_id: bytes, rank: int, *, timeout: float = _TIMEO
     Raises ValueError if rank, size or id is invalid, HcclError if ranks are missing or duplicated.
     """
     if not 0 <= rank < size:
-        raise ValueError(f"rank {rank} is out of range for size {size}")
+        raise ValueError(f"rank {rank} is out of range for size {size}: expected 0 to {size - 1}")
     if len(unique_id) != UNIQUE_ID_BYTES:
         raise ValueError(f"unique_id has {len(unique_id)} bytes, not {UNIQUE_ID_BYTES}: use get_unique_id()")
     if size > multinode_helpers.comm_size():
-        raise ValueError(f"size {size} exceeds the job's number of processes, {multinode_helpers.comm_size()}")
+        raise ValueError(
+            f"size {size} exceeds the job's number of processes, {multinode_helpers.comm_size()}: start more processes "
+            "(hpu run, mpirun or TF_CONFIG)"
+        )
     _join_cluster(timeout)
     return Communicator(size, unique_id, rank, timeout)
 
@@ -97,7 +100,7 @@ class Group:
 
 
 def _key_of(*parts: object) -> int:
-    """Hashes the parts to a group key, so that all ranks compute the same one."""
+    """Hashes the parts to a group key. All ranks compute the same key without communication."""
     digest = hashlib.sha256(repr(parts).encode()).digest()
     return _FIRST_GROUP_KEY | int.from_bytes(digest[:4], "big") >> 2
 
@@ -139,7 +142,7 @@ class Communicator:
         return [parts[rank] for rank in self._order]
 
     def gather_numbers(self, numbers: list[int], what: str) -> np.ndarray[Any, Any]:
-        """Gathers the numbers of all ranks; row r is rank r's."""
+        """Gathers the numbers of all ranks; row r is from rank r."""
         rows = self._gather(self._group, np.array(numbers, np.int64), what).reshape(self.size, -1)
         return rows[np.argsort(self._order)]
 
@@ -148,7 +151,7 @@ class Communicator:
         return self._gather(group, np.array(numbers, np.int64), what).reshape(2, -1)
 
     def exchange(self, what: str, operation: Callable[..., tf.Tensor], *arguments: Any, **options: Any) -> tf.Tensor:
-        """Runs an op of tensorflow.python.ops.collective_ops on the HPUs of all ranks."""
+        """Runs a collective op with all ranks of the communicator, like exchange_in()."""
         return self.exchange_in(self._group, what, operation, *arguments, **options)
 
     def exchange_in(
@@ -163,11 +166,13 @@ class Communicator:
                 return operation(*arguments, **keys, timeout=self.timeout, **options)
         except tf.errors.DeadlineExceededError as error:
             raise HcclError(
-                f"{what}: rank {self.rank} of {self.size} timed out after {self.timeout:g} s of waiting for other ranks"
+                f"{what}: rank {self.rank} of {self.size} waited {self.timeout:g} s for the other ranks: check that "
+                "every rank makes this call and is still running, or pass a larger timeout to hccl.init()"
             ) from error
         except (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError) as error:
             raise HcclError(
-                f"{what}: rank {self.rank} of {self.size} lost contact with another rank: {error.message}"
+                f"{what}: rank {self.rank} of {self.size} lost contact with another rank ({error.message}); restart "
+                "the job"
             ) from error
 
     def _gather(self, group: Group, numbers: np.ndarray[Any, Any], what: str) -> np.ndarray[Any, Any]:

@@ -2,4 +2,4 @@
 
 
 class HcclError(RuntimeError):
-    """The ranks' requests differ, or a rank is missing. The message names ranks and sizes."""
+    """The ranks' requests differ, or a rank is missing, lost or joined twice."""

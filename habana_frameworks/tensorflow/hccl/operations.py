@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tensorflow as tf
-from habana_frameworks.tensorflow.hccl.agreement import Operation, agree, check_root, count_of, request
+from habana_frameworks.tensorflow.hccl.agreement import Operation, agree, check_rank, count_of, request
 from habana_frameworks.tensorflow.hccl.communicator import Communicator
 from habana_frameworks.tensorflow.hccl.types import (
     ReduceOp,
@@ -20,15 +20,15 @@ from tensorflow.python.ops import collective_ops
 
 def all_reduce(tensor: tf.Tensor, op: ReduceOp, communicator: Communicator) -> tf.Tensor:
     """Returns the reduction of all ranks' tensors on every rank, with the shape and dtype of `tensor`."""
-    tensor = _tensor(tensor)
+    tensor = _tensor(tensor, "all_reduce")
     agree(communicator, request(Operation.ALL_REDUCE, count_of(tensor), tensor.dtype, op))
     return _reduced(tensor, op, communicator, "all_reduce")
 
 
 def reduce(tensor: tf.Tensor, root: int, op: ReduceOp, communicator: Communicator) -> tf.Tensor | None:
     """Returns the reduction of all ranks' tensors on rank `root`, and None on the others."""
-    check_root(communicator, root)
-    tensor = _tensor(tensor)
+    check_rank(communicator, "reduce: root", root)
+    tensor = _tensor(tensor, "reduce")
     agree(communicator, request(Operation.REDUCE, count_of(tensor), tensor.dtype, op, root))
     reduced = _reduced(tensor, op, communicator, "reduce")
     return reduced if communicator.rank == root else None
@@ -36,8 +36,8 @@ def reduce(tensor: tf.Tensor, root: int, op: ReduceOp, communicator: Communicato
 
 def reduce_scatter(tensor: tf.Tensor, op: ReduceOp, communicator: Communicator) -> tf.Tensor:
     """Returns this rank's part of the reduction. The first dimension is split evenly among the ranks."""
-    tensor = _tensor(tensor)
-    length = _part_length(tensor, communicator)
+    tensor = _tensor(tensor, "reduce_scatter")
+    length = _part_length(tensor, communicator, "reduce_scatter")
     agree(communicator, request(Operation.REDUCE_SCATTER, count_of(tensor), tensor.dtype, op))
     reduced = _reduced(tensor, op, communicator, "reduce_scatter")
     return reduced[communicator.rank * length : (communicator.rank + 1) * length]
@@ -45,7 +45,7 @@ def reduce_scatter(tensor: tf.Tensor, op: ReduceOp, communicator: Communicator) 
 
 def all_gather(tensor: tf.Tensor, communicator: Communicator) -> tf.Tensor:
     """Concatenates all ranks' tensors along the first dimension. A scalar counts as a vector of length 1."""
-    tensor = _tensor(tensor)
+    tensor = _tensor(tensor, "all_gather")
     agree(communicator, request(Operation.ALL_GATHER, count_of(tensor), tensor.dtype))
     shape = tensor.shape if tensor.shape.rank else tf.TensorShape([1])
     result_shape = [communicator.size * shape[0], *shape[1:]]
@@ -60,8 +60,8 @@ def all_gather(tensor: tf.Tensor, communicator: Communicator) -> tf.Tensor:
 
 def broadcast(tensor: tf.Tensor, root: int, communicator: Communicator) -> tf.Tensor:
     """Returns rank `root`'s tensor. On the other ranks only the shape and dtype of `tensor` matter."""
-    check_root(communicator, root)
-    tensor = _tensor(tensor)
+    check_rank(communicator, "broadcast: root", root)
+    tensor = _tensor(tensor, "broadcast")
     count = count_of(tensor)
     agree(communicator, request(Operation.BROADCAST, count, tensor.dtype, root=root))
     if communicator.size == 1 or count == 0:
@@ -81,8 +81,8 @@ def broadcast(tensor: tf.Tensor, root: int, communicator: Communicator) -> tf.Te
 
 def all_to_all(tensor: tf.Tensor, communicator: Communicator) -> tf.Tensor:
     """Sends part r of `tensor` to rank r. Returns the received parts, in rank order."""
-    tensor = _tensor(tensor)
-    length = _part_length(tensor, communicator)
+    tensor = _tensor(tensor, "all_to_all")
+    length = _part_length(tensor, communicator, "all_to_all")
     agree(communicator, request(Operation.ALL_TO_ALL, count_of(tensor), tensor.dtype))
     count = count_of(tensor) // communicator.size
     if communicator.size == 1 or count == 0:
@@ -99,17 +99,19 @@ def barrier(communicator: Communicator) -> None:
     agree(communicator, request(Operation.BARRIER, 0, tf.int32))
 
 
-def _tensor(value: tf.Tensor) -> tf.Tensor:
+def _tensor(value: tf.Tensor, what: str) -> tf.Tensor:
     tensor = tf.convert_to_tensor(value)
-    check_dtype(tensor.dtype)
+    check_dtype(tensor.dtype, what)
     return tensor
 
 
-def _part_length(tensor: tf.Tensor, communicator: Communicator) -> int:
-    if not tensor.shape.rank or tensor.shape[0] % communicator.size != 0:
+def _part_length(tensor: tf.Tensor, communicator: Communicator, what: str) -> int:
+    if not tensor.shape.rank:
+        raise ValueError(f"{what}: rank {communicator.rank} passed a scalar: pass a tensor with at least one dimension")
+    if tensor.shape[0] % communicator.size != 0:
         raise ValueError(
-            f"rank {communicator.rank}: the first dimension of shape {tensor.shape} is not divisible by the "
-            f"communicator's {communicator.size} ranks"
+            f"{what}: rank {communicator.rank} passed a tensor of shape {tensor.shape}, whose first dimension is not "
+            f"divisible by the communicator's {communicator.size} ranks: pad it"
         )
     return int(tensor.shape[0]) // communicator.size
 

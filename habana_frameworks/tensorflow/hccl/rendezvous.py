@@ -1,6 +1,6 @@
-"""Rendezvous of a job's processes before they form a TensorFlow cluster, which waits an hour for a missing process.
+"""Rendezvous of a job's processes before TensorFlow connects them; TensorFlow waits an hour for a missing process.
 
-Rank 0 listens at the address of TF_CONFIG's first task. TensorFlow's own server starts there only afterwards.
+Rank 0 listens at the address of TF_CONFIG's first task. TensorFlow's own server listens there only afterwards.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _GRPC = b"PRI * HT"
 def join(timeout: float) -> None:
     """Blocks until all processes named in TF_CONFIG have joined. Raises HcclError after `timeout` seconds.
 
-    Does nothing if TF_CONFIG names no other processes, or if rank 0 cannot listen at its address.
+    Does nothing if TF_CONFIG names no other processes. Rank 0 does not wait if it cannot listen at its address.
     """
     ranks = launchers.by_tf_config()
     if ranks is None or ranks.size == 1:
         return
     host, _, port = launchers.first_task().rpartition(":")
-    host = host.strip("[]")  # of an IPv6 address
+    host = host.strip("[]")  # brackets of an IPv6 address
     if not port.isdecimal():  # TensorFlow reports the error
         return
     deadline = time.monotonic() + timeout
@@ -38,7 +38,8 @@ def join(timeout: float) -> None:
         if not _join_rank_0(host, int(port), ranks.rank, deadline):
             raise HcclError(
                 f"rank {ranks.rank} of the job waited {timeout:g} s at {host}:{port}, the first address in TF_CONFIG, "
-                "for rank 0 to report that all ranks have joined"
+                "for rank 0 to report that all ranks have joined: check that every rank is running, or pass a larger "
+                "timeout to hccl.init()"
             )
         return
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -51,7 +52,8 @@ def join(timeout: float) -> None:
     if missing:
         raise HcclError(
             f"rank 0 of the job waited {timeout:g} s for ranks {', '.join(map(str, missing))} to join at "
-            f"{host}:{port}, the first address in TF_CONFIG"
+            f"{host}:{port}, the first address in TF_CONFIG: check that they are running, or pass a larger timeout to "
+            "hccl.init()"
         )
 
 
@@ -80,7 +82,7 @@ def _receive(listener: socket.socket, ranks: range, deadline: float) -> list[int
 
 
 def _join_rank_0(host: str, port: int, rank: int, deadline: float) -> bool:
-    """Connects to rank 0 until it answers. Returns False after the deadline."""
+    """Connects to rank 0 again and again until rank 0 answers. Returns False after the deadline."""
     while (left := deadline - time.monotonic()) > 0:
         with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=left) as connection:
             connection.sendall(_HELLO.pack(_NAME, rank))

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 
 import tensorflow as tf
-from habana_frameworks.tensorflow.hccl.agreement import Operation, check_root, count_of, describe, request
+from habana_frameworks.tensorflow.hccl.agreement import Operation, check_rank, count_of, describe, request
 from habana_frameworks.tensorflow.hccl.communicator import Communicator
 from habana_frameworks.tensorflow.hccl.errors import HcclError
 from habana_frameworks.tensorflow.hccl.types import carrier_dtype, carrier_length, check_dtype, from_carrier, to_carrier
@@ -27,21 +27,24 @@ class Received:
         self._tensor: tf.Tensor | None = None
 
     def tensor(self) -> tf.Tensor:
-        """Returns the tensor. Raises RuntimeError before the end of the group."""
+        """Returns the tensor. Raises RuntimeError before the end of the group, or if the group failed."""
         if self._tensor is None:
-            raise RuntimeError("the tensor is not available: the group of this receive has not ended, or has failed")
+            raise RuntimeError(
+                "the received tensor is not available: its group has not ended, or has failed; read it after "
+                "`with hccl.group()`"
+            )
         return self._tensor
 
 
 @contextlib.contextmanager
 def group() -> Iterator[None]:
-    """Collects the sends and receives of the `with` block. Its end starts them together and waits for all of them.
+    """Collects the sends and receives of the `with` block, then starts all of them together and waits for their end.
 
     Ranks that send to each other need a group: a send outside a group blocks until it is received. A group allows one
     transfer per sender and receiver, because the order of two would be undefined; a second one raises ValueError.
     """
     if getattr(_groups, "transfers", None) is not None:
-        raise RuntimeError("transfer groups cannot be nested")
+        raise RuntimeError("hccl.group() cannot be nested: end the open group first")
     transfers: dict[_Key, Callable[[], None]] = {}
     _groups.transfers = transfers
     try:
@@ -59,8 +62,8 @@ def group() -> Iterator[None]:
 def send(tensor: tf.Tensor, peer: int, communicator: Communicator) -> None:
     """Sends a tensor to rank `peer`, which must call `receive`. Outside a group, blocks until it is received."""
     tensor = tf.convert_to_tensor(tensor)
-    check_dtype(tensor.dtype)
-    _check_peer(communicator, peer)
+    check_dtype(tensor.dtype, "send")
+    _check_peer(communicator, "send", peer)
 
     def transfer() -> None:
         count = count_of(tensor)
@@ -76,8 +79,8 @@ def send(tensor: tf.Tensor, peer: int, communicator: Communicator) -> None:
 def receive(shape: Sequence[int], dtype: tf.DType, peer: int, communicator: Communicator) -> Received:
     """Receives a tensor of this shape and dtype from rank `peer`, which must call `send`."""
     dtype = tf.as_dtype(dtype)
-    check_dtype(dtype)
-    _check_peer(communicator, peer)
+    check_dtype(dtype, "receive")
+    _check_peer(communicator, "receive", peer)
     received = Received()
 
     def transfer() -> None:
@@ -106,10 +109,10 @@ def _run_or_keep(key: _Key, transfer: Callable[[], None]) -> None:
     transfers[key] = transfer
 
 
-def _check_peer(communicator: Communicator, peer: int) -> None:
-    check_root(communicator, peer)
+def _check_peer(communicator: Communicator, what: str, peer: int) -> None:
+    check_rank(communicator, f"{what}: peer", peer)
     if peer == communicator.rank:
-        raise ValueError(f"rank {peer} cannot exchange data with itself")
+        raise ValueError(f"{what}: rank {peer} cannot exchange data with itself")
 
 
 def _agree(communicator: Communicator, source: int, destination: int, own: list[int]) -> None:

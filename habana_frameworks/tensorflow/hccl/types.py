@@ -22,7 +22,8 @@ DTYPES = (
 
 # Dtype in which collective ops move data unchanged, by element size in bytes.
 _CARRIERS = {2: tf.float16, 4: tf.float32, 8: tf.float64}
-# Wider dtypes for reductions of unsupported dtypes. Sums and products still wrap around like the original dtype.
+# Substitutes for dtypes that collective ops cannot reduce. Casting back makes sums and products wrap around as in
+# the original dtype.
 _WIDER = {tf.int8: tf.int32, tf.uint8: tf.int32, tf.uint32: tf.int64, tf.uint64: tf.int64}
 _TOP_BIT = -(2**63)
 
@@ -42,11 +43,11 @@ class ReduceOp(enum.Enum):
         return "Add" if self is ReduceOp.AVERAGE else self.value
 
 
-def check_dtype(dtype: tf.DType) -> None:
-    """Raises TypeError if collective operations do not support `dtype`."""
+def check_dtype(dtype: tf.DType, what: str) -> None:
+    """Raises TypeError if collective operations do not support `dtype`. `what` names the operation."""
     if dtype not in DTYPES:
         names = ", ".join(known.name for known in DTYPES)
-        raise TypeError(f"collective operations do not support {dtype.name}; supported: {names}")
+        raise TypeError(f"{what} does not support {dtype.name}; supported: {names}")
 
 
 def to_carrier(flat: tf.Tensor) -> tf.Tensor:

@@ -16,8 +16,10 @@ def habana_imagenet_dataset(fallback: Callable[..., Any], **arguments: Any) -> A
     """Returns the dataset created by `fallback`, because this package has no media loader.
 
     arguments: options of a media loader (`jpeg_data_dir`, `img_size`, …) or of the fallback. The fallback receives the
-        arguments that it has parameters for. If it has `data_dir` but not `tf_data_dir`, `tf_data_dir` is passed as
-        `data_dir`. Raises TypeError if a required parameter of the fallback is missing.
+        arguments that it has parameters for, or all of them if it has **kwargs. If it has `data_dir` but not
+        `tf_data_dir`, `tf_data_dir` is passed as `data_dir`.
+
+    Raises TypeError if a required argument of the fallback is missing.
     """
     if arguments.get("jpeg_data_dir"):
         _logger.info("no media loader: the dataset is read by %s", getattr(fallback, "__name__", fallback))

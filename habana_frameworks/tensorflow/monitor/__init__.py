@@ -20,7 +20,7 @@ is_server = device_channel.is_address
 def read(backend: str = "") -> State:
     """Returns the modules of `backend`, or of HPU_BACKEND if it is empty.
 
-    Raises UnavailableError if a device server does not answer, ValueError for a backend without observable modules.
+    Raises UnavailableError if a device server cannot be read, ValueError for a backend without observable modules.
     """
     backend = backend or flags.backend()
     if device_channel.is_address(backend):

@@ -17,7 +17,7 @@ _PROC = pathlib.Path("/proc")
 
 
 def read() -> State:
-    """Returns the emulated modules of this user. Launches and copies stay unknown: only the processes count them."""
+    """Returns the emulated modules of this user. Launches and copies stay unknown: only the holders count them."""
     held = {holder.module: holder for holder in modules.holders()}
     # Other processes may have a larger HPU_MODULES than this one.
     count = max(flags.modules(), *(number + 1 for number in held), 1)

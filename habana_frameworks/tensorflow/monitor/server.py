@@ -12,7 +12,7 @@ _TIMEOUT_SECONDS = 10
 
 
 class UnavailableError(RuntimeError):
-    """The device server does not answer, or the answer is not a device server's."""
+    """The state of a device server cannot be read; the message says why."""
 
 
 def read(backend: str) -> State:
@@ -50,12 +50,15 @@ def describe(backend: str) -> Any:
     except ValueError as error:
         raise UnavailableError(str(error)) from None
     if len(answers) != 1:
-        raise UnavailableError(f"{backend} is not a device server")
+        raise UnavailableError(
+            f"{backend} is not a device server: it sent {len(answers)} answers to Describe, expected 1; correct "
+            "HPU_BACKEND"
+        )
     return answers[0]
 
 
 def _why_unavailable(backend: str, details: str) -> str:
-    """Explains why the server is unreachable, in the plugin's words."""
+    """Returns the error text for an unreachable server: the same text as in connection.cc."""
     if backend.startswith("grpcs:"):
         return (
             f"cannot connect to the device server at {backend} ({details}); check that it runs, that HPU_SERVER_CA "

@@ -33,7 +33,7 @@ class Module:
     bytes_to_device: int | None = None
     bytes_to_host: int | None = None
     streams: int | None = None
-    """Open calls: streams, and recipes being compiled."""
+    """Open calls of the session: streams, compilations and communicators."""
     recipes: int | None = None
 
 
@@ -43,7 +43,7 @@ class ServerState:
 
     pid: int
     backend: str
-    """The backend whose modules it serves."""
+    """The backend of the modules that the server serves."""
     sessions_opened: int
     sessions_closed: int
     resident_bytes: int

@@ -35,7 +35,7 @@ def pyramid_roi_align(
     boxes: [batch, boxes, 4]: y1, x1, y2, x2. No gradient flows into them.
     box_to_level: int32 [batch, boxes, 1], index of each box's image.
     sampling_ratio: samples per direction; a feature is their mean.
-    use_abs_coords: coordinates are in pixels rather than relative, from 0 to 1.
+    use_abs_coords: coordinates are in pixels; otherwise they are relative, from 0 to 1.
     scale_to_level: absolute coordinates are pixels of the network's input rather than of the box's own image. The
         first image has a quarter of the input's width. Ignored for relative coordinates.
 
@@ -44,7 +44,7 @@ def pyramid_roi_align(
     with tf.name_scope(name or "pyramid_roi_align"):
         sizes = _sizes(images)
         if sampling_ratio < 1:
-            raise ValueError(f"sampling_ratio={sampling_ratio} must be 1 or more")
+            raise ValueError(f"pyramid_roi_align: sampling_ratio={sampling_ratio} must be 1 or more")
         level = tf.clip_by_value(tf.squeeze(box_to_level, -1), 0, len(sizes) - 1)
         height, width = (tf.gather(tf.constant([size[i] for size in sizes]), level) for i in (0, 1))
         boxes = tf.stop_gradient(tf.cast(boxes, tf.float32))
@@ -78,7 +78,10 @@ def pyramid_roi_align_grad_images(
     """
     sizes = _sizes(images)
     if image_pyramid_shapes is not None and [tuple(map(int, s)) for s in image_pyramid_shapes] != sizes:
-        raise ValueError(f"image_pyramid_shapes={image_pyramid_shapes} does not match the images' sizes {sizes}")
+        raise ValueError(
+            f"pyramid_roi_align_grad_images: image_pyramid_shapes={image_pyramid_shapes} does not match the images' "
+            f"sizes {sizes}"
+        )
     with tf.name_scope(name or "pyramid_roi_align_grad_images"), tf.GradientTape() as tape:
         images = [tf.identity(image) for image in images]
         tape.watch(images)
@@ -92,12 +95,14 @@ def pyramid_roi_align_grad_images(
 def _sizes(images: Sequence[tf.Tensor]) -> list[tuple[int, int]]:
     """Height and width of each image. Raises ValueError if they are unknown."""
     if not isinstance(images, (list, tuple)) or not images:
-        raise ValueError("images must be a non-empty list or tuple with one image per level")
+        raise ValueError(
+            f"pyramid_roi_align: images must be a non-empty list or tuple with one image per level, got {images!r}"
+        )
     for index, image in enumerate(images):
         if image.shape.rank != 4 or not image.shape[1:].is_fully_defined():
             raise ValueError(
-                f"image {index} of the pyramid has shape {image.shape}; expected [batch, height, width, channels], "
-                "where only batch may be unknown"
+                f"pyramid_roi_align: image {index} of the pyramid has shape {image.shape}; expected [batch, height, "
+                "width, channels], where only batch may be unknown"
             )
     return [tuple(image.shape.as_list()[1:3]) for image in images]
 

@@ -1,4 +1,4 @@
-"""Calls of the plugin's C interface for recipe stores. They need no device."""
+"""Calls of the plugin's C interface for recipe directories, which need no device."""
 
 from __future__ import annotations
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """One recipe. A `problem` means that it would not be loaded; the fields after it are then unknown."""
+    """One recipe. A recipe with a `problem` would not be loaded, and the fields after `problem` are unknown."""
 
     key: str
-    """SHA-256 of everything that the recipe was made from; the file name without suffix."""
+    """SHA-256 of everything that the recipe was compiled from; the file name without suffix."""
     bytes: int
     used: int
     """Time of the last use, in seconds since 1970, accurate to a minute."""
@@ -88,7 +88,7 @@ def clean(path: str | os.PathLike[str], max_bytes: int | None = None, max_unused
 
 
 def read(path: str | os.PathLike[str], key: str) -> bytes:
-    """Returns the bytes of an entry. Raises StoreError if it does not verify."""
+    """Returns the bytes of an entry. Raises StoreError if the entry does not verify."""
     return _plugin.call("hpu_store_read", os.fsencode(path), key.encode())
 
 

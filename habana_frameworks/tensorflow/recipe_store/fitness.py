@@ -9,13 +9,13 @@ from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.recipe_store.directory import Entry
 
 _MAX_FEATURES = 6
-# Parts of a target that depend on a setting, so that a program can match the recipe.
+# Parts of a target that a program can change by a setting.
 _SETTINGS = {"threads": "HPU_EMULATOR_THREADS", "effort": "HPU_COMPILE_EFFORT", "flags": "XLA_FLAGS"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Installation:
-    """Everything besides the program that determines a recipe compiled here."""
+    """Everything except the program that determines a recipe compiled here."""
 
     package_version: str
     tensorflow_version: str

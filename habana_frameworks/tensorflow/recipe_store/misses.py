@@ -1,7 +1,7 @@
 """Explains recipe cache misses: the most similar earlier entry, and the differences.
 
-A stored entry contains everything that the recipe was made from, so a miss can be explained later. A recipe that was
-compiled but not stored (read-only cache, below the threshold) cannot.
+A stored entry contains everything that the recipe was compiled from, so its miss can be explained later. Recipes that
+were not stored (read-only cache, below the threshold) cannot be explained.
 """
 
 from __future__ import annotations

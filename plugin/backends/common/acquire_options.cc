@@ -26,23 +26,24 @@ absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& opt
   if (options.module_id.has_value()) {
     const bool visible = std::find(candidates.begin(), candidates.end(), *options.module_id) != candidates.end();
     if (!visible && *options.module_id >= 0 && *options.module_id < count) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("HLS_MODULE_ID=", *options.module_id,
-                       " is not among HABANA_VISIBLE_MODULES=", absl::StrJoin(candidates, ",")));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "HLS_MODULE_ID=", *options.module_id, " is not among HABANA_VISIBLE_MODULES=", absl::StrJoin(candidates, ","),
+          ": correct or unset one of them"));
     }
     candidates = {*options.module_id};
   }
   for (const int id : candidates) {
     if (id < 0 || id >= count) {
-      return absl::InvalidArgumentError(absl::StrCat("module ", id, " does not exist: there are modules 0 to ",
-                                                     count - 1, " (HPU_MODULES=", count, ")"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(options.module_id.has_value() ? "HLS_MODULE_ID" : "HABANA_VISIBLE_MODULES", ": module ", id,
+                       " does not exist: there are modules 0 to ", count - 1, " (HPU_MODULES=", count, ")"));
     }
   }
   return candidates;
 }
 
 absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options) {
-  constexpr int64_t kMaxMb = int64_t{1} << 25;  // 32 TiB; user address space has 128
+  constexpr int64_t kMaxMb = int64_t{1} << 25;  // 32 TiB of the 128 TiB of user address space
   const auto asked_mb = static_cast<int64_t>(options.memory_bytes >> 20);
   if (options.memory_bytes != 0 && asked_mb <= kMaxMb) return options.memory_bytes;
   const int64_t megabytes = options.memory_bytes != 0 ? asked_mb : flags::MemoryMb();

@@ -17,7 +17,7 @@ absl::StatusOr<int> ModuleCountSetting();
 // The modules that the options admit, in the order in which to try them; never empty. InvalidArgument for modules that
 // do not exist, and for a module_id that is not visible.
 absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options);
-// Device memory that the options request; HPU_MEMORY_MB if they request none.
+// Bytes of device memory that the options request; HPU_MEMORY_MB if the options contain 0.
 absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options);
 
 }  // namespace hpu::common

@@ -11,37 +11,68 @@ using hal::DataType;
 using hal::DeviceAddress;
 using hal::ReduceOp;
 
-absl::Status CheckedCommunicator::CheckStream(const hal::Stream& stream) const {
-  HPU_RETURN_IF_ERROR(liveness_.Check());
-  if (OwnsStream(stream)) return absl::OkStatus();
-  return absl::InvalidArgumentError("collective operation: the stream belongs to another device");
+namespace {
+
+// For error texts.
+struct Names {
+  const char* operation;
+  const char* source;
+  const char* destination;
+};
+
+Names NamesOf(Collective::Kind kind) {
+  switch (kind) {
+    case Collective::Kind::kAllReduce:
+      return {"AllReduce", "source of AllReduce", "destination of AllReduce"};
+    case Collective::Kind::kReduceScatter:
+      return {"ReduceScatter", "source of ReduceScatter", "destination of ReduceScatter"};
+    case Collective::Kind::kAllGather:
+      return {"AllGather", "source of AllGather", "destination of AllGather"};
+    case Collective::Kind::kBroadcast:
+      return {"Broadcast", "source of Broadcast", "destination of Broadcast"};
+  }
+  return {"collective", "source of a collective", "destination of a collective"};
 }
 
-absl::Status CheckedCommunicator::CheckRank(int rank) const {
+}  // namespace
+
+absl::Status CheckedCommunicator::CheckStream(const hal::Stream& stream, const char* operation) const {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  if (OwnsStream(stream)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(operation, ": the stream belongs to another device"));
+}
+
+absl::Status CheckedCommunicator::CheckRank(int rank, const char* what) const {
   if (rank >= 0 && rank < size_) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("there is no rank ", rank, " in a communicator of ", size_, " ranks"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, " is rank ", rank, ", but the communicator has ranks 0 to ", size_ - 1));
 }
 
 absl::Status CheckedCommunicator::CheckElements(DeviceAddress address, uint64_t parts, uint64_t count, DataType dtype,
                                                 const char* what) const {
   uint64_t bytes = hal::SizeOf(dtype);
-  if (bytes == 0 || __builtin_mul_overflow(bytes, parts, &bytes) || __builtin_mul_overflow(bytes, count, &bytes)) {
+  if (bytes == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": invalid data type ", static_cast<int>(dtype)));
+  }
+  if (__builtin_mul_overflow(bytes, parts, &bytes) || __builtin_mul_overflow(bytes, count, &bytes)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(what, ": invalid count or data type: ", count, " elements of ", hal::NameOf(dtype)));
+        absl::StrCat(what, ": ", parts, " times ", count, " elements of ", hal::NameOf(dtype), " exceed 2^64 bytes"));
   }
   return memory_.Check(address, bytes, what);
 }
 
 absl::Status CheckedCommunicator::Check(hal::Stream& stream, const Collective& collective, uint64_t source_parts,
                                         uint64_t destination_parts) const {
-  HPU_RETURN_IF_ERROR(CheckStream(stream));
+  const Names names = NamesOf(collective.kind);
+  HPU_RETURN_IF_ERROR(CheckStream(stream, names.operation));
   if (in_group_) {
-    return absl::InvalidArgumentError("collective operation in a group: a group may contain only Send and Receive");
+    return absl::InvalidArgumentError(
+        absl::StrCat(names.operation, " in a group: a group may contain only Send and Receive"));
   }
-  HPU_RETURN_IF_ERROR(CheckElements(collective.source, source_parts, collective.elements.count, collective.dtype,
-                                    "source of a collective"));
+  HPU_RETURN_IF_ERROR(
+      CheckElements(collective.source, source_parts, collective.elements.count, collective.dtype, names.source));
   return CheckElements(collective.destination, destination_parts, collective.elements.count, collective.dtype,
-                       "destination of a collective");
+                       names.destination);
 }
 
 absl::Status CheckedCommunicator::AllReduce(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
@@ -53,7 +84,7 @@ absl::Status CheckedCommunicator::AllReduce(hal::Stream& stream, DeviceAddress s
 
 absl::Status CheckedCommunicator::Broadcast(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
                                             const hal::Elements& elements, DataType dtype, int root) {
-  HPU_RETURN_IF_ERROR(CheckRank(root));
+  HPU_RETURN_IF_ERROR(CheckRank(root, "root of Broadcast"));
   const bool reads = rank_ == root;
   const Collective collective = {
       Collective::Kind::kBroadcast, reads ? source : 0, destination, elements, dtype, ReduceOp::kSum, root};
@@ -87,20 +118,23 @@ absl::Status CheckedCommunicator::Receive(hal::Stream& stream, DeviceAddress des
 
 absl::Status CheckedCommunicator::Add(hal::Stream& stream, const Transfer& transfer) {
   const char* const what = transfer.sends ? "source of Send" : "destination of Receive";
-  HPU_RETURN_IF_ERROR(CheckStream(stream));
-  HPU_RETURN_IF_ERROR(CheckRank(transfer.peer));
+  HPU_RETURN_IF_ERROR(CheckStream(stream, transfer.sends ? "Send" : "Receive"));
+  HPU_RETURN_IF_ERROR(CheckRank(transfer.peer, transfer.sends ? "peer of Send" : "peer of Receive"));
   if (transfer.peer == rank_) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": rank ", rank_, " cannot exchange data with itself"));
+    return absl::InvalidArgumentError(absl::StrCat(transfer.sends ? "Send" : "Receive", ": rank ", rank_,
+                                                   " cannot exchange data with itself; copy the data instead"));
   }
   HPU_RETURN_IF_ERROR(CheckElements(transfer.address, 1, transfer.elements.count, transfer.dtype, what));
   if (!in_group_) return Queue(stream, {transfer});
   if (group_stream_ != nullptr && group_stream_ != &stream) {
-    return absl::InvalidArgumentError("Send and Receive: all transfers of a group must use the same stream");
+    return absl::InvalidArgumentError(
+        absl::StrCat(transfer.sends ? "Send" : "Receive", ": all transfers of a group must use the same stream"));
   }
   for (const Transfer& other : group_) {
     if (other.peer == transfer.peer && other.sends == transfer.sends) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          what, ": the group already has a ", transfer.sends ? "Send to" : "Receive from", " rank ", transfer.peer));
+      return absl::InvalidArgumentError(absl::StrCat("the group already has a ",
+                                                     transfer.sends ? "Send to" : "Receive from", " rank ",
+                                                     transfer.peer, "; use two groups"));
     }
   }
   group_stream_ = &stream;

@@ -1,4 +1,4 @@
-// CheckedCommunicator: argument checks that the communicators of all backends share.
+// CheckedCommunicator: base class of the backends' communicators, which checks the arguments.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_CHECKED_COMMUNICATOR_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_CHECKED_COMMUNICATOR_H_
 
@@ -10,7 +10,7 @@
 
 namespace hpu::common {
 
-// An operation of all ranks, as hal::Communicator defines it.
+// A rank's part in a collective operation of hal::Communicator.
 struct Collective {
   enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast };
 
@@ -53,7 +53,7 @@ class CheckedCommunicator : public hal::Communicator {
   absl::Status EndGroup() final;
 
  protected:
-  // `liveness` and `memory` belong to the device.
+  // Borrows `liveness` and `memory` from the device.
   CheckedCommunicator(const Liveness& liveness, const DeviceMemory& memory, int rank, int size)
       : liveness_(liveness), memory_(memory), rank_(rank), size_(size) {}
 
@@ -63,12 +63,13 @@ class CheckedCommunicator : public hal::Communicator {
   // Queues concurrent transfers, at most one to each rank and one from each rank.
   virtual absl::Status Queue(hal::Stream& stream, std::vector<Transfer> transfers) = 0;
 
-  absl::Status CheckStream(const hal::Stream& stream) const;
-  absl::Status CheckRank(int rank) const;
+  absl::Status CheckStream(const hal::Stream& stream, const char* operation) const;
+  absl::Status CheckRank(int rank, const char* what) const;
   // Checks that `parts` times `count` elements at `address` are in allocated device memory.
   absl::Status CheckElements(hal::DeviceAddress address, uint64_t parts, uint64_t count, hal::DataType dtype,
                              const char* what) const;
-  // Source and destination hold `source_parts` and `destination_parts` times the collective's element count.
+  // Checks the stream, that no group is open, and the operands. The source holds `source_parts` times the collective's
+  // element count, the destination `destination_parts` times.
   absl::Status Check(hal::Stream& stream, const Collective& collective, uint64_t source_parts,
                      uint64_t destination_parts) const;
   absl::Status Add(hal::Stream& stream, const Transfer& transfer);

@@ -19,7 +19,7 @@ absl::Status CheckHostResult(const HostMemory& host, const hal::Recipe& recipe, 
   const std::string what = absl::StrCat("launch of ", recipe.name(), ": result ", result);
   if (address % kAlignment != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(what, ": the host address must be a multiple of ", kAlignment, " bytes"));
+        absl::StrCat(what, ": the host address 0x", absl::Hex(address), " is not a multiple of ", kAlignment));
   }
   const uint64_t bytes = RoundUp(recipe.results()[result].spec.bytes, kAlignment);
   return host.Check(reinterpret_cast<const void*>(address), bytes, what);
@@ -44,8 +44,7 @@ class DeviceMemory::Allocation final : public hal::Memory {
   const uint64_t bytes_;
 };
 
-DeviceMemory::DeviceMemory(std::unique_ptr<Reservation> reservation, const Liveness& liveness,
-                           std::function<void()> before_free)
+DeviceMemory::DeviceMemory(std::unique_ptr<Reservation> reservation, const Liveness& liveness, BeforeFree before_free)
     : reservation_(std::move(reservation)),
       liveness_(liveness),
       before_free_(std::move(before_free)),
@@ -71,7 +70,7 @@ absl::StatusOr<std::unique_ptr<hal::Memory>> DeviceMemory::Allocate(uint64_t byt
 }
 
 void DeviceMemory::Free(hal::DeviceAddress address, uint64_t bytes) {
-  before_free_();
+  before_free_(address, bytes);
   allocated_.Erase(address, bytes);
   if (bytes >= kDecommitBytes) reservation_->Decommit(address, bytes);
   std::lock_guard<std::mutex> lock(mutex_);
@@ -123,7 +122,7 @@ absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* 
                                                    " arguments and ", results.size(), " results, got ",
                                                    launch.arguments.size(), " and ", launch.results.size()));
   }
-  // Error texts are formatted only for errors, because this runs once per argument and launch.
+  // Formats error texts only on failure, because the check runs for every argument of every launch.
   RangeSet::Reader reader(allocated_);
   const auto check = [&](hal::DeviceAddress address, uint64_t bytes, absl::string_view which, size_t index) {
     if (bytes == 0 || reader.Contains(address, bytes)) return absl::OkStatus();

@@ -1,4 +1,4 @@
-// DeviceMemory: allocator of one device's memory, and the checks of device addresses.
+// DeviceMemory: allocator of one device's memory, and checks of device addresses.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_DEVICE_MEMORY_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_DEVICE_MEMORY_H_
 
@@ -22,13 +22,13 @@
 
 namespace hpu::common {
 
-// Thread safe. Must outlive the Memory objects that it makes, because they point to it. Error texts contain offsets in
-// an allocation, never addresses: clients of a device server see the texts and must not learn the server's memory
-// layout.
+// Thread safe. Must outlive its Memory objects, which point to it. Error texts contain offsets in an allocation, never
+// addresses: clients of a device server see the texts and must not learn the server's memory layout.
 class DeviceMemory {
  public:
-  // `before_free` runs before a range is freed; it waits until no queued work uses the range.
-  DeviceMemory(std::unique_ptr<Reservation> reservation, const Liveness& liveness, std::function<void()> before_free);
+  // Runs before a range is freed. It must wait for queued work that uses the range, or free what the range names.
+  using BeforeFree = std::function<void(hal::DeviceAddress address, uint64_t bytes)>;
+  DeviceMemory(std::unique_ptr<Reservation> reservation, const Liveness& liveness, BeforeFree before_free);
 
   // ResourceExhausted names the requested size, the free size and the setting to raise.
   absl::StatusOr<std::unique_ptr<hal::Memory>> Allocate(uint64_t bytes);
@@ -56,7 +56,7 @@ class DeviceMemory {
 
   const std::unique_ptr<Reservation> reservation_;
   const Liveness& liveness_;
-  const std::function<void()> before_free_;
+  const BeforeFree before_free_;
   mutable std::mutex mutex_;
   RangeAllocator allocator_;  // guarded by mutex_
   RangeSet allocated_;

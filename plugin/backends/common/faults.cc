@@ -21,11 +21,11 @@ namespace {
 // Longer delays would look like a hung server and would delay its shutdown.
 constexpr std::chrono::milliseconds kMaxDelay(10'000);
 
-// In the order of Faults::Kind.
+// Properties of a Faults::Kind, the index into kInfos.
 struct KindInfo {
   const char* name;
   absl::StatusCode code;  // kOk: the event is only delayed
-  Faults::Kind also;      // kind that is counted too; kKinds: none
+  Faults::Kind also;      // related kind, counted next unless this one fails; kKinds: none
 };
 constexpr KindInfo kInfos[] = {
     {"launch", absl::StatusCode::kInternal, Faults::kOutOfMemory},
@@ -46,7 +46,7 @@ constexpr KindInfo kInfos[] = {
 };
 static_assert(std::size(kInfos) == Faults::kKinds);
 
-// The finalizer of SplitMix64: every input bit affects every output bit.
+// SplitMix64: every input bit affects every output bit.
 uint64_t Mix(uint64_t value) {
   value += 0x9E3779B97F4A7C15;
   value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;

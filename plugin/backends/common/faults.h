@@ -20,31 +20,31 @@ namespace hpu::common {
 
 // The rules in HPU_FAULTS. `kind@n` hits the n-th event of that kind on the device, counted from 1. `kind@n+` hits the
 // n-th and all later events. `kind%p` hits each event with probability p. A rule whose kind is a delay ends with `:ms`.
-// `seed=n` seeds the probabilities. A device server adds `session=n`, the number of the session; a rule that ends with
+// `seed=n` seeds the random draws. A device server adds `session=n`, the number of the session; a rule that ends with
 // `#n` applies to session n only.
 //
-// Which events a rule with a probability hits depends only on the seed, the session and the event's number on its
-// stream, not on time or other streams.
+// A random hit depends only on the seed, the session, the rule's position, the kind of stream and the event's number on
+// streams of that kind. Time and streams of other kinds have no influence.
 class Faults {
  public:
   enum Kind {
-    // Hit while the work runs.
+    // Hit when the command runs.
     kLaunch,
     kCopy,
     kFill,
     kOutOfMemory,  // a launch that runs out of device memory
     kSlowCopy,
-    kLost,  // counts commands of all streams; a hit loses the device
-    // Hit at the call.
+    kLost,  // counts all commands of all streams; a hit loses the device
+    // Hit when the function is called.
     kCompile,
     kSlowCompile,
     kAllocate,
-    // Hit at a device server only.
+    // Hit in a device server only.
     kBusy,           // an acquisition finds no free module
     kDrop,           // a stream's command is lost, and its Run call fails
     kDelay,          // a stream's command arrives late
     kSilence,        // a keepalive is not answered
-    kCompilerCrash,  // a compilation crashes the process that compiles
+    kCompilerCrash,  // a compilation crashes the compile worker
     kCompilerHang,   // a compilation hangs
     kKinds
   };
@@ -55,19 +55,19 @@ class Faults {
   static absl::StatusOr<Faults> Of(const hal::AcquireOptions& options);
 
   Faults() = default;
-  Faults(Faults&& other) noexcept  // only before first use
+  Faults(Faults&& other) noexcept  // does not move the counts: only before first use
       : rules_(std::move(other.rules_)), seed_(other.seed_), session_(other.session_) {}
 
-  // Counts a command that is about to run on a stream of that kind. Besides `kind`, it counts the related kinds and
-  // kLost, which marks the device as lost.
+  // Counts a command that is about to run on a stream of kind `stream`. First counts kLost; a hit marks the device as
+  // lost. Then counts `kind` as Count does. Fails without counting if the device is already lost.
   absl::Status CountCommand(Kind kind, hal::StreamKind stream, Liveness& liveness) {
     if (absl::Status status = liveness.Check(); !status.ok()) return status;
     if (rules_.empty()) return absl::OkStatus();
     return CountCommandSlow(kind, stream, liveness);
   }
-  // Counts one event, and sleeps if a rule delays it. Returns an error if a rule fails it: Aborted for kLost,
-  // ResourceExhausted for kOutOfMemory, Unavailable at a device server, else Internal. Thread safe; nearly free without
-  // rules.
+  // Counts one event, and sleeps if a rule delays it. If no rule fails it, also counts the related kind, such as
+  // kOutOfMemory for kLaunch. The error of a failed event is Aborted for kLost, ResourceExhausted for kOutOfMemory,
+  // Unavailable for kBusy, kDrop and kSilence, else Internal. Thread safe; nearly free without rules.
   absl::Status Count(Kind kind, hal::StreamKind stream = hal::StreamKind::kCompute) {
     if (rules_.empty()) return absl::OkStatus();
     return CountSlow(kind, stream);

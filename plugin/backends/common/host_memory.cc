@@ -51,10 +51,13 @@ absl::StatusOr<std::unique_ptr<hal::HostBuffer>> HostMemory::Allocate(uint64_t b
 
 absl::StatusOr<std::unique_ptr<hal::HostBuffer>> HostMemory::Map(void* data, uint64_t bytes) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  if (data == nullptr || bytes == 0 || bytes > ~reinterpret_cast<uint64_t>(data)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "cannot map ", bytes,
-        " bytes of host memory: the address is null, the size is 0, or the range exceeds the address space"));
+  if (data == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot map ", bytes, " bytes of host memory at a null address"));
+  }
+  if (bytes == 0) return absl::InvalidArgumentError("cannot map 0 bytes of host memory");
+  if (const uint64_t begin = reinterpret_cast<uint64_t>(data); bytes > ~begin) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot map ", bytes, " bytes of host memory at 0x",
+                                                   absl::Hex(begin), ": the range exceeds the address space"));
   }
   return std::make_unique<Buffer>(this, data, bytes, /*owned=*/false);
 }

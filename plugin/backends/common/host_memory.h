@@ -14,12 +14,13 @@
 
 namespace hpu::common {
 
-// Thread safe. Must outlive the buffers that it makes, because they point to it.
+// Thread safe. Must outlive its buffers, which point to it.
 class HostMemory {
  public:
   explicit HostMemory(const Liveness& liveness) : liveness_(liveness) {}
 
-  // Page aligned and zeroed. Pages are committed when they are touched, so a pool of many GiB costs address space only.
+  // The buffer is page-aligned and zeroed. Pages are committed on first touch, so an unused pool of many GiB costs
+  // address space only.
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Allocate(uint64_t bytes);
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Map(void* data, uint64_t bytes);
 

@@ -12,11 +12,11 @@
 
 namespace hpu::common {
 
-// Number of forks between this process and the first user of the HAL; a child's number is higher than its parent's.
+// Number of forks from the process that first used the HAL to this process; higher in a child than in its parent.
 uint32_t ForkGeneration();
 
-// One per device. Every object of a device checks it before anything else, and touches nothing if the check fails. In a
-// forked child the device's threads do not exist, its mutexes may be locked forever and its memory is not mapped.
+// One per device. Every object of a device calls Check() before anything else, and touches nothing if Check() fails. In
+// a forked child the device's threads do not exist, its mutexes may be locked forever and its memory is not mapped.
 // Thread safe.
 class Liveness {
  public:
@@ -24,7 +24,7 @@ class Liveness {
 
   // True in a child that was forked after this object was made. Destructors then touch nothing.
   bool forked() const { return generation_ != ForkGeneration(); }
-  // OK, or an error with the remedy once the device is lost.
+  // OK unless the device is lost or this process is a forked child.
   absl::Status Check() const {
     if (ABSL_PREDICT_TRUE(!forked() && !lost_.load(std::memory_order_acquire))) return absl::OkStatus();
     return LostError();

@@ -35,7 +35,8 @@ std::string LockDirectory() {
   return absl::StrCat(usable ? runtime : "/tmp", "/hpu-emulator-", geteuid());
 }
 
-// Opens the directory and creates it if necessary. In a shared /tmp, another user may have created that path first.
+// Opens the directory and creates it if necessary. Checks owner and mode, because another user may have created the
+// path first in a shared /tmp.
 absl::StatusOr<FileDescriptor> OpenDirectory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::FailedPreconditionError(absl::StrCat("cannot create ", path,
@@ -60,8 +61,12 @@ absl::StatusOr<FileDescriptor> OpenLockFile(const FileDescriptor& directory, con
   if (!file.valid() || fstat(file.get(), &info) != 0) {
     return Refusal(absl::StrCat(path, "/", name), absl::StrCat("cannot be opened (", std::strerror(errno), ")"));
   }
-  if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_nlink != 1) {
-    return Refusal(absl::StrCat(path, "/", name), "is not a regular file owned by the current user");
+  if (!S_ISREG(info.st_mode)) return Refusal(absl::StrCat(path, "/", name), "is not a regular file");
+  if (info.st_uid != geteuid()) {
+    return Refusal(absl::StrCat(path, "/", name), absl::StrCat("is owned by user ", info.st_uid));
+  }
+  if (info.st_nlink != 1) {
+    return Refusal(absl::StrCat(path, "/", name), absl::StrCat("has ", info.st_nlink, " hard links, expected 1"));
   }
   return file;
 }
@@ -104,8 +109,8 @@ absl::StatusOr<ModuleLock> ModuleLock::Claim(const hal::AcquireOptions& options)
       case LockAttempt::kLocked:
         files::FileLock lock(std::move(file));
         if (!lock.closed_in_children()) {
-          return absl::ResourceExhaustedError(
-              "cannot lock another module: this process already holds the maximum number of locks");
+          return absl::ResourceExhaustedError(absl::StrCat(
+              "cannot lock module ", module_id, ": this process already holds the maximum number of lock files"));
         }
         return ModuleLock(module_id, std::move(lock));
     }

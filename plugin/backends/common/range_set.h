@@ -9,8 +9,8 @@
 
 namespace hpu::common {
 
-// Ranges may overlap and repeat. A lookup takes a shared lock. It costs two comparisons if it hits the range that the
-// same Reader found last, else a binary search. Changes are linear in the number of ranges. Thread safe.
+// Ranges may overlap and repeat. A lookup tests the range that the same Reader found last, then uses binary search.
+// Insert and Erase take time linear in the number of ranges. Thread safe.
 class RangeSet {
  public:
   struct Range {
@@ -31,7 +31,7 @@ class RangeSet {
     bool Contains(uint64_t begin, uint64_t bytes) {
       return (begin >= last_.begin && bytes <= last_.end - begin && begin <= last_.end) || Find(begin, bytes);
     }
-    // The range that holds `begin` and ends last; {0, 0} if none does. For error messages.
+    // The range that holds `begin` and ends last; {0, 0} if no range holds `begin`. For error messages.
     Range Around(uint64_t begin) const;
 
    private:

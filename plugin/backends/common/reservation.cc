@@ -16,7 +16,7 @@ namespace hpu::common {
 namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
-// Gap between window and data, so that no small overrun of a device address lands in data.
+// Gap between window and data, so that a small overrun of the window does not reach the data.
 constexpr uint64_t kGap = uint64_t{1} << 30;
 
 absl::Status MapError(const char* call, uint64_t bytes) {
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Create(uint64_t bytes,
   if (mapping == MAP_FAILED) return MapError("mmap", total);
   const uint64_t base = RoundUp(reinterpret_cast<uint64_t>(mapping), kHugePage);
   const uint64_t distance = data == Data::kReadWrite ? size + kGap : 0;
-  // Creates the owner first: it unmaps on the error paths below.
+  // Creates the owner first, so that the error paths below unmap.
   std::unique_ptr<Reservation> reservation(new Reservation(mapping, total, base, bytes, distance));
   madvise(mapping, total, MADV_DONTDUMP);
   if (data == Data::kReadWrite) {
@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Create(uint64_t bytes,
 
 uint64_t Reservation::CommittedBytes() const {
   if (distance_ == 0) return 0;
-  // Queries in parts, because the kernel writes a byte for each page.
+  // Queries in parts to bound `resident`: mincore writes a byte for each page.
   constexpr uint64_t kPart = uint64_t{1} << 30;
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   std::vector<unsigned char> resident(std::min(kPart, RoundUp(size_, page)) / page);

@@ -31,10 +31,9 @@ class Reservation {
 
   // Host address of the data at a device address. Only with Data::kReadWrite.
   char* ToData(uint64_t address) const { return reinterpret_cast<char*>(address + distance_); }
-  // Returns the whole pages of a range to the operating system; their contents are lost.
+  // Returns the pages that are entirely in a range to the operating system; their contents are lost.
   void Decommit(uint64_t address, uint64_t bytes);
-  // Bytes of the pages that have been written. Queries the kernel for each page, which takes milliseconds for tens of
-  // GiB.
+  // Bytes of the data's resident pages. Queries the kernel for each page, which takes milliseconds for tens of GiB.
   uint64_t CommittedBytes() const;
 
  private:

@@ -1,4 +1,4 @@
-// ScopedSignalMask: blocks all signals in the threads that are started within its scope.
+// ScopedSignalMask: blocks all signals in the current thread and in the threads that it starts.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_SIGNAL_MASK_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_SIGNAL_MASK_H_
 

@@ -12,10 +12,10 @@
 
 namespace hpu::common {
 
-// Number of CPUs in this process's affinity mask.
+// Number of CPUs in the calling thread's affinity mask.
 int AvailableCpus();
 
-// Polls `ready()` for at most `max` without sleeping; returns whether it became true.
+// Polls `ready()` for at most `max` without sleeping; returns whether `ready()` became true.
 template <typename Ready>
 bool SpinFor(std::chrono::nanoseconds max, const Ready& ready) {
   const auto end = std::chrono::steady_clock::now() + max;

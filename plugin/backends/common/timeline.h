@@ -1,4 +1,4 @@
-// Timeline: progress and errors of a stream, which events point to.
+// Timeline and Failure: progress and first error of a stream, shared with its events.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_TIMELINE_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_TIMELINE_H_
 
@@ -15,12 +15,12 @@
 namespace hpu::common {
 
 // A stream numbers its commands from 1; the timeline holds the number of completed commands. The stream and the events
-// recorded on it share it, so either may be destroyed first. Thread safe, but only one thread calls Complete.
+// recorded on it share the timeline, so either may be destroyed first. Thread safe, but only one thread calls Complete.
 class Timeline {
  public:
   bool Reached(uint64_t sequence) const { return completed_.load(std::memory_order_seq_cst) >= sequence; }
   void WaitFor(uint64_t sequence);
-  // Marks all commands up to `sequence` as ended. Makes a system call only if a thread sleeps for one of them.
+  // Marks all commands up to `sequence` as ended. Makes a system call only if a thread sleeps until one of them ends.
   void Complete(uint64_t sequence);
 
  private:
@@ -31,26 +31,31 @@ class Timeline {
   std::condition_variable reached_;
 };
 
-// The first error of a stream since its error was last cleared. Synchronize() clears the error by replacing this
-// object; events keep the object that was current when they were recorded.
+// The first error of a stream since its error was last cleared. StreamError clears the error by replacing this object;
+// events keep the object that was current when they were recorded. Thread safe.
 class Failure {
  public:
-  // Called at most once, before the command `sequence` completes.
+  // Called before the command `sequence` completes. Of several errors, the one with the lowest number counts.
   void Set(uint64_t sequence, absl::Status status) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (sequence >= sequence_.load(std::memory_order_relaxed)) return;
     status_ = std::move(status);
     sequence_.store(sequence, std::memory_order_release);
   }
-  // The error, if a command up to `sequence` failed; that command must have ended.
+  // The error, if a command up to `sequence` is known to have failed; final once all these commands have ended.
   absl::Status UpTo(uint64_t sequence) const {
-    return sequence_.load(std::memory_order_acquire) <= sequence ? status_ : absl::OkStatus();
+    if (sequence_.load(std::memory_order_acquire) > sequence) return absl::OkStatus();
+    std::lock_guard<std::mutex> lock(mutex_);
+    return status_;
   }
 
  private:
-  std::atomic<uint64_t> sequence_{~uint64_t{0}};
-  absl::Status status_;
+  std::atomic<uint64_t> sequence_{~uint64_t{0}};  // written under mutex_
+  mutable std::mutex mutex_;
+  absl::Status status_;  // guarded by mutex_
 };
 
-// A point in a stream's work, as an event stores it. Without a timeline, it counts as reached.
+// A point in a stream's work, as an event stores it. A point without a timeline counts as reached.
 struct Point {
   std::shared_ptr<Timeline> timeline;
   std::shared_ptr<const Failure> failure;

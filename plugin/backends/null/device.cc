@@ -11,7 +11,7 @@ namespace hpu::null {
 
 NullDevice::NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults)
     : info_(std::move(info)),
-      memory_(std::move(reservation), liveness_, /*before_free=*/[] {}),
+      memory_(std::move(reservation), liveness_, /*before_free=*/[](hal::DeviceAddress, uint64_t) {}),
       host_(liveness_),
       faults_(std::move(faults)) {}
 
@@ -52,11 +52,11 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> NullDevice::LoadRecipe(absl::
 }
 
 absl::StatusOr<std::string> NullDevice::CreateCommunicatorId() {
-  return absl::UnimplementedError("the null backend does not support collective operations");
+  return absl::UnimplementedError("the null backend does not support collective operations: use HPU_BACKEND=emulator");
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> NullDevice::CreateCommunicator(const hal::CommunicatorOptions&) {
-  return absl::UnimplementedError("the null backend does not support collective operations");
+  return absl::UnimplementedError("the null backend does not support collective operations: use HPU_BACKEND=emulator");
 }
 
 }  // namespace hpu::null

@@ -1,4 +1,4 @@
-// NullDevice: a device that checks everything and computes nothing.
+// NullDevice: a device that checks all arguments and computes nothing.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_NULL_DEVICE_H_
 
@@ -13,8 +13,8 @@
 
 namespace hpu::null {
 
-// A program on this device takes only host time, so it measures host overhead. The device is also the starting point
-// for a new backend.
+// A program on this device takes only host time, so its run time is the host overhead. The device is also the starting
+// point for a new backend.
 class NullDevice final : public hal::Device {
  public:
   NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults);

@@ -14,7 +14,7 @@ namespace hpu::null {
 class NullDevice;
 
 // Copies move nothing, launches compute nothing. CopyToHost writes zeros, so that programs read the same values in
-// every run. No thread, no queue, and no lock unless a command failed.
+// every run. There are no threads and no queue.
 class NullStream final : public hal::Stream {
  public:
   NullStream(NullDevice* device, hal::StreamKind kind) : device_(device), kind_(kind) {}
@@ -31,8 +31,8 @@ class NullStream final : public hal::Stream {
   absl::Status Synchronize() override;
 
  private:
-  // Whether a command of this kind runs: false after an error, or if a test injected a fault. `name`: the recipe's
-  // name, for launches only.
+  // Counts a command of this kind and returns whether it runs: false after an error or an injected fault. `name`: the
+  // recipe's name, for launches only.
   bool Begin(common::Faults::Kind kind, const std::string* name = nullptr);
   void Fail(absl::Status status);
   absl::Status CurrentError() const;

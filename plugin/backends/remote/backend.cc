@@ -50,7 +50,10 @@ class RemoteBackend final : public hal::Backend {
     if (const absl::Status status = call.Wait(kAnswerTimeout); !status.ok()) {
       return absl::Status(status.code(), absl::StrCat("device server at ", spec_, ": ", status.message()));
     }
-    if (!valid) return absl::InternalError(absl::StrCat(spec_, " is not a device server"));
+    if (!valid) {
+      return absl::InternalError(
+          absl::StrCat(spec_, " is not a device server: its answer to Describe cannot be parsed; correct HPU_BACKEND"));
+    }
     return response.modules_size();
   }
 

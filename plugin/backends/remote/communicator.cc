@@ -62,8 +62,10 @@ absl::Status RemoteCommunicator::Join(const hal::CommunicatorOptions& options) {
   };
   call_ = std::make_unique<Call>(
       session.connection(), "MakeCommunicator", [answer](absl::string_view) { answer(absl::OkStatus()); },
-      [answer](const absl::Status& status) {
-        answer(status.ok() ? absl::InternalError("the device server ended the communicator") : status);
+      [this, answer](const absl::Status& status) {
+        if (!status.ok()) return answer(status);
+        answer(absl::InternalError(absl::StrCat("the device server ended the communicator before rank ", rank(), " of ",
+                                                size(), " had joined")));
       });
   proto::MakeCommunicatorRequest request;
   proto::CommunicatorHeader& header = *request.mutable_header();
@@ -82,7 +84,7 @@ absl::Status RemoteCommunicator::Join(const hal::CommunicatorOptions& options) {
     if (absl::Now() > end) {
       return absl::UnavailableError(absl::StrCat("the device server did not answer for ",
                                                  absl::FormatDuration(kJoinTimeout), " while rank ", rank(), " of ",
-                                                 size(), " joined a communicator"));
+                                                 size(), " joined a communicator; check the server's load and log"));
     }
   }
   return answer_;

@@ -39,8 +39,8 @@ absl::Status CheckSecrecy(const Address& address, const Credentials& credentials
   if (address.encrypted || absl::StartsWith(address.text, "unix:")) return absl::OkStatus();
   if (!credentials.root_certificates.empty() || !credentials.certificate.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("HPU_SERVER_CA or HPU_SERVER_CERT is set, but grpc:// is not encrypted: set HPU_BACKEND=grpcs://",
-                     address.text));
+        absl::StrCat(credentials.root_certificates.empty() ? "HPU_SERVER_CERT" : "HPU_SERVER_CA",
+                     " is set, but grpc:// is not encrypted: set HPU_BACKEND=grpcs://", address.text));
   }
   if (!credentials.token.empty() && api.is_loopback(address.text.c_str()) == 0) {
     return absl::InvalidArgumentError(
@@ -99,8 +99,9 @@ Call::~Call() {
 
 absl::Status Call::Wait(absl::Duration timeout) {
   if (done_.WaitForNotificationWithTimeout(timeout)) return status_;
-  return absl::UnavailableError(
-      absl::StrCat("it accepted the connection but has not answered for ", absl::FormatDuration(timeout)));
+  return absl::UnavailableError(absl::StrCat("it accepted the connection but has not answered for ",
+                                             absl::FormatDuration(timeout),
+                                             "; check its load, or restart it (hpu serve)"));
 }
 
 void Call::ReceiveMessage(void* self, const void* data, size_t size) {

@@ -29,7 +29,7 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   const std::string& spec() const { return spec_; }
-  // Disconnects from a server that does not answer.
+  // Disconnects at once, which ends all calls.
   void Break() { api_->disconnect(channel_); }
 
  private:
@@ -67,7 +67,7 @@ class Call {
   bool WaitWritable(uint64_t bytes) { return api_->wait_writable(call_, bytes) != 0; }
   // Ends the client's side of the call: no more messages are written.
   void WritesDone() { api_->writes_done(call_); }
-  // Waits for the end of the call; Unavailable if it takes longer than `timeout`.
+  // Waits for the end of the call and returns its status; Unavailable if it takes longer than `timeout`.
   absl::Status Wait(absl::Duration timeout = absl::InfiniteDuration());
 
  private:

@@ -38,12 +38,11 @@ absl::StatusOr<std::string> ReadSecretFile(const char* setting, const std::strin
 }
 
 // The token is sent in a header, in which gRPC allows printable characters only.
-absl::Status CheckToken(const std::string& token) {
+absl::Status CheckToken(const char* setting, const std::string& token) {
   for (const char c : token) {
     if (!absl::ascii_isgraph(c)) {
       return absl::InvalidArgumentError(
-          "the token in HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE must consist of printable ASCII characters, without "
-          "spaces");
+          absl::StrCat("the token in ", setting, " must consist of printable ASCII characters, without spaces"));
     }
   }
   return absl::OkStatus();
@@ -59,7 +58,7 @@ absl::StatusOr<std::string> ReadToken() {
     HPU_ASSIGN_OR_RETURN(token, ReadSecretFile("HPU_SERVER_TOKEN_FILE", path));
   }
   absl::StripAsciiWhitespace(&token);
-  HPU_RETURN_IF_ERROR(CheckToken(token));
+  HPU_RETURN_IF_ERROR(CheckToken(path.empty() ? "HPU_SERVER_TOKEN" : "HPU_SERVER_TOKEN_FILE", token));
   return token;
 }
 

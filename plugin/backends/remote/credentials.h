@@ -16,8 +16,8 @@ struct Credentials {
   std::string private_key;        // the client's; set if and only if `certificate` is set
 };
 
-// Reads HPU_SERVER_TOKEN, _TOKEN_FILE, _CA, _CERT and _KEY. If a file cannot be read or settings contradict each other,
-// fails with InvalidArgument, which names the setting.
+// Reads HPU_SERVER_TOKEN, _TOKEN_FILE, _CA, _CERT and _KEY. InvalidArgument names the setting, for example if a file
+// cannot be read or other users may access a secret.
 absl::StatusOr<Credentials> ReadCredentials();
 
 }  // namespace hpu::remote

@@ -14,7 +14,8 @@ RemoteDevice::State::State(RemoteDevice* device, std::unique_ptr<Session> sessio
                            std::unique_ptr<common::Reservation> reservation, common::Faults faults_taken)
     : session(std::move(session_taken)),
       bounce(SharedBounceBuffer::Open(*session)),
-      memory(std::move(reservation), session->liveness(), [device] { device->WaitForStreams(); }),
+      memory(std::move(reservation), session->liveness(),
+             [device](hal::DeviceAddress, uint64_t) { device->WaitForStreams(); }),
       host(session->liveness()),
       faults(std::move(faults_taken)) {}
 

@@ -51,7 +51,7 @@ class RemoteDevice final : public hal::Device, public hal::Interruptible {
   absl::Status Synchronize() override;
   void Interrupt() override;
 
-  // For the streams.
+  // For streams and communicators.
   Session& session() { return *state_->session; }
   const common::Liveness& liveness() const { return state_->session->liveness(); }
   const common::DeviceMemory& memory() const { return state_->memory; }
@@ -76,7 +76,7 @@ class RemoteDevice final : public hal::Device, public hal::Interruptible {
     const std::unique_ptr<SharedBounceBuffer> bounce;
     common::DeviceMemory memory;
     common::HostMemory host;
-    common::Faults faults;  // allocation faults, because the server does not allocate
+    common::Faults faults;  // counts kAllocate only; the server injects the other faults
     std::mutex streams_mutex;
     std::vector<RemoteStream*> streams;  // guarded by streams_mutex
   };

@@ -15,7 +15,8 @@ constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
 constexpr uint64_t kMaxRecipeBytes = uint64_t{1} << 30;
 constexpr size_t kMaxNameBytes = 4096;
 
-absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor) {
+// `what` names the tensor in error texts.
+absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor, absl::string_view what) {
   hal::TensorSpec spec;
   spec.dtype = static_cast<hal::DataType>(tensor.dtype());
   spec.bytes = tensor.dtype() <= UINT8_MAX ? hal::SizeOf(spec.dtype) : 0;
@@ -25,8 +26,9 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor) {
     spec.dims.push_back(dim);
   }
   if (!valid) {
-    return absl::InternalError(absl::StrCat("invalid recipe table from the device server: a tensor has the data type ",
-                                            tensor.dtype(), " and the shape [", absl::StrJoin(spec.dims, ","), "]"));
+    return absl::InternalError(absl::StrCat("invalid recipe table from the device server: ", what,
+                                            " has the data type ", tensor.dtype(), " and the shape [",
+                                            absl::StrJoin(spec.dims, ","), "]"));
   }
   return spec;
 }
@@ -104,11 +106,11 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
 
 absl::Status RemoteRecipe::ReadTable(const proto::RecipeTable& table) {
   for (const proto::Tensor& argument : table.arguments()) {
-    HPU_ASSIGN_OR_RETURN(hal::TensorSpec spec, SpecOf(argument));
+    HPU_ASSIGN_OR_RETURN(hal::TensorSpec spec, SpecOf(argument, "an argument"));
     arguments_.push_back(std::move(spec));
   }
   for (const proto::Tensor& result : table.results()) {
-    HPU_ASSIGN_OR_RETURN(hal::TensorSpec spec, SpecOf(result));
+    HPU_ASSIGN_OR_RETURN(hal::TensorSpec spec, SpecOf(result, "a result"));
     const int32_t alias = result.aliased_argument();
     if (alias < -1 || alias >= static_cast<int64_t>(arguments_.size())) {
       return absl::InternalError(absl::StrCat("invalid recipe table from the device server: a result aliases argument ",

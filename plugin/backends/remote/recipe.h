@@ -1,4 +1,4 @@
-// Recipes of the remote backend: argument and result tables in this process, code at the server.
+// Recipes of the remote backend: tables and serialised recipe in this process, loaded code at the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_RECIPE_H_
 

@@ -17,7 +17,7 @@ constexpr char kName[] = "libhpu_remote.so";
 std::string Path() {
   Dl_info info;
   std::string own = dladdr(reinterpret_cast<const void*>(&RpcLibrary), &info) != 0 ? info.dli_fname : "";
-  // For an executable, dladdr() returns its first argument, which may be any text.
+  // For an executable, dladdr() returns argv[0], which may be any text.
   if (own.find('/') == std::string::npos) own = std::filesystem::read_symlink("/proc/self/exe").string();
   return absl::StrCat(own.substr(0, own.rfind('/') + 1), kName);
 }

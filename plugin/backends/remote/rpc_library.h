@@ -8,7 +8,8 @@
 namespace hpu::remote {
 
 // The functions of libhpu_remote.so. The first call loads the library from the plugin's directory; it is never
-// unloaded. Unimplemented if the library was not built; the message names the packages to install. Thread safe.
+// unloaded. Unimplemented, with the reason, if the library is missing, cannot be loaded or has another version. Thread
+// safe.
 absl::StatusOr<const hpu_rpc_api*> RpcLibrary();
 
 }  // namespace hpu::remote

@@ -1,4 +1,4 @@
-// Session: the module that this process holds at a device server.
+// Session: this process's lease of a module on a device server, kept alive by keepalives.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_SESSION_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_SESSION_H_
 
@@ -22,7 +22,7 @@ namespace hpu::remote {
 
 namespace proto = ::hpu::device::v1;
 
-// A server hands out shared memory at a second socket. Its path is the path of the server's socket with this suffix.
+// Appended to the path of the server's socket: the path of the socket at which the server shares memory.
 inline constexpr char kMemorySocketSuffix[] = ".memory";
 
 // A thread sends keepalives to the server, and treats the server as dead if it is silent for the lease time. If the
@@ -47,11 +47,11 @@ class Session {
   void ForgetMark(uint64_t handle, uint64_t uses);
   void ForgetRecipe(uint64_t handle, uint64_t uses);
 
-  // Marks the device as lost because a call of this session ended unexpectedly. Only the first error is kept.
+  // Marks the device as lost, with an error that names the server. Only the first error is kept.
   void Lose(const absl::Status& error);
-  // Ends the session and all its calls, because the program has stopped waiting.
+  // Marks the device as lost and disconnects, because the program was interrupted while it waited for the device.
   void Interrupt();
-  // Marks the device as lost, as reported by the server.
+  // Marks the device as lost after the server has reported so.
   void LoseDevice() { liveness_.MarkLost(); }
 
  private:
@@ -72,7 +72,7 @@ class Session {
   absl::Status answer_;  // the server's error, if it refused; valid once answered_ is notified
   std::unique_ptr<Call> hold_;
   std::atomic<uint64_t> handles_{0};
-  std::atomic<bool> unanswered_{false};  // whether a keepalive was sent since the last answer
+  std::atomic<bool> unanswered_{false};  // whether a keepalive was sent since the server's last message
 
   std::mutex mutex_;
   std::condition_variable stop_changed_;

@@ -1,6 +1,8 @@
 #include "plugin/backends/remote/shared_bounce_buffer.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,7 +28,8 @@ absl::StatusOr<std::unique_ptr<files::SharedMemory>> Fetch(absl::string_view ser
   HPU_ASSIGN_OR_RETURN(const files::FileDescriptor socket,
                        files::ConnectTo(absl::StrCat(server_path, kMemorySocketSuffix)));
   if (!files::Send(socket, acquired.session())) {
-    return absl::UnavailableError("the device server closed the connection");
+    return absl::UnavailableError(absl::StrCat("cannot send the session's name to ", server_path, kMemorySocketSuffix,
+                                               ": ", std::strerror(errno)));
   }
   HPU_ASSIGN_OR_RETURN(files::FileDescriptor file, files::ReceiveFile(socket));
   return files::SharedMemory::Open(std::move(file), acquired.shared_memory_bytes());

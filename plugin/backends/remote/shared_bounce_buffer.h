@@ -20,15 +20,16 @@ class SharedBounceBuffer {
   // Smaller copies are cheaper in a message.
   static constexpr uint64_t kMinBytes = uint64_t{16} << 10;
 
-  // Null if the server offers no shared memory or runs on another machine, or if HPU_REMOTE_SHARED_MEMORY=0.
+  // Null if the server is not at a Unix socket, shares less than 4 MiB, or if sharing fails (logged). Also null if
+  // HPU_REMOTE_SHARED_MEMORY=0.
   static std::unique_ptr<SharedBounceBuffer> Open(const Session& session);
 
   // Size of the pieces of a copy: small enough that client and server work in parallel, large enough to justify one
   // message per piece.
   static uint64_t PieceBytes(uint64_t copy_bytes);
-  // Allocates memory for a piece of at most PieceBytes(); waits until there is room. Prefers the lowest free offset,
-  // whose memory was used last and is in the CPU's cache. The last reference frees the memory. References must not
-  // outlive the SharedBounceBuffer.
+  // Allocates memory for a piece of at most PieceBytes(); waits until there is room. Best fit tends to reuse memory
+  // that is still in the CPU's cache. The last reference frees the memory. References must not outlive the
+  // SharedBounceBuffer.
   std::shared_ptr<char> Take(uint64_t bytes);
   // Offset of the piece in the shared memory. Messages to the server use offsets, because the two processes map the
   // memory at different addresses.

@@ -1,4 +1,4 @@
-// Streams of the remote backend: one call to the server each.
+// Streams of the remote backend; each stream is one Run call to the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_STREAM_H_
 
@@ -52,7 +52,7 @@ class RemoteStream final : public hal::Stream {
 
     StreamProgress progress;
     std::mutex mutex;
-    proto::RunRequest request;  // guarded by mutex, as all below; kept for its storage
+    proto::RunRequest request;  // guarded by mutex, as all down to `reported`; kept to reuse its memory
     proto::Command* command;    // element of `request`
     std::string message;
     uint64_t sent = 0;      // number of the last command sent
@@ -60,7 +60,7 @@ class RemoteStream final : public hal::Stream {
     std::unique_ptr<Call> call;
   };
 
-  // Lets `write` fill in a command, runs `prepare` with the command's number, and sends the command. Requires
+  // Calls `write` to fill in a command, runs `prepare` with the command's number, and sends the command. Requires
   // state_->mutex. StreamProgress reports connection errors.
   template <typename Write, typename Prepare>
   void Send(const Write& write, const Prepare& prepare);
@@ -68,11 +68,11 @@ class RemoteStream final : public hal::Stream {
   void Send(const Write& write) {
     Send(write, [](uint64_t) {});
   }
-  // Like Send, for a command that the server reports.
+  // Like Send, for a command whose end the server reports.
   template <typename Write>
   void SendReported(const Write& write);
-  // Like SendReported above, and runs `done` when the report arrives. If the connection is broken, returns an error and
-  // does not run `done`.
+  // Like SendReported above, and runs `done` when the report arrives. If the call has ended, returns the device's error
+  // and does not run `done`.
   template <typename Write>
   absl::Status SendReported(const Write& write, std::function<void(absl::Status)> done);
   // Send one piece of a copy, in a message or through shared memory.

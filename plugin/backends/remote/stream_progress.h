@@ -25,13 +25,13 @@ class StreamProgress {
 
   // Handles a serialised RunResponse.
   void Receive(absl::string_view message);
-  // Handles the end of the call: all outstanding work has failed.
+  // Handles the end of the call. Unless the stream ended normally, the device is lost and outstanding work fails.
   void End(const absl::Status& status);
 
   // Registers the destination of the data that the next command returns. Data arrives in command order.
   void ExpectData(void* destination, uint64_t bytes);
-  // Runs `callback` when the server reports the command `sequence`, which is about to be sent. Returns false, and does
-  // not run `callback`, if the call has ended.
+  // Runs `callback` when the server reports the command `sequence`, which is about to be sent, or when the call ends.
+  // Returns false, and does not run `callback`, if the call has already ended.
   bool ExpectReport(uint64_t sequence, std::function<void(absl::Status)> callback);
 
   common::Point PointAt(uint64_t sequence);
@@ -56,7 +56,7 @@ class StreamProgress {
 
   Session* const session_;
   const std::shared_ptr<common::Timeline> timeline_;
-  proto::RunResponse response_;  // connection's thread only; kept for its storage
+  proto::RunResponse response_;  // connection's thread only; kept to reuse its memory
   uint64_t reached_ = 0;         // connection's thread only
 
   std::mutex mutex_;

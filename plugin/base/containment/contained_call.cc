@@ -62,16 +62,16 @@ void* RunThread(void* argument) {
   return nullptr;
 }
 
-// False if the system cannot create a thread.
-bool StartThread(const std::shared_ptr<Call>& call, pthread_t* thread) {
+// Returns 0, or an errno value if the system cannot create a thread.
+int StartThread(const std::shared_ptr<Call>& call, pthread_t* thread) {
   pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
+  if (const int error = pthread_attr_init(&attributes); error != 0) return error;
   pthread_attr_setstacksize(&attributes, kStackBytes);
   auto argument = std::make_unique<std::shared_ptr<Call>>(call);
-  const bool started = pthread_create(thread, &attributes, RunThread, argument.get()) == 0;
+  const int error = pthread_create(thread, &attributes, RunThread, argument.get());
   pthread_attr_destroy(&attributes);
-  if (started) argument.release();
-  return started;
+  if (error == 0) argument.release();
+  return error;
 }
 
 void Wait(sem_t* semaphore) {
@@ -105,8 +105,9 @@ absl::Status RunContained(absl::string_view what, absl::FunctionRef<absl::Status
   InstallCrashHandlers();
   auto call = std::make_shared<Call>(what, work);
   pthread_t thread;
-  if (!StartThread(call, &thread)) {
-    return absl::ResourceExhaustedError(absl::StrCat(what, ": cannot create a thread"));
+  if (const int error = StartThread(call, &thread); error != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(what, ": cannot create a thread: ", strerror(error), "; raise ulimit -u or ulimit -v"));
   }
   Wait(&call->thread.ended);
   if (const int signal = call->thread.signal.load(std::memory_order_acquire)) {

@@ -10,9 +10,10 @@ namespace hpu::containment {
 
 // Runs `work` on a new thread and blocks until it returns, throws or crashes.
 //
-// Returns `work`'s status; the status of an absl::BadStatusOrAccess; ResourceExhausted for std::bad_alloc; Internal for
-// any other exception, and for SIGABRT (a failed CHECK), SIGSEGV, SIGBUS, SIGFPE or SIGILL on that thread. A crash's
-// message begins with `what`, names the ActivityScope and the failed CHECK, if any, and satisfies IsCrash.
+// Returns `work`'s status; the status of an absl::BadStatusOrAccess; ResourceExhausted for std::bad_alloc, or if no
+// thread can be created; Internal for any other exception, and for SIGABRT (a failed CHECK), SIGSEGV, SIGBUS, SIGFPE or
+// SIGILL on that thread. A crash's status satisfies IsCrash; its message begins with `what` and names the ActivityScope
+// and the failed CHECK, if any.
 //
 // After a crash the thread sleeps until the process ends. Its memory leaks, and its locks stay locked. So `work` must
 // hold no lock and no file lock of this project. Signals on other threads reach the program's own handlers. Thread

@@ -72,7 +72,7 @@ void KeepFatalMessage(std::string_view text, std::string_view file, int line) {
   thread->fatal_message = absl::StrCat(text, " (", file.substr(file.rfind('/') + 1), ":", line, ")");
 }
 
-// TensorFlow's log passes a message to its sinks on the failing thread, before it aborts.
+// TensorFlow's log passes the message of a failed CHECK to its sinks on the failing thread, before the abort.
 class TslMessages : public tensorflow::TFLogSink {
  public:
   void Send(const tensorflow::TFLogEntry& entry) override {

@@ -11,7 +11,7 @@ namespace hpu::containment {
 
 // One watched thread, as its signal handler sees it. The object outlives the thread's crash.
 struct WatchedThread {
-  sem_t ended;                 // posted when the thread crashes; RunContained posts it if the work ends otherwise
+  sem_t ended;                 // posted when the thread crashes, or by RunContained's thread when the work ends
   std::atomic<int> signal{0};  // the signal that stopped the thread
   std::string fatal_message;   // text of the failed CHECK, written by the thread before its SIGABRT
 };

@@ -20,7 +20,8 @@ absl::StatusOr<sockaddr_un> AddressOf(const std::string& path) {
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
     return absl::UnavailableError(absl::StrCat(path, ": the path is too long for a Unix socket (", path.size(),
-                                               " bytes, at most ", sizeof(address.sun_path) - 1, ")"));
+                                               " bytes, at most ", sizeof(address.sun_path) - 1,
+                                               "); use a shorter path"));
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
@@ -118,15 +119,16 @@ bool SendFile(const FileDescriptor& socket, const FileDescriptor& file) {
 
 absl::StatusOr<FileDescriptor> ReceiveFile(const FileDescriptor& socket) {
   FileMessage message;
-  if (recvmsg(socket.get(), &message.header, MSG_CMSG_CLOEXEC) == 1) {
-    const cmsghdr* const control = CMSG_FIRSTHDR(&message.header);
-    if (control != nullptr && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_RIGHTS) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(control), sizeof(fd));
-      return FileDescriptor(fd);
-    }
+  const ssize_t size = recvmsg(socket.get(), &message.header, MSG_CMSG_CLOEXEC);
+  if (size < 0) return absl::UnavailableError(absl::StrCat("cannot receive a file descriptor: ", std::strerror(errno)));
+  if (size == 0) return absl::UnavailableError("the peer closed the socket before it sent a file descriptor");
+  const cmsghdr* const control = CMSG_FIRSTHDR(&message.header);
+  if (control == nullptr || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) {
+    return absl::UnavailableError("the peer's message contains no file descriptor");
   }
-  return absl::UnavailableError("the peer sent no file descriptor");
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(control), sizeof(fd));
+  return FileDescriptor(fd);
 }
 
 }  // namespace hpu::files

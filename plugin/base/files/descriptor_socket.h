@@ -17,7 +17,8 @@ absl::StatusOr<FileDescriptor> ListenAt(const std::string& path);
 // The next connection; invalid once the socket has been shut down. Reads and writes on it time out after a second.
 FileDescriptor Accept(const FileDescriptor& listening);
 
-// Connects to `path`. Reads and writes time out after a second. Unavailable if no process listens.
+// Connects to `path`. Reads and writes time out after a second. Unavailable if no process listens, or if the listening
+// process is not trusted (peer_owner.h).
 absl::StatusOr<FileDescriptor> ConnectTo(const std::string& path);
 
 // Sends all of `bytes`; false on errors.

@@ -40,7 +40,7 @@ void CloseHeldFilesInChild() {
   }
 }
 
-// Adds the descriptor to the table for forked children. Returns its index, or -1 if the table is full.
+// Moves the descriptor to the table of files that forked children close. Returns its index, or -1 if the table is full.
 int Keep(FileDescriptor& file) {
   static auto* once = new std::once_flag;
   std::call_once(*once, [] { pthread_atfork(nullptr, nullptr, &CloseHeldFilesInChild); });

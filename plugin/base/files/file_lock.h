@@ -10,8 +10,8 @@ namespace hpu::files {
 
 // The holder of a lock, for messages. The file's text is valid only while the file is locked.
 struct LockHolder {
-  int pid = 0;          // 0: not written yet
-  std::string command;  // arguments joined by blanks
+  int pid = 0;          // 0: unknown, because the holder has not written it yet
+  std::string command;  // arguments joined by spaces
 };
 
 enum class LockAttempt {
@@ -30,8 +30,8 @@ std::string OwnCommand();
 LockHolder ReadHolder(const FileDescriptor& file);
 
 // A file locked by TryLock. The constructor writes this process's id and command to the file; the destructor clears and
-// closes the file. A child process never inherits the lock: the file is closed after fork() and by exec(). Movable,
-// thread compatible.
+// closes the file. A child process does not inherit the lock if closed_in_children(): the file is closed after fork()
+// and by exec(). Movable, thread compatible.
 class FileLock {
  public:
   // Takes ownership of `file`, which must be open for writing with O_CLOEXEC.

@@ -80,14 +80,15 @@ absl::StatusOr<Packet> ReceivePacket(const FileDescriptor& socket) {
   do {
     size = recvmsg(socket.get(), &header.message, MSG_CMSG_CLOEXEC);
   } while (size < 0 && errno == EINTR);
-  if (size <= 0) {
-    return absl::UnavailableError(
-        absl::StrCat("the peer closed the connection", size < 0 ? absl::StrCat(": ", std::strerror(errno)) : ""));
-  }
+  if (size < 0) return absl::UnavailableError(absl::StrCat("cannot receive a packet: ", std::strerror(errno)));
+  if (size == 0) return absl::UnavailableError("the peer closed the connection");
   packet.files = FilesOf(&header.message);
-  if ((header.message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("received a packet of more than ", kMaxPacketBytes, " bytes or ", kMaxPacketFiles, " files"));
+  if ((header.message.msg_flags & MSG_TRUNC) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("received a packet of more than ", kMaxPacketBytes, " bytes"));
+  }
+  if ((header.message.msg_flags & MSG_CTRUNC) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("received a packet with more than ", kMaxPacketFiles,
+                                                   " files, or this process has no free file descriptor (ulimit -n)"));
   }
   packet.bytes.resize(static_cast<size_t>(size));
   return packet;

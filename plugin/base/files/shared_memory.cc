@@ -37,11 +37,20 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
   struct stat info = {};
   struct statfs system = {};
   const int seals = fcntl(file.get(), F_GET_SEALS);  // fails for files on disk
-  if (seals < 0 || (seals & kSizeSeals) != kSizeSeals || fstat(file.get(), &info) != 0 ||
-      static_cast<uint64_t>(info.st_size) != bytes || fstatfs(file.get(), &system) != 0 ||
-      system.f_type == HUGETLBFS_MAGIC) {  // access fails when huge pages have run out
+  if (seals < 0 || fstat(file.get(), &info) != 0 || fstatfs(file.get(), &system) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("expected a shared memory file of ", bytes, " bytes with a sealed size and without huge pages"));
+        absl::StrCat("cannot use a file as shared memory (expected a memfd): ", std::strerror(errno)));
+  }
+  if ((seals & kSizeSeals) != kSizeSeals) {
+    return absl::FailedPreconditionError(
+        "shared memory without a sealed size: expected the seals F_SEAL_SHRINK and F_SEAL_GROW");
+  }
+  if (static_cast<uint64_t>(info.st_size) != bytes) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("shared memory of ", info.st_size, " bytes, expected ", bytes, " bytes"));
+  }
+  if (system.f_type == HUGETLBFS_MAGIC) {  // access fails when huge pages have run out
+    return absl::FailedPreconditionError("shared memory of huge pages is not supported: create it without MFD_HUGETLB");
   }
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
   if (data == MAP_FAILED) return Failure("map", bytes);

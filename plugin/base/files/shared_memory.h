@@ -19,9 +19,9 @@ class SharedMemory {
   // New, zeroed memory of a sealed, constant size. Pages are committed when touched. ResourceExhausted if the system
   // cannot create it.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Create(uint64_t bytes);
-  // Memory that another process created. FailedPrecondition unless its size is `bytes` and sealed: if its owner shrank
-  // it, access would kill this process (SIGBUS). Huge pages are refused too, because access raises SIGBUS when none are
-  // left.
+  // Memory that another process created. FailedPrecondition unless its size is `bytes` and sealed: access to memory
+  // that its owner has shrunk would kill this process (SIGBUS). Huge pages are refused too, because access raises
+  // SIGBUS when no huge page is left.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Open(FileDescriptor file, uint64_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

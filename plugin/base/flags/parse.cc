@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <string>
 
 namespace hpu::flags {
 namespace {
@@ -24,12 +25,13 @@ const char* Get(Variable* variable) {
   return Get(variable->name);
 }
 
-void ReportOnce(const char* name, const char* value, const char* expected) {
+void ReportOnce(const char* name, const char* value, const char* expected, const std::string& fallback) {
   static auto* mutex = new std::mutex;
   static auto* reported = new std::set<std::string>;
   std::lock_guard<std::mutex> lock(*mutex);
   if (reported->insert(name).second && !WarningsAreOff()) {
-    std::fprintf(stderr, "hpu-tensorflow: %s=%s is not %s; the default is used\n", name, value, expected);
+    std::fprintf(stderr, "hpu-tensorflow: %s=%s is not %s; the default '%s' is used\n", name, value, expected,
+                 fallback.c_str());
   }
 }
 
@@ -54,7 +56,7 @@ bool ParseBool(Variable variable, bool fallback) {
   if (value == nullptr) return fallback;
   if (EqualsAny(value, {"1", "true", "yes", "on"})) return true;
   if (EqualsAny(value, {"0", "false", "no", "off"})) return false;
-  ReportOnce(variable.name, value, "a boolean (1, true, yes, on, 0, false, no, off)");
+  ReportOnce(variable.name, value, "a boolean (1, true, yes, on, 0, false, no, off)", fallback ? "1" : "0");
   return fallback;
 }
 
@@ -65,7 +67,7 @@ int64_t ParseInt(Variable variable, int64_t fallback) {
   errno = 0;
   const int64_t number = std::strtoll(value, &end, 10);
   if (errno == 0 && *end == '\0') return number;
-  ReportOnce(variable.name, value, "a whole number");
+  ReportOnce(variable.name, value, "a whole number", std::to_string(fallback));
   return fallback;
 }
 
@@ -81,8 +83,8 @@ std::string ParseEnum(Variable variable, const char* fallback, std::initializer_
     if (strcasecmp(value, candidate) == 0) return candidate;
   }
   std::string expected = "one of";
-  for (const char* candidate : values) expected += std::string(" ") + candidate;
-  ReportOnce(variable.name, value, expected.c_str());
+  for (const char* candidate : values) expected += std::string(expected == "one of" ? " " : ", ") + candidate;
+  ReportOnce(variable.name, value, expected.c_str(), fallback);
   return fallback;
 }
 

@@ -1,4 +1,4 @@
-// Parsers for settings in environment variables. The generated accessors use them; other code only calls IsSet.
+// Parsers for settings in environment variables, for the generated accessors and for the log's levels.
 #ifndef HPU_PLUGIN_BASE_FLAGS_PARSE_H_
 #define HPU_PLUGIN_BASE_FLAGS_PARSE_H_
 

@@ -23,7 +23,7 @@ namespace {
 
 std::atomic<bool> stopped{false};
 
-// Open files by path; -1 where opening failed. Never destroyed: messages come until the process ends.
+// Open files by path; -1 where opening failed. Never destroyed, because any thread may log until the process ends.
 struct Files {
   std::mutex mutex;
   std::map<std::string, int> open;

@@ -6,8 +6,9 @@
 
 namespace hpu::log {
 
-// Appends a line to <module>_<pid>.log in HABANA_LOGS (default ~/.habana_logs). Both are created on the first write. If
-// that fails, one warning is logged and the lines are lost. Does nothing after StopAppending. Thread safe.
+// Appends a line to <module>_<pid>.log in HABANA_LOGS (default ~/.habana_logs). The first write creates the directory
+// and the file. If this fails, one warning appears on standard error and the lines are lost. Does nothing after
+// StopAppending. Thread safe.
 void AppendToFile(const std::string& module, const std::string& line);
 
 void StopAppending();

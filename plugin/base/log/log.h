@@ -20,8 +20,8 @@ inline constexpr int kModules = 5;
 // Values of LOG_LEVEL_<module>.
 enum class Level { kTrace, kDebug, kInfo, kWarning, kError, kCritical, kOff };
 
-// Reads all log settings again. The first message reads and caches them. Called for each graph and each compilation, so
-// that programs can change the settings.
+// Reads all log levels again. The first message reads and caches them. Called for each graph and each compilation, so
+// that programs can change the levels.
 void ReadSettings();
 
 namespace internal {

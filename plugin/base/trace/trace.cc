@@ -60,7 +60,7 @@ class Buffers {
     for (const std::shared_ptr<Buffer>& buffer : buffers_) use(*buffer);
   }
 
-  // Sessions begin and end one at a time; the end of the last one clears the buffers.
+  // The Release of the last session clears the buffers.
   void Begin(bool detailed) {
     std::lock_guard<std::mutex> lock(mutex_);
     ++held_;

@@ -27,7 +27,7 @@ struct Event {
 
 namespace internal {
 extern std::atomic<int> sessions;  // number of running sessions
-extern std::atomic<int> detailed;  // number of detailed ones among them
+extern std::atomic<int> detailed;  // number of running detailed sessions
 }  // namespace internal
 
 // The only cost of tracing while no session runs.
@@ -40,7 +40,7 @@ int64_t NowNs();
 // lock.
 void Record(Event event);
 
-// Records the lifetime of the object as an event. Its name is copied only while a session runs.
+// Records the lifetime of the object as an event. The name is copied only while a session runs.
 class Scope {
  public:
   Scope(Lane lane, std::string_view name, uint64_t bytes = 0) : on_(IsOn()) {

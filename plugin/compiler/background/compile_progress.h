@@ -15,8 +15,8 @@
 
 namespace hpu {
 
-// Logs progress lines during a long compile. For several compiles on a terminal, a bar replaces the lines. The thread
-// that writes them exists only during compilation; compiles never wait for it. Thread safe.
+// Logs progress lines during a long compile. For several compiles on a terminal, a bar replaces the lines. A thread
+// writes this output; it exists only while compiles run or are scheduled. Thread safe.
 //
 // A forked child must not use the process-wide object, because the thread does not exist there.
 class CompileProgress {
@@ -33,7 +33,7 @@ class CompileProgress {
   static CompileProgress& Get();
 
   explicit CompileProgress(Display display) : display_(std::move(display)) {}
-  // Waits for the thread. No compile may be running.
+  // Waits for the thread. No compile may be running or scheduled.
   ~CompileProgress();
   CompileProgress(const CompileProgress&) = delete;
   CompileProgress& operator=(const CompileProgress&) = delete;
@@ -48,7 +48,7 @@ class CompileProgress {
   };
 
  public:
-  // One compile, during the object's lifetime.
+  // Shows one compile as running during the object's lifetime.
   class Scope {
    public:
     Scope(CompileProgress& progress, absl::string_view cluster, int64_t ops);
@@ -56,7 +56,7 @@ class CompileProgress {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
-    // Sets the current step, a literal like "generating code".
+    // Sets the current step, a string literal like "generating code".
     void Enter(absl::string_view step);
 
    private:

@@ -33,7 +33,7 @@ bool CompileQueue::Schedule(const void* owner, Work work) {
 void CompileQueue::ShowWaiting() const { CompileProgress::Get().SetWaiting(static_cast<int64_t>(items_.size())); }
 
 void CompileQueue::Run() {
-  static_cast<void>(!nice(kNice));  // affects this thread only: Linux has a priority per thread
+  static_cast<void>(!nice(kNice));  // affects this thread only: on Linux, each thread has its own nice value
   while (true) {
     Item item;
     {

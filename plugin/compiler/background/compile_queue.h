@@ -22,7 +22,7 @@ class CompileQueue {
   // `cancelled` turns true once the result is no longer needed.
   using Work = std::function<void(const std::atomic<bool>& cancelled)>;
 
-  // XLA's limit for background compiles.
+  // Maximum number of waiting items, as in TensorFlow (kNumAsyncDeviceCompilerThreads).
   static constexpr size_t kCapacity = 10;
 
   // Added to the niceness that the queue's thread inherits from its creator.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "plugin/base/log/log.h"
@@ -20,6 +21,10 @@ namespace {
 using Output = Executable::Output;
 using Update = Executable::Update;
 
+absl::Status Depends(absl::string_view what) {
+  return absl::FailedPreconditionError(absl::StrCat(what, " depends on the number of rows"));
+}
+
 // FailedPrecondition unless the executables differ only in the number of rows.
 absl::Status CheckFit(const Executable& executable, const Executable& padded) {
   if (executable.sizes > 0 || padded.sizes > 0) {
@@ -28,16 +33,19 @@ absl::Status CheckFit(const Executable& executable, const Executable& padded) {
   const auto same_output = [](const Output& a, const Output& b) {
     return a.kind == b.kind && a.result == b.result && a.input == b.input;
   };
-  const auto same_update = [](const Update& a, const Update& b) {
-    return a.input == b.input && a.result == b.result && a.shape == b.shape;
+  const auto same_variable = [](const Update& a, const Update& b) {
+    return a.input == b.input && a.result == b.result;
   };
-  if (executable.argument_inputs == padded.argument_inputs &&
-      absl::c_equal(executable.outputs, padded.outputs, same_output) &&
-      absl::c_equal(executable.updates, padded.updates, same_update)) {
-    return absl::OkStatus();
+  const auto same_shape = [](const Update& a, const Update& b) { return a.shape == b.shape; };
+  if (executable.argument_inputs != padded.argument_inputs) return Depends("the list of arguments");
+  if (!absl::c_equal(executable.outputs, padded.outputs, same_output)) return Depends("the list of results");
+  if (!absl::c_equal(executable.updates, padded.updates, same_variable)) {
+    return Depends("the list of assigned variables");
   }
-  return absl::FailedPreconditionError(
-      "the list of results, or the shape of a variable, depends on the number of rows");
+  if (!absl::c_equal(executable.updates, padded.updates, same_shape)) {
+    return Depends("the shape of an assigned variable");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace hpu {
 // Lowered at first use; compiled once a signature fits. Thread safe.
 class PaddedRecipe {
  public:
-  // `arguments` are a signature's arguments, with `rows` as their number of rows.
+  // `arguments` are a signature's arguments with `rows` rows, the recipe's number of rows.
   PaddedRecipe(std::vector<ArgumentDescription> arguments, int64_t rows)
       : arguments_(std::move(arguments)), rows_(rows) {}
 
@@ -29,8 +29,8 @@ class PaddedRecipe {
   bool compiled() const { return compiled_.load(std::memory_order_acquire); }
 
   // An executable for arguments with `rows` rows: at most the recipe's number, and at least half of it. Launches pad
-  // the arguments and drop the padding of the results. FailedPrecondition, with the reason, if rows depend on each
-  // other or on the number of rows (row_independence.h).
+  // the arguments and drop the padding of the results. FailedPrecondition, with the reason, if padding could change a
+  // result: rows depend on each other or on their number (row_independence.h), or a result's size depends on values.
   absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(hal::Device& device, const ClusterSource& source,
                                                              const std::vector<ArgumentDescription>& arguments,
                                                              int64_t rows, const std::atomic<bool>* cancelled)
@@ -42,7 +42,7 @@ class PaddedRecipe {
   const std::vector<ArgumentDescription> arguments_;
   const int64_t rows_;
   std::atomic<bool> compiled_{false};
-  absl::Mutex mutex_;  // held while lowering and compiling
+  absl::Mutex mutex_;  // held while the recipe is lowered, checked and compiled
   std::optional<Lowered> lowered_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const hal::Recipe> recipe_ ABSL_GUARDED_BY(mutex_);
 };

@@ -19,7 +19,7 @@ using xla::HloComputationProto;
 using xla::HloInstructionProto;
 using xla::HloModuleProto;
 
-// A module with its instructions and computations by id.
+// A parsed program that finds its instructions and computations by id.
 class Module {
  public:
   absl::Status Parse(const hal::Program& program) {
@@ -61,7 +61,7 @@ class Module {
   absl::flat_hash_map<int64_t, const HloComputationProto*> computations_;
 };
 
-// The serialised attributes of an instruction, without sizes if `with_rows`.
+// The serialised attributes of an instruction. `with_rows` omits slice bounds and slice sizes.
 std::string AttributesOf(const HloInstructionProto& instruction, bool with_rows) {
   HloInstructionProto attributes = instruction;
   attributes.clear_name();
@@ -90,7 +90,8 @@ absl::Status NameOp(const absl::Status& refusal, const HloInstructionProto& inst
   return absl::Status(refusal.code(), absl::StrCat(refusal.message(), ", in ", op.op_type(), " '", op.op_name(), "'"));
 }
 
-// Walks both modules in parallel, from results to arguments. Instructions that no result needs are ignored.
+// Walks both modules in parallel, from results to arguments. Of instructions that no result needs, only the effects are
+// checked.
 class PairWalk {
  public:
   PairWalk(const Module& module, const Module& padded, RowCounts counts)
@@ -113,7 +114,7 @@ class PairWalk {
     return absl::FailedPreconditionError(absl::StrCat(instruction.opcode(), " depends on the number of rows"));
   }
 
-  // Instructions with effects count even if no result needs them.
+  // Refuses random numbers and side effects, even in instructions that no result needs.
   absl::Status CheckEffects() const {
     for (const HloComputationProto& computation : module_.proto().computations()) {
       for (const HloInstructionProto& instruction : computation.instructions()) {
@@ -127,7 +128,7 @@ class PairWalk {
     return Visit(module_.RootOf(computation), padded_.RootOf(padded_computation));
   }
 
-  // Each instruction has exactly one partner in the other module.
+  // Pairs two instructions. Fails if one of them already has another partner.
   absl::Status Visit(int64_t id, int64_t padded_id) {
     const auto [it, added] = partners_.try_emplace(id, padded_id);
     const auto [padded_it, padded_added] = padded_partners_.try_emplace(padded_id, id);
@@ -142,7 +143,11 @@ class PairWalk {
       return Differs(instruction);
     }
     RowInstruction both{&instruction, &padded, {}, {}};
-    TF_ASSIGN_OR_RETURN(both.results, RowArraysOf(instruction.shape(), padded.shape(), counts_));
+    absl::StatusOr<std::vector<RowArray>> results = RowArraysOf(instruction.shape(), padded.shape(), counts_);
+    if (!results.ok()) {
+      return absl::Status(results.status().code(), absl::StrCat(instruction.name(), ": ", results.status().message()));
+    }
+    both.results = std::move(results).value();
     for (int i = 0; i < instruction.operand_ids_size(); ++i) {
       const int64_t id = instruction.operand_ids(i), padded_id = padded.operand_ids(i);
       TF_RETURN_IF_ERROR(Visit(id, padded_id));
@@ -159,27 +164,31 @@ class PairWalk {
                                                                                    : Differs(instruction);
   }
 
-  // Checks the shapes of arguments and results.
+  // Checks that arguments and results hold their rows outermost.
   absl::Status CheckBorders() const {
     const xla::ProgramShapeProto& shape = module_.proto().host_program_shape();
     const xla::ProgramShapeProto& padded_shape = padded_.proto().host_program_shape();
     if (shape.parameters_size() != padded_shape.parameters_size()) {
-      return absl::FailedPreconditionError("the number of arguments depends on the number of rows");
+      return absl::FailedPreconditionError(
+          absl::StrCat("the number of arguments depends on the number of rows: ", shape.parameters_size(), " for ",
+                       counts_.rows, " rows, ", padded_shape.parameters_size(), " for ", counts_.padded_rows, " rows"));
     }
     for (int i = 0; i < shape.parameters_size(); ++i) {
-      TF_RETURN_IF_ERROR(CheckOutermost(shape.parameters(i), padded_shape.parameters(i), "argument"));
+      TF_RETURN_IF_ERROR(CheckOutermost(shape.parameters(i), padded_shape.parameters(i), "argument", i));
     }
-    return CheckOutermost(shape.result(), padded_shape.result(), "result");
+    return CheckOutermost(shape.result(), padded_shape.result(), "result", 0);
   }
 
-  absl::Status CheckOutermost(const xla::ShapeProto& shape, const xla::ShapeProto& padded_shape,
-                              absl::string_view what) const {
+  // `number`: index of the first array among the arguments or results.
+  absl::Status CheckOutermost(const xla::ShapeProto& shape, const xla::ShapeProto& padded_shape, absl::string_view what,
+                              int number) const {
     TF_ASSIGN_OR_RETURN(const std::vector<RowArray> arrays, RowArraysOf(shape, padded_shape, counts_));
     for (const RowArray& array : arrays) {
-      if (!array.rows || array.OuterSize() == 1) continue;
-      return absl::FailedPreconditionError(absl::StrCat("the rows of a", what == "argument" ? "n " : " ", what,
-                                                        " are in dimension ", array.rows->dimension,
-                                                        ", not the outermost"));
+      if (array.rows && array.OuterSize() != 1) {
+        return absl::FailedPreconditionError(absl::StrCat(what, " ", number, " has its rows in dimension ",
+                                                          array.rows->dimension, ", not the outermost"));
+      }
+      ++number;
     }
     return absl::OkStatus();
   }

@@ -10,7 +10,7 @@ namespace hpu {
 
 // OK if the first rows of `padded`'s results equal `program`'s results for any values in the padded rows of the
 // arguments. `program` and `padded` are lowerings of one cluster, for `counts.rows` and `counts.padded_rows` rows.
-// FailedPrecondition names an op that may mix rows or depend on their number; any unknown op may.
+// FailedPrecondition names an op that may mix rows or depend on their number. Unknown ops count as such.
 //
 // Both programs must have the same instructions with the same attributes, except for sizes. So only sizes depend on the
 // number of rows, and the sizes show which dimension of each value holds the rows. Each instruction must keep rows

@@ -45,13 +45,13 @@ bool OnlyFirstHasRows(const Instruction& instruction) {
   return HasRows(instruction, 0);
 }
 
-// Requires all results to hold their rows as `expected`.
+// Requires all results to hold their rows in the dimension `expected`.
 absl::Status RequireResult(const Instruction& instruction, const Rows& expected) {
   const bool all = absl::c_all_of(instruction.results, [&](const RowArray& result) { return result.rows == expected; });
   return Require(all, instruction, "moves the rows in an unsupported way");
 }
 
-// Operands of the result's rank hold the rows in the same dimension as the result; scalars have none.
+// Each operand except scalars must hold its rows in the result's row dimension.
 absl::Status Elementwise(const Instruction& instruction) {
   const RowArray& result = instruction.results.front();
   for (const RowArray& operand : instruction.operands) {

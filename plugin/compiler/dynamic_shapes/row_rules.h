@@ -1,4 +1,4 @@
-// RowRules: rules for HLO instructions that keep rows independent.
+// Row rules: which HLO instructions keep rows independent.
 #ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_RULES_H_
 #define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_RULES_H_
 

@@ -97,9 +97,10 @@ class AdjustColorLowering : public tensorflow::XlaOpKernel {
     const int64_t rank = images->rank();
     OP_REQUIRES(context, rank >= 3,
                 absl::InvalidArgumentError(absl::StrCat("input must be at least 3-D, got shape", images->ToString())));
-    OP_REQUIRES(context, amount->rank() == 0,
-                absl::InvalidArgumentError(
-                    absl::StrCat(type_string(), ": input 1 must be a scalar, got ", amount->ToString())));
+    OP_REQUIRES(
+        context, amount->rank() == 0,
+        absl::InvalidArgumentError(absl::StrCat(type_string(), type_string() == "AdjustHue" ? ": delta" : ": scale",
+                                                " must be a scalar, got ", amount->ToString())));
     const int64_t channels = images->dimensions(rank - 1);
     OP_REQUIRES(context, channels == 3,
                 absl::InvalidArgumentError(

@@ -17,8 +17,8 @@ namespace {
 using xla::PrimitiveType;
 using xla::XlaOp;
 
-// Coefficients and formulas are from the Cephes library (S. L. Moshier). Names that end in f are for float32; "Over" is
-// the denominator.
+// Coefficients and formulas are from the Cephes library (S. L. Moshier). Names that end in f are for float32; names
+// that end in "Over" are denominators.
 constexpr double kSmallJ0f[] = {-6.0683504e-8, 6.3889456e-6, -0.00039696464, 0.013329134, -0.17291507};
 constexpr double kSmallY0f[] = {9.454584e-8, -9.413213e-6, 0.00053444866, -0.015842892, 0.17075847};
 constexpr double kModulus0f[] = {-0.06839,      0.18649493,   -0.21450076,   0.11975494,
@@ -147,11 +147,11 @@ constexpr double kFarK1[] = {
 constexpr double kTwoOverPi = 0.636619772367581343;
 constexpr double kRootOfTwoOverPi = 0.797884560802865356;
 
-// Constants of one order.
+// Coefficients and zeros for the functions of one order.
 struct OrderConstants {
-  double phase;      // far from 0, J is a cosine of x minus the phase
-  double zeros[2];   // squares of J's first two zeros, the second for float64
-  double zero_of_y;  // square of Y's first zero, for float32
+  double phase;      // far from 0, J oscillates like cos(x - phase)
+  double zeros[2];   // squares of J's first two positive zeros; float32 uses the first only
+  double zero_of_y;  // square of the first zero of `smooth` in BesselY, for float32
   absl::Span<const double> small_jf, small_yf, modulus, phases;
   absl::Span<const double> small_j, small_j_over, small_y, small_y_over;
   absl::Span<const double> hankel_p, hankel_p_over, hankel_q, hankel_q_over;
@@ -194,10 +194,10 @@ constexpr OrderConstants kOrder1 = {2.35619449019234493,
 
 constexpr const OrderConstants& ConstantsOf(int order) { return order == 0 ? kOrder0 : kOrder1; }
 
-// Upper limit for the series about 0.
+// Upper limit for the approximations of J and Y around 0.
 double NearLimit(PrimitiveType type) { return type == xla::F64 ? 5.0 : 2.0; }
 
-// J from 0 to NearLimit.
+// J for |x| up to NearLimit. Order 0 requires x >= 0.
 template <int order>
 XlaOp NearJ(XlaOp x, PrimitiveType type) {
   const OrderConstants& o = ConstantsOf(order);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -40,10 +41,10 @@ constexpr double kRootOfTwoPi = 2.50662827463100050;
 
 // Truncation of the continued fraction.
 struct Precision {
-  double digits;  // logarithm of the error's reciprocal, plus a margin
+  double digits;  // natural logarithm of 1 / error, plus a margin
   double terms_of_root;
   int max_pairs;
-  // If x or 1 - x is greater, the fraction converges only on its own side of the mean.
+  // If x or 1 - x is greater, Converges instead of the mean selects the side on which the fraction is evaluated.
   double edge;
 };
 constexpr Precision kOfFloats = {17, 1, 200, 0.995};
@@ -66,7 +67,7 @@ XlaOp LanczosSum(XlaOp a, PrimitiveType type) {
   return Polynomial(inverse, kFloatOver) / Polynomial(inverse, kFloatUnder);
 }
 
-// I_x(a, b), where a, b > 0, 0 < x < 1 and y = 1 - x.
+// Arguments of I_x(a, b), where a, b > 0, 0 < x < 1 and y = 1 - x.
 struct Arguments {
   XlaOp a, b, x, y;
 };
@@ -87,10 +88,10 @@ XlaOp Converges(const Arguments& of) {
   return xla::Le(of.x, (of.a + one) / (of.a + of.b + Scalar(of.a, 2)));
 }
 
-// Number of pairs of terms for the element that needs most; a multiple of kPairs.
+// Number of pairs of terms for the element that needs the most, rounded up to a multiple of kPairs.
 XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape& shape) {
   const XlaOp root = xla::Sqrt(xla::Max(of.a, of.b)) * Scalar(of.a, precision.terms_of_root);
-  // Each pair of terms shrinks by the square of (1 - s) / (1 + s).
+  // Each pair of terms multiplies the truncation error by ((1 - s) / (1 + s))^2.
   const XlaOp s = xla::Sqrt(of.y);
   const XlaOp slow = Scalar(s, precision.digits / 2) / (xla::Log1p(s) - xla::Log1p(-s));
   const XlaOp need =
@@ -160,21 +161,25 @@ absl::StatusOr<XlaOp> IncompleteBeta(XlaOp a, XlaOp b, XlaOp x, const xla::Shape
   return NumberWhere(xla::Or(xla::Le(a, zero), xla::Le(b, zero)), kNan, result);
 }
 
-// Operands: three arrays of one shape; some may be scalars.
+// Operands: a, b and x. Each is a scalar or has the common shape.
 class BetaincLowering : public tensorflow::XlaOpKernel {
  public:
   using tensorflow::XlaOpKernel::XlaOpKernel;
 
   void Compile(XlaOpKernelContext* context) override {
     xla::Shape shape = xla::ShapeUtil::MakeShape(context->input_xla_type(0), {});
+    constexpr const char* kNames[] = {"a", "b", "x"};
+    int first = 0;  // the input that set `shape`
     for (int i = 0; i < 3; ++i) {
       const absl::StatusOr<xla::Shape> input = context->InputXlaShape(i);
       OP_REQUIRES_OK(context, input.status());
       if (input->rank() == 0) continue;
       OP_REQUIRES(context, shape.rank() == 0 || xla::ShapeUtil::Compatible(shape, *input),
-                  absl::InvalidArgumentError("Shapes of a, b and x are inconsistent: " + shape.ToString() + " and " +
-                                             input->ToString()));
+                  absl::InvalidArgumentError(
+                      absl::StrCat(type_string(), ": a, b and x must be scalars or have the same shape, got ",
+                                   kNames[first], " ", shape.ToString(), " and ", kNames[i], " ", input->ToString())));
       shape = *input;
+      first = i;
     }
     Values inputs;
     for (int i = 0; i < 3; ++i) inputs.push_back(Like(shape, context->Input(i)));

@@ -18,8 +18,8 @@ using tensorflow::XlaOpKernel;
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-// Counts, for each element, the boundaries that it is not less than; NaN is not less than any. Integers are compared as
-// float32, as on the CPU.
+// An element's bucket is the number of boundaries b for which element < b is false; for NaN, this is all of them.
+// Integers are compared as float32, as on the CPU.
 class BucketizeLowering : public XlaOpKernel {
  public:
   explicit BucketizeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {

@@ -14,7 +14,7 @@ namespace {
 using tensorflow::OpKernel;
 using tensorflow::OpKernelConstruction;
 
-// TensorFlow's lowering for the CPU, on which the emulator computes.
+// Calls TensorFlow's lowering for XLA:CPU, because the emulator computes on the CPU.
 class CallModuleLowering : public tensorflow::XlaOpKernel {
  public:
   explicit CallModuleLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {

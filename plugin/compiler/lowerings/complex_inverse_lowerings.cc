@@ -99,7 +99,7 @@ Parts Atan(const Parts& z, xla::PrimitiveType type) {  // atan(z) = -i atanh(i z
   return {turned.imaginary, -turned.real};
 }
 
-// xla::Log1p is accurate near 0; elsewhere the logarithm of the sum is.
+// xla::Log1p is accurate for real parts near 0; elsewhere log(1 + z) is.
 Parts Log1p(const Parts& z, xla::PrimitiveType) {
   const XlaOp sum = xla::Log(Join({One(z.real) + z.real, z.imaginary})), whole = xla::Log1p(Join(z));
   const XlaOp near = xla::Lt(xla::Abs(z.real), xla::ScalarLike(z.real, 0.5));
@@ -118,7 +118,7 @@ class InverseLowering : public tensorflow::XlaOpKernel {
   void Compile(tensorflow::XlaOpKernelContext* context) override {
     const XlaOp z = context->Input(0);
     if (!tensorflow::DataTypeIsComplex(input_type(0))) return context->SetOutput(0, kReal(z));
-    // XLA's formula is used for infinities, where it has the right limits.
+    // For infinities and NaN, XLA's function is used, which has the right limits.
     const Parts parts = Split(z);
     const XlaOp finite = xla::And(xla::IsFinite(parts.real), xla::IsFinite(parts.imaginary));
     context->SetOutput(0, xla::Select(finite, Join(kComplex(parts, context->input_xla_type(0))), kReal(z)));

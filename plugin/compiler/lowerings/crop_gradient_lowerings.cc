@@ -38,29 +38,34 @@ struct CropSizes {
   bool empty() const { return xla::Product(crops) == 0 || xla::Product(images) == 0; }
 };
 
-absl::Status CheckInputs(const xla::Shape& gradient, const xla::Shape& boxes, const xla::Shape& image_of_box,
-                         absl::Span<const int64_t> images) {
+// `images_name`: the argument that sets the images' shape.
+absl::Status CheckInputs(absl::string_view op, absl::string_view images_name, const xla::Shape& gradient,
+                         const xla::Shape& boxes, const xla::Shape& image_of_box, absl::Span<const int64_t> images) {
   if (gradient.rank() != 4 || gradient.dimensions(1) <= 0 || gradient.dimensions(2) <= 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("grads must have shape [boxes, height, width, depth] with positive height and width, got ",
+        absl::StrCat(op, ": grads must have shape [boxes, height, width, depth] with positive height and width, got ",
                      gradient.ToString()));
   }
   const int64_t count = gradient.dimensions(0);
-  if (boxes.rank() != 2 || boxes.dimensions(0) != count || boxes.dimensions(1) != 4 || image_of_box.rank() != 1 ||
-      image_of_box.dimensions(0) != count) {
-    return absl::InvalidArgumentError(absl::StrCat("boxes must have shape [", count, ", 4] and box_ind shape [", count,
-                                                   "], as grads has ", count, " crops; got ", boxes.ToString(), " and ",
-                                                   image_of_box.ToString()));
+  if (boxes.rank() != 2 || boxes.dimensions(0) != count || boxes.dimensions(1) != 4) {
+    return absl::InvalidArgumentError(absl::StrCat(op, ": boxes must have shape [", count, ", 4], as grads has ", count,
+                                                   " crops, got ", boxes.ToString()));
+  }
+  if (image_of_box.rank() != 1 || image_of_box.dimensions(0) != count) {
+    return absl::InvalidArgumentError(absl::StrCat(op, ": box_ind must have shape [", count, "], as grads has ", count,
+                                                   " crops, got ", image_of_box.ToString()));
   }
   if (images.size() != 4 || images[0] < 0 || images[1] <= 0 || images[2] <= 0 || images[3] != gradient.dimensions(3)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "image must have shape [batch, height, width, depth] with positive height and width and the depth of grads, ",
-        gradient.dimensions(3), "; got [", absl::StrJoin(images, ","), "]"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(op, ": ", images_name,
+                     " must be [batch, height, width, depth] with batch >= 0, height and width > 0 and depth ",
+                     gradient.dimensions(3), " (the depth of grads), got [", absl::StrJoin(images, ","), "]"));
   }
   return absl::OkStatus();
 }
 
-// The two pixels around each sampling coordinate along one axis, as integers, and the weight of the second pixel.
+// Integral coordinates of the two pixels around each sampling coordinate along one axis, and the second pixel's weight.
+// Negative sampling coordinates are not `inside`.
 struct Between {
   explicit Between(XlaOp place) : Between(place, xla::Max(place, xla::ZerosLike(place))) {}
 
@@ -151,9 +156,9 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
  public:
   explicit CropImageGradientLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("method", &method_));
-    OP_REQUIRES(
-        construction, method_ == "bilinear" || method_ == "nearest",
-        absl::InvalidArgumentError(absl::StrCat("method must be 'bilinear' or 'nearest', got '", method_, "'")));
+    OP_REQUIRES(construction, method_ == "bilinear" || method_ == "nearest",
+                absl::InvalidArgumentError(
+                    absl::StrCat(type_string(), ": method must be 'bilinear' or 'nearest', got '", method_, "'")));
   }
 
   void Compile(XlaOpKernelContext* context) override {
@@ -162,7 +167,7 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
     for (const auto* shape : {&gradient, &boxes, &image_of_box}) OP_REQUIRES_OK(context, shape->status());
     CropSizes sizes;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(3, &sizes.images));
-    OP_REQUIRES_OK(context, CheckInputs(*gradient, *boxes, *image_of_box, sizes.images));
+    OP_REQUIRES_OK(context, CheckInputs(type_string(), "image_size", *gradient, *boxes, *image_of_box, sizes.images));
     sizes.crops.assign(gradient->dimensions().begin(), gradient->dimensions().end());
     xla::PrimitiveType type;
     OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(0), &type));
@@ -206,7 +211,8 @@ class CropBoxesGradientLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> gradient = context->InputXlaShape(0), images = context->InputXlaShape(1),
                                      boxes = context->InputXlaShape(2), image_of_box = context->InputXlaShape(3);
     for (const auto* shape : {&gradient, &images, &boxes, &image_of_box}) OP_REQUIRES_OK(context, shape->status());
-    OP_REQUIRES_OK(context, CheckInputs(*gradient, *boxes, *image_of_box, images->dimensions()));
+    OP_REQUIRES_OK(context, CheckInputs(type_string(), "the shape of image", *gradient, *boxes, *image_of_box,
+                                        images->dimensions()));
     CropSizes sizes;
     sizes.crops.assign(gradient->dimensions().begin(), gradient->dimensions().end());
     sizes.images.assign(images->dimensions().begin(), images->dimensions().end());

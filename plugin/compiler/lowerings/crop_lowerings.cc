@@ -1,4 +1,4 @@
-// Lowering of CropAndResize, which tf2xla lacks: boxes of images, each resized to one size.
+// Lowering of CropAndResize, which tf2xla lacks: resizes boxes of images to a common size.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,9 +23,9 @@ class CropLowering : public tensorflow::XlaOpKernel {
   explicit CropLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("method", &method_));
     OP_REQUIRES_OK(construction, construction->GetAttr("extrapolation_value", &extrapolation_));
-    OP_REQUIRES(
-        construction, method_ == "bilinear" || method_ == "nearest",
-        absl::InvalidArgumentError(absl::StrCat("method must be 'bilinear' or 'nearest', got '", method_, "'")));
+    OP_REQUIRES(construction, method_ == "bilinear" || method_ == "nearest",
+                absl::InvalidArgumentError(
+                    absl::StrCat(type_string(), ": method must be 'bilinear' or 'nearest', got '", method_, "'")));
   }
 
   void Compile(tensorflow::XlaOpKernelContext* context) override {
@@ -38,18 +38,20 @@ class CropLowering : public tensorflow::XlaOpKernel {
     std::vector<int64_t> size;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(3, &size));
     OP_REQUIRES(context, images->rank() == 4,
-                absl::InvalidArgumentError("image must be 4-dimensional, got " + images->ToString()));
+                absl::InvalidArgumentError(
+                    absl::StrCat(type_string(), ": image must be 4-dimensional, got ", images->ToString())));
     OP_REQUIRES(context,
                 boxes->rank() == 2 && boxes->dimensions(1) == 4 && image_of_box->rank() == 1 &&
                     image_of_box->dimensions(0) == boxes->dimensions(0),
-                absl::InvalidArgumentError(absl::StrCat("boxes must have shape [N, 4] and box_ind shape [N], got ",
-                                                        boxes->ToString(), " and ", image_of_box->ToString())));
-    OP_REQUIRES(
-        context,
-        size.size() == 2 && size[0] > 0 && size[1] > 0 && images->dimensions(1) > 0 && images->dimensions(2) > 0,
-        absl::InvalidArgumentError(
-            absl::StrCat("crop_size must have 2 positive elements, and image a positive height and ",
-                         "width; got crop_size [", absl::StrJoin(size, ","), "] and image ", images->ToString())));
+                absl::InvalidArgumentError(
+                    absl::StrCat(type_string(), ": boxes must have shape [N, 4] and box_ind shape [N], got boxes ",
+                                 boxes->ToString(), " and box_ind ", image_of_box->ToString())));
+    OP_REQUIRES(context, size.size() == 2 && size[0] > 0 && size[1] > 0,
+                absl::InvalidArgumentError(absl::StrCat(
+                    type_string(), ": crop_size must have 2 positive elements, got [", absl::StrJoin(size, ","), "]")));
+    OP_REQUIRES(context, images->dimensions(1) > 0 && images->dimensions(2) > 0,
+                absl::InvalidArgumentError(absl::StrCat(
+                    type_string(), ": height and width of image must be positive, got ", images->ToString())));
     const int64_t count = boxes->dimensions(0);
     const std::vector<int64_t> to{count, size[0], size[1], images->dimensions(3)};
     const XlaOp outside = xla::ConstantR0<float>(context->builder(), extrapolation_);

@@ -29,7 +29,7 @@ CropPlaces PlacesOf(XlaOp boxes, int64_t count, int64_t direction, int64_t pixel
   const XlaOp last = xla::ScalarLike(begin, static_cast<double>(length - 1));
   CropPlaces places;
   if (pixels > 1) {
-    // Always zero, but compilers cannot know that no box is infinite.
+    // Zero unless a box begins at infinity, which compilers cannot rule out.
     const XlaOp zero = xla::ConvertElementType(
         xla::Eq(begin, xla::ConstantR0<float>(builder, std::numeric_limits<float>::infinity())), xla::S32);
     XlaOp step;

@@ -1,6 +1,6 @@
 // Lowerings of Dilation2D and its gradients, which tf2xla lacks. A window's maximum is the first greatest sum of a
-// pixel and the filter; NaN and sums that do not exceed the type's lowest number are ignored. The float32 lowerings are
-// marked calls, which a backend can recognise (plugin/program/marked_call.h).
+// pixel and the filter; NaN and sums that do not exceed the type's lowest finite value are ignored. The float32
+// lowerings are marked calls, which a backend can recognise (plugin/program/marked_call.h).
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -124,7 +124,7 @@ class Dilation {
     return Maximum{found[0], found[1]};
   }
 
-  // Moves each window's number to the first pixel at or behind the window's corner.
+  // Adds each window's value at the window's first pixel, or at the image's edge if the window begins in the padding.
   XlaOp ToCorners(XlaOp numbers) const {
     for (const int64_t dimension : {1, 2}) {
       const WindowDimension& d = dimension == 1 ? places_.rows() : places_.columns();
@@ -166,7 +166,7 @@ class Dilation {
   const xla::PrimitiveType type_;
 };
 
-absl::Status Check(const xla::Shape& images, const xla::Shape& filter) {
+absl::Status Check(const std::string& op, const xla::Shape& images, const xla::Shape& filter) {
   if (images.rank() != 4) return absl::InvalidArgumentError("input must be 4-dimensional: " + images.ToString());
   if (filter.rank() != 3) return absl::InvalidArgumentError("filter must be 3-dimensional: " + filter.ToString());
   if (images.dimensions(3) != filter.dimensions(2)) {
@@ -175,7 +175,7 @@ absl::Status Check(const xla::Shape& images, const xla::Shape& filter) {
   }
   return filter.dimensions(0) > 0 && filter.dimensions(1) > 0
              ? absl::OkStatus()
-             : absl::UnimplementedError("dilation: filter must have at least one row and one column, got " +
+             : absl::UnimplementedError(op + ": filter must have at least one row and one column, got " +
                                         filter.ToString());
 }
 
@@ -188,10 +188,10 @@ class DilationLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("padding", &padding_));
     for (const auto& [name, numbers] : {std::pair("strides", &strides_), std::pair("rates", &rates_)}) {
       OP_REQUIRES_OK(construction, construction->GetAttr(name, numbers));
-      OP_REQUIRES(construction, numbers->size() == 4 && (*numbers)[0] == 1 && (*numbers)[3] == 1,
-                  absl::UnimplementedError(absl::StrCat(type_string(), ": ", name,
-                                                        " must be 1 in the batch and depth dimensions, ", "got [",
-                                                        absl::StrJoin(*numbers, ","), "]")));
+      OP_REQUIRES(
+          construction, numbers->size() == 4 && (*numbers)[0] == 1 && (*numbers)[3] == 1,
+          absl::UnimplementedError(absl::StrCat(type_string(), ": ", name, " must be [1, rows, columns, 1], got [",
+                                                absl::StrJoin(*numbers, ","), "]")));
     }
   }
 
@@ -199,9 +199,9 @@ class DilationLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> images = context->InputXlaShape(0), filter = context->InputXlaShape(1);
     OP_REQUIRES_OK(context, images.status());
     OP_REQUIRES_OK(context, filter.status());
-    OP_REQUIRES_OK(context, Check(*images, *filter));
+    OP_REQUIRES_OK(context, Check(type_string(), *images, *filter));
     const absl::StatusOr<WindowPlaces> places =
-        WindowPlaces::Make(images->dimensions(), {filter->dimensions(0), strides_[1], rates_[1]},
+        WindowPlaces::Make(type_string(), images->dimensions(), {filter->dimensions(0), strides_[1], rates_[1]},
                            {filter->dimensions(1), strides_[2], rates_[2]}, padding_);
     OP_REQUIRES_OK(context, places.status());
     const xla::Shape maxima = xla::ShapeUtil::MakeShape(images->element_type(), places->windows());
@@ -209,9 +209,10 @@ class DilationLowering : public tensorflow::XlaOpKernel {
     if (of != Of::kMaxima) {
       const absl::StatusOr<xla::Shape> gradient = context->InputXlaShape(2);
       OP_REQUIRES_OK(context, gradient.status());
-      OP_REQUIRES(context, xla::ShapeUtil::SameDimensions(*gradient, maxima),
-                  absl::InvalidArgumentError(absl::StrCat("out_backprop has incompatible size: expected ",
-                                                          maxima.ToString(), ", got ", gradient->ToString())));
+      OP_REQUIRES(
+          context, xla::ShapeUtil::SameDimensions(*gradient, maxima),
+          absl::InvalidArgumentError(absl::StrCat(type_string(), ": out_backprop has incompatible size: expected ",
+                                                  maxima.ToString(), ", got ", gradient->ToString())));
     }
     if (xla::ShapeUtil::IsZeroElementArray(maxima) || xla::ShapeUtil::IsZeroElementArray(result)) {
       return context->SetOutput(0, xla::Zeros(context->builder(), result));

@@ -48,7 +48,8 @@ class BiasAddGradLowering : public XlaOpKernel {
     std::string format;
     OP_REQUIRES_OK(construction, construction->GetAttr("data_format", &format));
     OP_REQUIRES(construction, tensorflow::FormatFromString(format, &format_),
-                absl::InvalidArgumentError(absl::StrCat("Invalid data format: '", format, "'")));
+                absl::InvalidArgumentError(
+                    absl::StrCat(type_string(), ": invalid data_format '", format, "', expected NHWC or NCHW")));
   }
 
   void Compile(XlaOpKernelContext* context) override {
@@ -56,17 +57,18 @@ class BiasAddGradLowering : public XlaOpKernel {
     OP_REQUIRES_OK(context, shape.status());
     const int64_t rank = shape->rank();
     OP_REQUIRES(context, rank >= 2,
-                absl::InvalidArgumentError("out_backprop must have at least 2 dimensions, got " + shape->ToString()));
+                absl::InvalidArgumentError(absl::StrCat(
+                    type_string(), ": out_backprop must have at least 2 dimensions, got ", shape->ToString())));
     const int64_t feature = format_ == tensorflow::FORMAT_NHWC ? rank - 1 : 1;
     std::vector<int64_t> others;
     for (int64_t dimension = 0; dimension < rank; ++dimension) {
       if (dimension != feature) others.push_back(dimension);
     }
-    // 16-bit types are summed up in 32 bits.
+    // 16-bit floats and 8- and 16-bit integers are summed in 32 bits.
     const tensorflow::DataType dtype = tensorflow::XlaHelpers::SumAccumulationType(input_type(0));
     xla::PrimitiveType type;
     OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(dtype, &type));
-    // The initial value is -0, because 0 + -0 is 0.
+    // Sums of floats start at -0, because x + -0 is x even if x is -0.
     const xla::XlaOp nothing = tensorflow::DataTypeIsFloating(dtype)
                                    ? xla::ConstantR0WithType(context->builder(), type, -0.0)
                                    : xla::Zero(context->builder(), type);

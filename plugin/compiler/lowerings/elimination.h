@@ -1,4 +1,4 @@
-// Gaussian elimination in simple HLO instructions: loops over rows, for all matrices at once.
+// Gaussian elimination in simple HLO instructions. Each loop step processes all matrices of the batch.
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_ELIMINATION_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_ELIMINATION_H_
 

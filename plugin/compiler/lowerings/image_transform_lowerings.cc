@@ -22,7 +22,8 @@ using xla::XlaOp;
 // Rounds `value` towards zero. Requires |value| < 2^31.
 XlaOp Truncated(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementType(value, xla::S32), xla::F32); }
 
-// Maps coordinates outside an image of size `length` to coordinates inside, as TensorFlow's CPU kernels do.
+// Maps coordinates outside an image of size `length` to coordinates inside, as TensorFlow's CPU kernels do. CONSTANT
+// keeps them outside.
 XlaOp MapCoordinate(XlaOp place, int64_t length, const std::string& fill_mode) {
   if (fill_mode == "CONSTANT") return place;
   const XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(length - 1));
@@ -90,10 +91,12 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("interpolation", &interpolation_));
     OP_REQUIRES_OK(construction, construction->GetAttr("fill_mode", &fill_mode_));
     OP_REQUIRES(construction, interpolation_ == "NEAREST" || interpolation_ == "BILINEAR",
-                absl::InvalidArgumentError("interpolation must be NEAREST or BILINEAR, got " + interpolation_));
+                absl::InvalidArgumentError(
+                    absl::StrCat(type_string(), ": interpolation must be NEAREST or BILINEAR, got ", interpolation_)));
     OP_REQUIRES(construction,
                 fill_mode_ == "CONSTANT" || fill_mode_ == "REFLECT" || fill_mode_ == "WRAP" || fill_mode_ == "NEAREST",
-                absl::InvalidArgumentError("fill_mode must be CONSTANT, REFLECT, WRAP or NEAREST, got " + fill_mode_));
+                absl::InvalidArgumentError(absl::StrCat(
+                    type_string(), ": fill_mode must be CONSTANT, REFLECT, WRAP or NEAREST, got ", fill_mode_)));
   }
 
   void Compile(tensorflow::XlaOpKernelContext* context) override {
@@ -104,16 +107,18 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
     std::vector<int64_t> size;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(2, &size));
     OP_REQUIRES(context, images->rank() == 4,
-                absl::InvalidArgumentError("images must be 4-dimensional, got " + images->ToString()));
+                absl::InvalidArgumentError(
+                    absl::StrCat(type_string(), ": images must be 4-dimensional, got ", images->ToString())));
     OP_REQUIRES(context,
                 transforms->rank() == 2 && transforms->dimensions(1) == 8 &&
                     (transforms->dimensions(0) == 1 || transforms->dimensions(0) == images->dimensions(0)),
-                absl::InvalidArgumentError(absl::StrCat(
-                    "transforms must have shape [1, 8] or [num_images, 8] with num_images = ", images->dimensions(0),
-                    ", got ", transforms->ToString())));
-    OP_REQUIRES(context, size.size() == 2 && size[0] > 0 && size[1] > 0,
-                absl::InvalidArgumentError(
-                    absl::StrCat("output_shape must have 2 positive elements, got [", absl::StrJoin(size, ","), "]")));
+                absl::InvalidArgumentError(absl::StrCat(type_string(), ": transforms must have shape [1, 8] or [",
+                                                        images->dimensions(0), ", 8], one row for each image, got ",
+                                                        transforms->ToString())));
+    OP_REQUIRES(
+        context, size.size() == 2 && size[0] > 0 && size[1] > 0,
+        absl::InvalidArgumentError(absl::StrCat(type_string(), ": output_shape must have 2 positive elements, got [",
+                                                absl::StrJoin(size, ","), "]")));
     const xla::PrimitiveType type = images->element_type();
     const XlaOp fill = context->num_inputs() > 3 ? xla::ConvertElementType(context->Input(3), type)
                                                  : xla::Zero(context->builder(), type);

@@ -1,5 +1,6 @@
-// Lowering of InTopKV2 in place of tf2xla's. tf2xla treats a target beyond the classes as a prediction of 0, and checks
-// only the target's prediction for infinities and NaN. In both cases TensorFlow's kernels return false.
+// Lowering of InTopKV2 in place of tf2xla's. TensorFlow's kernels return false for a target beyond the classes, and for
+// a row with an infinity or NaN. tf2xla treats such a target as a prediction of 0, and checks only the target's
+// prediction for infinities and NaN.
 #include <algorithm>
 #include <cstdint>
 
@@ -16,7 +17,7 @@ namespace {
 
 using xla::XlaOp;
 
-// Counts, for each row and bound, the elements that are not above the bound.
+// Counts, for each row and bound, the elements that are <= the bound.
 // [rows, classes], [rows, bounds] -> int64 [rows, bounds]
 XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int64_t> dims) {
   xla::XlaBuilder* const builder = rows.builder();
@@ -29,7 +30,7 @@ XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int6
 }
 
 // Selects one element of each row without a gather, which would number the rows and so prevent row padding.
-// [rows, classes], whole [rows] -> [rows, 1]
+// [rows, classes], integer [rows] -> [rows, 1]
 XlaOp ElementOfEach(XlaOp rows, XlaOp index, const xla::Shape& shape) {
   xla::XlaBuilder* const builder = rows.builder();
   const xla::Shape whole = xla::ShapeUtil::ChangeElementType(shape, builder->GetShape(index)->element_type());
@@ -52,8 +53,8 @@ class InTopKLowering : public tensorflow::XlaOpKernel {
         context,
         predictions->rank() == 2 && targets->rank() == 1 && predictions->dimensions(0) == targets->dimensions(0),
         absl::InvalidArgumentError(
-            "predictions must be 2-dimensional and targets a vector with one element for each row, got " +
-            predictions->ToString() + " and " + targets->ToString()));
+            type_string() + ": targets must be a vector with one element for each row of the matrix predictions, got " +
+            "predictions " + predictions->ToString() + " and targets " + targets->ToString()));
     int64_t k = 0;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntScalar(2, &k));
     const int64_t count = predictions->dimensions(0), classes = predictions->dimensions(1);

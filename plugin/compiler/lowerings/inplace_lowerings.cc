@@ -1,5 +1,6 @@
 // Lowerings of InplaceUpdate, InplaceAdd and InplaceSub, with which the loops of tf.nn.ctc_loss write their results.
-// They replace rows of an array or add to them. HLO has values only; XLA reuses the array's memory.
+// The ops replace rows of an array, or add to or subtract from them. HLO values are immutable, but XLA reuses the
+// array's memory.
 #include <cstdint>
 #include <vector>
 

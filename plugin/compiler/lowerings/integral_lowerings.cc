@@ -17,7 +17,7 @@ namespace {
 using xla::PrimitiveType;
 using xla::XlaOp;
 
-// Coefficients and formulas are from the Cephes library (S. L. Moshier). "Over" is the denominator.
+// Coefficients and formulas are from the Cephes library (S. L. Moshier). Names that end in "Over" are denominators.
 constexpr double kDawsonNear[] = {
     1.1368149897175597e-11, 8.492622676674738e-10,  1.9443420417555306e-8, 9.531517412544844e-7, 3.078283098749132e-6,
     0.00035251336852028877, -0.0008501498467244109, 0.04226182230055466,   -0.09174803717734524, 1.0};
@@ -209,7 +209,7 @@ XlaOp Dawson(XlaOp x, PrimitiveType) {
   const XlaOp inverse = Scalar(x, 1) / magnitude, inverse_square = inverse * inverse;
   const XlaOp quotient = QuotientOf(inverse_square, magnitude, kIntervals);
   const XlaOp far = half * (inverse + inverse_square * inverse * quotient);
-  // For numbers below -1e9, TensorFlow's CPU kernel has the wrong sign.
+  // For x below -1e9, the result of TensorFlow's CPU kernel has the wrong sign.
   const XlaOp beyond = half / x;
   const XlaOp result = xla::Select(IsBelow(magnitude, 3.25), near, xla::Select(IsBelow(magnitude, 1e9), far, beyond));
   return WithSignOf(x, result);

@@ -53,12 +53,12 @@ class LinearAlgebraLowering : public XlaOpKernel {
       OP_REQUIRES_OK(context, shape.status());
       OP_REQUIRES(context, shape->rank() >= 2,
                   absl::InvalidArgumentError(
-                      absl::StrCat(text_, ": input ", i, " must have rank >= 2, got ", shape->ToString())));
+                      absl::StrCat(type_string(), ": input ", i, " must have rank >= 2, got ", shape->ToString())));
       shapes.push_back(*shape);
     }
-    OP_REQUIRES(
-        context, !TakesSquares() || Rows(shapes[0]) == Columns(shapes[0]),
-        absl::InvalidArgumentError(absl::StrCat(text_, ": input matrices must be square, got ", shapes[0].ToString())));
+    OP_REQUIRES(context, !TakesSquares() || Rows(shapes[0]) == Columns(shapes[0]),
+                absl::InvalidArgumentError(
+                    absl::StrCat(type_string(), ": input 0 must hold square matrices, got ", shapes[0].ToString())));
     Call(context, shapes);
   }
 
@@ -67,7 +67,8 @@ class LinearAlgebraLowering : public XlaOpKernel {
   static int64_t Columns(const xla::Shape& matrices) { return matrices.dimensions(matrices.rank() - 1); }
 
   virtual bool TakesSquares() const { return true; }
-  // Computes the op's first outputs in simpler instructions. `matrices` is the first input's shape.
+  // Computes the op's outputs in simpler instructions, except vectors that are not requested. `matrices` is the first
+  // input's shape.
   virtual Values Body(const Values& inputs, const xla::Shape& matrices) const = 0;
 
   // Value of the attribute at `index` in the constructor's list.
@@ -98,7 +99,7 @@ class LinearAlgebraLowering : public XlaOpKernel {
   std::vector<bool> values_;
 };
 
-// Solves R X = Q^T, where A = QR.
+// The inverse X of A = QR, from R X = Q^T.
 XlaOp Inverse(XlaOp a) {
   XlaOp q, r;
   xla::QrExplicit(a, /*full_matrices=*/false, q, r);
@@ -128,7 +129,8 @@ class MatrixSolveLowering final : public LinearAlgebraLowering {
   }
 };
 
-// With A = QR, |det A| = |det R|, the product of R's diagonal. Each reflection other than the identity flips the sign.
+// With A = QR, det A = det Q * det R. det R is the product of R's diagonal. Each reflection other than the identity
+// flips the sign of det Q.
 struct Diagonal {
   Diagonal(XlaOp a, const xla::Shape& shape)
       : type(shape.element_type()),
@@ -144,7 +146,7 @@ struct Diagonal {
     return xla::Reduce(of, xla::One(of.builder(), type), xla::CreateScalarMultiplyComputation(type, of.builder()),
                        {dimension});
   }
-  // Sign of the product of the reflections.
+  // det Q: 1 or -1.
   XlaOp Sign() const {
     const XlaOp taus = qr.taus;
     return Product(xla::Select(xla::Eq(taus, xla::ZerosLike(taus)), xla::FullLike(taus, 1), xla::FullLike(taus, -1)));

@@ -1,8 +1,9 @@
 // Lowerings of MaxPoolWithArgmax and its gradient, which tf2xla lacks. A window's first element is selected unless a
-// later one is greater than all before it. So NaN counts only in the first place, as on the CPU. The gradient is a
-// marked call that a backend can recognise (plugin/program/marked_call.h).
+// later one is greater than all before it. So NaN counts only as the first element, as on the CPU. Gradients of float32
+// and 16-bit floats are marked calls, which a backend can recognise (plugin/program/marked_call.h).
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -35,11 +36,11 @@ class PoolingLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("ksize", &sizes_));
     OP_REQUIRES_OK(construction, construction->GetAttr("strides", &strides_));
     OP_REQUIRES_OK(construction, construction->GetAttr("include_batch_in_index", &include_batch_));
-    for (const std::vector<int32_t>* numbers : {&sizes_, &strides_}) {
-      OP_REQUIRES(construction, numbers->size() == 4 && (*numbers)[0] == 1 && (*numbers)[3] == 1,
-                  absl::UnimplementedError(absl::StrCat(
-                      type_string(), ": ksize and strides must be 1 in the batch and depth dimensions, got ksize [",
-                      absl::StrJoin(sizes_, ","), "] and strides [", absl::StrJoin(strides_, ","), "]")));
+    for (const auto& [name, numbers] : {std::pair("ksize", &sizes_), std::pair("strides", &strides_)}) {
+      OP_REQUIRES(
+          construction, numbers->size() == 4 && (*numbers)[0] == 1 && (*numbers)[3] == 1,
+          absl::UnimplementedError(absl::StrCat(type_string(), ": ", name, " must be [1, rows, columns, 1], got [",
+                                                absl::StrJoin(*numbers, ","), "]")));
     }
   }
 
@@ -48,7 +49,8 @@ class PoolingLowering : public tensorflow::XlaOpKernel {
     if (images.rank() != 4) {
       return absl::InvalidArgumentError("tensor_in must be 4-dimensional: " + images.ToString());
     }
-    return WindowPlaces::Make(images.dimensions(), {sizes_[1], strides_[1]}, {sizes_[2], strides_[2]}, padding_);
+    return WindowPlaces::Make(type_string(), images.dimensions(), {sizes_[1], strides_[1]}, {sizes_[2], strides_[2]},
+                              padding_);
   }
   bool include_batch() const { return include_batch_; }
 
@@ -70,8 +72,10 @@ class MaxArgmaxLowering : public PoolingLowering {
     OP_REQUIRES_OK(context, places.status());
     OP_REQUIRES(context, !xla::ShapeUtil::IsZeroElementArray(*images),
                 absl::InvalidArgumentError("tensor_in must not be empty, got " + images->ToString()));
-    OP_REQUIRES(context, xla::ShapeUtil::ElementsIn(*images) <= std::numeric_limits<int32_t>::max(),
-                absl::UnimplementedError("tensor_in must have at most 2^31 - 1 elements, got " + images->ToString()));
+    OP_REQUIRES(
+        context, xla::ShapeUtil::ElementsIn(*images) <= std::numeric_limits<int32_t>::max(),
+        absl::UnimplementedError(absl::StrCat(type_string(), ": input must have at most 2^31 - 1 elements, got ",
+                                              images->ToString(), "; use a smaller batch")));
     xla::PrimitiveType type;
     OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(1), &type));
     if (xla::Product(places->windows()) == 0) {
@@ -140,11 +144,11 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
     for (const auto* shape : {&images, &gradient, &argmax}) OP_REQUIRES_OK(context, shape->status());
     const absl::StatusOr<WindowPlaces> places = PlacesOf(*images);
     OP_REQUIRES_OK(context, places.status());
-    for (const auto* shape : {&gradient, &argmax}) {
+    for (const auto& [name, shape] : {std::pair("grad", &gradient), std::pair("argmax", &argmax)}) {
       OP_REQUIRES(context, (*shape)->dimensions() == absl::MakeConstSpan(places->windows()),
-                  absl::InvalidArgumentError(absl::StrCat("grad and argmax must have the output shape [",
-                                                          absl::StrJoin(places->windows(), ","), "], got ",
-                                                          (*shape)->ToString())));
+                  absl::InvalidArgumentError(
+                      absl::StrCat(type_string(), ": ", name, " must have the shape of the pooled input, [",
+                                   absl::StrJoin(places->windows(), ","), "], got ", (*shape)->ToString())));
     }
     if (xla::ShapeUtil::IsZeroElementArray(*images) || xla::ShapeUtil::IsZeroElementArray(*gradient)) {
       return context->SetOutput(0, xla::Zeros(context->builder(), *images));

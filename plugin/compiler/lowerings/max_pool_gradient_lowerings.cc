@@ -34,7 +34,8 @@ class SecondPoolLowering : public tensorflow::XlaOpKernel {
     tensorflow::Padding padding;
     OP_REQUIRES_OK(construction, construction->GetAttr("padding", &padding));
     OP_REQUIRES(construction, padding != tensorflow::EXPLICIT,
-                absl::UnimplementedError(absl::StrCat(type_string(), ": explicit padding is not supported")));
+                absl::UnimplementedError(
+                    absl::StrCat(type_string(), ": padding EXPLICIT is not supported; use SAME or VALID")));
     padding_ = padding == tensorflow::VALID ? xla::Padding::kValid : xla::Padding::kSame;
   }
 
@@ -58,7 +59,7 @@ class SecondPoolLowering : public tensorflow::XlaOpKernel {
   xla::Padding padding_;
 };
 
-// A window's first element is its maximum unless another element is greater. So NaN counts only in the first place.
+// A window's first element is its maximum unless a later element is greater. So NaN counts only as the first element.
 class MaxPoolGradLowering : public SecondPoolLowering {
  public:
   using SecondPoolLowering::SecondPoolLowering;

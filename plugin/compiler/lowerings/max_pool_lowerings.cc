@@ -41,7 +41,8 @@ class MaxPoolLowering : public tensorflow::XlaOpKernel {
     xla::XlaBuilder* const builder = context->builder();
     XlaOp images = context->Input(0);
     if (xla::primitive_util::IsFloatingPointType(type)) {
-      // A window of NaN is -inf where oneDNN has a kernel for bfloat16; elsewhere it is the lowest finite number.
+      // The maximum of a window of NaN is -inf for bfloat16 (oneDNN's kernels, except MaxPoolV2), else the lowest
+      // finite value.
       const bool finite = type != xla::BF16 || context->num_inputs() == 3;
       const XlaOp min = finite ? xla::MinFiniteValue(builder, type) : xla::MinValue(builder, type);
       images = xla::Select(xla::Gt(images, min), images, min);

@@ -21,13 +21,14 @@ class AdamWithAmsgradLowering : public tensorflow::XlaOpKernel {
   void Compile(tensorflow::XlaOpKernelContext* context) override {
     std::array<XlaOp, 4> variables;
     tensorflow::TensorShape variable_shape;
+    constexpr const char* kNames[] = {"var", "m", "v", "vhat"};
     for (int i = 0; i < 4; ++i) {
       tensorflow::TensorShape shape;
       OP_REQUIRES_OK(context, context->ReadVariableInput(i, type_, &shape, &variables[i]));
       if (i == 0) variable_shape = shape;
       OP_REQUIRES(context, shape == variable_shape,
-                  absl::InvalidArgumentError("var, m, v and vhat must have the same shape, got " +
-                                             variable_shape.DebugString() + " and " + shape.DebugString()));
+                  absl::InvalidArgumentError(type_string() + ": " + kNames[i] + " must have the shape of var, " +
+                                             variable_shape.DebugString() + ", got " + shape.DebugString()));
     }
     auto [variable, mean, square, largest] = variables;
     const XlaOp beta1_power = context->Input("beta1_power"), beta2_power = context->Input("beta2_power");

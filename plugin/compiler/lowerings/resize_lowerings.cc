@@ -52,7 +52,7 @@ class Weights {
       return xla::ConvertElementType(xla::Eq(place, pixel), xla::F32);
     }
     if (interpolation_ == Interpolation::kBicubic) return Cubic(builder, place, pixel, from);
-    // Linear interpolation between the two nearest pixels; other pixels are further away than 1.
+    // Linear interpolation between the two nearest pixels; other pixels are at least 1 away.
     const xla::XlaOp distance = xla::Abs(place - pixel);
     return xla::Max(xla::ScalarLike(distance, 1.0f) - distance, xla::ScalarLike(distance, 0.0f));
   }
@@ -66,7 +66,7 @@ class Weights {
   // A pixel's weight is its overlap with the averaged area. The last pixel also stands for the area beyond it.
   xla::XlaOp Area(xla::XlaBuilder* builder, const xla::Shape& shape) const {
     const int64_t to = shape.dimensions(0), from = shape.dimensions(1);
-    // With align_corners, the area of a single pixel has no size.
+    // With align_corners and a single source pixel, the averaged area is empty.
     if (Scale(to, from) == 0) return xla::Broadcast(xla::ConstantR0<float>(builder, 1), shape.dimensions());
     const xla::XlaOp result = xla::Iota(builder, shape, 0), pixel = xla::Iota(builder, shape, 1);
     const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };
@@ -136,32 +136,38 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
     OP_REQUIRES(context, shape->rank() == 4,
-                absl::InvalidArgumentError("input must be 4-dimensional: " + shape->ToString()));
+                absl::InvalidArgumentError(
+                    absl::StrCat(type_string(), ": ", kImages, " must be 4-dimensional, got ", shape->ToString())));
     std::vector<int64_t> size;
-    if (kGradient && kInterpolation != Interpolation::kNearest) {
+    if (kHasOriginal) {
       const absl::StatusOr<xla::Shape> original = context->InputXlaShape(1);
       OP_REQUIRES_OK(context, original.status());
       OP_REQUIRES(context, original->rank() == 4,
-                  absl::InvalidArgumentError("original_image must be 4-dimensional: " + original->ToString()));
-      OP_REQUIRES(context,
-                  original->dimensions(0) == shape->dimensions(0) && original->dimensions(3) == shape->dimensions(3),
-                  absl::InvalidArgumentError(
-                      "original_image and grads must have the same batch size and number of channels, got " +
-                      original->ToString() + " and " + shape->ToString()));
+                  absl::InvalidArgumentError(absl::StrCat(type_string(), ": original_image must be 4-dimensional, got ",
+                                                          original->ToString())));
+      OP_REQUIRES(
+          context, original->dimensions(0) == shape->dimensions(0) && original->dimensions(3) == shape->dimensions(3),
+          absl::InvalidArgumentError(absl::StrCat(
+              type_string(), ": original_image and grads must have the same batch size and number of channels, ",
+              "got original_image ", original->ToString(), " and grads ", shape->ToString())));
       size = {original->dimensions(1), original->dimensions(2)};
     } else {
       OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(1, &size));
     }
     OP_REQUIRES(
-        context, size.size() == 2 && size[0] > 0 && size[1] > 0 && shape->dimensions(1) > 0 && shape->dimensions(2) > 0,
-        absl::InvalidArgumentError(absl::StrCat("size must have 2 positive elements, and the input image a positive ",
-                                                "height and width; got size [", absl::StrJoin(size, ","),
-                                                "] and input ", shape->ToString())));
+        context, size.size() == 2 && size[0] > 0 && size[1] > 0,
+        absl::InvalidArgumentError(absl::StrCat(type_string(),
+                                                kHasOriginal ? ": height and width of original_image must be positive"
+                                                             : ": size must have 2 positive elements",
+                                                ", got [", absl::StrJoin(size, ","), "]")));
+    OP_REQUIRES(context, shape->dimensions(1) > 0 && shape->dimensions(2) > 0,
+                absl::InvalidArgumentError(absl::StrCat(type_string(), ": height and width of ", kImages,
+                                                        " must be positive, got ", shape->ToString())));
     xla::PrimitiveType type;
     OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(0), &type));
 
     const Weights weights(kInterpolation, align_corners_, half_pixel_centers_);
-    // float32 would round integers of more than 24 bits.
+    // float32 would round float64, and integers of more than 24 bits.
     const bool wide = type == xla::F64 || type == xla::S32 || type == xla::S64;
     xla::XlaOp image = xla::ConvertElementType(context->Input(0), wide ? xla::F64 : xla::F32);
     for (const int dimension : {1, 2}) {
@@ -175,6 +181,9 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
   }
 
  private:
+  static constexpr const char* kImages = kGradient ? "grads" : "images";  // name of input 0
+  static constexpr bool kHasOriginal = kGradient && kInterpolation != Interpolation::kNearest;
+
   bool align_corners_ = false;
   bool half_pixel_centers_ = false;
 };

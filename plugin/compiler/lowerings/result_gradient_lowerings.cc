@@ -45,7 +45,7 @@ XlaOp ReciprocalGradient(XlaOp y, XlaOp dy) { return -(dy * (y * y)); }
 XlaOp RsqrtGradient(XlaOp y, XlaOp dy) { return ((y * y) * y) * (dy / xla::ScalarLike(dy, -2)); }
 XlaOp SqrtGradient(XlaOp y, XlaOp dy) { return (dy * xla::ScalarLike(dy, 0.5)) / y; }
 
-// As on the CPU, callers of these two functions pass the conjugate.
+// As on the CPU, the inputs y of SigmoidGrad and TanhGrad are already conjugated.
 XlaOp SigmoidGradient(XlaOp y, XlaOp dy) { return (dy * y) * (xla::ScalarLike(y, 1) - y); }
 XlaOp TanhGradient(XlaOp y, XlaOp dy) { return dy * (xla::ScalarLike(y, 1) - y * y); }
 

@@ -46,7 +46,8 @@ class RollLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES(context,
                 shape->rank() > 0 && axis_shape->rank() <= 1 && axis_shape->dimensions() == shift_shape->dimensions(),
                 absl::InvalidArgumentError(absl::StrCat(
-                    "input must be 1-D or higher, and shift and axis must have the same size; got input ",
+                    type_string(),
+                    ": input must be 1-D or higher, and shift and axis scalars or vectors of the same size, got input ",
                     shape->ToString(), ", shift ", shift_shape->ToString(), ", axis ", axis_shape->ToString())));
     std::vector<int64_t> axes, shifts;
     OP_REQUIRES_OK(context, context->ConstantInputReshapedToIntVector(2, &axes));
@@ -56,9 +57,10 @@ class RollLowering : public tensorflow::XlaOpKernel {
     XlaOp value = context->Input(0);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t axis = axes[i] < 0 ? axes[i] + shape->rank() : axes[i];
-      OP_REQUIRES(
-          context, 0 <= axis && axis < shape->rank(),
-          absl::InvalidArgumentError(absl::StrCat("axis ", axes[i], " is out of range for input ", shape->ToString())));
+      OP_REQUIRES(context, 0 <= axis && axis < shape->rank(),
+                  absl::InvalidArgumentError(
+                      absl::StrCat(type_string(), ": axis ", axes[i], " is out of range for input ", shape->ToString(),
+                                   ": expected a value in [", -shape->rank(), ", ", shape->rank(), ")")));
       if (shape->dimensions(axis) == 0) continue;
       value = known ? RollByKnown(value, shifts[i], axis, shape->dimensions(axis))
                     : RollBy(value, xla::Reshape(xla::SliceInDim(shift, i, i + 1, 1, 0), {}), axis, *shape);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/image_product.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -122,7 +123,8 @@ class ScaleAndTranslateLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
     OP_REQUIRES(context, shape->rank() == 4,
-                absl::InvalidArgumentError("input must be 4-dimensional: " + shape->ToString()));
+                absl::InvalidArgumentError(absl::StrCat(type_string(), kGradient ? ": grads" : ": images",
+                                                        " must be 4-dimensional, got ", shape->ToString())));
     std::vector<int64_t> size;
     if (kGradient) {
       const absl::StatusOr<xla::Shape> original = context->InputXlaShape(1);
@@ -144,8 +146,9 @@ class ScaleAndTranslateLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES(
         context,
         xla::ShapeUtil::Compatible(scale.shape(), pair) && xla::ShapeUtil::Compatible(translation.shape(), pair),
-        absl::InvalidArgumentError("scale and translation must have two elements, got " + scale.shape().ToString() +
-                                   " and " + translation.shape().ToString()));
+        absl::InvalidArgumentError(
+            absl::StrCat(type_string(), ": scale and translation must have two elements each, got scale ",
+                         scale.shape().ToString(), " and translation ", translation.shape().ToString())));
     OP_REQUIRES(context, scale.Get<float>({0}) > 0 && scale.Get<float>({1}) > 0,
                 absl::InvalidArgumentError("Scale must be greater than zero."));
 

@@ -1,5 +1,7 @@
-// Lowerings of scatter-max and scatter-min that replace a number only by a greater or smaller one, as the CPU kernels
+// Lowerings of scatter-max and scatter-min that replace an element only by a greater or smaller one, as the CPU kernels
 // do. So NaN in the updates is ignored, and NaN in the tensor stays. tf2xla propagates both.
+#include <string>
+
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/lib/scatter.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -18,10 +20,10 @@ XlaOp Smaller(XlaOp old, XlaOp update, xla::XlaBuilder*) { return xla::Select(xl
 
 using Combiner = XlaOp (*)(XlaOp old, XlaOp update, xla::XlaBuilder* builder);
 
-absl::StatusOr<XlaOp> Scattered(XlaOpKernelContext* context, XlaOp tensor, bool indices_are_vectors,
-                                Combiner combiner) {
+absl::StatusOr<XlaOp> Scattered(const std::string& op, XlaOpKernelContext* context, XlaOp tensor,
+                                bool indices_are_vectors, Combiner combiner) {
   if (tensorflow::DataTypeIsComplex(context->input_type(2))) {
-    return absl::UnimplementedError("scatter with minimum or maximum does not support complex types, got " +
+    return absl::UnimplementedError(op + ": updates must have a real type, got " +
                                     tensorflow::DataTypeString(context->input_type(2)));
   }
   return tensorflow::XlaScatter(tensor, context->Input(2), context->Input(1), indices_are_vectors,
@@ -33,7 +35,8 @@ class TensorScatterLowering : public tensorflow::XlaOpKernel {
  public:
   using XlaOpKernel::XlaOpKernel;
   void Compile(XlaOpKernelContext* context) override {
-    const absl::StatusOr<XlaOp> result = Scattered(context, context->Input(0), /*indices_are_vectors=*/true, kCombiner);
+    const absl::StatusOr<XlaOp> result =
+        Scattered(type_string(), context, context->Input(0), /*indices_are_vectors=*/true, kCombiner);
     OP_REQUIRES_OK(context, result.status());
     context->SetOutput(0, *result);
   }
@@ -47,7 +50,8 @@ class VariableScatterLowering : public tensorflow::XlaOpKernel {
     const tensorflow::DataType type = context->input_type(2);
     XlaOp value;
     OP_REQUIRES_OK(context, context->ReadVariableInput(0, type, /*shape=*/nullptr, &value));
-    const absl::StatusOr<XlaOp> result = Scattered(context, value, /*indices_are_vectors=*/false, kCombiner);
+    const absl::StatusOr<XlaOp> result =
+        Scattered(type_string(), context, value, /*indices_are_vectors=*/false, kCombiner);
     OP_REQUIRES_OK(context, result.status());
     OP_REQUIRES_OK(context, context->AssignVariable(0, type, *result));
   }

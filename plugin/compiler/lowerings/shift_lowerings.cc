@@ -1,5 +1,5 @@
-// Lowerings of shifts that clamp the shift as the CPU does: negative shifts to 0, larger ones to the type's bits less
-// one.
+// Lowerings of shifts that clamp the shift as the CPU does: negative shifts to 0, too large shifts to the type's bit
+// width - 1.
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/lib/broadcast.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"

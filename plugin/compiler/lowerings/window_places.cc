@@ -1,5 +1,7 @@
 #include "plugin/compiler/lowerings/window_places.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "tensorflow/core/framework/kernel_shape_util.h"
 #include "tsl/platform/errors.h"
@@ -11,8 +13,9 @@ namespace hpu {
 
 using xla::XlaOp;
 
-absl::StatusOr<WindowPlaces> WindowPlaces::Make(absl::Span<const int64_t> images, WindowDimension rows,
-                                                WindowDimension columns, tensorflow::Padding padding) {
+absl::StatusOr<WindowPlaces> WindowPlaces::Make(absl::string_view op, absl::Span<const int64_t> images,
+                                                WindowDimension rows, WindowDimension columns,
+                                                tensorflow::Padding padding) {
   WindowPlaces places;
   places.images_.assign(images.begin(), images.end());
   places.windows_ = places.images_;
@@ -20,9 +23,10 @@ absl::StatusOr<WindowPlaces> WindowPlaces::Make(absl::Span<const int64_t> images
   places.columns_ = columns;
   for (const int64_t dimension : {1, 2}) {
     WindowDimension& d = dimension == 1 ? places.rows_ : places.columns_;
-    if (d.stride <= 0 || d.rate <= 0) {
+    for (const auto& [name, number] : {std::pair("strides", d.stride), std::pair("rates", d.rate)}) {
+      if (number > 0) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat("strides and rates must be positive, got stride ", d.stride, " and rate ", d.rate));
+          absl::StrCat(op, ": ", name, "[", dimension, "] must be positive, got ", number));
     }
     TF_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSize(images[dimension], (d.window - 1) * d.rate + 1,
                                                          /*dilation_rate=*/1, d.stride, padding,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "tensorflow/core/util/padding.h"
 #include "xla/client/xla_builder.h"
@@ -35,8 +36,8 @@ class WindowPlaces {
                                                      absl::Span<const xla::XlaOp> values)>;
   enum class Order { kForwards, kBackwards };
 
-  // Windows over images of these dimensions. `padding` determines pad_low, as in TensorFlow.
-  static absl::StatusOr<WindowPlaces> Make(absl::Span<const int64_t> images, WindowDimension rows,
+  // Windows over images of these dimensions. `padding` determines pad_low, as in TensorFlow. Errors name `op`.
+  static absl::StatusOr<WindowPlaces> Make(absl::string_view op, absl::Span<const int64_t> images, WindowDimension rows,
                                            WindowDimension columns, tensorflow::Padding padding);
 
   const WindowDimension& rows() const { return rows_; }
@@ -46,8 +47,8 @@ class WindowPlaces {
   const std::vector<int64_t>& images() const { return images_; }
   const std::vector<int64_t>& windows() const { return windows_; }
 
-  // Applies one step per place to `values`. The steps become the body of a loop in the program, so they may use only
-  // their arguments. An unrolled loop would be no faster and take longer to compile.
+  // Applies one step per place to `values`. The steps become the body of a loop in the program, so they may use no
+  // XlaOps other than their arguments. An unrolled loop would be no faster and take longer to compile.
   absl::StatusOr<std::vector<xla::XlaOp>> Fold(Order order, const std::vector<xla::XlaOp>& constants,
                                                const std::vector<xla::XlaOp>& values, const Step& step) const;
 
@@ -64,7 +65,7 @@ class WindowPlaces {
   bool StandOut() const;
   // Whether this place of each window lies in the image, shaped like windows().
   xla::XlaOp IsInside(xla::XlaBuilder* builder, const WindowPlace& place) const;
-  // The number of the pixel within its image at this place of each window: int32, shaped like windows().
+  // Row-major index, within its image, of the pixel at this place of each window: int32, shaped like windows().
   xla::XlaOp PixelAt(xla::XlaBuilder* builder, const WindowPlace& place) const;
 
  private:

@@ -1,5 +1,5 @@
 /* C interface of user kernels: C functions that the emulator calls. A library in GC_KERNEL_PATH exports
- * hpu_host_kernels(). Building one requires neither TensorFlow nor the plugin. */
+ * hpu_host_kernels(). Building the library requires neither TensorFlow nor the plugin. */
 #ifndef HPU_PLUGIN_INCLUDE_HABANALABS_HPU_HOST_KERNEL_H_
 #define HPU_PLUGIN_INCLUDE_HABANALABS_HPU_HOST_KERNEL_H_
 

@@ -66,7 +66,7 @@ class HABANALABS_EXPORT HpuKernelDefBuilder {
   HpuKernelDefBuilder& HostMemory(const char* argument);
   HpuKernelDefBuilder& Priority(int32_t priority);
 
-  // The caller owns it. Called once.
+  // Returns the kernel's definition, which the caller owns. Call once.
   const tensorflow::KernelDef* Build();
 
  private:

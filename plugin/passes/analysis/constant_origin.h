@@ -12,8 +12,8 @@ namespace hpu::passes {
 // Ordered by how often the value changes. A result has the worst origin among the inputs of its op.
 enum class Origin : char {
   kStatic,    // constants and shapes: fixed for given input shapes
-  kArgument,  // integer arguments and values computed from them: rarely change (n in x[:n])
-  kLoop,      // loop-carried values of a lowered loop: change in each iteration
+  kArgument,  // integer and boolean arguments, and values computed from them: rarely change (n in x[:n])
+  kLoop,      // results of Merge nodes: loop-carried values change in each iteration
   kData,      // data, variables and random numbers, and values computed from them
 };
 
@@ -21,7 +21,8 @@ enum class Origin : char {
 // edges of loops.
 std::vector<Origin> FindOrigins(const tensorflow::Graph& graph, const std::vector<tensorflow::Node*>& order);
 
-// The inputs of a node that must be compile-time constants, including inputs that only called functions require.
+// The inputs of a node that must be compile-time constants, including inputs that the functions of While, If and
+// PartitionedCall require. Empty for Case and other calls.
 absl::StatusOr<std::vector<int>> CompileTimeConstantInputs(const tensorflow::Node& node,
                                                            tensorflow::FunctionLibraryRuntime* runtime);
 

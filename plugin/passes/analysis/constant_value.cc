@@ -42,7 +42,7 @@ std::optional<double> CommonNumber(const Tensor& tensor) {
   }
 }
 
-// Whether a constant is cheap to unpack.
+// Whether a constant has 1 to kMaxElements elements, so that it is cheap to unpack.
 bool IsSmall(const tensorflow::TensorProto& proto) {
   int64_t elements = 1;
   for (const auto& dim : proto.tensor_shape().dim()) elements *= dim.size();

@@ -11,14 +11,15 @@
 
 namespace hpu::passes {
 
-// The value of a floating-point or integer constant whose elements are all equal; nullopt for other nodes and for
-// constants of more than 64 Ki elements.
+// The value of a constant (int32, int64, or floats of 16 to 64 bits) whose elements are all equal. nullopt for other
+// nodes, and for constants that are empty or have more than 64 Ki elements.
 std::optional<double> NumberOf(const tensorflow::Node& node);
 
 // The same for the attribute "value" of a constant.
 std::optional<double> NumberOf(const tensorflow::AttrValue& value);
 
-// The elements of an int32 or int64 tensor, or of a list of integers; empty for other attributes.
+// The elements of an int32 or int64 tensor of up to 64 Ki elements, or of a list of integers; empty for other
+// attributes.
 std::vector<int64_t> WholeNumbersOf(const tensorflow::AttrValue& value);
 
 // Whether NumberOf(node) equals `number`, to the precision of the constant's type.

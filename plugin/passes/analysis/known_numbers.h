@@ -29,7 +29,7 @@ class KnownNumbers {
   LazyShapes shapes_;
 };
 
-// The value of an int32 constant; nullopt for other nodes.
+// The value of an int32 constant with one element; nullopt for other nodes.
 std::optional<int32_t> ConstantScalar(const tensorflow::Node* node);
 
 // An int32 value as a source plus a constant. For any other node, the source is the node and `added` is 0.

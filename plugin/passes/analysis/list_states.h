@@ -1,4 +1,4 @@
-// Lengths and capacities of TensorLists, if a graph determines them.
+// Lengths and capacities of TensorLists that a graph determines statically.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LIST_STATES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_STATES_H_
 
@@ -20,9 +20,9 @@ class ListStates {
   ListStates(const tensorflow::FunctionLibraryDefinition* library, LazyShapes* shapes)
       : library_(library), shapes_(shapes) {}
 
-  // Why compiled code would return another value than the CPU kernel, or lose the kernel's error. nullopt if there is
-  // no difference or the graph does not determine it. `whole`: the node is in a function that is called inside a
-  // cluster. In such a function an index may be a loop counter, which loop_index_pass.h checks.
+  // Why compiled code may return another value than the CPU kernel, or lose the kernel's error. nullopt if it does not,
+  // or if the graph does not determine the list's state. `whole`: the node is in a function that is called inside a
+  // cluster. There an index may be a loop counter, which loop_index_pass.h checks; elsewhere it must be constant.
   std::optional<std::string> WhyNotCompiled(const tensorflow::Node& node, bool whole);
 
   // The number of elements of the list at a node's input; nullopt if the graph does not determine it.

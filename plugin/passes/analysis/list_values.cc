@@ -21,7 +21,7 @@ using tensorflow::FunctionBody;
 using tensorflow::Node;
 using tensorflow::Tensor;
 
-// A tensor of the numbers: a vector, or a scalar of the only number.
+// The numbers as a vector, or the single number as a scalar. nullopt for types other than int32 and int64.
 std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType type, bool scalar) {
   if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return std::nullopt;
   tensorflow::TensorShape shape;

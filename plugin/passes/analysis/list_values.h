@@ -1,4 +1,4 @@
-// Replacement of constants that loops push onto TensorLists for their gradients.
+// Constants in place of values that loops push onto TensorLists for their gradients.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LIST_VALUES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_VALUES_H_
 
@@ -22,12 +22,12 @@ class ListValues {
  public:
   // Examines loop value `index`, a list that starts empty and grows by one element in each iteration.
   void Add(const tensorflow::Node& loop, const tensorflow::FunctionBody& body, int index, KnownNumbers* known);
-  // Gives each loop that pops known values a new body, which uses constants, and adds the body to the library.
+  // Replaces the body of each loop that pops known values by a body with constants, and adds it to the library.
   absl::Status Replace(tensorflow::FunctionLibraryDefinition* library);
 
  private:
-  // Loops in the order of discovery. Each map is from the index of a loop value, a list of equal elements, to the
-  // element.
+  // Loops that pop known values, in the order of discovery. Each map contains the common element of each list, by the
+  // list's loop value index.
   std::vector<std::pair<tensorflow::Node*, std::map<int, tensorflow::Tensor>>> popped_;
 };
 

@@ -17,12 +17,13 @@ namespace hpu::passes {
 // lookup also finds: they would crash the process in the compiler. Functions have no lowering.
 bool HasLowering(const tensorflow::NodeDef& node);
 
-// User-readable reason why an op has no lowering: "calls Python". The op must be registered.
+// User-readable reason why an op has no lowering: "calls Python".
 std::string WhyNoLowering(const tensorflow::NodeDef& node);
 
 // Fails with INVALID_ARGUMENT if a function, or a function that it calls, contains ops that cannot be compiled; the
-// error names the ops. Ignores ops that neither a result nor a side effect needs. Ignores ops that the compiler may
-// fold into a constant; if it cannot, it reports the error itself. `exempt` returns true for ops that need no lowering.
+// error names the ops. Ignores ops that neither a result nor a side effect needs. Ops that the compiler may fold into
+// constants do not fail alone: if the compiler cannot fold them, it reports the error itself. `exempt` returns true for
+// ops that need no lowering.
 absl::Status CheckLowerings(const std::string& function, const tensorflow::FunctionLibraryDefinition& library,
                             const std::function<bool(std::string_view op)>& exempt);
 

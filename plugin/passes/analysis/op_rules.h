@@ -1,4 +1,5 @@
-// Rules for ops that XLA could compile but clusters must not contain: docs/developer/pamsen.md explains each rule.
+// Rules for ops that clusters must not contain, even if XLA could compile them. docs/developer/pamsen.md explains each
+// rule.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_OP_RULES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_OP_RULES_H_
 

@@ -29,7 +29,7 @@ int RankOf(ShapeHandle shape) {
   return shape.Handle() != 0 && InferenceContext::RankKnown(shape) ? InferenceContext::Rank(shape) : -1;
 }
 
-// Whether a node runs before all clusters, however the graph is clustered.
+// Whether a node runs before all clusters, regardless of clustering.
 bool IsSource(const Node& node) {
   if (node.IsArg()) return true;
   if (IsOnHpu(node) || node.IsConstant()) return false;

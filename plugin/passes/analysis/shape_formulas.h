@@ -88,17 +88,17 @@ class ShapeFormulas {
   void PutSizes(tensorflow::Node* node, Probe probe);
   int SourceAt(tensorflow::Node* node, int output, int dimension);
   int64_t SizeOf(int source, Probe probe);
-  // The batch of an input's first dimension; -1 if there is none, or if several sources divide the dimension.
+  // The batch of an input's first dimension; -1 unless the dimension is a multiple of exactly one batch size.
   int BatchOf(const tensorflow::Edge& input);
-  // If shape inference rejects a node, treats the first dimensions of its inputs as one batch. Returns whether any were
-  // joined.
+  // Called for a node that shape inference rejects: treats the first dimensions of its inputs as one batch. Returns
+  // whether any were joined.
   bool JoinBatches(const tensorflow::Node& node);
   // Null if the probe did not run, or if inference failed for the node.
   tensorflow::shape_inference::InferenceContext* ContextOf(const tensorflow::Node& node, int probe) const;
   Shapes InputShapes(const tensorflow::Node& node, int input) const;
   Shapes OutputShapes(const tensorflow::Node& node, int output) const;
   Sizes SizesOf(const Shapes& shapes, int dimension) const;
-  template <typename Expected>  // int64_t of a Probe
+  template <typename Expected>  // callable as int64_t(Probe)
   static bool Agree(const Sizes& sizes, Expected expected);
   static bool IsFixed(const Sizes& sizes);
   // The formula of one dimension of a node's result, from its sizes in all probes; nullopt if no formula fits.

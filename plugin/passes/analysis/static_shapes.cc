@@ -13,7 +13,7 @@ namespace {
 using tensorflow::Node;
 using tensorflow::PartialTensorShape;
 
-// The shape of an argument according to the function's signature.
+// The shapes of an argument and of its variable, from attributes of the argument's node.
 tensorflow::InferredShape ArgumentShape(const Node& argument) {
   tensorflow::InferredShape shape;
   std::vector<PartialTensorShape> shapes;

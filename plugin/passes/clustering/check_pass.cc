@@ -66,7 +66,7 @@ class IndexCheckMaker {
 
  private:
   std::optional<Bound> BoundOf(const Node& node, const IndexedOp& op) const;
-  // The sizes of the bounding tensor, -1 where a size is not fixed; empty if the rank is unknown.
+  // The sizes that bound the indices, -1 where a size is not fixed; empty if their number is unknown.
   std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
   OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
   bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
@@ -109,8 +109,8 @@ std::vector<int32_t> IndexCheckMaker::FixedSizes(const Node& node, const Indexed
 }
 
 // The tensor to check instead of `indices`, found by following ops that keep values. With `to_host`, the earliest such
-// tensor. Otherwise the tensor on the host if there is one, or the input of a Unique, whose result must not leave its
-// cluster.
+// tensor. Otherwise the tensor on the host if there is one, else the input of a Unique, whose result must not leave its
+// cluster, else `indices`.
 OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
   OutputTensor best = indices;
   while (!IsOnHost(indices) && KeepsValues(indices)) {

@@ -17,8 +17,8 @@ namespace hpu::passes {
 //
 // Ops share equal checks. The pass itself checks constant indices. Coordinates of true elements (tf.boolean_mask,
 // tf.gather_nd(x, tf.where(flags))) need no check if the flags have at most the size of the indexed tensor in each
-// dimension. Ops that cannot be checked (a variable of unknown shape, a non-constant axis) get kUncheckedAttr and stay
-// outside clusters.
+// dimension. Ops with invalid constant indices, and ops that cannot be checked (a variable of unknown shape, a
+// non-constant axis), get kUncheckedAttr and stay outside clusters.
 absl::Status AddIndexChecks(PassContext* context);
 
 }  // namespace hpu::passes

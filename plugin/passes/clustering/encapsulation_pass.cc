@@ -48,14 +48,14 @@ std::vector<int> ArgumentOrder(const std::vector<OutputTensor>& sources, const s
   return permutation;
 }
 
-// Orders the arguments of a cluster's function. Records in attributes of the call which arguments are constants,
-// resources or in host memory.
+// Orders the arguments of a cluster's function. Records in attributes of the call how many arguments are constants or
+// resources, and which are in host memory.
 Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sources, Graph* body,
                      std::vector<int>* permutation, NodeDef* call) {
   std::vector<bool> constants(sources.size(), false);
   TF_RETURN_IF_ERROR(
       tensorflow::BackwardsConstAnalysis(*body, &constants, /*compile_time_const_nodes=*/nullptr, context->Runtime()));
-  // The analysis treats a handle like its variable's value, which is not a compile-time constant.
+  // If a variable's value must be constant, the analysis also marks the variable's handle. Handles are never constants.
   for (size_t i = 0; i < sources.size(); ++i) constants[i] = constants[i] && !IsResource(sources[i]);
   *permutation = ArgumentOrder(sources, constants);
   std::vector<int> host;
@@ -142,7 +142,7 @@ Status BuildLaunch(const Node& call, const std::set<std::string>& groups, NodeDe
   return tensorflow::OkStatus();
 }
 
-// Replaces a call by a HabanaLaunch.
+// Replaces a call by a HabanaLaunch, and adds the cluster to the report.
 Status ReplaceCall(Graph* graph, Node* call, const std::set<std::string>& groups, Report* report,
                    const tensorflow::FunctionLibraryDefinition& library) {
   NodeDef definition;

@@ -196,8 +196,8 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
 
 namespace {
 
-// Refuses ops whose compile-time constants would change in each run, because recompiling costs more than a launch
-// saves.
+// Refuses ops whose compile-time constants depend on data or change in each loop iteration, because recompiling costs
+// more than a launch saves.
 tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Node*>* candidates) {
   std::vector<Node*> order;
   tensorflow::GetReversePostOrder(**context->graph, &order, tensorflow::NodeComparatorID(),

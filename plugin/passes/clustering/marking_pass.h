@@ -19,10 +19,11 @@ class CandidateRules {
   explicit CandidateRules(PassContext* context);
   ~CandidateRules();
 
-  // The rule that excludes a node from clusters; nullopt if there is none. Ignores devices.
+  // The rule that excludes a node from clusters; nullopt if there is none. Ignores the node's own device.
   std::optional<OpRefusal> Refuse(const tensorflow::Node& node);
 
-  // The same for the functions that a node calls (branches, loop bodies, callees), which a cluster would contain whole.
+  // The rule that excludes the functions that a node calls (branches, loop bodies, callees), which a cluster would
+  // contain whole. Also checks that the node itself can be compiled.
   std::optional<OpRefusal> RefuseCallees(const tensorflow::Node& node);
 
  private:

@@ -9,12 +9,13 @@
 
 namespace hpu::passes {
 
-// Fills report.ops and report.splits. Runs between segmentation and encapsulation. The record of an unclustered HPU op
-// contains its refusal. The record of an op on another device contains the reason for its placement: a refusal, a user
-// pin, a missing kernel, or its neighbours.
+// Fills report.ops and report.splits. Runs between segmentation and encapsulation, or last if there is no clustering.
+// The record of an unclustered HPU op contains its refusal. The record of an op on another device contains the reason
+// for its placement: a refusal, a user pin, a missing kernel, or its neighbours.
 absl::Status RecordOps(PassContext* context);
 
-// The same for a graph without clusters: the records of all HPU ops contain `rule` and `reason`.
+// The same for a graph that the pipeline skips: the records of all HPU ops contain `rule` and `reason`. Also calls
+// TagNodes.
 void RecordUnclusteredOps(PassContext* context, const std::string& rule, const std::string& reason);
 
 // Numbers the report and sets kRecordAttr on every node, so that later records can refer to it. Runs after the last

@@ -56,11 +56,11 @@ absl::StatusOr<OrderGraph> OrderGraph::Make(const Graph& graph) {
   result.targets_.resize(edges.size());
   std::vector<int> next(result.starts_.begin(), result.starts_.end() - 1);
   for (const auto& [from, to] : edges) result.targets_[next[from]++] = to;
-  TF_RETURN_IF_ERROR(result.SortTopologically());
+  TF_RETURN_IF_ERROR(result.SortTopologically(graph));
   return result;
 }
 
-absl::Status OrderGraph::SortTopologically() {
+absl::Status OrderGraph::SortTopologically(const tensorflow::Graph& graph) {
   std::vector<int> waits(size(), 0);
   for (const int target : targets_) ++waits[target];
   order_.reserve(size());
@@ -73,9 +73,13 @@ absl::Status OrderGraph::SortTopologically() {
     }
   }
   if (static_cast<int>(order_.size()) == size()) return absl::OkStatus();
+  int waiting = 0;
+  while (waiting < graph.num_node_ids() && waits[waiting] == 0) ++waiting;
+  const Node* node = waiting < graph.num_node_ids() ? graph.FindNodeId(waiting) : nullptr;
   return tensorflow::errors::InvalidArgument("invalid graph: it has a cycle that is not a while loop; ",
                                              size() - static_cast<int>(order_.size()),
-                                             " nodes are in the cycle or depend on it");
+                                             " nodes are in the cycle or depend on it, such as ",
+                                             node == nullptr ? std::string("a loop frame") : node->name());
 }
 
 }  // namespace hpu::passes

@@ -30,7 +30,7 @@ class OrderGraph {
 
  private:
   OrderGraph() = default;
-  absl::Status SortTopologically();
+  absl::Status SortTopologically(const tensorflow::Graph& graph);
 
   std::vector<int> starts_;  // successors of v: targets_[starts_[v] … starts_[v+1]-1]
   std::vector<int> targets_;

@@ -17,8 +17,8 @@ struct SplitCluster {
   std::vector<std::string> put_out;  // nodes that were removed from all clusters
 };
 
-// Adds to `library` a function that is equivalent to the cluster's function `cluster` but runs the ops named in
-// `refused` outside clusters, and the functions of its clusters. All nodes are placed on `device` (a full name). Run
+// Adds to `library` a function equivalent to the cluster's function `cluster` that runs the ops named in `refused`
+// outside clusters. Also adds the functions of the new clusters. All nodes are placed on `device` (a full name). Run
 // the function on that device: int32 arguments and results are in host memory, resources are handles, all other values
 // are on the device.
 //
@@ -29,8 +29,8 @@ struct SplitCluster {
 // The function is named "<cluster>_split_<n>", and the m-th new cluster of cluster k "habana_cluster_<graph>_<k>_<m>".
 // Numbers whose names the library already contains are skipped.
 //
-// Fails with NOT_FOUND if the library lacks the function. Fails with INVALID_ARGUMENT if the function contains none of
-// the ops in `refused`, because the new cluster would be the same. As thread safe as `library`.
+// Fails with NOT_FOUND if the library lacks the function. Fails with INVALID_ARGUMENT if an op in `refused` has no HPU
+// kernel, or if the function contains none of the ops in `refused`. As thread safe as `library`.
 absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const std::vector<std::string>& refused,
                                               const std::string& device,
                                               tensorflow::FunctionLibraryDefinition* library);

@@ -141,7 +141,8 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
     return absl::OkStatus();
   }
   const bool of_result = rule.test == Test::kFactored;
-  // In lowered loops and branches, the check must run in the op's branch.
+  // The op waits for the check only if the checked input is on the host, so that the wait costs no copy. With lowered
+  // loops and branches it never waits; there, `anchor` keeps the test in the op's branch.
   bool before = !lowered_ && !of_result && IsOnHost(InputOf(*node, rule.input));
   if (rule.test == Test::kOrdered) before = before && IsOnHost(InputOf(*node, rule.input + 1));
   const std::string host = HostOf(node->assigned_device_name());

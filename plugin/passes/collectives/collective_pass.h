@@ -22,8 +22,8 @@ inline constexpr char kByTransportAttr[] = "_habana_by_transport";
 //
 // The order includes all other collectives on the HPU, because devices that exchange data directly match collectives by
 // arrival. Two kinds have no common order: several collectives in a graph with lowered loops or branches, and
-// broadcasts, whose two ends are in different graphs. These get kByTransportAttr, and TensorFlow's transport matches
-// them by key.
+// broadcasts except eager ones, because their two ends are in different graphs. These get kByTransportAttr, and
+// TensorFlow's transport matches them by key.
 absl::Status RewriteCollectives(PassContext* context);
 
 }  // namespace hpu::passes

@@ -64,7 +64,7 @@ bool IsHidden(const Node& node) {
   return tensorflow::TryGetNodeAttr(node.attrs(), kHiddenAttr, &hidden) && hidden;
 }
 
-// Whether a node creates a TensorList without a known bound, as loops of unknown length do. The compiler requires a
+// Whether a node creates a TensorList with the constant size -1, as loops of unknown length do. The compiler requires a
 // bound.
 bool MakesUnboundedList(const Node& node) {
   int input = -1;

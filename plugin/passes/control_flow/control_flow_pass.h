@@ -13,13 +13,15 @@ namespace hpu::passes {
 // TensorFlow's pass. LowerPass runs later, on the inlined graph, and lowers the loops and branches that cannot be in a
 // cluster.
 
-// Renames the attribute that requests lowering, in the graph and in the functions of its library.
+// Renames the attribute that requests lowering, in the graph and in the functions of its library. Also hides the
+// indices of Case ops (case_index.h).
 absl::Status HideControlFlow(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
 // Lowers the loops and branches that must not stay functional, and removes HideControlFlow's attribute. `options` are
-// the options of the pass. A node stays functional under four conditions: its functions compile; it is not pinned to
-// another device; the size of each of its TensorLists is known; all ops that share a TensorList with it may be in
-// clusters. Reports the reason for each lowered node.
+// the options of the pass. A node stays functional if a cluster may contain it and its functions, it is not pinned to
+// another device, it uses no resource on another device, and its side effects do not depend on lowering
+// (effect_rules.h). The same must be true for all ops that share a TensorList with it, and no such list may have the
+// constant size -1. Reports the reason for each lowered node.
 absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options);
 
 // HideControlFlow as a TensorFlow graph pass (phases.cc).

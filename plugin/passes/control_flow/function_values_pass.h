@@ -21,7 +21,7 @@ void KeepInt32OnHost(tensorflow::NodeDef* node);
 // kernel reads as host memory.
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
 
-// Both as a TensorFlow graph pass (phases.cc), which also rewrites wrappers of eager ops.
+// PlaceFunctionalNodes and KeepInt32OnHost as a TensorFlow graph pass (phases.cc). Also rewrites wrappers of eager ops.
 tensorflow::Status RunFunctionValuesPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

@@ -66,7 +66,7 @@ absl::Status Bound(Graph* graph, Node* list, int32_t size) {
   return graph->UpdateEdge(node, 0, list, 1);
 }
 
-// A list that starts empty and is loop value `index`.
+// An unbounded list that starts empty and is loop value `index`.
 struct Accumulator {
   Node* list;
   int index;

@@ -13,7 +13,7 @@ namespace hpu::passes {
 // loops use their counter as the index (`tf.gather(x, i)` while `i < tf.shape(x)[0]`). The pass compares the range of
 // the counter, plus or minus a constant, with the shape of the indexed tensor. If no index can be out of range, the op
 // in the loop's body gets kInRangeAttr. An op on a TensorList gets kUncheckedAttr if the range exceeds the length of
-// the list. The pass copies each changed body into a function that only the one loop uses.
+// the list. The pass copies each changed body into a function that only this loop uses.
 absl::Status MarkCountedIndices(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
 // MarkCountedIndices as a TensorFlow graph pass (phases.cc).

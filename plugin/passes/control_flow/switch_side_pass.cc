@@ -20,7 +20,7 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// The output of a Switch that is used, by the predicate of the Switch.
+// The used output of each Switch, by the Switch's predicate.
 using Sides = absl::flat_hash_map<const Node*, int>;
 
 // Whether a function uses an argument's value, not only a control edge from it.

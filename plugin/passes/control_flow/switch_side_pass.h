@@ -1,4 +1,4 @@
-// Repair of functional loops and branches with an input from the dead side of a Switch.
+// Repair of If and Case ops with an input from the dead side of a Switch.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_SWITCH_SIDE_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_SWITCH_SIDE_PASS_H_
 

@@ -181,7 +181,9 @@ absl::StatusOr<Bodies> Remover::BodiesOf(const std::vector<NameAttrList>& functi
   Bodies bodies;
   for (const NameAttrList& function : functions) {
     const FunctionDef* found = context_->library->Find(function.name());
-    if (found == nullptr) return absl::NotFoundError(absl::StrCat("function not found: ", function.name()));
+    if (found == nullptr) {
+      return absl::NotFoundError(absl::StrCat("function ", function.name(), " is not in the function library"));
+    }
     bodies.emplace_back();
     TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(*found, tensorflow::AttrSlice(&function.attr()),
                                                            context_->library, &bodies.back()));

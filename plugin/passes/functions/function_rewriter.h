@@ -43,7 +43,7 @@ class FunctionRewriter {
   PassContext* const context_;
   const std::string suffix_;
   const Rewrite rewrite_;
-  absl::flat_hash_map<std::string, std::string> done_;  // new names of the rewritten functions
+  absl::flat_hash_map<std::string, std::string> done_;  // new names of visited functions, by old name
 };
 
 }  // namespace hpu::passes

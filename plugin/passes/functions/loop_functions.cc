@@ -32,6 +32,11 @@ absl::Status InlineWrapped(tensorflow::Graph* graph, const FunctionLibraryDefini
   return absl::OkStatus();
 }
 
+absl::Status NoFunction(const Node& loop, const char* attr, const std::string& function) {
+  return absl::NotFoundError(absl::StrCat("while loop ", loop.name(), ": its ", attr, " function ", function,
+                                          " is not in the function library"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FunctionBody>> LoopFunction(const Node& loop, const char* attr,
@@ -39,7 +44,7 @@ absl::StatusOr<std::unique_ptr<FunctionBody>> LoopFunction(const Node& loop, con
   tensorflow::NameAttrList function;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop.attrs(), attr, &function));
   const tensorflow::FunctionDef* definition = library.Find(function.name());
-  if (definition == nullptr) return absl::NotFoundError(absl::StrCat("function not found: ", function.name()));
+  if (definition == nullptr) return NoFunction(loop, attr, function.name());
   std::unique_ptr<FunctionBody> body;
   TF_RETURN_IF_ERROR(
       tensorflow::FunctionDefToBodyHelper(*definition, tensorflow::AttrSlice(&function.attr()), &library, &body));
@@ -69,7 +74,7 @@ absl::Status SetBody(Node* loop, const FunctionBody& body, const char* suffix, F
   tensorflow::NameAttrList function;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop->attrs(), "body", &function));
   const tensorflow::FunctionDef* const definition = library->Find(function.name());
-  if (definition == nullptr) return absl::NotFoundError(absl::StrCat("function not found: ", function.name()));
+  if (definition == nullptr) return NoFunction(*loop, "body", function.name());
   const std::string name = library->UniqueFunctionName(absl::StrCat(function.name(), suffix));
   TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, body, name));
   TF_RETURN_IF_ERROR(library->AddFunctionDef(rewritten));

@@ -30,7 +30,7 @@ inline constexpr char kStageAttr[] = "_habana_stage";           // int: clusters
 inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: computes a size for a host op
 inline constexpr char kUncheckedAttr[] = "_habana_unchecked";   // bool: a cluster would lose the op's errors
 inline constexpr char kInRangeAttr[] = "_habana_in_range";      // bool: indices need no check (loop_index_pass.h)
-inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: device of the node if no cluster takes it
+inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: device of the node if no cluster contains it
 inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that excludes the node from the HPU
 inline constexpr char kMustCompileAttr[] =
     "_habana_must_compile";  // bool: the node calls a jit_compile function, and is a cluster by itself
@@ -57,7 +57,7 @@ tensorflow::OutputTensor InputOf(const tensorflow::Node& node, int index);
 // The value of a constant; nullopt for other nodes.
 std::optional<tensorflow::Tensor> ConstantOf(const tensorflow::Node& node);
 
-// Whether a tensor is in host memory, however the graph is clustered.
+// Whether a tensor is in host memory, regardless of clustering.
 bool IsOnHost(const tensorflow::OutputTensor& tensor);
 
 // A node's outgoing edges in order of creation. TensorFlow's own order depends on addresses, so the result of a pass
@@ -72,8 +72,8 @@ bool MayUseHpu(const tensorflow::GraphOptimizationPassOptions& options);
 bool AnyOnHpu(const tensorflow::Graph& graph);
 
 // A function's name without TensorFlow's prefix and unique id: "__inference_train_function_1234" becomes
-// "train_function", "__backward_f_7" becomes "backward_f". An empty name becomes "session". Only letters, digits and _
-// remain.
+// "train_function", "__backward_f_7" becomes "backward_f". An empty name becomes "session". Characters other than
+// letters and digits become _.
 std::string GraphName(std::string_view function);
 
 // Whether a function is eager execution's wrapper of a single op ("__wrapped__…").

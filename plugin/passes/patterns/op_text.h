@@ -47,7 +47,7 @@ struct OpStatement {
 // what was expected.
 absl::StatusOr<std::vector<OpStatement>> ParseOpText(std::string_view text);
 
-// Parses a single expression.
+// Parses one expression without a statement's name.
 absl::StatusOr<OpExpression> ParseOpExpression(std::string_view text);
 
 }  // namespace hpu::passes

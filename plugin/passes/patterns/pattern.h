@@ -27,7 +27,8 @@ struct PatternEntry {
   // root. A later value that is not an ancestor of the root is looked up among the users of matched nodes and may be
   // absent.
   const char* results;
-  // Condition that the text cannot express; may be null. Returns false to reject the match. May add attributes to it.
+  // Condition that the text cannot express; may be null. Returns false to reject the match. May add attributes to the
+  // match.
   bool (*check)(PatternMatch*);
 };
 

@@ -51,7 +51,7 @@ bool SameAxes(Numbers axes, Numbers sum_axes, int64_t rank) {
     for (int64_t& axis : *numbers) axis += axis < 0 ? rank : 0;
     absl::c_sort(*numbers);
   }
-  // Without the rank, negative axes cannot be compared; only the number of axes is.
+  // Without the rank, negative axes cannot be compared, so only the number of axes must be equal.
   const bool countable = rank > 0 || absl::c_all_of(axes, [](int64_t axis) { return axis >= 0; });
   return countable ? axes == sum_axes : axes.size() == sum_axes.size();
 }
@@ -81,7 +81,7 @@ bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
   return NumbersOf(match, "weight_shape").size() == 1;
 }
 
-// Adds the paddings to the match if they do not pad batch or channels.
+// Adds the paddings to the match. Returns false unless the data format is NHWC and only height and width are padded.
 bool TakePaddings(const Numbers& paddings, PatternMatch* match) {
   const AttrValue* format = match->FindAttr("data_format");
   // The CPU fallback of a cluster transposes NCHW only for TensorFlow's own ops, not for fused ops.

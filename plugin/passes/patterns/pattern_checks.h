@@ -6,7 +6,8 @@
 
 namespace hpu::passes {
 
-// CheckInstanceNorm accepts $axes [1, 2, …] with weights for each channel. CheckLayerNorm accepts all other axes.
+// CheckInstanceNorm accepts $axes [1, 2, …] with weights for each channel. CheckLayerNorm accepts all other axes. Both
+// require a scalar $epsilon.
 bool CheckLayerNorm(PatternMatch* match);
 bool CheckInstanceNorm(PatternMatch* match);
 
@@ -25,7 +26,7 @@ bool CheckScale(PatternMatch* match);
 // $min and $max are scalars.
 bool CheckRange(PatternMatch* match);
 
-// $paddings does not pad batch or channels.
+// The data format is NHWC, and $paddings does not pad batch or channels.
 bool CheckPaddings(PatternMatch* match);
 
 // The slice of `sizes` at $begin removes the padding from an array of `padded_sizes`; sets $paddings.

@@ -25,8 +25,8 @@ using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// The captured attribute, converted to the type that the fused op declares.
-absl::StatusOr<AttrValue> Converted(const AttrValue& captured, const std::string& type) {
+// The captured attribute, converted to the type that the fused op declares for its attribute `name`.
+absl::StatusOr<AttrValue> Converted(const std::string& name, const AttrValue& captured, const std::string& type) {
   AttrValue value;
   if (type == "tensor" && captured.value_case() == AttrValue::kF) {
     tensorflow::Tensor(captured.f()).AsProtoTensorContent(value.mutable_tensor());
@@ -44,10 +44,10 @@ absl::StatusOr<AttrValue> Converted(const AttrValue& captured, const std::string
     return value;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("cannot convert a captured attribute to ", type, ": ", captured.ShortDebugString()));
+      absl::StrCat("cannot convert the captured value of ", name, " to ", type, ": ", captured.ShortDebugString()));
 }
 
-// An attribute value that is a literal in the table.
+// The value of an attribute that the pattern table spells as a literal.
 AttrValue Spelt(const std::string& text, const std::string& type) {
   AttrValue value;
   if (type == "bool") {
@@ -85,7 +85,8 @@ std::vector<Node*> InOrder(const absl::flat_hash_set<Node*>& nodes) {
   return order;
 }
 
-// Whether a control edge from the node is redundant: the node is in the match, an input, or a Shape of only these.
+// Whether a control edge from the node is redundant: the node belongs to the match, is one of its inputs, or is a Shape
+// or ShapeN whose inputs all do.
 bool IsInside(const Node& node, const absl::flat_hash_set<const Node*>& inside) {
   if (inside.contains(&node)) return true;
   if (node.type_string() != "Shape" && node.type_string() != "ShapeN") return false;
@@ -207,7 +208,7 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
     }
     const AttrValue* captured = match.FindAttr(std::string_view(text).substr(1));
     CHECK(captured != nullptr) << pattern.entry->name << ": no capture is named " << text;
-    TF_ASSIGN_OR_RETURN(const AttrValue value, Converted(*captured, declared->type()));
+    TF_ASSIGN_OR_RETURN(const AttrValue value, Converted(name, *captured, declared->type()));
     builder.Attr(name, value);
   }
   tensorflow::NodeDef definition;
@@ -325,7 +326,7 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
     VLOG(2) << root->name() << " matches " << pattern.entry->name << " but is not replaced: "
             << (definition.ok() ? "inner values have other consumers, or the fused op would create a cycle"
                                 : definition.status().ToString());
-    std::vector<int> made;  // nodes that Define added for inputs
+    std::vector<int> made;  // inputs; Define may have added them
     for (const Output& input : inputs) made.push_back(input.node->id());
     RemoveUnused(graph_, std::move(made));
     return false;

@@ -55,7 +55,7 @@ class PatternRewriter {
   tensorflow::Graph* const graph_;
   const std::string prefix_;
   passes::Report* const report_;
-  std::map<std::string, int> made_;  // ids of fused ops by op, inputs and attributes
+  std::map<std::string, int> made_;  // ids of added nodes by op, inputs and attributes; equal nodes are shared
   std::vector<int> levels_;          // by node id: greater than the levels of all predecessors; empty: not computed
 };
 

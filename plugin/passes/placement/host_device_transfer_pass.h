@@ -1,4 +1,4 @@
-// Records of the tensors that are sent between devices, for graphs with op records.
+// Records of the tensors that are sent between the host and HPUs, for graphs with op records.
 #ifndef HPU_PLUGIN_PASSES_PLACEMENT_HOST_DEVICE_TRANSFER_PASS_H_
 #define HPU_PLUGIN_PASSES_PLACEMENT_HOST_DEVICE_TRANSFER_PASS_H_
 

@@ -145,7 +145,7 @@ void Placement::DropColocation() {
   }
 }
 
-// The refusal of a node, from its own refusal and the decision on its handle group.
+// Decides whether a node moves. Returns the node's refusal: its own, or the refusal of its handle group.
 std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& groups) {
   const auto found = refused_.find(node);
   std::optional<OpRefusal> refusal;

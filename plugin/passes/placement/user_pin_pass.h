@@ -1,4 +1,4 @@
-// User pins: records the ops that the program placed on another device than the HPU.
+// User pins: records the ops that the program placed on a device other than the HPU.
 #ifndef HPU_PLUGIN_PASSES_PLACEMENT_USER_PIN_PASS_H_
 #define HPU_PLUGIN_PASSES_PLACEMENT_USER_PIN_PASS_H_
 

@@ -70,7 +70,7 @@ class Roles {
 struct Candidate {
   std::optional<Bf16Types> types;  // nullopt: the node stays unchanged
   Role role;
-  int waits_for = 0;  // for a strict conditional node: number of inputs that are not yet bfloat16
+  int waits_for = 0;  // strict conditional node: inputs that are not yet bfloat16, except stored values
   bool converted = false;
 };
 

@@ -100,7 +100,8 @@ class CastInserter {
   absl::flat_hash_set<Node*> passed_over_;  // the program's casts that may have become unused
 };
 
-// Changes a cast of the program, after a converted node, from a float32 to a bfloat16 operand.
+// Changes the operand type of the program's cast after a converted node to bfloat16. Bypasses the cast if it returns
+// bfloat16.
 void CastInserter::RetypeCast(const Edge* edge) {
   Node* cast = edge->dst();
   const Source source{edge->src(), edge->src_output()};

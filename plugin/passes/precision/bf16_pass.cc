@@ -59,7 +59,7 @@ absl::StatusOr<bool> Convert(PassContext* context, const Bf16Config& config, Gra
   return true;
 }
 
-// Writes the graph before and after to TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH.
+// Writes the graph to the directory TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH, if set.
 void Log(const PassContext& context, const char* when) {
   const std::string directory = flags::TfAutoMixedPrecisionGraphRewriteLogPath();
   if (directory.empty()) return;

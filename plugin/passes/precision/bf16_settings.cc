@@ -78,10 +78,11 @@ struct Adjustments {
   }
 };
 
-void Add(const Ops& ops, Ops* list) {
+// `setting` names the variable that lists `ops`.
+void Add(const char* setting, const Ops& ops, Ops* list) {
   for (const std::string& op : ops) {
     if (tensorflow::OpRegistry::Global()->LookUp(op) == nullptr) {
-      LOG(WARNING) << "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_..LIST_ADD: unknown op type " << op;
+      LOG(WARNING) << setting << ": unknown op type " << op << "; check its spelling, such as MatMul";
     }
     if (!absl::c_linear_search(*list, op)) list->push_back(op);
   }
@@ -97,9 +98,9 @@ void Adjust(const Adjustments& adjustments, Bf16Config* config) {
   Ops denied = adjustments.deny_add;
   Remove(adjustments.deny_remove, &denied);
   Remove(adjustments.allow_remove, &config->allowlist);
-  Add(adjustments.allow_add, &config->allowlist);
+  Add("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD", adjustments.allow_add, &config->allowlist);
   for (Ops* list : {&config->conditional, &config->strict_conditional}) Remove(adjustments.infer_remove, list);
-  Add(adjustments.infer_add, &config->conditional);
+  Add("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_ADD", adjustments.infer_add, &config->conditional);
   for (Ops* list : {&config->allowlist, &config->conditional, &config->strict_conditional}) Remove(denied, list);
 }
 

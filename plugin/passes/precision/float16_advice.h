@@ -1,4 +1,4 @@
-// Warning for programs that use float16, which the HPU does not support.
+// Warning for programs that use float16, which HPU cards do not support.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 #define HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 

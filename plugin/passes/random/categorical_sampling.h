@@ -9,7 +9,7 @@
 
 namespace hpu::passes {
 
-// Operands of the sampling.
+// Inputs and result type of AddCategories.
 struct CategoricalSampling {
   tensorflow::NodeBuilder::NodeOut logits;  // [rows, classes], any floating-point type; at least one class
   tensorflow::NodeBuilder::NodeOut key;

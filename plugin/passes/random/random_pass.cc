@@ -236,7 +236,7 @@ absl::Status RandomRewriter::RewriteShuffle(Node* node) {
 absl::Status RandomRewriter::RewriteCategories(Node* node) {
   const int64_t samples = SamplesOf(*node);
   if (shapes_ == nullptr || samples < 1 || shapes_->InputRank(*node, 0) != 2) return absl::OkStatus();
-  if (shapes_->FixedInputSize(*node, 0, 1) < 1) return absl::OkStatus();  // the CPU kernel reports the error
+  if (shapes_->FixedInputSize(*node, 0, 1) < 1) return absl::OkStatus();  // unknown, or 0: the CPU kernel fails
   const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
   Key key{};
   if (node->type_string() == "Multinomial") {

@@ -16,7 +16,7 @@ namespace hpu::passes {
 // Multinomial and StatelessMultinomial become arithmetic (categorical_sampling.h) if the number of samples is constant
 // and the number of classes is known. RandomShuffle becomes a GatherV2, which a cluster can contain, and a
 // HabanaRandomOrder outside, which draws the order of the rows. A RandomShuffle of int32, or with a shape that depends
-// on results of clusters, stays unchanged.
+// on results of clusters, stays unchanged. In graphs with lowered control flow, these three ops stay unchanged.
 //
 // The numbers come from StatelessRandomUniformFullIntV2, whose integers are the same in XLA and on the CPU. XLA's own
 // conversion to floating-point numbers uses other bits than the CPU kernels, so plain ops repeat the arithmetic of the

@@ -7,7 +7,7 @@
 
 namespace hpu::passes {
 
-// Operands of a random draw.
+// Inputs and result type of AddUniform and AddNormal.
 struct Draw {
   tensorflow::NodeBuilder::NodeOut shape;  // int32 or int64 vector
   tensorflow::NodeBuilder::NodeOut key;

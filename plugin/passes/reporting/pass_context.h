@@ -28,7 +28,7 @@ struct PassContext {
 
   std::unique_ptr<tensorflow::Graph>* graph;  // passes may replace the graph
   tensorflow::FunctionLibraryDefinition* library;
-  std::string graph_name;  // function name without its unique id (GraphName)
+  std::string graph_name;  // name in cluster names, dumps and reports (graph_names.h)
   std::string function;    // full function name; empty for a Session's graph
   Settings settings;
   Report report;

@@ -27,8 +27,8 @@ void AddRewrite(Report* report, std::string_view node, std::string_view op, std:
 report::v1::GraphReports RecentReports();
 void KeepReport(const Report& report);
 
-// Enables op records: passes record every op, and KeepReport() also keeps the records for AddOpRecords(). Costs memory
-// and time; initially disabled. Enabling discards earlier records. Thread safe.
+// Enables or disables op records: passes record every op, and KeepReport() also keeps the records for AddOpRecords().
+// Costs memory and time; initially disabled. Enabling discards earlier records. Thread safe.
 void CollectOpRecords(bool collect);
 bool CollectsOpRecords();
 

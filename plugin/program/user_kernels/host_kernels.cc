@@ -56,10 +56,14 @@ class Libraries {
     const auto table = reinterpret_cast<decltype(&hpu_host_kernels)>(dlsym(library, "hpu_host_kernels"));
     if (table == nullptr) return std::vector<hpu_host_kernel>();
     const hpu_host_kernel_table* const kernels = table();
-    if (kernels == nullptr || kernels->abi != HPU_HOST_KERNEL_ABI) {
+    if (kernels == nullptr) {
       return absl::FailedPreconditionError(
-          absl::StrCat("GC_KERNEL_PATH: ", path, " was built with version ", kernels == nullptr ? 0 : kernels->abi,
-                       " of hpu_host_kernel.h, expected version ", HPU_HOST_KERNEL_ABI, ": rebuild the library"));
+          absl::StrCat("GC_KERNEL_PATH: hpu_host_kernels() of ", path, " returned null; it must return a table"));
+    }
+    if (kernels->abi != HPU_HOST_KERNEL_ABI) {
+      return absl::FailedPreconditionError(absl::StrCat("GC_KERNEL_PATH: ", path, " was built with version ",
+                                                        kernels->abi, " of hpu_host_kernel.h, expected version ",
+                                                        HPU_HOST_KERNEL_ABI, ": rebuild the library"));
     }
     return std::vector<hpu_host_kernel>(kernels->kernels, kernels->kernels + kernels->count);
   }
@@ -95,10 +99,10 @@ absl::StatusOr<hpu_host_function> FindHostKernel(const std::string& guid) {
   if (absl::Status status = LoadKernelLibraries(); !status.ok()) return status;
   if (const hpu_host_function function = AllLibraries().Find(guid)) return function;
   const std::string path = flags::GcKernelPath(), guids = AllLibraries().Guids();
-  return absl::NotFoundError(absl::StrCat("no kernel for the guid '", guid,
-                                          "': no built-in kernel has it, and the libraries in GC_KERNEL_PATH (",
-                                          path.empty() ? "not set" : path, ") define ",
-                                          guids.empty() ? "no user kernels" : guids, ". See docs/user/custom_ops.md."));
+  return absl::NotFoundError(absl::StrCat(
+      "no kernel for the guid '", guid, "': no built-in kernel has it, and the libraries in GC_KERNEL_PATH (",
+      path.empty() ? "not set" : path, ") define ", guids.empty() ? "no user kernels" : guids,
+      "; add the kernel's library to GC_KERNEL_PATH (docs/user/custom_ops.md)"));
 }
 
 }  // namespace hpu

@@ -20,8 +20,8 @@ std::string HostKernelCallText(const std::string& guid, const std::string& param
 // with NOT_FOUND or FAILED_PRECONDITION; the error names the library and the reason. Thread safe.
 absl::Status LoadKernelLibraries();
 
-// The function of the user kernel `guid`. Loads the libraries first. Fails with NOT_FOUND; the error names the searched
-// libraries. Thread safe.
+// The function of the user kernel `guid`. Loads the libraries first and fails with the errors of LoadKernelLibraries.
+// NOT_FOUND if no library defines the kernel; the error names the searched libraries. Thread safe.
 absl::StatusOr<hpu_host_function> FindHostKernel(const std::string& guid);
 
 }  // namespace hpu

@@ -38,8 +38,9 @@ bool IsWithinBounds(const Header& header) {
 // Handles the result of a non-blocking call: returns the number of bytes moved, or 0 after polling the socket.
 absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket, int16_t events, const GoOn& go_on) {
   if (bytes > 0) return static_cast<size_t>(bytes);
-  if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
-    return absl::UnavailableError("the peer closed the connection");
+  if (bytes == 0) return absl::UnavailableError("the peer closed the connection");
+  if (errno != EAGAIN && errno != EINTR) {
+    return absl::UnavailableError(absl::StrCat("cannot move a compile frame: ", std::strerror(errno)));
   }
   pollfd ready = {socket.get(), events, 0};
   poll(&ready, 1, kPollMs);

@@ -33,7 +33,7 @@ struct CompileFrame {
   std::string body;
 };
 
-// Called ten times a second while waiting for the other side. An error ends the wait.
+// Called at least ten times a second while waiting for the other side. An error ends the wait.
 using GoOn = std::function<absl::Status()>;
 
 // InvalidArgument for a frame that exceeds the bounds, before anything is sent; Unavailable if the other side is gone.

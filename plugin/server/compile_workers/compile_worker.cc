@@ -34,10 +34,11 @@ void EndWithServer(int socket) {
 
 CompileFrame Compile(hal::Backend& backend, CompileFrame request) {
   CompileFrame answer;
-  absl::StatusOr<std::string> recipe = backend.Compile({std::move(request.name), std::move(request.body)});
+  absl::StatusOr<std::string> recipe = backend.Compile({request.name, std::move(request.body)});
   if (recipe.ok() && recipe->size() > CompileFrame::kMaxBodyBytes) {
-    recipe = absl::ResourceExhaustedError(
-        absl::StrCat("the recipe has ", recipe->size(), " bytes; the maximum is ", CompileFrame::kMaxBodyBytes));
+    recipe = absl::ResourceExhaustedError(absl::StrCat("program '", request.name, "': its recipe has ", recipe->size(),
+                                                       " bytes; the maximum is ", CompileFrame::kMaxBodyBytes,
+                                                       "; lower HPU_MAX_CLUSTER_SIZE"));
   }
   if (recipe.ok()) {
     answer.kind = CompileFrame::Kind::kRecipe;

@@ -125,10 +125,14 @@ absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault
       HPU_RETURN_IF_ERROR(wanted());
       const std::chrono::seconds max = begun.has_value() ? options_.timeout : kMaxStarting;
       if (Clock::now() - begun.value_or(taken) < max) return absl::OkStatus();
-      return absl::InternalError(
-          absl::StrCat("compilation of program '", request.name, "' did not ", begun.has_value() ? "finish" : "start",
-                       " within ", max.count(), " s and was stopped",
-                       begun.has_value() ? "; raise the limit with hpu serve --compile-timeout" : ""));
+      if (!begun.has_value()) {
+        return absl::InternalError(
+            absl::StrCat("cannot compile program '", request.name, "': the compile worker did not start within ",
+                         max.count(), " s; check the load of the device server's machine and the server's log"));
+      }
+      return absl::InternalError(absl::StrCat("compilation of program '", request.name, "' did not finish within ",
+                                              max.count(),
+                                              " s and was stopped; raise the limit with hpu serve --compile-timeout"));
     };
     absl::StatusOr<CompileFrame> answer = Ask(worker->process(), request, go_on, &begun);
     if (answer.ok()) {

@@ -25,7 +25,7 @@ struct CompileOptions {
 };
 
 // XLA aborts the process on some programs, so worker processes compile. Workers start on demand and are kept for later
-// programs. They end with this process, however it ends. Thread safe.
+// programs. Workers end with this process, however this process ends. Thread safe.
 class ProgramCompiler {
  public:
   // `backend` is the workers' backend.

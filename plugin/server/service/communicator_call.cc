@@ -74,7 +74,9 @@ absl::Status Queue(const Session& session, hal::Communicator& communicator, hal:
     case proto::Collective::KIND_REDUCE_SCATTER:
       return communicator.ReduceScatter(stream, source, destination, elements, dtype, op);
     default:
-      return absl::InvalidArgumentError(absl::StrCat("invalid collective operation: ", collective.kind()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "invalid kind of collective ", static_cast<int>(collective.kind()),
+          ": expected KIND_ALL_REDUCE, KIND_BROADCAST, KIND_ALL_GATHER, KIND_REDUCE_SCATTER or KIND_TRANSFERS"));
   }
 }
 

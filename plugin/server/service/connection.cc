@@ -206,14 +206,18 @@ absl::Status Connection::KeepSession(ServerCall* call, Session& session) {
     if (absl::IsDeadlineExceeded(more.status())) {
       silent_ms += kPollMs;
       if (silent_ms < kLeaseMs) continue;
-      return absl::UnavailableError(absl::StrCat("the client was silent for ", kLeaseMs, " ms"));
+      return absl::UnavailableError(
+          absl::StrCat("the client was silent for ", kLeaseMs, " ms, so the server ended its session"));
     }
     silent_ms = 0;
     HPU_RETURN_IF_ERROR(more.status());
     if (!*more) return absl::OkStatus();
-    if (request.has_acquire() || request.forget_marks_size() + request.forget_recipes_size() > kMaxForgotten) {
-      return absl::InvalidArgumentError(absl::StrCat("Hold: expected no second Acquire, and at most ", kMaxForgotten,
-                                                     " released handles in a message"));
+    if (request.has_acquire()) {
+      return absl::InvalidArgumentError("Hold: only the first message may be an Acquire");
+    }
+    if (const int forgotten = request.forget_marks_size() + request.forget_recipes_size(); forgotten > kMaxForgotten) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Hold: a message releases ", forgotten, " handles; the maximum is ", kMaxForgotten));
     }
     for (const proto::Forget& forget : request.forget_marks()) {
       HPU_RETURN_IF_ERROR(session.marks().Forget(forget.handle(), forget.uses()));

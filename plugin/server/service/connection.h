@@ -38,8 +38,8 @@ struct ConnectionOptions {
 // Serves at most one session. Thread safe.
 class Connection {
  public:
-  // `front` and `api` must outlive the connection. `on_session_end` runs once the status of the session's Hold call is
-  // set. The connection serves no other session.
+  // `front` and `api` must outlive the connection. `on_session_end` runs at the end of the session's Hold call, after
+  // the module is released and before the call's status is sent. The connection serves no other session.
   static absl::StatusOr<std::unique_ptr<Connection>> Create(ConnectionOptions options, Front* front,
                                                             const hpu_rpc_api* api,
                                                             std::function<void()> on_session_end);
@@ -71,7 +71,8 @@ class Connection {
   absl::StatusOr<std::shared_ptr<Session>> CreateSession(const proto::Acquire& request,
                                                          const Front::ClaimedModule& claimed);
   proto::HoldResponse AcquiredResponse(uint32_t version, const Session& session, const std::string& token) const;
-  // Sends keep-alives and processes released handles until the client ends the call.
+  // Answers keepalives and processes released handles until the client ends the call, is silent for kLeaseMs, or the
+  // session fails.
   absl::Status KeepSession(ServerCall* call, Session& session);
   absl::StatusOr<std::shared_ptr<Session>> Find(absl::string_view token);
   std::shared_ptr<Session> CurrentSession();

@@ -1,4 +1,4 @@
-// Front: interface to the server's front process, which authenticates clients, counts modules and signs recipes.
+// Front: interface to the server's front process, which authenticates clients, assigns modules and signs recipes.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_FRONT_H_
 #define HPU_PLUGIN_SERVER_SERVICE_FRONT_H_
 
@@ -47,7 +47,7 @@ class Front {
   virtual absl::StatusOr<std::string> Seal(absl::string_view digest) = 0;
   virtual absl::Status CheckSeal(absl::string_view digest, absl::string_view seal) = 0;
   // Waits until all ranks have joined or `abandoned` returns true. Returns the file of the segment that the ranks
-  // share. `on_end` runs on a thread of the front when another rank leaves. It does not run after LeaveGroup has
+  // share. `on_end` runs on a thread of this object when another rank leaves. It does not run after LeaveGroup has
   // returned.
   virtual absl::StatusOr<files::FileDescriptor> JoinGroup(const GroupRank& rank, int segment,
                                                           const std::function<bool()>& abandoned, GroupEnd on_end) = 0;

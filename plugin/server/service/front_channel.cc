@@ -171,7 +171,8 @@ absl::StatusOr<files::FileDescriptor> FrontChannel::JoinGroup(const GroupRank& r
     std::lock_guard<std::mutex> lock(groups_mutex_);
     if (!groups_.emplace(rank.id, std::move(on_end)).second) {
       return absl::InvalidArgumentError(
-          "the session has already joined this communicator; a session can be only one of its ranks");
+          absl::StrCat("rank ", rank.rank, " of ", rank.size,
+                       ": this session has already joined the communicator; each rank needs its own session"));
     }
   }
   control::ToFront request;

@@ -59,7 +59,7 @@ class FrontChannel final : public Front {
 
   std::mutex mutex_;
   std::condition_variable answered_;
-  bool gone_ = false;  // guarded by mutex_, like all below
+  bool gone_ = false;  // guarded by mutex_, like last_number_ and expected_
   uint64_t last_number_ = 0;
   std::map<uint64_t, std::optional<Answer>> expected_;  // by number; set when the answer arrives
 

@@ -22,7 +22,8 @@ class HostPieces {
   static constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
   static constexpr int kMaxPieces = 8;
 
-  // Pieces count against `budget`, except the first: without it the stream would block forever.
+  // Pieces count against `budget`. The first piece is created even if the budget is used up, because the stream would
+  // otherwise block forever.
   HostPieces(hal::Device* device, ByteBudget* budget) : device_(device), budget_(budget) {}
 
   // Returns a piece; waits if all pieces are in use. The last reference returns the piece to the pool.
@@ -36,7 +37,7 @@ class HostPieces {
   }
 
  private:
-  // Requires mutex_. Creates no piece if the budget is used up.
+  // Requires mutex_. If the budget is used up, creates only the first piece.
   absl::Status MakePiece() {
     ByteBudget::Share share = budget_->Take(kPieceBytes);
     if (share == nullptr && made_ > 0) return absl::OkStatus();
@@ -57,7 +58,7 @@ class HostPieces {
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<hal::HostBuffer>> free_;  // guarded by mutex_
-  std::vector<ByteBudget::Share> shares_;               // one for each counted piece; guarded by mutex_
+  std::vector<ByteBudget::Share> shares_;               // one for each piece, null if not counted; guarded by mutex_
   int made_ = 0;                                        // guarded by mutex_
 };
 

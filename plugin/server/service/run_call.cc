@@ -98,7 +98,8 @@ absl::Status RunCall::Execute(const proto::Command& command) {
     case proto::Command::KIND_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError(absl::StrCat("command ", sequence_, " has an unknown kind"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("command ", sequence_, " has an unknown kind; use matching releases of hpu-tensorflow"));
 }
 
 absl::Status RunCall::CopyToDevice(const proto::CopyToDevice& copy) {
@@ -145,7 +146,10 @@ absl::Status RunCall::CopyToShared(const proto::CopyToShared& copy) {
 
 absl::Status RunCall::Launch(const proto::Launch& launch) {
   const std::shared_ptr<const hal::Recipe> recipe = session_->recipes().Use(launch.recipe());
-  if (recipe == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown recipe handle: ", launch.recipe()));
+  if (recipe == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("launch: unknown recipe handle ", launch.recipe(),
+                                                   ": it was never created, or is already released"));
+  }
   arguments_.clear();
   for (const uint64_t address : launch.arguments()) arguments_.push_back(session_->ToDevice(address));
   results_.clear();

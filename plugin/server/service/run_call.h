@@ -13,7 +13,8 @@
 
 namespace hpu::serve {
 
-// Queues commands on a stream of the session's device, on the call's thread. The device's threads send reports.
+// Queues commands on a stream of the session's device, on the call's thread. Reports and copied data are sent on the
+// device's threads, or on the call's thread if the work has already ended.
 class RunCall {
  public:
   // Open must be called before Execute.

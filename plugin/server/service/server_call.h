@@ -17,8 +17,6 @@ namespace hpu::serve {
 
 namespace proto = ::hpu::device::v1;
 
-inline absl::Status MalformedMessage() { return absl::InvalidArgumentError("cannot parse the client's message"); }
-
 // Only the call's thread may read; all other functions are thread safe. All writes must be done before that thread
 // returns from serving the call.
 class ServerCall {
@@ -36,11 +34,15 @@ class ServerCall {
       case HPU_RPC_READ_END:
         return false;
       case HPU_RPC_READ_TIMEOUT:
-        return absl::DeadlineExceededError(absl::StrCat("no message arrived within ", timeout_ms, " ms"));
+        return absl::DeadlineExceededError(
+            absl::StrCat("the client sent no ", message->GetTypeName(), " within ", timeout_ms, " ms"));
       case HPU_RPC_READ_MESSAGE:
         break;
     }
-    if (!message->ParseFromArray(data, static_cast<int>(size))) return MalformedMessage();
+    if (!message->ParseFromArray(data, static_cast<int>(size))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot parse the client's message as ", message->GetTypeName(), " (", size, " bytes)"));
+    }
     return true;
   }
   // Queues a message; does nothing once the client is gone.

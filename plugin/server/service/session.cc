@@ -21,7 +21,7 @@ Session::Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memor
       distance_(memory->address() - kBaseAddress),
       device_(std::move(device)),
       memory_(std::move(memory)),
-      recipes_(limits.recipes),
+      recipes_(limits.recipes, "recipe", "; raise hpu serve --max-recipes"),
       recipe_bytes_(limits.recipe_bytes),
       in_flight_(limits.in_flight_bytes) {}
 
@@ -44,7 +44,8 @@ absl::StatusOr<Session::Share> Session::Enter(const std::shared_ptr<Session>& se
   if (session->closed_) return absl::CancelledError("the session has ended");
   if (session->calls_.size() >= kMaxCalls) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("the session already has ", kMaxCalls, " streams and compilations, the maximum"));
+        absl::StrCat("the session already has ", kMaxCalls,
+                     " streams, compilations and communicators, the maximum; destroy unused communicators"));
   }
   session->calls_.insert(call);
   return Share(session, call);

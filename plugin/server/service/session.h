@@ -76,7 +76,7 @@ class Session {
   UseTable<const hal::Recipe>& recipes() { return recipes_; }
   // Budget for the recipes in the session.
   ByteBudget& recipe_bytes() { return recipe_bytes_; }
-  // Budget for data in transfer between client and device.
+  // Budget for programs and recipes in transfer and for the data of copies.
   ByteBudget& in_flight() { return in_flight_; }
 
   // InvalidArgument if the handle is in use or unknown. Queued work of a communicator keeps it alive.
@@ -91,7 +91,7 @@ class Session {
   void CountToHost(uint64_t bytes) { bytes_to_host_.fetch_add(bytes, std::memory_order_relaxed); }
   // Whether the session's device supports collective operations.
   bool forms_communicators() const { return forms_communicators_; }
-  // Fills everything except the id, the holder and the session's number.
+  // Fills the memory sizes and the counters.
   void Describe(proto::Module* module) const;
   const hal::DeviceInfo& info() const { return info_; }
 
@@ -108,7 +108,7 @@ class Session {
   std::unique_ptr<hal::Memory> memory_;
   std::unique_ptr<files::SharedMemory> shared_memory_;
   std::unique_ptr<hal::HostBuffer> shared_mapping_;  // of shared_memory_, for the device
-  UseTable<hal::Event> marks_{kMaxMarks};
+  UseTable<hal::Event> marks_{kMaxMarks, "event"};
   UseTable<const hal::Recipe> recipes_;
   ByteBudget recipe_bytes_;
   ByteBudget in_flight_;

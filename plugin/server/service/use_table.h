@@ -20,18 +20,23 @@ namespace hpu::serve {
 template <typename T>
 class UseTable {
  public:
-  explicit UseTable(size_t max) : max_(max) {}
+  // For error texts: `what` names the objects, `remedy` says how to raise the maximum.
+  explicit UseTable(size_t max, const char* what = "object", const char* remedy = "")
+      : max_(max), what_(what), remedy_(remedy) {}
 
-  // Adds `object`, unless the handle is in use or the table is full.
+  // Adds `object`. InvalidArgument if the handle is in use, ResourceExhausted if the table is full, Cancelled if it is
+  // closed.
   absl::Status Put(uint64_t handle, std::shared_ptr<T> object) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::CancelledError("the session has ended");
     Entry& entry = entries_[handle];
-    if (entry.object != nullptr) return absl::InvalidArgumentError(absl::StrCat("handle ", handle, " is in use"));
+    if (entry.object != nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(what_, " handle ", handle, " is in use"));
+    }
     if (entries_.size() > max_) {
       entries_.erase(handle);
       return absl::ResourceExhaustedError(
-          absl::StrCat("the session already has ", max_, " handles of this kind, the maximum"));
+          absl::StrCat("the session already has ", max_, " ", what_, " handles, the maximum", remedy_));
     }
     entry.object = std::move(object);
     EraseIfUsedUp(handle);
@@ -57,8 +62,8 @@ class UseTable {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::OkStatus();
     if (entries_.count(handle) == 0 && entries_.size() >= max_) {
-      return absl::InvalidArgumentError(absl::StrCat("cannot release handle ", handle,
-                                                     ": it is unknown, and the session already has ", max_,
+      return absl::InvalidArgumentError(absl::StrCat("cannot release ", what_, " handle ", handle,
+                                                     ": it is unknown, and the session already has ", max_, " ", what_,
                                                      " handles, the maximum"));
     }
     entries_[handle].expected = uses;
@@ -102,6 +107,8 @@ class UseTable {
   }
 
   const size_t max_;
+  const char* const what_;
+  const char* const remedy_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<uint64_t, Entry> entries_;  // guarded by mutex_

@@ -31,7 +31,7 @@ struct HpuKernelContext::State {
 
   // Prefix of error texts: "CustomDivOp node 'div': ".
   std::string Prefix() const;
-  // Returns the functor's error, or an error if the node or an output is not defined.
+  // Returns the functor's error, or an error if the functor defined no node or the node does not compute every output.
   absl::Status Finish() const;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "plugin/hal/device_traits.h"
 #include "plugin/tensorflow/device/freed_memory.h"
 #include "plugin/tensorflow/device/pending_copies.h"
 #include "tensorflow/core/framework/allocator.h"
@@ -15,14 +16,19 @@ namespace hpu {
 // An arena (arena.h) that records every deallocation in freed(). Thread safe.
 class DeviceArena final : public tensorflow::AllocatorWrapper {
  public:
-  DeviceArena(std::unique_ptr<tensorflow::Allocator> arena, hal::DeviceAddress base, uint64_t bytes)
-      : AllocatorWrapper(arena.get()), arena_(std::move(arena)), freed_(base, bytes) {}
+  // `freed_ranges`: the device's trait, or null.
+  DeviceArena(std::unique_ptr<tensorflow::Allocator> arena, hal::DeviceAddress base, uint64_t bytes,
+              hal::FreedRanges* freed_ranges)
+      : AllocatorWrapper(arena.get()), arena_(std::move(arena)), freed_(base, bytes), freed_ranges_(freed_ranges) {}
 
   FreedMemory& freed() { return freed_; }
   PendingCopies& copies() { return copies_; }
 
   void DeallocateRaw(void* data) override {
-    freed_.Free(reinterpret_cast<hal::DeviceAddress>(data), wrapped()->AllocatedSize(data));
+    const auto address = reinterpret_cast<hal::DeviceAddress>(data);
+    const uint64_t bytes = wrapped()->AllocatedSize(data);
+    freed_.Free(address, bytes);
+    if (freed_ranges_ != nullptr) freed_ranges_->RangeFreed(address, bytes);
     wrapped()->DeallocateRaw(data);
   }
   // AllocatorWrapper does not forward these.
@@ -33,6 +39,7 @@ class DeviceArena final : public tensorflow::AllocatorWrapper {
   const std::unique_ptr<tensorflow::Allocator> arena_;
   FreedMemory freed_;
   PendingCopies copies_;
+  hal::FreedRanges* const freed_ranges_;
 };
 
 }  // namespace hpu

@@ -43,8 +43,8 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
   return acquired;
 }
 
-// Callback of a copy: keeps both tensors until the copy has ended and releases them before `done`, so that memory
-// statistics that are read after `done` do not include them.
+// Callback of a copy: holds both tensors and releases them before it calls `done`. Memory statistics that are read
+// after `done` therefore do not include the tensors.
 std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination, StatusCallback done) {
   return [source = std::move(source), destination = std::move(destination),
           done = std::move(done)](absl::Status status) mutable {
@@ -132,10 +132,10 @@ tensorflow::Status HpuDeviceContext::ThenExecute(Device* device, stream_executor
     function();
     return absl::OkStatus();
   }
-  acquired->AfterCompute([function = std::move(function)](const absl::Status& status) {
+  acquired->AfterCompute([device, function = std::move(function)](const absl::Status& status) {
     if (!status.ok()) {
-      LOG(ERROR) << "Work on the HPU failed: " << status;
-      HPU_LOG(kDevice, kError) << "work on the HPU failed: " << status;
+      LOG(ERROR) << "Work on " << device->name() << " failed: " << status;
+      HPU_LOG(kDevice, kError) << "work on " << device->name() << " failed: " << status;
     }
     function();
   });

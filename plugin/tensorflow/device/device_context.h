@@ -8,8 +8,9 @@
 
 namespace hpu {
 
-// Stateless: the ProcessDevice does all the work. TensorFlow keeps strings, variants and resources on the host, so they
-// never arrive here. Every copy holds its tensors until it has ended. Thread safe.
+// Stateless: the ProcessDevice does all the work. TensorFlow keeps strings, variants and resources on the host and
+// never copies them with this class. A copy between host and device holds both tensors until `done` is called. Thread
+// safe.
 class HpuDeviceContext : public tensorflow::DeviceContext {
  public:
   // `done` runs when the source may be reused; later work on the device sees the copy.
@@ -23,7 +24,8 @@ class HpuDeviceContext : public tensorflow::DeviceContext {
   void CopyTensorInSameDevice(const tensorflow::Tensor* input, tensorflow::Device* device, tensorflow::Tensor* output,
                               tensorflow::StatusCallback done) const override;
 
-  // Waits for the compute work queued so far. The device has no stream_executor stream, so `stream` is null.
+  // Calls `function` once the compute work queued so far has ended, even with an error. The device has no
+  // stream_executor stream, so `stream` is null.
   tensorflow::Status ThenExecute(tensorflow::Device* device, stream_executor::Stream* stream,
                                  std::function<void()> function) override;
 

@@ -20,13 +20,13 @@ constexpr int kDevices = 1;
 // Above the priorities of CPU and GPU: ops without a device go to the HPU.
 constexpr int kPriority = 300;
 
-// Number of devices that a session with `config` gets.
+// Number of HPU devices of a session with `config`.
 int DeviceCount(const tensorflow::ConfigProto& config) {
   const auto& counts = config.device_count();
   if (const auto given = counts.find(kDeviceType); given != counts.end()) return std::clamp(given->second, 0, kDevices);
-  // tf.config.set_visible_devices hides the HPU by leaving it out of device_count. Its config always counts CPUs and
-  // GPUs and has experimental GPU options. A program's own ConfigProto(device_count={"CPU": 1}) does not exclude the
-  // HPU.
+  // tf.config.set_visible_devices hides the HPU by leaving it out of device_count. The eager context's config always
+  // counts CPUs and GPUs and has experimental GPU options. A program's own ConfigProto(device_count={"CPU": 1}) does
+  // not hide the HPU.
   const bool from_eager_context =
       counts.contains("CPU") && counts.contains("GPU") && config.gpu_options().has_experimental();
   return from_eager_context ? 0 : kDevices;

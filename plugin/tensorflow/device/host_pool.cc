@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/tensorflow/device/arena.h"
 #include "tsl/platform/logging.h"
@@ -18,8 +19,8 @@ uint64_t WantedBytes() {
   if (const int64_t gib = flags::TfCpuAllocatorSizeG(); gib > 0) return static_cast<uint64_t>(gib) * kGiB;
   const int64_t free = tsl::port::GetMemoryInfo().free;
   const uint64_t available = free > 0 ? static_cast<uint64_t>(free) : 0;
-  // The default size that Gaudi's guide gives leaves nothing on machines with less than 16 GiB, so the minimum is an
-  // eighth of the free memory.
+  // The default in Gaudi's guide is zero with 16 GiB of free memory or less, so the minimum is an eighth of the free
+  // memory.
   const uint64_t beyond_reserve = available > 16 * kGiB ? available - 16 * kGiB : 0;
   const uint64_t wanted = std::min({64 * kGiB, available / 5 * 4, beyond_reserve});
   return std::max({wanted, available / 8, kSmallestPool});
@@ -38,9 +39,13 @@ absl::StatusOr<std::unique_ptr<HostPool>> HostPool::Create(hal::Device& device) 
     absl::StatusOr<std::unique_ptr<hal::HostBuffer>> buffer = device.AllocateHost(bytes);
     if (buffer.ok()) return std::unique_ptr<HostPool>(new HostPool(*std::move(buffer)));
     if (bytes == wanted) {
-      LOG(WARNING) << "Cannot allocate a host pool of " << bytes << " bytes, trying a smaller one: " << buffer.status();
+      LOG(WARNING) << "Cannot allocate a host pool of " << bytes << " bytes, trying a smaller one: " << buffer.status()
+                   << ". TF_CPU_ALLOCATOR_SIZE_G sets its size in GiB.";
     }
-    if (bytes / 2 < kSmallestPool) return buffer.status();
+    if (bytes / 2 < kSmallestPool) {
+      return absl::Status(buffer.status().code(), absl::StrCat("cannot allocate a host pool of ", bytes, " bytes: ",
+                                                               buffer.status().message(), "; free host memory"));
+    }
   }
 }
 

@@ -30,7 +30,8 @@ class HostPool {
   // Sized by TF_CPU_ALLOCATOR_SIZE_G; smaller if the device cannot map this much memory.
   static absl::StatusOr<std::unique_ptr<HostPool>> Create(hal::Device& device);
 
-  // Returns null if the pool has no room. The caller then maps its own memory instead.
+  // Returns null if the pool has no room. The caller then maps other memory or uses memory that the device cannot
+  // access.
   BounceBuffer Allocate(uint64_t bytes);
   bool Contains(const void* data, uint64_t bytes) const;
 

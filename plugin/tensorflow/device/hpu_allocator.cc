@@ -117,8 +117,9 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
     return device == nullptr ? nullptr : &device->arena();
   }
 
-  // False if too much memory is in use for the allocation to succeed. Waits at most 200 ms for running work to free
-  // memory; the arena itself would wait 10 seconds.
+  // False if an allocation of 1 MiB or more cannot succeed because too much memory is in use. First releases the
+  // workspace; then, if `may_wait`, waits at most 200 ms for running work to free memory. The arena itself would wait
+  // 10 seconds.
   static bool MayFit(ProcessDevice& device, uint64_t bytes, bool may_wait) {
     constexpr uint64_t kLarge = 1 << 20;
     constexpr absl::Duration kPatience = absl::Milliseconds(200);

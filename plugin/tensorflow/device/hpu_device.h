@@ -32,7 +32,8 @@ class HpuDevice : public tensorflow::LocalDevice {
   void CopyTensorInSameDevice(const tensorflow::Tensor* input, tensorflow::Tensor* output,
                               const tensorflow::DeviceContext* context, tensorflow::StatusCallback done) override;
 
-  // Both wait for all work of the process, not only for the work of this object.
+  // Both cover the work of the whole process, not only this object's. Sync(done) returns at once and calls `done` after
+  // the compute work queued so far.
   tensorflow::Status Sync() override;
   void Sync(const DoneCallback& done) override;
 

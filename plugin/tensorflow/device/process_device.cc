@@ -111,7 +111,7 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   TF_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));
   auto arena = std::make_unique<DeviceArena>(NewArena(reinterpret_cast<void*>(memory_->address()), bytes, "HPU_0_bfc",
                                                       tensorflow::AllocatorMemoryType::kDevice),
-                                             memory_->address(), bytes);
+                                             memory_->address(), bytes, traits_.freed_ranges);
   PendingCopies* const copies = &arena->copies();
   arena_ = std::move(arena);
   TF_ASSIGN_OR_RETURN(host_pool_, HostPool::Create(*device_));

@@ -76,13 +76,14 @@ class ProcessDevice {
   absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
   // Queues a copy from memory of the host pool; does not wait for the copy. The copy holds `bounce` until it ends.
   absl::Status CopyToDeviceFromBounce(std::shared_ptr<void> bounce, hal::DeviceAddress destination, uint64_t bytes);
-  // Like CopyToDevice, but no work may have been queued on the destination since its allocation. The copy runs in
-  // parallel with other work, and the call does not wait for it. `done` runs when `source` may be reused, on the
+  // Like CopyToDevice, but no work may have been queued on the destination since its allocation. The copy may run in
+  // parallel with other work, and the call does not wait for the copy. `done` runs when `source` may be reused, on the
   // caller's thread or on a thread of the plugin. `done` may take locks.
   void CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes,
                          std::function<void(absl::Status)> done);
 
-  // Copies to the host. `done` runs on a thread of the plugin. It may take locks but should not wait for other copies.
+  // Copies to the host. `done` runs on the caller's thread or on a thread of the plugin. `done` may take locks but
+  // should not wait for other copies.
   void CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes, std::function<void(absl::Status)> done);
   // Like CopyToHost, but waits for the copy.
   absl::Status CopyToHostSync(hal::DeviceAddress source, void* destination, uint64_t bytes);
@@ -94,7 +95,8 @@ class ProcessDevice {
   // wait for them by themselves.)
   absl::Status OrderAfterCopies(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream);
 
-  // Calls `done` on a thread of the plugin once the compute work queued so far has ended.
+  // Calls `done` on a thread of the plugin once the compute work queued so far has ended. If the stream accepts no
+  // callback, calls `done` with the error at once.
   void AfterCompute(std::function<void(absl::Status)> done);
   // Interrupts a thread that waits for work, if the backend supports it (hal/device_traits.h). The device is then lost.
   void Interrupt();
@@ -124,8 +126,8 @@ class ProcessDevice {
   absl::StatusOr<hal::Stream*> QueueCopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
   absl::StatusOr<HostTarget> MakeHostTarget(void* destination, uint64_t bytes);
   absl::StatusOr<hal::Stream*> QueueCopyToHost(hal::DeviceAddress source, const HostTarget& target, uint64_t bytes);
-  // Calls `done` on a thread of the plugin with the outcome of the work queued on `stream`. First clears an error from
-  // all streams.
+  // Calls `done` on a thread of the plugin with the outcome of the work queued on `stream`. First clears an error of
+  // this work from all streams. If `stream` accepts no callback, calls `done` with the error at once.
   void Complete(hal::Stream& stream, std::function<void(absl::Status)> done);
   // Returns `status`; an error is first cleared from all streams.
   absl::Status Cleared(absl::Status status);

@@ -14,17 +14,18 @@ namespace {
 
 using Done = std::function<void(absl::Status)>;
 
-// Maximum size of a copy on the compute stream: for small copies, events between streams cost more than the copy.
+// Maximum size of a host copy on the compute stream: for small copies, events between streams cost more than the copy.
 constexpr uint64_t kInlineBytes = 64 << 10;
 // Maximum size of a copy through the pool for memory that the device cannot access. Mapping a smaller range costs more
 // than the extra copy.
 constexpr uint64_t kBouncedBytes = 1 << 20;
-// The same while the device computes: a copy in place would make the caller wait until the computation ends.
+// Like kBouncedBytes, for copies to the device while it computes: a copy from mapped memory would make the caller wait
+// until the computation ends.
 constexpr uint64_t kBouncedWhileBusyBytes = 64 << 20;
 
-// Queues a copy into memory that was allocated for this copy. The copy waits only for work that still uses the memory's
-// previous contents, and only work on this memory waits for the copy. The copy can therefore run in parallel with a
-// step. Returns the copy's stream.
+// Queues a copy into memory that was allocated for this copy, and returns the copy's stream. A copy of more than
+// kInlineBytes can run in parallel with a step: it waits only for work that still uses the memory's previous contents,
+// and only work on this memory waits for the copy.
 absl::StatusOr<hal::Stream*> QueueToNewMemory(ProcessDevice& device, const void* source, hal::DeviceAddress destination,
                                               uint64_t bytes) {
   hal::Stream* const stream = bytes <= kInlineBytes ? &device.compute() : &device.host_to_device();

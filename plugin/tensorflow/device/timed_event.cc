@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "tsl/platform/errors.h"
@@ -57,23 +58,27 @@ absl::Status TimedEvent::Record(hal::StreamKind stream) {
 
 absl::Status TimedEvent::Wait(hal::StreamKind stream) const { return StreamOf(stream).Wait(*event_); }
 
-absl::StatusOr<absl::Time> TimedEvent::ReachedAt() const {
+absl::StatusOr<absl::Time> TimedEvent::ReachedAt(absl::string_view which) const {
   if (!timing_) {
-    return absl::FailedPreconditionError("the event does not record times: create it with enable_timing=True");
+    return absl::FailedPreconditionError(
+        absl::StrCat("the ", which, " event does not record times: create it with enable_timing=True"));
   }
   std::shared_ptr<Mark> mark;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     mark = mark_;
   }
-  if (mark == nullptr) return absl::FailedPreconditionError("the event has not been recorded: call record() first");
+  if (mark == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the ", which, " event has not been recorded: call record() first"));
+  }
   TF_RETURN_IF_ERROR(Synchronize());
   return mark->Get();
 }
 
 absl::StatusOr<absl::Duration> TimedEvent::ElapsedUntil(const TimedEvent& end) const {
-  TF_ASSIGN_OR_RETURN(const absl::Time begin_time, ReachedAt());
-  TF_ASSIGN_OR_RETURN(const absl::Time end_time, end.ReachedAt());
+  TF_ASSIGN_OR_RETURN(const absl::Time begin_time, ReachedAt("start"));
+  TF_ASSIGN_OR_RETURN(const absl::Time end_time, end.ReachedAt("end"));
   return end_time - begin_time;
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "plugin/hal/event.h"
 #include "plugin/hal/stream.h"
@@ -37,14 +38,14 @@ class TimedEvent {
   TimedEvent(ProcessDevice& device, std::unique_ptr<hal::Event> event, bool timing)
       : device_(device), event_(std::move(event)), timing_(timing) {}
   hal::Stream& StreamOf(hal::StreamKind kind) const;
-  // Waits for the event and returns the time at which it was reached.
-  absl::StatusOr<absl::Time> ReachedAt() const;
+  // Waits for the event and returns the time at which it was reached. `which` names the event in errors.
+  absl::StatusOr<absl::Time> ReachedAt(absl::string_view which) const;
 
   ProcessDevice& device_;
   const std::unique_ptr<hal::Event> event_;
   const bool timing_;
   mutable std::mutex mutex_;
-  std::shared_ptr<Mark> mark_;  // of the latest record; null without timing
+  std::shared_ptr<Mark> mark_;  // of the latest record; null before the first record and without timing
 };
 
 }  // namespace hpu

@@ -12,7 +12,7 @@
 
 namespace hpu {
 
-// One block, shared by all launches on a stream, because they run one after the other. It grows in steps of
+// One block, shared by all launches on a stream, because launches run one after the other. The block grows in steps of
 // HPU_WORKSPACE_CHUNK_MB when a recipe needs more. It stays allocated, because an allocation for each launch would
 // fragment the memory of longer-lived tensors. It is freed when memory is short. Thread safe.
 class Workspace {

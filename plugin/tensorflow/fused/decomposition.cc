@@ -27,7 +27,8 @@ using tensorflow::Tensor;
 using Kind = OpExpression::Kind;
 using Value = Decomposition::Value;
 
-absl::StatusOr<Tensor> Filled(DataType type, const tensorflow::TensorShape& shape, const std::vector<double>& numbers) {
+absl::StatusOr<Tensor> Filled(const std::string& op, DataType type, const tensorflow::TensorShape& shape,
+                              const std::vector<double>& numbers) {
   Tensor tensor(type, shape);
   for (size_t i = 0; i < numbers.size(); ++i) {
     switch (type) {
@@ -47,9 +48,9 @@ absl::StatusOr<Tensor> Filled(DataType type, const tensorflow::TensorShape& shap
         tensor.flat<int32_t>()(i) = static_cast<int32_t>(numbers[i]);
         break;
       default:
-        return absl::InvalidArgumentError(
-            absl::StrCat("unsupported dtype of a constant in a decomposition: ", tensorflow::DataTypeString(type),
-                         ", expected float, double, bfloat16, half or int32"));
+        return absl::InvalidArgumentError(absl::StrCat(op, ": a constant of the decomposition has dtype ",
+                                                       tensorflow::DataTypeString(type),
+                                                       ", expected float, double, bfloat16, half or int32"));
     }
   }
   return tensor;
@@ -65,11 +66,11 @@ std::vector<double> Numbers(const Tensor& tensor) {
 // Converts the attribute `name` of `op` to a constant of type `type`.
 absl::StatusOr<Tensor> ConstantOf(const std::string& op, const std::string& name, const AttrValue& value,
                                   DataType type) {
-  if (value.value_case() == AttrValue::kF) return Filled(type, {}, {value.f()});
-  if (value.value_case() == AttrValue::kI) return Filled(type, {}, {static_cast<double>(value.i())});
+  if (value.value_case() == AttrValue::kF) return Filled(op, type, {}, {value.f()});
+  if (value.value_case() == AttrValue::kI) return Filled(op, type, {}, {static_cast<double>(value.i())});
   if (value.value_case() == AttrValue::kList) {
     const std::vector<double> numbers(value.list().i().begin(), value.list().i().end());
-    return Filled(type, {static_cast<int64_t>(numbers.size())}, numbers);
+    return Filled(op, type, {static_cast<int64_t>(numbers.size())}, numbers);
   }
   Tensor tensor;
   if (value.value_case() != AttrValue::kTensor || !tensor.FromProto(value.tensor())) {
@@ -78,11 +79,11 @@ absl::StatusOr<Tensor> ConstantOf(const std::string& op, const std::string& name
         " cannot be a constant of the decomposition: expected a float, an int, a list of ints or a tensor, got ",
         value.ShortDebugString()));
   }
-  if (tensor.dtype() == tensorflow::DT_FLOAT) return Filled(type, tensor.shape(), Numbers<float>(tensor));
-  if (tensor.dtype() == tensorflow::DT_INT32) return Filled(type, tensor.shape(), Numbers<int32_t>(tensor));
-  if (tensor.dtype() == tensorflow::DT_INT64) return Filled(type, tensor.shape(), Numbers<int64_t>(tensor));
+  if (tensor.dtype() == tensorflow::DT_FLOAT) return Filled(op, type, tensor.shape(), Numbers<float>(tensor));
+  if (tensor.dtype() == tensorflow::DT_INT32) return Filled(op, type, tensor.shape(), Numbers<int32_t>(tensor));
+  if (tensor.dtype() == tensorflow::DT_INT64) return Filled(op, type, tensor.shape(), Numbers<int64_t>(tensor));
   if (tensor.dtype() == tensorflow::DT_BFLOAT16) {
-    return Filled(type, tensor.shape(), Numbers<tensorflow::bfloat16>(tensor));
+    return Filled(op, type, tensor.shape(), Numbers<tensorflow::bfloat16>(tensor));
   }
   return absl::InvalidArgumentError(
       absl::StrCat(op, ": attribute ", name, " cannot be a constant of the decomposition: expected a tensor of float, ",
@@ -171,7 +172,7 @@ absl::StatusOr<Value> Builder::AddStep(tensorflow::NodeDefBuilder& builder, cons
 absl::StatusOr<Value> Builder::MakeConstant(const OpExpression& expression, DataType type) {
   Tensor tensor;
   if (expression.kind == Kind::kNumber) {
-    TF_ASSIGN_OR_RETURN(tensor, Filled(type, {}, {expression.number}));
+    TF_ASSIGN_OR_RETURN(tensor, Filled(node_.op(), type, {}, {expression.number}));
   } else {
     TF_ASSIGN_OR_RETURN(const AttrValue value, AttrOf(expression.name));
     TF_ASSIGN_OR_RETURN(tensor, ConstantOf(node_.op(), expression.name, value, type));

@@ -19,18 +19,18 @@ namespace hpu {
 // Constructed while the plugin is loaded, by one thread.
 class FusedOp {
  public:
-  // `condition` is "attr=value" if an op has one decomposition for each value of an attribute, otherwise empty. The
-  // first condition that holds applies.
+  // `condition`: "attr=value", or empty for a decomposition of all nodes. If an op has several decompositions, the
+  // first one whose condition holds applies.
   FusedOp(const char* op, const char* condition, std::string decomposition);
 
-  // The decomposition whose condition holds for the node; Internal if there is none.
+  // The first decomposition whose condition holds for the node; Internal if there is none.
   static absl::StatusOr<std::vector<passes::OpStatement>> DecompositionOf(const tensorflow::NodeDef& node);
 };
 
 // Registers the CPU kernel and the lowering of an op that has a decomposition.
 class FusedKernels {
  public:
-  // `constants`: inputs whose values must be known at compile time. `only_shapes`: the op reads only shapes of inputs.
+  // `constants`: inputs whose values must be known at compile time. `only_shapes`: the op reads only input shapes.
   explicit FusedKernels(const char* op, std::initializer_list<const char*> constants = {}, bool only_shapes = false);
 };
 

@@ -48,8 +48,8 @@ struct ClusterCounts {
 };
 
 // Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. This is the rule
-// of XLA's lazy compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). A cluster that keeps running gets
-// its next recipe eventually. Always false for a signature that runs with its bucket's recipe.
+// of XLA's lazy compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). A cluster that keeps running is
+// eventually compiled again. Always false for a signature that runs with its bucket's recipe.
 bool IsMegamorphic(const ClusterCounts& counts);
 
 // Reads HPU_COMPILE_MODE at each call. In the modes lazy and async, a megamorphic cluster runs new signatures on the

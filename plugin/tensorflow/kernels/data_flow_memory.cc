@@ -15,9 +15,10 @@ using tensorflow::DataType;
 using tensorflow::Tensor;
 using tensorflow::Variant;
 
-absl::Status NoSuchElements(DataType dtype) {
+absl::Status NoSuchElements(const tensorflow::OpKernelContext& context, DataType dtype) {
   return absl::UnimplementedError(
-      absl::StrCat("Unsupported element type on the HPU: ", tensorflow::DataTypeString(dtype)));
+      absl::StrCat(context.op_kernel().type_string(), ": elements of type ", tensorflow::DataTypeString(dtype),
+                   " are not supported on the HPU; place the op on the CPU with tf.device(\"CPU\")"));
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ absl::Status ElementMemory::Copy(const Tensor& source, int64_t from, Tensor* des
     return CopyBytes(source.tensor_data().data() + from * size,
                      const_cast<char*>(destination->tensor_data().data()) + to * size, count * size);
   }
-  if (dtype_ != tensorflow::DT_VARIANT) return NoSuchElements(dtype_);
+  if (dtype_ != tensorflow::DT_VARIANT) return NoSuchElements(*context_, dtype_);
   std::copy_n(source.unaligned_flat<Variant>().data() + from, count,
               destination->unaligned_flat<Variant>().data() + to);
   return absl::OkStatus();
@@ -78,7 +79,7 @@ absl::Status ElementMemory::Clear(Tensor* tensor, int64_t from, int64_t count) c
     std::memset(begin, 0, count * size);
     return absl::OkStatus();
   }
-  if (dtype_ != tensorflow::DT_VARIANT) return NoSuchElements(dtype_);
+  if (dtype_ != tensorflow::DT_VARIANT) return NoSuchElements(*context_, dtype_);
   std::fill_n(tensor->unaligned_flat<Variant>().data() + from, count, Variant());
   return absl::OkStatus();
 }

@@ -28,8 +28,8 @@ class ElementMemory {
   absl::StatusOr<tensorflow::Tensor> Allocate(const tensorflow::TensorShape& shape) const;
   absl::StatusOr<tensorflow::Tensor> Zeros(const tensorflow::TensorShape& shape) const;
 
-  // Copies `count` elements from element `from` of `source` to element `to` of `destination`. The two must not share
-  // memory.
+  // Copies `count` elements from element `from` of `source` to element `to` of `destination`. The tensors must not
+  // share memory.
   absl::Status Copy(const tensorflow::Tensor& source, int64_t from, tensorflow::Tensor* destination, int64_t to,
                     int64_t count) const;
   // Sets `count` elements to zero, or makes them empty variants.

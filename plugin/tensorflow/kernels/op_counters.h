@@ -20,12 +20,12 @@ namespace hpu {
 // The number of the report on the node's graph; 0 if the graph's ops are not recorded.
 int64_t RecordOf(const tensorflow::NodeDef& node);
 
-// Process-wide; never destroyed. Thread safe. Counts nothing until Collect(true); until then a call only reads a flag.
+// Process-wide; never destroyed. Thread safe. Counts only after Collect(true); otherwise a call only reads a flag.
 class OpCounters {
  public:
   static OpCounters& Get();
 
-  // Turning it on resets all counts.
+  // Starts or stops counting. A start resets all counts.
   void Collect(bool collect) ABSL_LOCKS_EXCLUDED(mutex_);
   bool collects() const { return collects_.load(std::memory_order_relaxed); }
 

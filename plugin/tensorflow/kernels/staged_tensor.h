@@ -1,4 +1,4 @@
-// Staged: the host copy of a reduction's input, started by HpuCollectiveStart.
+// Staged: the output of HpuCollectiveStart, a host copy of a reduction's input or the event that marks the input ready.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
 
@@ -15,7 +15,7 @@
 
 namespace hpu {
 
-// The output of HpuCollectiveStart. Thread safe.
+// Thread safe.
 class Staged : public tensorflow::ResourceBase {
  public:
   std::string DebugString() const override { return "a tensor that is being copied to the host"; }

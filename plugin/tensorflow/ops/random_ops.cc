@@ -1,4 +1,4 @@
-// HabanaPhiloxState and HabanaRandomOrder: the state of a stateful random op, outside the cluster that uses it.
+// HabanaPhiloxState and HabanaRandomOrder: keep the generator of a stateful random op outside the op's cluster.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/shape_inference.h"

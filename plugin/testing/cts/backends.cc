@@ -1,7 +1,11 @@
 #include "plugin/testing/cts/backends.h"
 
-#include <cstdlib>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace hpu::cts {
@@ -27,6 +31,18 @@ std::vector<Listed> UnsupportedHere() {
 #endif
 }
 
+// The PJRT backend with the CPU plugin in `file` of the Python packages. Null if that is not installed.
+std::optional<BackendUnderTest> Pjrt(const char* name, absl::string_view file) {
+  const std::string path = absl::StrCat(CTS_PACKAGES, "/", file);
+  if (access(path.c_str(), R_OK) != 0) return std::nullopt;
+  BackendUnderTest pjrt;
+  pjrt.name = name;
+  pjrt.spec = absl::StrCat("pjrt:", path);
+  pjrt.unsupported = UnsupportedHere();
+  pjrt.unsupported.push_back({"CommunicatorTest.*", "devices of the PJRT backend reduce nothing among themselves yet"});
+  return pjrt;
+}
+
 }  // namespace
 
 const std::vector<BackendUnderTest>& Backends() {
@@ -45,6 +61,10 @@ const std::vector<BackendUnderTest>& Backends() {
     null.unsupported.push_back({"CommunicatorTest.*", "devices of the null backend reduce nothing among themselves"});
 
     auto* all = new std::vector<BackendUnderTest>{emulator, null};
+    for (const auto& pjrt : {Pjrt("pjrt_0_81", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"),
+                             Pjrt("pjrt_0_115", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so")}) {
+      if (pjrt.has_value()) all->push_back(*pjrt);
+    }
     if (const char* server = std::getenv(kServerVariable); server != nullptr) {
       BackendUnderTest remote;
       remote.name = "remote";

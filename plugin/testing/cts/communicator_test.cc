@@ -294,7 +294,8 @@ TEST_P(CommunicatorTest, WhatCannotBeIsRefusedAtOnce) {
   hal::Stream& stream = *ranks_[0].stream;
   const hal::DeviceAddress address = ranks_[0].at(0);
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-  ExpectError(one.Broadcast(stream, address, address, 4, hal::DataType::kFloat32, kRanks), kInvalid, "no rank 2");
+  ExpectError(one.Broadcast(stream, address, address, 4, hal::DataType::kFloat32, kRanks), kInvalid,
+              "root of Broadcast is rank 2");
   ExpectError(one.Send(stream, address, 4, hal::DataType::kFloat32, 0), kInvalid, "itself");
   ExpectError(one.AllGather(stream, address, address + 1, uint64_t{1} << 40, hal::DataType::kFloat32), kInvalid);
   ExpectError(one.AllReduce(*ranks_[1].stream, address, address, 4, hal::DataType::kFloat32, hal::ReduceOp::kSum),

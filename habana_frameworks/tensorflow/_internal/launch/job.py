@@ -1,4 +1,7 @@
-"""Runs a job for `hpu run`: one process per rank, with its output and exit code. job_supervisor.py adds restarts."""
+"""One run of an `hpu run` job: starts the ranks, forwards their output and collects their exit codes.
+
+job_supervisor.py adds restarts.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-# Takes the rank, the number of the stream (1: stdout, 2: stderr) and a line of output without its end.
+# Called with the rank, the file descriptor (1: stdout, 2: stderr) and a line of output without its newline.
 Sink = Callable[[int, int, str], None]
 
 
@@ -35,18 +38,18 @@ Sink = Callable[[int, int, str], None]
 class Outcome:
     """How a job ended."""
 
-    # By rank, in the shell's form: 128 plus the signal number for a process killed by a signal.
+    # By rank. As in a shell, a process killed by signal n has the exit code 128 + n.
     exit_codes: tuple[int, ...]
-    # The first rank that failed, or None.
+    # The rank whose failure ended the job, or None.
     failed: int | None
     # The last output lines of the failed rank.
     log: tuple[str, ...]
-    # The signal to this process that ended the job, or None.
+    # The signal that this process received and that ended the job, or None.
     signal: int | None
 
     @property
     def exit_code(self) -> int:
-        """Exit code of the job."""
+        """128 + n if signal n to this process ended the job, else the failed rank's exit code or 0."""
         if self.signal is not None:
             return 128 + self.signal
         return 0 if self.failed is None else self.exit_codes[self.failed]
@@ -54,7 +57,7 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Grace:
-    """Seconds between the signal that asks processes to end and SIGKILL."""
+    """Seconds from the signal that asks the ranks to end until SIGKILL."""
 
     after_failure: float
     # After a signal to the launcher.
@@ -62,7 +65,7 @@ class Grace:
 
 
 class Interruption:
-    """Context that records the first SIGINT, SIGTERM or SIGHUP of this process. Main thread only."""
+    """Context manager that records the first SIGINT, SIGTERM or SIGHUP of this process. Main thread only."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -93,8 +96,8 @@ class _Stream:
 class Job:
     """Runs one process per environment and waits for all of them. The first failure ends the others.
 
-    Each process leads its own session, so its children are killed with it. If this process dies, all of them are
-    killed. Main thread only.
+    Each process leads its own process group, so that its children can be killed with it. If this process dies, all
+    groups are killed. Main thread only.
     """
 
     def __init__(
@@ -167,7 +170,7 @@ class Job:
         return min(failed, key=lambda rank: failed[rank] >= 0, default=None)
 
     def _read(self, timeout: float) -> bool:
-        """Passes available output to the sink. Returns whether there was any."""
+        """Passes available output to the sink. Returns False if no pipe became readable within `timeout`."""
         if not self._selector.get_map():
             time.sleep(timeout)  # all pipes are closed
             return False
@@ -193,7 +196,7 @@ class Job:
         self._sink(stream.rank, stream.number, text)
 
     def _drain(self) -> None:
-        """Passes on the remaining output. Does not wait for processes that left their session but kept the pipes."""
+        """Passes the remaining output to the sink. Does not wait for children that survived and hold the pipes open."""
         while self._selector.get_map() and self._read(0):
             pass
         for key in list(self._selector.get_map().values()):
@@ -211,14 +214,14 @@ class Job:
                 self._sink(rank, 2, f"hpu run: rank {rank} is ended, because {reason}")
 
     def _stop(self, number: int, seconds: float) -> None:
-        """Sends a signal to all ranks and waits up to `seconds` for them to end."""
+        """Sends a signal to all ranks and waits up to `seconds` for all ranks to end."""
         self._send(number)
         end = time.monotonic() + seconds
         while self._running() and time.monotonic() < end:
             self._read(_POLL_SECONDS)
 
     def _kill(self) -> None:
-        """Kills the remaining processes of every rank's session."""
+        """Kills the process groups of all ranks, and waits for the ranks."""
         self._send(signal.SIGKILL)
         for process in self._processes:
             process.wait()
@@ -267,5 +270,5 @@ def _shell_code(returncode: int) -> int:
 
 
 def how_ended(exit_code: int) -> str:
-    """Describes how a process ended, from its exit code in the shell's form."""
+    """Describes an exit code in words. As in a shell, a code above 128 means a signal."""
     return f"was ended by signal {exit_code - 128}" if exit_code > 128 else f"ended with exit code {exit_code}"

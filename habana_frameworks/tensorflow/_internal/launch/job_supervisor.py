@@ -1,4 +1,4 @@
-"""Restarts a job after the loss of a rank, with fewer ranks if modules are lost (`hpu run --restarts`)."""
+"""Restarts a failed job, with fewer ranks if modules are lost (`hpu run --restarts`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow._internal.text import number
 
 # A failure within this time counts as a failure at start.
 _START_SECONDS = 60.0
-# Waits for the server to notice that a rank has died, and for a server that is restarting.
+# Longest waits for modules that dead ranks still hold, and for a server that does not answer.
 _HELD_SECONDS = 10.0
 _UNKNOWN_SECONDS = 30.0
 _POLL_SECONDS = 0.5
@@ -19,7 +19,7 @@ _POLL_SECONDS = 0.5
 
 @dataclasses.dataclass(frozen=True)
 class Placement:
-    """Number of ranks, and the modules that they may use: at least one per rank, or empty for any module."""
+    """Number of ranks, and the modules that the ranks may use: at least one per rank, or empty for any module."""
 
     ranks: int
     modules: tuple[int, ...] = ()
@@ -27,7 +27,7 @@ class Placement:
 
 @dataclasses.dataclass(frozen=True)
 class Modules:
-    """Numbers of the modules that HPU_BACKEND reaches."""
+    """Ids of the free and the held modules of HPU_BACKEND."""
 
     free: frozenset[int]
     held: frozenset[int] = frozenset()
@@ -35,7 +35,7 @@ class Modules:
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
-    """One start of the job."""
+    """One start of the job: its placement, outcome and duration."""
 
     placement: Placement
     outcome: Outcome
@@ -43,16 +43,16 @@ class Attempt:
 
     @property
     def failure_at_start(self) -> tuple[Placement, int, int] | None:
-        """Placement, first failed rank and its exit code; None if the attempt did not fail at start."""
+        """Placement, failed rank and its exit code; None if the attempt did not fail at start."""
         failed = self.outcome.failed
         if failed is None or self.seconds > _START_SECONDS:
             return None
         return self.placement, failed, self.outcome.exit_codes[failed]
 
 
-# Runs the job once. Takes the placement and the number of earlier starts.
+# Runs the job once. Arguments: the placement and the number of earlier starts.
 Start = Callable[[Placement, int], Outcome]
-# Returns the modules, or None if they are unknown. Called repeatedly.
+# Returns the current modules, or None if the modules are unknown. Called repeatedly.
 ReadModules = Callable[[], "Modules | None"]
 
 
@@ -73,14 +73,14 @@ class Supervisor:
         self._min_ranks = min_ranks
         self._interruption = interruption
         self._report = report
-        # Modules considered lost: their numbers if the job names modules, else only their count.
+        # Modules considered lost: their ids if the job names modules, else only their count.
         self._lost: set[int] = set()
         self._lost_count = 0
 
     def run(self, start: Start, read_modules: ReadModules | None) -> list[Attempt]:
         """Returns all attempts; the last one has the job's outcome.
 
-        read_modules: None if modules cannot be lost.
+        read_modules: if None, restarts do not wait for modules.
         """
         attempts: list[Attempt] = []
         placement: Placement | None = self._requested
@@ -116,7 +116,10 @@ class Supervisor:
         return placement
 
     def _give_up_module(self, attempts: list[Attempt]) -> None:
-        """Marks a module as lost if its rank failed in the same way at two starts in a row."""
+        """Marks a module as lost if its rank failed in the same way at two starts in a row.
+
+        Does nothing if too few modules would be left for --min-ranks.
+        """
         failure = attempts[-1].failure_at_start
         if failure is None or len(attempts) < 2 or failure != attempts[-2].failure_at_start:
             return
@@ -132,7 +135,7 @@ class Supervisor:
         self._report(f"rank {failed} {how_ended(exit_code)} at two starts in a row: {module} counts as lost")
 
     def _await_modules(self, read_modules: ReadModules | None) -> Placement:
-        """Waits for modules still held by ranks of the last attempt, and for a server that does not answer."""
+        """Returns the next placement. Waits for held modules and for a server that does not answer, up to a limit."""
         if read_modules is None:
             return self._placement(None)
         begin = time.monotonic()
@@ -149,7 +152,7 @@ class Supervisor:
             time.sleep(_POLL_SECONDS)
 
     def _placement(self, usable: frozenset[int] | None) -> Placement:
-        """Returns a placement with as many of the requested ranks as there are modules; all if modules are unknown."""
+        """Returns the requested placement, reduced to the `usable` modules (None: all) that are not lost."""
         wanted = self._requested.ranks - self._lost_count
         if not self._requested.modules:
             return Placement(wanted if usable is None else min(wanted, len(usable)))

@@ -15,7 +15,7 @@ DONE = "done"
 
 
 def main() -> None:
-    """Waits for the end of the launcher, and kills the process groups if it did not end normally."""
+    """Waits for the end of the launcher. Kills the process groups unless the launcher ended normally."""
     groups = []
     for line in sys.stdin:
         if line.strip() == DONE:

@@ -53,7 +53,7 @@ _RANK_VARIABLES = {"SIZE": 1, "RANK": 0, "LOCAL_SIZE": 1, "LOCAL_RANK": 0}
 
 
 def _by_variables(launcher: Launcher, prefix: str) -> Callable[[], Ranks | None]:
-    """Returns a reader of the variables <prefix>SIZE, RANK, LOCAL_SIZE and LOCAL_RANK."""
+    """Returns a reader of <prefix>SIZE, …RANK, …LOCAL_SIZE and …LOCAL_RANK, which returns None if none is set."""
 
     def read() -> Ranks | None:
         if not any(os.environ.get(prefix + name) for name in _RANK_VARIABLES):
@@ -64,7 +64,7 @@ def _by_variables(launcher: Launcher, prefix: str) -> Callable[[], Ranks | None]
 
 
 def _by_slurm() -> Ranks | None:
-    """Ranks in the current Slurm step. Ignores the allocation's SLURM_NTASKS, also set without srun."""
+    """Ranks in the current Slurm step. Ignores the allocation's SLURM_NTASKS, which is also set without srun."""
     if not os.environ.get("SLURM_STEP_NUM_TASKS"):
         return None
     slurm = Launcher.SLURM
@@ -101,7 +101,7 @@ _TRAINING_JOBS = ("chief", "master", "worker")
 
 
 def by_tf_config() -> Ranks | None:
-    """Ranks from TF_CONFIG, which cover the training tasks; None if this task is not one of them."""
+    """Ranks among the training tasks of TF_CONFIG; None if TF_CONFIG is unset or this task does not train."""
     text = os.environ.get("TF_CONFIG", "")
     if not text:
         return None

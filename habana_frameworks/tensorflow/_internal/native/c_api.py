@@ -85,7 +85,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_split_cluster": (_INT32, (*_GRAPH, _BYTES, _BYTES, _BYTES, _OUT, _OUT)),
     "hpu_graph_reports": (Buffer, ()),
 }
-"""Result and argument types of each function. All Python calls use this table."""
+"""Result and argument types of each function, which open_plugin() declares to ctypes."""
 
 
 @functools.cache
@@ -131,9 +131,9 @@ def read(plugin: ctypes.CDLL, name: str, *arguments: Any) -> bytes:
 
 
 def _messages(plugin: ctypes.CDLL) -> Any:
-    """Returns the module of report.proto's messages, which the build puts beside the plugin.
+    """Returns the generated module report_pb2, which the build places next to the plugin.
 
-    Raises PluginLoadError if it is not there.
+    Raises PluginLoadError if the file is missing.
     """
     name = "habana_frameworks.tensorflow.lib.report_pb2"
     if name not in sys.modules:
@@ -158,13 +158,13 @@ def read_message(plugin: ctypes.CDLL, name: str, kind: str) -> Any:
 
 
 def to_dataclass(kind: type[_T], message: Any, **changed: Any) -> _T:
-    """Makes a dataclass of the message's fields with the same names; `changed` replaces some of them."""
+    """Builds a `kind` from the message's fields of the same names. `changed` replaces the values of some fields."""
     names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
     return kind(**{name: changed[name] if name in changed else _plain(getattr(message, name)) for name in names})
 
 
 def _plain(value: Any) -> Any:
-    """Copies maps and lists of a message, which would keep the whole message alive."""
+    """Converts maps to dicts and lists to tuples, because a reference would keep the whole message alive."""
     if isinstance(value, MutableMapping):
         return dict(value)
     return tuple(value) if isinstance(value, MutableSequence) else value

@@ -10,12 +10,12 @@ import time
 
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
-# Python runs signal handlers only when the main thread returns from its current C call.
+# Time after which a C call counts as stuck. Python runs signal handlers only after the main thread's C call returns.
 _PATIENCE_SECONDS = 1.0
 
 
 def install() -> None:
-    """Starts a thread that, on SIGINT, cancels the wait of a main thread stuck in a call of the device.
+    """Starts a thread that, on SIGINT, interrupts the wait for the device if the main thread is stuck in a C call.
 
     Does nothing outside the main thread, if SIGINT is ignored, or if the program handles wake-ups itself
     (signal.set_wakeup_fd, as asyncio does).

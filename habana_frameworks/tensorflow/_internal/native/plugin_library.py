@@ -1,6 +1,6 @@
 """State of the plugin's shared library in this process: loading it, and its ctypes handle.
 
-library_loader loads it with TensorFlow and calls set_loaded(). All calls of the plugin use handle().
+library_loader loads the library with TensorFlow and calls set_loaded(). From then on handle() returns it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _alone: ctypes.CDLL | None = None
 
 
 def load_by(loader: Callable[[], object]) -> None:
-    """Sets the function that loads the plugin and calls set_loaded(): load_habana_module()."""
+    """Registers load_habana_module() as the function that load() calls."""
     global _loader
     _loader = loader
 
@@ -38,12 +38,12 @@ def set_loaded(path: pathlib.Path) -> None:
 
 
 def is_loaded() -> bool:
-    """Whether load_habana_module() has succeeded in this process."""
+    """Whether TensorFlow has loaded the plugin in this process."""
     return _plugin is not None
 
 
 def load() -> None:
-    """Calls load_habana_module(). For modules that library_loader imports and that cannot import it."""
+    """Calls load_habana_module(), without a circular import in the modules that library_loader imports."""
     assert _loader is not None, "library_loader names its loader when it is imported"
     _loader()
 
@@ -69,7 +69,7 @@ def load_alone() -> None:
         return
     versions = lib_utils.installed_tensorflow()
     if not versions:
-        import_tensorflow()  # raises an error that says what to do
+        import_tensorflow()  # raises if TensorFlow is missing; otherwise handle() loads the plugin
         return
     settings_check.translate_vlog_level()
     libraries = tensorflow_libraries()
@@ -110,6 +110,6 @@ def import_tensorflow() -> Any:
 
 
 def finish_compiling() -> None:
-    """Stops background compilation and waits until pending recipes are written to the disk cache."""
+    """Stops background compilation and waits until pending recipes are on disk and uploaded."""
     for name in ("hpu_stop_compiling", "hpu_recipe_cache_flush"):
         c_api.function(handle(), name)()

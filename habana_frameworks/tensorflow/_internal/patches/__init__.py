@@ -1,1 +1,1 @@
-"""Patches of TensorFlow's Python code, so that its APIs work for the HPU as for other devices."""
+"""Patches and settings of TensorFlow's Python code for the HPU."""

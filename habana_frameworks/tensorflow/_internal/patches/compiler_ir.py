@@ -1,6 +1,6 @@
 """tf.function.experimental_get_compiler_ir for functions on the HPU (docs/user/compiler_ir.md).
 
-TensorFlow knows only its own compilers. The patch makes its context call the plugin if the device is an HPU.
+TensorFlow calls only its own compilers. The patch makes its eager context call the plugin if the device is an HPU.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def install(plugin: ctypes.CDLL) -> None:
-    """Patches TensorFlow's contexts to call the plugin for devices of type HPU. Called once, by the loader."""
+    """Patches TensorFlow's contexts to call the plugin for devices of type HPU. Called once, by library_loader."""
     from tensorflow.python.eager import context
 
     original = context.Context.get_compiler_ir
@@ -34,7 +34,10 @@ def install(plugin: ctypes.CDLL) -> None:
 
 
 def compile_function(plugin: ctypes.CDLL, context: Any, name: str, arguments: list[Any], stage: str) -> bytes:
-    """Returns the function's program at a compilation stage. Arguments: tensors, variable handles or TensorSpecs."""
+    """Returns the IR of function `name` at a compilation stage.
+
+    arguments: tensors, variable handles or TensorSpecs.
+    """
     graph = _library(context, name)
     constants = c_api.parse(plugin, "NumberList", _call(plugin, "hpu_constant_arguments", graph, name)).numbers
     for index, argument in enumerate(arguments):

@@ -15,7 +15,7 @@ from habana_frameworks.tensorflow.errors import DeviceError
 
 
 def install(plugin: ctypes.CDLL) -> None:
-    """Makes `__array__` of tensors on the HPU check the thread's last read first. Called once, by the loader."""
+    """Makes `__array__` of tensors on the HPU check the thread's last read first. Called by library_loader."""
     from tensorflow.python.framework import errors_impl, ops
 
     array = ops._EagerTensorBase.__array__

@@ -1,4 +1,4 @@
-"""Loss scaling for TF_ENABLE_AUTO_MIXED_PRECISION. The plugin does the conversion to bfloat16."""
+"""Loss scaling for TF_ENABLE_AUTO_MIXED_PRECISION. The plugin converts the graphs to bfloat16."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from habana_frameworks.tensorflow import flags
 
 
 def scale_on_request(tf: Any) -> None:
-    """Patches Keras's Model.compile and TensorFlow 1's minimize to add loss scaling to an optimizer without it.
+    """Makes Keras's Model.compile and TensorFlow 1's Optimizer.minimize add loss scaling to an optimizer without it.
 
-    They read TF_ENABLE_AUTO_MIXED_PRECISION at each call.
+    The patched methods read TF_ENABLE_AUTO_MIXED_PRECISION at each call.
     """
     _wrap_keras(tf)
     _wrap_v1(tf)

@@ -1,1 +1,1 @@
-"""Rendezvous of a job's processes."""
+"""Rendezvous of a job's processes for hvd.init()."""

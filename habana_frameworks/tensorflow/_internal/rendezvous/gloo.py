@@ -1,7 +1,7 @@
 """Gloo rendezvous for Horovod, for launchers that do not set Horovod's variables.
 
-Rank 0 runs Horovod's own rendezvous server. All ranks register there and wait for each other. Then each sets the
-variables that horovodrun would have set.
+Rank 0 runs Horovod's own rendezvous server. All ranks register there and wait for each other. Then each rank sets
+the variables that horovodrun would have set.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SCOPE = "hpu"
 
 @dataclasses.dataclass(frozen=True)
 class Member:
-    """A rank's entry: the local address that it uses to reach rank 0, and its local rank."""
+    """Entry of a rank: the local address from which the rank reaches rank 0, and its local rank."""
 
     host: str
     local_rank: int
@@ -74,7 +74,11 @@ def _address(ranks: launchers.Ranks, deadline: float) -> tuple[str, int]:
         return loopback.agree(ranks, lambda: _serve("127.0.0.1", 0), deadline)
     host, _, port = given.rpartition(":")
     if not host or not port.isdigit():
-        raise errors.JobError(f"not host:port: {given}, from HPU_HOROVOD_RENDEZVOUS or the first task in TF_CONFIG")
+        if flags.horovod_rendezvous():
+            raise errors.JobError(
+                f"HPU_HOROVOD_RENDEZVOUS={given} is not host:port: set it to rank 0's host and a free port there"
+            )
+        raise errors.JobError(f"the first task in TF_CONFIG is not host:port: {given}")
     return (host, _serve(host, int(port))) if ranks.rank == 0 else (host, int(port))
 
 
@@ -118,7 +122,7 @@ def _enter(host: str, port: int, ranks: launchers.Ranks, own: Member, deadline: 
 
 
 def _request(host: str, port: int, method: str, rank: int, body: str | None = None) -> bytes | None:
-    """Sends a request and returns the answer's body, or None if the rank has no entry yet."""
+    """Sends a request. Returns the response's body, or None if the status is not 200 (404: no entry yet)."""
     connection = http.client.HTTPConnection(host, port, timeout=10)
     try:
         connection.request(method, f"/{_SCOPE}/{rank}", body)
@@ -137,7 +141,7 @@ def _variables(ranks: launchers.Ranks, members: list[Member], host: str, port: i
     if len(same) > 1:
         raise errors.JobError(
             f"ranks {', '.join(map(str, same))} all have local rank {own.local_rank} on {own.host}: the launcher's "
-            "local rank variables are wrong"
+            "local rank variables are wrong; start the processes with `hpu run`, mpirun or horovodrun"
         )
     numbers = {
         "RANK": ranks.rank,
@@ -167,9 +171,9 @@ def _own_address(host: str, port: int) -> str:
 
 
 def _check_own_name(address: str) -> None:
-    """Raises JobError if this machine's name resolves to a loopback address although the job is not local.
+    """Raises JobError if the host name has no address, or a loopback address although the job spans machines.
 
-    Horovod's process sets connect to the addresses of the machines' names, and abort on a loopback address.
+    Horovod's process sets connect to the addresses of the host names, and abort on a loopback address.
     """
     name = socket.gethostname()
     try:
@@ -186,7 +190,7 @@ def _check_own_name(address: str) -> None:
 
 
 def _interface_of(address: str) -> str | None:
-    """Returns the network interface with this address. By default Gloo uses the address of the host name."""
+    """Returns the network interface with this address, or None. Gloo's default is the host name's interface."""
     import psutil  # a dependency of Horovod
 
     for name, addresses in psutil.net_if_addrs().items():

@@ -20,8 +20,8 @@ def start(basics: Any, init: Callable[..., None], *args: Any, **kwargs: Any) -> 
     """Calls `init(basics, ...)`: HorovodBasics.init with the arguments of hvd.init().
 
     Loads the HPU module first, unless HPU_AUTOLOAD is off. If Horovod cannot find the launcher's other processes by
-    itself, runs the Gloo rendezvous. Raises errors.JobError if the rendezvous fails, or if Horovod's job still has the
-    wrong size.
+    itself, runs the Gloo rendezvous. Raises errors.HabanaModuleError if the module cannot be loaded. Raises
+    errors.JobError if the rendezvous fails, or if Horovod's job still has the wrong size.
     """
     if basics is not _tensorflow_basics():  # Horovod for PyTorch
         init(basics, *args, **kwargs)
@@ -56,7 +56,7 @@ def _load() -> None:
 
 
 def register_kernel() -> None:
-    """Registers the HPU kernel of Horovod's op, which exists only once Horovod is imported. No effect before that."""
+    """Registers the HPU kernel of Horovod's in-place broadcast. Does nothing before Horovod's library is loaded."""
     c_api.function(plugin_library.handle(), "hpu_horovod_loaded")()
 
 
@@ -68,7 +68,7 @@ def check_if_started() -> None:
 
 
 def check_size(ranks: launchers.Ranks, size: int) -> None:
-    """Raises errors.JobError if Horovod's job and the launcher's job differ in size."""
+    """Raises errors.JobError if Horovod's job differs in size from a launcher's job of several processes."""
     if ranks.size == size or ranks.size == 1:
         return
     raise errors.JobError(

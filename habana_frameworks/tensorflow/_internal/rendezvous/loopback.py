@@ -40,7 +40,10 @@ def agree(ranks: launchers.Ranks, serve: Callable[[], int], deadline: float) -> 
                 f"another process of this {ranks.launcher.value} job already joined as rank 0; give each process its "
                 "own rank"
             ) from error
-        raise errors.JobError(f"rank 0 cannot listen for the other ranks: {error}") from error
+        raise errors.JobError(
+            f"rank 0 cannot listen for the other ranks ({error}): set HPU_HOROVOD_RENDEZVOUS=127.0.0.1:port for all "
+            "processes, with a free port"
+        ) from error
     listener.listen(ranks.size)
     threading.Thread(target=_tell, args=(listener, port, ranks.size - 1), daemon=True).start()
     return HOST, port

@@ -50,7 +50,7 @@ class Access:
             )
 
     def check(self, authorization: bytes) -> None:
-        """Raises StatusError unless the client sent the right token. TLS has already checked certificates."""
+        """Raises StatusError unless the client sent the right token. The TLS handshake checks certificates."""
         if not self._token:
             return
         if not authorization:
@@ -68,7 +68,7 @@ class Access:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches "host:port"."""
+    """Whether the host of "host:port" is "localhost" or a loopback address."""
     host = address.rpartition(":")[0].strip("[]")
     try:
         return ipaddress.ip_address(host).is_loopback

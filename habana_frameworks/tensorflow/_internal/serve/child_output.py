@@ -1,4 +1,4 @@
-"""Rate-limited stderr of the fork server and the session processes, since clients control its amount."""
+"""Rate-limited output of the fork server and the session processes, because clients affect its amount."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Callable
 _READ_BYTES = 64 << 10
 _MAX_BYTES = 64 << 10
 _INTERVAL_SECONDS = 10
-# Keeps the bytes of UTF-8 sequences.
+# Translation table that replaces control characters. Keeps the bytes of UTF-8 sequences.
 _PRINTABLE = bytes(code if (code >= 32 and code != 127) or code in b"\n\t" else 32 for code in range(256))
 
 
 class OutputLimit:
-    """Passes at most 64 KiB of whole lines per 10 s and counts the rest."""
+    """Passes at most 64 KiB per 10 s, cuts at the end of a line, and counts the omitted bytes."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -24,7 +24,10 @@ class OutputLimit:
         self._omitted = 0
 
     def take(self, data: bytes) -> bytes:
-        """Returns the part of `data` to write. Replaces control characters by blanks, because clients affect it."""
+        """Returns the bytes to write for `data`, after a notice if bytes were omitted before.
+
+        Replaces control characters by spaces, because parts of the output come from clients.
+        """
         notice = b""
         if self._clock() - self._begin >= _INTERVAL_SECONDS:
             if self._omitted:
@@ -37,7 +40,7 @@ class OutputLimit:
 
 
 class ChildOutput:
-    """A pipe for the children's output. Forwards it to `target`, within the limit, until all children have ended.
+    """Pipe that forwards the children's output to `target`, within the limit, until all children have ended.
 
     Belongs to one event loop.
     """
@@ -48,7 +51,7 @@ class ChildOutput:
         self._limit = OutputLimit()
         self._loop = asyncio.get_running_loop()
         self._read_end, self.write_end = os.pipe()
-        """For the children. Call close_write_end() once they have inherited it."""
+        """Descriptor for the children. Call close_write_end() once the children have inherited it."""
         os.set_blocking(self._read_end, False)
         self._loop.add_reader(self._read_end, self.pass_on)
 
@@ -56,7 +59,7 @@ class ChildOutput:
         os.close(self.write_end)
 
     def pass_on(self) -> None:
-        """Forwards the available output. Does nothing after close()."""
+        """Forwards available output, or closes the pipe at end of file. Does nothing after close()."""
         if self._read_end < 0:
             return
         try:

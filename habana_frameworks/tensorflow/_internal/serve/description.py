@@ -38,7 +38,7 @@ class Description:
         self.sessions_closed = 0
 
     async def describe(self) -> device_pb2.DescribeResponse:
-        """Describes the server's current state. Shows the last report of a session that does not answer in time."""
+        """Describes the server's current state. Uses the last report of a session that does not answer in time."""
         await self._collect()
         settings, processes = self._settings, list(self._processes())
         response = device_pb2.DescribeResponse(
@@ -75,7 +75,7 @@ class Description:
         self.forget(process)
 
     def forget(self, process: SessionProcess) -> None:
-        """Stops waiting for the process."""
+        """Stops waiting for a report of the process."""
         answered = self._awaited.pop(process, None)
         if answered is not None and not answered.done():
             answered.set_result(None)

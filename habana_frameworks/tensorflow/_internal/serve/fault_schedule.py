@@ -20,7 +20,7 @@ _WHEN = ("at", "from", "probability")
 
 
 class Kind(enum.Enum):
-    """Kind of fault and the events that it affects (plugin/backends/common/faults.h)."""
+    """Kinds of faults; plugin/backends/common/faults.h documents the events that each kind affects."""
 
     LAUNCH = "launch"
     COPY = "copy"
@@ -44,13 +44,13 @@ class Kind(enum.Enum):
 
 
 class FaultScheduleError(ValueError):
-    """The schedule is invalid. The message names the file, the key and, if any, the most similar valid key."""
+    """The schedule is invalid. The message names the file and the faulty line, key or value."""
 
 
 def read(path: str) -> list[str]:
     """Returns the file's faults in the syntax of HPU_FAULTS, which the plugin reads.
 
-    Raises FaultScheduleError if the content is invalid, OSError if the file cannot be read.
+    Raises FaultScheduleError if the content is invalid, OSError or UnicodeDecodeError if the file cannot be read.
     """
     text = pathlib.Path(path).read_text(encoding="utf-8")
     try:
@@ -67,8 +67,10 @@ def _entries(schedule: Any) -> list[str]:
     _check_keys(schedule, "", ("seed", "faults"))
     seed = _integer(schedule.get("seed", 0), "seed", 0)
     rules = schedule.get("faults")
-    if not isinstance(rules, list) or len(rules) > _MAX_RULES:
-        raise FaultScheduleError(f"faults must be a list of at most {_MAX_RULES} objects")
+    if not isinstance(rules, list):
+        raise FaultScheduleError(f"faults must be a list of objects, got {rules!r}")
+    if len(rules) > _MAX_RULES:
+        raise FaultScheduleError(f"faults has {len(rules)} entries; the maximum is {_MAX_RULES}")
     return [f"seed={seed}", *(_entry(rule, f"faults[{number}]") for number, rule in enumerate(rules))]
 
 
@@ -118,7 +120,7 @@ def _integer(value: Any, where: str, least: int, most: int = _MAX_NUMBER) -> int
 
 def _check_keys(value: Any, where: str, known: Collection[str]) -> None:
     if not isinstance(value, dict):
-        raise FaultScheduleError(f"{where or 'the schedule'} must be a JSON object")
+        raise FaultScheduleError(f"{where or 'the schedule'} must be a JSON object, got {value!r}")
     for key in value:
         if key not in known:
             raise FaultScheduleError(f"{where + '.' if where else ''}{key} is not a valid key; {_hint(key, known)}")

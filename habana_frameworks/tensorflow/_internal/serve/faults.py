@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow._internal.serve.status import Code, StatusErro
 
 _MASK = (1 << 64) - 1
 _MAX_MILLISECONDS = 10_000
-# Fault schedules' kinds, and `allocate`, which only HPU_FAULTS has.
+# The kinds of fault schedules, and `allocate`, which only HPU_FAULTS supports.
 _KINDS = frozenset({*(kind.value for kind in fault_schedule.Kind), "allocate"})
 _DELAYS = frozenset(kind.value for kind in fault_schedule.Kind if kind.delays)
 _ENTRY = re.compile(
@@ -22,12 +22,12 @@ _ENTRY = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class _Rule:
-    """A rule of kind `busy`."""
+    """The acquisitions that a rule selects."""
 
     index: int
-    """Position among all rules of the server; the random draw depends on it."""
+    """Position among the rules that apply to all sessions; the random draw depends on it."""
     first: int
-    """First affected acquisition, from 1; 0: by probability."""
+    """First selected acquisition, from 1; 0: selected by probability."""
     onwards: bool
     probability: float
 
@@ -36,7 +36,7 @@ class BusyFaults:
     """Counts acquisitions and fails the ones that a rule selects."""
 
     def __init__(self, entries: Sequence[str]) -> None:
-        """Raises StatusError for an unreadable entry of any kind; the message names the entry."""
+        """Raises StatusError for a malformed entry of any kind; the message quotes the entry."""
         self._seed = 0
         self._rules: list[_Rule] = []
         self._count = 0
@@ -62,7 +62,7 @@ class BusyFaults:
         if rule.first:
             return self._count >= rule.first if rule.onwards else self._count == rule.first
         drawn = _mix(self._seed)
-        # Same draw as the plugin's: session, rule, stream, event.
+        # Same draw as in faults.cc: session, rule, kind of stream, event.
         for value in (0, rule.index, 0, self._count):
             drawn = _mix(drawn ^ value)
         return float(drawn >> 11) < rule.probability * float(1 << 53)
@@ -99,7 +99,7 @@ def _unreadable(entry: str) -> StatusError:
 
 
 def _mix(value: int) -> int:
-    """The finalizer of SplitMix64."""
+    """One step of the SplitMix64 generator."""
     value = (value + 0x9E3779B97F4A7C15) & _MASK
     value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK

@@ -37,7 +37,7 @@ class Forked:
 
 
 class _EndedError(Exception):
-    """The fork server has ended, or does not answer."""
+    """The fork server has ended, or was killed because its answer was late or malformed."""
 
 
 class _Process:
@@ -74,7 +74,7 @@ class _Process:
             packets.send(self._end, options)
 
     async def ask(self, files: Sequence[int]) -> tuple[pb.Forked, packets.Packet]:
-        """Requests a session process. The caller closes the packet. Raises _EndedError."""
+        """Requests a session process. The caller closes the packet. Raises _EndedError, or OSError if sending fails."""
         try:
             if self._end.fileno() >= 0:
                 packets.send(self._end, _FORK, files)
@@ -88,7 +88,7 @@ class _Process:
         try:
             packet = await asyncio.wait_for(self._answers.get(), seconds)
         except asyncio.TimeoutError:
-            _logger.error("the fork server (process %d) did not answer within %d s and is killed", self.pid, seconds)
+            _logger.error("killing the fork server (process %d): it did not answer within %d s", self.pid, seconds)
             self.kill()
             await self.ended.wait()
             raise _EndedError from None
@@ -187,7 +187,7 @@ class ForkServer:
     async def fork(self, connection: socket.socket, control: socket.socket) -> Forked:
         """Starts a session process for the connection. Raises StatusError if that fails.
 
-        control: the session's end of its control socket. The caller closes its own copies of both.
+        control: the session's end of its control socket. The caller closes its own copies of both sockets.
         """
         files = (connection.fileno(), control.fileno())
         async with self._lock:
@@ -204,7 +204,9 @@ class ForkServer:
                     raise StatusError(Code.UNAVAILABLE, f"cannot start a session process: {error.strerror}") from error
                 with contextlib.closing(packet):
                     return _forked(forked, packet)
-        raise StatusError(Code.UNAVAILABLE, "cannot start a session process: the fork server ended twice")
+        raise StatusError(
+            Code.UNAVAILABLE, "cannot start a session process: the fork server ended twice; see the server's log"
+        )
 
     async def stop(self) -> None:
         """Ends the fork server and its process group for good."""
@@ -245,7 +247,7 @@ class ForkServer:
         return process
 
     async def _replace(self, process: _Process) -> None:
-        """Waits for the end of `process` and starts a new one."""
+        """Waits for the end of `process`, then starts a new fork server."""
         await process.ended.wait()
         if self._process is not process:
             return

@@ -1,4 +1,4 @@
-"""Front process of a device server: listens, and gets a session process from the fork server for each connection."""
+"""Front process of a device server: listens, and has the fork server start a session process per connection."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Front:
         return f"{scheme}://{host}:{port}"
 
     async def stop(self) -> None:
-        """Ends all sessions and the server, within 3 s."""
+        """Ends all sessions and the server, in about 3 s at most."""
         self._stopping = True
         if self._memory is not None:
             self._memory.close()
@@ -122,7 +122,7 @@ class Front:
             end.cancel()
 
     def _open(self) -> list[socket.socket]:
-        """Opens the listening sockets. Raises StatusError."""
+        """Opens the listening sockets, and first locks the path of a Unix socket. Raises StatusError."""
         address, path = self._settings.address, self._settings.path
         if path:
             self._lock = listener.PathLock(path)
@@ -156,7 +156,7 @@ class Front:
                 connection.close()
                 return
         else:
-            with contextlib.suppress(OSError):  # the client has gone
+            with contextlib.suppress(OSError):  # the client has disconnected
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         task = asyncio.get_running_loop().create_task(self._serve(connection, peer))
         self._connections.add(task)
@@ -175,9 +175,9 @@ class Front:
             _logger.error("the connection of %s failed", peer, exc_info=task.exception())
 
     async def _serve(self, connection: socket.socket, peer: str) -> None:
-        """Serves a connection until a session process has taken it over, or until TLS has ended.
+        """Starts a session process for a connection. With TLS, then relays data until the connection ends.
 
-        _forget() closes it afterwards.
+        _forget() closes this process's copy of the connection afterwards.
         """
         try:
             if self._context is not None:
@@ -204,7 +204,7 @@ class Front:
             ending = asyncio.ensure_future(process.ended.wait())
             try:
                 await asyncio.wait([relaying, ending], return_when=asyncio.FIRST_COMPLETED)
-                if not relaying.done():  # the session's last data has not reached the client yet
+                if not relaying.done():  # the session's last data may not have reached the client yet
                     await asyncio.wait([relaying], timeout=_FLUSH_SECONDS)
             finally:
                 relaying.cancel()

@@ -67,7 +67,8 @@ class GroupTable:
     def join(self, session: Session, number: int, request: pb.JoinGroup, segment: packets.File) -> None:
         """Adds a rank. Message `number` of its session is answered when all ranks have joined.
 
-        Takes ownership of `segment`, except on error. Raises StatusError if the request contradicts other ranks.
+        Takes ownership of `segment`, except on error. Raises StatusError if the request is invalid or contradicts the
+        requests of other ranks.
         """
         self._check(session, request)
         group = self._groups.setdefault(request.id, _Group(request.id, request.size))
@@ -89,7 +90,7 @@ class GroupTable:
             self._form(group)
 
     def leave(self, session: Session, identity: bytes, rank: int, reason: bytes) -> None:
-        """Removes a rank, ends its group and notifies the other ranks. Does nothing if there is no such rank."""
+        """Removes a rank, ends its group and notifies the other ranks. Does nothing if `session` is not this rank."""
         group = self._groups.get(identity)
         if group is not None and rank in group.members and group.members[rank].session is session:
             self._end(group, rank, reason[:_MAX_REASON_BYTES] or _label(group, rank) + b" left the communicator")

@@ -13,8 +13,8 @@ import sys
 
 
 def main(*libraries: str) -> int:
-    """Runs the fork server until the front process has ended, and returns its exit code."""
-    # Closes all files inherited from the front process. Iterating up to SC_OPEN_MAX could take a billion steps.
+    """Runs the fork server until the front process has ended. Returns the fork server's exit code."""
+    # Closes inherited files except 0 to 2. Iterating up to SC_OPEN_MAX could take a billion steps.
     for entry in list(pathlib.Path("/proc/self/fd").iterdir()):
         with contextlib.suppress(OSError):  # the listing's own descriptor is already closed
             if int(entry.name) > 2:

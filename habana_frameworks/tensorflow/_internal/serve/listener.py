@@ -31,7 +31,7 @@ _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class PathLock:
-    """Lock file next to a Unix socket, which permits one server per path. The kernel releases it with the process.
+    """Lock file next to a Unix socket, for one server per path. The kernel releases the lock when the process ends.
 
     The file names its holder in the format of plugin/base/files/file_lock.h.
     """
@@ -63,7 +63,8 @@ class PathLock:
 
     def release(self) -> None:
         with contextlib.suppress(OSError):
-            os.ftruncate(self._descriptor, 0)  # the file must not name this process while the next one holds it
+            # Otherwise the file would name this process while the next server holds the lock.
+            os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
 
 
@@ -120,7 +121,9 @@ class Listener:
     def _pause_for_a_moment(self, error: OSError) -> None:
         now = self._loop.time()
         if self._timer is None or now - self._timer.when() > _QUIET_SECONDS:
-            _logger.warning("briefly not accepting connections: %s", error.strerror)
+            _logger.warning(
+                "cannot accept connections: %s; trying again. Check ulimit -n and the free memory", error.strerror
+            )
         self.pause()
         self._timer = self._loop.call_later(_PAUSE_SECONDS, self.resume)
 

@@ -28,7 +28,7 @@ class _Formatter(logging.Formatter):
 
 
 def install() -> None:
-    """Sends the front process's log to stderr or to a file, depending on the environment."""
+    """Sends the front process's log to stderr if ENABLE_CONSOLE is set, else to a file."""
     level = flags.log_level_all()
     if os.environ.get("LOG_LEVEL_BACKEND", "").isdecimal():
         level = int(os.environ["LOG_LEVEL_BACKEND"])

@@ -25,7 +25,7 @@ class Holder:
 
     @staticmethod
     def of(holder: device_pb2.Holder) -> Holder:
-        """Replaces control characters by blanks, because the command is shown to other clients."""
+        """Converts the message. Blanks replace control characters of the command, because other clients see it."""
         return Holder(holder.pid, re.sub(rb"[\x00-\x1f\x7f]", b" ", holder.command))
 
 
@@ -57,7 +57,7 @@ class ModuleTable:
         return len(self._holders)
 
     async def claim(self, request: device_pb2.Acquire) -> int:
-        """Claims the first free module that the request admits and returns its number.
+        """Claims the first free module that the request admits and returns its id.
 
         If all are held, waits for up to _GRACE_SECONDS, then raises StatusError, which names the holders.
         """
@@ -97,14 +97,17 @@ class ModuleTable:
                 listed = ",".join(map(str, candidates))
                 raise StatusError(
                     Code.INVALID_ARGUMENT,
-                    f"HLS_MODULE_ID={request.module_id} is not among HABANA_VISIBLE_MODULES={listed}",
+                    f"HLS_MODULE_ID={request.module_id} is not among HABANA_VISIBLE_MODULES={listed}: correct or unset "
+                    "one of them",
                 )
             candidates = [request.module_id]
         for module_id in candidates:
             if not 0 <= module_id < count:
+                setting = "HLS_MODULE_ID" if request.has_module_id else "HABANA_VISIBLE_MODULES"
                 raise StatusError(
                     Code.INVALID_ARGUMENT,
-                    f"module {module_id} does not exist: there are modules 0 to {count - 1} (HPU_MODULES={count})",
+                    f"{setting}: module {module_id} does not exist: there are modules 0 to {count - 1} "
+                    f"(HPU_MODULES={count})",
                 )
         return candidates
 

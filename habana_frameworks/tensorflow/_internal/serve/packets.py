@@ -27,7 +27,7 @@ class File:
 
     @property
     def is_memory(self) -> bool:
-        """Whether the file lies in memory (memfd_create, tmpfs)."""
+        """Whether the file is in memory (memfd_create, tmpfs)."""
         try:
             self.seals()
         except OSError:
@@ -80,7 +80,7 @@ def pair() -> tuple[socket.socket, socket.socket]:
 
 
 def send(end: socket.socket, data: bytes, files: Sequence[int] = ()) -> None:
-    """Sends one packet. Raises BlockingIOError if the peer does not read, another OSError if it has disconnected."""
+    """Sends one packet. Raises BlockingIOError if the queue is full, another OSError if the peer has disconnected."""
     if files:
         socket.send_fds(end, [data], list(files))
     else:
@@ -90,7 +90,8 @@ def send(end: socket.socket, data: bytes, files: Sequence[int] = ()) -> None:
 def receive(end: socket.socket, max_files: int) -> Packet | None:
     """Receives one packet; returns None if there is none yet.
 
-    Raises EOFError if the peer has closed its end, PacketError for a packet that is too large.
+    Raises EOFError if the peer has closed its end, PacketError if the packet is too large or its files cannot all be
+    received.
     """
     try:
         data, control, flags, _ = end.recvmsg(

@@ -1,4 +1,4 @@
-"""Rate-limited log of refused calls and connections, so that a flood of them cannot fill a disk."""
+"""Rate-limited log of refused calls and connections, so that clients cannot fill the disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow._internal.serve.status import Code, code_name
 _logger = logging.getLogger(__name__)
 _MAX_LINES = 20
 _INTERVAL_SECONDS = 10
-# Status codes that count as refusals. Other codes are normal: a client disconnects, all modules are held.
+# Status codes that count as refusals. Other codes are normal: a client disconnected, or all modules were held.
 _REFUSALS = frozenset(
     {
         Code.INVALID_ARGUMENT,
@@ -63,5 +63,5 @@ class RefusalLog:
 
 
 def printable(text: str) -> str:
-    """Replaces control characters by blanks, because parts of the text come from clients."""
+    """Replaces control characters by spaces, because parts of the text come from clients."""
     return "".join(character if character.isprintable() else " " for character in text)

@@ -1,4 +1,4 @@
-"""Signatures of recipes. A server loads machine code only if a server with the same key made it."""
+"""Signatures of recipes. A server loads machine code only if a server with the same key signed it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class RecipeSeal:
         """key: at least KEY_BYTES bytes, or empty for a random key. Raises StatusError for a shorter key."""
         if key and len(key) < KEY_BYTES:
             raise StatusError(
-                Code.INVALID_ARGUMENT, f"the recipe key has {len(key)} bytes, but needs at least {KEY_BYTES}"
+                Code.INVALID_ARGUMENT,
+                f"the recipe key (hpu serve --key) has {len(key)} bytes, but needs at least {KEY_BYTES}",
             )
         key = key or secrets.token_bytes(KEY_BYTES)
         self._mac_key = _mac(key, b"recipes")

@@ -131,7 +131,7 @@ class FrontService:
         return answer
 
     async def _claim(self, process: SessionProcess, message: pb.Claim) -> pb.ToSession:
-        """Claims a module."""
+        """Claims a module for the process and opens its session. Raises StatusError."""
         self._check_authorized(process)
         try:
             request = device_pb2.Acquire.FromString(message.acquire)
@@ -177,13 +177,17 @@ class FrontService:
             raise RuleError("its report cannot be parsed") from None
 
     def _share(self, process: SessionProcess, share: pb.Share, file: packets.File) -> None:
-        """Stores a session's shared memory until its client fetches it."""
+        """Stores a session's shared memory, so that its client can fetch it from the memory socket."""
         self._check_session(process)
         assert process.claim is not None
         if not self._settings.share_memory or process.claim.memory is not None:
             raise RuleError("it shared memory that was not requested")
-        if share.bytes > _MAX_SHARED_BYTES or file.size() != share.bytes or file.seals() & _SIZE_SEALS != _SIZE_SEALS:
-            raise RuleError("its shared memory has the wrong size, or its size is not sealed")
+        if share.bytes > _MAX_SHARED_BYTES:
+            raise RuleError(f"it announced shared memory of {share.bytes} bytes, limit {_MAX_SHARED_BYTES}")
+        if file.size() != share.bytes:
+            raise RuleError(f"its shared memory has {file.size()} bytes, expected {share.bytes}")
+        if file.seals() & _SIZE_SEALS != _SIZE_SEALS:
+            raise RuleError("the size of its shared memory is not sealed (F_SEAL_SHRINK, F_SEAL_GROW)")
         process.claim.memory = packets.File(file.detach())
 
     def _seal(self, process: SessionProcess, request: pb.Seal) -> bytes:
@@ -194,7 +198,7 @@ class FrontService:
         return seal
 
     def _release(self, process: SessionProcess) -> None:
-        """Frees the resources of the process's session. Does nothing if the session is already released."""
+        """Frees the module and other resources of the process's session. Repeated calls have no effect."""
         self._description.forget(process)
         self._groups.remove(process)
         claim, process.claim = process.claim, None
@@ -227,4 +231,4 @@ class FrontService:
 
     def _check_session(self, process: SessionProcess) -> None:
         if process.claim is None:
-            raise StatusError(Code.FAILED_PRECONDITION, "the connection holds no module")
+            raise StatusError(Code.FAILED_PRECONDITION, "the connection holds no module; claim one first")

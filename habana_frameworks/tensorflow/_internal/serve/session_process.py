@@ -22,7 +22,7 @@ from habana_frameworks.tensorflow.lib import control_pb2 as pb
 from habana_frameworks.tensorflow.lib import device_pb2
 
 _logger = logging.getLogger(__name__)
-# gRPC clients accept 8 KiB of headers, which contain the message.
+# gRPC clients accept 8 KiB of headers, which contain the error message.
 _MAX_MESSAGE_BYTES = 2000
 _MAX_PENDING = 256
 _AUTHORIZE_SECONDS = 30
@@ -68,7 +68,7 @@ class SessionProcess:
         self.peer = peer
         self.authorized = False
         self.claim: Claim | None = None
-        """Set from the successful Claim until Release."""
+        """The session; None before a successful Claim and after the session's release."""
         self.has_claimed = False
         self._pidfd = forked.pidfd
         self._control = control
@@ -99,7 +99,7 @@ class SessionProcess:
             self._timer.cancel()
 
     def end_soon(self) -> None:
-        """Kills the process after _END_SECONDS unless it ends before; its session is over."""
+        """Kills the process unless it ends within _END_SECONDS. Called when its session is released."""
         self._timer.cancel()
         self._timer = self._loop.call_later(_END_SECONDS, self.kill, "")
 
@@ -111,7 +111,7 @@ class SessionProcess:
 
     def refuse(self, number: int, error: StatusError) -> None:
         """Answers with an error."""
-        # Truncates between characters.
+        # Truncates the text at a character boundary.
         text = error.message.encode(errors="replace")[:_MAX_MESSAGE_BYTES].decode(errors="ignore")
         self.reply(number, pb.ToSession(status=pb.Status(code=error.code, message=text.encode())))
 
@@ -126,7 +126,7 @@ class SessionProcess:
         task.add_done_callback(lambda _: answer.close())  # in case it was cancelled before it started
 
     def send(self, message: pb.ToSession, files: Sequence[int] = ()) -> None:
-        """Sends a message. Kills the process if it does not read. Does nothing if it has ended."""
+        """Sends a message. Kills the process if the message cannot be sent. Does nothing if the process has ended."""
         if not self.alive:
             return
         try:
@@ -145,7 +145,7 @@ class SessionProcess:
         self._killed = True
         self._loop.remove_reader(self._control)
         if reason:
-            _logger.warning("session process %d of %s is killed: %s", self.pid, self.peer, reason)
+            _logger.warning("killing session process %d of client %s: %s", self.pid, self.peer, reason)
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 

@@ -16,7 +16,7 @@ class Tls:
     """The server's certificate, followed by its intermediate certificates."""
     private_key: bytes
     client_ca: bytes = b""
-    """CA certificates for client certificates; empty: clients need none."""
+    """CA certificates that verify client certificates; empty: clients need no certificate."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Compilation:
     workers: int = 0
     """Maximum number of concurrent workers; 0: number of CPUs, but at least 2 and at most 8."""
     timeout_seconds: int = 0
-    """A worker that takes longer is killed; 0: 1800."""
+    """Time limit for one program, after which the worker is killed; 0: 1800."""
 
 
 @dataclasses.dataclass(frozen=True)

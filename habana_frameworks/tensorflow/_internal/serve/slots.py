@@ -7,7 +7,7 @@ import collections
 
 
 class Slots:
-    """A fixed number of slots. Any object can hold a slot, but at most one. Belongs to one event loop."""
+    """A fixed number of slots. Any object can be a holder; a holder has one slot. Belongs to one event loop."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -28,7 +28,7 @@ class Slots:
             raise
 
     def add(self, holder: object) -> None:
-        """Takes a slot without waiting, even beyond the limit."""
+        """Occupies a slot without waiting, even beyond the limit."""
         self._holders.add(holder)
 
     def discard(self, holder: object) -> None:

@@ -6,7 +6,7 @@ import enum
 
 
 class Code(enum.IntEnum):
-    """A status code."""
+    """The values of absl::StatusCode and grpc::StatusCode."""
 
     OK = 0
     CANCELLED = 1

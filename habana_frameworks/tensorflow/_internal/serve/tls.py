@@ -1,4 +1,4 @@
-"""TLS termination in the front process, which relays the plain bytes. Session processes never see the private key."""
+"""TLS termination in the front process, which relays plaintext. Session processes never see the private key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LINGER = struct.Struct("ii")
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
-    """Returns the server's TLS context. Raises StatusError for unusable certificates."""
+    """Returns the server's TLS context. Raises StatusError for an unusable certificate or key."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION
@@ -44,11 +44,11 @@ def server_context(tls: Tls) -> ssl.SSLContext:
 
 
 class HandshakeError(Exception):
-    """The client does not speak TLS, or one side refused the other's certificate."""
+    """The TLS handshake failed; the message is the reason."""
 
 
 class TlsRelay:
-    """Relays between a client's TLS connection and a socket with the plain bytes. Belongs to one event loop.
+    """Relays between a client's TLS connection and a plaintext socket. Belongs to one event loop.
 
     Holds at most two chunks in memory: if one side does not read, the relay stops reading from the other.
     """
@@ -63,7 +63,7 @@ class TlsRelay:
         self._ended = False
 
     async def shake_hands(self) -> None:
-        """Performs the TLS handshake. Raises HandshakeError, whose message is the reason, or OSError."""
+        """Performs the TLS handshake. Raises HandshakeError, or OSError if the connection fails."""
         while True:
             try:
                 self._tls.do_handshake()
@@ -150,7 +150,7 @@ class TlsRelay:
 
 @contextlib.contextmanager
 def _file_of(content: bytes) -> Iterator[str]:
-    """Yields the path of an in-memory file, because OpenSSL reads certificates only from files."""
+    """Yields the path of an in-memory file, because load_cert_chain() accepts only paths."""
     descriptor = os.memfd_create("hpu-pem", os.MFD_CLOEXEC)
     try:
         with open(descriptor, "wb", closefd=False) as file:

@@ -44,7 +44,10 @@ def _explain_miss(arguments: argparse.Namespace) -> int:
 
 
 def _find_in_remote(misses: Sequence[Miss]) -> dict[str, str]:
-    """Maps each key to whether the remote cache has the entry. Empty if no remote cache is configured."""
+    """Maps each key to "yes" or "no": whether the remote cache has it. Empty if no remote cache is configured.
+
+    If the query fails, maps only the first key, to the error.
+    """
     if not misses or not flags.recipe_cache_remote():
         return {}
     try:

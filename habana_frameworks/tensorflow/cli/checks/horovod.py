@@ -18,7 +18,7 @@ _REMEDY = "build it for the installed TensorFlow: make horovod, or tools/build_h
 
 @dataclasses.dataclass(frozen=True)
 class Build:
-    """Build options of the installed Horovod. `tensorflow` is None if it was built without TensorFlow."""
+    """Build options of the installed Horovod. `tensorflow` is None if Horovod was built without TensorFlow."""
 
     version: str
     tensorflow: str | None

@@ -16,7 +16,7 @@ from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 _TIMEOUT_SECONDS = 120
 _BUILD = "run `make build` in the source tree, or install the package again"
-# Runs in a separate process, so that a crash of the plugin does not end the doctor.
+# Runs in a separate process, so that a crash of the plugin does not end `hpu doctor`.
 _PROBE = """
 import json, sys
 from habana_frameworks.tensorflow import errors, habana_device, library_loader, version_getter

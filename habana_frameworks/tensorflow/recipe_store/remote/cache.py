@@ -22,7 +22,7 @@ from habana_frameworks.tensorflow.recipe_store.signing_key import SigningKey
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-# A downloaded object that exceeds this size before verification is moved to a temporary file.
+# A larger download is kept in a temporary file.
 _MAX_BYTES_IN_MEMORY = 64 << 20
 _MIN_TOKEN_BYTES = 1
 
@@ -31,7 +31,7 @@ class RemoteCache:
     """Client of the remote recipe cache. Not thread safe. Methods raise subclasses of RemoteError."""
 
     def __init__(self, settings: RemoteSettings) -> None:
-        """Reads the key and the token, without contacting the storage. Raises SettingsError for unusable settings."""
+        """Reads the key and the token. Does not contact the storage. Raises SettingsError for unusable settings."""
         if not settings.key_file:
             raise SettingsError(
                 "HPU_RECIPE_CACHE_REMOTE_KEY_FILE is not set, but recipes must be signed: set it to the file with the "
@@ -54,7 +54,7 @@ class RemoteCache:
             return out
 
     def upload(self, name: str, path: str | os.PathLike[str]) -> None:
-        """Signs and uploads the local entry in the file `path`. Raises SkippedError with no text if it is gone."""
+        """Signs and uploads the entry in the file `path`. A missing file raises SkippedError with an empty text."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -91,7 +91,10 @@ class RemoteCache:
 
 
 def open_storage(settings: RemoteSettings) -> Storage:
-    """Opens the storage at the URL. Raises SettingsError for an invalid URL."""
+    """Opens the storage at the URL. Raises SettingsError for an invalid URL or token.
+
+    Raises secret_files.KeyFileError if the token file cannot be used.
+    """
     url = settings.url
     try:
         parts = urllib.parse.urlsplit(url)

@@ -1,4 +1,4 @@
-"""Errors of the remote cache. `outcome` is the error's name in the plugin (plugin/recipes/transfer_process.h)."""
+"""Errors of the remote cache. `outcome` is the error's name in the protocol of plugin/recipes/transfer_process.h."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RefusedError(RemoteError):
 
 
 class SkippedError(RemoteError):
-    """The storage does not accept this entry, but may accept others."""
+    """This entry cannot be uploaded, but others may be."""
 
     outcome = "skipped"
 

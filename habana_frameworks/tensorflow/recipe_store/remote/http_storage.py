@@ -18,7 +18,7 @@ from habana_frameworks.tensorflow.recipe_store.remote.errors import (
 from habana_frameworks.tensorflow.recipe_store.remote.storage import Storage, check_size, copy
 
 _MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
-# Longest error body that is read in order to reuse the connection; a longer one closes it.
+# A connection is reused only if at most this many bytes of the response are left to read.
 _MAX_ERROR_BYTES = 1 << 16
 _UNKNOWN_NAME = "0" * 64
 

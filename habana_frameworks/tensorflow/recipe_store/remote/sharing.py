@@ -30,7 +30,7 @@ class Status:
 
     url: str
     remote_entries: int | None
-    """Objects in the storage; None if it cannot list them."""
+    """Objects in the storage; None if the storage cannot list its objects."""
     local_entries: int
     shared: int
     """Local entries that are also in the storage."""
@@ -93,7 +93,7 @@ def status(path: str | os.PathLike[str], settings: RemoteSettings) -> Status:
 
 
 def holds(cache: RemoteCache, key: str, settings: RemoteSettings) -> bool:
-    """Whether the storage has an object of this key."""
+    """Whether the storage has an object with this key. Raises StorageError after the time limit."""
     with time_limit(settings.timeout):
         return cache.has(key)
 
@@ -122,7 +122,7 @@ def push(path: str | os.PathLike[str], settings: RemoteSettings, overwrite: bool
 
 
 def pull(path: str | os.PathLike[str], settings: RemoteSettings, keys: Sequence[str] = ()) -> Pulled:
-    """Fetches entries that fit this installation and machine: the given `keys`, or all entries if the storage can list.
+    """Fetches entries that fit this installation and machine: those named in `keys`, or all if `keys` is empty.
 
     Raises RemoteError if the settings are unusable or the storage cannot list its entries, StoreError if the directory
     cannot be used.

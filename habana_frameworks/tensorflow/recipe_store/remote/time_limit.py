@@ -1,4 +1,4 @@
-"""Time limit for a whole transfer; a socket's timeout restarts with each byte."""
+"""Time limit for a whole transfer; a socket's timeout applies to each read or write."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Raises StorageError in the `with` block after `seconds`. Main thread only, because it uses SIGALRM."""
 
     def expire(signal_number: int, frame: types.FrameType | None) -> None:
-        raise StorageError(f"the transfer timed out after {seconds:g} s (HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S)")
+        raise StorageError(f"the transfer timed out after {seconds:g} s; raise HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S")
 
     before = signal.signal(signal.SIGALRM, expire)
     signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def _close_inherited_files() -> None:
-    """Closes files inherited from the program, so that its locks and sockets end with it."""
+    """Closes files inherited from the program, so that the program's locks and sockets do not outlive the program."""
     for descriptor in [int(path.name) for path in pathlib.Path("/proc/self/fd").iterdir()]:
         if descriptor > 2:
             with contextlib.suppress(OSError):

@@ -44,7 +44,7 @@ absl::StatusOr<double> SecondsOf(const Call& call) {
   }
 }
 
-// Seconds per call of both, from one round each.
+// Seconds per call of XLA's code and of the kernel, from one round each.
 template <typename Xla, typename Kernel>
 absl::StatusOr<Autotuner::Times> TimesOf(const Xla& xla, const Kernel& kernel) {
   Autotuner::Times times;

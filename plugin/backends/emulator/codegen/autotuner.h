@@ -31,8 +31,8 @@ class Autotuner {
   static Autotuner& OfProcess();
 
   // Whether a kernel that replaces the instruction, together with its operands in `inner`, is faster than XLA's code.
-  // Measured once per instruction with the same operand shapes. Measurements run one at a time, so that they do not
-  // disturb each other. Fails with the stopwatch's errors.
+  // Equal instructions (operation, attributes and shapes) are measured once. Measurements run one at a time, so that
+  // they do not disturb each other. Fails with the stopwatch's errors.
   absl::StatusOr<bool> PrefersKernel(const xla::HloInstruction& instruction,
                                      absl::Span<const xla::HloInstruction* const> inner = {})
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -43,9 +43,10 @@ class Autotuner {
   std::map<std::string, bool> preferred_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Compiles a program with one result twice, with and without kernels, and runs both in turn. This takes about 10 ms if
-// a call takes less than 1 ms. Returns the shortest of several times, because other load only lengthens a run. If XLA's
-// code takes more than ten times as long as the kernels, it is measured only once. Errors: see CompileRecipe.
+// Compiles a program with one result twice, with and without kernels, and runs both in turn. The runs take about 12 ms
+// if a call takes less than 1 ms. Returns the shortest of several times, because other load only lengthens a run. If
+// XLA's code takes more than ten times as long as the kernels in the first round, that round decides. Errors: see
+// CompileRecipe.
 absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program);
 
 }  // namespace hpu::emulator

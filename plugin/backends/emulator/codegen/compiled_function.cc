@@ -49,7 +49,7 @@ CompiledFunction::CompiledFunction(const FunctionParts& parts, void* entry) : pa
 }
 
 absl::Status CompiledFunction::Run(const KernelCall& call) const {
-  // Functions call no functions, so one set of tables is enough.
+  // Functions call no functions, so one set of tables per thread is enough.
   thread_local CodeTables tables;
   thread_local AlignedOperands operands;
   const std::vector<hal::ResultSpec>& specs = parts_.table.results;

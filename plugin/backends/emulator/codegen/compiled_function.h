@@ -1,4 +1,4 @@
-// CompiledFunction: code that a recipe calls from several places, wrapped as a kernel.
+// CompiledFunction: an outlined function of a recipe, wrapped as a kernel.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
 

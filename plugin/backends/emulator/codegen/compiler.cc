@@ -89,8 +89,8 @@ absl::StatusOr<OptimizedModule> RunPasses(const hal::Program& program, bool repl
   xla::HloModuleProto proto;
   if (program.hlo.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !proto.ParseFromString(program.hlo)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the program is not a serialised HloModuleProto (", program.hlo.size(), " bytes)"));
+    return absl::InvalidArgumentError(absl::StrCat("program '", program.name, "' is not a serialised HloModuleProto (",
+                                                   program.hlo.size(), " bytes)"));
   }
   OptimizedModule optimized;
   HPU_ASSIGN_OR_RETURN(optimized.table, MakeProgramTable(proto));

@@ -23,12 +23,12 @@ struct ObjectFile {
     uint64_t flags = 0;  // SHF_…
     uint64_t size = 0;   // bytes in memory
     uint64_t alignment = 1;
-    absl::string_view data;  // `size` bytes; empty for SHT_NOBITS
+    absl::string_view data;  // `size` bytes; empty for SHT_NULL and SHT_NOBITS
   };
   struct Symbol {
     absl::string_view name;
     uint32_t section = 0;  // index, SHN_UNDEF or kAbsolute
-    uint64_t value = 0;    // offset in the section, at most its size
+    uint64_t value = 0;    // offset in the section, at most its size; for kAbsolute, the address
   };
   struct Relocation {
     uint32_t section = 0;  // section to which it applies

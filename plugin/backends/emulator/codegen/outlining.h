@@ -13,9 +13,9 @@ namespace hpu::emulator {
 
 // Replaces fusions, and other instructions that XLA compiles to loops, by kernel calls. Returns one program per kernel:
 // its parameters are the instruction's operands, and its result is a tuple of the instruction's results. Instructions
-// with the same computation and shapes share a program, which is compiled once. Outlining saves compile time, because
-// LLVM compiles one function with hundreds of loops much more slowly than hundreds of functions. Results do not change.
-// Kernel numbers start at `first_number`.
+// with the same computation, shapes and aliases share a program, which is compiled once. Outlining saves compile time,
+// because LLVM compiles one function with hundreds of loops much more slowly than hundreds of functions. Results do not
+// change. Kernel numbers start at `first_number`.
 //
 // XLA's passes must not run on `module` afterwards, because the calls do not declare all operands that they overwrite.
 // A small program stays unchanged.

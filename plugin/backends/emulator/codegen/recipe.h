@@ -37,8 +37,8 @@ class EmulatorRecipe : public hal::Recipe {
   // Runs on the pool and on the calling thread, which must not belong to the pool. Pointers are host addresses of the
   // data, one per argument and result; null for 0 bytes. A result may share the memory of the argument that it aliases,
   // and of no other. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe.
-  // Allocates only if an argument is not aligned to 16 bytes, if a result is not aligned to kWorkspaceAlignment, or if
-  // XLA's code leaves a result in other memory.
+  // Allocates only for arguments that are not aligned to 16 bytes, for results that are not aligned to
+  // kWorkspaceAlignment, and for results that XLA's code leaves in other memory.
   absl::Status Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                    ComputePool& pool) const;
 
@@ -59,11 +59,12 @@ class EmulatorRecipe : public hal::Recipe {
   const std::unique_ptr<LoadedObject> object_;
 };
 
-// Compiles on the calling thread. InvalidArgument for an invalid program, Unimplemented for features that XLA's CPU
-// compiler lacks, NotFound for custom call targets that are not registered. Thread safe.
+// The passes run on the calling thread; code of a program with outlined functions is generated on temporary threads.
+// InvalidArgument for an invalid program, Unimplemented for features that XLA's CPU compiler lacks, NotFound for custom
+// call targets that are not registered. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileRecipe(const hal::Program& program);
 
-// Compiles a program to the bytes that Serialize returns, without loading them. Only LoadRecipe reports errors of
+// Compiles a program to the bytes that Serialize returns, without loading them. LoadRecipe reports the errors of
 // loading.
 absl::StatusOr<std::string> CompileToBytes(const hal::Program& program);
 

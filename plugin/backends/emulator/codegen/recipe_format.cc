@@ -26,7 +26,7 @@ absl::Status DamagedRecipe(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("serialised recipe is damaged: ", what));
 }
 
-// Appends fixed-width little-endian values (the backend supports x86-64 only) to `bytes`, or only counts them.
+// Appends fixed-width little-endian values (the backend supports x86-64 only) to `bytes`, or only counts their bytes.
 class Writer {
  public:
   explicit Writer(std::string* bytes) : bytes_(bytes) {}
@@ -109,8 +109,8 @@ class Reader {
     rest_.remove_prefix(size);
     return value;
   }
-  // Reads a count of elements that have at least `bytes_each` bytes. Fails if fewer bytes are left, which limits the
-  // allocation if the count is damaged.
+  // Reads a count of elements that take at least `bytes_each` bytes each. Fails if fewer bytes are left, which limits
+  // the allocation if the count is damaged.
   uint32_t GetCount(size_t bytes_each) {
     uint32_t count = Get<uint32_t>();
     return Has(uint64_t{count} * bytes_each) ? count : 0;
@@ -205,14 +205,12 @@ bool SlotIsValid(const ProgramTable& table, const CodeParts& code, const BufferS
   return false;
 }
 
-bool ProfileIsValid(const RecipeProfile& profile) {
+bool CountersExist(const RecipeProfile& profile) {
   const auto valid = [&profile](uint32_t counter) { return counter < profile.counters; };
-  return profile.counters <= kMaxCounters &&
-         std::all_of(profile.instructions.begin(), profile.instructions.end(),
-                     [&valid](const ProfiledInstruction& instruction) {
-                       return valid(instruction.counter) &&
-                              std::all_of(instruction.inner.begin(), instruction.inner.end(), valid);
-                     });
+  return std::all_of(
+      profile.instructions.begin(), profile.instructions.end(), [&valid](const ProfiledInstruction& instruction) {
+        return valid(instruction.counter) && std::all_of(instruction.inner.begin(), instruction.inner.end(), valid);
+      });
 }
 
 absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
@@ -222,17 +220,20 @@ absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
     return DamagedRecipe(absl::StrCat("its workspace has ", code.workspace_bytes, " bytes, limit ", kMaxWorkspace));
   int tables = 0;
   for (const BufferSlot& slot : code.slots) {
-    if (!SlotIsValid(table, code, slot))
-      return DamagedRecipe("a buffer slot does not match its argument, result or workspace");
+    if (!SlotIsValid(table, code, slot)) {
+      return DamagedRecipe(absl::StrCat("buffer slot ", &slot - code.slots.data(), ", ", slot.bytes,
+                                        " bytes, does not match its argument, result, workspace or result table"));
+    }
     if (slot.source == BufferSlot::Source::kResultTable) ++tables;
   }
   return tables == 1 ? absl::OkStatus() : DamagedRecipe(absl::StrCat("it has ", tables, " result tables, expected 1"));
 }
 
 absl::Status Validate(const RecipeParts& parts) {
-  if (!ProfileIsValid(parts.profile))
-    return DamagedRecipe(absl::StrCat("its profile has ", parts.profile.counters, " counters, limit ", kMaxCounters,
-                                      ", or refers to a missing counter"));
+  if (parts.profile.counters > kMaxCounters) {
+    return DamagedRecipe(absl::StrCat("its profile has ", parts.profile.counters, " counters, limit ", kMaxCounters));
+  }
+  if (!CountersExist(parts.profile)) return DamagedRecipe("its profile refers to a missing counter");
   for (const FunctionParts& function : parts.functions) {
     HPU_RETURN_IF_ERROR(ValidateCode(function.table, function));
   }

@@ -1,4 +1,4 @@
-// Serialised form of a recipe: header with checksum, target, tables, object.
+// Serialised form of a recipe: header with checksum, target, tables, code, kernels, functions, profile.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_FORMAT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_FORMAT_H_
 
@@ -16,7 +16,8 @@ std::string SerializeParts(const RecipeParts& parts, absl::string_view target);
 uint64_t SerializedSize(const RecipeParts& parts, absl::string_view target);
 
 // InvalidArgument for bytes that are damaged, truncated or of another format; FailedPrecondition for a recipe that was
-// compiled for a target other than `target`. The result is consistent: every index and offset has been checked.
+// compiled for a target other than `target`. The tables of the result are consistent: every index and offset in them
+// has been checked.
 absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_view target);
 
 }  // namespace hpu::emulator

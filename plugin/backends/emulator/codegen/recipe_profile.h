@@ -31,8 +31,8 @@ struct RecipeProfile {
   uint32_t counters = 0;  // number of counters that the code writes
 };
 
-// The instructions of `module` that run in sequence, including instructions in loop bodies, with their counters from
-// `data`.
+// The instructions of `module` that run in sequence, including instructions in loop conditions and bodies, with their
+// counters from `data`.
 RecipeProfile ProfileOf(const xla::HloModule& module, const xla::HloProfilePrinterData& data);
 
 // Sums of a recipe's counters over all its runs. Thread safe.

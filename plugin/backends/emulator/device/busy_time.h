@@ -44,7 +44,7 @@ class BusyTime {
 
   std::mutex mutex_;
   int running_ = 0;                  // guarded by mutex_, like all members below
-  Clock::time_point counted_until_;  // total_ includes all time before it
+  Clock::time_point counted_until_;  // total_ includes all busy time before this
   std::chrono::nanoseconds total_{0};
 };
 

@@ -103,7 +103,8 @@ absl::Status EmulatorCommunicator::Queue(hal::Stream& stream, const common::Coll
   const bool reduces = collective.kind == Part::Kind::kAllReduce || collective.kind == Part::Kind::kReduceScatter;
   if (reduces && !IsReducible(collective.dtype)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("collectives cannot reduce elements of type ", hal::NameOf(collective.dtype)));
+        absl::StrCat(collective.kind == Part::Kind::kAllReduce ? "AllReduce" : "ReduceScatter",
+                     " does not support elements of ", hal::NameOf(collective.dtype), ": cast them to a real type"));
   }
   const Part part = {collective.kind,
                      device_->ToData(collective.source),

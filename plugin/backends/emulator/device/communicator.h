@@ -31,7 +31,8 @@ class EmulatorCommunicator final : public common::CheckedCommunicator {
   void Abort(absl::string_view reason) override;
 
  private:
-  // All collectives, or all transfers. They run in the order in which they were queued, even on several streams.
+  // Counts the collectives, or the transfers. The operations of a lane run in the order in which they were queued, even
+  // on several streams.
   struct Lane {
     uint64_t queued = 0;
     uint64_t ended = 0;

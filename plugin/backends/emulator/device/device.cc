@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/backends/common/point_event.h"
 #include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/emulator/codegen/recipe.h"
 #include "plugin/backends/emulator/device/communicator.h"
-#include "plugin/backends/emulator/device/event.h"
 #include "plugin/backends/emulator/device/stream.h"
 #include "plugin/base/status_macros.h"
 
@@ -14,7 +14,7 @@ namespace hpu::emulator {
 
 EmulatorDevice::State::State(EmulatorDevice* device, std::unique_ptr<common::Reservation> reservation,
                              common::Faults faults)
-    : memory(std::move(reservation), device->liveness_, [device] { device->WaitForStreams(); }),
+    : memory(std::move(reservation), device->liveness_, [device](hal::DeviceAddress, uint64_t) { device->WaitForStreams(); }),
       host(device->liveness_),
       faults(std::move(faults)) {}
 
@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<hal::Stream>> EmulatorDevice::CreateStream(hal::S
 
 absl::StatusOr<std::unique_ptr<hal::Event>> EmulatorDevice::CreateEvent() {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  return std::make_unique<EmulatorEvent>(liveness_);
+  return std::make_unique<common::PointEvent>(liveness_);
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> EmulatorDevice::Compile(const hal::Program& program) {

@@ -70,7 +70,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   const common::HostMemory* host_of_results() const {
     return takes_host_results_.load(std::memory_order_relaxed) ? &state_->host : nullptr;
   }
-  // Counts a command that is about to run; returns the error that a test injected, if any.
+  // Counts a command that is about to run; fails if a test injects an error or the device is lost.
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
   }

@@ -32,8 +32,9 @@ absl::StatusOr<std::shared_ptr<LocalRendezvous>> LocalRendezvous::Find(const std
   }
   const size_t others = found->has_joined_.size();  // the size never changes
   if (static_cast<int>(others) == size) return found;
-  return absl::InvalidArgumentError(
-      absl::StrCat("cannot join a communicator of ", size, " ranks: other ranks created it with ", others, " ranks"));
+  return absl::InvalidArgumentError(absl::StrCat("cannot join a communicator of ", size,
+                                                 " ranks: other ranks created it with ", others,
+                                                 " ranks; pass the same size on every rank"));
 }
 
 std::string LocalRendezvous::MissingLocked() const {
@@ -56,7 +57,8 @@ absl::Status LocalRendezvous::AwaitRanks(const hal::CommunicatorOptions& options
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   std::unique_lock<std::mutex> lock(mutex_);
   if (has_joined_[options.rank]) {
-    return absl::InvalidArgumentError(absl::StrCat("rank ", options.rank, " has already joined this communicator"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("rank ", options.rank, " has already joined this communicator; pass each rank once"));
   }
   has_joined_[options.rank] = true;
   ++joined_;

@@ -24,7 +24,7 @@ class LocalRendezvous {
 
   // Blocks until all ranks have joined, for at most a minute. Returns a mapping of the shared segment for this rank.
   // DeadlineExceeded names the missing ranks. InvalidArgument if options.rank has joined before. If one rank's
-  // options.abandoned returns true, Join fails with Cancelled on all ranks.
+  // options.abandoned returns true, Join fails with Cancelled on all ranks; if one rank times out, on the others.
   absl::StatusOr<std::unique_ptr<files::SharedMemory>> Join(const hal::CommunicatorOptions& options);
 
  private:

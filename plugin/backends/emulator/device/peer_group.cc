@@ -125,8 +125,8 @@ absl::Status PeerGroup::CompareParts(const PartRecord& own) {
                    "; issue the same collectives in the same order on every rank"));
 }
 
-// A piece is reused after kCollectivePieces (three) chunks. By then, all ranks have finished reading the piece: peers
-// call CopyOut for a chunk before they arrive at the barrier of the second chunk after it, and this rank awaits that
+// A piece is reused after kCollectivePieces (three) chunks. By then, all ranks have finished reading the piece. Peers
+// call CopyOut for a chunk before they arrive at the barrier of the second chunk after it. This rank awaits that
 // barrier before it calls CopyIn for the third chunk.
 absl::Status PeerGroup::Run(const Part& own) {
   HPU_RETURN_IF_ERROR(Check());

@@ -40,15 +40,15 @@ class PeerGroup {
   static absl::StatusOr<std::unique_ptr<files::SharedMemory>> CreateSegment(int ranks);
   // Size of the segment, for files::SharedMemory::Open.
   static absl::StatusOr<uint64_t> SegmentBytes(int ranks);
-  // InvalidArgument if the segment was not created for `size` ranks.
+  // InvalidArgument if the segment was not created for `size` ranks, or if `rank` is not one of them.
   static absl::StatusOr<std::unique_ptr<PeerGroup>> Attach(std::unique_ptr<files::SharedMemory> segment, int rank,
                                                            int size);
 
   PeerGroup(const PeerGroup&) = delete;
   PeerGroup& operator=(const PeerGroup&) = delete;
 
-  // Runs one collective; returns when the other ranks no longer use this rank's memory. If kind, elements, dtype, op or
-  // root differ between ranks, Run fails on all ranks with InvalidArgument, which lists each rank's operation.
+  // Runs one collective; returns when this rank's destination is complete. If kind, elements, dtype, op or root differ
+  // between ranks, Run fails on all ranks with InvalidArgument, which lists each rank's operation.
   absl::Status Run(const Part& own);
   // Runs transfers concurrently. The sends of one rank match the receives of its peer in order. If the elements of a
   // send and a receive differ, Exchange fails with InvalidArgument on both ranks.

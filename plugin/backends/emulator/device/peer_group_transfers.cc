@@ -18,7 +18,8 @@ namespace {
 
 absl::Status Mismatch(int sender, const ElementsRecord& sent, int receiver, const ElementsRecord& received) {
   return absl::InvalidArgumentError(absl::StrCat("rank ", sender, " sends ", sent.Describe(), ", but rank ", receiver,
-                                                 " receives ", received.Describe()));
+                                                 " receives ", received.Describe(),
+                                                 "; use the same count, data type and shape on both ranks"));
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ class PeerGroup::TransferLoop {
     return moved;
   }
 
-  // Fills one piece, if one is free.
+  // Fills and offers one piece, if one is free.
   bool Offer(State& state, PairBlock& pair, PairCounts& counts) {
     const int piece = static_cast<int>(std::find(piece_used_, piece_used_ + kTransferPieces, false) - piece_used_);
     if (piece == kTransferPieces) return false;

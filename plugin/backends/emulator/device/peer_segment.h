@@ -68,7 +68,7 @@ struct ReasonRecord {
 struct alignas(64) Bell {
   static constexpr uint32_t kAnyRank = UINT32_MAX;
 
-  // Wakes the sleeping rank if it waits for `rank`; otherwise makes no system call.
+  // Wakes the sleeping rank if it waits for `rank` or for any rank; otherwise makes no system call.
   void RingFrom(int rank);
   void Ring();
   // Sleeps until the bell rings. Returns at once if `rings` differs from `seen`, and after 50 ms at the latest, because

@@ -15,13 +15,13 @@ using hal::ReduceOp;
 // Number of elements that are reduced at a time; their sums stay in the core's cache.
 constexpr uint64_t kBlock = 2048;
 
-// Type in which the elements are added.
+// Type in which the elements are accumulated.
 template <typename T>
 using Sum = std::conditional_t<std::is_same_v<T, Eigen::half> || std::is_same_v<T, Eigen::bfloat16>, float, T>;
 
 template <typename T, typename S>
 void Merge(ReduceOp op, const T* source, uint64_t count, S* sums) {
-  // Integers wrap around, so they are added as unsigned numbers.
+  // Integer sums and products wrap around, so they are computed in unsigned types.
   const auto each = [&](const auto& merge) {
     for (uint64_t i = 0; i < count; ++i) sums[i] = merge(sums[i], static_cast<S>(source[i]));
   };
@@ -47,7 +47,7 @@ void Merge(ReduceOp op, const T* source, uint64_t count, S* sums) {
   }
 }
 
-// Type of the divisor of a sum; it can hold the number of ranks.
+// Type of the divisor of an average; wide enough for the number of ranks.
 template <typename S>
 using Divisor =
     std::conditional_t<std::is_integral_v<S>, std::conditional_t<std::is_signed_v<S>, int64_t, uint64_t>, S>;

@@ -12,7 +12,7 @@ namespace hpu::emulator {
 
 bool IsReducible(hal::DataType dtype);
 
-// Reduces `count` elements of all sources, in the order of the sources, and writes the result to all destinations. A
+// Reduces `count` elements of each source, in the order of the sources, and writes the result to every destination. A
 // destination may also be a source. Requires IsReducible(dtype).
 void Reduce(hal::DataType dtype, hal::ReduceOp op, const std::vector<const char*>& sources, uint64_t count,
             const std::vector<char*>& destinations);

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/common/point_event.h"
 #include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/common/uncached_copy.h"
 #include "plugin/backends/emulator/device/device.h"
-#include "plugin/backends/emulator/device/event.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::emulator {
@@ -42,7 +42,7 @@ EmulatorStream::~EmulatorStream() {
     static_cast<void>(state_.release());
     return;
   }
-  state_->queue.Push([](Command& command) { command.kind = Command::Kind::kStop; });
+  state_->queue.Push([](Command& command, uint64_t) { command.kind = Command::Kind::kStop; });
   state_->thread.join();
   device_->RemoveStream(this);
 }
@@ -70,7 +70,7 @@ absl::Status EmulatorStream::CopyOnDevice(hal::DeviceAddress source, hal::Device
 
 absl::Status EmulatorStream::QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host) {
   if (bytes == 0) return absl::OkStatus();
-  state_->queue.Push([&](Command& command) {
+  state_->queue.Push([&](Command& command, uint64_t) {
     command.kind = Command::Kind::kCopy;
     command.source = source;
     command.destination = destination;
@@ -84,7 +84,7 @@ absl::Status EmulatorStream::Fill(hal::DeviceAddress destination, uint8_t value,
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of Fill"));
   if (bytes == 0) return absl::OkStatus();
-  state_->queue.Push([&](Command& command) {
+  state_->queue.Push([&](Command& command, uint64_t) {
     command.kind = Command::Kind::kFill;
     command.destination = device_->ToData(destination);
     command.value = value;
@@ -101,7 +101,7 @@ absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, c
     return absl::InvalidArgumentError(
         absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
   }
-  state_->queue.Push([&](Command& command) {
+  state_->queue.Push([&](Command& command, uint64_t) {
     command.kind = Command::Kind::kLaunch;
     command.arguments.clear();
     for (const hal::DeviceAddress address : arguments.arguments) command.arguments.push_back(device_->ToData(address));
@@ -116,7 +116,7 @@ absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, c
 
 absl::Status EmulatorStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
-  auto* own = dynamic_cast<EmulatorEvent*>(&event);
+  auto* own = dynamic_cast<common::PointEvent*>(&event);
   if (own == nullptr) return absl::InvalidArgumentError("cannot record the event: it belongs to another backend");
   own->Set(Now());
   return absl::OkStatus();
@@ -124,11 +124,11 @@ absl::Status EmulatorStream::Record(hal::Event& event) {
 
 absl::Status EmulatorStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
-  const auto* own = dynamic_cast<const EmulatorEvent*>(&event);
+  const auto* own = dynamic_cast<const common::PointEvent*>(&event);
   if (own == nullptr) return absl::InvalidArgumentError("cannot wait for the event: it belongs to another backend");
   common::Point point = own->point();
   if (point.timeline == state_->timeline || (point.Reached() && point.Error().ok())) return absl::OkStatus();
-  state_->queue.Push([&](Command& command) {
+  state_->queue.Push([&](Command& command, uint64_t) {
     command.kind = Command::Kind::kWait;
     command.point = std::move(point);
   });
@@ -137,7 +137,7 @@ absl::Status EmulatorStream::Wait(const hal::Event& event) {
 
 absl::Status EmulatorStream::AddCallback(std::function<void(absl::Status)> callback) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
-  state_->queue.Push([&](Command& command) {
+  state_->queue.Push([&](Command& command, uint64_t) {
     command.kind = Command::Kind::kCallback;
     command.callback = std::move(callback);
   });
@@ -145,7 +145,7 @@ absl::Status EmulatorStream::AddCallback(std::function<void(absl::Status)> callb
 }
 
 void EmulatorStream::QueueExchange(std::function<absl::Status(const absl::Status&)> exchange) {
-  state_->queue.Push([&](Command& command) {
+  state_->queue.Push([&](Command& command, uint64_t) {
     command.kind = Command::Kind::kExchange;
     command.exchange = std::move(exchange);
   });
@@ -155,21 +155,8 @@ absl::Status EmulatorStream::Synchronize() {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const uint64_t sequence = state_->queue.pushed();
   state_->timeline->WaitFor(sequence);
-  if (!state_->failed.load(std::memory_order_acquire)) return device_->liveness().Check();
-  std::lock_guard<std::mutex> lock(state_->failure_mutex);
-  absl::Status error = state_->failure->UpTo(sequence);
-  if (!error.ok()) {
-    state_->failure = std::make_shared<common::Failure>();
-    state_->failed.store(false, std::memory_order_release);
-  }
-  return error;
-}
-
-common::Point EmulatorStream::Now() {
-  // Reads the failure before the sequence number, so a command that is pushed in between may become part of the point.
-  // The reverse order could miss a failure.
-  std::lock_guard<std::mutex> lock(state_->failure_mutex);
-  return common::Point{state_->timeline, state_->failure, state_->queue.pushed()};
+  if (!state_->error.is_set()) return device_->liveness().Check();
+  return state_->error.TakeUpTo(sequence);
 }
 
 void EmulatorStream::RunCommands() {
@@ -190,18 +177,19 @@ void EmulatorStream::Run(Command& command, uint64_t sequence) {
     case Command::Kind::kStop:
       return;
     case Command::Kind::kCallback:
-      command.callback(CurrentError());
+      command.callback(state_->error.UpTo(sequence));
       return;
     case Command::Kind::kExchange:
-      if (absl::Status status = command.exchange(CurrentError()); !status.ok()) Fail(sequence, std::move(status));
+      if (absl::Status status = command.exchange(state_->error.UpTo(sequence)); !status.ok())
+        state_->error.Set(sequence, std::move(status));
       return;
     case Command::Kind::kWait:
       // Waits even after an error, because a later event of this stream guarantees that the awaited work has ended.
-      if (absl::Status status = command.point.Wait(); !status.ok()) Fail(sequence, std::move(status));
+      if (absl::Status status = command.point.Wait(); !status.ok()) state_->error.Set(sequence, std::move(status));
       return;
     default:
-      if (state_->failed.load(std::memory_order_acquire)) return;
-      if (absl::Status status = RunWork(command); !status.ok()) Fail(sequence, std::move(status));
+      if (state_->error.is_set()) return;
+      if (absl::Status status = RunWork(command); !status.ok()) state_->error.Set(sequence, std::move(status));
   }
 }
 
@@ -239,19 +227,6 @@ absl::Status EmulatorStream::RunLaunch(Command& command) {
 std::chrono::nanoseconds EmulatorStream::launch_time() const {
   const int64_t begin = state_->launch_begin_ns.load(std::memory_order_relaxed);
   return std::chrono::nanoseconds(begin == 0 ? 0 : NowNs() - begin);
-}
-
-void EmulatorStream::Fail(uint64_t sequence, absl::Status status) {
-  std::lock_guard<std::mutex> lock(state_->failure_mutex);
-  if (state_->failed.load(std::memory_order_relaxed)) return;
-  state_->failure->Set(sequence, std::move(status));
-  state_->failed.store(true, std::memory_order_release);
-}
-
-absl::Status EmulatorStream::CurrentError() {
-  if (!state_->failed.load(std::memory_order_acquire)) return absl::OkStatus();
-  std::lock_guard<std::mutex> lock(state_->failure_mutex);
-  return state_->failure->UpTo(~uint64_t{0} - 1);
 }
 
 }  // namespace hpu::emulator

@@ -9,8 +9,10 @@
 #include <mutex>
 #include <thread>
 
+#include "plugin/backends/common/command_queue.h"
+#include "plugin/backends/common/stream_error.h"
 #include "plugin/backends/common/timeline.h"
-#include "plugin/backends/emulator/device/command_queue.h"
+#include "plugin/backends/emulator/device/command.h"
 #include "plugin/hal/stream.h"
 
 namespace hpu::emulator {
@@ -18,7 +20,8 @@ namespace hpu::emulator {
 class EmulatorDevice;
 
 // The stream's thread runs the commands in order; recipes also use the device's ComputePool. Queueing a command checks
-// all arguments, translates addresses to data pointers, and makes a system call only if the stream's thread sleeps.
+// all arguments and translates addresses to data pointers. It makes a system call only if the stream's thread sleeps or
+// the queue is full.
 class EmulatorStream final : public hal::Stream {
  public:
   EmulatorStream(EmulatorDevice* device, hal::StreamKind kind);
@@ -46,23 +49,18 @@ class EmulatorStream final : public hal::Stream {
 
   // State of the stream's thread. Leaked, not destroyed, in a forked child, where the thread does not exist.
   struct State {
-    State()
-        : timeline(std::make_shared<common::Timeline>()),
-          queue(timeline),
-          failure(std::make_shared<common::Failure>()) {}
+    State() : timeline(std::make_shared<common::Timeline>()), queue(timeline) {}
 
     const std::shared_ptr<common::Timeline> timeline;
-    CommandQueue queue;
-    std::mutex failure_mutex;
-    std::shared_ptr<common::Failure> failure;  // guarded by failure_mutex
-    std::atomic<bool> failed{false};           // whether `failure` is set; written under failure_mutex
+    common::CommandQueue<Command> queue;
+    common::StreamError error;
     // Start of the current launch, by the steady clock; 0 if there is none.
     std::atomic<int64_t> launch_begin_ns{0};
     std::thread thread;
   };
 
   // The position after all commands queued so far.
-  common::Point Now();
+  common::Point Now() const { return state_->error.PointAfter(state_->timeline, state_->queue); }
   absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host = false);
 
   // Called on the stream's thread.
@@ -70,8 +68,6 @@ class EmulatorStream final : public hal::Stream {
   void Run(Command& command, uint64_t sequence);
   absl::Status RunWork(Command& command);
   absl::Status RunLaunch(Command& command);
-  void Fail(uint64_t sequence, absl::Status status);
-  absl::Status CurrentError();
 
   EmulatorDevice* const device_;
   const hal::StreamKind kind_;

@@ -9,8 +9,8 @@
 
 namespace hpu::emulator {
 
-// Supports float32 with features in the last dimension. Operands that were converted from bfloat16 are read as
-// bfloat16.
+// Supports float32 with features in the last dimension. If x and, for the gradient, dy were converted from bfloat16,
+// the kernel reads them as bfloat16.
 absl::Status UseBatchNormKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -14,7 +14,7 @@ namespace {
 
 using xla::HloInstruction;
 
-// Below this size, a kernel call costs as much as it saves.
+// With fewer multiplications, a kernel call costs as much as it saves.
 constexpr int64_t kMinBatchedProducts = 1 << 13;
 // Products with shorter sides resemble products with vectors, for which XLA's code is fast.
 constexpr int64_t kMinSide = 4;

@@ -8,7 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces float32 products with batch dimensions, for any order of the operands' dimensions.
+// Replaces float32 products with batch dimensions. The operands' dimensions may have any order in which the free
+// dimensions merge into one, and the contracted dimensions too.
 absl::Status UseBatchedProductKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -183,7 +183,7 @@ absl::StatusOr<HloInstruction*> WithoutPadding(HloInstruction* gradient, const C
   return xla::MakeSliceHlo(gradient, begin, end, std::vector<int64_t>(begin.size(), 1));
 }
 
-// The same convolution on the padded image, because TensorFlow's gradient kernels only support "SAME" and "VALID"
+// The same convolution on the padded image, because TensorFlow's gradient kernels support only "SAME" and "VALID"
 // padding.
 Convolution OfPaddedImage(Convolution c) {
   for (Convolution::Dimension& d : c.dimensions) {
@@ -223,7 +223,7 @@ absl::StatusOr<HloInstruction*> ConvolutionKernel(HloInstruction* convolution, K
     if (operands[1] == nullptr) return nullptr;
   }
   PackConstantFilter(operands[1], &c);
-  // TensorFlow lacks some kernels, for example forward in three dimensions with odd padding, or bfloat16 without
+  // TensorFlow lacks some kernels, for example forward in three dimensions with explicit padding, or bfloat16 without
   // oneDNN.
   if (!MakeKernel(c.Spec()).ok()) return nullptr;
   HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(c, *convolution, calls));

@@ -8,9 +8,9 @@
 namespace hpu::emulator {
 
 // Replaces the selection of one element from each row of a matrix. Programs write it as a maximum (minimum) over the
-// row after a select has set the other elements to -infinity (infinity). They avoid gathers, because a gather contains
-// the number of rows, and a program with a fixed number of rows cannot be padded. When this pass runs, the padding is
-// final.
+// row after a select has set the other elements to -infinity (infinity). Such programs avoid gathers, because a gather
+// fixes the number of rows, and a program with a fixed number of rows cannot be padded. When this pass runs, the
+// padding is final.
 absl::Status ReadChosenElements(xla::HloModule* module);
 
 }  // namespace hpu::emulator

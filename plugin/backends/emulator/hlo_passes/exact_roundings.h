@@ -8,8 +8,8 @@
 namespace hpu::emulator {
 
 // XLA:CPU computes each bfloat16 op in float32 and rounds the result. It also rounds slices and maxima, whose elements
-// are bfloat16 numbers already; a rounding costs eight instructions per element. This pass runs after XLA's passes. It
-// removes such roundings, or turns them into shifts if the result is stored. Results do not change.
+// are bfloat16 numbers already; a rounding costs eight instructions per element. This pass runs after XLA's passes.
+// Inside fusions, it removes such roundings, or turns them into shifts if the result is stored. Results do not change.
 absl::Status OmitExactRoundings(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -80,7 +80,7 @@ xla::Shape FlatShape(const xla::Shape& shape) {
   return xla::ShapeUtil::MakeShapeWithDenseLayout(shape.element_type(), {xla::ShapeUtil::ElementsIn(shape)}, {0});
 }
 
-// A flat copy of an elementwise instruction that is not a parameter.
+// A flat copy of an instruction, except for parameters, bitcasts and reshapes.
 std::unique_ptr<HloInstruction> FlatInstruction(const HloInstruction& instruction, const xla::Shape& shape,
                                                 absl::Span<HloInstruction* const> operands) {
   if (instruction.opcode() == HloOpcode::kBroadcast) return HloInstruction::CreateBroadcast(shape, operands[0], {});
@@ -166,7 +166,7 @@ absl::Status Flatten(HloInstruction* instruction, const HloInstruction& loop) {
 
 absl::Status FlattenLoops(xla::HloModule* module) {
   for (HloComputation* computation : module->MakeNonfusionComputations()) {
-    // Skips bodies of split loops, which are rebuilt with their calls, and reducers, which compute scalars.
+    // Skips bodies of split loops, which are rebuilt with their calls.
     if (computation->root_instruction()->has_backend_config()) continue;
     for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
       const HloInstruction* split = SplitLoop(*instruction);

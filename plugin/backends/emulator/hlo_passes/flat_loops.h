@@ -8,8 +8,8 @@
 namespace hpu::emulator {
 
 // XLA vectorises only along the last dimension: for images with three channels, three elements at a time. This pass
-// runs after XLA's passes. Reshapes each elementwise loop to a single row, with bitcasts around it. A loop split over
-// threads keeps its number of parts. Results do not change.
+// runs after XLA's passes. It reshapes each elementwise loop over such an array to a single row, with bitcasts around
+// the loop. A loop split over threads keeps its number of parts. Results do not change.
 absl::Status FlattenLoops(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -18,7 +18,8 @@ absl::StatusOr<HostKernelCall::Array> ArrayOf(const xla::Shape& shape, const std
   if (!shape.IsArray() || !shape.is_static() || type == types->end()) {
     return absl::UnimplementedError(absl::StrCat(
         "kernel '", guid, "': user kernels do not support ", shape.ToString(),
-        "; they support arrays of float32, bfloat16, int32, int8, bool, int16 and uint8 (hpu_host_kernel.h)"));
+        "; they support arrays of static shape and of type float32, bfloat16, int32, int8, bool, int16 or uint8 "
+        "(hpu_host_kernel.h)"));
   }
   return HostKernelCall::Array{type->second, {shape.dimensions().begin(), shape.dimensions().end()}};
 }

@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 
 // Replaces each custom call of kHostKernelTarget by a call of the user kernel that it names. NotFound if no loaded
-// library has the kernel.
+// library has the kernel; Unimplemented if user kernels do not support the shapes.
 absl::Status UseHostKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

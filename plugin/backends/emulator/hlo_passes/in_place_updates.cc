@@ -49,7 +49,7 @@ std::vector<Variable> CopiedVariables(const xla::HloModule& module) {
   return variables;
 }
 
-// The instructions that read the copy. Empty if the memory of the copy or of the variable holds yet another value.
+// The instructions that read the copy. Empty if the memory of the copy or of the variable also holds another value.
 std::vector<HloInstruction*> ReadersOf(const Variable& variable, const xla::HloAliasAnalysis& aliases) {
   const xla::HloBuffer& copied = aliases.GetUniqueBufferAt(variable.copy);
   const xla::HloBuffer& kept = aliases.GetUniqueBufferAt(variable.argument);

@@ -9,7 +9,8 @@ namespace hpu::emulator {
 
 // If a result uses the memory of an argument, XLA copies the argument unless every schedule runs its readers before the
 // update. This pass runs after XLA's passes. It adds control dependencies that run the readers first, and removes the
-// copy. The copy stays if a reader needs the updated value, or if the update is not elementwise.
+// copy. The copy stays if a reader needs the updated value, or if the update reads the old value other than element by
+// element.
 absl::Status UpdateInPlace(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -27,7 +27,7 @@ using KernelChoice = std::function<absl::StatusOr<bool>(const xla::HloInstructio
 // The kernels that one program calls, numbered. Not thread safe.
 class KernelCalls {
  public:
-  // Passes call `choice` where XLA's code also calls a library. Null: kernels are always preferred.
+  // `choice` decides where XLA's code would call a library too. Null: kernels are always preferred.
   explicit KernelCalls(KernelChoice choice = nullptr) : choice_(std::move(choice)) {}
 
   // Returns the result of the choice; true without a choice.
@@ -35,7 +35,8 @@ class KernelCalls {
                                absl::Span<const xla::HloInstruction* const> inner = {}) const;
 
   // Adds a call of the kernel to the computation of its operands. All arrays are dense and row-major; `shape` is a
-  // tuple if the kernel returns several arrays. Fails with MakeKernel's error if this machine lacks the kernel.
+  // tuple if the kernel returns several arrays. Fails with MakeKernel's error if the kernel cannot be made on this
+  // machine.
   absl::StatusOr<xla::HloInstruction*> Add(KernelSpec spec, absl::Span<xla::HloInstruction* const> operands,
                                            xla::Shape shape);
 
@@ -49,7 +50,7 @@ class KernelCalls {
 // Returns an instruction's replacement, of the same shape, or null to keep the instruction.
 using Replacement = absl::FunctionRef<absl::StatusOr<xla::HloInstruction*>(xla::HloInstruction*)>;
 
-// Calls `replacement` for each instruction of the program with this opcode.
+// Calls `replacement` for each instruction with this opcode outside fusions, and replaces the instruction.
 absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replacement replacement);
 
 // Returns the replacement of a marked call, or null to keep the call. The second argument holds the attributes of its
@@ -61,8 +62,8 @@ using CallReplacement =
 // computations that only replaced calls used, so that later passes do not add kernels to dead code.
 absl::Status ReplaceMarkedCalls(xla::HloModule* module, absl::string_view operation, CallReplacement replacement);
 
-// The instruction behind reshapes and conversions that change nothing, as tf2xla emits them; `instruction` itself if
-// there are none.
+// Follows `instruction` through reshapes and conversions that change nothing, as tf2xla emits them. Returns
+// `instruction` itself if there are none.
 xla::HloInstruction* SourceOf(xla::HloInstruction* instruction);
 
 // `value`, converted to the element type `type`.

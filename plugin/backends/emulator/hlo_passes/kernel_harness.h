@@ -18,7 +18,7 @@
 
 namespace hpu::emulator {
 
-// Random small numbers; the same sequence for the same seed.
+// Random integers; the same sequence for the same seed.
 class Dice {
  public:
   explicit Dice(uint32_t seed) : random_(seed + 1) {}
@@ -72,7 +72,8 @@ std::vector<T> ElementsOf(absl::string_view bytes) {
 // other types, require equal bits.
 void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
-// Compares only with a recipe without kernels, for instructions that the evaluator does not support.
+// Like ExpectSameAsEvaluator, but compares with a recipe without kernels, and expects no number of kernels. For
+// instructions that the evaluator does not support.
 void ExpectSameAsXla(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                      double tolerance);
 // Runs both comparisons above. The tolerance against XLA's own code is at least 2e-6, because XLA may add in another

@@ -49,7 +49,7 @@ bool Fits(const LinearAlgebra& kernel, const HloInstruction& call) {
   return true;
 }
 
-// Fills in the sizes and calls the kernel, unless it does not support them.
+// Fills in the sizes and calls the kernel; null if the kernel does not support the arrays.
 absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* instruction, KernelCalls* calls) {
   for (const HloInstruction* operand : instruction->operands()) {
     const xla::Shape& shape = operand->shape();

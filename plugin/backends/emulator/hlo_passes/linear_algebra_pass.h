@@ -7,8 +7,8 @@
 
 namespace hpu::emulator {
 
-// Replaces calls marked `linear_algebra` (plugin/program/marked_call.h), Cholesky decompositions and triangular solves
-// from the left, for float32 and float64. Removes the called computations.
+// Replaces calls marked `linear_algebra` (plugin/program/marked_call.h), lower Cholesky decompositions, and triangular
+// solves from the left without a unit diagonal, for float32 and float64. Removes the called computations.
 absl::Status UseLinearAlgebraKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

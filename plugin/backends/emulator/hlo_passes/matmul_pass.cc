@@ -15,7 +15,7 @@ namespace {
 
 using xla::HloInstruction;
 
-// Below these sizes, a call costs as much as it saves. With bfloat16 instructions the limit is lower if the second
+// With fewer multiplications, a call costs as much as it saves. For bfloat16, the limit is lower if only the second
 // operand is transposed, because XLA's product is slowest then.
 constexpr int64_t kMinProducts = 1 << 20;
 constexpr int64_t kMinTransposedBfloat16Products = 1 << 18;

@@ -1,4 +1,4 @@
-// Pass that replaces gradients that are added at given positions of images by kernels.
+// Pass that replaces scatter-additions of gradients into images by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_PLACED_GRADIENT_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_PLACED_GRADIENT_PASS_H_
 

@@ -31,8 +31,8 @@ Window WindowOf(const HloInstruction& convolution) {
     one = one && d.size() == 1;
     whole = whole && d.size() == convolution.operand(0)->shape().dimensions(numbers.input_spatial_dimensions(i));
   }
-  // A 1x1 input with a 1x1 window satisfies both. Choose the one whose dot needs no transpose: kWholeInput for a filter
-  // gradient, else kOneElement.
+  // A 1x1 input with a 1x1 window satisfies both. Chooses the one whose dot needs no transpose: kWholeInput for a
+  // filter gradient, else kOneElement.
   if (one && (!whole || numbers.output_batch_dimension() == 0)) return Window::kOneElement;
   return whole ? Window::kWholeInput : Window::kOther;
 }
@@ -57,7 +57,8 @@ bool IsWorthIt(const HloInstruction& convolution, const std::vector<std::pair<in
 }
 
 // Returns a dot that computes the convolution: [batch, spatial dimensions (unless contracted), features], reshaped to
-// the convolution's shape. Null if the convolution's dimension order differs, or if no kernel is worth it.
+// the convolution's shape. Null if the window or the order of the dimensions does not allow it, or if the product is
+// too small for a kernel.
 absl::StatusOr<HloInstruction*> ProductOf(HloInstruction* convolution) {
   const Window window = WindowOf(*convolution);
   if (window == Window::kOther || convolution->feature_group_count() != 1 || convolution->batch_group_count() != 1 ||

@@ -71,8 +71,8 @@ bool BeginsAtNothing(HloInstruction* reduce, ColumnReduction::Function function)
   return IsConstantOf(initial, function == ColumnReduction::Function::kProduct ? 1 : 0);
 }
 
-// The kernel's operands: the factors if it sums products, and the bfloat16 arrays if nothing else reads them as
-// float32.
+// The kernel's operands. A sum of products takes the factors. Widened operands are replaced by their bfloat16 arrays if
+// no array has another user.
 std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction* kernel) {
   std::vector<HloInstruction*> operands = {reduce->mutable_operand(0)};
   if (operands[0]->shape().element_type() == xla::PRED) {
@@ -87,7 +87,7 @@ std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction
     operands = {source->mutable_operand(0)};
     if (!square) operands.push_back(source->mutable_operand(1));
   }
-  // If other users need the float32 array, it is in memory anyway.
+  // Other users of the bfloat16 array usually convert it too; then the float32 array is in memory anyway.
   const auto is_narrow = [](const HloInstruction* operand) {
     return IsWidened(operand) && operand->operand(0)->user_count() == 1;
   };

@@ -1,4 +1,4 @@
-// Pass that replaces reductions over leading dimensions by kernels.
+// Pass that replaces reductions over adjacent dimensions by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_REDUCTION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_REDUCTION_PASS_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu::emulator {
 
-// Replaces float32 sums, maxima and products, and the logical and / or of booleans. The reduced dimensions must be
-// adjacent. If they include the last dimension, the rows must be few and long, because XLA's code is fast for many
-// rows. A summed product or square, and a conversion from bfloat16, become part of the kernel.
+// Replaces float32 sum, max and product reductions, and boolean and / or reductions, by kernel calls. Leaves a reduction
+// unchanged if its dimensions are not adjacent. If they include the last dimension, it also leaves many or short rows to
+// XLA, whose code is fast for them. The kernel includes the operand's product, square or conversion from bfloat16.
 absl::Status UseReductionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -84,8 +84,8 @@ HloInstruction* Expanded(HloInstruction* exponential) {
   HloInstruction* const n = a.Unary(HloOpcode::kRoundNearestEven, a.Binary(HloOpcode::kMultiply, x, a.Number(kLog2E)));
   HloInstruction* r = a.Binary(HloOpcode::kSubtract, x, a.Binary(HloOpcode::kMultiply, n, a.Number(kLn2High)));
   r = a.Binary(HloOpcode::kSubtract, r, a.Binary(HloOpcode::kMultiply, n, a.Number(kLn2Low)));
-  // Multiplies in two steps, because 2^n itself may be too large or too small. Converts through int32, because
-  // processors without AVX-512 cannot convert float64 to int64.
+  // Multiplies in two steps, because 2^n itself may overflow or underflow. Converts through int32: without AVX-512
+  // there is no vector conversion from float64 to int64.
   HloInstruction* const whole = Converted(Converted(n, xla::S32), xla::S64);
   HloInstruction* const half = a.Binary(HloOpcode::kShiftRightArithmetic, whole, a.Number<int64_t>(1));
   HloInstruction* const rest = a.Binary(HloOpcode::kSubtract, whole, half);

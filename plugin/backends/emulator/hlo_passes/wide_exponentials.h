@@ -7,9 +7,10 @@
 
 namespace hpu::emulator {
 
-// XLA calls the C library for each exponential of float64. This pass expands exponentials of arrays inside fusions. It
-// runs after XLA's passes, so that they treat exponentials as expensive and do not duplicate them. Results differ from
-// the exact ones by at most two units in the last place. Denormal results are kept unless the thread flushes them.
+// XLA calls the C library for each float64 exponential. This pass expands array exponentials inline; one outside a
+// fusion first becomes a fusion of its own. It runs after XLA's passes, so that they still treat exponentials as
+// expensive and do not duplicate them. The error is at most 2 ULP. Denormal results are kept unless the thread flushes
+// them.
 absl::Status ExpandWideExponentials(xla::HloModule* module);
 
 }  // namespace hpu::emulator

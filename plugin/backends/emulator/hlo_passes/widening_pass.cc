@@ -91,7 +91,7 @@ absl::StatusOr<HloInstruction*> Widen(HloInstruction* sum) {
   return Converted(wide, xla::BF16);
 }
 
-// Moves a rounding behind the transposition of a product, because other passes replace a product together with its
+// Moves a rounding after the transposition of a product, because other passes replace a product together with its
 // transposition.
 absl::StatusOr<HloInstruction*> TransposeBeforeRounding(HloInstruction* transpose) {
   HloInstruction* rounded = transpose->mutable_operand(0);

@@ -7,11 +7,11 @@
 
 namespace hpu::emulator {
 
-// Computes instructions that add bfloat16 numbers in float32 and rounds their results once: products, convolutions,
-// sums, sums over windows, scatter and select-and-scatter. Does the same for reductions that multiply. XLA would round
-// after each addition, in loops over single elements; a card does not. Kernels for float32 can replace the widened
-// instructions. Operands are converted before reversals, transpositions and reshapes, and products are rounded after
-// their transposition, because the passes for kernels expect conversions there.
+// Computes in float32 the instructions that add bfloat16 numbers, and rounds their results once: products,
+// convolutions, sums, sums over windows, scatter and select-and-scatter. Does the same for reductions that multiply.
+// XLA would round after each addition, in loops over single elements; a card does not. Kernels for float32 can replace
+// the widened instructions. Operands are converted before reversals, transpositions and reshapes, and products are
+// rounded after their transposition, because the passes for kernels expect conversions there.
 absl::Status WidenSums(xla::HloModule* module);
 
 }  // namespace hpu::emulator

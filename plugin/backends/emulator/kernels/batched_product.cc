@@ -21,7 +21,7 @@ constexpr int kRows = 8;
 constexpr int64_t kAddends = 256;
 // Number of multiplications that one thread computes in about 20 µs.
 constexpr int64_t kPieceProducts = 1 << 20;
-// Minimum number of tasks of a kernel, if its matrices have enough rows.
+// Maximum number of tasks if few matrices are split by rows.
 constexpr int64_t kMinPieces = 16;
 
 // Some rows of one product.
@@ -41,7 +41,8 @@ struct Strip {
   int64_t column;
 };
 
-// Adds the products of the elements from `begin` to `end` of the inner dimension to a tile of the result.
+// Computes a tile's sums over the elements from `begin` to `end` of the inner dimension. Adds the sums to the result,
+// or stores them if `begin` is 0.
 template <int rows, int n>
 HPU_INLINE void AddToTile(const Work& work, const Strip& strip, int64_t row, int64_t begin, int64_t end) {
   const BatchedProduct& product = *work.product;

@@ -69,7 +69,7 @@ struct ReduceLanes {
     float sum[kLanes];
     HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::kInitial;
     int64_t row = 0;
-    // Adds four rows to each other before adding them to the sum, to lose less precision.
+    // Combines four rows with each other first, so that sums lose less precision.
     for (; row + 4 <= piece.rows; row += 4, a += 4 * s, b += 4 * s) {
       HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
         const float low = F::Of(ElementAt(a, b, c), ElementAt(a, b, c + s));
@@ -163,13 +163,15 @@ template <typename T>
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeOf(Function function, const Columns& columns) {
   if (ColumnReductionKernel<T>::RunOf(function) == nullptr)
     return absl::InvalidArgumentError(
-        absl::StrCat("unknown function ", static_cast<int64_t>(function), ": expected 0 to 4"));
+        absl::StrCat("unknown function ", static_cast<int64_t>(function),
+                     ": expected 0 (sum), 1 (sum of squares), 2 (sum of products), 3 (maximum) or 4 (product)"));
   return std::make_unique<ColumnReductionKernel<T>>(function, columns);
 }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() < 2)
-    return absl::InvalidArgumentError("expected 5 parameters: function, element type, outer, rows and columns");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected 5 parameters: function, element type, outer, rows and columns; got ", parameters.size()));
   const auto function = static_cast<Function>(parameters[0]);
   HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse(parameters.subspan(2)));
   switch (static_cast<Element>(parameters[1])) {

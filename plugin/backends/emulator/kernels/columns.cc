@@ -19,7 +19,7 @@ int64_t CeilOfRatio(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 absl::StatusOr<Columns> Columns::Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 3 || *std::min_element(parameters.begin(), parameters.end()) <= 0) {
-    return absl::InvalidArgumentError("expected positive outer, rows and columns");
+    return absl::InvalidArgumentError("expected 3 sizes, each at least 1: outer, rows and columns");
   }
   return Columns{parameters[0], parameters[1], parameters[2]};
 }

@@ -31,8 +31,8 @@ struct ColumnPiece {
   float* partial;  // destination of the piece's partial results: `values` arrays of `columns`
 };
 
-// Partition of a reduction into pieces. The partition depends only on the sizes, and pieces are combined in order, so
-// results are the same in every run and for any number of threads.
+// Partition of a reduction into pieces. The partition depends only on the sizes, and pieces are combined in order. So
+// results do not depend on the run or the number of threads.
 class ColumnPlan {
  public:
   // `values`: number of results per column.

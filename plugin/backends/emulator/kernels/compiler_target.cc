@@ -33,7 +33,8 @@ HostCpu DetectHostCpu() {
   return cpu;
 }
 
-// Names of the kernels. Includes whether oneDNN is used, because its results differ from TensorFlow's other kernels.
+// Names of the kernels, and whether oneDNN and autotuning are on. oneDNN's results differ from those of TensorFlow's
+// other kernels.
 std::string Kernels() {
   if (!flags::EmulatorKernels()) return "none";
   return absl::StrCat(KernelNames(), !IsTargetGeneric() && IsOneDnnOn() ? " by oneDNN" : "",
@@ -50,7 +51,7 @@ const HostCpu& GetHostCpu() {
 bool IsTargetGeneric() {
   static const bool generic = [] {
     if (flags::EmulatorTarget() != "generic") return false;
-    // XLA multiplies matrices by Eigen, which selects oneDNN code for the processor. Eigen reads the variable at its
+    // XLA multiplies matrices with Eigen, which selects oneDNN code for the processor. Eigen reads the variable at its
     // first product.
     setenv("TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL", "0", /*overwrite=*/1);
     return true;

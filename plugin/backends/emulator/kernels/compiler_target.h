@@ -22,7 +22,8 @@ bool IsTargetGeneric();
 const HostCpu& GetTargetCpu();
 
 // Everything that a recipe depends on apart from its program: backend and TensorFlow version, CPU, number of threads,
-// kernels, XLA_FLAGS. A recipe loads only if it was compiled with the same string. Thread safe.
+// optimisation level, timing, kernels, XLA_FLAGS. A recipe loads only if it was compiled with the same string. Thread
+// safe.
 std::string CompilerTarget();
 
 }  // namespace hpu::emulator

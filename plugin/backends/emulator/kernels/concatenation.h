@@ -1,4 +1,4 @@
-// Kernel for concatenations.
+// Kernel that concatenates slices of arrays along one dimension.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CONCATENATION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CONCATENATION_H_
 

@@ -87,7 +87,7 @@ void AddBias(tensorflow::NodeDef* node, tensorflow::DataType dtype) {
   attributes["fused_ops"].mutable_list()->add_s("BiasAdd");
 }
 
-// Unimplemented if TensorFlow's kernel would accept the call, but then fail or compute something else.
+// Unimplemented if TensorFlow's kernel would accept the call, but then fail, be slow or compute something else.
 absl::Status CheckKernel(const Convolution& c) {
   const bool one_dnn = c.UsesOneDnn(), three = c.dimensions.size() == 3;
   const char* lacking = nullptr;

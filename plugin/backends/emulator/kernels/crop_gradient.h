@@ -1,4 +1,4 @@
-// Kernel for gradients of image crops.
+// Kernel for gradients of image crops (tf.image.crop_and_resize).
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CROP_GRADIENT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CROP_GRADIENT_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Operands and result: see crop_gradient in plugin/program/marked_call.h. Sums are added in the order of the boxes and
-// their pixels.
+// Operands and result: see crop_gradient in plugin/program/marked_call.h. The gradient of the images adds contributions
+// in the order of the boxes and their pixels. The order of all sums is fixed.
 struct CropGradient {
   // Gradient of the images, or of the sampling coordinates y and x.
   enum class Of : int64_t { kImage = 0, kPlaces = 1 };

@@ -20,7 +20,7 @@ constexpr char kName[] = "cumulative.4";
 constexpr int64_t kMinInner = 16;
 constexpr int64_t kGathered = 64;
 
-// `columns` adjacent sequences of one outer index. Pointers are at the element that is accumulated first.
+// `columns` adjacent sequences of one outer index. Pointers point to the element that is accumulated first.
 template <typename T>
 struct Work {
   const T* from;
@@ -68,7 +68,7 @@ HPU_INLINE void Accumulate(const Work<T>& work) {
   }
 }
 
-// One column.
+// Like Accumulate, but for one sequence, whose running value stays in a register.
 template <typename T, typename F>
 void AccumulateColumn(const T* from, T* to, int64_t stride, int64_t size) {
   T last = to[0] = from[0];
@@ -78,7 +78,7 @@ void AccumulateColumn(const T* from, T* to, int64_t stride, int64_t size) {
   }
 }
 
-// Sequences of `size` elements, `stride` apart. Pointers are at the element that is accumulated first.
+// Sequences of `size` elements, `stride` apart. Pointers point to the element that is accumulated first.
 struct Sequences {
   const float* const* from;
   float* const* to;
@@ -225,8 +225,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       *std::min_element(parameters.begin() + 4, parameters.end()) <= 0 ||
       (parameters[1] != 0 && parameters[0] == static_cast<int64_t>(Function::kLogAddExp))) {
     return absl::InvalidArgumentError(
-        "expected 7 parameters: function (0 to 2), type (0 to 2), reverse and from_neutral (0 or 1), and positive "
-        "outer, size and inner; function 2 (kLogAddExp) requires type 0 (kFloat32)");
+        "expected 7 parameters: function (0: add, 1: multiply, 2: log-add-exp), type (0: float32, 1: int32, 2: "
+        "float64), reverse and from_neutral (0 or 1), and positive outer, size and inner; function 2 requires type 0");
   }
   return std::make_unique<CumulativeKernel>(
       Cumulative{static_cast<Function>(parameters[0]), static_cast<NumberType>(parameters[1]), parameters[2] != 0,

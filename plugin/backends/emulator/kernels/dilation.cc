@@ -22,7 +22,7 @@ constexpr int64_t kSideBySide = 256;
 // The filter's gradient is summed in at most this many partial sums, each over some rows of windows.
 constexpr int64_t kMaxPieces = 16;
 
-// The part of a window that is inside the image.
+// The part of a window that is inside the image, in one dimension.
 struct Taps {
   int64_t begin;  // start of the window, perhaps outside the image
   int64_t first;
@@ -51,7 +51,7 @@ struct Window {
   int64_t rows;
   int64_t columns;
   // `to`: destination of the maximum, or of the maximum's gradient. `otherwise`: destination of the gradient if no sum
-  // counts; null: the window's first element.
+  // exceeds the lowest float; null: the window's first element.
   float* to;
   float* otherwise;
   Steps to_steps;

@@ -118,7 +118,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (parameters.size() != 4 || parameters[0] < 0 || parameters[0] >= ElementaryFunction::kFunctions ||
       parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 || parameters[3] <= 0) {
     return absl::InvalidArgumentError(
-        "expected 4 parameters: function (0 to 6), bfloat16 and uniform (0 or 1), and elements > 0");
+        "expected 4 parameters: function (0: sin, 1: cos, 2: tan, 3: asin, 4: acos, 5: atan2, 6: pow), bfloat16 and "
+        "uniform (0 or 1), and elements > 0");
   }
   const int64_t number = parameters[0];
   const ElementaryFunction function{static_cast<Function>(number), parameters[1] != 0, parameters[2] != 0,

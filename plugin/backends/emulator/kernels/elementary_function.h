@@ -1,4 +1,4 @@
-// Kernel for elementary functions of the elements of one array, or of pairs of elements of two.
+// Kernel for element-wise elementary functions of one or two arrays.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ELEMENTARY_FUNCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ELEMENTARY_FUNCTION_H_
 

@@ -14,7 +14,7 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "extremum.2";
-// Number of elements that one step of OverLanes processes at most; each has its own extremum.
+// Maximum number of elements in one step of OverLanes; each lane has its own extremum.
 constexpr int kLanes = 64;
 // Columns that a thread processes at once, so that their extrema stay in the first-level cache.
 constexpr int64_t kMaxColumns = 128;
@@ -41,7 +41,8 @@ struct Place {
   bool nan;       // whether the row or section contains a NaN
 };
 
-// Columns of one outer index, of `size` rows that are `stride` elements apart.
+// Columns of one outer index, with `size` rows that are `stride` elements apart. If `stride` is 1: `columns`
+// consecutive rows of `size` elements.
 template <typename T>
 struct Work {
   const T* from;
@@ -85,7 +86,7 @@ HPU_INLINE void ValuesOfColumns(const Work<T>& work) {
   for (int64_t c = 0; c < work.columns; ++c) StoreExact(extrema[c], work.values + c);
 }
 
-// Consecutive rows of `columns` elements.
+// A row, and for each lane the extremum, its position and whether there was a NaN.
 template <typename T>
 struct RowWork {
   const T* row;

@@ -4,7 +4,7 @@
 
 namespace hpu::emulator {
 
-// The XLA runtime function that generated code calls to run the parts of a loop.
+// Symbol of the XLA runtime function that generated code calls to run the parts of a loop.
 inline constexpr char kForkJoinSymbol[] = "__xla_cpu_runtime_ParallelForkJoin";
 // Address of the replacement, which runs on the pool of the thread's RecipeKernels::Scope. XLA's function queues all
 // parts of the loop but one, and waits even for parts that no thread has started. In the replacement, the calling

@@ -1,6 +1,5 @@
 // Elementary functions of float32 without branches, so that loops over them are vectorised. Each differs from the exact
-// value by at most three units in the last place; infinities, NaN and signs of zeros are exact too. Denormal numbers
-// may count as zeros.
+// value by at most 3 ULP; infinities, NaN and signs of zeros are exact too. Denormals may count as zeros.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_FORMULAS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_FORMULAS_H_
 

@@ -19,7 +19,8 @@ absl::StatusOr<FourierTransform> Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() < 4 || parameters.size() > 6 || parameters[0] < 0 || parameters[0] > 3 ||
       parameters[1] >> 1 != 0 || *std::min_element(parameters.begin() + 2, parameters.end()) <= 0) {
     return absl::InvalidArgumentError(
-        "expected kind (0 to 3), of_doubles (0 or 1), batch > 0, and 1 to 3 positive lengths");
+        "expected kind (0: forward, 1: inverse, 2: from real, 3: to real), of_doubles (0 or 1), batch > 0, and 1 to 3 "
+        "positive lengths");
   }
   return FourierTransform{
       static_cast<Kind>(parameters[0]), parameters[1] != 0, parameters[2], {parameters.begin() + 3, parameters.end()}};

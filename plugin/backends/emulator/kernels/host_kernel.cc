@@ -25,7 +25,7 @@ void AddArrays(const std::vector<HostKernelCall::Array>& arrays, std::vector<int
   }
 }
 
-// Inverse of AddText and AddArrays. Checks everything, because recipes come from disk.
+// Inverse of AddText and AddArrays. Checks all counts, because recipes may come from disk.
 class Reader {
  public:
   explicit Reader(absl::Span<const int64_t> parameters) : left_(parameters) {}

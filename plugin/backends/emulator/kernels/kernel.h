@@ -1,4 +1,4 @@
-// Kernel: a precompiled function of the plugin that recipes call where XLA's own code would be slower.
+// Kernel: a function that recipes call, which replaces slower XLA code, runs a user kernel or is outlined.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_KERNEL_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_KERNEL_H_
 
@@ -25,11 +25,11 @@ struct KernelSpec {
 };
 
 // One call. Arrays are dense, row-major and aligned like the recipe's buffers; null for 0 bytes. Results share no
-// memory with operands.
+// memory with operands, except in outlined functions.
 struct KernelCall {
   const void* const* operands;
   void* const* results;
-  void* workspace;  // for the recipe's functions only; other kernels have none
+  void* workspace;  // for outlined functions only
   ComputePool& pool;
 };
 
@@ -44,7 +44,7 @@ class Kernel {
   virtual absl::Status Run(const KernelCall& call) const = 0;
 };
 
-// Makes a kernel from KernelSpec::parameters; InvalidArgument if the kernel does not support them.
+// Makes a kernel from KernelSpec::parameters; fails if the kernel does not support the parameters.
 using KernelFactory = absl::StatusOr<std::unique_ptr<const Kernel>> (*)(absl::Span<const int64_t> parameters);
 
 // Called by static initialisers. Names are unique; a kernel whose parameters or results change must get a new name.

@@ -1,4 +1,4 @@
-// Loops over adjacent elements in steps of a fixed size, so that compilers keep the elements of a step in registers.
+// Loops over adjacent elements in steps of fixed sizes, so that compilers keep the elements of a step in registers.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LANES_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LANES_H_
 
@@ -29,7 +29,7 @@ HPU_INLINE void OverRegisters(const Work& work, int64_t begin, int64_t end) {
 }
 
 // n elements as one value; n must fit in a register. Plain loops that choose between array elements do not vectorise:
-// compilers emit jumps around stores. Comparisons return Lanes<int32_t, n>, which `?:` accepts.
+// compilers emit jumps around stores. Comparisons of 32-bit elements return Lanes<int32_t, n>, which `?:` accepts.
 template <typename T, int n>
 using Lanes [[gnu::vector_size(sizeof(T) * n)]] = T;
 

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
 #include "plugin/base/status_macros.h"
 
@@ -20,7 +21,7 @@ using Input = TensorFlowKernel::Input;
 using Result = TensorFlowKernel::Result;
 
 constexpr char kName[] = "linear_algebra.2";
-// In the order of Op.
+// TensorFlow's names of the ops, indexed by Op.
 constexpr absl::string_view kOps[] = {"Cholesky",
                                       "MatrixTriangularSolve",
                                       "MatrixSolve",
@@ -37,8 +38,9 @@ absl::StatusOr<LinearAlgebra> Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 12 || parameters[0] < 0 || parameters[0] >= static_cast<int64_t>(std::size(kOps)) ||
       !std::all_of(parameters.begin() + 1, parameters.begin() + 8, [](int64_t flag) { return flag >> 1 == 0; })) {
     return absl::InvalidArgumentError(
-        "expected 12 parameters: op (0 to 10), of_doubles, lower, adjoint, full_matrices, compute_vectors, pivoting "
-        "and perturbing (each 0 or 1), batch, rows, columns and right_sides");
+        absl::StrCat("expected 12 parameters: op (index in: ", absl::StrJoin(kOps, ", "),
+                     "), of_doubles, lower, adjoint, full_matrices, compute_vectors, pivoting and perturbing (each 0 "
+                     "or 1), batch, rows, columns and right_sides"));
   }
   const LinearAlgebra parsed{static_cast<Op>(parameters[0]),
                              parameters[1] != 0,
@@ -101,7 +103,8 @@ int64_t ElementsIn(const std::vector<int64_t>& shape) {
   return elements;
 }
 
-// Runs TensorFlow's kernel for all matrices at once. If it fails, runs it for each matrix.
+// Runs TensorFlow's kernel on the whole batch. On INVALID_ARGUMENT, runs it again matrix by matrix, so that only the
+// matrices that fail become NaN.
 class LinearAlgebraKernel final : public Kernel {
  public:
   LinearAlgebraKernel(const LinearAlgebra& op, std::unique_ptr<const Kernel> all, std::unique_ptr<const Kernel> one)

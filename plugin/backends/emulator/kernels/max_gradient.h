@@ -9,8 +9,8 @@ namespace hpu::emulator {
 
 // Operands: an array [outer, …, inner] of float32 or bfloat16, and one float32 gradient per window. Result: float32, in
 // the array's shape. Each window's gradient is added at the first greatest element of the window; other elements are 0.
-// As in TensorFlow's CPU kernels, an element replaces an earlier maximum only if it is greater, so only a window's
-// first element can be a NaN maximum. Base dilation is not supported; windows without elements add nothing.
+// As in TensorFlow's CPU kernels, an element replaces an earlier maximum only if it is greater. So NaN is a window's
+// maximum only as the first element. Windows without elements add nothing.
 struct MaxGradient {
   Windows windows;
   bool bfloat16 = false;  // type of the array; else float32

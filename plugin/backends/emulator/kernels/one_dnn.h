@@ -6,13 +6,13 @@
 
 namespace hpu::emulator {
 
-// True if TensorFlow enables oneDNN, and on all processors with AVX-512 unless TF_ENABLE_ONEDNN_OPTS is false.
-// TensorFlow disables oneDNN on processors without VNNI, although a step of ResNet-50 takes twice as long without
-// oneDNN. Thread safe.
+// True if TensorFlow enables oneDNN, and on all processors with AVX-512 unless TF_ENABLE_ONEDNN_OPTS is false. By
+// default, TensorFlow disables oneDNN on processors without VNNI, although a step of ResNet-50 takes twice as long
+// without oneDNN. Thread safe.
 bool IsOneDnnOn();
 
-// True if oneDNN is on and has a kernel of the op for float32 or for bfloat16. False for bfloat16 on processors without
-// bfloat16 instructions, where oneDNN takes two to three times as long as for float32. Thread safe.
+// True if oneDNN is on and has a kernel of the op for the type, which is bfloat16 or float32. False for bfloat16 on
+// processors without bfloat16 instructions, where oneDNN takes two to three times as long as for float32. Thread safe.
 bool UsesOneDnn(const std::string& op, bool bfloat16);
 
 // For tests: while an object of this class exists, UsesOneDnn assumes that the processor has bfloat16 instructions.

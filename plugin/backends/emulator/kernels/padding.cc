@@ -26,7 +26,7 @@ void FillWith(const char* value, int64_t count, void* to) {
   std::fill_n(static_cast<T*>(to), count, element);
 }
 
-// Fills memory with one element.
+// Fills memory with copies of one element.
 class Filler {
  public:
   Filler(const void* value, int64_t bytes) : bytes_(bytes) {

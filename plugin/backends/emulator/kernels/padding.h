@@ -9,7 +9,7 @@
 
 namespace hpu::emulator {
 
-// Operands: an array, and a value of its type. Result: the array, padded with the value or cropped.
+// Operands: an array, and a scalar of the same type. Result: the array, padded with the scalar or cropped.
 struct Padding {
   struct Dimension {
     int64_t operand;  // elements

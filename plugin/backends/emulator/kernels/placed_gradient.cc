@@ -36,7 +36,8 @@ class PlacedGradientKernel final : public Kernel {
   // The offset that addresses the image's first element.
   uint64_t Origin(int64_t image) const { return sizes_.of_batch ? static_cast<uint64_t>(image * sizes_.elements) : 0; }
 
-  // Adds the image's gradient to the image. Returns whether some offsets are outside the image.
+  // Zeroes the image and adds the elements of its gradient whose offsets are in the image. Returns whether there are
+  // others.
   bool AddToOwn(int64_t image, const float* gradient, const int64_t* places, float* elements) const {
     const uint64_t origin = Origin(image), count = static_cast<uint64_t>(sizes_.elements);
     std::fill_n(elements, sizes_.elements, 0.0f);

@@ -17,7 +17,7 @@ constexpr int64_t kMaxForShortDigits = 2048;
 constexpr int64_t kMaxForTwoDigits = 32 << 10;
 constexpr int kShortDigit = 8;
 constexpr int kLongDigit = 11;
-// Limit of the insertion sort's moves; beyond it, the lower digits are sorted too.
+// Limit of the insertion sort's moves; beyond it, radix sort runs over all digits.
 constexpr int64_t kMaxMovesPerElement = 8;
 // Size of a chunk of an array that is split over the pool.
 constexpr int64_t kChunk = 32 << 10;

@@ -11,7 +11,7 @@
 namespace hpu::emulator {
 namespace {
 
-// A custom call receives no run options from XLA, but runs on the thread that runs the recipe.
+// Thread-local, because a custom call receives no run options from XLA, but runs on the thread that runs the recipe.
 thread_local const RecipeKernels::Scope* current = nullptr;
 
 size_t NumberIn(absl::string_view text) {
@@ -35,7 +35,7 @@ void Call(void* result, const void** operands, const char* text, size_t length, 
     done = kernel->Run({operands, results, scope->workspace, scope->pool});
   }
   if (done.ok()) return;
-  // Sets the field directly, because XLA does not export its setter.
+  // Sets the field directly, because XLA does not export the setter.
   status->message = absl::StrCat("kernel ", absl::string_view(text, length), ": ", done.message());
 }
 

@@ -1,4 +1,4 @@
-// Kernel for gathers of rows.
+// Kernel that gathers rows of an array by index vectors.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ROW_GATHER_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ROW_GATHER_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu::emulator {
 
-// Operands: an array [outer, dimensions..., row_bytes], and `count` index vectors of integers, each for one element of
+// Operands: an array [outer, dimensions..., row_bytes], and `count` index vectors, each of which selects one row of
 // `dimensions`. Result: [outer, count, row_bytes]. Out-of-range indices are clamped to the first or last element of the
 // dimension.
 struct RowGather {

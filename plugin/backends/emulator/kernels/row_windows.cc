@@ -94,8 +94,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       parameters[5] < 0 || *std::max_element(parameters.begin(), parameters.end()) > kMax ||
       parameters[3] > parameters[2] + parameters[4] + parameters[5]) {
     return absl::InvalidArgumentError(
-        "expected 6 parameters: squares (0 or 1), positive rows, columns and window, then nonnegative before and "
-        "after; all must be at most 2^40, and window at most columns + before + after");
+        "expected 6 parameters: squares (0 or 1), rows, columns and window (each at least 1), 'before' and 'after' "
+        "(each at least 0); all must be at most 2^40, and window at most columns + before + after");
   }
   return std::make_unique<RowWindowsKernel>(
       RowWindows{parameters[0] != 0, parameters[1], parameters[2], parameters[3], parameters[4], parameters[5]});

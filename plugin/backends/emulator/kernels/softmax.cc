@@ -16,7 +16,7 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "softmax.2";
-// Number of elements that one step of OverLanes processes at most; each has its own maximum and sum.
+// Maximum number of elements in one step of OverLanes; each lane has its own maximum and sum.
 constexpr int kLanes = 64;
 
 template <typename T>
@@ -34,7 +34,7 @@ struct Row {
   T* to;
   float* powers;
   float* lanes;
-  float value;  // the subtrahend or the factor
+  float value;  // the row's maximum, or the factor of the results
 };
 
 // Returns `b` if `a` is NaN.

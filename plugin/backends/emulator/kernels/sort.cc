@@ -15,14 +15,15 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "sort.1";
-// Columns that are read together and then sorted one by one: they share a cache line.
+// Maximum number of adjacent columns that are read together, because they share cache lines, and then sorted one by
+// one.
 constexpr int64_t kMaxColumns = 16;
 // Longer rows are split over the pool, if there are few of them.
 constexpr int64_t kLongRow = 64 << 10;
 // With fewer elements per selected element, all elements are sorted, because selecting takes as long.
 constexpr int64_t kMinPerSelected = 8;
 
-// About 20 µs of work.
+// Number of rows that take about 20 µs.
 int64_t RowsPerShard(int64_t size, bool selects) { return std::max<int64_t>(1, (selects ? 16 << 10 : 4 << 10) / size); }
 
 struct Column {
@@ -89,7 +90,7 @@ class Sorting {
     }
   }
 
-  // Sorts numbers and returns the first elements.
+  // Sorts numbers and returns the first `sort_.count` elements.
   const Element* SortOne(const uint32_t* numbers, Element* elements, Element* spare) const {
     if (sort_.count == 1) {
       const int64_t place = PlaceOfLeast(numbers, sort_.size);
@@ -123,7 +124,7 @@ class Sorting {
                     numbers.get() + begin);
       }
       if (!selects) return MakeElements(numbers.get() + begin, size, begin, elements.get() + begin);
-      // The least elements of each chunk. They include the least elements of all chunks.
+      // Selects the least elements of each chunk, which include the least elements of the row.
       Element* const held = elements.get() + begin / kLongRow * each;
       if (size > sort_.count) {
         SelectLeast(numbers.get() + begin, size, begin, sort_.count, held, spare.get() + (held - elements.get()));

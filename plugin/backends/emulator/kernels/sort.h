@@ -1,4 +1,4 @@
-// Kernel for sorting and for the first elements of sorted arrays.
+// Kernel for sorts and top-k selections.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SORT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SORT_H_
 

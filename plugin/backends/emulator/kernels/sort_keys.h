@@ -40,7 +40,7 @@ template <typename Element>
 void WriteKeys(const Element* elements, int64_t size, const KeyOrder& order, void* keys, int64_t key_bytes,
                int64_t stride);
 
-// Combines numbers and their positions, which start at `first_place`, to elements.
+// Combines numbers and their positions, which start at `first_place`, into elements.
 void AddPlaces(const uint32_t* numbers, int64_t size, int64_t first_place, uint64_t* elements);
 
 // Position of the least number; the first one if several are equal.

@@ -150,8 +150,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       *std::min_element(parameters.begin() + 2, parameters.end()) <= 0 ||
       parameters[4] > std::numeric_limits<int32_t>::max()) {
     return absl::InvalidArgumentError(
-        "expected 5 parameters: type (0 to 2), or_equal (0 or 1), and positive rows, values and bounds; bounds must be "
-        "less than 2^31");
+        "expected 5 parameters: type (0: float32, 1: int32, 2: float64), or_equal (0 or 1), and positive rows, values "
+        "and bounds; bounds must be less than 2^31");
   }
   return std::make_unique<SortedSearchKernel>(SortedSearch{static_cast<NumberType>(parameters[0]), parameters[1] != 0,
                                                            parameters[2], parameters[3], parameters[4]});

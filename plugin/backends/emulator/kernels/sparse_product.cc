@@ -114,8 +114,8 @@ HPU_INLINE void MakeColumns(const Lines& work, const float* const* lines, float*
   }
 }
 
-// Returns the row sums of line i of the result; the line's columns are computed from them. If a row sum is a single
-// row of the operand, returns that row; otherwise computes the sums in `made`.
+// Returns the row sums of line i of the result; the line's columns are computed from them. If the sums are one row of
+// the operand, may return that row (see `may_be_operands`); else computes the sums in `made`.
 HPU_INLINE const float* MakeRow(const Lines& work, int64_t i, bool may_be_operands, float* made) {
   const int64_t row = i % work.to_height;
   const float* const from = work.from + i / work.to_height * work.height * work.from_line;
@@ -191,7 +191,7 @@ class SparseProductKernel final : public Kernel {
 };
 
 // Parses a matrix with `columns` columns from the front of the parameters: the number of rows, then the number of
-// entries and the entries of each row. False if they are invalid.
+// entries and the entries of each row. False if the parameters are invalid.
 bool Parse(int64_t columns, absl::Span<const int64_t>* parameters, SparseMatrix* matrix) {
   const auto take = [parameters] {
     const int64_t value = parameters->empty() ? -1 : parameters->front();

@@ -38,7 +38,8 @@ class BorrowedBuffer final : public tensorflow::TensorBuffer {
 Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& shape) {
   const size_t bytes = shape.num_elements() * tensorflow::DataTypeSize(dtype);
   if (bytes == 0) return Tensor(dtype, shape);
-  // TensorFlow's kernels crash on memory that is not aligned to EIGEN_MAX_ALIGN_BYTES, as XLA's constants may be.
+  // Copies unaligned operands, such as XLA's constants: TensorFlow's kernels require EIGEN_MAX_ALIGN_BYTES and would
+  // crash.
   if (reinterpret_cast<uintptr_t>(data) % EIGEN_MAX_ALIGN_BYTES != 0) {
     Tensor copy(dtype, shape);
     std::memcpy(copy.data(), data, bytes);
@@ -147,7 +148,7 @@ absl::Status TensorFlowKernel::Run(const KernelCall& call) const {
 
 tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype) {
   if (IsOneDnnOn()) {
-    // Prefixes of the names that TensorFlow's graph pass gives to oneDNN's ops.
+    // Prefixes with which TensorFlow's graph pass renames an op to its oneDNN op.
     for (const char* prefix : {"_MklNative", "_Mkl"}) {
       tensorflow::NodeDef node = PlainNode(absl::StrCat(prefix, op), dtype);
       (*node.mutable_attr())["_kernel"].set_s("MklNameChangeOp");

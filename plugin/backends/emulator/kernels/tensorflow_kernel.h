@@ -55,8 +55,7 @@ class TensorFlowKernel final : public Kernel {
   const std::vector<Result> results_;
 };
 
-// The op as TensorFlow would run it on this machine: by oneDNN if UsesOneDnn() returns true for the op and the type,
-// else by the plain kernel.
+// The op's oneDNN kernel if oneDNN is on and has one for the type, else the op's plain kernel.
 tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype);
 // The op's plain kernel, without oneDNN.
 tensorflow::NodeDef PlainNode(const std::string& op, tensorflow::DataType dtype);

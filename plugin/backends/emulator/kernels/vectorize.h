@@ -6,7 +6,7 @@
 
 namespace hpu::emulator {
 
-// The AVX-512 features in the target attribute below.
+// Whether the processor has the AVX-512 features of the target attribute below.
 inline bool HasAvx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

@@ -46,7 +46,7 @@ class WindowTable {
   const Windows& windows() const { return windows_; }
   // Input elements of a window in row-major order: offsets from `first`, in elements of the array.
   struct Elements {
-    bool whole;  // no element of the window is empty
+    bool whole;  // no element is empty, and the offsets are the same as in all whole windows
     int64_t first;
     const int64_t* offsets;
     int64_t count;

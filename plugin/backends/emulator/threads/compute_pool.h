@@ -30,14 +30,14 @@ class ComputePool {
 
   const Eigen::ThreadPoolDevice* device() const { return device_.get(); }
   tsl::thread::ThreadPool* workers() const { return pool_.get(); }
-  // Spins while a caller waits for the threads to finish.
+  // Controls how long callers spin while they wait for the threads to finish.
   common::AdaptiveSpin& finish_spin() const;
   // Device of TensorFlow's CPU kernels on the same threads.
   OpDevice* op_device() const { return op_device_.get(); }
   int threads() const { return threads_; }
 
-  // HPU_EMULATOR_THREADS, or the number of CPUs that this process may use; at least 1. Compilation splits loops into
-  // this number of parts.
+  // HPU_EMULATOR_THREADS, or the number of CPUs that this process may use; at least 1. Compilation splits loops into at
+  // most this number of parts.
   static int DefaultThreads();
 
  private:

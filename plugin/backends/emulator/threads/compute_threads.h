@@ -16,8 +16,8 @@
 
 namespace hpu::emulator {
 
-// Optimised for sequences of short tasks on few CPUs, where Eigen's pool loses more time than parallelism saves: the
-// calling thread sleeps while workers compute, and two threads are woken where one suffices. In this pool the calling
+// Optimised for sequences of short tasks on few CPUs. There, Eigen's pool loses more time than parallelism saves: its
+// calling thread sleeps while workers compute, and it wakes two threads where one suffices. In this pool the calling
 // thread computes too. A thread that has just worked spins for a moment, and a second thread is woken only for a second
 // task. Thread safe.
 class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
@@ -35,7 +35,7 @@ class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
   int NumThreads() const override { return static_cast<int>(threads_.size()); }
   int CurrentThreadId() const override;
 
-  // Spins while a caller waits for the threads to finish.
+  // Spinning of callers that wait for the threads to finish.
   common::AdaptiveSpin& finish_spin() { return finish_spin_; }
 
  private:

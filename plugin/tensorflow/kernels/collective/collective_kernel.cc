@@ -36,13 +36,14 @@ using tensorflow::Tensor;
 using tensorflow::core::RefCountPtr;
 
 // Queues a copy of `source` to new host memory. Sets `destination` first, then calls `arrived` when the copy has ended.
-// Does not call `arrived` if an error is returned.
-absl::Status CopyToNewHostTensor(ProcessDevice& device, const Tensor& source, Tensor* destination,
+// Does not call `arrived` if an error is returned. Errors name `op`.
+absl::Status CopyToNewHostTensor(absl::string_view op, ProcessDevice& device, const Tensor& source, Tensor* destination,
                                  std::function<void(absl::Status)> arrived) {
   *destination = Tensor(device.host_allocator(), source.dtype(), source.shape());
   if (!destination->IsInitialized()) {
-    return absl::ResourceExhaustedError(absl::StrCat("cannot allocate ", source.TotalBytes(),
-                                                     " bytes of host memory for the data that workers exchange"));
+    return absl::ResourceExhaustedError(absl::StrCat(op, ": cannot allocate ", source.TotalBytes(),
+                                                     " bytes of host memory for the input; free host memory, or pass "
+                                                     "the input in smaller parts"));
   }
   device.CopyToHost(AddressOf(source), const_cast<char*>(destination->tensor_data().data()), source.TotalBytes(),
                     std::move(arrived));
@@ -78,8 +79,8 @@ class Run {
       inputs_[i] = input;
       return Arrived(absl::OkStatus());
     }
-    absl::Status queued =
-        CopyToNewHostTensor(device_, input, &inputs_[i], [this](absl::Status status) { Arrived(std::move(status)); });
+    absl::Status queued = CopyToNewHostTensor(context_->op_kernel().name(), device_, input, &inputs_[i],
+                                              [this](absl::Status status) { Arrived(std::move(status)); });
     if (!queued.ok()) Arrived(std::move(queued));
   }
 
@@ -175,10 +176,10 @@ class StartKernel : public tensorflow::OpKernel {
       staged->Arrived(absl::OkStatus());
     } else {
       // The copy's source must stay allocated until the copy has ended.
-      OP_REQUIRES_OK(
-          context, CopyToNewHostTensor(**device, input, &staged->tensor, [handle, staged, input](absl::Status status) {
-            staged->Arrived(std::move(status));
-          }));
+      OP_REQUIRES_OK(context, CopyToNewHostTensor(name(), **device, input, &staged->tensor,
+                                                  [handle, staged, input](absl::Status status) {
+                                                    staged->Arrived(std::move(status));
+                                                  }));
     }
     context->set_output(0, handle);
   }

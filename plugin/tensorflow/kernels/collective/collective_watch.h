@@ -1,4 +1,4 @@
-// CollectiveWatch: warnings about collective operations that wait too long for other workers.
+// CollectiveWatch: warnings and timeouts of collective operations that wait too long for other workers.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_COLLECTIVE_WATCH_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_COLLECTIVE_WATCH_H_
 
@@ -34,7 +34,7 @@ class CollectiveWatch {
  public:
   static CollectiveWatch& Get();
 
-  // A running operation.
+  // Registration of a running operation; its destruction ends the watch.
   class Entry {
    public:
     ~Entry();
@@ -69,7 +69,7 @@ class CollectiveWatch {
     absl::Duration limit;
     bool said = false;
     absl::Duration timeout = absl::InfiniteDuration();
-    std::function<void()> give_up;  // null once it has run
+    std::function<void()> give_up;  // null once it has run, and without a timeout
   };
 
   CollectiveWatch() = default;

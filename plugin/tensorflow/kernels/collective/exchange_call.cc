@@ -23,8 +23,8 @@ ExchangeCall::ExchangeCall(tensorflow::OpKernelContext* outer, std::shared_ptr<t
 }
 
 void ExchangeCall::Detach() {
-  // TryDeregisterCallback does not wait for a running callback. This callback may have ended the kernel, so waiting for
-  // it could deadlock.
+  // TryDeregisterCallback does not wait for a running callback. A wait could deadlock, because the callback may have
+  // ended the kernel and thereby called this function.
   if (step_ != nullptr) step_->TryDeregisterCallback(token_);
   step_ = nullptr;
 }

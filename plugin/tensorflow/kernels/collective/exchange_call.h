@@ -10,8 +10,8 @@
 
 namespace hpu {
 
-// TensorFlow abandons a collective after its timeout, while its transport still uses the kernel's context. This object
-// therefore owns everything that the transport needs, and Keep() keeps it alive. Used by one thread at a time.
+// After a timeout, TensorFlow abandons a collective while the transport still uses the kernel's context. This object
+// therefore owns everything that the transport needs, and Keep() keeps the object alive. Used by one thread at a time.
 class ExchangeCall {
  public:
   // `outer` must live until the kernel has called back, `cpu` and `runner` as long as the process.

@@ -136,7 +136,7 @@ class Exchange {
     operation_.destination = AddressOf(*output);
     operation_.source = Reads() ? AddressOf(context_->input(0)) : operation_.destination;
     operation_.elements = ElementsOf(*output);
-    // Only an output in place can start at `ready`: queued compute work may still use new memory.
+    // Only an in-place operation can start at `ready`: queued compute work may still use the memory of a new output.
     const bool in_place = operation_.destination == operation_.source;
     if (staged_ != nullptr && in_place) operation_.ready = staged_->ready.get();
     return absl::OkStatus();
@@ -170,8 +170,10 @@ class Exchange {
     traced_.reset();
     if (cancellation_ != nullptr) cancellation_->DeregisterCallback(token_);
     if (!status.ok() && *late_) {
-      status = absl::DeadlineExceededError(absl::StrCat(context_->op_kernel().name(), ": timed out after ",
-                                                        op_.timeout_s, " s waiting for other ranks"));
+      status =
+          absl::DeadlineExceededError(absl::StrCat(context_->op_kernel().name(), ": timed out after ", op_.timeout_s,
+                                                   " s waiting for other ranks: check that every rank executes "
+                                                   "this collective, or raise its timeout_seconds"));
     }
     if (!status.ok()) context_->SetStatus(status);
     const AsyncOpKernel::DoneCallback done = std::move(done_);

@@ -25,7 +25,8 @@ std::optional<FabricOp> FabricOpOf(const tensorflow::NodeDef& node);
 // The group whose devices run the op in `context`; null if there is none.
 FabricGroup* FabricFor(tensorflow::OpKernelContext* context, const std::optional<FabricOp>& op);
 
-// Runs the op in `context`. The output reuses the input's memory if the sizes agree and the buffer is not shared.
+// Runs the op in `context`. An all-reduce, or a broadcast on its source rank, writes its output to the input's memory
+// if no other tensor shares the buffer.
 void ExchangeInFabric(tensorflow::OpKernelContext* context, FabricGroup* group, const FabricOp& op,
                       tensorflow::AsyncOpKernel::DoneCallback done);
 

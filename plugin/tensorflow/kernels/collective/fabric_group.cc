@@ -25,7 +25,7 @@ Groups& AllGroups() {
   return *groups;
 }
 
-// Thread for the callers' `done` callbacks. They take TensorFlow's locks, and a stream callback must not block.
+// Thread for the callers' `done` callbacks, which take TensorFlow's locks. A stream's own callback must not block.
 tsl::thread::ThreadPool& Completions() {
   static auto* pool = new tsl::thread::ThreadPool(tsl::Env::Default(), "hpu_fabric", /*num_threads=*/1);
   return *pool;

@@ -20,7 +20,7 @@ namespace hpu {
 absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeCpuKernel(const tensorflow::NodeDef& node,
                                                                     int graph_def_version);
 
-// Used by one thread at a time. Must not move until the kernel has called back.
+// Used by one thread at a time. Must live until the kernel has called back.
 class HostCall {
  public:
   // `outer` is the HPU kernel's context; the call belongs to the same step. `cancellation` cancels the call, and may be

@@ -19,7 +19,7 @@ using tensorflow::FunctionDef;
 using tensorflow::FunctionLibraryDefinition;
 using tensorflow::FunctionLibraryRuntime;
 
-// Clears the requested device and the attributes that would send a node back to the compiler.
+// Clears the requested device, the compiler's attributes and the memory types of a node that was placed on the HPU.
 void ClearPlacement(tensorflow::NodeDef* node) {
   node->clear_device();
   for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_input_hostmem", "_output_hostmem"}) {

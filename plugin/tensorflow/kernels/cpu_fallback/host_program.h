@@ -23,10 +23,10 @@ class HostProgram {
 };
 
 // Whether a CPU kernel computes the node. CPU kernels of XLA's ops (such as XlaPad) do not count, because they compile
-// the op by XLA.
+// the op with XLA.
 bool HasCpuKernel(const tensorflow::NodeDef& node);
 
-// Wraps the op's own CPU kernel. NotFound if the op has none.
+// Wraps the op's own CPU kernel. NotFound if the op has none or only one that compiles with XLA.
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::NodeDef& node, int graph_def_version);
 
 // A function and all functions that it calls, on the CPU. Ignores requested devices of nodes.

@@ -49,7 +49,7 @@ class HostRun {
     Tensor before;                      // value before the run, kept so that CPU kernels write to a new buffer
     std::optional<std::string> bytes;   // copy of a small value, instead of `before`
     bool changed = false;
-    bool in_place = false;  // the variable's buffer is not shared and has the new value's type and shape
+    bool in_place = false;  // the device buffer of `variable` is not shared and has the new value's type and shape
     Tensor after;           // the new value: in host memory if in_place, else in the memory that its type requires
   };
 

@@ -12,7 +12,8 @@ namespace hpu {
 absl::Status ZerosLikeElement(tensorflow::OpKernelContext* context, const tensorflow::Tensor& input,
                               tensorflow::Tensor* output);
 
-// Adds two elements with the HPU kernel of AddV2. If one is unset, the result is the other. Thread safe.
+// Adds two elements with the HPU kernel of AddV2, or variant by variant. If one element is unset, the result is the
+// other element. Thread safe.
 absl::Status AddElements(tensorflow::OpKernelContext* context, const tensorflow::Tensor& a, const tensorflow::Tensor& b,
                          tensorflow::Tensor* output);
 

@@ -8,7 +8,7 @@
 namespace hpu {
 namespace {
 
-// The tensor that a kernel sends or receives.
+// Counts the tensors that one node sends or receives.
 struct Transfer {
   explicit Transfer(const tensorflow::NodeDef& node)
       : record(RecordOf(node)), key(record > 0 ? node.attr().at("tensor_name").s() : "") {}

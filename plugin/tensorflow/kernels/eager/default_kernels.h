@@ -26,7 +26,7 @@ struct DefaultKernels {
 // The default kernels of all ops, by op name.
 absl::flat_hash_map<std::string, DefaultKernels> ReadDefaultKernels();
 
-// Whether an op's default kernels would access device tensors from the host. The plugin's kernels replace them.
+// Whether an op's default kernels would access device tensors from the host. The plugin replaces such kernels.
 bool DefaultTouchesData(absl::string_view op);
 
 }  // namespace hpu

@@ -27,7 +27,7 @@ namespace {
 
 using Kind = ArgumentDescription::Kind;
 
-// The node without its name, device and private attributes.
+// The node's op and attributes, except private attributes ("_..."), as a key.
 std::string NodeKey(tensorflow::NodeDef node) {
   node.clear_name();
   node.clear_device();
@@ -70,7 +70,7 @@ bool IsCompilable(const tensorflow::NodeDef& node) {
   return !IsRefused(node) && !IsKeptFromCompiler(node.op()) && passes::HasLowering(node);
 }
 
-// Whether the op runs on its CPU kernel, because compiled code would return different numbers or raise no errors.
+// Whether the op runs on its CPU kernel, because compiled code would draw other random numbers or raise no errors.
 bool RunsOnCpu(const tensorflow::NodeDef& node) {
   return FactsOf(node.op()).eager == EagerPolicy::kCpu && HasCpuKernel(node);
 }
@@ -86,7 +86,7 @@ bool AnyAboveOne(const tensorflow::NodeDef& node, const char* attribute) {
 bool IsLeftToCompiler(const tensorflow::NodeDef& node) {
   const std::string& op = node.op();
   if (IsChannelsFirst(node)) return true;
-  // The kernel does not support dilations. If strides exceed the window, its padding is negative.
+  // The kernel does not support dilations. For strides larger than the window, it computes a negative padding.
   if (op == "Conv3D") {
     return AnyAboveOne(node, "dilations") || (node.attr().at("padding").s() == "SAME" && AnyAboveOne(node, "strides"));
   }
@@ -173,7 +173,7 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
   // The CPU kernel would fail again: shapes, attributes and constants are the same.
   if (entry.raised()) return kNever;
   if (left_to_compiler_) return {};
-  // x[i] in a Python loop makes a new signature at each step; compiling each of them would not pay off.
+  // x[i] in a Python loop makes a new signature at each step; compiling each one would not pay off.
   const int64_t compile_after = flags::EagerCompileAfter();
   if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
   if (entry.CountHostRun() > compile_after) return {};

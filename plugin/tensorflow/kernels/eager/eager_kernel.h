@@ -12,11 +12,12 @@
 
 namespace hpu {
 
-// For eager execution, and for ops of a graph that are in no cluster. Kernels of equal nodes share their recipes.
+// For eager execution, and for ops of a graph that are in no cluster. Kernels of equal nodes share their recipes,
+// unless placement refuses the op or an attribute names a function.
 class EagerKernel : public ClusterKernel {
  public:
   explicit EagerKernel(tensorflow::OpKernelConstruction* construction);
-  // In a graph it mostly runs the CPU kernel, which must not block the scheduling thread.
+  // In a graph this kernel mostly runs the op's CPU kernel, which must not block the scheduling thread.
   bool IsExpensive() override { return true; }
 
  protected:
@@ -37,10 +38,10 @@ class EagerKernel : public ClusterKernel {
 
   bool compilable_ = true;              // false: the op runs only on its CPU kernel (random ops, sparse updates)
   bool has_cpu_kernel_ = true;          // false: the op runs only as a recipe (ops of tf2xla's Python module)
-  bool runs_on_cpu_ = false;            // random ops: compiled only for ThreeFry, which the CPU lacks
+  bool runs_on_cpu_ = false;            // compiled only for ThreeFry, which the CPU kernels lack
   const IndexedOp* indexed_ = nullptr;  // set if the CPU kernel raises an error for indices out of range
   const ValueRule* rule_ = nullptr;     // set if the CPU kernel raises an error for some values
-  bool left_to_compiler_ = false;       // the CPU kernel may reject the attributes
+  bool left_to_compiler_ = false;       // the CPU kernel rejects the attributes or returns a different result
   bool sums_over_windows_ = false;      // the CPU kernel may leave results of empty operands unset
   bool only_host_ = false;              // all inputs and outputs are in host memory, so compiling would not pay off
   int algorithm_ = -1;                  // the input that selects a random op's algorithm, -1 if none

@@ -1,4 +1,5 @@
-// Registration of an EagerKernel for every op that can be compiled for the HPU, when the library is loaded.
+// Registration of EagerKernels when the library is loaded: for ops with a lowering, and for random, variable and check
+// ops that run on their CPU kernels.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -104,8 +105,8 @@ void RegisterRandomOps() {
   }
 }
 
-// These ops raise errors that the compiler would drop, so they run on their CPU kernels. Without an HPU kernel they
-// could not be colocated with the tensors that they check.
+// Registers CheckNumerics, which runs on its CPU kernel because the compiler would drop its errors. Without an HPU
+// kernel, the op could not be colocated with the tensors that it checks.
 void RegisterChecks() {
   for (const char* op : {"CheckNumerics", "CheckNumericsV2"}) {
     const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(op);

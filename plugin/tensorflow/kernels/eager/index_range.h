@@ -11,8 +11,9 @@
 
 namespace hpu {
 
-// Whether all indices are in range. Copies the indices to the host if necessary, and waits for the copy. Also false for
-// shapes that do not match, so that the CPU kernel reports the error. The caller holds the locks of the op's variables.
+// Whether all indices are in range and, for a permutation, distinct. Copies the indices to the host if necessary, and
+// waits for the copy. Also false for shapes that do not match, so that the CPU kernel reports the error. The caller
+// holds the locks of the op's variables.
 absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, ProcessDevice& device, const IndexedOp& op,
                                     const KernelArguments& arguments);
 

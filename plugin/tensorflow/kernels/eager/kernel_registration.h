@@ -20,7 +20,7 @@ std::vector<const tensorflow::OpDef::AttrDef*> TypeAttributes(const tensorflow::
 std::vector<tensorflow::DataType> AllowedTypes(const tensorflow::KernelDef& kernel,
                                                const tensorflow::OpDef::AttrDef& attribute);
 
-// Replaces a kernel's constraint on an attribute.
+// Sets a kernel's constraint on an attribute.
 void Constrain(tensorflow::KernelDef* kernel, const std::string& attribute,
                const std::vector<tensorflow::DataType>& types);
 
@@ -29,7 +29,7 @@ void Constrain(tensorflow::KernelDef* kernel, const std::string& attribute,
 void SetHostMemory(const tensorflow::OpDef& op, const std::set<std::string>& int32_attributes,
                    tensorflow::KernelDef* kernel);
 
-// Registers an EagerKernel.
+// Registers an EagerKernel with this definition.
 void RegisterEagerKernel(std::unique_ptr<tensorflow::KernelDef> kernel);
 
 }  // namespace hpu

@@ -69,7 +69,7 @@ class PartitionKernel : public tensorflow::OpKernel {
     TensorShape shape({partitions.NumElements()});
     for (int i = partitions.dims(); i < data.dims(); ++i) shape.AddDim(data.dim_size(i));
     if (shape.num_elements() == 0) return SetOutputs(context, Tensor(data.dtype(), shape), counts);
-    TF_RETURN_IF_ERROR(RowGather::CheckRowCount(shape.dim_size(0)));
+    TF_RETURN_IF_ERROR(RowGather::CheckRowCount(type_string(), shape.dim_size(0)));
     Tensor rows;
     if (!rows.CopyFrom(data, shape)) {
       return tensorflow::errors::Internal("cannot reshape data from ", data.shape().DebugString(), " to rows of shape ",

@@ -34,7 +34,7 @@ class ShuffleKernel : public tensorflow::OpKernel {
       context->set_output(0, rows);
       return absl::OkStatus();
     }
-    TF_RETURN_IF_ERROR(RowGather::CheckRowCount(rows.dim_size(0)));
+    TF_RETURN_IF_ERROR(RowGather::CheckRowCount(type_string(), rows.dim_size(0)));
     Tensor order(tensorflow::DT_INT32, {rows.dim_size(0)});
     order_.Draw(&order);
     TF_ASSIGN_OR_RETURN(Tensor shuffled, gather_.Run(context, rows, order));
@@ -59,7 +59,7 @@ class RandomOrderKernel : public tensorflow::OpKernel {
         context, shape.dims() > 0,
         absl::InvalidArgumentError(type_string() + ": the shape must have at least one dimension, got a scalar"));
     const int64_t rows = shape.dim_size(0);
-    OP_REQUIRES_OK(context, RowGather::CheckRowCount(rows));
+    OP_REQUIRES_OK(context, RowGather::CheckRowCount(type_string(), rows));
     Tensor* order = nullptr;
     OP_REQUIRES_OK(context, context->allocate_output(0, tensorflow::TensorShape({rows}), &order));
     if (RandomOrder::IsTrivial(shape)) {

@@ -11,8 +11,8 @@
 
 namespace hpu {
 
-// Whether the op's inputs pass the rule. Copies them to the host if necessary, and waits for the copy. Always true for
-// kFactored, a rule about the result. The caller holds the locks of the op's variables.
+// Whether the op's inputs pass the rule. Copies the tested inputs to the host if necessary, and waits for the copies.
+// Always true for kFactored, a rule about the result. The caller holds the locks of the op's variables.
 absl::StatusOr<bool> InputsPass(ProcessDevice& device, const ValueRule& rule, const KernelArguments& arguments);
 
 // Whether the context's first output, set by a launch, passes the rule. Always true unless the rule is kFactored.

@@ -129,7 +129,7 @@ void RegisterVariableOps() {
     if (cpu.device_type() != tensorflow::DEVICE_CPU) continue;
     const OpDef* op = nullptr;
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok() || !TakesVariable(*op)) continue;
-    // If stock Horovod is loaded first, its ops get their kernels later (horovod_kernel.cc).
+    // If stock Horovod is loaded first, RegisterHorovodKernel registers the kernel of its variable op later.
     if (absl::StartsWith(cpu.op(), "Horovod")) continue;
     for (const NodeDef& choice : ChoicesOf(cpu, TypeAttributes(*op))) {
       if (!IsServed(choice) && !EndsProcess(choice)) RegisterOnHost(cpu, *op, choice);

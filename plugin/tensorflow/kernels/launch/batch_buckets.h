@@ -36,7 +36,7 @@ class BatchBuckets {
  public:
   // State of the bucket for the arguments' rows.
   enum class Rows {
-    kUnknown,   // no rows, or rows that depend on each other
+    kUnknown,   // no row dimension is known, or padding was refused too often
     kKnown,     // a bucket exists, but has no recipe yet
     kCompiled,  // the bucket has its recipe
   };
@@ -49,7 +49,7 @@ class BatchBuckets {
                                                       const std::vector<ArgumentDescription>& arguments,
                                                       const std::atomic<bool>* cancelled) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Why rows are not padded; empty if they are, or if nothing was tried.
+  // The last reason for which rows were not padded; empty if padding was never tried or never refused.
   std::string refusal() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -61,8 +61,8 @@ class BatchBuckets {
     std::shared_ptr<PaddedRecipe> recipe;
   };
 
-  // The dimensions in which `a` and `b` differ. Empty unless all of them have the same size in `a` and the same size in
-  // `b`.
+  // The dimensions in which `a` and `b` differ. Empty unless all these dimensions have one size in `a` and one size in
+  // `b`, and nothing else differs.
   static Dimensions Difference(const std::vector<ArgumentDescription>& a, const std::vector<ArgumentDescription>& b);
   // The arguments' row dimensions; empty if unknown.
   Dimensions RowsOf(const std::vector<ArgumentDescription>& arguments) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -23,8 +23,8 @@ class ClusterHistory {
   void CountExecution() { executions_.fetch_add(1, std::memory_order_relaxed); }
   void CountRecipe(double compile_seconds);
 
-  // Counts a CPU run of the entry's signature and returns the counts for the policy. On the first run, keeps the
-  // arguments for WhatChanges(). The caller holds the arguments' lock.
+  // Counts an execution of the entry's signature without a recipe, and returns the counts for the policy. On the first
+  // such execution, keeps the arguments for WhatChanges(). The caller holds the arguments' lock.
   ClusterCounts Ask(ExecutableTable::Entry& entry, const KernelArguments& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // See ShapeChanges::MostFrequent.

@@ -37,7 +37,7 @@ class ClusterKernel : public tensorflow::OpKernel {
 
   ArgumentKinds& kinds() { return kinds_; }
   const ExecutableTable& table() const { return *table_; }
-  // The CPU program for this kernel, made at first use. NotFound if there is none.
+  // The CPU program for this kernel, created at first use, or the error of MakeHostProgram.
   absl::StatusOr<HostProgram*> host_program(tensorflow::OpKernelContext* context);
 
   virtual ClusterSource Source(tensorflow::OpKernelContext* context) const = 0;
@@ -59,7 +59,7 @@ class ClusterKernel : public tensorflow::OpKernel {
   virtual absl::Status CheckHostRun(ProcessDevice& device, const KernelArguments& arguments) {
     return absl::OkStatus();
   }
-  // Handles a failed compilation: OK to run on the CPU, or the error to return.
+  // Handles a failed compilation or launch: returns OK to run on the CPU, or the kernel's error.
   virtual absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) = 0;
   // Splits a cluster that did not compile and runs the parts on the HPU. Returns false if the cluster cannot be split.
   // Called without locks.

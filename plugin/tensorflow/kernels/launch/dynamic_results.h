@@ -12,7 +12,7 @@
 
 namespace hpu {
 
-// `bound` with its dynamic dimensions replaced by `sizes`. Internal if a size exceeds its bound.
+// `bound` with its dynamic dimensions replaced by `sizes`. Internal if a size is negative or exceeds its bound.
 absl::StatusOr<tensorflow::TensorShape> TrueShape(const tensorflow::TensorShape& bound, const SizePlaces& places,
                                                   absl::Span<const int32_t> sizes);
 

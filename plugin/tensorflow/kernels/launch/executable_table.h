@@ -17,8 +17,8 @@
 
 namespace hpu {
 
-// Belongs to one kernel, or to all kernels of one eager op. Entries live as long as the table. Thread safe; looking up
-// the same signature as the previous lookup takes no lock.
+// Belongs to one kernel, or to all kernels of equal eager nodes. Entries live as long as the table. Thread safe;
+// looking up the same signature as the previous lookup takes no lock.
 class ExecutableTable {
  public:
   // The executable and the state of one signature.
@@ -35,7 +35,8 @@ class ExecutableTable {
     absl::Status Compile(absl::FunctionRef<absl::StatusOr<std::shared_ptr<Executable>>()> compile)
         ABSL_LOCKS_EXCLUDED(mutex_);
 
-    // Counts a run on CPU kernels; returns the number of such runs of this signature, including this one.
+    // Counts an execution without a recipe. Returns the number of such executions of this signature, including this
+    // one.
     int CountHostRun() { return host_runs_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
     // Whether the CPU kernel has raised an error for this signature. A recipe might not raise it.

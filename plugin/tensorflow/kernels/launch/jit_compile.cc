@@ -21,8 +21,8 @@ using Kind = ArgumentDescription::Kind;
 
 constexpr char kMustCompile[] = "_XlaMustCompile";
 
-// TensorFlow calls its kernel creator for every function call that it runs as a kernel. Must-compile calls on an HPU
-// get a launch kernel; all others keep TensorFlow's own. Thread safe.
+// TensorFlow calls its kernel creator for every function call that it runs as a kernel. This creator makes a launch
+// kernel for must-compile calls on an HPU; on other devices it forwards to XLA's creator. Thread safe.
 class KernelCreator : public tensorflow::CustomKernelCreator {
  public:
   bool CanCreateKernel(const tensorflow::FunctionLibraryRuntime& runtime,

@@ -209,7 +209,7 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // The output is the first part of the recipe's result; it keeps the whole result allocated.
+  // The output is the first part of the recipe's result and keeps the whole result allocated.
   absl::Status AllocatePaddedResult(int i, const Executable::Output& output) {
     const uint64_t bytes = executable_.recipe->results()[output.result].spec.bytes;
     const int64_t elements = static_cast<int64_t>(bytes / tensorflow::DataTypeSize(output.dtype));

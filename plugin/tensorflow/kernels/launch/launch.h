@@ -11,11 +11,11 @@
 namespace hpu {
 
 // Queues the launch, sets the context's outputs and updates the variables. The caller holds the variables' locks.
-// Returns before the device has finished, unless an output or a variable is in host memory (int32) or has a dynamic
-// shape. Sets `queued` to whether work was queued on the device. If not, a failure leaves variables and outputs
-// unchanged.
+// Returns before the device has finished, unless it writes an output or a variable in host memory (int32) or of dynamic
+// shape. Sets `queued` to false if the launch failed before it was queued; variables and outputs are then unchanged.
 //
-// A variable is updated in place if its buffer is not shared; otherwise it gets a new buffer.
+// A variable in device memory is updated in place if its result aliases its argument and no other tensor shares the
+// buffer. Otherwise it receives a new buffer.
 absl::Status Launch(tensorflow::OpKernelContext* context, ProcessDevice& device, const Executable& executable,
                     const KernelArguments& arguments, bool* queued);
 

@@ -47,7 +47,7 @@ class LaunchKernel : public ClusterKernel {
   const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
       ABSL_LOCKS_EXCLUDED(split_mutex_);
   std::vector<std::string> ArgumentNames() const;
-  // Names the argument or value that changes, and says why dynamic shapes do not help.
+  // Describes the most frequent change between signatures and, if known, why rows were not padded.
   std::string WhatChanges() const;
   // Warns once about the argument that makes the cluster megamorphic.
   void WarnOfChanges(const ClusterCounts& counts);

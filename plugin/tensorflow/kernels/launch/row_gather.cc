@@ -60,11 +60,12 @@ const tensorflow::DataTypeVector& RowGather::Types() {
   return *types;
 }
 
-absl::Status RowGather::CheckRowCount(int64_t rows) {
+absl::Status RowGather::CheckRowCount(absl::string_view op, int64_t rows) {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   if (rows <= kMax) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("too many rows: the HPU indexes rows with int32 and supports at most ", kMax, ", got ", rows));
+      absl::StrCat(op, ": ", rows, " rows are too many for the HPU, which indexes rows with int32: at most ", kMax,
+                   " are supported. Place the op on the CPU with tf.device(\"CPU\")"));
 }
 
 absl::StatusOr<Tensor> RowGather::Run(OpKernelContext* context, const Tensor& rows, const Tensor& order) const {

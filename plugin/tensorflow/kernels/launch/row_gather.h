@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 
@@ -25,8 +26,8 @@ class RowGather {
 
   // Supported types of rows in device memory.
   static const tensorflow::DataTypeVector& Types();
-  // InvalidArgument if there are too many rows for int32 indices.
-  static absl::Status CheckRowCount(int64_t rows);
+  // InvalidArgument if there are too many rows for int32 indices. The error names `op`.
+  static absl::Status CheckRowCount(absl::string_view op, int64_t rows);
 
  private:
   std::unique_ptr<tensorflow::OpKernel> gather_;

@@ -17,9 +17,9 @@ namespace {
 
 using tensorflow::Tensor;
 
-// Moves a tensor to the memory that an argument or a result of a function on the HPU requires: host memory for int32
-// and for types that cannot be copied byte by byte, device memory for all others. A cluster's compile-time constants
-// may be in host memory regardless of their type.
+// Returns the tensor in the memory that an argument of a function on the HPU requires. int32 and types that cannot be
+// copied byte by byte stay in host memory. Other tensors in host memory, such as a cluster's compile-time constants,
+// are copied to device memory.
 absl::StatusOr<Tensor> AtFunctionBorder(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                         const Tensor& tensor) {
   const bool stays = tensor.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(tensor.dtype());

@@ -1,0 +1,288 @@
+#include "plugin/backends/pjrt/client/client.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::pjrt {
+namespace {
+
+OptionValue ParseValue(absl::string_view text) {
+  if (text == "true" || text == "false") return text == "true";
+  int64_t number = 0;
+  if (absl::SimpleAtoi(text, &number)) return number;
+  float fraction = 0;
+  if (absl::SimpleAtof(text, &fraction)) return fraction;
+  absl::string_view inside = text;
+  if (!absl::ConsumePrefix(&inside, "[") || !absl::ConsumeSuffix(&inside, "]")) return std::string(text);
+  std::vector<int64_t> numbers;
+  for (const absl::string_view item : absl::StrSplit(inside, ',', absl::SkipWhitespace())) {
+    if (!absl::SimpleAtoi(item, &number)) return std::string(text);
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+PJRT_NamedValue NamedValue(const std::string& name, const OptionValue& value) {
+  Arguments<PJRT_NamedValue> named;
+  named->name = name.data();
+  named->name_size = name.size();
+  named->value_size = 1;
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    named->type = PJRT_NamedValue_kString;
+    named->string_value = text->data();
+    named->value_size = text->size();
+  } else if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+    named->type = PJRT_NamedValue_kInt64List;
+    named->int64_array_value = list->data();
+    named->value_size = list->size();
+  } else if (const auto* number = std::get_if<int64_t>(&value)) {
+    named->type = PJRT_NamedValue_kInt64;
+    named->int64_value = *number;
+  } else if (const auto* fraction = std::get_if<float>(&value)) {
+    named->type = PJRT_NamedValue_kFloat;
+    named->float_value = *fraction;
+  } else {
+    named->type = PJRT_NamedValue_kBool;
+    named->bool_value = std::get<bool>(value);
+  }
+  return named.args;
+}
+
+}  // namespace
+
+absl::StatusOr<Options> ParseOptions(absl::string_view text) {
+  Options options;
+  for (const absl::string_view entry : absl::StrSplit(text, ';', absl::SkipWhitespace())) {
+    const std::pair<std::string, std::string> parts = absl::StrSplit(entry, absl::MaxSplits('=', 1));
+    const std::string name(absl::StripAsciiWhitespace(parts.first));
+    if (name.empty() || !absl::StrContains(entry, '=')) {
+      return absl::InvalidArgumentError(absl::StrCat("expected name=value, got \"", entry, "\""));
+    }
+    options.emplace_back(name, ParseValue(absl::StripAsciiWhitespace(parts.second)));
+  }
+  return options;
+}
+
+std::vector<PJRT_NamedValue> NamedValues(const Options& options) {
+  std::vector<PJRT_NamedValue> values;
+  for (const auto& [name, value] : options) values.push_back(NamedValue(name, value));
+  return values;
+}
+
+absl::StatusOr<size_t> Executable::NumOutputs() const {
+  Arguments<PJRT_Executable_NumOutputs_Args> get;
+  get->executable = executable_.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_NumOutputs, get));
+  return get->num_outputs;
+}
+
+absl::StatusOr<std::string> Executable::Serialize() const {
+  Arguments<PJRT_Executable_Serialize_Args> serialize;
+  serialize->executable = executable_.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_Serialize, serialize));
+  std::string bytes(serialize->serialized_bytes, serialize->serialized_bytes_size);
+  serialize->serialized_executable_deleter(serialize->serialized_executable);
+  return bytes;
+}
+
+absl::StatusOr<std::string> Executable::OptimizedProgram() const {
+  Arguments<PJRT_Program> program;
+  Arguments<PJRT_Executable_OptimizedProgram_Args> get;
+  get->executable = executable_.get();
+  get->program = &program.args;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));  // sets the sizes
+  std::string code(program->code_size, '\0');
+  program->code = code.data();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));
+  const std::string format(program->format, program->format_size);
+  if (format == "hlo") return code;
+  if (format == "hlo_with_config") {
+    return absl::UnimplementedError("the PJRT plugin returns its optimised program with its configuration");
+  }
+  return absl::UnimplementedError(absl::StrCat("the PJRT plugin returns its optimised program as ", format));
+}
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, const Options& options) {
+  const std::vector<PJRT_NamedValue> values = NamedValues(options);
+  Arguments<PJRT_Client_Create_Args> create;
+  create->create_options = values.data();
+  create->num_options = values.size();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Client_Create, create));
+  std::unique_ptr<Client> client(new Client(plugin, ClientHandle(create->client, Deleter<PJRT_Client>{&plugin})));
+  HPU_RETURN_IF_ERROR(client->Initialize());
+  return client;
+}
+
+absl::Status Client::Initialize() {
+  Arguments<PJRT_Client_PlatformName_Args> name;
+  name->client = client_.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_PlatformName, name));
+  platform_name_.assign(name->platform_name, name->platform_name_size);
+  Arguments<PJRT_Client_PlatformVersion_Args> version;
+  version->client = client_.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_PlatformVersion, version));
+  platform_version_.assign(version->platform_version, version->platform_version_size);
+  Arguments<PJRT_Client_AddressableDevices_Args> devices;
+  devices->client = client_.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_AddressableDevices, devices));
+  if (devices->num_addressable_devices == 0) {
+    return absl::UnavailableError(absl::StrCat(
+        "the PJRT plugin ", plugin_.path(), " found no device: check the accelerator's driver and HPU_PJRT_OPTIONS"));
+  }
+  device_ = devices->addressable_devices[0];
+  Arguments<PJRT_Device_GetDescription_Args> description;
+  description->device = device_;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Device_GetDescription, description));
+  Arguments<PJRT_DeviceDescription_Kind_Args> kind;
+  kind->device_description = description->device_description;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_DeviceDescription_Kind, kind));
+  device_kind_.assign(kind->device_kind, kind->device_kind_size);
+  Arguments<PJRT_Device_DefaultMemory_Args> memory;
+  memory->device = device_;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Device_DefaultMemory, memory));
+  memory_ = memory->memory;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MemoryStats> Client::memory_stats() const {
+  Arguments<PJRT_Device_MemoryStats_Args> get;
+  get->device = device_;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Device_MemoryStats, get));
+  MemoryStats stats;
+  stats.in_use = get->bytes_in_use;
+  if (get->peak_bytes_in_use_is_set) stats.peak = get->peak_bytes_in_use;
+  if (get->bytes_limit_is_set) stats.limit = get->bytes_limit;
+  return stats;
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(absl::string_view hlo, absl::string_view options) const {
+  return CompileFormat("hlo", hlo, options);
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::CompileText(absl::string_view stablehlo,
+                                                                absl::string_view options) const {
+  return CompileFormat("mlir", stablehlo, options);
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::CompileFormat(absl::string_view format, absl::string_view code,
+                                                                  absl::string_view options) const {
+  Arguments<PJRT_Program> program;
+  program->code = const_cast<char*>(code.data());  // input only
+  program->code_size = code.size();
+  program->format = format.data();
+  program->format_size = format.size();
+  Arguments<PJRT_Client_Compile_Args> compile;
+  compile->client = client_.get();
+  compile->program = &program.args;
+  compile->compile_options = options.data();
+  compile->compile_options_size = options.size();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_Compile, compile));
+  return Wrap(compile->executable);
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::Load(absl::string_view bytes) const {
+  Arguments<PJRT_Executable_DeserializeAndLoad_Args> load;
+  load->client = client_.get();
+  load->serialized_executable = bytes.data();
+  load->serialized_executable_size = bytes.size();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Executable_DeserializeAndLoad, load));
+  return Wrap(load->loaded_executable);
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::Wrap(PJRT_LoadedExecutable* loaded) const {
+  LoadedExecutableHandle owned = Own(loaded);
+  Arguments<PJRT_LoadedExecutable_GetExecutable_Args> get;
+  get->loaded_executable = loaded;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_LoadedExecutable_GetExecutable, get));
+  return std::make_unique<Executable>(std::move(owned), Own(get->executable));
+}
+
+absl::StatusOr<BufferHandle> Client::ToDevice(const void* data, uint64_t bytes, Event* source_free) const {
+  const int64_t dims[1] = {static_cast<int64_t>(bytes)};
+  Arguments<PJRT_Client_BufferFromHostBuffer_Args> copy;
+  copy->client = client_.get();
+  copy->data = data;
+  copy->type = PJRT_Buffer_Type_U8;
+  copy->dims = dims;
+  copy->num_dims = 1;
+  copy->host_buffer_semantics = source_free == nullptr ? PJRT_HostBufferSemantics_kImmutableOnlyDuringCall
+                                                       : PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes;
+  copy->device = device_;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_BufferFromHostBuffer, copy));
+  BufferHandle buffer = Own(copy->buffer);
+  Event done(plugin_, copy->done_with_host_buffer);
+  if (source_free != nullptr) {
+    *source_free = std::move(done);
+  } else {
+    HPU_RETURN_IF_ERROR(done.Await());
+  }
+  return buffer;
+}
+
+absl::StatusOr<Event> Client::ToHost(PJRT_Buffer* buffer, void* data, uint64_t bytes) const {
+  Arguments<PJRT_Buffer_ToHostBuffer_Args> copy;
+  copy->src = buffer;
+  copy->dst = data;
+  copy->dst_size = bytes;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Buffer_ToHostBuffer, copy));
+  return Event(plugin_, copy->event);
+}
+
+absl::StatusOr<Event> Client::PartToHost(PJRT_Buffer* buffer, uint64_t offset, void* data, uint64_t bytes) const {
+  Arguments<PJRT_Buffer_CopyRawToHost_Args> copy;
+  copy->buffer = buffer;
+  copy->dst = data;
+  copy->offset = static_cast<int64_t>(offset);
+  copy->transfer_size = static_cast<int64_t>(bytes);
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Buffer_CopyRawToHost, copy));
+  return Event(plugin_, copy->event);
+}
+
+absl::StatusOr<BufferHandle> Client::View(void* device_memory, uint64_t bytes, std::function<void()> on_delete) const {
+  const int64_t dims[1] = {static_cast<int64_t>(bytes)};
+  auto callback = std::make_unique<std::function<void()>>(std::move(on_delete));
+  Arguments<PJRT_Client_CreateViewOfDeviceBuffer_Args> view;
+  view->client = client_.get();
+  view->device_buffer_ptr = device_memory;
+  view->dims = dims;
+  view->num_dims = 1;
+  view->element_type = PJRT_Buffer_Type_U8;
+  view->memory = memory_;
+  view->device = device_;
+  // Plugins call it even if it is null, and then end the process.
+  view->on_delete_callback = [](void*, void* argument) {
+    const std::unique_ptr<std::function<void()>> callback(static_cast<std::function<void()>*>(argument));
+    (*callback)();
+  };
+  view->on_delete_callback_arg = callback.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_CreateViewOfDeviceBuffer, view));
+  static_cast<void>(callback.release());
+  return Own(view->buffer);
+}
+
+absl::StatusOr<void*> Client::DeviceMemory(PJRT_Buffer* buffer) const {
+  Arguments<PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args> get;
+  get->buffer = buffer;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Buffer_OpaqueDeviceMemoryDataPointer, get));
+  return get->device_memory_ptr;
+}
+
+absl::StatusOr<Event> Client::Ready(PJRT_Buffer* buffer) const {
+  Arguments<PJRT_Buffer_ReadyEvent_Args> get;
+  get->buffer = buffer;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Buffer_ReadyEvent, get));
+  return Event(plugin_, get->event);
+}
+
+bool Client::IsDeleted(PJRT_Buffer* buffer) const {
+  Arguments<PJRT_Buffer_IsDeleted_Args> get;
+  get->buffer = buffer;
+  return HPU_PJRT_CALL(plugin_, PJRT_Buffer_IsDeleted, get).ok() && get->is_deleted;
+}
+
+}  // namespace hpu::pjrt

@@ -1,0 +1,120 @@
+// Client: one PJRT client, its devices, buffers and programs.
+#ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_CLIENT_H_
+#define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/backends/pjrt/client/handles.h"
+#include "plugin/backends/pjrt/client/plugin.h"
+
+namespace hpu::pjrt {
+
+// Options of PJRT_Client_Create or PJRT_TopologyDescription_Create, by name. Unknown names are errors of the plugin.
+using OptionValue = std::variant<std::string, int64_t, bool, float, std::vector<int64_t>>;
+using Options = std::vector<std::pair<std::string, OptionValue>>;
+
+// A program that a client has compiled or loaded. Must not outlive the client. Immutable and thread safe.
+class Executable {
+ public:
+  Executable(LoadedExecutableHandle loaded, ExecutableHandle executable)
+      : loaded_(std::move(loaded)), executable_(std::move(executable)) {}
+
+  PJRT_LoadedExecutable* get() const { return loaded_.get(); }
+  absl::StatusOr<size_t> NumOutputs() const;
+  absl::StatusOr<std::string> Serialize() const;
+  // The program after the plugin's passes, as a serialised xla::HloModuleProto. Unimplemented if the plugin returns it
+  // in another format.
+  absl::StatusOr<std::string> OptimizedProgram() const;
+
+ private:
+  const Plugin& plugin() const { return *loaded_.get_deleter().plugin; }
+
+  const LoadedExecutableHandle loaded_;
+  const ExecutableHandle executable_;
+};
+
+// Use of a device's memory, in bytes. Zero: unknown.
+struct MemoryStats {
+  uint64_t in_use = 0;
+  uint64_t peak = 0;
+  uint64_t limit = 0;
+};
+
+// Uses the first addressable device. Thread safe. Must outlive all that it creates.
+class Client {
+ public:
+  static absl::StatusOr<std::unique_ptr<Client>> Create(const Plugin& plugin, const Options& options);
+
+  const Plugin& plugin() const { return plugin_; }
+  PJRT_Device* device() const { return device_; }
+  const std::string& platform_name() const { return platform_name_; }        // "cpu", "cuda"
+  const std::string& platform_version() const { return platform_version_; }  // "PJRT C API\ncuda 13000"
+  const std::string& device_kind() const { return device_kind_; }            // "NVIDIA H100 80GB HBM3"
+  // Unimplemented if the plugin does not count memory.
+  absl::StatusOr<MemoryStats> memory_stats() const;
+
+  // `hlo`: serialised xla::HloModuleProto. `options`: serialised xla::CompileOptionsProto. May take minutes.
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(absl::string_view hlo, absl::string_view options) const;
+  // The same for a program in StableHLO's text form.
+  absl::StatusOr<std::unique_ptr<Executable>> CompileText(absl::string_view stablehlo, absl::string_view options) const;
+  // Inverse of Executable::Serialize. Plugins may load damaged bytes, so the caller must verify them.
+  absl::StatusOr<std::unique_ptr<Executable>> Load(absl::string_view bytes) const;
+
+  // A new u8[bytes] buffer with the contents of `data`. If `source_free` is null, the source has been read when the
+  // call returns. Otherwise it must stay unchanged until *source_free.
+  absl::StatusOr<BufferHandle> ToDevice(const void* data, uint64_t bytes, Event* source_free) const;
+  // Copies all of the buffer's `bytes` bytes to `data`. The buffer must be ready and without an error: some plugins
+  // end the process otherwise.
+  absl::StatusOr<Event> ToHost(PJRT_Buffer* buffer, void* data, uint64_t bytes) const;
+  // The same for a part of the buffer. Unimplemented on plugins without PJRT_Buffer_CopyRawToHost.
+  absl::StatusOr<Event> PartToHost(PJRT_Buffer* buffer, uint64_t offset, void* data, uint64_t bytes) const;
+  // A u8[bytes] buffer over memory of another buffer of this client, which must be ready. `on_delete` runs when the
+  // plugin no longer uses the memory, on any thread.
+  absl::StatusOr<BufferHandle> View(void* device_memory, uint64_t bytes, std::function<void()> on_delete) const;
+  // Address of the buffer's memory, for View. The buffer must be ready.
+  absl::StatusOr<void*> DeviceMemory(PJRT_Buffer* buffer) const;
+  // Occurs when the buffer's contents are there, or carries the error of the program that should have made them.
+  absl::StatusOr<Event> Ready(PJRT_Buffer* buffer) const;
+  // Whether a launch has taken the buffer's memory.
+  bool IsDeleted(PJRT_Buffer* buffer) const;
+
+ private:
+  Client(const Plugin& plugin, ClientHandle client) : plugin_(plugin), client_(std::move(client)) {}
+
+  absl::Status Initialize();
+  absl::StatusOr<std::unique_ptr<Executable>> CompileFormat(absl::string_view format, absl::string_view code,
+                                                            absl::string_view options) const;
+  absl::StatusOr<std::unique_ptr<Executable>> Wrap(PJRT_LoadedExecutable* loaded) const;
+  template <typename Object>
+  Handle<Object> Own(Object* object) const {
+    return Handle<Object>(object, Deleter<Object>{&plugin_});
+  }
+
+  const Plugin& plugin_;
+  const ClientHandle client_;
+  PJRT_Device* device_ = nullptr;
+  PJRT_Memory* memory_ = nullptr;
+  std::string platform_name_;
+  std::string platform_version_;
+  std::string device_kind_;
+};
+
+// Parses "name=value;name=value"; values are true, false, integers, decimal numbers, lists of integers ([0,1]) or text.
+// InvalidArgument for an entry without a name or "=".
+absl::StatusOr<Options> ParseOptions(absl::string_view text);
+
+// Options as PJRT takes them. Points into `options`, which must outlive the result.
+std::vector<PJRT_NamedValue> NamedValues(const Options& options);
+
+}  // namespace hpu::pjrt
+
+#endif  // HPU_PLUGIN_BACKENDS_PJRT_CLIENT_CLIENT_H_

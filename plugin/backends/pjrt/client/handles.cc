@@ -1,0 +1,41 @@
+#include "plugin/backends/pjrt/client/handles.h"
+
+namespace hpu::pjrt {
+
+// Plugins cannot fail to destroy an object but for a wrong struct size, which leaks it.
+#define HPU_PJRT_DELETER(Object, field)                                     \
+  template <>                                                               \
+  void Deleter<PJRT_##Object>::operator()(PJRT_##Object* object) const {    \
+    Arguments<PJRT_##Object##_Destroy_Args> destroy;                        \
+    destroy->field = object;                                                \
+    HPU_PJRT_CALL(*plugin, PJRT_##Object##_Destroy, destroy).IgnoreError(); \
+  }
+
+HPU_PJRT_DELETER(Buffer, buffer)
+HPU_PJRT_DELETER(Client, client)
+HPU_PJRT_DELETER(Event, event)
+HPU_PJRT_DELETER(Executable, executable)
+HPU_PJRT_DELETER(LoadedExecutable, executable)
+HPU_PJRT_DELETER(TopologyDescription, topology)
+
+#undef HPU_PJRT_DELETER
+
+bool Event::IsReady() const {
+  if (handle_ == nullptr) return true;
+  Arguments<PJRT_Event_IsReady_Args> is_ready;
+  is_ready->event = handle_.get();
+  const Plugin& plugin = *handle_.get_deleter().plugin;
+  // An event that cannot be polled counts as pending: Await reports the error.
+  return HPU_PJRT_CALL(plugin, PJRT_Event_IsReady, is_ready).ok() && is_ready->is_ready;
+}
+
+absl::Status Event::Await() const {
+  if (handle_ == nullptr) return absl::OkStatus();
+  const Plugin& plugin = *handle_.get_deleter().plugin;
+  Arguments<PJRT_Event_Await_Args> await;
+  await->event = handle_.get();
+  PJRT_Error* error = plugin.api().PJRT_Event_Await(&await.args);
+  return error == nullptr ? absl::OkStatus() : plugin.Take(error);
+}
+
+}  // namespace hpu::pjrt

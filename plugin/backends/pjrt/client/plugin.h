@@ -1,0 +1,100 @@
+// Plugin: a PJRT plugin in this process, and calls through its function table.
+#ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PLUGIN_H_
+#define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PLUGIN_H_
+
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "pjrt_c_api.h"
+
+namespace hpu::pjrt {
+
+// Oldest minor version of the PJRT C API that this library supports. 0.57 changed the order of the function table.
+inline constexpr int kMinMinorVersion = 57;
+
+// Arguments of one PJRT call: a zeroed struct with its size set. Plugins that are older or newer than the header know
+// a shorter or longer struct. A plugin that requires a longer one gets zeros from `padding`.
+template <typename Args>
+struct Arguments {
+  Arguments() {
+    std::memset(this, 0, sizeof(*this));
+    args.struct_size = sizeof(Args);
+  }
+
+  Args* operator->() { return &args; }
+  const Args* operator->() const { return &args; }
+
+  Args args;
+  char padding[128];
+};
+
+// Never unloaded: threads of the plugin run until the process ends. Thread safe.
+class Plugin {
+ public:
+  // The plugin in the shared library `path`, which is loaded and initialised at the first call. NotFound if there is no
+  // such file, FailedPrecondition if it cannot be loaded, is no PJRT plugin, or has an unsupported version.
+  static absl::StatusOr<const Plugin*> Load(const std::string& path);
+  // A plugin with the function table `api`, for tests. The same checks as in Load.
+  static absl::StatusOr<const Plugin*> Of(const std::string& name, const PJRT_Api* api);
+
+  const std::string& path() const { return path_; }
+  const PJRT_Api& api() const { return *api_; }
+  // "0.81"
+  std::string version() const;
+  // Identifies the build of the plugin: the linker's build id in hexadecimal; empty if the file has none.
+  const std::string& build_id() const { return build_id_; }
+  // Properties that the plugin reports of itself ("xla_version"), as text.
+  const std::map<std::string, std::string>& attributes() const { return attributes_; }
+
+  // Whether the plugin has an optional function, such as &PJRT_Api::PJRT_Buffer_CopyRawToHost.
+  template <typename Function>
+  bool Has(Function PJRT_Api::*function) const {
+    const Function& entry = api_->*function;
+    const size_t end = reinterpret_cast<const char*>(&entry + 1) - reinterpret_cast<const char*>(api_);
+    return api_->struct_size >= end && entry != nullptr;
+  }
+
+  // Calls a function. Unimplemented, with `name`, if the plugin lacks the function. HPU_PJRT_CALL passes the name.
+  template <typename Args>
+  absl::Status Call(PJRT_Error* (*PJRT_Api::*function)(Args*), const char* name, Arguments<Args>& arguments) const {
+    if (!Has(function)) return Missing(name);
+    PJRT_Error* error = (api_->*function)(&arguments.args);
+    if (error == nullptr) return absl::OkStatus();
+    absl::Status status = Take(error);
+    if (!Lengthen(status, sizeof(Arguments<Args>), &arguments.args.struct_size)) return Named(name, status);
+    error = (api_->*function)(&arguments.args);
+    return error == nullptr ? absl::OkStatus() : Named(name, Take(error));
+  }
+
+  // The status of an error, which is destroyed.
+  absl::Status Take(PJRT_Error* error) const;
+
+ private:
+  Plugin(std::string path, const PJRT_Api* api) : path_(std::move(path)), api_(api) {}
+
+  absl::Status Initialize();
+  absl::Status Missing(const char* name) const;
+  absl::Status Named(const char* name, const absl::Status& status) const;
+  // Whether `status` says that the plugin expects a longer struct that still fits into `capacity` bytes. If so, sets
+  // `struct_size` to the expected size.
+  static bool Lengthen(const absl::Status& status, size_t capacity, size_t* struct_size);
+
+  const std::string path_;
+  const PJRT_Api* const api_;
+  std::string build_id_;
+  std::map<std::string, std::string> attributes_;
+};
+
+#define HPU_PJRT_CALL(plugin, function, arguments) (plugin).Call(&PJRT_Api::function, #function, arguments)
+
+// The value as text; lists are joined by commas.
+std::string ToString(const PJRT_NamedValue& value);
+
+}  // namespace hpu::pjrt
+
+#endif  // HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PLUGIN_H_

@@ -1,0 +1,107 @@
+#include "plugin/backends/pjrt/device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plugin/backends/common/point_event.h"
+#include "plugin/backends/pjrt/recipe.h"
+#include "plugin/backends/pjrt/stream.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::pjrt {
+
+PjrtDevice::State::State(PjrtDevice* device, std::unique_ptr<Client> owned_client,
+                         std::unique_ptr<common::Reservation> reservation, common::Faults owned_faults)
+    : client(std::move(owned_client)),
+      contents(*client, flags::PjrtDonation()),
+      memory(std::move(reservation), device->liveness_,
+             [this](hal::DeviceAddress address, uint64_t bytes) { contents.Forget(address, bytes); }),
+      host(device->liveness_),
+      faults(std::move(owned_faults)) {}
+
+PjrtDevice::PjrtDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock, std::unique_ptr<Client> client,
+                       std::unique_ptr<common::Reservation> reservation, common::Faults faults)
+    : info_(std::move(info)), lock_(std::move(lock)) {
+  state_ = std::make_unique<State>(this, std::move(client), std::move(reservation), std::move(faults));
+}
+
+PjrtDevice::~PjrtDevice() {
+  if (liveness_.forked()) static_cast<void>(state_.release());
+}
+
+hal::DeviceUsage PjrtDevice::usage() const {
+  const auto stats = state_->client->memory_stats();
+  hal::DeviceUsage usage;
+  if (stats.ok()) usage.memory_bytes = stats->in_use;
+  return usage;
+}
+
+absl::StatusOr<std::unique_ptr<hal::Memory>> PjrtDevice::AllocateMemory(uint64_t bytes) {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  HPU_RETURN_IF_ERROR(state_->faults.Count(common::Faults::kAllocate));
+  return state_->memory.Allocate(bytes);
+}
+
+absl::StatusOr<std::unique_ptr<hal::HostBuffer>> PjrtDevice::AllocateHost(uint64_t bytes) {
+  return state_->host.Allocate(bytes);
+}
+
+absl::StatusOr<std::unique_ptr<hal::HostBuffer>> PjrtDevice::MapHost(void* data, uint64_t bytes) {
+  return state_->host.Map(data, bytes);
+}
+
+absl::StatusOr<std::unique_ptr<hal::Stream>> PjrtDevice::CreateStream(hal::StreamKind kind) {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  return std::make_unique<PjrtStream>(this, kind);
+}
+
+absl::StatusOr<std::unique_ptr<hal::Event>> PjrtDevice::CreateEvent() {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  return std::make_unique<common::PointEvent>(liveness_);
+}
+
+absl::StatusOr<std::shared_ptr<const hal::Recipe>> PjrtDevice::Compile(const hal::Program& program) {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  HPU_RETURN_IF_ERROR(state_->faults.Count(common::Faults::kCompile));
+  return PjrtRecipe::Compile(*state_->client, info_.compiler_target, program);
+}
+
+absl::StatusOr<std::shared_ptr<const hal::Recipe>> PjrtDevice::LoadRecipe(absl::string_view name,
+                                                                          absl::string_view bytes) {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  return PjrtRecipe::Load(*state_->client, info_.compiler_target, name, bytes);
+}
+
+absl::StatusOr<std::string> PjrtDevice::CreateCommunicatorId() {
+  return absl::UnimplementedError("the PJRT backend does not support collective operations: use HPU_BACKEND=emulator");
+}
+
+absl::StatusOr<std::unique_ptr<hal::Communicator>> PjrtDevice::CreateCommunicator(const hal::CommunicatorOptions&) {
+  return absl::UnimplementedError("the PJRT backend does not support collective operations: use HPU_BACKEND=emulator");
+}
+
+absl::Status PjrtDevice::Synchronize() {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  {
+    std::lock_guard<std::mutex> lock(state_->streams_mutex);
+    for (PjrtStream* stream : state_->streams) stream->WaitForWork();
+  }
+  return liveness_.Check();
+}
+
+void PjrtDevice::RangeFreed(hal::DeviceAddress address, uint64_t bytes) {
+  if (!liveness_.forked()) state_->contents.Forget(address, bytes);
+}
+
+void PjrtDevice::AddStream(PjrtStream* stream) {
+  std::lock_guard<std::mutex> lock(state_->streams_mutex);
+  state_->streams.push_back(stream);
+}
+
+void PjrtDevice::RemoveStream(PjrtStream* stream) {
+  std::lock_guard<std::mutex> lock(state_->streams_mutex);
+  state_->streams.erase(std::find(state_->streams.begin(), state_->streams.end(), stream));
+}
+
+}  // namespace hpu::pjrt

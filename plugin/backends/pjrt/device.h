@@ -1,0 +1,87 @@
+// PjrtDevice: a device of a PJRT plugin.
+#ifndef HPU_PLUGIN_BACKENDS_PJRT_DEVICE_H_
+#define HPU_PLUGIN_BACKENDS_PJRT_DEVICE_H_
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/backends/common/device_memory.h"
+#include "plugin/backends/common/faults.h"
+#include "plugin/backends/common/host_memory.h"
+#include "plugin/backends/common/liveness.h"
+#include "plugin/backends/common/module_lock.h"
+#include "plugin/backends/pjrt/client/client.h"
+#include "plugin/backends/pjrt/device_contents.h"
+#include "plugin/hal/device.h"
+#include "plugin/hal/device_traits.h"
+
+namespace hpu::pjrt {
+
+class PjrtStream;
+
+class PjrtDevice final : public hal::Device, public hal::FreedRanges {
+ public:
+  PjrtDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock, std::unique_ptr<Client> client,
+             std::unique_ptr<common::Reservation> reservation, common::Faults faults);
+  ~PjrtDevice() override;
+
+  const hal::DeviceInfo& info() const override { return info_; }
+  hal::DeviceTraits traits() override {
+    hal::DeviceTraits traits;
+    traits.freed_ranges = this;
+    return traits;
+  }
+  hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
+  hal::DeviceUsage usage() const override;
+  absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> MapHost(void* data, uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::Stream>> CreateStream(hal::StreamKind kind) override;
+  absl::StatusOr<std::unique_ptr<hal::Event>> CreateEvent() override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const hal::Program& program) override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> LoadRecipe(absl::string_view name,
+                                                                absl::string_view bytes) override;
+  absl::StatusOr<std::string> CreateCommunicatorId() override;
+  absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
+      const hal::CommunicatorOptions& options) override;
+  absl::Status Synchronize() override;
+  void RangeFreed(hal::DeviceAddress address, uint64_t bytes) override;
+
+  // For streams.
+  const common::Liveness& liveness() const { return liveness_; }
+  const common::DeviceMemory& memory() const { return state_->memory; }
+  const common::HostMemory& host() const { return state_->host; }
+  DeviceContents& contents() { return state_->contents; }
+  absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
+    return state_->faults.CountCommand(kind, stream, liveness_);
+  }
+  void AddStream(PjrtStream* stream);
+  void RemoveStream(PjrtStream* stream);
+
+ private:
+  // Leaked, not destroyed, in a forked child. The client comes first, because its buffers must not outlive it.
+  struct State {
+    State(PjrtDevice* device, std::unique_ptr<Client> client, std::unique_ptr<common::Reservation> reservation,
+          common::Faults faults);
+
+    const std::unique_ptr<Client> client;
+    DeviceContents contents;
+    common::DeviceMemory memory;
+    common::HostMemory host;
+    common::Faults faults;
+    std::mutex streams_mutex;
+    std::vector<PjrtStream*> streams;  // guarded by streams_mutex
+  };
+
+  const hal::DeviceInfo info_;
+  const std::optional<common::ModuleLock> lock_;  // empty if the caller has claimed the module
+  common::Liveness liveness_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hpu::pjrt
+
+#endif  // HPU_PLUGIN_BACKENDS_PJRT_DEVICE_H_

@@ -1,0 +1,265 @@
+#include "plugin/backends/pjrt/device_contents.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::pjrt {
+namespace {
+
+// Larger fills run on the device instead of copying bytes from the host.
+constexpr uint64_t kMaxHostFill = 64 << 10;
+// Larger arguments of several parts are assembled by a program on the device, which must be compiled first.
+constexpr uint64_t kMaxHostAssembly = 64 << 10;
+// A program with more parts would take long to compile.
+constexpr size_t kMaxPieces = 64;
+// Alignment that plugins require of views: 64 bytes on CPUs, 16 on GPUs.
+constexpr uint64_t kViewAlignment = 64;
+
+}  // namespace
+
+// State of one Launch. Threads keep it, so that a launch allocates only the handles of its results.
+struct DeviceContents::LaunchState {
+  std::vector<SharedBufferPtr> arguments;
+  std::vector<std::pair<size_t, std::vector<AddressMap::Piece>>> parts;  // arguments that are no whole buffers
+  std::vector<PJRT_Buffer*> handles;                                     // of the arguments
+  std::vector<int64_t> kept;                                             // aliased arguments that are not donated
+  std::vector<char> donated;                                             // by result
+  std::vector<PJRT_Buffer*> results;
+
+  void Reset(size_t argument_count, size_t result_count) {
+    arguments.assign(argument_count, nullptr);
+    parts.clear();
+    handles.assign(argument_count, nullptr);
+    kept.clear();
+    donated.assign(result_count, 0);
+    results.assign(result_count, nullptr);
+  }
+};
+
+absl::Status DeviceContents::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes,
+                                          Event* source_free) {
+  HPU_ASSIGN_OR_RETURN(BufferHandle handle, client_.ToDevice(source, bytes, source_free));
+  auto buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+  std::lock_guard<std::mutex> lock(mutex_);
+  map_.Bind(destination, bytes, std::move(buffer));
+  return absl::OkStatus();
+}
+
+void DeviceContents::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::vector<AddressMap::Piece> pieces = map_.Pieces(source, bytes);
+  map_.Erase(destination, bytes);
+  for (const AddressMap::Piece& piece : pieces) {
+    if (piece.buffer != nullptr) map_.Bind(destination, piece.bytes, piece.buffer, piece.offset);
+    destination += piece.bytes;
+  }
+}
+
+absl::Status DeviceContents::Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes, Event* end) {
+  SharedBufferPtr buffer;
+  if (bytes <= kMaxHostFill) {
+    const std::vector<uint8_t> contents(bytes, value);
+    HPU_ASSIGN_OR_RETURN(BufferHandle handle, client_.ToDevice(contents.data(), bytes, /*source_free=*/nullptr));
+    buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+  } else {
+    HPU_ASSIGN_OR_RETURN(BufferHandle handle, programs_.Fill(bytes, value, end));
+    buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  map_.Bind(destination, bytes, std::move(buffer));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch) {
+  static thread_local LaunchState state;
+  state.Reset(launch.arguments.size(), launch.results.size());
+  FindArguments(recipe, launch, &state);
+  absl::StatusOr<Event> end = [&]() -> absl::StatusOr<Event> {
+    HPU_RETURN_IF_ERROR(AssembleArguments(recipe, &state));
+    return Execute(recipe.executable(), client_.plugin(), state.handles, state.kept, absl::MakeSpan(state.results));
+  }();
+  if (end.ok()) {
+    BindResults(recipe, launch, &state);
+  } else {
+    LoseDonated(recipe, launch, end.status(), &state);
+  }
+  state.arguments.clear();  // releases the buffers: `state` outlives the launch
+  return end;
+}
+
+void DeviceContents::FindArguments(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state) {
+  const std::vector<hal::TensorSpec>& arguments = recipe.arguments();
+  const std::vector<hal::ResultSpec>& results = recipe.results();
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const uint64_t bytes = arguments[i].bytes;
+    if (const SharedBufferPtr* whole = bytes == 0 ? nullptr : map_.FindWhole(launch.arguments[i], bytes)) {
+      state->arguments[i] = *whole;
+    } else {
+      state->parts.emplace_back(
+          i, bytes == 0 ? std::vector<AddressMap::Piece>() : map_.Pieces(launch.arguments[i], bytes));
+    }
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const int32_t argument = results[i].aliased_argument;
+    if (argument < 0) continue;
+    const SharedBufferPtr& buffer = state->arguments[argument];
+    // Owners: the map and this launch, once. Any other (a second argument, a range, a queued copy, a view) needs the
+    // contents after the launch has begun.
+    if (donates_ && buffer != nullptr && buffer.use_count() == 2 && buffer->handle != nullptr) {
+      map_.FindWhole(launch.arguments[argument], arguments[argument].bytes)->reset();  // nothing else may find it now
+      state->donated[i] = 1;
+    } else {
+      state->kept.push_back(argument);
+    }
+  }
+}
+
+absl::Status DeviceContents::AssembleArguments(const PjrtRecipe& recipe, LaunchState* state) {
+  for (const auto& [argument, pieces] : state->parts) {
+    HPU_ASSIGN_OR_RETURN(state->arguments[argument], Assemble(pieces, recipe.arguments()[argument].bytes));
+  }
+  for (size_t i = 0; i < state->arguments.size(); ++i) {
+    const SharedBuffer& buffer = *state->arguments[i];
+    if (buffer.handle == nullptr) {
+      return absl::Status(buffer.lost.code(), absl::StrCat("argument ", i, " is lost: ", buffer.lost.message()));
+    }
+    state->handles[i] = buffer.handle.get();
+  }
+  return absl::OkStatus();
+}
+
+void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state) {
+  const std::vector<hal::ResultSpec>& results = recipe.results();
+  std::vector<SharedBufferPtr> replaced;  // destroyed after the lock is released
+  replaced.reserve(results.size());
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const uint64_t bytes = results[i].spec.bytes;
+    BufferHandle handle = Own(state->results[i]);
+    if (bytes == 0) continue;
+    SharedBufferPtr buffer;
+    if (state->donated[i]) {
+      buffer = std::move(state->arguments[results[i].aliased_argument]);
+      buffer->handle = std::move(handle);  // destroys the handle of the donated buffer
+      buffer->is_ready.store(false, std::memory_order_relaxed);
+    } else {
+      buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+    }
+    map_.Bind(launch.results[i], bytes, std::move(buffer));
+  }
+}
+
+void DeviceContents::LoseDonated(const PjrtRecipe& recipe, const hal::LaunchArguments& launch,
+                                 const absl::Status& error, LaunchState* state) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < state->donated.size(); ++i) {
+    if (!state->donated[i]) continue;
+    const int32_t argument = recipe.results()[i].aliased_argument;
+    SharedBufferPtr& buffer = state->arguments[argument];
+    if (client_.IsDeleted(buffer->handle.get())) {
+      buffer->handle.reset();
+      buffer->lost = absl::Status(error.code(), absl::StrCat("a failed launch of ", recipe.name(),
+                                                             " has overwritten it (", error.message(), ")"));
+    }
+    map_.Bind(launch.arguments[argument], recipe.arguments()[argument].bytes, buffer);
+  }
+}
+
+absl::StatusOr<SharedBufferPtr> DeviceContents::Assemble(const std::vector<AddressMap::Piece>& pieces, uint64_t bytes) {
+  for (const AddressMap::Piece& piece : pieces) {
+    if (piece.buffer != nullptr && piece.buffer->handle == nullptr) return piece.buffer;  // lost
+  }
+  if (pieces.size() == 1 && pieces[0].buffer != nullptr && pieces[0].offset % kViewAlignment == 0) {
+    if (auto view = View(pieces[0]); view.ok()) return view;
+  }
+  if (bytes <= kMaxHostAssembly || pieces.size() > kMaxPieces) return AssembleOnHost(pieces, bytes);
+  HPU_ASSIGN_OR_RETURN(BufferHandle handle, programs_.Concatenate(pieces));
+  return std::make_shared<SharedBuffer>(std::move(handle), bytes);
+}
+
+absl::StatusOr<SharedBufferPtr> DeviceContents::AssembleOnHost(absl::Span<const AddressMap::Piece> pieces,
+                                                               uint64_t bytes) {
+  std::vector<char> contents(bytes);
+  std::vector<Event> ends;
+  absl::Status status = CopyToHost(pieces, contents.data(), &ends);
+  for (const Event& end : ends) status.Update(end.Await());  // `contents` must outlive the copies
+  HPU_RETURN_IF_ERROR(status);
+  HPU_ASSIGN_OR_RETURN(BufferHandle handle, client_.ToDevice(contents.data(), bytes, /*source_free=*/nullptr));
+  return std::make_shared<SharedBuffer>(std::move(handle), bytes);
+}
+
+absl::StatusOr<SharedBufferPtr> DeviceContents::View(const AddressMap::Piece& piece) {
+  // A view does not wait for the work that makes its contents.
+  HPU_RETURN_IF_ERROR(WaitFor(*piece.buffer));
+  HPU_ASSIGN_OR_RETURN(void* memory, client_.DeviceMemory(piece.buffer->handle.get()));
+  HPU_ASSIGN_OR_RETURN(BufferHandle handle,
+                       client_.View(static_cast<char*>(memory) + piece.offset, piece.bytes, [owner = piece.buffer] {}));
+  return std::make_shared<SharedBuffer>(std::move(handle), piece.bytes);
+}
+
+std::vector<AddressMap::Piece> DeviceContents::Pieces(hal::DeviceAddress source, uint64_t bytes) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return map_.Pieces(source, bytes);
+}
+
+void DeviceContents::Forget(hal::DeviceAddress address, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  map_.Erase(address, bytes);
+}
+
+bool DeviceContents::IsReady(absl::Span<const AddressMap::Piece> pieces) const {
+  return std::all_of(pieces.begin(), pieces.end(), [this](const AddressMap::Piece& piece) {
+    if (piece.buffer == nullptr || piece.buffer->handle == nullptr) return true;
+    if (piece.buffer->is_ready.load(std::memory_order_acquire)) return true;
+    const auto event = client_.Ready(piece.buffer->handle.get());
+    return event.ok() && event->IsReady();
+  });
+}
+
+absl::Status DeviceContents::CopyToHost(absl::Span<const AddressMap::Piece> pieces, void* destination,
+                                        std::vector<Event>* ends) {
+  char* to = static_cast<char*>(destination);
+  for (const AddressMap::Piece& piece : pieces) {
+    if (piece.buffer == nullptr) {
+      std::memset(to, 0, piece.bytes);
+    } else {
+      HPU_RETURN_IF_ERROR(WaitFor(*piece.buffer));
+      PJRT_Buffer* const handle = piece.buffer->handle.get();
+      if (piece.is_whole()) {
+        HPU_ASSIGN_OR_RETURN(Event end, client_.ToHost(handle, to, piece.bytes));
+        ends->push_back(std::move(end));
+      } else if (client_.plugin().Has(&PJRT_Api::PJRT_Buffer_CopyRawToHost)) {
+        HPU_ASSIGN_OR_RETURN(Event end, client_.PartToHost(handle, piece.offset, to, piece.bytes));
+        ends->push_back(std::move(end));
+      } else {
+        std::vector<char> whole(piece.buffer->bytes);
+        HPU_ASSIGN_OR_RETURN(const Event end, client_.ToHost(handle, whole.data(), whole.size()));
+        HPU_RETURN_IF_ERROR(end.Await());
+        std::memcpy(to, whole.data() + piece.offset, piece.bytes);
+      }
+    }
+    to += piece.bytes;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeviceContents::WaitFor(SharedBuffer& buffer) const {
+  if (buffer.is_ready.load(std::memory_order_acquire)) return absl::OkStatus();
+  if (buffer.handle == nullptr) return buffer.lost;
+  HPU_ASSIGN_OR_RETURN(const Event ready, client_.Ready(buffer.handle.get()));
+  HPU_RETURN_IF_ERROR(ready.Await());
+  buffer.is_ready.store(true, std::memory_order_release);
+  return absl::OkStatus();
+}
+
+size_t DeviceContents::ranges() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return map_.size();
+}
+
+}  // namespace hpu::pjrt

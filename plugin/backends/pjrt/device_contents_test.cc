@@ -1,0 +1,197 @@
+// Tests of DeviceContents and PjrtRecipe on a CPU plugin: donation, sharing, parts of buffers, damaged recipes.
+#include "plugin/backends/pjrt/device_contents.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/testing/cts/fixture.h"
+#include "plugin/testing/cts/programs.h"
+
+namespace hpu::pjrt {
+namespace device_contents_test {
+
+using Floats = std::vector<float>;
+
+constexpr int64_t kCount = 1024;
+constexpr uint64_t kBytes = kCount * sizeof(float);
+// Any numbers do: DeviceContents checks no addresses.
+constexpr hal::DeviceAddress kX = 1 << 20;
+constexpr hal::DeviceAddress kD = 2 << 20;
+constexpr hal::DeviceAddress kElsewhere = 3 << 20;
+
+class DeviceContentsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto file = PluginFile("cpu");
+    ASSERT_TRUE(file.ok()) << file.status();
+    const auto plugin = Plugin::Load(*file);
+    ASSERT_TRUE(plugin.ok()) << plugin.status();
+    client_ = cts::Value(Client::Create(**plugin, {}));
+    ASSERT_NE(nullptr, client_);
+    contents_ = std::make_unique<DeviceContents>(*client_, /*donates=*/true);
+    recipe_ = cts::Value(PjrtRecipe::Compile(*client_, "target", cts::AddInPlace(kCount)));
+    ASSERT_NE(nullptr, recipe_);
+  }
+
+  void Write(hal::DeviceAddress address, const Floats& values) {
+    Event source_free;
+    ASSERT_OK(contents_->CopyToDevice(values.data(), address, values.size() * sizeof(float), &source_free));
+    ASSERT_OK(source_free.Await());
+  }
+  Floats Read(hal::DeviceAddress address, size_t count) {
+    return Read(contents_->Pieces(address, count * sizeof(float)));
+  }
+  Floats Read(const std::vector<AddressMap::Piece>& pieces) {
+    uint64_t bytes = 0;
+    for (const AddressMap::Piece& piece : pieces) bytes += piece.bytes;
+    Floats values(bytes / sizeof(float));
+    std::vector<Event> ends;
+    EXPECT_OK(contents_->CopyToHost(pieces, values.data(), &ends));
+    for (const Event& end : ends) EXPECT_OK(end.Await());
+    return values;
+  }
+  // x += d
+  void Launch(hal::DeviceAddress x = kX, hal::DeviceAddress d = kD) {
+    const auto end = contents_->Launch(*recipe_, {{x, d}, {x}, 0});
+    ASSERT_TRUE(end.ok()) << end.status();
+    ASSERT_OK(end->Await());
+  }
+  // Address of the memory of the whole buffer that is bound to x.
+  void* Memory(hal::DeviceAddress x) {
+    const auto pieces = contents_->Pieces(x, kBytes);
+    return cts::Value(client_->DeviceMemory(pieces.at(0).buffer->handle.get()));
+  }
+
+  std::unique_ptr<Client> client_;
+  std::unique_ptr<DeviceContents> contents_;
+  std::shared_ptr<const PjrtRecipe> recipe_;
+};
+
+TEST_F(DeviceContentsTest, ResultsTakeTheMemoryOfUnsharedArguments) {
+  Write(kX, Floats(kCount, 1));
+  Write(kD, Floats(kCount, 2));
+  Launch();
+  void* const memory = Memory(kX);
+  for (int i = 0; i < 5; ++i) Launch();
+  EXPECT_EQ(memory, Memory(kX));
+  EXPECT_EQ(Floats(kCount, 13), Read(kX, kCount));
+}
+
+TEST_F(DeviceContentsTest, WithoutDonationResultsGetNewMemory) {
+  contents_ = std::make_unique<DeviceContents>(*client_, /*donates=*/false);
+  Write(kX, Floats(kCount, 1));
+  Write(kD, Floats(kCount, 2));
+  const auto held = contents_->Pieces(kX, kBytes);
+  Launch();
+  EXPECT_EQ(Floats(kCount, 3), Read(kX, kCount));
+  EXPECT_EQ(Floats(kCount, 1), Read(held));
+}
+
+TEST_F(DeviceContentsTest, WhatSomethingElseHoldsIsNotDonated) {
+  Write(kX, Floats(kCount, 1));
+  Write(kD, Floats(kCount, 2));
+  const auto queued = contents_->Pieces(kX, kBytes);  // as a copy to the host holds it
+  Launch();
+  EXPECT_EQ(Floats(kCount, 1), Read(queued));
+  contents_->CopyOnDevice(kX, kElsewhere, kBytes);
+  Launch();
+  EXPECT_EQ(Floats(kCount, 3), Read(kElsewhere, kCount));
+  EXPECT_EQ(Floats(kCount, 5), Read(kX, kCount));
+  Launch(kX, kX);  // both arguments are one buffer
+  EXPECT_EQ(Floats(kCount, 10), Read(kX, kCount));
+}
+
+TEST_F(DeviceContentsTest, PartsOfBuffersAreArguments) {
+  Floats many(4 * kCount);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<float>(i);
+  Write(kD, many);
+  for (const size_t offset : {size_t{0}, size_t{16}, size_t{1}, size_t{kCount + 3}}) {  // aligned, and not
+    Write(kX, Floats(kCount, 0));
+    Launch(kX, kD + offset * sizeof(float));
+    EXPECT_EQ(Floats(many.begin() + offset, many.begin() + offset + kCount), Read(kX, kCount)) << offset;
+  }
+  // An aliased argument that is a part of a buffer: the other parts keep their contents.
+  Launch(kD + kBytes, kX);
+  EXPECT_EQ(Floats(many.begin(), many.begin() + kCount), Read(kD, kCount));
+  EXPECT_EQ(Floats(many.begin() + 2 * kCount, many.end()), Read(kD + 2 * kBytes, 2 * kCount));
+}
+
+TEST_F(DeviceContentsTest, ArgumentsOfSeveralPartsAreAssembled) {
+  Write(kX, Floats(kCount, 0));
+  Write(kD, Floats(kCount, 7));
+  Write(kD + 100 * sizeof(float), Floats(50, 8));
+  contents_->Forget(kD + 500 * sizeof(float), 100 * sizeof(float));
+  Launch();
+  Floats expected(kCount, 7);
+  std::fill_n(expected.begin() + 100, 50, 8.0f);
+  std::fill_n(expected.begin() + 500, 100, 0.0f);
+  EXPECT_EQ(expected, Read(kX, kCount));
+}
+
+TEST_F(DeviceContentsTest, LargeArgumentsOfSeveralPartsAreAssembledOnTheDevice) {
+  constexpr int64_t kMany = 64 << 10;
+  const auto recipe = cts::Value(PjrtRecipe::Compile(*client_, "target", cts::AddInPlace(kMany)));
+  Write(kX, Floats(kMany, 1));
+  Write(kD, Floats(kMany, 7));
+  Write(kD + 1000 * sizeof(float), Floats(5000, 8));
+  const auto end = contents_->Launch(*recipe, {{kX, kD}, {kX}, 0});
+  ASSERT_TRUE(end.ok()) << end.status();
+  Floats expected(kMany, 8);
+  std::fill_n(expected.begin() + 1000, 5000, 9.0f);
+  EXPECT_EQ(expected, Read(kX, kMany));
+}
+
+TEST_F(DeviceContentsTest, ManyLaunchesLeaveTheNumberOfRangesConstant) {
+  Write(kX, Floats(kCount, 0));
+  Write(kD, Floats(kCount, 1));
+  Launch();
+  const size_t ranges = contents_->ranges();
+  for (int i = 0; i < 2000; ++i) {
+    Write(kD, Floats(kCount, 1));
+    Launch();
+  }
+  EXPECT_EQ(ranges, contents_->ranges());
+  EXPECT_EQ(Floats(kCount, 2001), Read(kX, kCount));
+  contents_->Forget(kX, kBytes);
+  contents_->Forget(kD, kBytes);
+  EXPECT_EQ(0u, contents_->ranges());
+}
+
+TEST_F(DeviceContentsTest, DamagedRecipesAreRefused) {
+  const std::string bytes = cts::Value(recipe_->Serialize());
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 1000; ++i) {
+    std::string damaged = bytes;
+    const int bits = 1 + static_cast<int>(random() % 8);
+    for (int bit = 0; bit < bits; ++bit) damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
+    if (damaged == bytes) continue;
+    const absl::Status status = PjrtRecipe::Load(*client_, "target", "damaged", damaged).status();
+    ASSERT_TRUE(absl::IsInvalidArgument(status)) << i << ": " << status;
+  }
+  EXPECT_TRUE(PjrtRecipe::Load(*client_, "target", "intact", bytes).ok());
+  // Of another plugin, or of another version of this one.
+  const absl::Status status = PjrtRecipe::Load(*client_, "another target", "other", bytes).status();
+  EXPECT_EQ(absl::StatusCode::kFailedPrecondition, status.code()) << status;
+}
+
+TEST(PjrtOptions, AreParsedByTheirForm) {
+  const Options options = ParseOptions("a=1; b=true;c=0.5;d=[0,1];e=x=y;").value();
+  ASSERT_EQ(5u, options.size());
+  EXPECT_EQ(OptionValue(int64_t{1}), options[0].second);
+  EXPECT_EQ("b", options[1].first);
+  EXPECT_EQ(OptionValue(true), options[1].second);
+  EXPECT_EQ(OptionValue(0.5f), options[2].second);
+  EXPECT_EQ(OptionValue(std::vector<int64_t>{0, 1}), options[3].second);
+  EXPECT_EQ(OptionValue(std::string("x=y")), options[4].second);
+  EXPECT_EQ(absl::StatusCode::kInvalidArgument, ParseOptions("a").status().code());
+  EXPECT_TRUE(ParseOptions("").value().empty());
+}
+
+}  // namespace device_contents_test
+}  // namespace hpu::pjrt

@@ -1,0 +1,53 @@
+// HelperPrograms: small programs that do on the device what PJRT has no call for.
+#ifndef HPU_PLUGIN_BACKENDS_PJRT_HELPER_PROGRAMS_H_
+#define HPU_PLUGIN_BACKENDS_PJRT_HELPER_PROGRAMS_H_
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "plugin/backends/pjrt/address_map.h"
+#include "plugin/backends/pjrt/client/client.h"
+
+namespace hpu::pjrt {
+
+// Compiles a program at the first call for its sizes, and keeps the programs that were used last. Results are u8[bytes]
+// buffers. Thread safe.
+class HelperPrograms {
+ public:
+  explicit HelperPrograms(const Client& client) : client_(client) {}
+
+  // `bytes` bytes of `value`, written by a launch that ends with *end.
+  absl::StatusOr<BufferHandle> Fill(uint64_t bytes, uint8_t value, Event* end);
+  // The pieces, one after the other; zeros for those that were never written.
+  absl::StatusOr<BufferHandle> Concatenate(absl::Span<const AddressMap::Piece> pieces);
+
+ private:
+  using Entry = std::pair<std::string, std::shared_ptr<const Executable>>;
+
+  absl::StatusOr<std::shared_ptr<const Executable>> Find(const std::string& stablehlo);
+  absl::StatusOr<BufferHandle> Run(const std::string& stablehlo, absl::Span<PJRT_Buffer* const> arguments, Event* end);
+
+  const Client& client_;
+  std::mutex mutex_;
+  std::list<Entry> recent_;                                  // most recently used first; guarded by mutex_
+  std::map<std::string, std::list<Entry>::iterator> found_;  // by StableHLO; guarded by mutex_
+};
+
+// Runs a program. The launch's end is the event; `results` receives one buffer per output. Never donates the arguments
+// with the numbers `kept`.
+absl::StatusOr<Event> Execute(const Executable& executable, const Plugin& plugin,
+                              absl::Span<PJRT_Buffer* const> arguments, absl::Span<const int64_t> kept,
+                              absl::Span<PJRT_Buffer*> results);
+
+}  // namespace hpu::pjrt
+
+#endif  // HPU_PLUGIN_BACKENDS_PJRT_HELPER_PROGRAMS_H_

@@ -1,0 +1,30 @@
+// SharedBuffer: a PJRT buffer that ranges of addresses, views and queued copies share.
+#ifndef HPU_PLUGIN_BACKENDS_PJRT_SHARED_BUFFER_H_
+#define HPU_PLUGIN_BACKENDS_PJRT_SHARED_BUFFER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "plugin/backends/pjrt/client/handles.h"
+
+namespace hpu::pjrt {
+
+// The handle changes only while one owner holds the buffer. PJRT keeps a buffer's memory until the launches that read
+// it have ended, so an owner may let go at any time.
+struct SharedBuffer {
+  SharedBuffer(BufferHandle owned, uint64_t size) : handle(std::move(owned)), bytes(size) {}
+
+  BufferHandle handle;  // null: the contents are lost
+  uint64_t bytes;
+  absl::Status lost;                  // why the contents are lost
+  std::atomic<bool> is_ready{false};  // the contents are known to be there; avoids a call
+};
+
+using SharedBufferPtr = std::shared_ptr<SharedBuffer>;
+
+}  // namespace hpu::pjrt
+
+#endif  // HPU_PLUGIN_BACKENDS_PJRT_SHARED_BUFFER_H_

@@ -1,0 +1,98 @@
+// Streams of the PJRT backend.
+#ifndef HPU_PLUGIN_BACKENDS_PJRT_STREAM_H_
+#define HPU_PLUGIN_BACKENDS_PJRT_STREAM_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/backends/common/command_queue.h"
+#include "plugin/backends/common/faults.h"
+#include "plugin/backends/common/stream_error.h"
+#include "plugin/backends/common/timeline.h"
+#include "plugin/backends/pjrt/address_map.h"
+#include "plugin/backends/pjrt/client/handles.h"
+#include "plugin/hal/stream.h"
+
+namespace hpu::pjrt {
+
+class PjrtDevice;
+
+// A command whose end a stream's thread waits for. Comments name the kinds that use a field.
+struct Command {
+  // kNothing: failed or finished at the call. kEnd: work that PJRT has queued.
+  enum class Kind { kNothing, kEnd, kCopyToHost, kWait, kCallback, kStop };
+
+  Kind kind = Kind::kStop;
+  Event end;                                   // kEnd
+  std::shared_ptr<const hal::Recipe> recipe;   // kEnd: of a launch
+  std::vector<AddressMap::Piece> pieces;       // kCopyToHost: the source
+  void* destination = nullptr;                 // kCopyToHost
+  common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
+  std::function<void(absl::Status)> callback;  // kCallback
+
+  // Releases the objects that the command kept alive.
+  void Clear() {
+    end = Event();
+    recipe.reset();
+    pieces.clear();
+    point = common::Point();
+    callback = nullptr;
+  }
+};
+
+// PJRT has no streams. Calls hand their work to PJRT at once, on the calling thread (DeviceContents). The stream's
+// thread waits for the ends of the work in order, and so keeps the HAL's promises about order and errors. Copies to the
+// host start on that thread if their source is not ready, because plugins end the process when they copy a failed
+// buffer.
+class PjrtStream final : public hal::Stream {
+ public:
+  PjrtStream(PjrtDevice* device, hal::StreamKind kind);
+  ~PjrtStream() override;
+
+  hal::StreamKind kind() const override { return kind_; }
+  absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) override;
+  absl::Status CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes) override;
+  absl::Status CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) override;
+  absl::Status Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes) override;
+  absl::Status Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) override;
+  absl::Status Record(hal::Event& event) override;
+  absl::Status Wait(const hal::Event& event) override;
+  absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
+  absl::Status Synchronize() override;
+
+  // Waits for the work queued so far; leaves its error with the stream.
+  void WaitForWork();
+
+ private:
+  // State of the stream's thread. Leaked, not destroyed, in a forked child, where the thread does not exist.
+  struct State {
+    State() : timeline(std::make_shared<common::Timeline>()), queue(timeline) {}
+
+    const std::shared_ptr<common::Timeline> timeline;
+    common::CommandQueue<Command> queue;
+    common::StreamError error;
+    std::thread thread;
+  };
+
+  // Counts a command of this kind for fault injection and runs `work`, which hands its work to PJRT and describes in
+  // the command what to wait for. Does nothing after an error. An error becomes the stream's; it names `recipe` unless
+  // that is null.
+  template <typename Work>
+  void Run(common::Faults::Kind kind, const hal::Recipe* recipe, const Work& work);
+
+  // Called on the stream's thread.
+  void RunCommands();
+  absl::Status Finish(Command& command);
+
+  PjrtDevice* const device_;
+  const hal::StreamKind kind_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hpu::pjrt
+
+#endif  // HPU_PLUGIN_BACKENDS_PJRT_STREAM_H_

@@ -1,0 +1,37 @@
+"""Training on a PJRT plugin's device, here the CPU, against TensorFlow on the CPU and against itself."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.pjrt import training_programs as programs
+from tests.support.processes import call_to, run_with_tensorflow
+
+PJRT = {"HPU_BACKEND": "pjrt:cpu"}
+
+
+def output(code: str, **environment: str) -> Any:
+    done = run_with_tensorflow(code, {**PJRT, **environment}, timeout=280)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("model", ["mlp", "cnn", "transformer"])
+def test_donation_changes_no_bit_and_losses_are_the_emulators(model: str) -> None:
+    code = call_to(programs.train, model, "adam", 20)
+    donated = output(code)
+    assert donated["fallbacks"] == 0 and donated["launched_clusters"] > 0
+    assert output(code, HPU_PJRT_DONATION="0") == donated
+    emulated = output(code, HPU_BACKEND="emulator")
+    np.testing.assert_allclose(donated["losses"], emulated["losses"], rtol=2e-3)
+
+
+def test_values_that_were_read_outlive_the_variable_that_is_overwritten() -> None:
+    run_with_tensorflow(call_to(programs.hold_values, 10), PJRT)
+
+
+def test_memory_stays_constant() -> None:
+    assert output(call_to(programs.grow, 1000)) < 16 << 20
