@@ -151,6 +151,8 @@ def _allow_short_device_names() -> None:
 def _check_backend(plugin: ctypes.CDLL) -> None:
     """Raises BackendError if this build lacks the backend of HPU_BACKEND, or if the backend rejects its settings."""
     error = c_api.read_message(plugin, "hpu_device_info", "DeviceInfo").error
+    # TensorFlow has loaded the plugin already. Without this, it would place ops on the HPU.
+    plugin.hpu_offer_device(0 if error else 1)
     if error:
         raise errors.BackendError(f"{error} (docs/user/settings.md explains the settings)")
 

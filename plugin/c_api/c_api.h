@@ -42,6 +42,10 @@ HPU_EXPORT hpu_memory hpu_memory_info(void);
 // Frees the workspace, which the next launch allocates again, and resets `peak` to the memory in use.
 HPU_EXPORT void hpu_memory_reset_peak(void);
 
+// Whether TensorFlow's lists of devices contain the HPU. Call it before TensorFlow makes them; 0 if the device of
+// HPU_BACKEND cannot be used. The default is 1.
+HPU_EXPORT void hpu_offer_device(int32_t offered);
+
 // Acquires the device if necessary. Returns an absl status code; 0 is OK. `message`, if not null, receives the error
 // text, which is empty on success.
 HPU_EXPORT int32_t hpu_acquire(hpu_buffer* message);

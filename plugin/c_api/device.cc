@@ -29,7 +29,11 @@ report::v1::DeviceInfo DescribeDevice() {
   if (device == nullptr) {
     described.set_backend(backend.ok() ? std::string((*backend)->name()) : flags::Backend());
     const absl::StatusOr<std::string> target = backend.ok() ? (*backend)->CompilerTarget() : backend.status();
-    if (target.ok()) described.set_compiler_target(*target);
+    if (target.ok()) {
+      described.set_compiler_target(*target);
+    } else if (!absl::IsUnimplemented(target.status()) && described.error().empty()) {
+      described.set_error(std::string(target.status().message()));
+    }
     return described;
   }
   const hal::DeviceInfo& info = device->hal().info();
@@ -71,6 +75,8 @@ void hpu_memory_reset_peak(void) {
   const bool cleared = hpu::DeviceAllocator()->ClearStats();
   static_cast<void>(cleared);  // always true: DeviceAllocator() supports ClearStats
 }
+
+void hpu_offer_device(int32_t offered) { hpu::SetOffered(offered != 0); }
 
 int32_t hpu_acquire(hpu_buffer* message) { return hpu::ReportStatus(hpu::ProcessDevice::Get().status(), message); }
 

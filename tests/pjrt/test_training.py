@@ -34,4 +34,5 @@ def test_values_that_were_read_outlive_the_variable_that_is_overwritten() -> Non
 
 
 def test_memory_stays_constant() -> None:
-    assert output(call_to(programs.grow, 1000)) < 16 << 20
+    # Freed memory stays with the allocator for a while; a leak of the variables alone would be 5 GB.
+    assert output(call_to(programs.grow, 1000)) < 64 << 20

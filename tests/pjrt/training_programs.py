@@ -29,7 +29,7 @@ def train(name: str, optimizer: str, steps: int) -> None:
             {
                 "losses": [float(loss) for loss in losses],
                 "weights": digest,
-                "launched_clusters": counters.launched_clusters,
+                "launched_clusters": len(counters.launched_clusters),
                 "fallbacks": counters.fallbacks,
             }
         )

@@ -44,7 +44,10 @@ class PjrtBackend final : public hal::Backend {
 
   absl::string_view name() const override { return spec_; }
 
-  absl::StatusOr<int> ModuleCount() override { return common::ModuleCountSetting(); }
+  absl::StatusOr<int> ModuleCount() override {
+    HPU_RETURN_IF_ERROR(LoadPlugin().status());
+    return common::ModuleCountSetting();
+  }
 
   absl::StatusOr<std::string> CompilerTarget() override {
     HPU_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, CreateCompiler());

@@ -2,6 +2,7 @@
 #include "tensorflow/core/framework/device_factory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ namespace {
 constexpr int kDevices = 1;
 // Above the priorities of CPU and GPU: ops without a device go to the HPU.
 constexpr int kPriority = 300;
+
+std::atomic<bool> is_offered{true};
 
 // Number of HPU devices of a session with `config`.
 int DeviceCount(const tensorflow::ConfigProto& config) {
@@ -41,7 +44,7 @@ uint64_t MemoryLimit() {
 class HpuDeviceFactory : public tensorflow::DeviceFactory {
  public:
   tensorflow::Status ListPhysicalDevices(std::vector<std::string>* devices) override {
-    devices->push_back(absl::StrCat("/physical_device:", kDeviceType, ":0"));
+    if (IsOffered()) devices->push_back(absl::StrCat("/physical_device:", kDeviceType, ":0"));
     return absl::OkStatus();
   }
 
@@ -55,7 +58,7 @@ class HpuDeviceFactory : public tensorflow::DeviceFactory {
 
   tensorflow::Status CreateDevices(const tensorflow::SessionOptions& options, const std::string& name_prefix,
                                    std::vector<std::unique_ptr<tensorflow::Device>>* devices) override {
-    if (DeviceCount(options.config) == 0) return absl::OkStatus();
+    if (!IsOffered() || DeviceCount(options.config) == 0) return absl::OkStatus();
     const tensorflow::DeviceAttributes attributes = tensorflow::Device::BuildDeviceAttributes(
         absl::StrCat(name_prefix, "/device:", kDeviceType, ":0"), tensorflow::DeviceType(kDeviceType),
         tensorflow::Bytes(MemoryLimit()), tensorflow::DeviceLocality(), "HPU");
@@ -73,4 +76,8 @@ class HpuDeviceFactory : public tensorflow::DeviceFactory {
 }();
 
 }  // namespace
+
+void SetOffered(bool offered) { is_offered.store(offered); }
+bool IsOffered() { return is_offered.load(); }
+
 }  // namespace hpu

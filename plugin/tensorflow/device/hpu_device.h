@@ -46,6 +46,10 @@ class HpuDevice : public tensorflow::LocalDevice {
   std::unique_ptr<tensorflow::ScopedAllocatorMgr> scoped_allocators_;
 };
 
+// Whether TensorFlow's lists of devices contain the HPU: by default they do. Affects lists that are made later.
+void SetOffered(bool offered);
+bool IsOffered();
+
 // Whether `device`, or the device that it wraps, is an HPU. `device` may be null.
 bool IsHpu(const tensorflow::DeviceBase* device);
 
