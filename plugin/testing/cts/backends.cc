@@ -39,8 +39,8 @@ std::optional<BackendUnderTest> Pjrt(const char* name, absl::string_view file) {
   pjrt.name = name;
   pjrt.spec = absl::StrCat("pjrt:", path);
   pjrt.unsupported = UnsupportedHere();
-  pjrt.unsupported.push_back({"StreamTest.EventsAreReachedWhenTheWorkBeforeThemHasEnded",
-                              "CPU plugins run short programs within the call"});
+  pjrt.unsupported.push_back(
+      {"StreamTest.EventsAreReachedWhenTheWorkBeforeThemHasEnded", "CPU plugins run short programs within the call"});
   pjrt.unsupported.push_back({"CommunicatorTest.*", "devices of the PJRT backend reduce nothing among themselves yet"});
   return pjrt;
 }

@@ -14,7 +14,8 @@ namespace hpu::emulator {
 
 EmulatorDevice::State::State(EmulatorDevice* device, std::unique_ptr<common::Reservation> reservation,
                              common::Faults faults)
-    : memory(std::move(reservation), device->liveness_, [device](hal::DeviceAddress, uint64_t) { device->WaitForStreams(); }),
+    : memory(std::move(reservation), device->liveness_,
+             [device](hal::DeviceAddress, uint64_t) { device->WaitForStreams(); }),
       host(device->liveness_),
       faults(std::move(faults)) {}
 
