@@ -38,7 +38,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote pytest cts run-cts horovod try-horovod lint format generate wheel bench keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
+.PHONY: help setup build build-tests demo test test-remote test-pjrt pytest cts run-cts horovod try-horovod lint format generate wheel bench keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -71,8 +71,9 @@ $(VENV)/bin/python:
 	@tools/setup.sh venv $(VENV)
 
 # The .pth file makes the tree itself the installed package: what Python sees is what was built here.
-$(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt | $(SYSTEM) $(VENV)/bin/python
+$(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt requirements/pjrt.txt | $(SYSTEM) $(VENV)/bin/python
 	$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/dev.txt
+	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps -r requirements/pjrt.txt
 	@$(PYTHON) tools/link_tree.py
 	@touch $@
 
@@ -145,6 +146,12 @@ TRAINING_TESTS := tests/equality tests/precision tests/examples/test_examples.py
 test-remote: build ## the training tests on a device server: the emulator's numbers, bit for bit
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --record-results $(BUILD)/results.json $(PYTEST_ARGS)
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --remote --same-results $(BUILD)/results.json $(PYTEST_ARGS)
+
+# Plugins are no dependencies of the package, and the one for cards is large: 134 MB.
+test-pjrt: build ## the training tests on a PJRT plugin for the CPU; compilation for cards that are not present
+	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps jax-cuda13-pjrt==0.11.2
+	$(PYTHON) -m pytest tests/pjrt -m 'slow or not slow' $(PYTEST_ARGS)
+	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(TRAINING_TESTS) -n $(TEST_JOBS) --dist loadfile $(PYTEST_ARGS)
 
 keras: build ## everything public of tf.keras on the HPU against the CPU: writes docs/user/keras.md; KERAS_ARGS=--check compares
 	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/user/keras.md)

@@ -53,6 +53,7 @@ if(benchmark_FOUND)
   target_sources(hpu_bench PRIVATE $<TARGET_OBJECTS:hpu_flags> $<TARGET_OBJECTS:hpu_proto_device>
     $<TARGET_OBJECTS:hpu_proto_recipe> $<TARGET_OBJECTS:hpu_proto_report> $<TARGET_OBJECTS:hpu_proto_serve>)
   target_include_directories(hpu_bench PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_include_directories(hpu_bench SYSTEM PRIVATE "${PJRT_INCLUDE_DIR}")
   target_link_libraries(hpu_bench PRIVATE tensorflow hpu_flags hpu_proto_recipe benchmark::benchmark Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(hpu_bench PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
 endif()

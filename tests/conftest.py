@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.pjrt import exceptions
 from tests.support import results
 
 # A run in a shell's background ignores SIGINT, and so would the programs that tests start and interrupt.
@@ -39,6 +40,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--remote", action="store_true", help="on the modules of a device server, started for this run")
     group.addoption("--record-results", metavar="FILE", help="write digests of what each test computed on the HPU")
     group.addoption("--same-results", metavar="FILE", help="fail tests whose results are not those of that run")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skips the tests that cannot pass on the device of HPU_BACKEND."""
+    if not os.environ.get("HPU_BACKEND", "").startswith("pjrt:"):
+        return
+    for item in items:
+        if (reason := exceptions.reason_to_skip(item.nodeid)) is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session", autouse=True)

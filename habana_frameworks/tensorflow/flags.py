@@ -11,6 +11,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_BACKEND", "string", "auto"),
     values.Flag("HPU_PJRT_OPTIONS", "string", ""),
     values.Flag("HPU_PJRT_DONATION", "bool", "true"),
+    values.Flag("HPU_PJRT_TARGET", "string", ""),
     values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
     values.Flag("HPU_MEMORY_MB", "int", "32768"),
     values.Flag("HPU_MODULES", "int", "8", old_name="HPU_EMULATOR_MODULES"),
@@ -210,6 +211,14 @@ def pjrt_donation() -> bool:
     donation.
     """
     return values.parse_bool(_BY_NAME["HPU_PJRT_DONATION"])
+
+
+def pjrt_target() -> str:
+    """HPU_PJRT_TARGET: A card to compile for that is not present, with HPU_BACKEND=pjrt:cuda: a100, h100, h200, or
+    the path of a description (GpuTargetConfigProto as text). The device then computes nothing; hpu warmup stores
+    its recipes for the card.
+    """
+    return values.parse_string(_BY_NAME["HPU_PJRT_TARGET"])
 
 
 def remote_shared_memory() -> bool:

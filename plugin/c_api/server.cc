@@ -55,6 +55,8 @@ absl::Status RunSessionForkServer(const files::FileDescriptor& socket) {
 extern "C" int32_t hpu_serve_fork_server(int32_t socket) {
   hpu::log::ReadSettings();
   const absl::Status status = hpu::serve::RunSessionForkServer(hpu::files::FileDescriptor(socket));
-  if (!status.ok()) HPU_LOG(kBackend, kError) << "the device server's fork server failed: " << status;
+  if (!status.ok()) {
+    HPU_LOG(kBackend, kError) << "the device server's fork server failed: " << status;
+  }
   return static_cast<int32_t>(status.code());
 }

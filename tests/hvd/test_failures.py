@@ -5,12 +5,15 @@ from __future__ import annotations
 import pathlib
 import re
 
+import pytest
+
 from tests.distribute.jobs import assert_same_weights, trained
 from tests.hvd.jobs import TRAIN, Start, run_program, train
 
 ELASTIC = pathlib.Path(__file__).with_name("elastic.py")
 
 
+@pytest.mark.slow
 def test_ranks_that_nobody_ends_end_by_themselves(tmp_path: pathlib.Path) -> None:
     """Within the seconds that spawn.py gives them. Begun again, the job comes to what it would have come to."""
     arguments = ("--out", str(tmp_path), "--steps", "5", "--checkpoints", str(tmp_path / "checkpoints"), "cnn-tape")
@@ -34,6 +37,7 @@ def test_mpirun_ends_the_job(tmp_path: pathlib.Path) -> None:
     assert re.search(r"signal 9\b", done.stderr), done.stderr
 
 
+@pytest.mark.slow
 def test_hpu_run_starts_the_job_again(tmp_path: pathlib.Path) -> None:
     arguments = ("--out", str(tmp_path), "--steps", "5", "--checkpoints", str(tmp_path / "checkpoints"), "cnn-tape")
     done = run_program(tmp_path, TRAIN, "--die-at", "3", *arguments, start=Start.HPU_RUN_RESTARTS)

@@ -39,8 +39,17 @@ def test_two_ranks_train_as_one_does(
         assert rank.numbers == pytest.approx(expected.numbers, rel=1e-4)
 
 
+# One launcher of each kind; the others take minutes.
+QUICK_LAUNCHERS = (Start.MPIRUN, Start.HPU_RUN, Start.ELASTIC, Start.MACHINES)
+
+
 @pytest.mark.parametrize(
-    "start", [start for start in Start if start is not Start.HOROVODRUN], ids=lambda start: start.name
+    "start",
+    [
+        pytest.param(start, id=start.name, marks=() if start in QUICK_LAUNCHERS else pytest.mark.slow)
+        for start in Start
+        if start is not Start.HOROVODRUN
+    ],
 )
 def test_every_launcher(start: Start, tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
     for rank in train(tmp_path, 2, "cnn-tape", start=start)["cnn-tape"]:

@@ -19,7 +19,7 @@ def output(code: str, **environment: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("model", ["mlp", "cnn", "transformer"])
+@pytest.mark.parametrize("model", ["mlp", "cnn", pytest.param("transformer", marks=pytest.mark.slow)])
 def test_donation_changes_no_bit_and_losses_are_the_emulators(model: str) -> None:
     code = call_to(programs.train, model, "adam", 20)
     donated = output(code)

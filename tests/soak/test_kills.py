@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pathlib
 
+import pytest
+
 from tests.soak import kill_clients, kill_server
 
 
@@ -15,6 +17,7 @@ def test_killed_clients_leave_nothing_behind(tmp_path: pathlib.Path) -> None:
     assert outcome.sessions_opened >= 4
 
 
+@pytest.mark.slow
 def test_a_training_outlives_its_server(tmp_path: pathlib.Path) -> None:
     outcome = kill_server.run(kill_server.Options(kills=2, epochs=30, seed=3), tmp_path)
     assert outcome.problems == []

@@ -21,6 +21,10 @@ from habana_frameworks.tensorflow.cli import numbers, program
 from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_entries
 
 NOTHING_TO_COMPILE = 3
+TARGET_HELP = (
+    "compile for a card that is not present: a100, h100, h200, or the path of a description (HPU_PJRT_TARGET). "
+    "The program runs on a device that computes nothing, so its results are zeros"
+)
 _POLL_SECONDS = 0.2
 # Time for the program's own cleanup after the stop request.
 _GRACE_SECONDS = 30
@@ -36,6 +40,17 @@ def add_parser(subparsers: Any) -> None:
         "stored; 2: wrong usage; 3: the program needed no recipe; if the program fails, the program's exit code.",
     )
     parser.add_argument("--path", metavar="DIRECTORY", help="recipe directory (default: TF_RECIPE_CACHE_PATH)")
+    parser.add_argument("--target", metavar="CARD", help=TARGET_HELP)
+    add_limits(parser)
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object; the program's output goes to stderr"
+    )
+    program.add_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Adds --steps and --idle, which end the program."""
     parser.add_argument(
         "--steps", type=numbers.positive, metavar="N", help="stop once a cluster has been launched N times"
     )
@@ -45,11 +60,6 @@ def add_parser(subparsers: Any) -> None:
         metavar="SECONDS",
         help="stop once no new recipe was needed for this long, after the first recipe",
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object; the program's output goes to stderr"
-    )
-    program.add_arguments(parser)
-    parser.set_defaults(run=run)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,23 +152,38 @@ def run(arguments: argparse.Namespace) -> int:
     if problem:
         print(f"hpu warmup: {problem}", file=sys.stderr)
         return 2
+    os.environ.update(target_settings(arguments.target))
     os.environ.update(_SETTINGS, TF_RECIPE_CACHE_PATH=path)
     if not program.load("hpu warmup"):
         return 2
+    outcome, code = warm_up(path, arguments, "hpu warmup")
+    _report(outcome, arguments.json)
+    return code
+
+
+def target_settings(target: str | None) -> dict[str, str]:
+    """Returns the environment variables that compile for the card `target`; none if it is None."""
+    if target is None:
+        return {}
+    backend = flags.backend()
+    return {"HPU_BACKEND": backend if backend.startswith("pjrt:") else "pjrt:cuda", "HPU_PJRT_TARGET": target}
+
+
+def warm_up(path: str, arguments: argparse.Namespace, command: str) -> tuple[Outcome, int]:
+    """Runs the program with the HPU loaded and recipes stored in `path`; returns the outcome and the exit code."""
     before = {entry.key for entry in _entries(path)}
     watch = _Watch(arguments.steps, arguments.idle)
     start = time.monotonic()
     code = 0
     with program.stdout_to_stderr() if arguments.json else contextlib.nullcontext(), watch.stopping():
-        code = program.run(arguments.script, arguments.arguments, "hpu warmup")
+        code = program.run(arguments.script, arguments.arguments, command)
     plugin_library.finish_compiling()
     counts = statistics.recipes()
     made = tuple(entry for entry in _entries(path) if entry.key not in before)
     not_kept = counts.compiled - counts.stored
     outcome = Outcome(path, made, counts.compiled, counts.disk_hits, not_kept, watch.reason, time.monotonic() - start)
-    _report(outcome, arguments.json)
     watch.exit_code = _exit_code(code, counts)
-    return watch.exit_code
+    return outcome, watch.exit_code
 
 
 def _exit_code(code: int, counts: statistics.Recipes) -> int:

@@ -33,6 +33,18 @@ class CommandQueue {
     Publish(sequence);
     return sequence;
   }
+  // As Push, for work that may end at once: `fill` returns whether the command has ended and can be forgotten. If all
+  // earlier commands have ended too, the consumer is not woken; it skips the command (Timeline::Reached).
+  template <typename Fill>
+  void PushUnlessEnded(const Fill& fill) {
+    std::lock_guard<std::mutex> lock(push_mutex_);
+    const uint64_t sequence = pushed_.load(std::memory_order_relaxed) + 1;
+    if (sequence > kCapacity) timeline_->WaitFor(sequence - kCapacity);
+    if (!fill(slots_[sequence % kCapacity], sequence) || !timeline_->Reached(sequence - 1)) return Publish(sequence);
+    // First completed, then pushed: a consumer that sees the command sees that it has ended.
+    timeline_->Complete(sequence);
+    pushed_.store(sequence, std::memory_order_seq_cst);
+  }
   // Number of the last command pushed; 0 if there is none. Thread safe.
   uint64_t pushed() const { return pushed_.load(std::memory_order_acquire); }
 

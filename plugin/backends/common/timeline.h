@@ -15,7 +15,8 @@
 namespace hpu::common {
 
 // A stream numbers its commands from 1; the timeline holds the number of completed commands. The stream and the events
-// recorded on it share the timeline, so either may be destroyed first. Thread safe, but only one thread calls Complete.
+// recorded on it share the timeline, so either may be destroyed first. Thread safe, but Complete is called with
+// ascending numbers.
 class Timeline {
  public:
   bool Reached(uint64_t sequence) const { return completed_.load(std::memory_order_seq_cst) >= sequence; }

@@ -23,7 +23,7 @@ class NullBackend final : public hal::Backend {
   absl::StatusOr<std::string> CompilerTarget() override { return null::CompilerTarget(); }
 
   absl::StatusOr<std::string> Compile(const hal::Program& program) override {
-    HPU_ASSIGN_OR_RETURN(const auto recipe, NullRecipe::Compile(program));
+    HPU_ASSIGN_OR_RETURN(const auto recipe, NullCompiler().Compile(program));
     return recipe->Serialize();
   }
 
@@ -39,7 +39,8 @@ class NullBackend final : public hal::Backend {
     info.compiler_target = null::CompilerTarget();
     HPU_ASSIGN_OR_RETURN(auto reservation,
                          common::Reservation::Create(info.memory_bytes, common::Reservation::Data::kNone));
-    return std::make_unique<NullDevice>(std::move(info), std::move(reservation), std::move(faults));
+    return std::make_unique<NullDevice>(std::move(info), std::move(reservation), std::move(faults),
+                                        std::make_unique<NullCompiler>());
   }
 };
 

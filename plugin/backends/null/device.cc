@@ -3,17 +3,18 @@
 #include <utility>
 
 #include "plugin/backends/null/event.h"
-#include "plugin/backends/null/recipe.h"
 #include "plugin/backends/null/stream.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::null {
 
-NullDevice::NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults)
+NullDevice::NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults,
+                       std::unique_ptr<Compiler> compiler)
     : info_(std::move(info)),
       memory_(std::move(reservation), liveness_, /*before_free=*/[](hal::DeviceAddress, uint64_t) {}),
       host_(liveness_),
-      faults_(std::move(faults)) {}
+      faults_(std::move(faults)),
+      compiler_(std::move(compiler)) {}
 
 absl::StatusOr<std::unique_ptr<hal::Memory>> NullDevice::AllocateMemory(uint64_t bytes) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
@@ -42,13 +43,13 @@ absl::StatusOr<std::unique_ptr<hal::Event>> NullDevice::CreateEvent() {
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> NullDevice::Compile(const hal::Program& program) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   HPU_RETURN_IF_ERROR(faults_.Count(common::Faults::kCompile));
-  return NullRecipe::Compile(program);
+  return compiler_->Compile(program);
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> NullDevice::LoadRecipe(absl::string_view name,
                                                                           absl::string_view bytes) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  return NullRecipe::Load(name, bytes);
+  return compiler_->Load(name, bytes);
 }
 
 absl::StatusOr<std::string> NullDevice::CreateCommunicatorId() {

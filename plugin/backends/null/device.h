@@ -9,6 +9,7 @@
 #include "plugin/backends/common/faults.h"
 #include "plugin/backends/common/host_memory.h"
 #include "plugin/backends/common/liveness.h"
+#include "plugin/backends/null/recipe.h"
 #include "plugin/hal/device.h"
 
 namespace hpu::null {
@@ -17,7 +18,8 @@ namespace hpu::null {
 // point for a new backend.
 class NullDevice final : public hal::Device {
  public:
-  NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults);
+  NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults,
+             std::unique_ptr<Compiler> compiler);
 
   const hal::DeviceInfo& info() const override { return info_; }
   hal::MemoryInfo memory_info() const override { return memory_.info(); }
@@ -48,6 +50,7 @@ class NullDevice final : public hal::Device {
   common::DeviceMemory memory_;
   common::HostMemory host_;
   common::Faults faults_;
+  const std::unique_ptr<Compiler> compiler_;
 };
 
 }  // namespace hpu::null

@@ -22,12 +22,18 @@ absl::Status Damaged(absl::string_view name, absl::string_view how) {
 
 std::string CompilerTarget() { return "null-1"; }
 
-absl::StatusOr<std::shared_ptr<const NullRecipe>> NullRecipe::Compile(const hal::Program& program) {
+absl::StatusOr<std::shared_ptr<const NullRecipe>> NullCompiler::Compile(const hal::Program& program) {
+  // Not 0, so that callers allocate and pass a workspace as they would on a card.
+  constexpr uint64_t kWorkspaceBytes = 4096;
   HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
-  return std::make_shared<const NullRecipe>(program.name, program.hlo, std::move(table));
+  const uint32_t checksum = tsl::crc32c::Value(program.hlo.data(), program.hlo.size());
+  std::string serialized =
+      absl::StrCat(kMagic, CompilerTarget(), "\n",
+                   absl::string_view(reinterpret_cast<const char*>(&checksum), sizeof(checksum)), program.hlo);
+  return std::make_shared<const NullRecipe>(program.name, std::move(table), kWorkspaceBytes, std::move(serialized));
 }
 
-absl::StatusOr<std::shared_ptr<const NullRecipe>> NullRecipe::Load(absl::string_view name, absl::string_view bytes) {
+absl::StatusOr<std::shared_ptr<const NullRecipe>> NullCompiler::Load(absl::string_view name, absl::string_view bytes) {
   if (!absl::ConsumePrefix(&bytes, kMagic)) return Damaged(name, "not a serialised recipe of the null backend");
   const size_t line_end = bytes.find('\n');
   if (line_end == absl::string_view::npos) return Damaged(name, "truncated");
@@ -43,16 +49,6 @@ absl::StatusOr<std::shared_ptr<const NullRecipe>> NullRecipe::Load(absl::string_
   bytes.remove_prefix(sizeof(expected));
   if (tsl::crc32c::Value(bytes.data(), bytes.size()) != expected) return Damaged(name, "its checksum is wrong");
   return Compile(hal::Program{std::string(name), std::string(bytes)});
-}
-
-absl::StatusOr<std::string> NullRecipe::Serialize() const {
-  const uint32_t checksum = tsl::crc32c::Value(hlo_.data(), hlo_.size());
-  return absl::StrCat(kMagic, CompilerTarget(), "\n",
-                      absl::string_view(reinterpret_cast<const char*>(&checksum), sizeof(checksum)), hlo_);
-}
-
-uint64_t NullRecipe::serialized_bytes() const {
-  return kMagic.size() + CompilerTarget().size() + sizeof('\n') + sizeof(uint32_t) + hlo_.size();
 }
 
 }  // namespace hpu::null

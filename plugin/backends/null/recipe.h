@@ -17,28 +17,45 @@ namespace hpu::null {
 
 class NullRecipe final : public hal::Recipe {
  public:
-  // Builds the table from the program's HLO. Checks only the parts of the HLO that the table needs.
-  static absl::StatusOr<std::shared_ptr<const NullRecipe>> Compile(const hal::Program& program);
-  static absl::StatusOr<std::shared_ptr<const NullRecipe>> Load(absl::string_view name, absl::string_view bytes);
-
-  NullRecipe(std::string name, std::string hlo, ProgramTable table)
-      : name_(std::move(name)), hlo_(std::move(hlo)), table_(std::move(table)) {}
+  // `serialized`: the result of Serialize.
+  NullRecipe(std::string name, ProgramTable table, uint64_t workspace_bytes, std::string serialized)
+      : name_(std::move(name)),
+        table_(std::move(table)),
+        workspace_bytes_(workspace_bytes),
+        serialized_(std::move(serialized)) {}
 
   const std::string& name() const override { return name_; }
   const std::vector<hal::TensorSpec>& arguments() const override { return table_.arguments; }
   const std::vector<hal::ResultSpec>& results() const override { return table_.results; }
-  // Not 0, so that callers allocate and pass a workspace as they would on a card.
-  uint64_t workspace_bytes() const override { return 4096; }
-  absl::StatusOr<std::string> Serialize() const override;
-  uint64_t serialized_bytes() const override;
+  uint64_t workspace_bytes() const override { return workspace_bytes_; }
+  absl::StatusOr<std::string> Serialize() const override { return serialized_; }
+  uint64_t serialized_bytes() const override { return serialized_.size(); }
 
  private:
   const std::string name_;
-  const std::string hlo_;
   const ProgramTable table_;
+  const uint64_t workspace_bytes_;
+  const std::string serialized_;
 };
 
-// DeviceInfo::compiler_target.
+// Makes the recipes of a null device. Thread safe.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+
+  // As hal::Device::Compile and hal::Device::LoadRecipe.
+  virtual absl::StatusOr<std::shared_ptr<const NullRecipe>> Compile(const hal::Program& program) = 0;
+  virtual absl::StatusOr<std::shared_ptr<const NullRecipe>> Load(absl::string_view name, absl::string_view bytes) = 0;
+};
+
+// Makes only the tables of arguments and results. Checks only the parts of the HLO that the table needs.
+class NullCompiler final : public Compiler {
+ public:
+  absl::StatusOr<std::shared_ptr<const NullRecipe>> Compile(const hal::Program& program) override;
+  absl::StatusOr<std::shared_ptr<const NullRecipe>> Load(absl::string_view name, absl::string_view bytes) override;
+};
+
+// DeviceInfo::compiler_target of devices with a NullCompiler.
 std::string CompilerTarget();
 
 }  // namespace hpu::null

@@ -19,6 +19,7 @@ void AddressMap::Bind(hal::DeviceAddress address, uint64_t bytes, SharedBufferPt
 }
 
 void AddressMap::Erase(hal::DeviceAddress address, uint64_t bytes) {
+  ++generation_;
   const hal::DeviceAddress end = address + bytes;
   auto range = ranges_.erase(FirstEndingAfter(address), FirstEndingAfter(address));  // a mutable iterator
   while (range != ranges_.end() && range->first < end) {

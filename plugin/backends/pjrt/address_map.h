@@ -30,12 +30,14 @@ class AddressMap {
   void Erase(hal::DeviceAddress address, uint64_t bytes);
 
   // The map's reference to the buffer whose bytes, all of them, are bound to exactly this range; null if there is none.
-  // Valid until the next change. The caller may empty it.
+  // Valid while the generation is the same. The caller may empty it.
   SharedBufferPtr* FindWhole(hal::DeviceAddress address, uint64_t bytes);
   // The contents of the range, in order of their addresses. Unwritten gaps are pieces without a buffer.
   std::vector<Piece> Pieces(hal::DeviceAddress address, uint64_t bytes) const;
 
   size_t size() const { return ranges_.size(); }
+  // Changes whenever ranges are added or removed, which makes results of FindWhole invalid.
+  uint64_t generation() const { return generation_; }
 
  private:
   struct Range {
@@ -49,6 +51,7 @@ class AddressMap {
   Ranges::const_iterator FirstEndingAfter(hal::DeviceAddress address) const;
 
   Ranges ranges_;  // by first address; disjoint
+  uint64_t generation_ = 0;
 };
 
 }  // namespace hpu::pjrt

@@ -4,16 +4,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "plugin/backends/common/acquire_options.h"
 #include "plugin/backends/common/faults.h"
 #include "plugin/backends/common/module_lock.h"
 #include "plugin/backends/common/signal_mask.h"
+#include "plugin/backends/null/device.h"
 #include "plugin/backends/pjrt/client/client.h"
 #include "plugin/backends/pjrt/device.h"
 #include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/backends/pjrt/recipe.h"
+#include "plugin/backends/pjrt/target_compiler.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
 
@@ -22,14 +23,13 @@ namespace {
 
 constexpr absl::string_view kScheme = "pjrt:";
 
-// DeviceInfo::compiler_target: all that a compiled program depends on. One line.
 std::string CompilerTargetOf(const Client& client) {
-  const Plugin& plugin = client.plugin();
-  std::string target = absl::StrCat("pjrt-1 ", client.platform_name(), " ", client.device_kind(), " api ",
-                                    plugin.version(), " build ", plugin.build_id(), " ", client.platform_version());
-  for (const auto& [name, value] : plugin.attributes()) absl::StrAppend(&target, " ", name, "=", value);
-  return absl::StrReplaceAll(target, {{"\n", " "}});
+  return pjrt::CompilerTargetOf(client.plugin(), client.platform_name(), client.device_kind(),
+                                client.platform_version());
 }
+
+// Memory that plugins take of a card unless an option says otherwise (memory_fraction).
+uint64_t UsableBytes(uint64_t card_bytes) { return card_bytes / 4 * 3; }
 
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin) {
   const common::ScopedSignalMask mask;  // for the client's threads
@@ -50,11 +50,20 @@ class PjrtBackend final : public hal::Backend {
   }
 
   absl::StatusOr<std::string> CompilerTarget() override {
+    if (has_target()) {
+      HPU_ASSIGN_OR_RETURN(const auto compiler, CreateTargetCompiler());
+      return compiler->compiler_target();
+    }
     HPU_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, CreateCompiler());
     return CompilerTargetOf(*client);
   }
 
   absl::StatusOr<std::string> Compile(const hal::Program& program) override {
+    if (has_target()) {
+      HPU_ASSIGN_OR_RETURN(const auto compiler, CreateTargetCompiler());
+      HPU_ASSIGN_OR_RETURN(const auto recipe, compiler->Compile(program));
+      return recipe->Serialize();
+    }
     HPU_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, CreateCompiler());
     HPU_ASSIGN_OR_RETURN(const auto recipe, PjrtRecipe::Compile(*client, CompilerTargetOf(*client), program));
     return recipe->Serialize();
@@ -68,6 +77,7 @@ class PjrtBackend final : public hal::Backend {
 
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
     HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Of(options));
+    if (has_target()) return AcquireTarget(options, std::move(faults));
     HPU_ASSIGN_OR_RETURN(const Plugin* plugin, LoadPlugin());
     std::optional<common::ModuleLock> lock;
     int module_id = options.module_id.value_or(0);
@@ -77,20 +87,48 @@ class PjrtBackend final : public hal::Backend {
       lock.emplace(std::move(claimed));
     }
     HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin));
-    hal::DeviceInfo info;
-    info.backend = spec_;
-    info.type = flags::DeviceType();
-    info.module_id = module_id;
+    HPU_ASSIGN_OR_RETURN(uint64_t bytes, common::DeviceMemoryBytes(options));
+    if (const auto stats = client->memory_stats(); stats.ok() && stats->limit > 0) bytes = stats->limit;
+    hal::DeviceInfo info = Info(module_id, bytes, CompilerTargetOf(*client));
     info.description = absl::StrCat(client->device_kind(), " by PJRT, module ", module_id);
-    HPU_ASSIGN_OR_RETURN(info.memory_bytes, common::DeviceMemoryBytes(options));
-    info.compiler_target = CompilerTargetOf(*client);
-    HPU_ASSIGN_OR_RETURN(auto reservation,
-                         common::Reservation::Create(info.memory_bytes, common::Reservation::Data::kNone));
+    HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));
     return std::make_unique<PjrtDevice>(std::move(info), std::move(lock), std::move(client), std::move(reservation),
                                         std::move(faults));
   }
 
  private:
+  static bool has_target() { return !flags::PjrtTarget().empty(); }
+
+  absl::StatusOr<std::unique_ptr<TargetCompiler>> CreateTargetCompiler() const {
+    HPU_ASSIGN_OR_RETURN(const Target target, FindTarget(flags::PjrtTarget()));
+    HPU_ASSIGN_OR_RETURN(const Plugin* plugin, LoadPlugin());
+    return TargetCompiler::Create(*plugin, target);
+  }
+
+  hal::DeviceInfo Info(int module_id, uint64_t bytes, std::string compiler_target) const {
+    hal::DeviceInfo info;
+    info.backend = spec_;
+    info.type = flags::DeviceType();
+    info.module_id = module_id;
+    info.memory_bytes = bytes;
+    info.compiler_target = std::move(compiler_target);
+    return info;
+  }
+
+  // A device that computes nothing and has the target's memory. It claims no module, because there is no card.
+  absl::StatusOr<std::unique_ptr<hal::Device>> AcquireTarget(const hal::AcquireOptions& options,
+                                                             common::Faults faults) const {
+    HPU_ASSIGN_OR_RETURN(const Target target, FindTarget(flags::PjrtTarget()));
+    HPU_ASSIGN_OR_RETURN(auto compiler, CreateTargetCompiler());
+    HPU_ASSIGN_OR_RETURN(uint64_t bytes, common::DeviceMemoryBytes(options));
+    if (target.memory_bytes > 0) bytes = UsableBytes(target.memory_bytes);
+    hal::DeviceInfo info = Info(0, bytes, compiler->compiler_target());
+    info.description = absl::StrCat(compiler->device_kind(), ", not present: computes nothing");
+    HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));
+    return std::make_unique<null::NullDevice>(std::move(info), std::move(reservation), std::move(faults),
+                                              std::move(compiler));
+  }
+
   absl::StatusOr<const Plugin*> LoadPlugin() const {
     HPU_ASSIGN_OR_RETURN(const std::string file, PluginFile(absl::StripPrefix(spec_, kScheme)));
     return Plugin::Load(file);

@@ -28,6 +28,9 @@ struct DeviceContents::LaunchState {
   std::vector<PJRT_Buffer*> handles;                                     // of the arguments
   std::vector<int64_t> kept;                                             // aliased arguments that are not donated
   std::vector<char> donated;                                             // by result
+  // By argument that is a whole buffer: the map's reference to it, valid while the map has this generation.
+  std::vector<SharedBufferPtr*> whole;
+  uint64_t generation = 0;
   std::vector<PJRT_Buffer*> results;
 
   void Reset(size_t argument_count, size_t result_count) {
@@ -36,6 +39,7 @@ struct DeviceContents::LaunchState {
     handles.assign(argument_count, nullptr);
     kept.clear();
     donated.assign(result_count, 0);
+    whole.assign(argument_count, nullptr);
     results.assign(result_count, nullptr);
   }
 };
@@ -74,7 +78,8 @@ absl::Status DeviceContents::Fill(hal::DeviceAddress destination, uint8_t value,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch) {
+absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch,
+                                             std::vector<BufferHandle>* garbage) {
   static thread_local LaunchState state;
   state.Reset(launch.arguments.size(), launch.results.size());
   FindArguments(recipe, launch, &state);
@@ -83,7 +88,7 @@ absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal
     return Execute(recipe.executable(), client_.plugin(), state.handles, state.kept, absl::MakeSpan(state.results));
   }();
   if (end.ok()) {
-    BindResults(recipe, launch, &state);
+    BindResults(recipe, launch, &state, garbage);
   } else {
     LoseDonated(recipe, launch, end.status(), &state);
   }
@@ -95,9 +100,12 @@ void DeviceContents::FindArguments(const PjrtRecipe& recipe, const hal::LaunchAr
   const std::vector<hal::TensorSpec>& arguments = recipe.arguments();
   const std::vector<hal::ResultSpec>& results = recipe.results();
   std::lock_guard<std::mutex> lock(mutex_);
+  state->generation = map_.generation();
   for (size_t i = 0; i < arguments.size(); ++i) {
     const uint64_t bytes = arguments[i].bytes;
-    if (const SharedBufferPtr* whole = bytes == 0 ? nullptr : map_.FindWhole(launch.arguments[i], bytes)) {
+    SharedBufferPtr* const whole = bytes == 0 ? nullptr : map_.FindWhole(launch.arguments[i], bytes);
+    state->whole[i] = whole;
+    if (whole != nullptr) {
       state->arguments[i] = *whole;
     } else {
       state->parts.emplace_back(
@@ -107,11 +115,11 @@ void DeviceContents::FindArguments(const PjrtRecipe& recipe, const hal::LaunchAr
   for (size_t i = 0; i < results.size(); ++i) {
     const int32_t argument = results[i].aliased_argument;
     if (argument < 0) continue;
-    const SharedBufferPtr& buffer = state->arguments[argument];
+    SharedBufferPtr* const whole = state->whole[argument];
     // Owners: the map and this launch, once. Any other (a second argument, a range, a queued copy, a view) needs the
     // contents after the launch has begun.
-    if (donates_ && buffer != nullptr && buffer.use_count() == 2 && buffer->handle != nullptr) {
-      map_.FindWhole(launch.arguments[argument], arguments[argument].bytes)->reset();  // nothing else may find it now
+    if (donates_ && whole != nullptr && whole->use_count() == 2 && (*whole)->handle != nullptr) {
+      whole->reset();  // nothing else may find it now
       state->donated[i] = 1;
     } else {
       state->kept.push_back(argument);
@@ -133,24 +141,28 @@ absl::Status DeviceContents::AssembleArguments(const PjrtRecipe& recipe, LaunchS
   return absl::OkStatus();
 }
 
-void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state) {
+void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state,
+                                 std::vector<BufferHandle>* garbage) {
   const std::vector<hal::ResultSpec>& results = recipe.results();
-  std::vector<SharedBufferPtr> replaced;  // destroyed after the lock is released
-  replaced.reserve(results.size());
   std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < results.size(); ++i) {
     const uint64_t bytes = results[i].spec.bytes;
     BufferHandle handle = Own(state->results[i]);
     if (bytes == 0) continue;
-    SharedBufferPtr buffer;
-    if (state->donated[i]) {
-      buffer = std::move(state->arguments[results[i].aliased_argument]);
-      buffer->handle = std::move(handle);  // destroys the handle of the donated buffer
-      buffer->is_ready.store(false, std::memory_order_relaxed);
-    } else {
-      buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+    if (!state->donated[i]) {
+      map_.Bind(launch.results[i], bytes, std::make_shared<SharedBuffer>(std::move(handle), bytes));
+      continue;
     }
-    map_.Bind(launch.results[i], bytes, std::move(buffer));
+    const int32_t argument = results[i].aliased_argument;
+    SharedBufferPtr buffer = std::move(state->arguments[argument]);
+    std::swap(buffer->handle, handle);
+    garbage->push_back(std::move(handle));
+    buffer->is_ready.store(false, std::memory_order_relaxed);
+    if (map_.generation() == state->generation) {  // no range has been added or removed since
+      *state->whole[argument] = std::move(buffer);
+    } else {
+      map_.Bind(launch.results[i], bytes, std::move(buffer));
+    }
   }
 }
 

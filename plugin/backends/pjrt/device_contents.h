@@ -33,7 +33,9 @@ class DeviceContents {
   absl::Status Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes, Event* end);
   // Passes arguments' buffers to the results that alias them, unless something else needs their contents. If it fails,
   // the passed arguments may be lost: later uses of their addresses return the error. Returns the end of the launch.
-  absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch);
+  // Appends handles of passed buffers to `garbage`, because destroying them takes time.
+  absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch,
+                               std::vector<BufferHandle>* garbage);
   // The present contents of the range, for CopyToHost. Later writes do not change them.
   std::vector<AddressMap::Piece> Pieces(hal::DeviceAddress source, uint64_t bytes) const;
   // Forgets the contents of the range, which frees buffers that nothing else uses.
@@ -57,7 +59,8 @@ class DeviceContents {
   absl::StatusOr<SharedBufferPtr> View(const AddressMap::Piece& piece);
   void FindArguments(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state);
   absl::Status AssembleArguments(const PjrtRecipe& recipe, LaunchState* state);
-  void BindResults(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state);
+  void BindResults(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state,
+                   std::vector<BufferHandle>* garbage);
   void LoseDonated(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, const absl::Status& error,
                    LaunchState* state);
 

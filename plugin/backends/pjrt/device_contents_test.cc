@@ -58,7 +58,8 @@ class DeviceContentsTest : public testing::Test {
   }
   // x += d
   void Launch(hal::DeviceAddress x = kX, hal::DeviceAddress d = kD) {
-    const auto end = contents_->Launch(*recipe_, {{x, d}, {x}, 0});
+    std::vector<BufferHandle> garbage;
+    const auto end = contents_->Launch(*recipe_, {{x, d}, {x}, 0}, &garbage);
     ASSERT_TRUE(end.ok()) << end.status();
     ASSERT_OK(end->Await());
   }
@@ -140,7 +141,8 @@ TEST_F(DeviceContentsTest, LargeArgumentsOfSeveralPartsAreAssembledOnTheDevice) 
   Write(kX, Floats(kMany, 1));
   Write(kD, Floats(kMany, 7));
   Write(kD + 1000 * sizeof(float), Floats(5000, 8));
-  const auto end = contents_->Launch(*recipe, {{kX, kD}, {kX}, 0});
+  std::vector<BufferHandle> garbage;
+  const auto end = contents_->Launch(*recipe, {{kX, kD}, {kX}, 0}, &garbage);
   ASSERT_TRUE(end.ok()) << end.status();
   Floats expected(kMany, 8);
   std::fill_n(expected.begin() + 1000, 5000, 9.0f);

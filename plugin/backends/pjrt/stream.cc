@@ -44,12 +44,19 @@ PjrtStream::~PjrtStream() {
 
 template <typename Work>
 void PjrtStream::Run(Faults::Kind kind, const hal::Recipe* recipe, const Work& work) {
-  state_->queue.Push([&](Command& command, uint64_t sequence) {
+  state_->queue.PushUnlessEnded([&](Command& command, uint64_t sequence) {
     command.kind = Command::Kind::kNothing;
-    if (state_->error.is_set()) return;
+    if (state_->error.is_set()) return true;
     absl::Status status = device_->CountCommand(kind, kind_);
     if (status.ok()) status = work(command);
+    const bool ended = !status.ok() || command.kind == Command::Kind::kNothing ||
+                       (command.kind == Command::Kind::kEnd && command.end.IsReady());
+    if (!ended) return false;
+    if (status.ok()) status = command.end.Await();
     if (!status.ok()) state_->error.Set(sequence, OfLaunch(recipe, std::move(status)));
+    command.Clear();
+    command.kind = Command::Kind::kNothing;
+    return true;
   });
 }
 
@@ -118,10 +125,8 @@ absl::Status PjrtStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
         absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
   }
   Run(Faults::kLaunch, own, [&](Command& command) -> absl::Status {
-    auto end = device_->contents().Launch(*own, arguments);
-    if (!end.ok()) return end.status();
     command.kind = Command::Kind::kEnd;
-    command.end = std::move(end).value();
+    HPU_ASSIGN_OR_RETURN(command.end, device_->contents().Launch(*own, arguments, &command.garbage));
     command.recipe = std::move(recipe);
     return absl::OkStatus();
   });
@@ -174,6 +179,7 @@ void PjrtStream::WaitForWork() { state_->timeline->WaitFor(state_->queue.pushed(
 void PjrtStream::RunCommands() {
   for (uint64_t sequence = 1;; ++sequence) {
     Command& command = state_->queue.Take(sequence);
+    if (state_->timeline->Reached(sequence)) continue;  // it had ended when it was pushed
     const bool last = command.kind == Command::Kind::kStop;
     if (absl::Status status = Finish(command); !status.ok()) state_->error.Set(sequence, std::move(status));
     command.Clear();

@@ -29,6 +29,7 @@ struct Command {
   Kind kind = Kind::kStop;
   Event end;                                   // kEnd
   std::shared_ptr<const hal::Recipe> recipe;   // kEnd: of a launch
+  std::vector<BufferHandle> garbage;           // kEnd: handles that the stream's thread destroys
   std::vector<AddressMap::Piece> pieces;       // kCopyToHost: the source
   void* destination = nullptr;                 // kCopyToHost
   common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
@@ -38,6 +39,7 @@ struct Command {
   void Clear() {
     end = Event();
     recipe.reset();
+    garbage.clear();
     pieces.clear();
     point = common::Point();
     callback = nullptr;
@@ -80,7 +82,7 @@ class PjrtStream final : public hal::Stream {
 
   // Counts a command of this kind for fault injection and runs `work`, which hands its work to PJRT and describes in
   // the command what to wait for. Does nothing after an error. An error becomes the stream's; it names `recipe` unless
-  // that is null.
+  // that is null. Work that has ended when `work` returns needs no wait.
   template <typename Work>
   void Run(common::Faults::Kind kind, const hal::Recipe* recipe, const Work& work);
 

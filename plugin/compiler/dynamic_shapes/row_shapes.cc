@@ -38,10 +38,11 @@ absl::Status AppendArrays(const xla::ShapeProto& shape, const xla::ShapeProto& p
     const int64_t block = size / counts.rows;
     const bool proportional = size == block * counts.rows && padded_size == block * counts.padded_rows;
     if (!proportional || array.rows.has_value()) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "only one dimension may depend on the number of rows, and its size must be proportional to it: got ",
-          Dimensions(shape), " for ", counts.rows, " rows and ", Dimensions(padded_shape), " for ", counts.padded_rows,
-          " rows"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("only one dimension of the shape may depend on the number of rows, and its size must be "
+                       "proportional to it: got ",
+                       Dimensions(shape), " for ", counts.rows, " rows and ", Dimensions(padded_shape), " for ",
+                       counts.padded_rows, " rows"));
     }
     array.rows = RowDimension{i, block};
   }

@@ -1,5 +1,7 @@
 #include "plugin/backends/pjrt/client/client.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -81,13 +83,20 @@ absl::StatusOr<size_t> Executable::NumOutputs() const {
   return get->num_outputs;
 }
 
-absl::StatusOr<std::string> Executable::Serialize() const {
+absl::StatusOr<std::string> Serialize(const Plugin& plugin, const PJRT_Executable* executable) {
   Arguments<PJRT_Executable_Serialize_Args> serialize;
-  serialize->executable = executable_.get();
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_Serialize, serialize));
+  serialize->executable = executable;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Executable_Serialize, serialize));
   std::string bytes(serialize->serialized_bytes, serialize->serialized_bytes_size);
   serialize->serialized_executable_deleter(serialize->serialized_executable);
   return bytes;
+}
+
+uint64_t TemporaryBytes(const Plugin& plugin, PJRT_Executable* executable) {
+  Arguments<PJRT_Executable_GetCompiledMemoryStats_Args> get;
+  get->executable = executable;
+  const absl::Status status = HPU_PJRT_CALL(plugin, PJRT_Executable_GetCompiledMemoryStats, get);
+  return status.ok() ? static_cast<uint64_t>(std::max<int64_t>(get->temp_size_in_bytes, 0)) : 0;
 }
 
 absl::StatusOr<std::string> Executable::OptimizedProgram() const {

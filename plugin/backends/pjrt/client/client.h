@@ -22,6 +22,11 @@ namespace hpu::pjrt {
 using OptionValue = std::variant<std::string, int64_t, bool, float, std::vector<int64_t>>;
 using Options = std::vector<std::pair<std::string, OptionValue>>;
 
+// A compiled program as bytes for Client::Load.
+absl::StatusOr<std::string> Serialize(const Plugin& plugin, const PJRT_Executable* executable);
+// Device memory that a launch needs besides arguments and results; 0 if the plugin does not know it.
+uint64_t TemporaryBytes(const Plugin& plugin, PJRT_Executable* executable);
+
 // A program that a client has compiled or loaded. Must not outlive the client. Immutable and thread safe.
 class Executable {
  public:
@@ -30,7 +35,9 @@ class Executable {
 
   PJRT_LoadedExecutable* get() const { return loaded_.get(); }
   absl::StatusOr<size_t> NumOutputs() const;
-  absl::StatusOr<std::string> Serialize() const;
+  absl::StatusOr<std::string> Serialize() const { return pjrt::Serialize(plugin(), executable_.get()); }
+  // Device memory that a launch needs besides arguments and results; 0 if unknown.
+  uint64_t temporary_bytes() const { return TemporaryBytes(plugin(), executable_.get()); }
   // The program after the plugin's passes, as a serialised xla::HloModuleProto. Unimplemented if the plugin returns it
   // in another format.
   absl::StatusOr<std::string> OptimizedProgram() const;

@@ -1,0 +1,63 @@
+#include "plugin/backends/pjrt/client/topology.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::pjrt {
+
+absl::StatusOr<std::unique_ptr<Topology>> Topology::Create(const Plugin& plugin, const std::string& platform,
+                                                           const Options& options) {
+  const std::vector<PJRT_NamedValue> values = NamedValues(options);
+  Arguments<PJRT_TopologyDescription_Create_Args> create;
+  create->topology_name = platform.data();
+  create->topology_name_size = platform.size();
+  create->create_options = values.data();
+  create->num_options = values.size();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_TopologyDescription_Create, create));
+  std::unique_ptr<Topology> topology(
+      new Topology(plugin, TopologyHandle(create->topology, Deleter<PJRT_TopologyDescription>{&plugin})));
+  HPU_RETURN_IF_ERROR(topology->Initialize());
+  return topology;
+}
+
+absl::Status Topology::Initialize() {
+  Arguments<PJRT_TopologyDescription_PlatformVersion_Args> version;
+  version->topology = topology_.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_TopologyDescription_PlatformVersion, version));
+  platform_version_.assign(version->platform_version, version->platform_version_size);
+  Arguments<PJRT_TopologyDescription_GetDeviceDescriptions_Args> list;
+  list->topology = topology_.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_TopologyDescription_GetDeviceDescriptions, list));
+  if (list->num_descriptions == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("the target of the PJRT plugin ", plugin_.path(), " has no device"));
+  }
+  Arguments<PJRT_DeviceDescription_Kind_Args> kind;
+  kind->device_description = list->descriptions[0];
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_DeviceDescription_Kind, kind));
+  device_kind_.assign(kind->device_kind, kind->device_kind_size);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CompiledProgram> Topology::Compile(absl::string_view hlo, absl::string_view options) const {
+  constexpr absl::string_view kFormat = "hlo";
+  Arguments<PJRT_Program> program;
+  program->code = const_cast<char*>(hlo.data());  // input only
+  program->code_size = hlo.size();
+  program->format = kFormat.data();
+  program->format_size = kFormat.size();
+  Arguments<PJRT_Compile_Args> compile;
+  compile->topology = topology_.get();
+  compile->program = &program.args;
+  compile->compile_options = options.data();
+  compile->compile_options_size = options.size();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Compile, compile));
+  const ExecutableHandle executable(compile->executable, Deleter<PJRT_Executable>{&plugin_});
+  CompiledProgram compiled;
+  HPU_ASSIGN_OR_RETURN(compiled.bytes, Serialize(plugin_, executable.get()));
+  compiled.temporary_bytes = TemporaryBytes(plugin_, executable.get());
+  return compiled;
+}
+
+}  // namespace hpu::pjrt

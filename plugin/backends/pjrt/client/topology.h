@@ -1,0 +1,51 @@
+// Topology: a device that need not be present, as a target for compilation.
+#ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_TOPOLOGY_H_
+#define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_TOPOLOGY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/backends/pjrt/client/client.h"
+#include "plugin/backends/pjrt/client/handles.h"
+
+namespace hpu::pjrt {
+
+// A program that was compiled without its device.
+struct CompiledProgram {
+  std::string bytes;             // for Client::Load on the device
+  uint64_t temporary_bytes = 0;  // device memory that a launch needs besides arguments and results
+};
+
+// Thread safe.
+class Topology {
+ public:
+  // Unimplemented if the plugin compiles only for the devices of a client.
+  static absl::StatusOr<std::unique_ptr<Topology>> Create(const Plugin& plugin, const std::string& platform,
+                                                          const Options& options);
+
+  const Plugin& plugin() const { return plugin_; }
+  // The same texts that a client on the device returns.
+  const std::string& platform_version() const { return platform_version_; }
+  const std::string& device_kind() const { return device_kind_; }
+
+  // `hlo`: serialised xla::HloModuleProto. `options`: serialised xla::CompileOptionsProto. May take minutes.
+  absl::StatusOr<CompiledProgram> Compile(absl::string_view hlo, absl::string_view options) const;
+
+ private:
+  Topology(const Plugin& plugin, TopologyHandle topology) : plugin_(plugin), topology_(std::move(topology)) {}
+
+  absl::Status Initialize();
+
+  const Plugin& plugin_;
+  const TopologyHandle topology_;
+  std::string platform_version_;
+  std::string device_kind_;
+};
+
+}  // namespace hpu::pjrt
+
+#endif  // HPU_PLUGIN_BACKENDS_PJRT_CLIENT_TOPOLOGY_H_

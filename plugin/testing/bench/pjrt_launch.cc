@@ -1,0 +1,84 @@
+// Benchmark of launches on a PJRT plugin's device: host time of hal::Stream::Launch beside the plugin's own Execute,
+// for the same program with all arguments updated in place. `make bench` runs it.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmark/benchmark.h"
+#include "plugin/backends/pjrt/client/client.h"
+#include "plugin/backends/pjrt/compile_options.h"
+#include "plugin/backends/pjrt/helper_programs.h"
+#include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/hal/backend.h"
+#include "tsl/platform/logging.h"
+#include "xla/client/xla_builder.h"
+#include "xla/client/xla_computation.h"
+
+namespace hpu::pjrt {
+namespace {
+
+constexpr int kFloats = 8;
+
+// Adds 1 to each of `count` arrays, in place.
+hal::Program AddOne(int count) {
+  xla::XlaBuilder builder("add_one");
+  const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {kFloats});
+  std::vector<xla::XlaOp> results;
+  for (int i = 0; i < count; ++i) {
+    results.push_back(xla::Add(xla::Parameter(&builder, i, shape, "x"), xla::ConstantR0<float>(&builder, 1)));
+    builder.SetUpAlias({i}, i, {}, xla::HloInputOutputAliasConfig::AliasKind::kMayAlias);
+  }
+  xla::Tuple(&builder, results);
+  return hal::Program{builder.name(), builder.Build().value().proto().SerializeAsString()};
+}
+
+double SecondsOf(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void Plugins(benchmark::State& state) {
+  const int count = static_cast<int>(state.range(0));
+  const Plugin& plugin = **Plugin::Load(PluginFile("cpu").value());
+  const auto client = Client::Create(plugin, {}).value();
+  const auto executable = client->Compile(AddOne(count).hlo, CompileOptions(client->platform_name())).value();
+  const std::vector<float> zeros(kFloats);
+  std::vector<BufferHandle> owned;
+  for (int i = 0; i < count; ++i) owned.push_back(client->ToDevice(zeros.data(), kFloats * 4, nullptr).value());
+  std::vector<PJRT_Buffer*> arguments(count);
+  std::vector<PJRT_Buffer*> results(count);
+  for (auto _ : state) {
+    for (int i = 0; i < count; ++i) arguments[i] = owned[i].get();
+    const auto begin = std::chrono::steady_clock::now();
+    const auto end = Execute(*executable, plugin, arguments, {}, absl::MakeSpan(results));
+    state.SetIterationTime(SecondsOf(begin));
+    CHECK(end.ok() && end->Await().ok());
+    for (int i = 0; i < count; ++i) owned[i] = BufferHandle(results[i], Deleter<PJRT_Buffer>{&plugin});
+  }
+}
+BENCHMARK(Plugins)->Name("launch by the plugin's Execute, arguments")->Arg(2)->Arg(400)->UseManualTime();
+
+void Streams(benchmark::State& state) {
+  const int count = static_cast<int>(state.range(0));
+  hal::AcquireOptions options;
+  options.memory_bytes = uint64_t{64} << 20;
+  const auto device = (*hal::GetBackend("pjrt:cpu"))->Acquire(options).value();
+  const auto recipe = device->Compile(AddOne(count)).value();
+  const auto memory = device->AllocateMemory(count * 256).value();
+  const auto stream = device->CreateStream(hal::StreamKind::kCompute).value();
+  std::vector<hal::DeviceAddress> addresses;
+  for (int i = 0; i < count; ++i) {
+    addresses.push_back(memory->address() + i * 256);
+    CHECK(stream->Fill(addresses.back(), 0, kFloats * 4).ok());
+  }
+  for (auto _ : state) {
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(stream->Launch(recipe, {addresses, addresses, 0}).ok());
+    state.SetIterationTime(SecondsOf(begin));
+    CHECK(stream->Synchronize().ok());
+  }
+}
+BENCHMARK(Streams)->Name("launch by a stream, arguments")->Arg(2)->Arg(400)->UseManualTime();
+
+}  // namespace
+}  // namespace hpu::pjrt

@@ -1,0 +1,49 @@
+"""Compilation for cards that are not present, by the CUDA plugin."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import sysconfig
+
+import pytest
+
+from tests.support.processes import ROOT, WARM_PYTHON, run
+
+PLUGIN = pathlib.Path(
+    os.environ.get("HPU_TEST_CUDA_PLUGIN")
+    or pathlib.Path(sysconfig.get_path("purelib"), "jax_plugins", "xla_cuda13", "xla_cuda_plugin.so")
+)
+COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow"]
+SCRIPT = ROOT / "tests" / "pjrt" / "programs" / "mlp_steps.py"
+
+with_plugin = pytest.mark.skipif(not PLUGIN.exists(), reason="needs jax-cuda13-pjrt (make test-pjrt installs it)")
+
+
+@with_plugin
+@pytest.mark.parametrize("card", ["h100", "a100"])
+def test_clusters_compile_for_a_card(card: str) -> None:
+    command = [*COMMAND, "compile-check", "--json", "--target", card, str(SCRIPT), "3"]
+    report = json.loads(run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, timeout=280).stdout)
+    assert report["memory_bytes"] > 60e9 and not report["failures"]
+    assert all(cluster["fits"] for cluster in report["clusters"])
+    step = max(report["clusters"], key=lambda cluster: cluster["ops"])
+    assert step["code_bytes"] > 10_000 and step["argument_bytes"] > 2e6 and step["temporary_bytes"] > 0
+
+
+@with_plugin
+def test_a_second_warm_up_for_the_card_compiles_nothing(tmp_path: pathlib.Path) -> None:
+    command = [*COMMAND, "warmup", "--json", "--target", "h100", "--path", str(tmp_path), str(SCRIPT), "3"]
+    environment = {"HPU_BACKEND": f"pjrt:{PLUGIN}", "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
+    first = json.loads(run(command, environment, timeout=280).stdout)
+    assert first["compiled"] > 0
+    second = json.loads(run(command, environment, timeout=280).stdout)
+    assert second["compiled"] == 0 and second["loaded"] == first["compiled"]
+
+
+@with_plugin
+def test_unknown_cards_are_reported() -> None:
+    command = [*COMMAND, "compile-check", "--target", "abacus", str(SCRIPT)]
+    done = run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, check=False)
+    assert done.returncode == 2 and "expected a100, h100, h200, or the path" in done.stderr
