@@ -147,11 +147,13 @@ test-remote: build ## the training tests on a device server: the emulator's numb
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --record-results $(BUILD)/results.json $(PYTEST_ARGS)
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --remote --same-results $(BUILD)/results.json $(PYTEST_ARGS)
 
+PJRT_TESTS := tests/equality tests/precision tests/ops/test_control_flow.py tests/recipes tests/device tests/passes
+PJRT_TESTS := $(PJRT_TESTS) tests/explain tests/profiling tests/custom_ops
 # Plugins are no dependencies of the package, and the one for cards is large: 134 MB.
 test-pjrt: build ## the training tests on a PJRT plugin for the CPU; compilation for cards that are not present
 	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps jax-cuda13-pjrt==0.11.2
 	$(PYTHON) -m pytest tests/pjrt -m 'slow or not slow' $(PYTEST_ARGS)
-	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(TRAINING_TESTS) -n $(TEST_JOBS) --dist loadfile $(PYTEST_ARGS)
+	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(PJRT_TESTS) -n $(TEST_JOBS) --dist loadfile $(PYTEST_ARGS)
 
 keras: build ## everything public of tf.keras on the HPU against the CPU: writes docs/user/keras.md; KERAS_ARGS=--check compares
 	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/user/keras.md)

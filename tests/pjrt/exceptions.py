@@ -5,7 +5,14 @@ from __future__ import annotations
 import fnmatch
 
 # Patterns of node ids, with * for any text.
-EXCEPTIONS: dict[str, str] = {}
+EXCEPTIONS = {
+    "tests/device/test_workspace.py::*": "plugins allocate the temporaries of programs themselves",
+    "tests/custom_ops/test_custom_kernels.py::*": "user kernels are code for the CPU, which plugins cannot call",
+    "tests/explain/test_command.py::test_times_*": "plugins do not report the times of instructions",
+    "tests/device/test_events.py::test_the_device_says_what_it_is": "expects the emulator's description",
+    "tests/recipes/test_cache_command.py::test_ls": "expects recipes of the emulator",
+    "tests/recipes/test_disk_cache.py::test_other_compiler_settings_make_other_recipes": "sets the emulator's compiler",
+}
 
 
 def reason_to_skip(node_id: str) -> str | None:

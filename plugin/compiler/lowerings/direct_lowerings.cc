@@ -11,6 +11,7 @@
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/util/tensor_format.h"
+#include "tsl/platform/tensor_float_32_utils.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/lib/math.h"
@@ -94,8 +95,10 @@ class EinsumLowering : public XlaOpKernel {
   }
 
   void Compile(XlaOpKernelContext* context) override {
+    const auto precision =
+        tsl::tensor_float_32_execution_enabled() ? xla::PrecisionConfig::DEFAULT : xla::PrecisionConfig::HIGHEST;
     context->SetOutput(0, num_inputs() == 1 ? xla::Einsum(context->Input(0), equation_)
-                                            : xla::Einsum(context->Input(0), context->Input(1), equation_));
+                                            : xla::Einsum(context->Input(0), context->Input(1), equation_, precision));
   }
 
  private:
