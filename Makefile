@@ -51,6 +51,7 @@ demo: build ## set up, build, train the digits model on the emulated HPU
 test: build-tests ## set up, build, run all tests
 	@$(MAKE) --no-print-directory --output-sync=target -j 2 run-cts $(TRY_HOROVOD)
 	@$(MAKE) --no-print-directory pytest
+	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(QUICK_PJRT_TESTS) -n $(TEST_JOBS) --dist loadfile -q
 
 try-horovod:
 	@tools/setup.sh mpi || echo "make test: no Open MPI (see above): Horovod's tests go without"
@@ -147,6 +148,7 @@ test-remote: build ## the training tests on a device server: the emulator's numb
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --record-results $(BUILD)/results.json $(PYTEST_ARGS)
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --remote --same-results $(BUILD)/results.json $(PYTEST_ARGS)
 
+QUICK_PJRT_TESTS := $(addprefix tests/equality/test_,control_flow.py dtypes.py errors.py threads.py)
 PJRT_TESTS := tests/equality tests/precision tests/ops/test_control_flow.py tests/recipes tests/device tests/passes
 PJRT_TESTS := $(PJRT_TESTS) tests/explain tests/profiling tests/custom_ops
 # Plugins are no dependencies of the package, and the one for cards is large: 134 MB.
