@@ -92,7 +92,8 @@ absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal
   } else {
     LoseDonated(recipe, launch, end.status(), &state);
   }
-  state.arguments.clear();  // releases the buffers: `state` outlives the launch
+  state.arguments.clear();  // these two release buffers, because `state` outlives the launch
+  state.parts.clear();
   return end;
 }
 

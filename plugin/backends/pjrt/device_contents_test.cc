@@ -123,6 +123,15 @@ TEST_F(DeviceContentsTest, PartsOfBuffersAreArguments) {
   EXPECT_EQ(Floats(many.begin() + 2 * kCount, many.end()), Read(kD + 2 * kBytes, 2 * kCount));
 }
 
+TEST_F(DeviceContentsTest, LaunchesKeepNoBuffers) {
+  Write(kX, Floats(kCount, 0));
+  Write(kD, Floats(2 * kCount, 1));
+  Launch(kX, kD + sizeof(float));  // a part
+  const std::weak_ptr<SharedBuffer> watch = contents_->Pieces(kD, kBytes).at(0).buffer;
+  contents_->Forget(kD, 2 * kBytes);
+  EXPECT_TRUE(watch.expired());
+}
+
 TEST_F(DeviceContentsTest, ArgumentsOfSeveralPartsAreAssembled) {
   Write(kX, Floats(kCount, 0));
   Write(kD, Floats(kCount, 7));
