@@ -51,7 +51,7 @@ demo: build ## set up, build, train the digits model on the emulated HPU
 test: build-tests ## set up, build, run all tests
 	@$(MAKE) --no-print-directory --output-sync=target -j 2 run-cts $(TRY_HOROVOD)
 	@$(MAKE) --no-print-directory pytest
-	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(QUICK_PJRT_TESTS) -n $(TEST_JOBS) --dist loadfile -q
+	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(QUICK_PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) -q
 
 try-horovod:
 	@tools/setup.sh mpi || echo "make test: no Open MPI (see above): Horovod's tests go without"
@@ -107,8 +107,10 @@ run-cts:
 	HPU_EMULATOR_TARGET=generic $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(KERNEL_TESTS)'
 	TF_ENABLE_ONEDNN_OPTS=0 $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(PRODUCT_TESTS)'
 
+# Files in the order of tests/conftest.py, not by their number of tests.
+BY_FILE := --dist loadfile --no-loadscope-reorder
 pytest: build ## Python tests, TEST_JOBS at once; PYTEST_ARGS='-k word' picks some
-	$(PYTHON) -m pytest -n $(TEST_JOBS) --dist loadfile $(PYTEST_ARGS)
+	$(PYTHON) -m pytest -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
 
 lint: $(PACKAGES) ## every check that runs no code
 	ruff check .
@@ -155,7 +157,7 @@ PJRT_TESTS := $(PJRT_TESTS) tests/explain tests/profiling tests/custom_ops
 test-pjrt: build ## the training tests on a PJRT plugin for the CPU; compilation for cards that are not present
 	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps jax-cuda13-pjrt==0.11.2
 	$(PYTHON) -m pytest tests/pjrt -m 'slow or not slow' $(PYTEST_ARGS)
-	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(PJRT_TESTS) -n $(TEST_JOBS) --dist loadfile $(PYTEST_ARGS)
+	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
 
 keras: build ## everything public of tf.keras on the HPU against the CPU: writes docs/user/keras.md; KERAS_ARGS=--check compares
 	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/user/keras.md)

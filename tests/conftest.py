@@ -42,13 +42,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--same-results", metavar="FILE", help="fail tests whose results are not those of that run")
 
 
+# Folders whose files take longest. They come first, so that at the end no worker waits for another's long file.
+LONG_FOLDERS = ("hvd", "distribute", "soak", "pjrt", "remote", "equality")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips the tests that cannot pass on the device of HPU_BACKEND."""
+    """Puts long files first, and skips the tests that cannot pass on the device of HPU_BACKEND."""
+    items.sort(key=_place)  # stable: tests of a file stay together
     if not os.environ.get("HPU_BACKEND", "").startswith("pjrt:"):
         return
     for item in items:
         if (reason := exceptions.reason_to_skip(item.nodeid)) is not None:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _place(item: pytest.Item) -> int:
+    folder = item.path.relative_to(pathlib.Path(__file__).parent).parts[0]
+    return LONG_FOLDERS.index(folder) if folder in LONG_FOLDERS else len(LONG_FOLDERS)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,6 +9,7 @@ import pytest
 from tests.soak import attack_server, kill_ranks
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_an_attack_affects_the_attackers_alone(tmp_path: pathlib.Path) -> None:
     options = attack_server.Options(minutes=0, clients=2, seed=1, round_seconds=20)
