@@ -101,6 +101,9 @@ class PjrtBackend final : public hal::Backend {
 
   absl::StatusOr<std::unique_ptr<TargetCompiler>> CreateTargetCompiler() const {
     HPU_ASSIGN_OR_RETURN(const Target target, FindTarget(flags::PjrtTarget()));
+    return CreateTargetCompiler(target);
+  }
+  absl::StatusOr<std::unique_ptr<TargetCompiler>> CreateTargetCompiler(const Target& target) const {
     HPU_ASSIGN_OR_RETURN(const Plugin* plugin, LoadPlugin());
     return TargetCompiler::Create(*plugin, target);
   }
@@ -119,7 +122,7 @@ class PjrtBackend final : public hal::Backend {
   absl::StatusOr<std::unique_ptr<hal::Device>> AcquireTarget(const hal::AcquireOptions& options,
                                                              common::Faults faults) const {
     HPU_ASSIGN_OR_RETURN(const Target target, FindTarget(flags::PjrtTarget()));
-    HPU_ASSIGN_OR_RETURN(auto compiler, CreateTargetCompiler());
+    HPU_ASSIGN_OR_RETURN(auto compiler, CreateTargetCompiler(target));
     HPU_ASSIGN_OR_RETURN(uint64_t bytes, common::DeviceMemoryBytes(options));
     if (target.memory_bytes > 0) bytes = UsableBytes(target.memory_bytes);
     hal::DeviceInfo info = Info(0, bytes, compiler->compiler_target());

@@ -4,7 +4,7 @@
 
 namespace hpu::pjrt {
 
-std::string CompileOptions(absl::string_view platform) {
+std::string CompileOptions() {
   xla::CompileOptionsProto options;
   options.mutable_executable_build_options()->set_num_replicas(1);
   options.mutable_executable_build_options()->set_num_partitions(1);

@@ -4,12 +4,10 @@
 
 #include <string>
 
-#include "absl/strings/string_view.h"
-
 namespace hpu::pjrt {
 
-// A serialised xla::CompileOptionsProto for one device of `platform` ("cpu", "cuda").
-std::string CompileOptions(absl::string_view platform);
+// A serialised xla::CompileOptionsProto for one device.
+std::string CompileOptions();
 
 }  // namespace hpu::pjrt
 

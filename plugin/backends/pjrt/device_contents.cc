@@ -64,15 +64,14 @@ void DeviceContents::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress 
 }
 
 absl::Status DeviceContents::Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes, Event* end) {
-  SharedBufferPtr buffer;
+  BufferHandle handle;
   if (bytes <= kMaxHostFill) {
     const std::vector<uint8_t> contents(bytes, value);
-    HPU_ASSIGN_OR_RETURN(BufferHandle handle, client_.ToDevice(contents.data(), bytes, /*source_free=*/nullptr));
-    buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+    HPU_ASSIGN_OR_RETURN(handle, client_.ToDevice(contents.data(), bytes, /*source_free=*/nullptr));
   } else {
-    HPU_ASSIGN_OR_RETURN(BufferHandle handle, programs_.Fill(bytes, value, end));
-    buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+    HPU_ASSIGN_OR_RETURN(handle, programs_.Fill(bytes, value, end));
   }
+  auto buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
   std::lock_guard<std::mutex> lock(mutex_);
   map_.Bind(destination, bytes, std::move(buffer));
   return absl::OkStatus();

@@ -79,8 +79,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> HelperPrograms::Find(const std
       return found->second->second;
     }
   }
-  HPU_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> compiled,
-                       client_.CompileText(stablehlo, CompileOptions(client_.platform_name())));
+  HPU_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> compiled, client_.CompileText(stablehlo, CompileOptions()));
   std::lock_guard<std::mutex> lock(mutex_);
   if (found_.count(stablehlo) > 0) return compiled;  // another thread was faster
   recent_.emplace_front(stablehlo, compiled);

@@ -76,11 +76,13 @@ std::vector<PJRT_NamedValue> NamedValues(const Options& options) {
   return values;
 }
 
-absl::StatusOr<size_t> Executable::NumOutputs() const {
-  Arguments<PJRT_Executable_NumOutputs_Args> get;
-  get->executable = executable_.get();
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_NumOutputs, get));
-  return get->num_outputs;
+Arguments<PJRT_Program> ProgramArguments(absl::string_view format, absl::string_view code) {
+  Arguments<PJRT_Program> program;
+  program->code = const_cast<char*>(code.data());  // input only
+  program->code_size = code.size();
+  program->format = format.data();
+  program->format_size = format.size();
+  return program;
 }
 
 absl::StatusOr<std::string> Serialize(const Plugin& plugin, const PJRT_Executable* executable) {
@@ -110,9 +112,6 @@ absl::StatusOr<std::string> Executable::OptimizedProgram() const {
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));
   const std::string format(program->format, program->format_size);
   if (format == "hlo") return code;
-  if (format == "hlo_with_config") {
-    return absl::UnimplementedError("the PJRT plugin returns its optimised program with its configuration");
-  }
   return absl::UnimplementedError(absl::StrCat("the PJRT plugin returns its optimised program as ", format));
 }
 
@@ -164,7 +163,6 @@ absl::StatusOr<MemoryStats> Client::memory_stats() const {
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Device_MemoryStats, get));
   MemoryStats stats;
   stats.in_use = get->bytes_in_use;
-  if (get->peak_bytes_in_use_is_set) stats.peak = get->peak_bytes_in_use;
   if (get->bytes_limit_is_set) stats.limit = get->bytes_limit;
   return stats;
 }
@@ -180,11 +178,7 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::CompileText(absl::string_vie
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileFormat(absl::string_view format, absl::string_view code,
                                                                   absl::string_view options) const {
-  Arguments<PJRT_Program> program;
-  program->code = const_cast<char*>(code.data());  // input only
-  program->code_size = code.size();
-  program->format = format.data();
-  program->format_size = format.size();
+  Arguments<PJRT_Program> program = ProgramArguments(format, code);
   Arguments<PJRT_Client_Compile_Args> compile;
   compile->client = client_.get();
   compile->program = &program.args;

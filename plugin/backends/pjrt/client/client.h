@@ -34,7 +34,6 @@ class Executable {
       : loaded_(std::move(loaded)), executable_(std::move(executable)) {}
 
   PJRT_LoadedExecutable* get() const { return loaded_.get(); }
-  absl::StatusOr<size_t> NumOutputs() const;
   absl::StatusOr<std::string> Serialize() const { return pjrt::Serialize(plugin(), executable_.get()); }
   // Device memory that a launch needs besides arguments and results; 0 if unknown.
   uint64_t temporary_bytes() const { return TemporaryBytes(plugin(), executable_.get()); }
@@ -52,7 +51,6 @@ class Executable {
 // Use of a device's memory, in bytes. Zero: unknown.
 struct MemoryStats {
   uint64_t in_use = 0;
-  uint64_t peak = 0;
   uint64_t limit = 0;
 };
 
@@ -118,6 +116,9 @@ class Client {
 // Parses "name=value;name=value"; values are true, false, integers, decimal numbers, lists of integers ([0,1]) or text.
 // InvalidArgument for an entry without a name or "=".
 absl::StatusOr<Options> ParseOptions(absl::string_view text);
+
+// A program as PJRT takes it, in the format "hlo" or "mlir". Points into the arguments, which must outlive the result.
+Arguments<PJRT_Program> ProgramArguments(absl::string_view format, absl::string_view code);
 
 // Options as PJRT takes them. Points into `options`, which must outlive the result.
 std::vector<PJRT_NamedValue> NamedValues(const Options& options);

@@ -41,12 +41,7 @@ absl::Status Topology::Initialize() {
 }
 
 absl::StatusOr<CompiledProgram> Topology::Compile(absl::string_view hlo, absl::string_view options) const {
-  constexpr absl::string_view kFormat = "hlo";
-  Arguments<PJRT_Program> program;
-  program->code = const_cast<char*>(hlo.data());  // input only
-  program->code_size = hlo.size();
-  program->format = kFormat.data();
-  program->format_size = kFormat.size();
+  Arguments<PJRT_Program> program = ProgramArguments("hlo", hlo);
   Arguments<PJRT_Compile_Args> compile;
   compile->topology = topology_.get();
   compile->program = &program.args;

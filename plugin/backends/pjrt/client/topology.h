@@ -27,7 +27,6 @@ class Topology {
   static absl::StatusOr<std::unique_ptr<Topology>> Create(const Plugin& plugin, const std::string& platform,
                                                           const Options& options);
 
-  const Plugin& plugin() const { return plugin_; }
   // The same texts that a client on the device returns.
   const std::string& platform_version() const { return platform_version_; }
   const std::string& device_kind() const { return device_kind_; }
