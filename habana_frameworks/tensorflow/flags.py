@@ -10,6 +10,7 @@ from habana_frameworks.tensorflow._internal import flag_values as values
 ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_BACKEND", "string", "auto"),
     values.Flag("HPU_PJRT_OPTIONS", "string", ""),
+    values.Flag("HPU_PJRT_XLA_FLAGS", "string", ""),
     values.Flag("HPU_PJRT_DONATION", "bool", "true"),
     values.Flag("HPU_PJRT_TARGET", "string", ""),
     values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
@@ -189,10 +190,10 @@ _BY_NAME = {flag.name: flag for flag in ALL}
 
 
 def backend() -> str:
-    """HPU_BACKEND: Device to use: auto (a Gaudi if present, else the emulator), emulator, null (a device that
-    computes nothing, to measure host overhead), a device of a PJRT plugin (pjrt:cpu, pjrt:cuda, or
-    pjrt:/path/of/the/plugin.so), or a module of a device server (hpu serve): grpc+unix:/path, grpc://host:port,
-    or grpcs://host:port with TLS.
+    """HPU_BACKEND: Device to use: auto (an NVIDIA card if it, its driver and the CUDA plugin are there, else the
+    emulator), emulator, null (a device that computes nothing, to measure host overhead), a device of a PJRT
+    plugin (pjrt:cpu, pjrt:cuda, or pjrt:/path/of/the/plugin.so), or a module of a device server (hpu serve):
+    grpc+unix:/path, grpc://host:port, or grpcs://host:port with TLS.
     """
     return values.parse_string(_BY_NAME["HPU_BACKEND"])
 
@@ -203,6 +204,14 @@ def pjrt_options() -> str:
     not know.
     """
     return values.parse_string(_BY_NAME["HPU_PJRT_OPTIONS"])
+
+
+def pjrt_xla_flags() -> str:
+    """HPU_PJRT_XLA_FLAGS: Settings for the XLA of the plugin of HPU_BACKEND=pjrt:…, as in XLA_FLAGS:
+    --xla_gpu_autotune_level=0. They are part of a recipe's key. The plugin refuses names that it does not know.
+    XLA_FLAGS must contain only names that TensorFlow's XLA knows, too.
+    """
+    return values.parse_string(_BY_NAME["HPU_PJRT_XLA_FLAGS"])
 
 
 def pjrt_donation() -> bool:

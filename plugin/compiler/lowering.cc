@@ -6,7 +6,9 @@
 #include "plugin/base/containment/contained_call.h"
 #include "plugin/compiler/bounded_shapes.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/program/determinism.h"
 #include "tensorflow/compiler/tf2xla/xla_compiler.h"
+#include "tsl/util/determinism.h"
 #include "xla/client/client_library.h"
 #include "xla/client/local_client.h"
 #include "xla/service/platform_util.h"
@@ -159,12 +161,13 @@ absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector
   lowered.executable.argument_inputs = result.input_mapping;
   TF_RETURN_IF_ERROR(FillOutputs(source, result, &lowered.executable));
   lowered.program.name = source.name;
-  const xla::HloModuleProto* hlo = &result.computation->proto();
+  xla::HloModuleProto* hlo = result.computation->mutable_proto();
   xla::HloModuleProto static_hlo;
   if (HasDynamicShapes(*hlo)) {
     TF_ASSIGN_OR_RETURN(static_hlo, MakeStatic(result, &lowered.executable));
     hlo = &static_hlo;
   }
+  if (tsl::OpDeterminismRequired()) RequireDeterminism(hlo);
   if (!hlo->SerializeToString(&lowered.program.hlo)) {
     return absl::ResourceExhaustedError(
         absl::StrCat(source.name, ": the program exceeds 2 GB; pass large constants as arguments or variables"));

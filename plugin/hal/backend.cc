@@ -1,5 +1,6 @@
 #include "plugin/hal/backend.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -17,10 +18,15 @@ struct Entry {
   std::unique_ptr<Backend> backend;
 };
 
+struct Scheme {
+  SchemeFactory factory;
+  DeviceFinder find_device;  // may be null
+};
+
 struct Registry {
   std::mutex mutex;
   std::map<std::string, Entry> entries;
-  std::map<std::string, SchemeFactory> schemes;
+  std::map<std::string, Scheme> schemes;
   std::map<std::string, std::unique_ptr<Backend>> of_schemes;  // keyed by the whole spec
 };
 
@@ -30,6 +36,19 @@ Registry& GetRegistry() {
   return *registry;
 }
 
+// What "auto" stands for: the first scheme that finds a device on this machine, else the backend of the highest
+// priority. The caller holds the registry's mutex.
+std::string AutoSpec(const Registry& registry) {
+  for (const auto& [name, scheme] : registry.schemes) {
+    if (scheme.find_device == nullptr) continue;
+    if (std::string spec = scheme.find_device(); !spec.empty()) return spec;
+  }
+  const auto found =
+      std::max_element(registry.entries.begin(), registry.entries.end(),
+                       [](const auto& one, const auto& other) { return one.second.priority < other.second.priority; });
+  return found == registry.entries.end() ? "" : found->first;
+}
+
 // nullptr if the spec has no registered scheme. The caller holds the registry's mutex.
 Backend* FindByScheme(Registry& registry, absl::string_view spec) {
   const size_t colon = spec.find(':');
@@ -37,7 +56,7 @@ Backend* FindByScheme(Registry& registry, absl::string_view spec) {
   const auto scheme = registry.schemes.find(std::string(spec.substr(0, colon)));
   if (scheme == registry.schemes.end()) return nullptr;
   std::unique_ptr<Backend>& backend = registry.of_schemes[std::string(spec)];
-  if (backend == nullptr) backend = scheme->second(spec);
+  if (backend == nullptr) backend = scheme->second.factory(spec);
   return backend.get();
 }
 
@@ -49,24 +68,18 @@ bool RegisterBackend(const char* name, int priority, BackendFactory factory) {
   return registry.entries.emplace(name, Entry{priority, factory, nullptr}).second;
 }
 
-bool RegisterScheme(const char* scheme, SchemeFactory factory) {
+bool RegisterScheme(const char* scheme, SchemeFactory factory, DeviceFinder find_device) {
   Registry& registry = GetRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
-  return registry.schemes.emplace(scheme, factory).second;
+  return registry.schemes.emplace(scheme, Scheme{factory, find_device}).second;
 }
 
 absl::StatusOr<Backend*> GetBackend(absl::string_view spec) {
   Registry& registry = GetRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
-  if (Backend* backend = FindByScheme(registry, spec); backend != nullptr) return backend;
-  auto found = registry.entries.end();
-  if (spec == "auto") {
-    for (auto it = registry.entries.begin(); it != registry.entries.end(); ++it) {
-      if (found == registry.entries.end() || it->second.priority > found->second.priority) found = it;
-    }
-  } else {
-    found = registry.entries.find(std::string(spec));
-  }
+  const std::string name = spec == "auto" ? AutoSpec(registry) : std::string(spec);
+  if (Backend* backend = FindByScheme(registry, name); backend != nullptr) return backend;
+  const auto found = registry.entries.find(name);
   if (found == registry.entries.end()) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : registry.entries) names.push_back(name);

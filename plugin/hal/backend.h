@@ -61,12 +61,14 @@ class Backend {
 absl::StatusOr<Backend*> GetBackend(absl::string_view spec);
 
 // Called by each backend during static initialisation; `factory` runs at the first GetBackend of `name`. "auto" selects
-// the registered backend of the highest priority.
+// the registered backend of the highest priority, unless a scheme finds a device.
 using BackendFactory = std::unique_ptr<Backend> (*)();
 bool RegisterBackend(const char* name, int priority, BackendFactory factory);
-// Registers a factory for all specs "<scheme>:…"; it receives the whole spec.
+// Registers a factory for all specs "<scheme>:…"; it receives the whole spec. `find_device`, which may be null, returns
+// the spec of a device on this machine for "auto", or an empty string.
 using SchemeFactory = std::unique_ptr<Backend> (*)(absl::string_view spec);
-bool RegisterScheme(const char* scheme, SchemeFactory factory);
+using DeviceFinder = std::string (*)();
+bool RegisterScheme(const char* scheme, SchemeFactory factory, DeviceFinder find_device = nullptr);
 // Sorted names of the backends, without the schemes.
 std::vector<std::string> BackendNames();
 

@@ -1,7 +1,6 @@
 #include "plugin/backends/common/acquire_options.h"
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/base/flags/flags.h"
@@ -17,15 +16,22 @@ absl::StatusOr<int> ModuleCountSetting() {
   return static_cast<int>(count);
 }
 
-absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options) {
+absl::StatusOr<Modules> EmulatedModules() {
   HPU_ASSIGN_OR_RETURN(const int count, ModuleCountSetting());
-  std::vector<int> candidates = options.visible;
-  if (candidates.empty()) {
-    for (int i = 0; i < count; ++i) candidates.push_back(i);
-  }
+  Modules modules;
+  for (int id = 0; id < count; ++id) modules.ids.push_back(id);
+  modules.kind = "emulated HPU module";
+  modules.lock_name = "module";
+  modules.setting = absl::StrCat("HPU_MODULES=", count);
+  modules.remedy_of_shortage = "raise HPU_MODULES";
+  return modules;
+}
+
+absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options, const Modules& modules) {
+  const auto exists = [&](int id) { return absl::c_linear_search(modules.ids, id); };
+  std::vector<int> candidates = options.visible.empty() ? modules.ids : options.visible;
   if (options.module_id.has_value()) {
-    const bool visible = std::find(candidates.begin(), candidates.end(), *options.module_id) != candidates.end();
-    if (!visible && *options.module_id >= 0 && *options.module_id < count) {
+    if (!absl::c_linear_search(candidates, *options.module_id) && exists(*options.module_id)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "HLS_MODULE_ID=", *options.module_id, " is not among HABANA_VISIBLE_MODULES=", absl::StrJoin(candidates, ","),
           ": correct or unset one of them"));
@@ -33,10 +39,13 @@ absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& opt
     candidates = {*options.module_id};
   }
   for (const int id : candidates) {
-    if (id < 0 || id >= count) {
+    if (!exists(id)) {
+      const bool is_range = modules.ids.back() == static_cast<int>(modules.ids.size()) - 1 && modules.ids.size() > 1;
       return absl::InvalidArgumentError(
           absl::StrCat(options.module_id.has_value() ? "HLS_MODULE_ID" : "HABANA_VISIBLE_MODULES", ": module ", id,
-                       " does not exist: there are modules 0 to ", count - 1, " (HPU_MODULES=", count, ")"));
+                       " does not exist: there are modules ",
+                       is_range ? absl::StrCat("0 to ", modules.ids.back()) : absl::StrJoin(modules.ids, ", "), " (",
+                       modules.setting, ")"));
     }
   }
   return candidates;

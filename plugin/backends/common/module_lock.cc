@@ -40,7 +40,7 @@ std::string LockDirectory() {
 absl::StatusOr<FileDescriptor> OpenDirectory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::FailedPreconditionError(absl::StrCat("cannot create ", path,
-                                                      " for the locks of emulated modules: ", std::strerror(errno),
+                                                      " for the locks of modules: ", std::strerror(errno),
                                                       "; set HPU_MODULE_LOCK_DIR to a writable directory"));
   }
   FileDescriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -53,8 +53,8 @@ absl::StatusOr<FileDescriptor> OpenDirectory(const std::string& path) {
   return directory;
 }
 
-absl::StatusOr<FileDescriptor> OpenLockFile(const FileDescriptor& directory, const std::string& path, int module_id) {
-  const std::string name = absl::StrCat("module-", module_id);
+absl::StatusOr<FileDescriptor> OpenLockFile(const FileDescriptor& directory, const std::string& path,
+                                            const std::string& name) {
   FileDescriptor file(
       openat(directory.get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   struct stat info;
@@ -71,6 +71,13 @@ absl::StatusOr<FileDescriptor> OpenLockFile(const FileDescriptor& directory, con
   return file;
 }
 
+// A module that a process holds.
+struct ModuleHolder {
+  int module_id = 0;
+  int pid = 0;          // 0: not written yet
+  std::string command;  // arguments joined by spaces
+};
+
 ModuleHolder ReadModuleHolder(const FileDescriptor& file, int module_id) {
   files::LockHolder holder = files::ReadHolder(file);
   return {module_id, holder.pid, std::move(holder.command)};
@@ -81,30 +88,31 @@ std::string Describe(const ModuleHolder& holder) {
   return absl::StrCat("module ", holder.module_id, ": pid ", holder.pid, " (", holder.command, ")");
 }
 
-absl::Status AllHeld(const std::vector<ModuleHolder>& holders) {
+absl::Status AllHeld(const std::vector<ModuleHolder>& holders, const Modules& modules) {
   return absl::UnavailableError(absl::StrCat(
-      "no emulated HPU module is free. Held by ",
+      "no ", modules.kind, " is free. Held by ",
       absl::StrJoin(holders, "; ", [](std::string* out, const ModuleHolder& holder) { out->append(Describe(holder)); }),
-      ". End one of these processes, select other modules (HLS_MODULE_ID, HABANA_VISIBLE_MODULES), or raise "
-      "HPU_MODULES"));
+      ". End one of these processes, select other modules (HLS_MODULE_ID, HABANA_VISIBLE_MODULES), or ",
+      modules.remedy_of_shortage));
 }
 
 }  // namespace
 
-absl::StatusOr<ModuleLock> ModuleLock::Claim(const hal::AcquireOptions& options) {
-  HPU_ASSIGN_OR_RETURN(const std::vector<int> candidates, CandidateModules(options));
+absl::StatusOr<ModuleLock> ModuleLock::Claim(const hal::AcquireOptions& options, const Modules& modules) {
+  HPU_ASSIGN_OR_RETURN(const std::vector<int> candidates, CandidateModules(options, modules));
   const std::string path = LockDirectory();
   HPU_ASSIGN_OR_RETURN(const FileDescriptor directory, OpenDirectory(path));
   std::vector<ModuleHolder> holders;
   for (const int module_id : candidates) {
-    HPU_ASSIGN_OR_RETURN(FileDescriptor file, OpenLockFile(directory, path, module_id));
+    const std::string name = absl::StrCat(modules.lock_name, "-", module_id);
+    HPU_ASSIGN_OR_RETURN(FileDescriptor file, OpenLockFile(directory, path, name));
     switch (files::TryLock(file)) {
       case LockAttempt::kHeld:
         holders.push_back(ReadModuleHolder(file, module_id));
         continue;
       case LockAttempt::kFailed:
         return absl::FailedPreconditionError(
-            absl::StrCat("cannot lock ", path, "/module-", module_id, ": ", std::strerror(errno),
+            absl::StrCat("cannot lock ", path, "/", name, ": ", std::strerror(errno),
                          "; set HPU_MODULE_LOCK_DIR to a directory on a local file system"));
       case LockAttempt::kLocked:
         files::FileLock lock(std::move(file));
@@ -115,19 +123,7 @@ absl::StatusOr<ModuleLock> ModuleLock::Claim(const hal::AcquireOptions& options)
         return ModuleLock(module_id, std::move(lock));
     }
   }
-  return AllHeld(holders);
-}
-
-absl::StatusOr<std::vector<ModuleHolder>> ModuleLock::Holders() {
-  HPU_ASSIGN_OR_RETURN(const int count, ModuleCountSetting());
-  const std::string path = LockDirectory();
-  HPU_ASSIGN_OR_RETURN(const FileDescriptor directory, OpenDirectory(path));
-  std::vector<ModuleHolder> holders;
-  for (int module_id = 0; module_id < count; ++module_id) {
-    HPU_ASSIGN_OR_RETURN(const FileDescriptor file, OpenLockFile(directory, path, module_id));
-    if (files::TryLock(file) == LockAttempt::kHeld) holders.push_back(ReadModuleHolder(file, module_id));
-  }
-  return holders;
+  return AllHeld(holders, modules);
 }
 
 }  // namespace hpu::common

@@ -2,36 +2,26 @@
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_MODULE_LOCK_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_MODULE_LOCK_H_
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "plugin/backends/common/acquire_options.h"
 #include "plugin/base/files/file_lock.h"
 #include "plugin/hal/backend.h"
 
 namespace hpu::common {
 
-// A module that a process holds.
-struct ModuleHolder {
-  int module_id = 0;
-  int pid = 0;          // 0: not written yet
-  std::string command;  // arguments joined by spaces
-};
-
-// A file `module-<n>` in the lock directory (HPU_MODULE_LOCK_DIR), locked with flock(2) while the module is held. The
-// lock is the claim: the kernel releases it when the process ends, even if the process is killed. The contents (pid,
-// command line) are for messages only, and are valid only while the file is locked. Children do not share the lock: the
-// file is closed after fork() and by exec(). Movable, thread compatible.
+// A file `<lock_name>-<n>` in the lock directory (HPU_MODULE_LOCK_DIR), locked with flock(2) while the module is held.
+// The lock is the claim: the kernel releases it when the process ends, even if the process is killed. The contents
+// (pid, command line) are for messages only, and are valid only while the file is locked. Children do not share the
+// lock: the file is closed after fork() and by exec(). Movable, thread compatible.
 class ModuleLock {
  public:
   // Claims the first free module that the options admit. Unavailable if all these modules are held: the error names the
   // holders and says what to do. InvalidArgument for a module that does not exist or is not visible. FailedPrecondition
   // if the lock directory cannot be used, for example because it is not private to this user.
-  static absl::StatusOr<ModuleLock> Claim(const hal::AcquireOptions& options);
-  // All held modules and their holders. Probes each module by locking its file for a moment.
-  static absl::StatusOr<std::vector<ModuleHolder>> Holders();
+  static absl::StatusOr<ModuleLock> Claim(const hal::AcquireOptions& options, const Modules& modules);
 
   int module_id() const { return module_id_; }
 

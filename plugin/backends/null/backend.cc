@@ -28,7 +28,8 @@ class NullBackend final : public hal::Backend {
   }
 
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
-    HPU_ASSIGN_OR_RETURN(const std::vector<int> candidates, common::CandidateModules(options));
+    HPU_ASSIGN_OR_RETURN(const common::Modules modules, common::EmulatedModules());
+    HPU_ASSIGN_OR_RETURN(const std::vector<int> candidates, common::CandidateModules(options, modules));
     HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Of(options));
     hal::DeviceInfo info;
     info.backend = "null";

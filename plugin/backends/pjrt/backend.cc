@@ -1,8 +1,11 @@
 #include "plugin/hal/backend.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "plugin/backends/common/acquire_options.h"
@@ -11,6 +14,7 @@
 #include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/null/device.h"
 #include "plugin/backends/pjrt/client/client.h"
+#include "plugin/backends/pjrt/cuda_cards.h"
 #include "plugin/backends/pjrt/device.h"
 #include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/backends/pjrt/recipe.h"
@@ -31,11 +35,25 @@ std::string CompilerTargetOf(const Client& client) {
 // Memory that plugins take of a card unless an option says otherwise (memory_fraction).
 uint64_t UsableBytes(uint64_t card_bytes) { return card_bytes / 4 * 3; }
 
-absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin) {
+// `defaults` hold where HPU_PJRT_OPTIONS does not name them.
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const Options& defaults) {
   const common::ScopedSignalMask mask;  // for the client's threads
   auto options = ParseOptions(flags::PjrtOptions());
   if (!options.ok()) return absl::InvalidArgumentError(absl::StrCat("HPU_PJRT_OPTIONS: ", options.status().message()));
+  for (const auto& option : defaults) {
+    if (!absl::c_any_of(*options, [&](const auto& set) { return set.first == option.first; })) {
+      options->push_back(option);
+    }
+  }
   return Client::Create(plugin, *options);
+}
+
+// Memory for tensors on a device with `device_bytes` (0: unknown): at most as much as HPU_MEMORY_MB, if that is set.
+absl::StatusOr<uint64_t> TensorBytes(const hal::AcquireOptions& options, uint64_t device_bytes) {
+  HPU_ASSIGN_OR_RETURN(const uint64_t bytes, common::DeviceMemoryBytes(options));
+  if (device_bytes == 0) return bytes;
+  const bool is_limited = options.memory_bytes > 0 || std::getenv("HPU_MEMORY_MB") != nullptr;
+  return is_limited ? std::min(bytes, device_bytes) : device_bytes;
 }
 
 class PjrtBackend final : public hal::Backend {
@@ -45,8 +63,9 @@ class PjrtBackend final : public hal::Backend {
   absl::string_view name() const override { return spec_; }
 
   absl::StatusOr<int> ModuleCount() override {
-    HPU_RETURN_IF_ERROR(LoadPlugin().status());
-    return common::ModuleCountSetting();
+    HPU_ASSIGN_OR_RETURN(const Plugin* plugin, LoadPlugin());
+    HPU_ASSIGN_OR_RETURN(const common::Modules modules, ModulesOf(*plugin));
+    return static_cast<int>(modules.ids.size());
   }
 
   absl::StatusOr<std::string> CompilerTarget() override {
@@ -82,13 +101,15 @@ class PjrtBackend final : public hal::Backend {
     std::optional<common::ModuleLock> lock;
     int module_id = options.module_id.value_or(0);
     if (!options.is_claimed) {
-      HPU_ASSIGN_OR_RETURN(common::ModuleLock claimed, common::ModuleLock::Claim(options));
+      HPU_ASSIGN_OR_RETURN(const common::Modules modules, ModulesOf(*plugin));
+      HPU_ASSIGN_OR_RETURN(common::ModuleLock claimed, common::ModuleLock::Claim(options, modules));
       module_id = claimed.module_id();
       lock.emplace(std::move(claimed));
     }
-    HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin));
-    HPU_ASSIGN_OR_RETURN(uint64_t bytes, common::DeviceMemoryBytes(options));
-    if (const auto stats = client->memory_stats(); stats.ok() && stats->limit > 0) bytes = stats->limit;
+    const Options defaults = IsForCuda(plugin->path()) ? CudaOptions(module_id) : Options();
+    HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin, defaults));
+    const auto stats = client->memory_stats();
+    HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit : 0));
     hal::DeviceInfo info = Info(module_id, bytes, CompilerTargetOf(*client));
     info.description = absl::StrCat(client->device_kind(), " by PJRT, module ", module_id);
     HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));
@@ -97,6 +118,10 @@ class PjrtBackend final : public hal::Backend {
   }
 
  private:
+  static absl::StatusOr<common::Modules> ModulesOf(const Plugin& plugin) {
+    return IsForCuda(plugin.path()) ? CudaModules() : common::EmulatedModules();
+  }
+
   static bool has_target() { return !flags::PjrtTarget().empty(); }
 
   absl::StatusOr<std::unique_ptr<TargetCompiler>> CreateTargetCompiler() const {
@@ -143,15 +168,15 @@ class PjrtBackend final : public hal::Backend {
     if (!IsForCpu(plugin->path())) {
       return absl::UnimplementedError(absl::StrCat("HPU_BACKEND=", spec_, " compiles only on an acquired device"));
     }
-    return CreateClient(*plugin);
+    return CreateClient(*plugin, /*defaults=*/{});
   }
 
   const std::string spec_;
 };
 
-const bool registered = hal::RegisterScheme("pjrt", [](absl::string_view spec) -> std::unique_ptr<hal::Backend> {
-  return std::make_unique<PjrtBackend>(spec);
-});
+const bool registered = hal::RegisterScheme(
+    "pjrt", [](absl::string_view spec) -> std::unique_ptr<hal::Backend> { return std::make_unique<PjrtBackend>(spec); },
+    FindCuda);
 
 }  // namespace
 }  // namespace hpu::pjrt

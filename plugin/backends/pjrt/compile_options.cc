@@ -1,14 +1,58 @@
 #include "plugin/backends/pjrt/compile_options.h"
 
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/program/determinism.h"
 #include "xla/pjrt/compile_options.pb.h"
 
 namespace hpu::pjrt {
 
-std::string CompileOptions() {
+absl::StatusOr<std::map<std::string, std::string>> ParseXlaFlags(absl::string_view text) {
+  std::map<std::string, std::string> settings;
+  for (absl::string_view entry : absl::StrSplit(text, absl::ByAnyChar(" \t\n"), absl::SkipEmpty())) {
+    if (!absl::ConsumePrefix(&entry, "--") || entry.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("HPU_PJRT_XLA_FLAGS: expected --name=value, got \"", entry, "\""));
+    }
+    const std::pair<std::string, std::string> parts = absl::StrSplit(entry, absl::MaxSplits('=', 1));
+    settings[parts.first] = absl::StrContains(entry, '=') ? parts.second : "true";
+  }
+  return settings;
+}
+
+absl::StatusOr<std::string> CompileOptions(absl::string_view hlo) {
+  HPU_ASSIGN_OR_RETURN(auto settings, ParseXlaFlags(flags::PjrtXlaFlags()));
+  xla::HloModuleProto program;
+  if (program.ParseFromArray(hlo.data(), static_cast<int>(hlo.size())) && RequiresDeterminism(program)) {
+    settings["xla_gpu_deterministic_ops"] = "true";
+    // Without it, the CUDA plugin refuses deterministic programs ("No supported config found").
+    settings["xla_gpu_enable_triton_gemm"] = "false";
+  }
   xla::CompileOptionsProto options;
   options.mutable_executable_build_options()->set_num_replicas(1);
   options.mutable_executable_build_options()->set_num_partitions(1);
+  for (const auto& [name, value] : settings) {
+    (*options.mutable_env_option_overrides())[name].set_string_field(value);
+  }
   return options.SerializeAsString();
+}
+
+std::string CompilerSettings() {
+  // Read once per process, as plugins do.
+  static const auto* xla_flags = [] {
+    const char* value = std::getenv("XLA_FLAGS");
+    return new std::string(value == nullptr ? "" : value);
+  }();
+  std::string settings;
+  if (const std::string own = flags::PjrtXlaFlags(); !own.empty()) absl::StrAppend(&settings, " flags ", own);
+  if (!xla_flags->empty()) absl::StrAppend(&settings, " XLA_FLAGS ", *xla_flags);
+  return settings;
 }
 
 }  // namespace hpu::pjrt

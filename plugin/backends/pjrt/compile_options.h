@@ -1,13 +1,26 @@
-// Compile options of PJRT clients.
+// Compile options of PJRT plugins.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_COMPILE_OPTIONS_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_COMPILE_OPTIONS_H_
 
+#include <map>
 #include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace hpu::pjrt {
 
-// A serialised xla::CompileOptionsProto for one device.
-std::string CompileOptions();
+// Settings of the plugin's XLA by name. Text "--name=value --name", as in XLA_FLAGS; a name without a value means true.
+// InvalidArgument for an entry without "--".
+absl::StatusOr<std::map<std::string, std::string>> ParseXlaFlags(absl::string_view text);
+
+// A serialised xla::CompileOptionsProto for one device: HPU_PJRT_XLA_FLAGS, and what the program asks for. `hlo`:
+// serialised xla::HloModuleProto. InvalidArgument if HPU_PJRT_XLA_FLAGS cannot be parsed.
+absl::StatusOr<std::string> CompileOptions(absl::string_view hlo);
+
+// Settings that change what plugins compile, beside the program: HPU_PJRT_XLA_FLAGS and XLA_FLAGS, which plugins read
+// themselves. Part of a device's compiler target.
+std::string CompilerSettings();
 
 }  // namespace hpu::pjrt
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/common/point_event.h"
 #include "plugin/backends/pjrt/recipe.h"
 #include "plugin/backends/pjrt/stream.h"
@@ -73,12 +74,33 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> PjrtDevice::LoadRecipe(absl::
   return PjrtRecipe::Load(*state_->client, info_.compiler_target, name, bytes);
 }
 
-absl::StatusOr<std::string> PjrtDevice::CreateCommunicatorId() {
-  return absl::UnimplementedError("the PJRT backend does not support collective operations: use HPU_BACKEND=emulator");
+absl::Status PjrtDevice::CheckCanExchange() const {
+  const Plugin& plugin = state_->client->plugin();
+  if (plugin.Has(&PJRT_Api::PJRT_Client_CreateBuffersForAsyncHostToDevice)) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("collective operations: the PJRT plugin ", plugin.path(),
+                                               " lacks PJRT_Client_CreateBuffersForAsyncHostToDevice"));
 }
 
-absl::StatusOr<std::unique_ptr<hal::Communicator>> PjrtDevice::CreateCommunicator(const hal::CommunicatorOptions&) {
-  return absl::UnimplementedError("the PJRT backend does not support collective operations: use HPU_BACKEND=emulator");
+absl::StatusOr<std::string> PjrtDevice::CreateCommunicatorId() {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  HPU_RETURN_IF_ERROR(CheckCanExchange());
+  return peers::PeerCommunicator::NewId();
+}
+
+absl::StatusOr<std::unique_ptr<hal::Communicator>> PjrtDevice::CreateCommunicator(
+    const hal::CommunicatorOptions& options) {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  HPU_RETURN_IF_ERROR(CheckCanExchange());
+  return peers::PeerCommunicator::Create(*this, liveness_, state_->memory, options);
+}
+
+bool PjrtDevice::OwnsStream(const hal::Stream& stream) const {
+  const auto* own = dynamic_cast<const PjrtStream*>(&stream);
+  return own != nullptr && own->device() == this;
+}
+
+void PjrtDevice::QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands, peers::Exchange exchange) {
+  static_cast<PjrtStream&>(stream).QueueExchange(operands, std::move(exchange));
 }
 
 absl::Status PjrtDevice::Synchronize() {

@@ -13,6 +13,7 @@
 #include "plugin/backends/common/host_memory.h"
 #include "plugin/backends/common/liveness.h"
 #include "plugin/backends/common/module_lock.h"
+#include "plugin/backends/common/peers/peer_communicator.h"
 #include "plugin/backends/pjrt/client/client.h"
 #include "plugin/backends/pjrt/device_contents.h"
 #include "plugin/hal/device.h"
@@ -22,7 +23,7 @@ namespace hpu::pjrt {
 
 class PjrtStream;
 
-class PjrtDevice final : public hal::Device, public hal::FreedRanges {
+class PjrtDevice final : public hal::Device, public hal::FreedRanges, public peers::PeerDevice {
  public:
   PjrtDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock, std::unique_ptr<Client> client,
              std::unique_ptr<common::Reservation> reservation, common::Faults faults);
@@ -58,6 +59,8 @@ class PjrtDevice final : public hal::Device, public hal::FreedRanges {
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
   }
+  bool OwnsStream(const hal::Stream& stream) const override;
+  void QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands, peers::Exchange exchange) override;
   void AddStream(PjrtStream* stream);
   void RemoveStream(PjrtStream* stream);
 
@@ -75,6 +78,9 @@ class PjrtDevice final : public hal::Device, public hal::FreedRanges {
     std::mutex streams_mutex;
     std::vector<PjrtStream*> streams;  // guarded by streams_mutex
   };
+
+  // Unimplemented if the plugin cannot make buffers whose contents come later.
+  absl::Status CheckCanExchange() const;
 
   const hal::DeviceInfo info_;
   const std::optional<common::ModuleLock> lock_;  // empty if the caller has claimed the module

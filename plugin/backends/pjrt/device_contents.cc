@@ -182,6 +182,29 @@ void DeviceContents::LoseDonated(const PjrtRecipe& recipe, const hal::LaunchArgu
   }
 }
 
+absl::StatusOr<HostExchange> DeviceContents::Exchange(absl::Span<const peers::Operand> operands) {
+  std::vector<HostExchange::Operand> prepared(operands.size());
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const auto [address, bytes, is_written] = operands[i];
+    if (bytes == 0) continue;
+    prepared[i].bytes = bytes;
+    if (is_written) {
+      HPU_ASSIGN_OR_RETURN(BufferPromise promise, client_.Promise(bytes));
+      prepared[i].destination.push_back(std::move(promise));
+    } else {
+      prepared[i].source = map_.Pieces(address, bytes);
+    }
+  }
+  for (size_t i = 0; i < operands.size(); ++i) {
+    for (BufferPromise& promise : prepared[i].destination) {
+      map_.Bind(operands[i].address, promise.bytes(),
+                std::make_shared<SharedBuffer>(promise.TakeBuffer(), promise.bytes()));
+    }
+  }
+  return HostExchange(std::move(prepared));
+}
+
 absl::StatusOr<SharedBufferPtr> DeviceContents::Assemble(const std::vector<AddressMap::Piece>& pieces, uint64_t bytes) {
   for (const AddressMap::Piece& piece : pieces) {
     if (piece.buffer != nullptr && piece.buffer->handle == nullptr) return piece.buffer;  // lost

@@ -12,6 +12,7 @@
 #include "plugin/backends/pjrt/address_map.h"
 #include "plugin/backends/pjrt/client/client.h"
 #include "plugin/backends/pjrt/helper_programs.h"
+#include "plugin/backends/pjrt/host_exchange.h"
 #include "plugin/backends/pjrt/recipe.h"
 #include "plugin/hal/stream.h"
 #include "plugin/hal/types.h"
@@ -36,6 +37,8 @@ class DeviceContents {
   // Appends handles of passed buffers to `garbage`, because destroying them takes time.
   absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch,
                                std::vector<BufferHandle>* garbage);
+  // Reads the present contents of the operands that are not written, and binds new contents to the others.
+  absl::StatusOr<HostExchange> Exchange(absl::Span<const peers::Operand> operands);
   // The present contents of the range, for CopyToHost. Later writes do not change them.
   std::vector<AddressMap::Piece> Pieces(hal::DeviceAddress source, uint64_t bytes) const;
   // Forgets the contents of the range, which frees buffers that nothing else uses.

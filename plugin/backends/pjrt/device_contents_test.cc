@@ -123,6 +123,51 @@ TEST_F(DeviceContentsTest, PartsOfBuffersAreArguments) {
   EXPECT_EQ(Floats(many.begin() + 2 * kCount, many.end()), Read(kD + 2 * kBytes, 2 * kCount));
 }
 
+TEST_F(DeviceContentsTest, WorkMayBeQueuedOnTheResultsOfAnExchange) {
+  Write(kX, Floats(kCount, 1));
+  Write(kD, Floats(kCount, 2));
+  auto exchange = contents_->Exchange({{kX, kBytes, /*is_written=*/false}, {kD, kBytes, /*is_written=*/true}});
+  ASSERT_TRUE(exchange.ok()) << exchange.status();
+  Write(kX, Floats(kCount, 5));  // the exchange reads the contents from before
+  std::vector<BufferHandle> garbage;
+  const auto end = contents_->Launch(*recipe_, {{kX, kD}, {kX}, 0}, &garbage);
+  ASSERT_TRUE(end.ok()) << end.status();
+  EXPECT_FALSE(end->IsReady());
+  EXPECT_OK(exchange->Run(
+      [](const absl::Status& before, absl::Span<char* const> data) {
+        std::memcpy(data[1], data[0], kBytes);
+        return before;
+      },
+      absl::OkStatus(), *contents_));
+  EXPECT_OK(end->Await());
+  EXPECT_EQ(Floats(kCount, 6), Read(kX, kCount));
+  EXPECT_EQ(Floats(kCount, 1), Read(kD, kCount));
+}
+
+TEST_F(DeviceContentsTest, WhatUsesTheResultsOfAFailedExchangeFails) {
+  for (const bool failed_before : {false, true}) {
+    Write(kX, Floats(kCount, 1));
+    auto exchange = contents_->Exchange({{kX, kBytes, /*is_written=*/false}, {kD, kBytes, /*is_written=*/true}});
+    ASSERT_TRUE(exchange.ok()) << exchange.status();
+    std::vector<BufferHandle> garbage;
+    const auto end = contents_->Launch(*recipe_, {{kElsewhere, kD}, {kElsewhere}, 0}, &garbage);
+    const absl::Status error = absl::CancelledError("rank 1 has left");
+    const absl::Status result =
+        exchange->Run([&](const absl::Status& before, absl::Span<char* const>) { return before.ok() ? error : before; },
+                      failed_before ? error : absl::OkStatus(), *contents_);
+    EXPECT_EQ(error, result);
+    if (end.ok()) cts::ExpectError(end->Await(), absl::StatusCode::kCancelled, "rank 1 has left");
+    std::vector<Event> ends;
+    Floats values(kCount);
+    cts::ExpectError(contents_->CopyToHost(contents_->Pieces(kD, kBytes), values.data(), &ends),
+                     absl::StatusCode::kCancelled, "rank 1 has left");
+    Write(kD, Floats(kCount, 3));
+    Write(kElsewhere, Floats(kCount, 1));
+    Launch(kElsewhere, kD);
+    EXPECT_EQ(Floats(kCount, 4), Read(kElsewhere, kCount));
+  }
+}
+
 TEST_F(DeviceContentsTest, LaunchesKeepNoBuffers) {
   Write(kX, Floats(kCount, 0));
   Write(kD, Floats(2 * kCount, 1));

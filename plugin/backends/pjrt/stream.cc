@@ -166,6 +166,20 @@ absl::Status PjrtStream::AddCallback(std::function<void(absl::Status)> callback)
   return absl::OkStatus();
 }
 
+void PjrtStream::QueueExchange(absl::Span<const peers::Operand> operands, peers::Exchange exchange) {
+  state_->queue.Push([&](Command& command, uint64_t sequence) {
+    command.kind = Command::Kind::kExchange;
+    command.exchange = std::move(exchange);
+    if (state_->error.is_set()) return;
+    absl::StatusOr<HostExchange> prepared = device_->contents().Exchange(operands);
+    if (prepared.ok()) {
+      command.operands.emplace(*std::move(prepared));
+    } else {
+      state_->error.Set(sequence, prepared.status());
+    }
+  });
+}
+
 absl::Status PjrtStream::Synchronize() {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const uint64_t sequence = state_->queue.pushed();
@@ -181,14 +195,14 @@ void PjrtStream::RunCommands() {
     Command& command = state_->queue.Take(sequence);
     if (state_->timeline->Reached(sequence)) continue;  // it had ended when it was pushed
     const bool last = command.kind == Command::Kind::kStop;
-    if (absl::Status status = Finish(command); !status.ok()) state_->error.Set(sequence, std::move(status));
+    if (absl::Status status = Finish(command, sequence); !status.ok()) state_->error.Set(sequence, std::move(status));
     command.Clear();
     state_->timeline->Complete(sequence);
     if (last) return;
   }
 }
 
-absl::Status PjrtStream::Finish(Command& command) {
+absl::Status PjrtStream::Finish(Command& command, uint64_t sequence) {
   switch (command.kind) {
     case Command::Kind::kNothing:
     case Command::Kind::kStop:
@@ -206,6 +220,11 @@ absl::Status PjrtStream::Finish(Command& command) {
     case Command::Kind::kCallback:
       command.callback(command.point.Error());
       return absl::OkStatus();
+    case Command::Kind::kExchange: {
+      const absl::Status before = state_->error.UpTo(sequence);
+      if (!command.operands.has_value()) return command.exchange(before, {});
+      return command.operands->Run(command.exchange, before, device_->contents());
+    }
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "plugin/backends/common/timeline.h"
 #include "plugin/backends/pjrt/address_map.h"
 #include "plugin/backends/pjrt/client/handles.h"
+#include "plugin/backends/pjrt/host_exchange.h"
 #include "plugin/hal/stream.h"
 
 namespace hpu::pjrt {
@@ -24,7 +26,7 @@ class PjrtDevice;
 // A command whose end a stream's thread waits for. Comments name the kinds that use a field.
 struct Command {
   // kNothing: failed or finished at the call. kEnd: work that PJRT has queued.
-  enum class Kind { kNothing, kEnd, kCopyToHost, kWait, kCallback, kStop };
+  enum class Kind { kNothing, kEnd, kCopyToHost, kWait, kCallback, kExchange, kStop };
 
   Kind kind = Kind::kStop;
   Event end;                                   // kEnd
@@ -34,6 +36,9 @@ struct Command {
   void* destination = nullptr;                 // kCopyToHost
   common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
   std::function<void(absl::Status)> callback;  // kCallback
+  // kExchange: without `operands`, the stream had failed at the call.
+  peers::Exchange exchange;
+  std::optional<HostExchange> operands;
 
   // Releases the objects that the command kept alive.
   void Clear() {
@@ -43,6 +48,8 @@ struct Command {
     pieces.clear();
     point = common::Point();
     callback = nullptr;
+    exchange = nullptr;
+    operands.reset();
   }
 };
 
@@ -66,6 +73,9 @@ class PjrtStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
+  // See peers::PeerDevice.
+  void QueueExchange(absl::Span<const peers::Operand> operands, peers::Exchange exchange);
+  const PjrtDevice* device() const { return device_; }
   // Waits for the work queued so far; leaves its error with the stream.
   void WaitForWork();
 
@@ -88,7 +98,7 @@ class PjrtStream final : public hal::Stream {
 
   // Called on the stream's thread.
   void RunCommands();
-  absl::Status Finish(Command& command);
+  absl::Status Finish(Command& command, uint64_t sequence);
 
   PjrtDevice* const device_;
   const hal::StreamKind kind_;

@@ -59,7 +59,8 @@ absl::StatusOr<std::unique_ptr<TargetCompiler>> TargetCompiler::Create(const Plu
 
 absl::StatusOr<std::shared_ptr<const null::NullRecipe>> TargetCompiler::Compile(const hal::Program& program) {
   HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
-  auto compiled = topology_->Compile(program.hlo, CompileOptions());
+  HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(program.hlo));
+  auto compiled = topology_->Compile(program.hlo, options);
   if (!compiled.ok()) {
     return absl::Status(compiled.status().code(),
                         absl::StrCat("compilation of ", program.name, ": ", compiled.status().message()));
@@ -81,6 +82,7 @@ std::string CompilerTargetOf(const Plugin& plugin, absl::string_view platform, a
   std::string target = absl::StrCat("pjrt-1 ", platform, " ", device_kind, " api ", plugin.version(), " build ",
                                     plugin.build_id(), " ", platform_version);
   for (const auto& [name, value] : plugin.attributes()) absl::StrAppend(&target, " ", name, "=", value);
+  absl::StrAppend(&target, CompilerSettings());
   return absl::StrReplaceAll(target, {{"\n", " "}});
 }
 

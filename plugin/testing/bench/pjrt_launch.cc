@@ -41,7 +41,7 @@ void Plugins(benchmark::State& state) {
   const int count = static_cast<int>(state.range(0));
   const Plugin& plugin = **Plugin::Load(PluginFile("cpu").value());
   const auto client = Client::Create(plugin, {}).value();
-  const auto executable = client->Compile(AddOne(count).hlo, CompileOptions()).value();
+  const auto executable = client->Compile(AddOne(count).hlo, CompileOptions(AddOne(count).hlo).value()).value();
   const std::vector<float> zeros(kFloats);
   std::vector<BufferHandle> owned;
   for (int i = 0; i < count; ++i) owned.push_back(client->ToDevice(zeros.data(), kFloats * 4, nullptr).value());

@@ -41,7 +41,6 @@ std::optional<BackendUnderTest> Pjrt(const char* name, absl::string_view file) {
   pjrt.unsupported = UnsupportedHere();
   pjrt.unsupported.push_back(
       {"StreamTest.EventsAreReachedWhenTheWorkBeforeThemHasEnded", "CPU plugins run short programs within the call"});
-  pjrt.unsupported.push_back({"CommunicatorTest.*", "devices of the PJRT backend reduce nothing among themselves yet"});
   return pjrt;
 }
 

@@ -34,7 +34,8 @@ class EmulatorBackend final : public hal::Backend {
     std::optional<common::ModuleLock> lock;
     int module_id = options.module_id.value_or(0);
     if (!options.is_claimed) {
-      HPU_ASSIGN_OR_RETURN(common::ModuleLock claimed, common::ModuleLock::Claim(options));
+      HPU_ASSIGN_OR_RETURN(const common::Modules modules, common::EmulatedModules());
+      HPU_ASSIGN_OR_RETURN(common::ModuleLock claimed, common::ModuleLock::Claim(options, modules));
       module_id = claimed.module_id();
       lock.emplace(std::move(claimed));
     }

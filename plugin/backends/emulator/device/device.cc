@@ -6,7 +6,6 @@
 #include "plugin/backends/common/point_event.h"
 #include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/emulator/codegen/recipe.h"
-#include "plugin/backends/emulator/device/communicator.h"
 #include "plugin/backends/emulator/device/stream.h"
 #include "plugin/base/status_macros.h"
 
@@ -75,13 +74,28 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> EmulatorDevice::LoadRecipe(ab
 
 absl::StatusOr<std::string> EmulatorDevice::CreateCommunicatorId() {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  return EmulatorCommunicator::NewId();
+  return peers::PeerCommunicator::NewId();
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> EmulatorDevice::CreateCommunicator(
     const hal::CommunicatorOptions& options) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  return EmulatorCommunicator::Create(this, options);
+  return peers::PeerCommunicator::Create(*this, liveness_, state_->memory, options);
+}
+
+bool EmulatorDevice::OwnsStream(const hal::Stream& stream) const {
+  const auto* own = dynamic_cast<const EmulatorStream*>(&stream);
+  return own != nullptr && own->device() == this;
+}
+
+void EmulatorDevice::QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands,
+                                   peers::Exchange exchange) {
+  std::vector<char*> data;
+  for (const peers::Operand& operand : operands) data.push_back(ToData(operand.address));
+  static_cast<EmulatorStream&>(stream).QueueExchange(
+      [data = std::move(data), exchange = std::move(exchange)](const absl::Status& before) {
+        return exchange(before, data);
+      });
 }
 
 absl::Status EmulatorDevice::Synchronize() {

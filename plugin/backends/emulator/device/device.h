@@ -14,6 +14,7 @@
 #include "plugin/backends/common/host_memory.h"
 #include "plugin/backends/common/liveness.h"
 #include "plugin/backends/common/module_lock.h"
+#include "plugin/backends/common/peers/peer_communicator.h"
 #include "plugin/backends/common/timeline.h"
 #include "plugin/backends/emulator/device/busy_time.h"
 #include "plugin/backends/emulator/threads/compute_pool.h"
@@ -24,7 +25,7 @@ namespace hpu::emulator {
 
 class EmulatorStream;
 
-class EmulatorDevice final : public hal::Device, public hal::HostResults {
+class EmulatorDevice final : public hal::Device, public hal::HostResults, public peers::PeerDevice {
  public:
   EmulatorDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock,
                  std::unique_ptr<common::Reservation> reservation, common::Faults faults);
@@ -53,9 +54,11 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
       const hal::CommunicatorOptions& options) override;
   absl::Status Synchronize() override;
+  bool OwnsStream(const hal::Stream& stream) const override;
+  void QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands, peers::Exchange exchange) override;
   void TakeHostResults() override { takes_host_results_.store(true, std::memory_order_relaxed); }
 
-  // For streams and communicators.
+  // For streams.
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }

@@ -227,6 +227,25 @@ absl::StatusOr<BufferHandle> Client::ToDevice(const void* data, uint64_t bytes, 
   return buffer;
 }
 
+absl::StatusOr<BufferPromise> Client::Promise(uint64_t bytes) const {
+  const int64_t dims[1] = {static_cast<int64_t>(bytes)};
+  Arguments<PJRT_ShapeSpec> shape;
+  shape->dims = dims;
+  shape->num_dims = 1;
+  shape->element_type = PJRT_Buffer_Type_U8;
+  Arguments<PJRT_Client_CreateBuffersForAsyncHostToDevice_Args> create;
+  create->client = client_.get();
+  create->shape_specs = &shape.args;
+  create->num_shape_specs = 1;
+  create->memory = memory_;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_CreateBuffersForAsyncHostToDevice, create));
+  TransferManagerHandle manager = Own(create->transfer_manager);
+  Arguments<PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args> retrieve;
+  retrieve->transfer_manager = manager.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer, retrieve));
+  return BufferPromise(std::move(manager), Own(retrieve->buffer_out), bytes);
+}
+
 absl::StatusOr<Event> Client::ToHost(PJRT_Buffer* buffer, void* data, uint64_t bytes) const {
   Arguments<PJRT_Buffer_ToHostBuffer_Args> copy;
   copy->src = buffer;

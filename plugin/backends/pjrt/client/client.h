@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "plugin/backends/pjrt/client/buffer_promise.h"
 #include "plugin/backends/pjrt/client/handles.h"
 #include "plugin/backends/pjrt/client/plugin.h"
 
@@ -77,6 +78,8 @@ class Client {
   // A new u8[bytes] buffer with the contents of `data`. If `source_free` is null, the source has been read when the
   // call returns. Otherwise it must stay unchanged until *source_free.
   absl::StatusOr<BufferHandle> ToDevice(const void* data, uint64_t bytes, Event* source_free) const;
+  // A new u8[bytes] buffer whose contents come later. Unimplemented on plugins without transfer managers.
+  absl::StatusOr<BufferPromise> Promise(uint64_t bytes) const;
   // Copies all of the buffer's `bytes` bytes to `data`. The buffer must be ready and without an error: some plugins
   // end the process otherwise.
   absl::StatusOr<Event> ToHost(PJRT_Buffer* buffer, void* data, uint64_t bytes) const;

@@ -11,6 +11,7 @@ namespace hpu::pjrt {
     HPU_PJRT_CALL(*plugin, PJRT_##Object##_Destroy, destroy).IgnoreError(); \
   }
 
+HPU_PJRT_DELETER(AsyncHostToDeviceTransferManager, transfer_manager)
 HPU_PJRT_DELETER(Buffer, buffer)
 HPU_PJRT_DELETER(Client, client)
 HPU_PJRT_DELETER(Event, event)

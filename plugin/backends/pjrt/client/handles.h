@@ -24,6 +24,7 @@ using BufferHandle = Handle<PJRT_Buffer>;
 using ClientHandle = Handle<PJRT_Client>;
 using ExecutableHandle = Handle<PJRT_Executable>;
 using LoadedExecutableHandle = Handle<PJRT_LoadedExecutable>;
+using TransferManagerHandle = Handle<PJRT_AsyncHostToDeviceTransferManager>;
 using TopologyHandle = Handle<PJRT_TopologyDescription>;
 
 // An event of the plugin. Null counts as an event that has occurred. Thread compatible.

@@ -1,11 +1,11 @@
-#include "plugin/backends/emulator/device/collective_steps.h"
+#include "plugin/backends/common/peers/collective_steps.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "plugin/backends/emulator/device/reduction.h"
+#include "plugin/backends/common/peers/reduction.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 
 // In ReduceScatter, a piece holds a section of the chunk for each rank.
 CollectiveSteps::CollectiveSteps(const PeerSegment& segment, int rank, int size, const Part& part, uint64_t first_piece)
@@ -105,4 +105,4 @@ void CollectiveSteps::CopyOut(uint64_t chunk) const {
   }
 }
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/backends/emulator/device/peer_group.h"
+#include "plugin/backends/common/peers/peer_group.h"
 #include "plugin/base/status_macros.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 namespace {
 
 absl::Status Mismatch(int sender, const ElementsRecord& sent, int receiver, const ElementsRecord& received) {
@@ -197,4 +197,4 @@ absl::Status PeerGroup::Exchange(const std::vector<Transfer>& transfers) {
   return loop.status();
 }
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers

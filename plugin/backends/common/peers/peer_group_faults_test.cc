@@ -15,12 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "plugin/backends/emulator/device/peer_group.h"
-#include "plugin/backends/emulator/device/peer_group_harness.h"
+#include "plugin/backends/common/peers/peer_group.h"
+#include "plugin/backends/common/peers/peer_group_harness.h"
 #include "plugin/hal/types.h"
 #include "plugin/testing/cts/fixture.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 namespace {
 
 using hal::DataType;
@@ -268,4 +268,4 @@ TEST(PeerProcessTest, EveryWordOfTheStateMayBeWrong) {
 }
 
 }  // namespace
-}  // namespace hpu::emulator
+}  // namespace hpu::peers

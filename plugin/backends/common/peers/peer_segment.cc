@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/device/peer_segment.h"
+#include "plugin/backends/common/peers/peer_segment.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -12,7 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 namespace {
 
 constexpr uint64_t kPage = 4096;
@@ -111,4 +111,4 @@ char* PeerSegment::Piece(int rank, int index) const {
   return pieces_ + (static_cast<uint64_t>(rank) * kPieces + index) * piece_bytes_;
 }
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers

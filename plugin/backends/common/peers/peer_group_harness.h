@@ -1,6 +1,6 @@
 // Test ranks of a communicator, and guarded operands, for tests of PeerGroup.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_GROUP_HARNESS_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_GROUP_HARNESS_H_
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_GROUP_HARNESS_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_GROUP_HARNESS_H_
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "plugin/backends/emulator/device/peer_group.h"
+#include "plugin/backends/common/peers/peer_group.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 
 // Maps the segment once more, into the calling process.
 inline std::unique_ptr<files::SharedMemory> MapAgain(const files::SharedMemory& segment) {
@@ -91,6 +91,6 @@ class GuardedMemory {
   char* base_;
 };
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_GROUP_HARNESS_H_
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_GROUP_HARNESS_H_

@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/device/local_rendezvous.h"
+#include "plugin/backends/common/peers/local_rendezvous.h"
 
 #include <fcntl.h>
 
@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "plugin/backends/emulator/device/peer_group.h"
+#include "plugin/backends/common/peers/peer_group.h"
 #include "plugin/base/status_macros.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 namespace {
 
 constexpr std::chrono::milliseconds kArrivalPoll{50};
@@ -81,4 +81,4 @@ absl::Status LocalRendezvous::AwaitRanks(const hal::CommunicatorOptions& options
   return aborted_.empty() ? absl::OkStatus() : absl::CancelledError(aborted_);
 }
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers

@@ -1,6 +1,6 @@
 // LocalRendezvous: rendezvous of the ranks of a communicator within this process.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_LOCAL_RENDEZVOUS_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_PEERS_LOCAL_RENDEZVOUS_H_
 
 #include <condition_variable>
 #include <memory>
@@ -13,7 +13,7 @@
 #include "plugin/base/files/shared_memory.h"
 #include "plugin/hal/communicator.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 
 // Each rank's communicator holds a reference, so that a second rank with the same number is detected. Thread safe.
 class LocalRendezvous {
@@ -43,6 +43,6 @@ class LocalRendezvous {
   std::string aborted_;  // why the rendezvous failed; empty if it has not
 };
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_PEERS_LOCAL_RENDEZVOUS_H_

@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/device/reduction.h"
+#include "plugin/backends/common/peers/reduction.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "Eigen/Core"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 namespace {
 
 using hal::DataType;
@@ -114,4 +114,4 @@ void Reduce(DataType dtype, ReduceOp op, const std::vector<const char*>& sources
   }
 }
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers

@@ -1,5 +1,5 @@
 // Tests of collectives and transfers among threads, and of errors that all ranks agree on.
-#include "plugin/backends/emulator/device/peer_group.h"
+#include "plugin/backends/common/peers/peer_group.h"
 
 #include <gtest/gtest.h>
 
@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/backends/emulator/device/peer_group_harness.h"
-#include "plugin/backends/emulator/device/reduction.h"
+#include "plugin/backends/common/peers/peer_group_harness.h"
+#include "plugin/backends/common/peers/reduction.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/hal/types.h"
 #include "plugin/testing/cts/fixture.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 namespace {
 
 using cts::ExpectError;
@@ -367,4 +367,4 @@ TEST(PeerErrorTest, TheLargestCommunicatorWorks) {
 }
 
 }  // namespace
-}  // namespace hpu::emulator
+}  // namespace hpu::peers

@@ -1,14 +1,14 @@
 // CollectiveSteps: the data movement of one rank in a collective, without any waiting.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COLLECTIVE_STEPS_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COLLECTIVE_STEPS_H_
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_COLLECTIVE_STEPS_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_PEERS_COLLECTIVE_STEPS_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "plugin/backends/common/checked_communicator.h"
-#include "plugin/backends/emulator/device/peer_segment.h"
+#include "plugin/backends/common/peers/peer_segment.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 
 // One rank's operands in a collective. Pointers are device memory of that rank.
 struct Part {
@@ -67,6 +67,6 @@ class CollectiveSteps {
   const uint64_t chunks_;
 };
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COLLECTIVE_STEPS_H_
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_PEERS_COLLECTIVE_STEPS_H_

@@ -1,6 +1,6 @@
 // Reduce: element-wise reduction of arrays, as in AllReduce and ReduceScatter.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_REDUCTION_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_REDUCTION_H_
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_REDUCTION_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_PEERS_REDUCTION_H_
 
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "plugin/hal/communicator.h"
 #include "plugin/hal/types.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 
 bool IsReducible(hal::DataType dtype);
 
@@ -17,6 +17,6 @@ bool IsReducible(hal::DataType dtype);
 void Reduce(hal::DataType dtype, hal::ReduceOp op, const std::vector<const char*>& sources, uint64_t count,
             const std::vector<char*>& destinations);
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_REDUCTION_H_
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_PEERS_REDUCTION_H_

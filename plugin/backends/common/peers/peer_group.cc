@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/device/peer_group.h"
+#include "plugin/backends/common/peers/peer_group.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "plugin/base/status_macros.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 namespace {
 
 // Maximum distance between the progress of a correct rank and an awaited barrier.
@@ -202,4 +202,4 @@ absl::Status PeerGroup::Check() {
   return error_;
 }
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers

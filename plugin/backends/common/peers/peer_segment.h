@@ -1,6 +1,6 @@
 // PeerSegment: layout of the shared memory through which the ranks of one communicator exchange data.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_SEGMENT_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_SEGMENT_H_
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_SEGMENT_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_SEGMENT_H_
 
 #include <atomic>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "plugin/base/files/shared_memory.h"
 #include "plugin/hal/communicator.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 
 // The structs below are in shared memory, which starts as zeros. Any rank can write any byte at any time, so a reader
 // copies a value once (atomic load or Snapshot) and checks the copy. There are no locks, because a killed rank would
@@ -133,6 +133,6 @@ class PeerSegment {
   char* const pieces_;
 };
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_SEGMENT_H_
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_SEGMENT_H_

@@ -1,5 +1,5 @@
 // Tests of reductions: types of the sums, order and rounding.
-#include "plugin/backends/emulator/device/reduction.h"
+#include "plugin/backends/common/peers/reduction.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "Eigen/Core"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 namespace {
 
 using hal::DataType;
@@ -65,4 +65,4 @@ TEST(ReductionTest, TypesWithoutAnOrderAreNotReducible) {
 }
 
 }  // namespace
-}  // namespace hpu::emulator
+}  // namespace hpu::peers

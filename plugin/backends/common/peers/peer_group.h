@@ -1,6 +1,6 @@
 // PeerGroup: one rank's side of collectives and transfers through shared memory.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_GROUP_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_GROUP_H_
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_GROUP_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_GROUP_H_
 
 #include <atomic>
 #include <cstdint>
@@ -12,12 +12,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "plugin/backends/common/peers/collective_steps.h"
+#include "plugin/backends/common/peers/peer_segment.h"
 #include "plugin/backends/common/spin.h"
-#include "plugin/backends/emulator/device/collective_steps.h"
-#include "plugin/backends/emulator/device/peer_segment.h"
 #include "plugin/base/files/shared_memory.h"
 
-namespace hpu::emulator {
+namespace hpu::peers {
 
 // One send or receive of a rank. `data` is device memory of that rank.
 struct Transfer {
@@ -117,6 +117,6 @@ absl::Status PeerGroup::Await(Bell& bell, uint32_t awaited, common::AdaptiveSpin
   return status;
 }
 
-}  // namespace hpu::emulator
+}  // namespace hpu::peers
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_GROUP_H_
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_GROUP_H_

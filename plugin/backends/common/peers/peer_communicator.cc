@@ -1,0 +1,153 @@
+#include "plugin/backends/common/peers/peer_communicator.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/common/peers/reduction.h"
+#include "plugin/base/random_id.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::peers {
+
+namespace {
+
+// How often an operation that waits for earlier operations checks whether the communicator was aborted.
+constexpr std::chrono::milliseconds kPoll{50};
+
+// The range that a rank reads.
+Operand SourceOf(const common::Collective& collective, int rank, int size) {
+  const uint64_t bytes = collective.elements.count * hal::SizeOf(collective.dtype);
+  switch (collective.kind) {
+    case Part::Kind::kReduceScatter:
+      return {collective.source, bytes * size, /*is_written=*/false};
+    case Part::Kind::kBroadcast:
+      return {collective.source, rank == collective.root ? bytes : 0, /*is_written=*/false};
+    default:
+      return {collective.source, bytes, /*is_written=*/false};
+  }
+}
+
+// The range that a rank writes.
+Operand DestinationOf(const common::Collective& collective, int size) {
+  const uint64_t bytes = collective.elements.count * hal::SizeOf(collective.dtype);
+  const bool gathers = collective.kind == Part::Kind::kAllGather;
+  return {collective.destination, gathers ? bytes * size : bytes, /*is_written=*/true};
+}
+
+}  // namespace
+
+std::string PeerCommunicator::NewId() {
+  static const auto* process = new std::string(RandomId());
+  return absl::StrCat(*process, ":", RandomId());
+}
+
+absl::StatusOr<std::unique_ptr<hal::Communicator>> PeerCommunicator::Create(PeerDevice& device,
+                                                                            const common::Liveness& liveness,
+                                                                            const common::DeviceMemory& memory,
+                                                                            const hal::CommunicatorOptions& options) {
+  if (options.size < 1 || options.rank < 0 || options.rank >= options.size) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no rank ", options.rank, " in a communicator of ",
+                                                   options.size, " ranks; ranks count from 0"));
+  }
+  std::shared_ptr<LocalRendezvous> rendezvous;
+  std::unique_ptr<files::SharedMemory> segment;
+  if (options.meet) {
+    HPU_ASSIGN_OR_RETURN(const auto own, PeerGroup::CreateSegment(options.size));
+    HPU_ASSIGN_OR_RETURN(const int file, options.meet(own->file().get()));
+    HPU_ASSIGN_OR_RETURN(segment, files::SharedMemory::Open(files::FileDescriptor(file), own->size()));
+  } else {
+    HPU_ASSIGN_OR_RETURN(rendezvous, LocalRendezvous::Find(options.id, options.size));
+    HPU_ASSIGN_OR_RETURN(segment, rendezvous->Join(options));
+  }
+  HPU_ASSIGN_OR_RETURN(auto group, PeerGroup::Attach(std::move(segment), options.rank, options.size));
+  return std::unique_ptr<hal::Communicator>(new PeerCommunicator(device, liveness, memory, std::move(rendezvous),
+                                                                 std::move(group), options.rank, options.size));
+}
+
+PeerCommunicator::PeerCommunicator(PeerDevice& device, const common::Liveness& liveness,
+                                   const common::DeviceMemory& memory, std::shared_ptr<LocalRendezvous> rendezvous,
+                                   std::unique_ptr<PeerGroup> group, int rank, int size)
+    : CheckedCommunicator(liveness, memory, rank, size),
+      device_(device),
+      liveness_(liveness),
+      rendezvous_(std::move(rendezvous)),
+      group_(std::move(group)) {}
+
+PeerCommunicator::~PeerCommunicator() {
+  if (liveness_.forked()) return;
+  std::unique_lock<std::mutex> lock(mutex_);
+  ended_.wait(lock,
+              [this] { return collectives_.ended == collectives_.queued && transfers_.ended == transfers_.queued; });
+  group_->Abort(absl::StrCat("rank ", rank(), " has left the communicator"));
+}
+
+void PeerCommunicator::Abort(absl::string_view reason) { group_->Abort(reason); }
+
+template <typename Work>
+void PeerCommunicator::QueueWork(hal::Stream& stream, std::vector<Operand> operands, Lane* lane, Work work) {
+  uint64_t number = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    number = lane->queued++;
+  }
+  auto run = [this, lane, number, work = std::move(work)](const absl::Status& before, absl::Span<char* const> data) {
+    absl::Status status = before;
+    if (before.ok()) {
+      status = AwaitTurn(*lane, number);
+      if (status.ok()) status = work(data);
+    } else {
+      group_->Abort(absl::StrCat("rank ", rank(), " failed: ", before.message()));
+    }
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++lane->ended;
+    ended_.notify_all();
+    return status;
+  };
+  device_.QueueExchange(stream, std::move(operands), std::move(run));
+}
+
+absl::Status PeerCommunicator::AwaitTurn(const Lane& lane, uint64_t number) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (lane.ended != number) {
+    HPU_RETURN_IF_ERROR(group_->Check());
+    ended_.wait_for(lock, kPoll);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PeerCommunicator::Queue(hal::Stream& stream, const common::Collective& collective) {
+  const bool reduces = collective.kind == Part::Kind::kAllReduce || collective.kind == Part::Kind::kReduceScatter;
+  if (reduces && !IsReducible(collective.dtype)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(collective.kind == Part::Kind::kAllReduce ? "AllReduce" : "ReduceScatter",
+                     " does not support elements of ", hal::NameOf(collective.dtype), ": cast them to a real type"));
+  }
+  Part part = {collective.kind,  nullptr,       nullptr,        collective.elements,
+               collective.dtype, collective.op, collective.root};
+  QueueWork(stream, {SourceOf(collective, rank(), size()), DestinationOf(collective, size())}, &collectives_,
+            [this, part = std::move(part)](absl::Span<char* const> data) mutable {
+              part.source = data[0];
+              part.destination = data[1];
+              return group_->Run(part);
+            });
+  return absl::OkStatus();
+}
+
+absl::Status PeerCommunicator::Queue(hal::Stream& stream, std::vector<common::Transfer> transfers) {
+  std::vector<Operand> operands;
+  std::vector<Transfer> parts;
+  for (const common::Transfer& transfer : transfers) {
+    operands.push_back(
+        {transfer.address, transfer.elements.count * hal::SizeOf(transfer.dtype), /*is_written=*/!transfer.sends});
+    parts.push_back({transfer.sends, transfer.peer, nullptr, transfer.elements, transfer.dtype});
+  }
+  QueueWork(stream, std::move(operands), &transfers_,
+            [this, parts = std::move(parts)](absl::Span<char* const> data) mutable {
+              for (size_t i = 0; i < parts.size(); ++i) parts[i].data = data[i];
+              return group_->Exchange(parts);
+            });
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::peers

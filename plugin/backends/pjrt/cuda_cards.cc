@@ -1,0 +1,122 @@
+#include "plugin/backends/pjrt/cuda_cards.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/base/log/log.h"
+#include "tsl/lib/hash/crc32c.h"
+
+namespace hpu::pjrt {
+namespace {
+
+std::optional<absl::string_view> Variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return std::nullopt;
+  return absl::string_view(value);
+}
+
+}  // namespace
+
+bool IsForCuda(absl::string_view file) {
+  return absl::StrContains(std::filesystem::path(std::string(file)).filename().string(), "cuda");
+}
+
+int CountCards(const std::string& folder) {
+  int count = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    absl::string_view number = name;
+    int index = 0;
+    if (absl::ConsumePrefix(&number, "nvidia") && absl::SimpleAtoi(number, &index)) ++count;
+  }
+  // Windows' subsystem for Linux shows its cards as one file.
+  if (count == 0 && access(absl::StrCat(folder, "/dxg").c_str(), F_OK) == 0) return 1;
+  return count;
+}
+
+std::vector<int> VisibleCards(int count, std::optional<absl::string_view> setting) {
+  std::vector<int> cards;
+  if (!setting.has_value()) {
+    for (int card = 0; card < count; ++card) cards.push_back(card);
+    return cards;
+  }
+  for (absl::string_view entry : absl::StrSplit(*setting, ',')) {
+    entry = absl::StripAsciiWhitespace(entry);
+    int card = 0;
+    if (absl::StartsWith(entry, "GPU-") || absl::StartsWith(entry, "MIG-")) {
+      card = static_cast<int>(cards.size());
+    } else if (!absl::SimpleAtoi(entry, &card) || card < 0 || card >= count) {
+      break;
+    }
+    if (absl::c_linear_search(cards, card)) break;
+    cards.push_back(card);
+  }
+  return cards;
+}
+
+absl::StatusOr<common::Modules> CudaModules(const std::string& folder) {
+  const int count = CountCards(folder);
+  if (count == 0) {
+    return absl::UnavailableError(absl::StrCat("no NVIDIA card: there is no ", folder,
+                                               "/nvidia0. Install the driver, or start the container with its cards "
+                                               "(docker run --gpus all); hpu doctor says what is missing"));
+  }
+  const std::optional<absl::string_view> setting = Variable("CUDA_VISIBLE_DEVICES");
+  common::Modules modules;
+  modules.ids = VisibleCards(count, setting);
+  if (modules.ids.empty()) {
+    return absl::UnavailableError(absl::StrCat("CUDA_VISIBLE_DEVICES=", setting.value_or(""), " hides all ", count,
+                                               " NVIDIA cards: correct or unset it"));
+  }
+  modules.kind = "NVIDIA card";
+  modules.lock_name = "cuda";
+  modules.setting =
+      setting.has_value() ? absl::StrCat("CUDA_VISIBLE_DEVICES=", *setting) : absl::StrCat("device files in ", folder);
+  if (setting.has_value() && absl::StrContains(*setting, "-")) {
+    // UUIDs: the indices tell cards apart only among processes with the same setting.
+    modules.lock_name = absl::StrCat("cuda-", absl::Hex(tsl::crc32c::Value(setting->data(), setting->size())));
+  }
+  modules.remedy_of_shortage = "use more cards";
+  return modules;
+}
+
+Options CudaOptions(int module_id, const std::string& folder) {
+  Options options;
+  const std::vector<int> cards = VisibleCards(CountCards(folder), Variable("CUDA_VISIBLE_DEVICES"));
+  // CUDA counts the visible cards from 0.
+  const auto found = absl::c_find(cards, module_id);
+  if (found != cards.end()) options.emplace_back("visible_devices", std::vector<int64_t>{found - cards.begin()});
+  const absl::string_view growth = Variable("TF_FORCE_GPU_ALLOW_GROWTH").value_or("");
+  if (growth == "1" || absl::EqualsIgnoreCase(growth, "true")) options.emplace_back("preallocate", false);
+  if (Variable("TF_GPU_ALLOCATOR") == absl::string_view("cuda_malloc_async")) {
+    options.emplace_back("allocator", std::string("cuda_async"));
+  }
+  return options;
+}
+
+std::string FindCuda() {
+  if (CountCards() == 0) return "";
+  if (const auto file = PluginFile("cuda"); !file.ok()) {
+    HPU_LOG(kBackend, kInfo) << "an NVIDIA card is not used: " << file.status().message();
+    return "";
+  }
+  if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
+    HPU_LOG(kBackend, kInfo) << "an NVIDIA card is not used: no driver library: " << dlerror();
+    return "";
+  }
+  return "pjrt:cuda";
+}
+
+}  // namespace hpu::pjrt

@@ -1,0 +1,43 @@
+// HostExchange: device memory that a communicator reads and writes through host memory.
+#ifndef HPU_PLUGIN_BACKENDS_PJRT_HOST_EXCHANGE_H_
+#define HPU_PLUGIN_BACKENDS_PJRT_HOST_EXCHANGE_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "plugin/backends/common/peers/peer_communicator.h"
+#include "plugin/backends/pjrt/address_map.h"
+#include "plugin/backends/pjrt/client/buffer_promise.h"
+
+namespace hpu::pjrt {
+
+class DeviceContents;
+
+// Made when the exchange is queued: sources keep their contents of that time, and destinations are bound to buffers
+// whose contents come later. So work that is queued after the exchange finds its results. One thread at a time.
+class HostExchange {
+ public:
+  // An operand of the exchange. Either list is empty.
+  struct Operand {
+    uint64_t bytes = 0;
+    std::vector<AddressMap::Piece> source;
+    std::vector<BufferPromise> destination;
+  };
+
+  explicit HostExchange(std::vector<Operand> operands) : operands_(std::move(operands)) {}
+
+  // Copies the sources to host memory, runs `exchange` there, and copies the destinations to the device. Blocks. If
+  // `before` is an error, only passes it on. Returns the stream's error after the exchange. Call once.
+  absl::Status Run(const peers::Exchange& exchange, const absl::Status& before, DeviceContents& contents);
+
+ private:
+  absl::Status ReadSources(DeviceContents& contents, absl::Span<char* const> data) const;
+  absl::Status WriteDestinations(absl::Span<char* const> data);
+  void FailDestinations(const absl::Status& error);
+
+  std::vector<Operand> operands_;
+};
+
+}  // namespace hpu::pjrt
+
+#endif  // HPU_PLUGIN_BACKENDS_PJRT_HOST_EXCHANGE_H_

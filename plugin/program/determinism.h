@@ -1,0 +1,23 @@
+// Mark of programs whose results must be the same in every run.
+#ifndef HPU_PLUGIN_PROGRAM_DETERMINISM_H_
+#define HPU_PLUGIN_PROGRAM_DETERMINISM_H_
+
+#include "xla/service/hlo.pb.h"
+
+namespace hpu {
+
+inline constexpr char kDeterministicAttribute[] = "hpu_deterministic";
+
+// Backends whose code may add in a varying order compile a marked program differently. The mark is part of the program,
+// and so of its recipe's key.
+inline void RequireDeterminism(xla::HloModuleProto* program) {
+  (*program->mutable_frontend_attributes()->mutable_map())[kDeterministicAttribute] = "true";
+}
+
+inline bool RequiresDeterminism(const xla::HloModuleProto& program) {
+  return program.frontend_attributes().map().count(kDeterministicAttribute) > 0;
+}
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_PROGRAM_DETERMINISM_H_
