@@ -11,6 +11,9 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_BACKEND", "string", "auto"),
     values.Flag("HPU_PJRT_OPTIONS", "string", ""),
     values.Flag("HPU_PJRT_XLA_FLAGS", "string", ""),
+    values.Flag("TF_FORCE_GPU_ALLOW_GROWTH", "bool", "false"),
+    values.Flag("TF_GPU_ALLOCATOR", "string", ""),
+    values.Flag("CUDA_VISIBLE_DEVICES", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("HPU_PJRT_DONATION", "bool", "true"),
     values.Flag("HPU_PJRT_TARGET", "string", ""),
     values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
@@ -183,7 +186,6 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("TF_ENABLE_NVTX_RANGES", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_ENABLE_NVTX_RANGES_DETAILED", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_ENABLE_LAYOUT_NHWC", "string", "", effect=values.Effect.INERT),
-    values.Flag("TF_GPU_ALLOCATOR", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_CUDA_COMPUTE_CAPABILITIES", "string", "", effect=values.Effect.INERT),
 )
 _BY_NAME = {flag.name: flag for flag in ALL}
@@ -212,6 +214,20 @@ def pjrt_xla_flags() -> str:
     XLA_FLAGS must contain only names that TensorFlow's XLA knows, too.
     """
     return values.parse_string(_BY_NAME["HPU_PJRT_XLA_FLAGS"])
+
+
+def tf_force_gpu_allow_growth() -> bool:
+    """TF_FORCE_GPU_ALLOW_GROWTH: Whether HPU_BACKEND=pjrt:cuda takes the card's memory as it is needed, instead of
+    three quarters of it at the start.
+    """
+    return values.parse_bool(_BY_NAME["TF_FORCE_GPU_ALLOW_GROWTH"])
+
+
+def tf_gpu_allocator() -> str:
+    """TF_GPU_ALLOCATOR: cuda_malloc_async makes HPU_BACKEND=pjrt:cuda take memory from CUDA's own pool.
+    HPU_PJRT_OPTIONS=allocator=… names the plugin's other allocators.
+    """
+    return values.parse_string(_BY_NAME["TF_GPU_ALLOCATOR"])
 
 
 def pjrt_donation() -> bool:

@@ -14,14 +14,16 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
 #include "tsl/lib/hash/crc32c.h"
 
 namespace hpu::pjrt {
 namespace {
 
-std::optional<absl::string_view> Variable(const char* name) {
-  const char* value = std::getenv(name);
+// CUDA_VISIBLE_DEVICES; an empty value hides all cards.
+std::optional<absl::string_view> VisibleSetting() {
+  const char* value = std::getenv("CUDA_VISIBLE_DEVICES");
   if (value == nullptr) return std::nullopt;
   return absl::string_view(value);
 }
@@ -73,7 +75,7 @@ absl::StatusOr<common::Modules> CudaModules(const std::string& folder) {
                                                "/nvidia0. Install the driver, or start the container with its cards "
                                                "(docker run --gpus all); hpu doctor says what is missing"));
   }
-  const std::optional<absl::string_view> setting = Variable("CUDA_VISIBLE_DEVICES");
+  const std::optional<absl::string_view> setting = VisibleSetting();
   common::Modules modules;
   modules.ids = VisibleCards(count, setting);
   if (modules.ids.empty()) {
@@ -94,15 +96,12 @@ absl::StatusOr<common::Modules> CudaModules(const std::string& folder) {
 
 Options CudaOptions(int module_id, const std::string& folder) {
   Options options;
-  const std::vector<int> cards = VisibleCards(CountCards(folder), Variable("CUDA_VISIBLE_DEVICES"));
+  const std::vector<int> cards = VisibleCards(CountCards(folder), VisibleSetting());
   // CUDA counts the visible cards from 0.
   const auto found = absl::c_find(cards, module_id);
   if (found != cards.end()) options.emplace_back("visible_devices", std::vector<int64_t>{found - cards.begin()});
-  const absl::string_view growth = Variable("TF_FORCE_GPU_ALLOW_GROWTH").value_or("");
-  if (growth == "1" || absl::EqualsIgnoreCase(growth, "true")) options.emplace_back("preallocate", false);
-  if (Variable("TF_GPU_ALLOCATOR") == absl::string_view("cuda_malloc_async")) {
-    options.emplace_back("allocator", std::string("cuda_async"));
-  }
+  if (flags::ForceGpuAllowGrowth()) options.emplace_back("preallocate", false);
+  if (flags::GpuAllocator() == "cuda_malloc_async") options.emplace_back("allocator", std::string("cuda_async"));
   return options;
 }
 

@@ -91,7 +91,8 @@ void PeerCommunicator::QueueWork(hal::Stream& stream, std::vector<Operand> opera
     std::lock_guard<std::mutex> lock(mutex_);
     number = lane->queued++;
   }
-  auto run = [this, lane, number, work = std::move(work)](const absl::Status& before, absl::Span<char* const> data) {
+  auto run = [this, lane, number, work = std::move(work)](const absl::Status& before,
+                                                          absl::Span<char* const> data) mutable {
     absl::Status status = before;
     if (before.ok()) {
       status = AwaitTurn(*lane, number);
