@@ -3,7 +3,11 @@
 #define HPU_PLUGIN_HAL_DEVICE_TRAITS_H_
 
 #include <cstdint>
+#include <string>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "plugin/hal/types.h"
 
 namespace hpu::hal {
@@ -52,6 +56,20 @@ class FreedRanges {
   FreedRanges() = default;
 };
 
+// Records what the device does: its kernels and copies, with their times. One record at a time. Thread safe.
+class ActivityRecorder {
+ public:
+  virtual ~ActivityRecorder() = default;
+
+  // Begins a record. `options`: a serialised tensorflow.ProfileOptions. FailedPrecondition if one is running.
+  virtual absl::Status StartRecord(absl::string_view options) = 0;
+  // Ends the record, and returns it as a serialised tensorflow.profiler.XSpace.
+  virtual absl::StatusOr<std::string> TakeRecord() = 0;
+
+ protected:
+  ActivityRecorder() = default;
+};
+
 // Properties and optional interfaces of a device; null: not supported. The interfaces live as long as the device.
 struct DeviceTraits {
   // Stream::CopyToDevice has read its source when it returns, and MapHost costs nothing. So callers may reuse the
@@ -60,6 +78,7 @@ struct DeviceTraits {
   HostResults* host_results = nullptr;
   Interruptible* interruptible = nullptr;
   FreedRanges* freed_ranges = nullptr;
+  ActivityRecorder* activity_recorder = nullptr;
 };
 
 }  // namespace hpu::hal

@@ -186,11 +186,14 @@ def check_absent_rank(directory: pathlib.Path) -> None:
     """Rank 1 never joins the job; it is up until both of the others have given up."""
     rank = multinode_helpers.comm_rank()
     if rank == 1:
-        while len(list(directory.iterdir())) < 2:
+        while len(list(directory.glob("refused-*"))) < 2:
             time.sleep(0.05)
         return
+    (directory / f"started-{rank}").touch()
+    while len(list(directory.glob("started-*"))) < 2:  # so that the two wait at the same time
+        time.sleep(0.01)
     told = refused(lambda: hccl.init(timeout=2.0))
-    (directory / str(rank)).touch()
+    (directory / f"refused-{rank}").touch()
     expected = "for ranks 1 to join at 127.0.0.1:" if rank == 0 else "for rank 0 to report that all ranks have joined"
     assert f"rank {rank} of the job waited 2 s" in told and expected in told, told
     sys.stdout.write("the absent rank is an error\n")

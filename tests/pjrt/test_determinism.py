@@ -1,4 +1,4 @@
-"""TensorFlow's switch for deterministic ops marks programs, which plugins then compile for the same bits in every run."""
+"""TensorFlow's switch for deterministic ops marks programs; plugins then compile them for the same bits in every run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_programs_ask_for_determinism(hpu: str, is_on: bool) -> None:
     (config.enable_op_determinism if is_on else config.disable_op_determinism)()
     try:
         with tf.device(hpu):
-            hlo = program.experimental_get_compiler_ir(tf.zeros([4]))(stage="hlo_serialized")
+            hlo = program.experimental_get_compiler_ir(tf.zeros([4]))(stage="hlo_serialized", device_name=hpu)
             assert program(tf.ones([4])).numpy() == 4
     finally:
         (config.enable_op_determinism if before else config.disable_op_determinism)()

@@ -15,6 +15,7 @@
 #include "plugin/backends/null/device.h"
 #include "plugin/backends/pjrt/client/client.h"
 #include "plugin/backends/pjrt/cuda_cards.h"
+#include "plugin/backends/pjrt/cuda_libraries.h"
 #include "plugin/backends/pjrt/device.h"
 #include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/backends/pjrt/recipe.h"
@@ -106,7 +107,11 @@ class PjrtBackend final : public hal::Backend {
       module_id = claimed.module_id();
       lock.emplace(std::move(claimed));
     }
-    const Options defaults = IsForCuda(plugin->path()) ? CudaOptions(module_id) : Options();
+    Options defaults;
+    if (IsForCuda(plugin->path())) {
+      LoadCudaLibraries(plugin->path());
+      defaults = CudaOptions(module_id);
+    }
     HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin, defaults));
     const auto stats = client->memory_stats();
     HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit : 0));

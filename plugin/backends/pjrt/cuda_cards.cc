@@ -100,8 +100,8 @@ Options CudaOptions(int module_id, const std::string& folder) {
   // CUDA counts the visible cards from 0.
   const auto found = absl::c_find(cards, module_id);
   if (found != cards.end()) options.emplace_back("visible_devices", std::vector<int64_t>{found - cards.begin()});
-  if (flags::ForceGpuAllowGrowth()) options.emplace_back("preallocate", false);
-  if (flags::GpuAllocator() == "cuda_malloc_async") options.emplace_back("allocator", std::string("cuda_async"));
+  if (flags::TfForceGpuAllowGrowth()) options.emplace_back("preallocate", false);
+  if (flags::TfGpuAllocator() == "cuda_malloc_async") options.emplace_back("allocator", std::string("cuda_async"));
   return options;
 }
 

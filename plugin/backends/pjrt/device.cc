@@ -94,6 +94,25 @@ absl::StatusOr<std::unique_ptr<hal::Communicator>> PjrtDevice::CreateCommunicato
   return peers::PeerCommunicator::Create(*this, liveness_, state_->memory, options);
 }
 
+absl::Status PjrtDevice::StartRecord(absl::string_view options) {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  std::lock_guard<std::mutex> lock(state_->profiler_mutex);
+  if (state_->profiler != nullptr) return absl::FailedPreconditionError("the device's activity is being recorded");
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<Profiler> profiler, Profiler::Create(state_->client->plugin(), options));
+  HPU_RETURN_IF_ERROR(profiler->Start());
+  state_->profiler = std::move(profiler);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> PjrtDevice::TakeRecord() {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  std::lock_guard<std::mutex> lock(state_->profiler_mutex);
+  const std::unique_ptr<Profiler> profiler = std::move(state_->profiler);
+  if (profiler == nullptr) return absl::FailedPreconditionError("the device's activity is not being recorded");
+  HPU_RETURN_IF_ERROR(profiler->Stop());
+  return profiler->Collect();
+}
+
 bool PjrtDevice::OwnsStream(const hal::Stream& stream) const {
   const auto* own = dynamic_cast<const PjrtStream*>(&stream);
   return own != nullptr && own->device() == this;

@@ -15,6 +15,7 @@
 #include "plugin/backends/common/module_lock.h"
 #include "plugin/backends/common/peers/peer_communicator.h"
 #include "plugin/backends/pjrt/client/client.h"
+#include "plugin/backends/pjrt/client/profiler.h"
 #include "plugin/backends/pjrt/device_contents.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/device_traits.h"
@@ -23,7 +24,10 @@ namespace hpu::pjrt {
 
 class PjrtStream;
 
-class PjrtDevice final : public hal::Device, public hal::FreedRanges, public peers::PeerDevice {
+class PjrtDevice final : public hal::Device,
+                         public hal::FreedRanges,
+                         public hal::ActivityRecorder,
+                         public peers::PeerDevice {
  public:
   PjrtDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock, std::unique_ptr<Client> client,
              std::unique_ptr<common::Reservation> reservation, common::Faults faults);
@@ -33,6 +37,7 @@ class PjrtDevice final : public hal::Device, public hal::FreedRanges, public pee
   hal::DeviceTraits traits() override {
     hal::DeviceTraits traits;
     traits.freed_ranges = this;
+    traits.activity_recorder = this;
     return traits;
   }
   hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
@@ -59,6 +64,8 @@ class PjrtDevice final : public hal::Device, public hal::FreedRanges, public pee
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
   }
+  absl::Status StartRecord(absl::string_view options) override;
+  absl::StatusOr<std::string> TakeRecord() override;
   bool OwnsStream(const hal::Stream& stream) const override;
   void QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands, peers::Exchange exchange) override;
   void AddStream(PjrtStream* stream);
@@ -75,6 +82,8 @@ class PjrtDevice final : public hal::Device, public hal::FreedRanges, public pee
     common::DeviceMemory memory;
     common::HostMemory host;
     common::Faults faults;
+    std::mutex profiler_mutex;
+    std::unique_ptr<Profiler> profiler;  // guarded by profiler_mutex; null while nothing is recorded
     std::mutex streams_mutex;
     std::vector<PjrtStream*> streams;  // guarded by streams_mutex
   };

@@ -1,4 +1,5 @@
-// XPlane export for tf.profiler and TensorBoard: a plane of the device, with a line for each lane of the trace.
+// XPlane export for tf.profiler and TensorBoard: a plane of the device, with a line for each lane of the trace, and
+// what the device records itself.
 #include <map>
 #include <memory>
 #include <optional>
@@ -6,7 +7,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "plugin/base/trace/trace.h"
+#include "plugin/tensorflow/device/process_device.h"
 #include "tsl/profiler/lib/profiler_factory.h"
 #include "tsl/profiler/lib/profiler_interface.h"
 #include "tsl/profiler/protobuf/profiler_options.pb.h"
@@ -96,16 +99,20 @@ class PlaneWriter {
 // One profile. TensorFlow calls it on one thread at a time.
 class HpuProfiler : public tsl::profiler::ProfilerInterface {
  public:
-  explicit HpuProfiler(bool detailed) : detailed_(detailed) {}
+  explicit HpuProfiler(const ProfileOptions& options)
+      : options_(options.SerializeAsString()), detailed_(options.device_tracer_level() >= kDetailedLevel) {}
 
   absl::Status Start() override {
     if (session_.has_value()) return absl::FailedPreconditionError("the HPU trace is already running; stop it first");
     session_.emplace(detailed_);
+    device_status_ = StartDevice();
     return absl::OkStatus();
   }
 
   absl::Status Stop() override {
-    if (session_.has_value()) session_->Stop();
+    if (!session_.has_value()) return absl::OkStatus();
+    session_->Stop();
+    if (device_status_.ok()) device_record_ = Recorder()->TakeRecord();
     return absl::OkStatus();
   }
 
@@ -117,6 +124,7 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
       space->add_warnings("The HPU trace is incomplete: " + std::to_string(recorded.dropped) +
                           " events were dropped because the trace buffer was full. Profile fewer steps.");
     }
+    AddDevicePlanes(space);
     if (recorded.events.empty()) return absl::OkStatus();
     PlaneWriter plane(space->add_planes());
     for (const trace::Event& event : recorded.events) plane.Add(event);
@@ -124,15 +132,44 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
   }
 
  private:
+  // Null if there is no device, or if it does not record its activity.
+  static hal::ActivityRecorder* Recorder() {
+    const ProcessDevice* device = ProcessDevice::GetIfAcquired();
+    return device == nullptr ? nullptr : device->traits().activity_recorder;
+  }
+
+  // Unimplemented if the device records nothing, which is no error of the profile.
+  absl::Status StartDevice() const {
+    hal::ActivityRecorder* recorder = Recorder();
+    return recorder == nullptr ? absl::UnimplementedError("") : recorder->StartRecord(options_);
+  }
+
+  // Adds what the device recorded itself, or a warning.
+  void AddDevicePlanes(tensorflow::profiler::XSpace* space) const {
+    absl::Status status = device_status_;
+    if (status.ok()) status = device_record_.status();
+    tensorflow::profiler::XSpace record;
+    if (status.ok() && !record.ParseFromString(*device_record_)) {
+      status = absl::InternalError("its record cannot be parsed");
+    }
+    for (XPlane& plane : *record.mutable_planes()) space->add_planes()->Swap(&plane);
+    if (!status.ok() && !absl::IsUnimplemented(status)) {
+      space->add_warnings("The device's activity is missing: " + std::string(status.message()));
+    }
+  }
+
+  const std::string options_;  // serialised ProfileOptions
   const bool detailed_;
   std::optional<trace::Session> session_;
+  absl::Status device_status_;                 // of the start of the device's record
+  absl::StatusOr<std::string> device_record_;  // valid after Stop if device_status_ is OK
 };
 
 std::unique_ptr<tsl::profiler::ProfilerInterface> MakeProfiler(const ProfileOptions& options) {
   const bool ours =
       options.device_type() == ProfileOptions::UNSPECIFIED || options.device_type() == ProfileOptions::PLUGGABLE_DEVICE;
   if (!ours || options.device_tracer_level() == 0) return nullptr;
-  return std::make_unique<HpuProfiler>(options.device_tracer_level() >= kDetailedLevel);
+  return std::make_unique<HpuProfiler>(options);
 }
 
 [[maybe_unused]] const bool registered = [] {
