@@ -8,23 +8,49 @@ print(monitor.utilization(before, monitor.read()))
 from __future__ import annotations
 
 from habana_frameworks.tensorflow import device_channel, flags
-from habana_frameworks.tensorflow.monitor import emulator, server
-from habana_frameworks.tensorflow.monitor.state import Module, Process, ServerState, State, utilization
+from habana_frameworks.tensorflow._internal import pjrt_plugins
+from habana_frameworks.tensorflow.monitor import emulator, nvidia, server
+from habana_frameworks.tensorflow.monitor.state import (
+    Card,
+    CardProcess,
+    Module,
+    Process,
+    ServerState,
+    State,
+    UnavailableError,
+    utilization,
+)
 
-__all__ = ["Module", "Process", "ServerState", "State", "UnavailableError", "is_server", "read", "utilization"]
+__all__ = [
+    "Card",
+    "CardProcess",
+    "Module",
+    "Process",
+    "ServerState",
+    "State",
+    "UnavailableError",
+    "is_server",
+    "read",
+    "utilization",
+]
 
-UnavailableError = server.UnavailableError
 is_server = device_channel.is_address
 
 
 def read(backend: str = "") -> State:
     """Returns the modules of `backend`, or of HPU_BACKEND if it is empty.
 
-    Raises UnavailableError if a device server cannot be read, ValueError for a backend without observable modules.
+    Raises UnavailableError if a device server or the cards cannot be read, ValueError for a backend without observable
+    modules.
     """
     backend = backend or flags.backend()
     if device_channel.is_address(backend):
         return server.read(backend)
     if backend in ("auto", "emulator"):
         return emulator.read()
-    raise ValueError(f"HPU_BACKEND={backend} has no observable modules: use the emulator or a device server")
+    name = pjrt_plugins.selected(backend)
+    if name is not None and pjrt_plugins.drives_nvidia_cards(name):
+        return nvidia.read(backend)
+    raise ValueError(
+        f"HPU_BACKEND={backend} has no observable modules: use the emulator, a device server, or pjrt:cuda"
+    )

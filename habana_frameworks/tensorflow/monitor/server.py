@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from habana_frameworks.tensorflow import device_channel
-from habana_frameworks.tensorflow.monitor.state import Module, Process, ServerState, State
+from habana_frameworks.tensorflow.monitor.state import Module, Process, ServerState, State, UnavailableError
 
 _METHOD = "/hpu.device.v1.DeviceService/Describe"
 _TIMEOUT_SECONDS = 10
-
-
-class UnavailableError(RuntimeError):
-    """The state of a device server cannot be read; the message says why."""
 
 
 def read(backend: str) -> State:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 
+class UnavailableError(RuntimeError):
+    """The state of a device server or of a card cannot be read; the message says why."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Process:
     """The process that holds a module; pid 0 if it is not known yet."""
@@ -14,17 +18,43 @@ class Process:
 
 
 @dataclasses.dataclass(frozen=True)
+class CardProcess:
+    """A process that computes on a card. None means unknown."""
+
+    pid: int
+    command: str
+    """Empty for processes of other containers and other users."""
+    memory_used: int | None
+    """Bytes on the card."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Card:
+    """Figures that only a real card has. None means unknown."""
+
+    bus_id: str
+    uuid: str
+    driver_version: str
+    utilization: float | None
+    """Share of the time in which the card computed, from 0 to 1, over the driver's last sampling period."""
+    temperature_celsius: int | None
+    power_watts: float | None
+    power_limit_watts: float | None
+    processes: tuple[CardProcess, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Module:
     """One module. None means unknown."""
 
     id: int
     type: str
-    """Model: "GAUDI2"."""
+    """Model: "GAUDI2", or a card's name."""
     holder: Process | None = None
     memory_total: int | None = None
     """Bytes."""
     memory_used: int | None = None
-    """Bytes in use: pages that the program has written since it acquired the module."""
+    """Bytes in use. For emulated modules: pages that the program has written since it acquired the module."""
     session: int = 0
     """Identifies the session or process that holds the module; differs between successive holders. 0: free."""
     busy_seconds: float | None = None
@@ -35,6 +65,8 @@ class Module:
     streams: int | None = None
     """Open calls of the session: streams, compilations and communicators."""
     recipes: int | None = None
+    card: Card | None = None
+    """None for emulated modules."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +96,7 @@ class State:
 def utilization(before: State, after: State) -> dict[int, float | None]:
     """Returns each module's utilisation: the share of time between the snapshots with running launches, from 0 to 1.
 
-    0 for free modules; None if unknown, for example for a session that started in between.
+    0 for free modules; None if unknown, for example for a session that started in between. Cards measure it themselves.
     """
     earlier = {module.id: module for module in before.modules}
     seconds = after.seconds - before.seconds
@@ -72,6 +104,8 @@ def utilization(before: State, after: State) -> dict[int, float | None]:
 
 
 def _share(before: Module | None, after: Module, seconds: float) -> float | None:
+    if after.card:
+        return after.card.utilization
     if not after.session:
         return 0.0
     if before is None or before.session != after.session or seconds <= 0:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow import flags, lib_utils
+from habana_frameworks.tensorflow.cli.checks import child_process
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 _TIMEOUT_SECONDS = 120
@@ -55,18 +53,7 @@ def probe() -> tuple[dict[str, Any], str]:
     root = str(pathlib.Path(lib_utils.package_directory()).parent.parent)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH", "")]))
     environment.pop("HPU_STRICT_FLAGS", None)  # a separate check reports unknown settings
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _PROBE], env=environment, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return {}, f"loading took longer than {_TIMEOUT_SECONDS} s"
-    last_error = done.stderr.strip().splitlines()[-1:] or [""]
-    if done.returncode < 0:
-        return {}, f"loading it crashed with {signal.Signals(-done.returncode).name}: {last_error[0]}"
-    if done.returncode != 0:
-        return {}, f"loading it failed: {last_error[0]}"
-    return json.loads(done.stdout.strip().splitlines()[-1]), ""
+    return child_process.run([sys.executable, "-c", _PROBE], _TIMEOUT_SECONDS, environment)
 
 
 def _check_report(report: dict[str, Any]) -> Iterator[Finding]:

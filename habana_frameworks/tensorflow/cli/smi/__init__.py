@@ -17,9 +17,10 @@ from habana_frameworks.tensorflow.cli.smi.sample import Sample
 _SAMPLE_SECONDS = 0.25
 _INTERRUPTED = 130
 
-_DESCRIPTION = """Shows the modules of HPU_BACKEND: the modules of a device server, or the emulated modules in this
-user's processes. Does not load the HPU or acquire a module. Exit code 0: success; 1: the modules cannot be read (the
-server does not answer, or the backend has no modules); 2: wrong usage; 130: --loop was interrupted."""
+_DESCRIPTION = """Shows the modules of HPU_BACKEND: the modules of a device server, the emulated modules in this
+user's processes, or NVIDIA cards (pjrt:cuda). Does not load the HPU or acquire a module. Exit code 0: success; 1: the
+modules cannot be read (the server or the driver does not answer, or the backend has no modules); 2: wrong usage; 130:
+--loop was interrupted."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -90,8 +91,8 @@ def _view(arguments: argparse.Namespace) -> Callable[[Sample, bool], None]:
 
 def _samples(interval: float | None) -> Iterator[Sample]:
     before = monitor.read()
-    # Only held modules need a second reading.
-    if any(module.holder for module in before.modules):
+    # Only held modules need a second reading; cards measure their utilisation themselves.
+    if any(module.holder and not module.card for module in before.modules):
         time.sleep(_SAMPLE_SECONDS)
     while True:
         after = monitor.read()

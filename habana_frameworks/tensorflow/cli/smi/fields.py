@@ -1,4 +1,4 @@
-"""Fields of `hpu smi -Q`: hl-smi's names, plus pid and process_name."""
+"""Fields of `hpu smi -Q`: hl-smi's names, plus power.limit, pid and process_name."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _FORMATS = ("csv", "noheader", "nounits")
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """A field's value, unit and note. A value of None is printed as N/A."""
+    """A field's value and unit. A value of None is printed as N/A."""
 
     value: Callable[[Sample, Module], object]
     unit: str = ""
-    note: str = ""
+    is_emulated: bool = False
+    """Whether the value is made up for modules that are not cards."""
 
 
 def _mebibytes(count: int | None) -> int | None:
@@ -40,13 +41,16 @@ FIELDS = {
     "module_id": Field(lambda _, module: module.id),
     "bus_id": Field(lambda _, module: bus_id(module)),
     "name": Field(lambda _, module: module.type),
-    "driver_version": Field(lambda *_: __version__),
+    "uuid": Field(lambda _, module: module.card and module.card.uuid),
+    "driver_version": Field(lambda _, module: module.card.driver_version if module.card else __version__),
     "timestamp": Field(lambda sample, _: time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sample.time))),
     "memory.total": Field(lambda _, module: _mebibytes(module.memory_total), "MiB"),
     "memory.used": Field(lambda _, module: _mebibytes(module.memory_used), "MiB"),
     "memory.free": Field(lambda _, module: _mebibytes(_free(module)), "MiB"),
     "utilization.aip": Field(lambda sample, module: sample.percent(module), "%"),
-    "temperature.aip": Field(lambda sample, module: sample.celsius(module), "C", "emulated"),
+    "temperature.aip": Field(lambda sample, module: sample.celsius(module), "C", is_emulated=True),
+    "power.draw": Field(lambda _, module: module.card and module.card.power_watts, "W"),
+    "power.limit": Field(lambda _, module: module.card and module.card.power_limit_watts, "W"),
     "pid": Field(lambda _, module: module.holder and module.holder.pid),
     "process_name": Field(lambda _, module: module.holder and module.holder.command),
 }
@@ -83,14 +87,15 @@ def parse_format(text: str) -> Format:
 def print_csv(sample: Sample, names: Sequence[str], how: Format, first: bool) -> None:
     """Prints one line per module, and the field names before them if `first`."""
     if how.header and first:
-        _print_row([_head(name, how.units) for name in names])
+        _print_row([_head(name, sample, how.units) for name in names])
     for module in sample.modules:
         _print_row([_cell(FIELDS[name], sample, module, how.units) for name in names])
 
 
-def _head(name: str, units: bool) -> str:
+def _head(name: str, sample: Sample, units: bool) -> str:
     field = FIELDS[name]
-    return name + (f" [{field.unit}]" if field.unit and units else "") + (f" ({field.note})" if field.note else "")
+    unit = f" [{field.unit}]" if field.unit and units else ""
+    return name + unit + (" (emulated)" if field.is_emulated and not sample.has_cards else "")
 
 
 def _cell(field: Field, sample: Sample, module: Module, units: bool) -> str:

@@ -24,6 +24,11 @@ class Sample:
         """Modules to show."""
         return self.state.modules
 
+    @property
+    def has_cards(self) -> bool:
+        """Whether the modules are real cards."""
+        return any(module.card for module in self.modules)
+
     def only(self, name: str) -> Sample:
         """Returns the sample restricted to the module with this number or bus_id; without modules if there is none."""
         chosen = tuple(module for module in self.modules if name in (str(module.id), bus_id(module)))
@@ -34,11 +39,13 @@ class Sample:
         share = self.utilizations[module.id]
         return None if share is None else round(100 * share)
 
-    def celsius(self, module: Module) -> int:
-        """Emulated temperature, derived from the utilisation."""
+    def celsius(self, module: Module) -> int | None:
+        """A card's temperature, None if unknown; for other modules emulated, derived from the utilisation."""
+        if module.card:
+            return module.card.temperature_celsius
         return round(_IDLE_CELSIUS + (_BUSY_CELSIUS - _IDLE_CELSIUS) * (self.utilizations[module.id] or 0))
 
 
 def bus_id(module: Module) -> str:
-    """Returns a made-up PCI address in the domain ffff, which no machine has."""
-    return f"ffff:{module.id:02x}:00.0"
+    """Returns a card's PCI address; for other modules a made-up one in the domain ffff, which no machine has."""
+    return module.card.bus_id if module.card else f"ffff:{module.id:02x}:00.0"

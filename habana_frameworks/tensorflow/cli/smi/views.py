@@ -12,11 +12,11 @@ from habana_frameworks.tensorflow.cli.smi.fields import UNKNOWN
 from habana_frameworks.tensorflow.cli.smi.sample import Sample, bus_id
 from habana_frameworks.tensorflow.monitor import Module
 
-_HEADS = ("module", "model", "memory used", "memory", "utilisation", "temperature", "process")
+_HEADS = ("module", "model", "memory used", "memory", "utilisation", "temperature")
 
 
 def print_table(sample: Sample) -> None:
-    """Prints one line per module, then the command lines of the holders."""
+    """Prints one line per module, then the command lines of their processes."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sample.time))
     print(f"{when}  HPU_BACKEND={sample.state.backend}{_served(sample)}")
     rows = [
@@ -26,23 +26,28 @@ def print_table(sample: Sample) -> None:
             _size(module.memory_used),
             _size(module.memory_total),
             _percent(sample, module),
-            f"{sample.celsius(module)} C",
-            str(module.holder.pid) if module.holder else "-",
+            _celsius(sample, module),
+            *([_watts(module.card.power_watts)] if module.card else []),
+            ",".join(map(str, _pids(module))) or "-",
         )
         for module in sample.modules
     ]
-    print(*text.table(_HEADS, rows), sep="\n")
+    heads = (*_HEADS, *(["power"] if sample.has_cards else []), "process")
+    print(*text.table(heads, rows), sep="\n")
     for module in sample.modules:
-        if module.holder:
-            print(f"module {module.id} is held by process {module.holder.pid}: {module.holder.command}")
-    print("Temperatures are emulated.")
+        for line in _process_lines(module):
+            print(line)
+    if not sample.has_cards:
+        print("Temperatures are emulated.")
 
 
 def print_list(sample: Sample) -> None:
     """Prints one line per module."""
     for module in sample.modules:
-        holder = f"held by process {module.holder.pid}" if module.holder else "free"
-        print(f"module {module.id}: {module.type} ({bus_id(module)}), emulated, {holder}")
+        origin, verb = ("", "used") if module.card else (" emulated,", "held")
+        processes = ", ".join(f"process {pid}" for pid in _pids(module))
+        state = f"{verb} by {processes}" if processes else "free"
+        print(f"module {module.id}: {module.type} ({bus_id(module)}),{origin} {state}")
 
 
 def print_details(sample: Sample) -> None:
@@ -58,14 +63,44 @@ def print_details(sample: Sample) -> None:
         width = max(map(len, lines)) + 1
         for name, value in lines.items():
             print(f"  {name + ':':<{width}} {value}")
+        for process in module.card.processes if module.card else ():
+            print(f"  process {process.pid}: {_size(process.memory_used)}, {process.command or UNKNOWN}")
+
+
+def _pids(module: Module) -> list[int]:
+    if module.card:
+        return [process.pid for process in module.card.processes]
+    return [module.holder.pid] if module.holder else []
+
+
+def _process_lines(module: Module) -> list[str]:
+    if module.card:
+        return [
+            f"module {module.id} is used by process {process.pid} ({_size(process.memory_used)}): "
+            f"{process.command or UNKNOWN}"
+            for process in module.card.processes
+        ]
+    if module.holder:
+        return [f"module {module.id} is held by process {module.holder.pid}: {module.holder.command}"]
+    return []
 
 
 def _details(sample: Sample, module: Module) -> dict[str, str]:
+    if module.card:
+        return {
+            "model": module.type,
+            "uuid": module.card.uuid,
+            "driver": module.card.driver_version,
+            "memory": f"{_size(module.memory_used)} used of {_size(module.memory_total)}",
+            "utilisation": _percent(sample, module),
+            "temperature": _celsius(sample, module),
+            "power": f"{_watts(module.card.power_watts)} of {_watts(module.card.power_limit_watts)}",
+        }
     lines = {
         "model": f"{module.type} (emulated)",
         "memory": f"{_size(module.memory_used)} used of {_size(module.memory_total)}",
         "utilisation": _percent(sample, module),
-        "temperature": f"{sample.celsius(module)} C (emulated)",
+        "temperature": f"{_celsius(sample, module)} (emulated)",
     }
     if module.holder is None:
         return {**lines, "process": "none"}
@@ -91,12 +126,15 @@ def print_json(sample: Sample, one_line: bool) -> None:
 
 
 def _json(sample: Sample, module: Module) -> dict[str, Any]:
+    report = dataclasses.asdict(module)
+    card = report.pop("card") or {}
     return {
-        **dataclasses.asdict(module),
+        **report,
         "bus_id": bus_id(module),
         "utilization": sample.utilizations[module.id],
         "temperature_celsius": sample.celsius(module),
-        "temperature_is_emulated": True,
+        "temperature_is_emulated": module.card is None,
+        **card,
     }
 
 
@@ -107,6 +145,15 @@ def _served(sample: Sample) -> str:
 
 def _size(count: int | None) -> str:
     return UNKNOWN if count is None else f"{count >> 20} MiB"
+
+
+def _celsius(sample: Sample, module: Module) -> str:
+    celsius = sample.celsius(module)
+    return UNKNOWN if celsius is None else f"{celsius} C"
+
+
+def _watts(watts: float | None) -> str:
+    return UNKNOWN if watts is None else f"{watts:.0f} W"
 
 
 def _percent(sample: Sample, module: Module) -> str:

@@ -1,0 +1,105 @@
+"""Shared libraries of PJRT plugins that HPU_BACKEND=pjrt:… selects. Loads none of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import importlib.util
+import os
+import pathlib
+import re
+
+_SCHEME = "pjrt:"
+
+
+@dataclasses.dataclass(frozen=True)
+class Package:
+    """A Python package with a plugin."""
+
+    distribution: str
+    file: str
+    """The plugin's path in a folder of Python packages."""
+
+
+# Packages by the name in HPU_BACKEND, in the order of preference. plugin/backends/pjrt/plugin_file.cc has the same
+# table and searches the same folders.
+PACKAGES = {
+    "cpu": (
+        Package("lammps-jax-pjrt-cpu", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"),
+        Package("xla-cpu-pjrt", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"),
+    ),
+    "cuda": (
+        Package("jax-cuda13-pjrt", "jax_plugins/xla_cuda13/xla_cuda_plugin.so"),
+        Package("jax-cuda12-pjrt", "jax_plugins/xla_cuda12/xla_cuda_plugin.so"),
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class PluginFile:
+    """A plugin's shared library. `package` and `version` are None if no known package holds it."""
+
+    path: pathlib.Path
+    package: str | None = None
+    version: str | None = None
+
+    @property
+    def is_for_nvidia(self) -> bool:
+        """Whether the plugin drives NVIDIA cards, by its name."""
+        return "cuda" in self._name
+
+    @property
+    def cuda(self) -> int | None:
+        """Major version of CUDA that the plugin is built for, by its name; None if the name does not say it."""
+        match = re.search(r"cuda(\d+)", self._name)
+        return int(match[1]) if match else None
+
+    @property
+    def _name(self) -> str:
+        return "/".join(self.path.parts[-2:])
+
+
+def selected(backend: str) -> str | None:
+    """Returns the name or path after `pjrt:`; None for other backends."""
+    return backend[len(_SCHEME) :] if backend.startswith(_SCHEME) else None
+
+
+def folders() -> list[pathlib.Path]:
+    """Folders of Python packages that are searched: those in PYTHONPATH, then TensorFlow's."""
+    found = [pathlib.Path(folder) for folder in os.environ.get("PYTHONPATH", "").split(":") if folder]
+    tensorflow = importlib.util.find_spec("tensorflow")
+    for location in tensorflow.submodule_search_locations or () if tensorflow else ():
+        found.append(pathlib.Path(location).resolve().parent)
+    return list(dict.fromkeys(found))
+
+
+def find(name: str) -> PluginFile | None:
+    """Returns the plugin that `name` selects: a path, or a key of PACKAGES. None if there is no such file."""
+    if "/" in name:
+        path = pathlib.Path(name)
+        return _from_path(path) if path.exists() else None
+    searched = folders()
+    for package in PACKAGES.get(name, ()):
+        for folder in searched:
+            path = folder / package.file
+            if path.exists():
+                return _from_package(path, folder, package)
+    return None
+
+
+def drives_nvidia_cards(name: str) -> bool:
+    """Whether `name` selects a plugin for NVIDIA cards. The plugin need not be installed."""
+    return PluginFile(pathlib.Path(name)).is_for_nvidia
+
+
+def _from_path(path: pathlib.Path) -> PluginFile:
+    whole = str(path.resolve())
+    for package in (package for packages in PACKAGES.values() for package in packages):
+        if whole.endswith(f"/{package.file}"):
+            return _from_package(path, pathlib.Path(whole.removesuffix(package.file)), package)
+    return PluginFile(path)
+
+
+def _from_package(path: pathlib.Path, folder: pathlib.Path, package: Package) -> PluginFile:
+    found = importlib.metadata.Distribution.discover(name=package.distribution, path=[str(folder)])
+    return PluginFile(path, package.distribution, next((each.version for each in found), None))

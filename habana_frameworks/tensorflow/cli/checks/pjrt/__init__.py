@@ -1,0 +1,29 @@
+"""Checks of PJRT plugins and of the NVIDIA cards that they drive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal import pjrt_plugins
+from habana_frameworks.tensorflow.cli.checks.finding import Finding
+from habana_frameworks.tensorflow.cli.checks.pjrt import cards, device_files, driver, libraries, plugin
+
+
+def check() -> Iterator[Finding]:
+    """Checks the plugin that HPU_BACKEND selects and what it needs; for other backends names plugins and cards."""
+    name = pjrt_plugins.selected(flags.backend())
+    if name is None:
+        yield from plugin.list_installed()
+        yield from cards.list_present()
+        return
+    file = pjrt_plugins.find(name)
+    yield from plugin.check(name, file)
+    # A plugin compiles for a card that is not present without driver and CUDA.
+    if not pjrt_plugins.drives_nvidia_cards(name) or flags.pjrt_target():
+        return
+    yield from driver.check(file.cuda if file else None)
+    yield from device_files.check()
+    yield from cards.check()
+    if file:
+        yield from libraries.check(file)

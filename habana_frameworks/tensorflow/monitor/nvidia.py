@@ -1,0 +1,126 @@
+"""State of NVIDIA cards, from the driver's management library NVML (Python module pynvml, package nvidia-ml-py)."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import pathlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from habana_frameworks.tensorflow.monitor.state import Card, CardProcess, Module, Process, State, UnavailableError
+
+Value = TypeVar("Value")
+
+_PROC = pathlib.Path("/proc")
+# Codes of NVML's errors.
+DRIVER_NOT_LOADED, LIBRARY_NOT_FOUND, VERSION_MISMATCH = 9, 12, 18
+_INSTALL = "install NVIDIA's driver; in a container `docker run --gpus all`"
+_REMEDIES = {
+    DRIVER_NOT_LOADED: _INSTALL,
+    LIBRARY_NOT_FOUND: _INSTALL,
+    VERSION_MISMATCH: "restart the machine: the driver was updated while its old kernel module stayed loaded",
+}
+
+
+class NvmlError(UnavailableError):
+    """NVML is missing or fails. `code` is NVML's error code; None if the Python module is missing."""
+
+    def __init__(self, text: str, remedy: str, code: int | None = None) -> None:
+        super().__init__(text)
+        self.remedy = remedy
+        self.code = code
+
+
+def read(backend: str) -> State:
+    """Returns all cards of this machine as modules, in NVML's order. Raises UnavailableError."""
+    try:
+        return State(backend, time.monotonic(), read_cards())
+    except NvmlError as error:
+        raise UnavailableError(f"HPU_BACKEND={backend}: cannot read the cards: {error}; {error.remedy}") from None
+
+
+def read_cards() -> tuple[Module, ...]:
+    """Returns all cards, in NVML's order. Raises NvmlError."""
+    with _nvml() as nvml:
+        driver = _text(nvml.nvmlSystemGetDriverVersion())
+        return tuple(_Reader(nvml, number).module(driver) for number in range(nvml.nvmlDeviceGetCount()))
+
+
+@contextlib.contextmanager
+def _nvml() -> Iterator[Any]:
+    """Yields pynvml, initialised. Raises its errors as NvmlError."""
+    try:
+        nvml = importlib.import_module("pynvml")
+    except ImportError:
+        raise NvmlError("the Python module pynvml is missing", "pip install nvidia-ml-py") from None
+    try:
+        nvml.nvmlInit()
+        try:
+            yield nvml
+        finally:
+            nvml.nvmlShutdown()
+    except nvml.NVMLError as error:
+        remedy = _REMEDIES.get(error.value, "see the output of nvidia-smi, and look for Xid in dmesg")
+        raise NvmlError(f"NVML: {error}", remedy, error.value) from None
+
+
+class _Reader:
+    """Reads one card. A figure that the card, its driver or this user's rights do not allow to read is None."""
+
+    def __init__(self, nvml: Any, number: int) -> None:
+        self._nvml = nvml
+        self._number = number
+        self._handle = nvml.nvmlDeviceGetHandleByIndex(number)
+
+    def module(self, driver: str) -> Module:
+        nvml, handle = self._nvml, self._handle
+        memory = self._figure(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
+        rates = self._figure(lambda: nvml.nvmlDeviceGetUtilizationRates(handle))
+        power = self._figure(lambda: nvml.nvmlDeviceGetPowerUsage(handle))
+        limit = self._figure(lambda: nvml.nvmlDeviceGetEnforcedPowerLimit(handle))
+        card = Card(
+            bus_id=_text(nvml.nvmlDeviceGetPciInfo(handle).busId),
+            uuid=_text(nvml.nvmlDeviceGetUUID(handle)),
+            driver_version=driver,
+            utilization=rates and rates.gpu / 100,
+            temperature_celsius=self._figure(lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)),
+            power_watts=power and power / 1000,
+            power_limit_watts=limit and limit / 1000,
+            processes=self._processes(),
+        )
+        return Module(
+            self._number,
+            _text(nvml.nvmlDeviceGetName(handle)),
+            holder=Process(card.processes[0].pid, card.processes[0].command) if card.processes else None,
+            memory_total=memory and memory.total,
+            memory_used=memory and memory.used,
+            card=card,
+        )
+
+    def _processes(self) -> tuple[CardProcess, ...]:
+        """Processes that compute on the card, the one with the most memory first."""
+        running = self._figure(lambda: self._nvml.nvmlDeviceGetComputeRunningProcesses(self._handle)) or ()
+        found = [CardProcess(process.pid, _command(process.pid), process.usedGpuMemory) for process in running]
+        return tuple(sorted(found, key=lambda process: (-(process.memory_used or 0), process.pid)))
+
+    def _figure(self, read: Callable[[], Value]) -> Value | None:
+        try:
+            return read()
+        except self._nvml.NVMLError:
+            return None
+
+
+def _command(pid: int) -> str:
+    """Returns a process's command line; "" for a process of another container."""
+    try:
+        words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return ""
+    return b" ".join(words).decode(errors="replace").strip()
+
+
+def _text(value: str | bytes) -> str:
+    """Returns a text of NVML; old releases of pynvml return bytes."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else value

@@ -1,0 +1,9 @@
+// A fake libcuda.so.1: cc -DVERSION=13020, and -DERROR=34 for a stub of the library.
+#ifndef ERROR
+#define ERROR 0
+#endif
+
+int cuDriverGetVersion(int* version) {
+  *version = VERSION;
+  return ERROR;
+}

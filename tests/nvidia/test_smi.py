@@ -1,0 +1,111 @@
+"""`hpu smi` for NVIDIA cards, with a fake of NVML."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import os
+import pathlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.nvidia.machine import FAKES, GIB, H100
+from tests.support.processes import ROOT, run
+
+UNKNOWN_FIGURES = {"name": "NVIDIA GB10"}
+
+
+def smi(
+    *arguments: str,
+    cards: Sequence[dict[str, Any]] = (H100,),
+    error: int = 0,
+    python_path: Sequence[pathlib.Path] = (ROOT, FAKES),
+    backend: str = "pjrt:cuda",
+    code: int = 0,
+) -> str:
+    environment = {
+        "HPU_BACKEND": backend,
+        "PYTHONPATH": os.pathsep.join(map(str, python_path)),
+        "FAKE_NVML": json.dumps({"driver": "580.65.06", "cards": cards, "error": error}),
+    }
+    done = run([sys.executable, "-m", "habana_frameworks.tensorflow", "smi", *arguments], environment, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def test_table() -> None:
+    pid = os.getpid()
+    busy = {**H100, "processes": [[999999999, None], [pid, 3 * GIB]]}
+    lines = smi(cards=(busy, UNKNOWN_FIGURES)).splitlines()
+    assert lines[0].endswith("  HPU_BACKEND=pjrt:cuda")
+    heads = ["module", "model", "memory used", "memory", "utilisation", "temperature", "power", "process"]
+    assert [cell.strip() for cell in lines[1].split("  ") if cell.strip()] == heads
+    cells = [cell.strip() for cell in lines[2].split("  ") if cell.strip()]
+    figures = ["2048 MiB", "81920 MiB", "87 %", "61 C", "412 W"]
+    assert cells == ["0", "NVIDIA H100 80GB HBM3", *figures, f"{pid},999999999"]
+    assert [cell.strip() for cell in lines[3].split("  ") if cell.strip()] == ["1", "NVIDIA GB10", *["N/A"] * 5, "-"]
+    assert lines[4].startswith(f"module 0 is used by process {pid} (3072 MiB): ") and "pytest" in lines[4]
+    assert lines[5:] == ["module 0 is used by process 999999999 (N/A): N/A"]
+
+
+def test_json() -> None:
+    report = json.loads(smi("--json", cards=({**H100, "processes": [[1, GIB]]},)))
+    (module,) = report["modules"]
+    assert report["server"] is None
+    assert (module["type"], module["memory_used"], module["memory_total"]) == (H100["name"], 2 * GIB, 80 * GIB)
+    assert (module["utilization"], module["temperature_celsius"]) == (0.87, 61)
+    assert not module["temperature_is_emulated"]
+    assert (module["power_watts"], module["power_limit_watts"]) == (412.3, 700)
+    assert (module["bus_id"], module["uuid"]) == ("00000000:00:00.0", "GPU-0")
+    assert module["driver_version"] == "580.65.06"
+    assert [(process["pid"], process["memory_used"]) for process in module["processes"]] == [(1, GIB)]
+    assert module["holder"]["pid"] == 1
+    (module,) = json.loads(smi("--json", cards=(UNKNOWN_FIGURES,)))["modules"]
+    assert module["holder"] is module["utilization"] is module["power_watts"] is module["memory_total"] is None
+
+
+def test_queries() -> None:
+    names = "index,name,bus_id,uuid,driver_version,memory.free,utilization.aip,temperature.aip,power.draw,power.limit"
+    head, first = csv.reader(smi("-Q", names, "--format=csv").splitlines(), skipinitialspace=True)
+    assert head[5:8] == ["memory.free [MiB]", "utilization.aip [%]", "temperature.aip [C]"]
+    assert head[8:] == ["power.draw [W]", "power.limit [W]"]
+    assert first[:5] == ["0", H100["name"], "00000000:00:00.0", "GPU-0", "580.65.06"]
+    assert first[5:] == ["79872 MiB", "87 %", "61 C", "412.3 W", "700.0 W"]
+
+
+def test_list_and_details() -> None:
+    cards = ({**H100, "processes": [[999999999, GIB]]}, H100)
+    assert smi("-L", cards=cards).splitlines() == [
+        "module 0: NVIDIA H100 80GB HBM3 (00000000:00:00.0), used by process 999999999",
+        "module 1: NVIDIA H100 80GB HBM3 (00000000:01:00.0), free",
+    ]
+    details = smi("-q", "-i", "00000000:00:00.0", cards=cards)
+    assert "412 W of 700 W" in details and "process 999999999: 1024 MiB, N/A" in details
+    assert "module 1" not in details
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (9, "NVML: Driver Not Loaded; install NVIDIA's driver"),
+        (18, "NVML: Driver/library version mismatch; restart the machine"),
+    ],
+)
+def test_nvml_that_fails(error: int, message: str) -> None:
+    line = smi(error=error, code=1)
+    assert line.startswith(f"hpu smi: HPU_BACKEND=pjrt:cuda: cannot read the cards: {message}")
+    assert line.count("\n") == 1
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pynvml") is not None, reason="nvidia-ml-py is installed")
+def test_without_nvml() -> None:
+    line = smi(python_path=[ROOT], code=1)
+    assert line.endswith("cannot read the cards: the Python module pynvml is missing; pip install nvidia-ml-py\n")
+
+
+def test_plugins_for_other_devices_have_no_cards() -> None:
+    assert "HPU_BACKEND=pjrt:cpu has no observable modules" in smi(backend="pjrt:cpu", code=1)
