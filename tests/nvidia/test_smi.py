@@ -48,7 +48,7 @@ def test_table() -> None:
     figures = ["2048 MiB", "81920 MiB", "87 %", "61 C", "412 W"]
     assert cells == ["0", "NVIDIA H100 80GB HBM3", *figures, f"{pid},999999999"]
     assert [cell.strip() for cell in lines[3].split("  ") if cell.strip()] == ["1", "NVIDIA GB10", *["N/A"] * 5, "-"]
-    assert lines[4].startswith(f"module 0 is used by process {pid} (3072 MiB): ") and "pytest" in lines[4]
+    assert lines[4].startswith(f"module 0 is used by process {pid} (3072 MiB): ") and "python" in lines[4]
     assert lines[5:] == ["module 0 is used by process 999999999 (N/A): N/A"]
 
 

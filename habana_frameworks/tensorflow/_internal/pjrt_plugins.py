@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import importlib.metadata
 import importlib.util
@@ -10,6 +11,7 @@ import pathlib
 import re
 
 _SCHEME = "pjrt:"
+_DEVICES = pathlib.Path("/dev")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +62,13 @@ class PluginFile:
 
 
 def selected(backend: str) -> str | None:
-    """Returns the name or path after `pjrt:`; None for other backends."""
+    """Returns the name or path after `pjrt:`; None for other backends.
+
+    `auto` selects "cuda" by the same rule as plugin/backends/pjrt/cuda_cards.cc: a card's device file, the plugin, and
+    the driver's library are there.
+    """
+    if backend == "auto":
+        return "cuda" if _has_card() and find("cuda") and _has_driver() else None
     return backend[len(_SCHEME) :] if backend.startswith(_SCHEME) else None
 
 
@@ -90,6 +98,19 @@ def find(name: str) -> PluginFile | None:
 def drives_nvidia_cards(name: str) -> bool:
     """Whether `name` selects a plugin for NVIDIA cards. The plugin need not be installed."""
     return PluginFile(pathlib.Path(name)).is_for_nvidia
+
+
+def _has_card() -> bool:
+    names = {path.name for path in _DEVICES.glob("*")}
+    return "dxg" in names or any(name.removeprefix("nvidia").isdecimal() for name in names if name.startswith("nvidia"))
+
+
+def _has_driver() -> bool:
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 def _from_path(path: pathlib.Path) -> PluginFile:

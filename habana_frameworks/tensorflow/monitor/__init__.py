@@ -46,11 +46,11 @@ def read(backend: str = "") -> State:
     backend = backend or flags.backend()
     if device_channel.is_address(backend):
         return server.read(backend)
-    if backend in ("auto", "emulator"):
-        return emulator.read()
     name = pjrt_plugins.selected(backend)
     if name is not None and pjrt_plugins.drives_nvidia_cards(name):
         return nvidia.read(backend)
+    if backend in ("auto", "emulator"):
+        return emulator.read()
     raise ValueError(
         f"HPU_BACKEND={backend} has no observable modules: use the emulator, a device server, or pjrt:cuda"
     )
