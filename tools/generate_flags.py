@@ -160,6 +160,8 @@ def cpp_source(flags: list[Flag]) -> str:
 
 def python_flag(flag: Flag) -> list[str]:
     """One entry of ALL, laid out as ruff formats it."""
+    if flag.effect == "inert" and flag.type == "string" and not flag.default_text:
+        return [f"    values.inert({json.dumps(flag.name)}),"]
     arguments = [json.dumps(flag.name), json.dumps(flag.type), json.dumps(flag.default_text)]
     if flag.values:
         arguments.append("(" + ", ".join(map(json.dumps, flag.values)) + ("," if len(flag.values) == 1 else "") + ")")

@@ -65,6 +65,11 @@ class Unknown:
         return f"{self.name} is not a setting of hpu-tensorflow{hint}"
 
 
+def inert(name: str) -> Flag:
+    """A setting without effect, which may have any value."""
+    return Flag(name, "string", "", effect=Effect.INERT)
+
+
 def _text(flag: Flag) -> str:
     return next((os.environ[name] for name in flag.names_in(os.environ)), flag.default)
 
