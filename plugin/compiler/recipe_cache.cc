@@ -1,8 +1,11 @@
 #include "plugin/compiler/recipe_cache.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "plugin/base/containment/contained_call.h"
@@ -22,7 +25,9 @@ RecipeCache& RecipeCache::Get() {
 absl::StatusOr<recipes::Key> KeyOf(const hal::Device& device, const hal::Program& program) {
   recipe::v1::Ingredients ingredients;
   TF_ASSIGN_OR_RETURN(*ingredients.mutable_program(), recipes::CanonicalForm(program));
-  ingredients.set_backend(device.info().backend);
+  // The scheme alone: pjrt:cuda and pjrt:/path may be one plugin, which the target names.
+  const std::vector<std::string> backend = absl::StrSplit(device.info().backend, absl::MaxSplits(':', 1));
+  ingredients.set_backend(backend.front());
   ingredients.set_target(device.info().compiler_target);
   ingredients.set_package_version(PluginVersion());
   ingredients.set_tensorflow_version(HPU_TENSORFLOW_VERSION);

@@ -1,5 +1,7 @@
 #include "plugin/compiler/recipe_cache.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 #include <string>
@@ -41,6 +43,18 @@ TEST_F(RecipeCacheTest, ThreadsThatAskAtATimeShareOneCompile) {
   for (const RecipePtr& recipe : recipes) EXPECT_EQ(recipe, recipes[0]);
   EXPECT_EQ(cache_.counters().compiled, 1);
   EXPECT_EQ(cache_.counters().memory_hits, kThreads - 1);
+}
+
+TEST_F(RecipeCacheTest, APluginThatIsNamedOrGivenByItsPathHasOneKey) {
+  const std::string file = CTS_PACKAGES "/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so";
+  if (access(file.c_str(), R_OK) != 0) GTEST_SKIP() << file << " is not installed";
+  std::vector<recipes::Key> keys;
+  for (const std::string& backend : {std::string("pjrt:cpu"), "pjrt:" + file}) {
+    const auto device = (*hal::GetBackend(backend))->Acquire({}).value();
+    EXPECT_EQ(backend, device->info().backend);
+    keys.push_back(KeyOf(*device, cts::SumAndProduct(4)).value());
+  }
+  EXPECT_EQ(keys[0].name, keys[1].name);
 }
 
 TEST_F(RecipeCacheTest, NamesAndSourcePositionsMakeNoOtherRecipe) {

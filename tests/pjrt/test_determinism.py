@@ -8,8 +8,9 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.framework import config
 
+from tests.pjrt import determinism_programs as programs
 from tests.pjrt.test_targets import COMMAND, PLUGIN, SCRIPT, with_plugin
-from tests.support.processes import run
+from tests.support.processes import call_to, run, run_with_tensorflow
 
 
 @pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])
@@ -27,6 +28,21 @@ def test_programs_ask_for_determinism(hpu: str, is_on: bool) -> None:
     finally:
         (config.enable_op_determinism if before else config.disable_op_determinism)()
     assert (b"hpu_deterministic" in hlo) == is_on
+
+
+def test_a_plugin_takes_deterministic_programs_and_xla_flags() -> None:
+    flags = "--xla_cpu_enable_fast_math=false --xla_backend_optimization_level=1"
+    environment = {"HPU_BACKEND": "pjrt:cpu", "TF_DETERMINISTIC_OPS": "1", "HPU_PJRT_XLA_FLAGS": flags}
+    done = run_with_tensorflow(call_to(programs.compute_on_hpu), environment)
+    assert "the HPU computes 3.0" in done.stdout and "HPU failed" not in done.stderr, done.stdout + done.stderr
+
+
+def test_an_xla_flag_that_the_plugin_does_not_know_is_reported() -> None:
+    environment = {"HPU_PJRT_XLA_FLAGS": "--no_such_flag=1", "TF_CPU_RUNTIME_FALLBACK": "forbid"}
+    done = run_with_tensorflow(
+        call_to(programs.compute_on_hpu), {"HPU_BACKEND": "pjrt:cpu", **environment}, check=False
+    )
+    assert done.returncode != 0 and "No such compile option: 'no_such_flag'" in done.stderr, done.stderr
 
 
 @with_plugin

@@ -124,7 +124,7 @@ class PjrtBackend final : public hal::Backend {
 
  private:
   static absl::StatusOr<common::Modules> ModulesOf(const Plugin& plugin) {
-    return IsForCuda(plugin.path()) ? CudaModules() : common::EmulatedModules();
+    return IsForCuda(plugin.path()) && !has_target() ? CudaModules() : common::EmulatedModules();
   }
 
   static bool has_target() { return !flags::PjrtTarget().empty(); }

@@ -38,7 +38,12 @@ absl::StatusOr<std::string> CompileOptions(absl::string_view hlo) {
   options.mutable_executable_build_options()->set_num_replicas(1);
   options.mutable_executable_build_options()->set_num_partitions(1);
   for (const auto& [name, value] : settings) {
-    (*options.mutable_env_option_overrides())[name].set_string_field(value);
+    xla::OptionOverrideProto& setting = (*options.mutable_env_option_overrides())[name];
+    if (value == "true" || value == "false") {
+      setting.set_bool_field(value == "true");  // XLA refuses these words as text
+    } else {
+      setting.set_string_field(value);  // XLA converts it
+    }
   }
   return options.SerializeAsString();
 }

@@ -18,7 +18,9 @@ std::map<std::string, std::string> SettingsFor(const xla::HloModuleProto& progra
   xla::CompileOptionsProto options;
   EXPECT_TRUE(options.ParseFromString(CompileOptions(program.SerializeAsString()).value()));
   std::map<std::string, std::string> settings;
-  for (const auto& [name, value] : options.env_option_overrides()) settings[name] = value.string_field();
+  for (const auto& [name, value] : options.env_option_overrides()) {
+    settings[name] = value.has_bool_field() ? (value.bool_field() ? "true" : "false") : value.string_field();
+  }
   return settings;
 }
 
