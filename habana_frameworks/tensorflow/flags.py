@@ -239,9 +239,9 @@ def pjrt_donation() -> bool:
 
 
 def pjrt_target() -> str:
-    """HPU_PJRT_TARGET: A card to compile for that is not present, with HPU_BACKEND=pjrt:cuda: a100, h100, h200, or
-    the path of a description (GpuTargetConfigProto as text). The device then computes nothing; hpu warmup stores
-    its recipes for the card.
+    """HPU_PJRT_TARGET: A card to compile for that is not present, with HPU_BACKEND=pjrt:cuda: a100, h100, h200, l4,
+    or the path of a description (GpuTargetConfigProto as text). The device then computes nothing; hpu warmup
+    stores its recipes for the card.
     """
     return values.parse_string(_BY_NAME["HPU_PJRT_TARGET"])
 

@@ -22,11 +22,11 @@ with_plugin = pytest.mark.skipif(not PLUGIN.exists(), reason="needs jax-cuda13-p
 
 
 @with_plugin
-@pytest.mark.parametrize("card", ["h100", "a100"])
+@pytest.mark.parametrize("card", ["h100", "a100", "l4"])
 def test_clusters_compile_for_a_card(card: str) -> None:
     command = [*COMMAND, "compile-check", "--json", "--target", card, str(SCRIPT), "3"]
     report = json.loads(run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, timeout=280).stdout)
-    assert report["memory_bytes"] > 60e9 and not report["failures"]
+    assert report["memory_bytes"] > 15e9 and not report["failures"]
     assert all(cluster["fits"] for cluster in report["clusters"])
     step = max(report["clusters"], key=lambda cluster: cluster["ops"])
     assert step["code_bytes"] > 10_000 and step["argument_bytes"] > 2e6 and step["temporary_bytes"] > 0
@@ -46,4 +46,4 @@ def test_a_second_warm_up_for_the_card_compiles_nothing(tmp_path: pathlib.Path) 
 def test_unknown_cards_are_reported() -> None:
     command = [*COMMAND, "compile-check", "--target", "abacus", str(SCRIPT)]
     done = run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, check=False)
-    assert done.returncode == 2 and "expected a100, h100, h200, or the path" in done.stderr
+    assert done.returncode == 2 and "expected a100, h100, h200, l4, or the path" in done.stderr

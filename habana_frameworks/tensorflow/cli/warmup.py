@@ -22,7 +22,7 @@ from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_en
 
 NOTHING_TO_COMPILE = 3
 TARGET_HELP = (
-    "compile for a card that is not present: a100, h100, h200, or the path of a description (HPU_PJRT_TARGET). "
+    "compile for a card that is not present: a100, h100, h200, l4, or the path of a description (HPU_PJRT_TARGET). "
     "The program runs on a device that computes nothing, so its results are zeros"
 )
 _POLL_SECONDS = 0.2
