@@ -151,8 +151,9 @@ test-remote: build ## the training tests on a device server: the emulator's numb
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --remote --same-results $(BUILD)/results.json $(PYTEST_ARGS)
 
 QUICK_PJRT_TESTS := $(addprefix tests/equality/test_,control_flow.py dtypes.py errors.py threads.py)
+QUICK_PJRT_TESTS := $(QUICK_PJRT_TESTS) tests/distribute/test_collectives.py
 PJRT_TESTS := tests/equality tests/precision tests/ops/test_control_flow.py tests/recipes tests/device tests/passes
-PJRT_TESTS := $(PJRT_TESTS) tests/explain tests/profiling tests/custom_ops
+PJRT_TESTS := $(PJRT_TESTS) tests/explain tests/profiling tests/custom_ops tests/distribute tests/hvd
 # Plugins are no dependencies of the package, and the one for cards is large: 134 MB.
 test-pjrt: build ## the training tests on a PJRT plugin for the CPU; compilation for cards that are not present
 	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps jax-cuda13-pjrt==0.11.2
