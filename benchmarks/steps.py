@@ -8,18 +8,20 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))  # as a script, it is not part of the package
 
+from benchmarks.applications import APPLICATIONS
 from benchmarks.models import OPTIMIZERS, PROBLEMS, Trainer
 from habana_frameworks.tensorflow import load_habana_module
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", choices=PROBLEMS)
+    problems = PROBLEMS | APPLICATIONS
+    parser.add_argument("model", choices=problems)
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adam")
     parser.add_argument("--steps", type=int, default=20)
     arguments = parser.parse_args()
     load_habana_module()
-    problem = PROBLEMS[arguments.model]
+    problem = problems[arguments.model]
     trainer = Trainer(problem, "/device:HPU:0", arguments.optimizer)
     print("losses", *(f"{loss:.4f}" for loss in trainer.losses(problem.batch(), arguments.steps)))
 

@@ -9,7 +9,8 @@ import tensorflow as tf
 from tensorflow.python.framework import config
 
 from tests.pjrt import determinism_programs as programs
-from tests.pjrt.test_targets import COMMAND, PLUGIN, SCRIPT, with_plugin
+from tests.pjrt.cuda_plugin import PLUGIN, with_plugin
+from tests.pjrt.test_targets import COMMAND, SCRIPT
 from tests.support.processes import call_to, run, run_with_tensorflow
 
 

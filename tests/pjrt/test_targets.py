@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
-import sysconfig
 
 import pytest
 
+from tests.pjrt.cuda_plugin import PLUGIN, with_plugin
 from tests.support.processes import ROOT, WARM_PYTHON, run
 
-PLUGIN = pathlib.Path(
-    os.environ.get("HPU_TEST_CUDA_PLUGIN")
-    or pathlib.Path(sysconfig.get_path("purelib"), "jax_plugins", "xla_cuda13", "xla_cuda_plugin.so")
-)
 COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow"]
 SCRIPT = ROOT / "tests" / "pjrt" / "programs" / "mlp_steps.py"
-
-with_plugin = pytest.mark.skipif(not PLUGIN.exists(), reason="needs jax-cuda13-pjrt (make test-pjrt installs it)")
 
 
 @with_plugin
