@@ -77,11 +77,11 @@ def read() -> list[Flag]:
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*(<module>)?", flag.name):
             raise ValueError(f"{flag.name}: not a variable name: use A-Z, 0-9 and _")
         if flag.effect not in EFFECTS:
-            raise ValueError(f"{flag.name}: effect {flag.effect} is none of {EFFECTS}")
+            raise ValueError(f"{flag.name}: effect {flag.effect} is not one of {EFFECTS}")
         if flag.type not in TYPES:
-            raise ValueError(f"{flag.name}: type {flag.type} is none of {TYPES}")
+            raise ValueError(f"{flag.name}: type {flag.type} is not one of {TYPES}")
         if flag.type == "enum" and flag.default not in flag.values:
-            raise ValueError(f"{flag.name}: default {flag.default} is none of {flag.values}")
+            raise ValueError(f"{flag.name}: default {flag.default} is not one of {flag.values}")
         flags.append(flag)
     names = [name for flag in flags for name in (flag.name, flag.old_name) if name]
     if duplicates := {name for name in names if names.count(name) > 1}:

@@ -60,7 +60,7 @@ def numbers(value: Any) -> str:
 
 def text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{value!r} must be a text")
+        raise ValueError(f"{value!r} must be a non-empty string")
     return json.dumps(value)
 
 
@@ -168,7 +168,7 @@ FIELDS: Mapping[str, tuple[str, Writer | Struct]] = {
 
 def _checked(where: str, value: Any, fields: Mapping[str, object], required: frozenset[str]) -> dict[str, Any]:
     if not isinstance(value, dict) or not value:
-        raise ValueError(f"{where}: a mapping is required")
+        raise ValueError(f"{where}: expected a non-empty mapping, got {value!r}")
     if unknown := value.keys() - fields.keys():
         raise ValueError(f"{where}: unknown field {', '.join(sorted(unknown))}; known: {', '.join(fields)}")
     if missing := required - value.keys():
@@ -202,7 +202,7 @@ def read(source: str) -> dict[str, Any]:
     names = re.findall(r"^(\w+):", source, re.MULTILINE)
     for name, following in zip(names, names[1:], strict=False):
         if following <= name:
-            raise ValueError(f"{following} follows {name}: each op stands once, in alphabetical order")
+            raise ValueError(f"{following} is listed after {name}: list each op once, in alphabetical order")
     found: dict[str, Any] = yaml.safe_load(source)
     return found
 

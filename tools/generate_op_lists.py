@@ -69,18 +69,18 @@ def _fields(where: str, value: Any, required: set[str], optional: frozenset[str]
 
 def _types(where: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not value:
-        raise ValueError(f"{where}: a list of types is needed")
+        raise ValueError(f"{where}: expected a non-empty list of types, got {value!r}")
     for name in value:
         if name not in TYPES:
-            raise ValueError(f"{where}: {name!r} is none of {', '.join(TYPES)}")
+            raise ValueError(f"{where}: {name!r} is not one of {', '.join(TYPES)}")
     return value
 
 
 def _evidence(where: str, value: dict[str, Any], sources: dict[str, str]) -> None:
     if value["verdict"] not in VERDICTS:
-        raise ValueError(f"{where}: verdict {value['verdict']!r} is none of {', '.join(VERDICTS)}")
+        raise ValueError(f"{where}: verdict {value['verdict']!r} is not one of {', '.join(VERDICTS)}")
     if value["source"] not in sources:
-        raise ValueError(f"{where}: source {value['source']!r} is none of {', '.join(sources)}")
+        raise ValueError(f"{where}: source {value['source']!r} is not one of {', '.join(sources)}")
 
 
 def _rules(where: str, value: Any) -> TypeRules:

@@ -40,3 +40,11 @@ def test_unknown_cards_are_reported() -> None:
     command = [*COMMAND, "compile-check", "--target", "abacus", str(SCRIPT)]
     done = run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, check=False)
     assert done.returncode == 2 and "expected a100, h100, h200, l4, or the path" in done.stderr
+
+
+@with_plugin
+def test_values_that_the_program_wrote_are_read_back() -> None:
+    """Datasets and Keras' fit read sizes that they wrote to the device."""
+    command = [*COMMAND, "compile-check", "--json", "--target", "h100", str(ROOT / "examples" / "digits_keras.py")]
+    report = json.loads(run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, timeout=280).stdout)
+    assert not report["failures"] and max(cluster["ops"] for cluster in report["clusters"]) > 100

@@ -65,9 +65,9 @@ def test_inputs_outputs_and_attributes_exist(op: str) -> None:
     [
         ("Abs: {fusible: true}", "Abs: {fusibel: true}", "Abs: unknown field fusibel; known: fusible"),
         ("Abs: {fusible: true}", "Abs: {fusible: false}", "Abs.fusible: False must be true"),
-        ("Abs: {fusible: true}", "Abs: {}", "Abs: a mapping is required"),
+        ("Abs: {fusible: true}", "Abs: {}", "Abs: expected a non-empty mapping, got {}"),
         ("Abs: {fusible: true}", "Abs: {size: huge}", "Abs.size: 'huge' must be one of shapes, bounded, data"),
-        ("Abs: {fusible: true}", "Zebra: {fusible: true}", "follows Zebra: each op stands once, in alphabetical order"),
+        ("Abs: {fusible: true}", "Zebra: {fusible: true}", "is listed after Zebra: list each op once"),
         ("Abs: {fusible: true}", "Abs: {indices: {input: 1, bound: 0}}", "Abs.indices: kind is missing"),
         (
             "Abs: {fusible: true}",

@@ -25,10 +25,10 @@ def test_the_lists_of_the_tree_are_right() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Acos: {T: [float32]}", "Acos: {T: [float]}", "group 1: Acos: T: 'float' is none of float32"),
+        ("Acos: {T: [float32]}", "Acos: {T: [float]}", "group 1: Acos: T: 'float' is not one of float32"),
         ("Acos: {T: [float32]}", "Tanh: {T: [float32]}", "listed twice: Tanh"),
-        ("verdict: unknown", "verdict: guessed", "verdict 'guessed' is none of documented, inferred, unknown"),
-        ("source: logs", "source: rumour", "source 'rumour' is none of table"),
+        ("verdict: unknown", "verdict: guessed", "verdict 'guessed' is not one of documented, inferred, unknown"),
+        ("source: logs", "source: rumour", "source 'rumour' is not one of table"),
         ("max_rank: 5", "rank: 5", r"group 1: unknown fields \['rank'\]"),
     ],
 )

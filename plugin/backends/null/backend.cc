@@ -41,7 +41,7 @@ class NullBackend final : public hal::Backend {
     HPU_ASSIGN_OR_RETURN(auto reservation,
                          common::Reservation::Create(info.memory_bytes, common::Reservation::Data::kNone));
     return std::make_unique<NullDevice>(std::move(info), std::move(reservation), std::move(faults),
-                                        std::make_unique<NullCompiler>());
+                                        std::make_unique<NullCompiler>(), /*values=*/nullptr);
   }
 };
 

@@ -9,9 +9,13 @@
 namespace hpu::null {
 
 NullDevice::NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults,
-                       std::unique_ptr<Compiler> compiler)
+                       std::unique_ptr<Compiler> compiler, std::unique_ptr<HostValues> values)
     : info_(std::move(info)),
-      memory_(std::move(reservation), liveness_, /*before_free=*/[](hal::DeviceAddress, uint64_t) {}),
+      values_(std::move(values)),
+      memory_(std::move(reservation), liveness_, /*before_free=*/
+              [this](hal::DeviceAddress address, uint64_t bytes) {
+                if (values_ != nullptr) values_->Forget(address, bytes);
+              }),
       host_(liveness_),
       faults_(std::move(faults)),
       compiler_(std::move(compiler)) {}

@@ -9,8 +9,10 @@
 #include "plugin/backends/common/faults.h"
 #include "plugin/backends/common/host_memory.h"
 #include "plugin/backends/common/liveness.h"
+#include "plugin/backends/null/host_values.h"
 #include "plugin/backends/null/recipe.h"
 #include "plugin/hal/device.h"
+#include "plugin/hal/device_traits.h"
 
 namespace hpu::null {
 
@@ -18,10 +20,17 @@ namespace hpu::null {
 // point for a new backend.
 class NullDevice final : public hal::Device {
  public:
+  // `values`: where the device keeps small values that the host writes. Null: the host reads zeros, and copies cost
+  // nothing.
   NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults,
-             std::unique_ptr<Compiler> compiler);
+             std::unique_ptr<Compiler> compiler, std::unique_ptr<HostValues> values);
 
   const hal::DeviceInfo& info() const override { return info_; }
+  hal::DeviceTraits traits() override {
+    hal::DeviceTraits traits;
+    traits.freed_ranges = values_.get();
+    return traits;
+  }
   hal::MemoryInfo memory_info() const override { return memory_.info(); }
   absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
@@ -40,6 +49,7 @@ class NullDevice final : public hal::Device {
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return memory_; }
   const common::HostMemory& host() const { return host_; }
+  HostValues* values() { return values_.get(); }
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return faults_.CountCommand(kind, stream, liveness_);
   }
@@ -47,6 +57,7 @@ class NullDevice final : public hal::Device {
  private:
   const hal::DeviceInfo info_;
   common::Liveness liveness_;
+  const std::unique_ptr<HostValues> values_;  // may be null
   common::DeviceMemory memory_;
   common::HostMemory host_;
   common::Faults faults_;

@@ -15,7 +15,9 @@ absl::Status NullStream::CopyToDevice(const void* source, hal::DeviceAddress des
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->host().Check(source, bytes, "source of CopyToDevice"));
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of CopyToDevice"));
-  if (bytes != 0) Begin(common::Faults::kCopy);
+  if (bytes != 0 && Begin(common::Faults::kCopy) && device_->values() != nullptr) {
+    device_->values()->Write(destination, source, bytes);
+  }
   return absl::OkStatus();
 }
 
@@ -23,7 +25,12 @@ absl::Status NullStream::CopyToHost(hal::DeviceAddress source, void* destination
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().Check(source, bytes, "source of CopyToHost"));
   HPU_RETURN_IF_ERROR(device_->host().Check(destination, bytes, "destination of CopyToHost"));
-  if (bytes != 0 && Begin(common::Faults::kCopy)) std::memset(destination, 0, bytes);
+  if (bytes == 0 || !Begin(common::Faults::kCopy)) return absl::OkStatus();
+  if (device_->values() != nullptr) {
+    device_->values()->Read(source, destination, bytes);
+  } else {
+    std::memset(destination, 0, bytes);
+  }
   return absl::OkStatus();
 }
 
@@ -31,14 +38,18 @@ absl::Status NullStream::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddr
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().Check(source, bytes, "source of CopyOnDevice"));
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of CopyOnDevice"));
-  if (bytes != 0) Begin(common::Faults::kCopy);
+  if (bytes != 0 && Begin(common::Faults::kCopy) && device_->values() != nullptr) {
+    device_->values()->Copy(source, destination, bytes);
+  }
   return absl::OkStatus();
 }
 
 absl::Status NullStream::Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of Fill"));
-  if (bytes != 0) Begin(common::Faults::kFill);
+  if (bytes != 0 && Begin(common::Faults::kFill) && device_->values() != nullptr) {
+    device_->values()->Fill(destination, value, bytes);
+  }
   return absl::OkStatus();
 }
 
@@ -49,7 +60,12 @@ absl::Status NullStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
     return absl::InvalidArgumentError(
         absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
   }
-  Begin(common::Faults::kLaunch, &recipe->name());
+  if (!Begin(common::Faults::kLaunch, &recipe->name()) || device_->values() == nullptr) return absl::OkStatus();
+  // Variables that the launch updates in place keep their values.
+  for (size_t i = 0; i < recipe->results().size(); ++i) {
+    const hal::ResultSpec& result = recipe->results()[i];
+    if (result.aliased_argument < 0) device_->values()->Forget(arguments.results[i], result.spec.bytes);
+  }
   return absl::OkStatus();
 }
 

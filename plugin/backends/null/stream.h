@@ -13,8 +13,8 @@ namespace hpu::null {
 
 class NullDevice;
 
-// Copies move nothing, launches compute nothing. CopyToHost writes zeros, so that programs read the same values in
-// every run. There are no threads and no queue.
+// Launches compute nothing. Copies move nothing but what HostValues keeps, if the device has them. CopyToHost writes
+// zeros for the rest, so that programs read the same values in every run. There are no threads and no queue.
 class NullStream final : public hal::Stream {
  public:
   NullStream(NullDevice* device, hal::StreamKind kind) : device_(device), kind_(kind) {}

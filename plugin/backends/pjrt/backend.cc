@@ -159,7 +159,7 @@ class PjrtBackend final : public hal::Backend {
     info.description = absl::StrCat(compiler->device_kind(), ", not present: computes nothing");
     HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));
     return std::make_unique<null::NullDevice>(std::move(info), std::move(reservation), std::move(faults),
-                                              std::move(compiler));
+                                              std::move(compiler), std::make_unique<null::HostValues>());
   }
 
   absl::StatusOr<const Plugin*> LoadPlugin() const {

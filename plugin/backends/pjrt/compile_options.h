@@ -10,8 +10,8 @@
 
 namespace hpu::pjrt {
 
-// Settings of the plugin's XLA by name. Text "--name=value --name", as in XLA_FLAGS; a name without a value means true.
-// InvalidArgument for an entry without "--".
+// Parses settings for a PJRT plugin's XLA. `text` has the form "--name=value --name", as in XLA_FLAGS; a name without a
+// value means true. // InvalidArgument for an entry without "--".
 absl::StatusOr<std::map<std::string, std::string>> ParseXlaFlags(absl::string_view text);
 
 // A serialised xla::CompileOptionsProto for one device: HPU_PJRT_XLA_FLAGS, and what the program asks for. `hlo`:

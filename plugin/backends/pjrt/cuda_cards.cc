@@ -43,7 +43,7 @@ int CountCards(const std::string& folder) {
     int index = 0;
     if (absl::ConsumePrefix(&number, "nvidia") && absl::SimpleAtoi(number, &index)) ++count;
   }
-  // Windows' subsystem for Linux shows its cards as one file.
+  // Windows Subsystem for Linux exposes all cards as one device file, /dev/dxg.
   if (count == 0 && access(absl::StrCat(folder, "/dxg").c_str(), F_OK) == 0) return 1;
   return count;
 }

@@ -34,7 +34,10 @@ absl::StatusOr<const hpu_rpc_api*> Load() {
   // Deep binding, because the library must find its own absl, protobuf and OpenSSL even if TensorFlow's symbols are
   // global.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-  if (library == nullptr) return absl::UnimplementedError(absl::StrCat(path, " cannot be loaded: ", dlerror()));
+  if (library == nullptr) {
+    return absl::UnimplementedError(absl::StrCat(path, ", which device servers require, cannot be loaded: ", dlerror(),
+                                                 "; install the missing library or rebuild"));
+  }
   const auto get_api = reinterpret_cast<decltype(&hpu_rpc_get_api)>(dlsym(library, "hpu_rpc_get_api"));
   const hpu_rpc_api* api = get_api == nullptr ? nullptr : get_api(HPU_RPC_VERSION);
   if (api == nullptr) {

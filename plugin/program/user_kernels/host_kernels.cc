@@ -50,7 +50,8 @@ class Libraries {
   static absl::StatusOr<std::vector<hpu_host_kernel>> Read(const std::string& path) {
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      return absl::NotFoundError(absl::StrCat("GC_KERNEL_PATH: the library ", path, " cannot be loaded: ", dlerror()));
+      return absl::NotFoundError(absl::StrCat("GC_KERNEL_PATH: the library ", path, " cannot be loaded: ", dlerror(),
+                                              "; correct GC_KERNEL_PATH or rebuild the library"));
     }
     // A library without this function contains only HLO kernels. dlopen has run the initialisers that register them.
     const auto table = reinterpret_cast<decltype(&hpu_host_kernels)>(dlsym(library, "hpu_host_kernels"));

@@ -40,7 +40,8 @@ absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket,
   if (bytes > 0) return static_cast<size_t>(bytes);
   if (bytes == 0) return absl::UnavailableError("the peer closed the connection");
   if (errno != EAGAIN && errno != EINTR) {
-    return absl::UnavailableError(absl::StrCat("cannot move a compile frame: ", std::strerror(errno)));
+    return absl::UnavailableError(absl::StrCat(
+        events == POLLIN ? "cannot receive a compile frame: " : "cannot send a compile frame: ", std::strerror(errno)));
   }
   pollfd ready = {socket.get(), events, 0};
   poll(&ready, 1, kPollMs);

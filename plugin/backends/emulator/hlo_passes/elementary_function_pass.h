@@ -1,5 +1,5 @@
-// Pass that replaces sines, arctangents, powers and similar functions, which XLA computes one element at a time, by
-// kernels.
+// Pass that calls kernels for sines, arctangents, powers and similar functions. XLA computes these one element at a
+// time.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENTARY_FUNCTION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENTARY_FUNCTION_PASS_H_
 

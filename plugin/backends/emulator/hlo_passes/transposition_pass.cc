@@ -15,7 +15,7 @@ using xla::HloOpcode;
 // Below this size, the array stays in the L2 cache, and a fused loop is as fast.
 constexpr int64_t kMinTransposedBytes = 64 << 10;
 
-// Whether the transposition moves the operand's last dimension of more than one element.
+// Whether the transposition moves the operand's last non-degenerate dimension (of more than one element).
 bool MovesLast(const HloInstruction* transpose) {
   const xla::Shape &from = transpose->operand(0)->shape(), &to = transpose->shape();
   int64_t last = from.rank() - 1, last_of_result = to.rank() - 1;

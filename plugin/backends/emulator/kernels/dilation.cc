@@ -119,7 +119,7 @@ struct AddGradient {
       }
     }
     const Register<float, n> more = Load<n>(window.gradient + lane), none = {};
-    // Goes backwards, so that windows that are computed together add to a pixel in their order.
+    // Runs backwards through the window, so that neighbouring windows add to a shared pixel in window order.
     for (int64_t r = window.rows - 1; r >= 0; --r) {
       float* const to = window.to + r * window.to_steps.row + lane;
       for (int64_t c = window.columns - 1; c >= 0; --c) {

@@ -101,7 +101,9 @@ absl::StatusOr<const Plugin*> Plugin::Load(const std::string& path) {
   }
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot load the PJRT plugin ", path, ": ", dlerror()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot load the PJRT plugin ", path, ": ", dlerror(),
+                     "; install the missing library, or set HPU_BACKEND to another plugin"));
   }
   using GetApi = const PJRT_Api* (*)();
   const auto get_api = reinterpret_cast<GetApi>(dlsym(library, "GetPjrtApi"));
