@@ -103,8 +103,8 @@ class RecipeStore {
   // Puts the entry in place. Evicts other entries if the cache exceeds max_bytes.
   absl::Status Write(const Key& key, absl::string_view bytes);
   void Refuse(const StoreDirectory& directory, const Key& key, absl::string_view reason);
-  // Locks the key's lock file. Returns nullopt if another process holds the lock (`holder` then describes that process),
-  // or if the directory was removed.
+  // Locks the key's lock file. Returns nullopt if another process holds the lock (`holder` then describes that
+  // process), or if the directory was removed.
   std::optional<Claim> TryClaim(const StoreDirectory& directory, const Key& key, files::LockHolder* holder);
   void WarnOnce(const std::string& kind, const std::string& message);
   // Warns that recipes are not cached. Only the first failure of a store is reported, whichever operation failed.
