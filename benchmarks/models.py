@@ -201,6 +201,11 @@ class Trainer:
         with tf.device(self.device):
             self._step.get_concrete_function(inputs, labels)
 
+    def hlo(self, inputs: tf.Tensor, labels: tf.Tensor) -> bytes:
+        """Returns the step as a serialised xla::HloModuleProto. Requires jit_compile=True."""
+        show = self._step.experimental_get_compiler_ir(inputs, labels)
+        return bytes(show(stage="hlo_serialized", device_name=self.device))
+
     def losses(self, batch: Arrays, steps: int) -> list[float]:
         """Runs steps on one batch and returns their losses."""
         tensors = self.to_device(batch)

@@ -26,6 +26,8 @@ class MemoryInfo:
     allocations: int
     # Part of in_use: workspace for the temporaries of recipes.
     workspace: int
+    # Bytes in use as the device itself counts them; 0 if it does not. A PJRT plugin counts its programs' memory too.
+    reported: int
 
 
 def get_type() -> str:

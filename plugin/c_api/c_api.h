@@ -36,6 +36,7 @@ typedef struct hpu_memory {
   int64_t limit;
   int64_t allocations;  // number since the process started
   int64_t workspace;    // part of in_use: kept for recipes' temporaries
+  int64_t reported;     // in use as the device itself counts it; 0: it does not count
 } hpu_memory;
 
 HPU_EXPORT hpu_memory hpu_memory_info(void);

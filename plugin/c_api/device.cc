@@ -68,6 +68,7 @@ hpu_memory hpu_memory_info(void) {
   memory.allocations = stats.num_allocs;
   hpu::ProcessDevice* device = hpu::ProcessDevice::GetIfAcquired();
   memory.workspace = device == nullptr ? 0 : device->workspace().size();
+  memory.reported = device == nullptr ? 0 : static_cast<int64_t>(device->hal().usage().memory_bytes);
   return memory;
 }
 

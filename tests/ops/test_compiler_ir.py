@@ -102,3 +102,18 @@ def test_an_op_without_a_lowering_is_named() -> None:
 
 def test_a_backend_that_does_not_show_its_program() -> None:
     run_with_tensorflow(call_to(programs.ask_null_backend), {"HPU_BACKEND": "null"})
+
+
+def test_loops_that_read_variables() -> None:
+    with tf.device(HPU):
+        layer = tf.keras.layers.LSTM(4)
+        layer.build(tf.TensorShape([2, 3, 5]))
+
+        @tf.function(jit_compile=True)
+        def gradients(x: tf.Tensor) -> list[tf.Tensor]:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(layer(x))
+            return tape.gradient(loss, layer.trainable_variables)
+
+        text = gradients.experimental_get_compiler_ir(tf.ones([2, 3, 5]))(stage="hlo", device_name=HPU)
+    assert " while(" in text and "f32[5,16]" in text

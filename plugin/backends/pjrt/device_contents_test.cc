@@ -1,4 +1,4 @@
-// Tests of DeviceContents and PjrtRecipe on a CPU plugin: donation, sharing, parts of buffers, damaged recipes.
+// Tests of DeviceContents and PjrtRecipe on a plugin's device: donation, sharing, parts of buffers, damaged recipes.
 #include "plugin/backends/pjrt/device_contents.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ constexpr hal::DeviceAddress kElsewhere = 3 << 20;
 class DeviceContentsTest : public testing::Test {
  protected:
   void SetUp() override {
-    const auto file = PluginFile("cpu");
+    const auto file = PluginFile(cts::PjrtPlugin());
     ASSERT_TRUE(file.ok()) << file.status();
     const auto plugin = Plugin::Load(*file);
     ASSERT_TRUE(plugin.ok()) << plugin.status();

@@ -1,15 +1,18 @@
 // Benchmark of launches on a PJRT plugin's device: host time of hal::Stream::Launch beside the plugin's own Execute,
-// for the same program with all arguments updated in place. `make bench` runs it.
+// for the same program with all arguments updated in place. `make bench` runs it. HPU_BACKEND selects the plugin.
 #include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "benchmark/benchmark.h"
 #include "plugin/backends/pjrt/client/client.h"
 #include "plugin/backends/pjrt/compile_options.h"
 #include "plugin/backends/pjrt/helper_programs.h"
 #include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/base/flags/flags.h"
 #include "plugin/hal/backend.h"
 #include "tsl/platform/logging.h"
 #include "xla/client/xla_builder.h"
@@ -18,7 +21,13 @@
 namespace hpu::pjrt {
 namespace {
 
+constexpr absl::string_view kScheme = "pjrt:";
 constexpr int kFloats = 8;
+
+std::string Spec() {
+  const std::string chosen = flags::Backend();
+  return absl::StartsWith(chosen, kScheme) ? chosen : "pjrt:cpu";
+}
 
 // Adds 1 to each of `count` arrays, in place.
 hal::Program AddOne(int count) {
@@ -39,7 +48,7 @@ double SecondsOf(std::chrono::steady_clock::time_point begin) {
 
 void Plugins(benchmark::State& state) {
   const int count = static_cast<int>(state.range(0));
-  const Plugin& plugin = **Plugin::Load(PluginFile("cpu").value());
+  const Plugin& plugin = **Plugin::Load(PluginFile(absl::StripPrefix(Spec(), kScheme)).value());
   const auto client = Client::Create(plugin, {}).value();
   const auto executable = client->Compile(AddOne(count).hlo, CompileOptions(AddOne(count).hlo).value()).value();
   const std::vector<float> zeros(kFloats);
@@ -62,7 +71,7 @@ void Streams(benchmark::State& state) {
   const int count = static_cast<int>(state.range(0));
   hal::AcquireOptions options;
   options.memory_bytes = uint64_t{64} << 20;
-  const auto device = (*hal::GetBackend("pjrt:cpu"))->Acquire(options).value();
+  const auto device = (*hal::GetBackend(Spec()))->Acquire(options).value();
   const auto recipe = device->Compile(AddOne(count)).value();
   const auto memory = device->AllocateMemory(count * 256).value();
   const auto stream = device->CreateStream(hal::StreamKind::kCompute).value();

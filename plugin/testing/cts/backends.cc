@@ -7,9 +7,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "plugin/backends/pjrt/plugin_file.h"
 
 namespace hpu::cts {
 namespace {
+
+constexpr absl::string_view kPjrtScheme = "pjrt:";
 
 // Matches all of `text` against `pattern`, in which * stands for any text.
 bool Matches(absl::string_view pattern, absl::string_view text) {
@@ -31,23 +35,39 @@ std::vector<Listed> UnsupportedHere() {
 #endif
 }
 
+// The PJRT backend with the plugin that `spec` ("pjrt:…") names.
+BackendUnderTest Pjrt(const char* name, absl::string_view spec) {
+  BackendUnderTest backend;
+  backend.name = name;
+  backend.spec = std::string(spec);
+  backend.unsupported = UnsupportedHere();
+  const auto file = pjrt::PluginFile(absl::StripPrefix(spec, kPjrtScheme));
+  if (file.ok() && pjrt::IsForCpu(*file)) {
+    backend.unsupported.push_back(
+        {"StreamTest.EventsAreReachedWhenTheWorkBeforeThemHasEnded", "CPU plugins run short programs within the call"});
+  }
+  return backend;
+}
+
 // The PJRT backend with the CPU plugin in `file` of the Python packages. Null if that is not installed.
-std::optional<BackendUnderTest> Pjrt(const char* name, absl::string_view file) {
+std::optional<BackendUnderTest> InstalledPjrt(const char* name, absl::string_view file) {
   const std::string path = absl::StrCat(CTS_PACKAGES, "/", file);
   if (access(path.c_str(), R_OK) != 0) return std::nullopt;
-  BackendUnderTest pjrt;
-  pjrt.name = name;
-  pjrt.spec = absl::StrCat("pjrt:", path);
-  pjrt.unsupported = UnsupportedHere();
-  pjrt.unsupported.push_back(
-      {"StreamTest.EventsAreReachedWhenTheWorkBeforeThemHasEnded", "CPU plugins run short programs within the call"});
-  return pjrt;
+  return Pjrt(name, absl::StrCat(kPjrtScheme, path));
 }
 
 }  // namespace
 
+std::string PjrtPlugin() {
+  const char* chosen = std::getenv(kBackendVariable);
+  return chosen == nullptr ? "cpu" : std::string(absl::StripPrefix(chosen, kPjrtScheme));
+}
+
 const std::vector<BackendUnderTest>& Backends() {
   static const auto* backends = [] {
+    if (const char* chosen = std::getenv(kBackendVariable); chosen != nullptr) {
+      return new std::vector<BackendUnderTest>{Pjrt("chosen", chosen)};
+    }
     BackendUnderTest emulator;
     emulator.name = emulator.spec = "emulator";
     emulator.unsupported = UnsupportedHere();
@@ -62,8 +82,8 @@ const std::vector<BackendUnderTest>& Backends() {
     null.unsupported.push_back({"CommunicatorTest.*", "devices of the null backend reduce nothing among themselves"});
 
     auto* all = new std::vector<BackendUnderTest>{emulator, null};
-    for (const auto& pjrt : {Pjrt("pjrt_0_81", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"),
-                             Pjrt("pjrt_0_115", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so")}) {
+    for (const auto& pjrt : {InstalledPjrt("pjrt_0_81", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"),
+                             InstalledPjrt("pjrt_0_115", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so")}) {
       if (pjrt.has_value()) all->push_back(*pjrt);
     }
     if (const char* server = std::getenv(kServerVariable); server != nullptr) {

@@ -29,7 +29,13 @@ struct BackendUnderTest {
 // server.
 inline constexpr char kServerVariable[] = "CTS_SERVER";
 
+// Environment variable that selects one PJRT plugin (pjrt:cuda, pjrt:/path). The suites then run over it alone.
+inline constexpr char kBackendVariable[] = "CTS_BACKEND";
+
 const std::vector<BackendUnderTest>& Backends();
+
+// The plugin for tests of the PJRT backend's parts, as PluginFile takes it: of CTS_BACKEND, else "cpu".
+std::string PjrtPlugin();
 
 // The entry of `list` that matches `test` ("Suite.Test"), or nullptr.
 const Listed* Find(const std::vector<Listed>& list, const std::string& test);

@@ -28,7 +28,7 @@ class PrivateModules {
     path_ = path;
     setenv("HPU_MODULE_LOCK_DIR", path_.c_str(), 1);
 #ifdef HPU_HAVE_REMOTE
-    StartServer();
+    if (getenv(hpu::cts::kBackendVariable) == nullptr) StartServer();
 #endif
   }
   ~PrivateModules() {

@@ -23,7 +23,7 @@ class Buffer(ctypes.Structure):
 class Memory(ctypes.Structure):
     """hpu_memory: bytes of device memory, and the number of allocations."""
 
-    _fields_ = [(name, ctypes.c_int64) for name in ("in_use", "peak", "limit", "allocations", "workspace")]
+    _fields_ = [(name, ctypes.c_int64) for name in ("in_use", "peak", "limit", "allocations", "workspace", "reported")]
 
 
 _T = TypeVar("_T")

@@ -87,7 +87,7 @@ def _describe(index: int, argument: Any, constant: bool) -> Any:
         dtype, shape = _value_of(argument)
     node = tf.compat.v1.NodeDef(name=f"argument_{index}", op=kind)
     node.attr["dtype"].type = dtype.as_datatype_enum
-    if constant and isinstance(argument, tf.Tensor):
+    if constant and isinstance(argument, tf.Tensor) and kind != "VarHandleOp":
         node.op = "Const"
         node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(argument.numpy(), dtype))
     else:

@@ -1,0 +1,75 @@
+// Tests of Client on a plugin's device: what the plugin reports of itself, programs, copies.
+#include "plugin/backends/pjrt/client/client.h"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <numeric>
+#include <vector>
+
+#include "plugin/backends/pjrt/compile_options.h"
+#include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/testing/cts/fixture.h"
+
+namespace hpu::pjrt {
+namespace client_test {
+
+class PjrtClient : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto file = PluginFile(cts::PjrtPlugin());
+    ASSERT_TRUE(file.ok()) << file.status();
+    const auto plugin = Plugin::Load(*file);
+    ASSERT_TRUE(plugin.ok()) << plugin.status();
+    client_ = cts::Value(Client::Create(**plugin, {}));
+    ASSERT_NE(nullptr, client_);
+  }
+
+  std::unique_ptr<Client> client_;
+};
+
+// Prints "reported NAME: VALUE" for the reader of a log.
+TEST_F(PjrtClient, ReportsItself) {
+  const auto report = [](absl::string_view name, const auto& value) {
+    std::cout << "reported " << name << ": " << value << "\n";
+  };
+  const Plugin& plugin = client_->plugin();
+  report("PJRT C API", plugin.version());
+  report("build", plugin.build_id());
+  report("platform", client_->platform_name());
+  report("platform version", client_->platform_version());
+  report("device kind", client_->device_kind());
+  for (const auto& [name, value] : plugin.attributes()) report(name, value);
+  EXPECT_NE("", client_->platform_name());
+  EXPECT_NE("", client_->device_kind());
+  const auto stats = client_->memory_stats();
+  if (absl::IsUnimplemented(stats.status())) {
+    report("memory", "not counted");
+    return;
+  }
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  report("bytes in use", stats->in_use);
+  report("limit in bytes", stats->limit);
+  EXPECT_GT(stats->limit, 0);
+  EXPECT_LE(stats->in_use, stats->limit);
+}
+
+TEST_F(PjrtClient, CopiesReturnWhatWasCopied) {
+  std::vector<int> numbers(1 << 20);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const uint64_t bytes = numbers.size() * sizeof(int);
+  const BufferHandle buffer = cts::Value(client_->ToDevice(numbers.data(), bytes, nullptr));
+  ASSERT_NE(nullptr, buffer);
+  ASSERT_OK(cts::Value(client_->Ready(buffer.get())).Await());
+  std::vector<int> copied(numbers.size());
+  ASSERT_OK(cts::Value(client_->ToHost(buffer.get(), copied.data(), bytes)).Await());
+  EXPECT_TRUE(numbers == copied);  // EXPECT_EQ would print every number
+}
+
+TEST_F(PjrtClient, DamagedProgramsAreErrors) {
+  EXPECT_FALSE(client_->Compile("no program", CompileOptions("").value()).ok());
+  EXPECT_FALSE(client_->CompileText("no program", CompileOptions("").value()).ok());
+}
+
+}  // namespace client_test
+}  // namespace hpu::pjrt

@@ -1,0 +1,86 @@
+"""Times a recorded train step under JAX. Run by the machine's own Python: needs JAX and NumPy, nothing of the kit.
+
+jax_step.py STEP.hlo STEP.json cpu|cuda RESULT.json
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+import time
+from typing import Any
+
+_ROUNDS = 5
+_ROUND_SECONDS = 1.0
+_TYPES = {"PRED": "bool", "F32": "float32", "F64": "float64", "BF16": "bfloat16", "F16": "float16"}
+_TYPES |= {f"{sign}{bits}": f"{name}int{bits}" for sign, name in (("S", ""), ("U", "u")) for bits in (8, 16, 32, 64)}
+
+
+def compile_step(hlo: bytes, platform: str) -> tuple[Any, Any]:
+    """Compiles the program with JAX's client; returns the executable and its device."""
+    import jax
+    from jax.extend import backend
+    from jaxlib import _jax
+
+    jax.config.update("jax_enable_x64", True)
+    client = backend.get_backend(platform)
+    device = client.local_devices()[0]
+    module = _jax.mlir.hlo_to_stablehlo(hlo)
+    devices = _jax.DeviceList((device,))
+    return client.compile_and_load(module, devices, _jax.CompileOptions()), device
+
+
+def make_arguments(shapes: list[dict[str, Any]], device: Any) -> list[Any]:
+    """Returns small numbers on the device."""
+    import jax
+    import numpy as np
+
+    generator = np.random.default_rng(0)
+    arguments = []
+    for shape in shapes:
+        dtype = jax.numpy.dtype(_TYPES[shape["type"]])
+        values = generator.random(shape["dimensions"], np.float32) * 0.1
+        arguments.append(jax.device_put(np.asarray(values).astype(dtype), device))
+    return arguments
+
+
+def time_step(executable: Any, arguments: list[Any], aliases: list[tuple[int, int]]) -> float:
+    """Returns the best mean time of a step, in seconds. Each step updates the variables that the next one reads."""
+    current = list(arguments)
+
+    def steps(count: int) -> float:
+        begin = time.perf_counter()
+        for _ in range(count):
+            results = executable.execute_sharded(current).disassemble_into_single_device_arrays()
+            for result, argument in aliases:
+                (current[argument],) = results[result]
+        for (array,) in results:
+            array.block_until_ready()
+        return (time.perf_counter() - begin) / count
+
+    steps(1)
+    count = max(1, round(_ROUND_SECONDS / steps(3)))
+    return min(steps(count) for _ in range(_ROUNDS))
+
+
+def main(hlo: str, step: str, platform: str, result: str) -> int:
+    import jax
+
+    begin = time.perf_counter()
+    executable, device = compile_step(pathlib.Path(hlo).read_bytes(), platform)
+    compiled = time.perf_counter() - begin
+    interface = json.loads(pathlib.Path(step).read_text())
+    arguments = make_arguments(interface["arguments"], device)
+    found = {
+        "jax": jax.__version__,
+        "device": device.device_kind,
+        "compile_seconds": compiled,
+        "seconds": time_step(executable, arguments, interface["aliases"]),
+    }
+    pathlib.Path(result).write_text(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

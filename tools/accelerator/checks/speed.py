@@ -1,0 +1,84 @@
+"""Check 8: time of a train step on the HPU beside the same HLO run by the machine's JAX. speed.py MODEL.
+
+The two run one after the other, since a card's client takes most of the memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+from tools.accelerator.checks import outcome
+
+_PRECISIONS = ("float32", "bfloat16")
+_JAX_SECONDS = 100
+_MAX_TEXT = 300
+
+
+def _ours(model: str, precision: str) -> dict[str, Any]:
+    """Raises CalledProcessError."""
+    file = outcome.scratch() / "ours.json"
+    command = [sys.executable, "-m", "tools.accelerator.checks.step_time", model, precision, str(file)]
+    subprocess.run(command, check=True)
+    result: dict[str, Any] = json.loads(file.read_text())
+    return result
+
+
+def _jax(model: str, precision: str) -> dict[str, Any] | str:
+    """Returns the times, or why there are none."""
+    environment = json.loads(pathlib.Path(os.environ["KIT_TARGET_ENVIRONMENT"]).read_text())
+    steps = outcome.kit() / "corpus" / "steps"
+    file = outcome.scratch() / "jax.json"
+    file.unlink(missing_ok=True)
+    command = [
+        os.environ["KIT_TARGET_PYTHON"],
+        str(pathlib.Path(__file__).with_name("jax_step.py")),
+        str(steps / f"{model}.{precision}.hlo"),
+        str(steps / f"{model}.{precision}.json"),
+        "cpu" if outcome.is_cpu() else "cuda",
+        str(file),
+    ]
+    try:
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=_JAX_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return f"JAX: no result in {_JAX_SECONDS} s"
+    sys.stdout.write(done.stdout)
+    if done.returncode != 0 or not file.exists():
+        lines = [line for line in done.stdout.splitlines() if line.strip()] or [f"exit code {done.returncode}"]
+        return f"JAX: {lines[-1][:_MAX_TEXT]}"
+    result: dict[str, Any] = json.loads(file.read_text())
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model")
+    model = parser.parse_args().model
+    values: dict[str, Any] = {}
+    shown, compared = [], True
+    for precision in _PRECISIONS:
+        ours = _ours(model, precision)
+        theirs = _jax(model, precision)
+        values[precision] = {"HPU, ms": 1e3 * ours["seconds"], "HPU's first step, s": ours["first_seconds"]}
+        if isinstance(theirs, str):
+            compared = False
+            values[precision]["JAX"] = theirs
+            shown.append(f"{precision} {1e3 * ours['seconds']:.3g} ms, {theirs}")
+            continue
+        ratio = ours["seconds"] / theirs["seconds"]
+        values[precision] |= {"JAX, ms": 1e3 * theirs["seconds"], "ratio": ratio}
+        values[precision] |= {"JAX's compilation, s": theirs["compile_seconds"], "JAX": theirs["jax"]}
+        shown.append(f"{precision} {1e3 * ours['seconds']:.3g} ms, JAX {1e3 * theirs['seconds']:.3g} ms, {ratio:.2f}")
+    summary = "; ".join(shown)
+    return outcome.report(True, summary, values) if compared else outcome.skip(f"no comparison: {summary}", values)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Times a train step on the HPU, its batch and variables in device memory. step_time.py MODEL PRECISION FILE."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import time
+
+import tensorflow as tf
+
+from benchmarks.models import PROBLEMS, Trainer
+from benchmarks.train_step import repeated
+from habana_frameworks.tensorflow import load_habana_module
+from tools.accelerator import record
+from tools.accelerator.checks import outcome
+
+_ROUNDS = 5
+_ROUND_SECONDS = 1.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", choices=PROBLEMS)
+    parser.add_argument("precision", choices=record.PRECISIONS)
+    parser.add_argument("file", type=pathlib.Path)
+    arguments = parser.parse_args()
+    load_habana_module()
+    tf.keras.mixed_precision.set_global_policy(record.PRECISIONS[arguments.precision])
+    problem = PROBLEMS[arguments.model]
+    steps = repeated(Trainer(problem, outcome.HPU), problem.batch())
+    begin = time.perf_counter()
+    steps(1)
+    first = time.perf_counter() - begin
+    begin = time.perf_counter()
+    steps(3)
+    count = max(1, round(_ROUND_SECONDS / ((time.perf_counter() - begin) / 3)))
+    rounds = []
+    for _ in range(_ROUNDS):
+        begin = time.perf_counter()
+        steps(count)
+        rounds.append((time.perf_counter() - begin) / count)
+    arguments.file.write_text(json.dumps({"first_seconds": first, "seconds": min(rounds)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Records the corpus of the accelerator kit: references on the CPU, the programs' HLO, and train steps for JAX.
+
+python -m tools.accelerator.record --out DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import sys
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.compiler.xla import xla_data_pb2
+from tensorflow.compiler.xla.service import hlo_pb2
+
+from benchmarks.models import PROBLEMS, Trainer
+from habana_frameworks.tensorflow import load_habana_module
+from tools.accelerator import programs, run
+from tools.accelerator.corpus import Reference, checksum
+
+CPU, HPU = "/device:CPU:0", "/device:HPU:0"
+PRECISIONS = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
+"""Keras's policies by precision."""
+
+
+def record_program(name: str, folder: pathlib.Path) -> None:
+    """Writes NAME.npz, NAME.hlo, and NAME.highest.hlo, whose products are in full precision instead of TF32."""
+    built = programs.build(name, CPU)
+    inputs = checksum([tensor.numpy() for tensor in built.inputs])
+    with tf.device(CPU):
+        results = tf.function(built.function)(*built.inputs)
+    Reference.of(inputs, programs.flat_results(built, results)).write(folder / f"{name}.npz")
+    for suffix, tf32 in (("", True), (".highest", False)):
+        tf.config.experimental.enable_tensor_float_32_execution(tf32)
+        on_hpu = programs.build(name, HPU)
+        show = tf.function(on_hpu.function, jit_compile=True).experimental_get_compiler_ir(*on_hpu.inputs)
+        (folder / f"{name}{suffix}.hlo").write_bytes(show(stage="hlo_serialized", device_name=HPU))
+    tf.config.experimental.enable_tensor_float_32_execution(True)
+
+
+def record_step(name: str, precision: str, folder: pathlib.Path) -> None:
+    """Writes a train step's NAME.PRECISION.hlo, and NAME.PRECISION.json with its interface."""
+    tf.keras.mixed_precision.set_global_policy(PRECISIONS[precision])
+    trainer = Trainer(PROBLEMS[name], HPU, jit_compile=True)
+    hlo = trainer.hlo(*trainer.to_device(PROBLEMS[name].batch()))
+    (folder / f"{name}.{precision}.hlo").write_bytes(hlo)
+    (folder / f"{name}.{precision}.json").write_text(json.dumps(interface_of(hlo)))
+    tf.keras.mixed_precision.set_global_policy("float32")
+
+
+def interface_of(hlo: bytes) -> dict[str, Any]:
+    """Returns type and shape of each argument of a program, and which results take the memory of which arguments."""
+    module = hlo_pb2.HloModuleProto.FromString(hlo)
+    arguments = [
+        {"type": xla_data_pb2.PrimitiveType.Name(shape.element_type), "dimensions": list(shape.dimensions)}
+        for shape in module.host_program_shape.parameters
+    ]
+    aliases = [(entry.output_shape_index[0], entry.parameter_number) for entry in module.input_output_alias.entries]
+    return {"arguments": arguments, "aliases": aliases}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=pathlib.Path, required=True, metavar="DIR")
+    out: pathlib.Path = parser.parse_args().out
+    load_habana_module()
+    (out / "programs").mkdir(parents=True, exist_ok=True)
+    (out / "steps").mkdir(exist_ok=True)
+    for name in (*run.OTHER_PROGRAMS, *run.PROGRAMS):
+        record_program(name, out / "programs")
+        print(name, flush=True)
+    for name in run.MODELS:
+        for precision in PRECISIONS:
+            record_step(name, precision, out / "steps")
+            print(name, precision, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
