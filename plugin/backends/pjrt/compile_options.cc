@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/program/determinism.h"
@@ -26,8 +27,11 @@ absl::StatusOr<std::map<std::string, std::string>> ParseXlaFlags(absl::string_vi
   return settings;
 }
 
-absl::StatusOr<std::string> CompileOptions(absl::string_view hlo) {
+absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo) {
   HPU_ASSIGN_OR_RETURN(auto settings, ParseXlaFlags(flags::PjrtXlaFlags()));
+  // XLA of JAX 0.11.2 calls its own vector functions for arctangents and the like with arguments in 256-bit registers,
+  // but compiles these functions without such registers. They then return garbage.
+  if (IsForCpu(plugin_file)) settings.emplace("xla_cpu_prefer_vector_width", "128");
   xla::HloModuleProto program;
   if (program.ParseFromArray(hlo.data(), static_cast<int>(hlo.size())) && RequiresDeterminism(program)) {
     settings["xla_gpu_deterministic_ops"] = "true";

@@ -14,9 +14,10 @@ namespace hpu::pjrt {
 // value means true. // InvalidArgument for an entry without "--".
 absl::StatusOr<std::map<std::string, std::string>> ParseXlaFlags(absl::string_view text);
 
-// A serialised xla::CompileOptionsProto for one device: HPU_PJRT_XLA_FLAGS, and what the program asks for. `hlo`:
-// serialised xla::HloModuleProto. InvalidArgument if HPU_PJRT_XLA_FLAGS cannot be parsed.
-absl::StatusOr<std::string> CompileOptions(absl::string_view hlo);
+// A serialised xla::CompileOptionsProto for one device of the plugin in `plugin_file`: HPU_PJRT_XLA_FLAGS, and what the
+// program and the plugin need. `hlo`: serialised xla::HloModuleProto. InvalidArgument if HPU_PJRT_XLA_FLAGS cannot be
+// parsed.
+absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo);
 
 // Settings that change what plugins compile, beside the program: HPU_PJRT_XLA_FLAGS and XLA_FLAGS, which plugins read
 // themselves. Part of a device's compiler target.

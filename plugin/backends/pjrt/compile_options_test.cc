@@ -16,7 +16,7 @@ using cts::ScopedVariable;
 // The XLA settings for a program, by name.
 std::map<std::string, std::string> SettingsFor(const xla::HloModuleProto& program) {
   xla::CompileOptionsProto options;
-  EXPECT_TRUE(options.ParseFromString(CompileOptions(program.SerializeAsString()).value()));
+  EXPECT_TRUE(options.ParseFromString(CompileOptions("plugin.so", program.SerializeAsString()).value()));
   std::map<std::string, std::string> settings;
   for (const auto& [name, value] : options.env_option_overrides()) {
     settings[name] = value.has_bool_field() ? (value.bool_field() ? "true" : "false") : value.string_field();
@@ -36,6 +36,18 @@ TEST(CompileOptionsTest, ADeterministicProgramGetsDeterministicCode) {
   EXPECT_TRUE(SettingsFor(program).empty());
   RequireDeterminism(&program);
   EXPECT_EQ("true", SettingsFor(program)["xla_gpu_deterministic_ops"]);
+}
+
+TEST(CompileOptionsTest, CpuPluginsDoNotUseWideVectorsUnlessAsked) {
+  const std::string file = "packages/pjrt_c_api_cpu_plugin.so";
+  const auto width = [&] {
+    xla::CompileOptionsProto options;
+    EXPECT_TRUE(options.ParseFromString(CompileOptions(file, "").value()));
+    return options.env_option_overrides().at("xla_cpu_prefer_vector_width").string_field();
+  };
+  EXPECT_EQ("128", width());
+  const ScopedVariable flags("HPU_PJRT_XLA_FLAGS", "--xla_cpu_prefer_vector_width=256");
+  EXPECT_EQ("256", width());
 }
 
 TEST(CompileOptionsTest, SettingsArePartOfTheCompilerTarget) {

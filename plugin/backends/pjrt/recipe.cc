@@ -10,7 +10,7 @@ namespace hpu::pjrt {
 absl::StatusOr<std::shared_ptr<const PjrtRecipe>> PjrtRecipe::Compile(const Client& client, const std::string& target,
                                                                       const hal::Program& program) {
   HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
-  HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(program.hlo));
+  HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(client.plugin().path(), program.hlo));
   auto executable = client.Compile(program.hlo, options);
   if (!executable.ok()) {
     return absl::Status(executable.status().code(),

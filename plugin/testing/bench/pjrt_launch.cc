@@ -50,7 +50,8 @@ void Plugins(benchmark::State& state) {
   const int count = static_cast<int>(state.range(0));
   const Plugin& plugin = **Plugin::Load(PluginFile(absl::StripPrefix(Spec(), kScheme)).value());
   const auto client = Client::Create(plugin, {}).value();
-  const auto executable = client->Compile(AddOne(count).hlo, CompileOptions(AddOne(count).hlo).value()).value();
+  const auto executable =
+      client->Compile(AddOne(count).hlo, CompileOptions(client->plugin().path(), AddOne(count).hlo).value()).value();
   const std::vector<float> zeros(kFloats);
   std::vector<BufferHandle> owned;
   for (int i = 0; i < count; ++i) owned.push_back(client->ToDevice(zeros.data(), kFloats * 4, nullptr).value());

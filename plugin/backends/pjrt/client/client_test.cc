@@ -67,8 +67,8 @@ TEST_F(PjrtClient, CopiesReturnWhatWasCopied) {
 }
 
 TEST_F(PjrtClient, DamagedProgramsAreErrors) {
-  EXPECT_FALSE(client_->Compile("no program", CompileOptions("").value()).ok());
-  EXPECT_FALSE(client_->CompileText("no program", CompileOptions("").value()).ok());
+  EXPECT_FALSE(client_->Compile("no program", CompileOptions("plugin.so", "").value()).ok());
+  EXPECT_FALSE(client_->CompileText("no program", CompileOptions("plugin.so", "").value()).ok());
 }
 
 }  // namespace client_test

@@ -29,6 +29,7 @@ class Topology {
 
   // The same texts that a client on the device returns.
   const std::string& platform_version() const { return platform_version_; }
+  const Plugin& plugin() const { return plugin_; }
   const std::string& device_kind() const { return device_kind_; }
 
   // `hlo`: serialised xla::HloModuleProto. `options`: serialised xla::CompileOptionsProto. May take minutes.
