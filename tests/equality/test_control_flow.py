@@ -256,7 +256,7 @@ def test_recurrent_model_trains() -> None:
     assert_launched()
 
 
-def recurrent_losses(device: str, length: int | None, steps: int) -> list[float]:
+def recurrent_losses(device: str, length: int | None, steps: int, jit_compile: bool | None = None) -> list[float]:
     """Losses of train steps of two recurrent layers from the same weights, over sequences of six."""
     inputs = np.random.default_rng(4).standard_normal((3, 6, 4), dtype=np.float32)
     with tf.device(device):
@@ -266,7 +266,7 @@ def recurrent_losses(device: str, length: int | None, steps: int) -> list[float]
             generator = np.random.default_rng(5)
             layer.set_weights([generator.standard_normal(weight.shape) for weight in layer.get_weights()])
 
-    @tf.function(input_signature=[tf.TensorSpec((3, length, 4))])
+    @tf.function(input_signature=[tf.TensorSpec((3, length, 4))], jit_compile=jit_compile)
     def recurrent_step(x: tf.Tensor) -> tf.Tensor:
         variables = [variable for layer in layers for variable in layer.trainable_variables]
         with tf.GradientTape() as tape:
@@ -290,3 +290,8 @@ def test_calls_of_recurrent_layers_are_inlined_with_their_gradients(length: int 
     refused = {refusal.op for refusal in report_of("recurrent_step").refusals}
     assert "TensorListPushBack" in refused and "PartitionedCall" not in refused
     assert_launched()
+
+
+def test_train_steps_of_recurrent_layers_compile_whole() -> None:
+    expected = recurrent_losses(CPU, 6, steps=4)
+    np.testing.assert_allclose(recurrent_losses(HPU, 6, steps=4, jit_compile=True), expected, rtol=1e-5)

@@ -51,6 +51,8 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
       if (type == tensorflow::DT_RESOURCE || type == tensorflow::DT_INT32) input_memory[i] = tensorflow::HOST_MEMORY;
     }
     for (int i : constants) {
+      // A variable is read in the cluster, even if the cluster needs its value at compile time.
+      if (cluster.kinds[i] == Kind::kVariable) continue;
       cluster.kinds[i] = Kind::kConstant;
       input_memory[i] = tensorflow::HOST_MEMORY;
     }
