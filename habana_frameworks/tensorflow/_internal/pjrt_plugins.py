@@ -100,9 +100,13 @@ def drives_nvidia_cards(name: str) -> bool:
     return PluginFile(pathlib.Path(name)).is_for_nvidia
 
 
+def card_files(devices: pathlib.Path) -> list[pathlib.Path]:
+    """Returns the device files of NVIDIA cards in `devices`, which is /dev outside tests."""
+    return sorted(path for path in devices.glob("nvidia*") if path.name.removeprefix("nvidia").isdecimal())
+
+
 def _has_card() -> bool:
-    names = {path.name for path in _DEVICES.glob("*")}
-    return "dxg" in names or any(name.removeprefix("nvidia").isdecimal() for name in names if name.startswith("nvidia"))
+    return (_DEVICES / "dxg").exists() or bool(card_files(_DEVICES))
 
 
 def _has_driver() -> bool:

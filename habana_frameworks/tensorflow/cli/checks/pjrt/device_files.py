@@ -6,6 +6,7 @@ import os
 import pathlib
 from collections.abc import Iterator
 
+from habana_frameworks.tensorflow._internal import pjrt_plugins
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 _DEVICES = pathlib.Path("/dev")
@@ -21,7 +22,7 @@ def check() -> Iterator[Finding]:
     if (_DEVICES / "dxg").exists():
         yield Finding("device files", Level.OK, f"{_DEVICES / 'dxg'} (Windows Subsystem for Linux)")
         return
-    cards = sorted(path for path in _DEVICES.glob("nvidia*") if path.name.removeprefix("nvidia").isdecimal())
+    cards = pjrt_plugins.card_files(_DEVICES)
     control, memory = _DEVICES / "nvidiactl", _DEVICES / "nvidia-uvm"
     absent = [] if cards else [str(_DEVICES / "nvidia0")]
     absent += [] if control.exists() else [str(control)]
