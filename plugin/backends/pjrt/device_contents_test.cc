@@ -10,7 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/backends/pjrt/client/client_fixture.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/cts/programs.h"
 
@@ -26,15 +26,11 @@ constexpr hal::DeviceAddress kX = 1 << 20;
 constexpr hal::DeviceAddress kD = 2 << 20;
 constexpr hal::DeviceAddress kElsewhere = 3 << 20;
 
-class DeviceContentsTest : public testing::Test {
+class DeviceContentsTest : public ClientFixture {
  protected:
   void SetUp() override {
-    const auto file = PluginFile(cts::PjrtPlugin());
-    ASSERT_TRUE(file.ok()) << file.status();
-    const auto plugin = Plugin::Load(*file);
-    ASSERT_TRUE(plugin.ok()) << plugin.status();
-    client_ = cts::Value(Client::Create(**plugin, {}));
-    ASSERT_NE(nullptr, client_);
+    ClientFixture::SetUp();
+    if (HasFatalFailure()) return;
     contents_ = std::make_unique<DeviceContents>(*client_, /*donates=*/true);
     recipe_ = cts::Value(PjrtRecipe::Compile(*client_, "target", cts::AddInPlace(kCount)));
     ASSERT_NE(nullptr, recipe_);
@@ -70,7 +66,6 @@ class DeviceContentsTest : public testing::Test {
     return cts::Value(client_->DeviceMemory(pieces.at(0).buffer->handle.get()));
   }
 
-  std::unique_ptr<Client> client_;
   std::unique_ptr<DeviceContents> contents_;
   std::shared_ptr<const PjrtRecipe> recipe_;
 };

@@ -7,26 +7,14 @@
 #include <numeric>
 #include <vector>
 
+#include "plugin/backends/pjrt/client/client_fixture.h"
 #include "plugin/backends/pjrt/compile_options.h"
-#include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::pjrt {
 namespace client_test {
 
-class PjrtClient : public testing::Test {
- protected:
-  void SetUp() override {
-    const auto file = PluginFile(cts::PjrtPlugin());
-    ASSERT_TRUE(file.ok()) << file.status();
-    const auto plugin = Plugin::Load(*file);
-    ASSERT_TRUE(plugin.ok()) << plugin.status();
-    client_ = cts::Value(Client::Create(**plugin, {}));
-    ASSERT_NE(nullptr, client_);
-  }
-
-  std::unique_ptr<Client> client_;
-};
+using PjrtClient = ClientFixture;
 
 // Prints "reported NAME: VALUE" for the reader of a log.
 TEST_F(PjrtClient, ReportsItself) {
