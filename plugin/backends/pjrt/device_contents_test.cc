@@ -10,9 +10,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/backends/pjrt/client/client_fixture.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/cts/programs.h"
+#include "plugin/testing/pjrt_client.h"
 
 namespace hpu::pjrt {
 namespace device_contents_test {

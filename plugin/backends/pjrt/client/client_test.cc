@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
-#include "plugin/backends/pjrt/client/client_fixture.h"
 #include "plugin/backends/pjrt/compile_options.h"
 #include "plugin/testing/cts/fixture.h"
+#include "plugin/testing/pjrt_client.h"
 
 namespace hpu::pjrt {
 namespace client_test {

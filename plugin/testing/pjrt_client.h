@@ -1,6 +1,6 @@
 // Fixture of tests that need a client.
-#ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_CLIENT_FIXTURE_H_
-#define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_CLIENT_FIXTURE_H_
+#ifndef HPU_PLUGIN_TESTING_PJRT_CLIENT_H_
+#define HPU_PLUGIN_TESTING_PJRT_CLIENT_H_
 
 #include <gtest/gtest.h>
 
@@ -29,4 +29,4 @@ class ClientFixture : public testing::Test {
 
 }  // namespace hpu::pjrt
 
-#endif  // HPU_PLUGIN_BACKENDS_PJRT_CLIENT_CLIENT_FIXTURE_H_
+#endif  // HPU_PLUGIN_TESTING_PJRT_CLIENT_H_
