@@ -3,6 +3,9 @@ jit_compile=True on the CPU; for several numbers of arguments.
 
 On the HPU the function runs without jit_compile (TensorFlow's executor runs a graph that contains the cluster) and with
 jit_compile=True (the call is the cluster).
+
+With --backend pjrt:NAME the device computes, and a second table compares the host time of a stream's launch with the
+plugin's own Execute (hpu_bench, which `make bench` builds).
 """
 
 from __future__ import annotations
@@ -16,11 +19,9 @@ from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# The null backend accepts launches but does no work, so only the host's time remains.
-os.environ.setdefault("HPU_BACKEND", "null")
-
 import tensorflow as tf
 
+from benchmarks import hpu_bench
 from benchmarks.measure import Times, in_turns
 from habana_frameworks.tensorflow import habana_device, load_habana_module, statistics
 
@@ -87,6 +88,25 @@ def as_json(times: Times, counts: list[int]) -> dict[str, Any]:
     return {"backend": habana_device.info()["backend"], "launches": rows, "growth": growth}
 
 
+def client_launches(backend: str) -> list[dict[str, float]]:
+    """Returns host time of a stream's launch and of the plugin's Execute, in seconds, by number of arguments."""
+    times = hpu_bench.best_times("launch by", {"HPU_BACKEND": backend})
+    found: dict[int, dict[str, float]] = {}
+    for name, seconds in times.items():
+        way, arguments = name.split("/")[:2]
+        row = found.setdefault(int(arguments), {"arguments": int(arguments)})
+        row["stream_seconds" if "stream" in way else "execute_seconds"] = seconds
+    return [row | {"ratio": row["stream_seconds"] / row["execute_seconds"]} for row in found.values()]
+
+
+def print_client_launches(rows: list[dict[str, float]]) -> None:
+    print("one launch, in microseconds (best of three)")
+    print(f"{'arguments':>9}  {'stream':>10}  {'Execute':>10}  {'ratio':>6}")
+    for row in rows:
+        stream, execute = 1e6 * row["stream_seconds"], 1e6 * row["execute_seconds"]
+        print(f"{row['arguments']:>9}  {stream:>10.1f}  {execute:>10.1f}  {row['ratio']:>6.2f}")
+
+
 def print_result(data: dict[str, Any]) -> None:
     print(f"one call, in microseconds (backend {data['backend']}; median, quartiles)")
     heads = ("HPU", "HPU, jit_compile", "CPU, jit_compile")
@@ -108,6 +128,11 @@ def print_result(data: dict[str, Any]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--backend",
+        default=os.environ.get("HPU_BACKEND", "null"),
+        help="device, as in HPU_BACKEND (default: null, which accepts launches but computes nothing)",
+    )
     parser.add_argument("--arguments", nargs="+", type=int, default=[2, 25, 100, 400], help="numbers of arguments")
     parser.add_argument("--rounds", type=int, default=21, help="turns of each way (default: 21)")
     parser.add_argument("--seconds", type=float, default=0.2, help="length of a turn (default: 0.2)")
@@ -116,12 +141,17 @@ def main() -> int:
     counts = sorted(arguments.arguments)
     if counts[0] < 2:
         parser.error("a cluster needs at least 2 arguments here")
+    os.environ["HPU_BACKEND"] = arguments.backend
     load_habana_module()
     data = as_json(measure(counts, arguments.rounds, arguments.seconds), counts)
+    if arguments.backend.startswith("pjrt:"):
+        data["client"] = client_launches(arguments.backend)
     if arguments.json:
         print(json.dumps(data, indent=2))
     else:
         print_result(data)
+        if "client" in data:
+            print_client_launches(data["client"])
     return 0
 
 

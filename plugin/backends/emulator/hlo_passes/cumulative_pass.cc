@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "plugin/backends/emulator/kernels/cumulative.h"
+#include "plugin/base/status_macros.h"
+#include "xla/service/hlo_creation_utils.h"
 #include "xla/service/pattern_matcher.h"
 #include "xla/window_util.h"
 
@@ -14,28 +16,36 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-std::optional<Cumulative> Describe(const xla::Window& window, const xla::Shape& shape) {
-  Cumulative sum;
-  bool found = false;
+// A cumulative reduction along one dimension. With `from_neutral`, the result has one more element, which is the
+// neutral element and comes first (last in reverse).
+struct Description {
+  Cumulative kernel;
+  int64_t dimension = -1;
+  bool from_neutral = false;
+};
+
+std::optional<Description> Describe(const xla::Window& window, const xla::Shape& shape) {
+  Description found;
+  Cumulative& sum = found.kernel;
   for (int64_t i = 0; i < shape.rank(); ++i) {
     const xla::WindowDimension& d = window.dimensions(i);
     if (xla::window_util::IsTrivialWindowDimension(d)) {
-      (found ? sum.inner : sum.outer) *= shape.dimensions(i);
+      (found.dimension < 0 ? sum.outer : sum.inner) *= shape.dimensions(i);
       continue;
     }
     const int64_t before = d.padding_low(), after = d.padding_high(), size = shape.dimensions(i);
-    if (found || d.size() != size || d.stride() != 1 || d.window_dilation() != 1 || d.base_dilation() != 1 ||
-        (before != 0 && after != 0)) {
+    if (found.dimension >= 0 || d.size() != size || d.stride() != 1 || d.window_dilation() != 1 ||
+        d.base_dilation() != 1 || (before != 0 && after != 0)) {
       return std::nullopt;
     }
-    found = true;
+    found.dimension = i;
     sum.size = size;
     sum.reverse = before == 0;
     const int64_t padding = before + after;
     if (padding != size - 1 && padding != size) return std::nullopt;
-    sum.from_neutral = padding == size;
+    found.from_neutral = padding == size;
   }
-  return found ? std::optional(sum) : std::nullopt;
+  return found.dimension < 0 ? std::nullopt : std::optional(found);
 }
 
 // True for max + log1p(exp(max is finite ? min - max : -|max|)) of two scalars, as tf2xla writes it.
@@ -73,11 +83,17 @@ absl::StatusOr<HloInstruction*> CumulativeKernel(HloInstruction* reduction, Kern
   const std::optional<Cumulative::Function> function = FunctionOf(reduction->to_apply());
   if (!function.has_value() || !BeginsNeutral(reduction, *function)) return nullptr;
   if (*function == Cumulative::Function::kLogAddExp && *type != NumberType::kFloat32) return nullptr;
-  std::optional<Cumulative> kernel = Describe(reduction->window(), shape);
-  if (!kernel.has_value()) return nullptr;
-  kernel->function = *function;
-  kernel->type = *type;
-  return calls->Add(kernel->Spec(), {reduction->mutable_operand(0)}, reduction->shape());
+  std::optional<Description> found = Describe(reduction->window(), shape);
+  if (!found.has_value()) return nullptr;
+  found->kernel.function = *function;
+  found->kernel.type = *type;
+  HPU_ASSIGN_OR_RETURN(HloInstruction * result,
+                       calls->Add(found->kernel.Spec(), {reduction->mutable_operand(0)}, shape));
+  if (!found->from_neutral) return result;
+  xla::PaddingConfig padding = xla::MakeNoPaddingConfig(shape.rank());
+  xla::PaddingConfig::PaddingConfigDimension* edge = padding.mutable_dimensions(found->dimension);
+  found->kernel.reverse ? edge->set_edge_padding_high(1) : edge->set_edge_padding_low(1);
+  return xla::MakePadHlo(result, reduction->mutable_operand(1), padding);
 }
 
 }  // namespace

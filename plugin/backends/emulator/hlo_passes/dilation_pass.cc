@@ -1,5 +1,7 @@
 #include "plugin/backends/emulator/hlo_passes/dilation_pass.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,25 +27,29 @@ std::optional<Dilation::Of> Named(absl::string_view word) {
   return std::nullopt;
 }
 
-// Parses the attribute, which does not contain the sizes of the arrays.
-std::optional<Dilation> Parse(const std::string& text) {
+// The attributes of the operation; `sizes` lacks the sizes of the arrays.
+struct Attributes {
+  Dilation sizes;
+  int64_t row_pad = 0;  // before the first row
+  int64_t column_pad = 0;
+};
+
+std::optional<Attributes> Parse(const std::string& text) {
   const std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
   const std::optional<Dilation::Of> of = Named(words[0]);
   if (words.size() != 7 || !of.has_value()) return std::nullopt;
-  Dilation dilation;
-  dilation.of = *of;
-  for (const bool rows : {true, false}) {
-    Dilation::Dimension& d = rows ? dilation.rows : dilation.columns;
-    const size_t first = rows ? 1 : 4;
-    if (!absl::SimpleAtoi(words[first], &d.stride) || !absl::SimpleAtoi(words[first + 1], &d.rate) ||
-        !absl::SimpleAtoi(words[first + 2], &d.pad_low)) {
-      return std::nullopt;
-    }
+  Attributes attributes;
+  attributes.sizes.of = *of;
+  Dilation::Dimension &rows = attributes.sizes.rows, &columns = attributes.sizes.columns;
+  int64_t* const numbers[] = {&rows.stride,    &rows.rate,    &attributes.row_pad,
+                              &columns.stride, &columns.rate, &attributes.column_pad};
+  for (size_t i = 0; i < 6; ++i) {
+    if (!absl::SimpleAtoi(words[i + 1], numbers[i])) return std::nullopt;
   }
-  return dilation;
+  return attributes;
 }
 
-// Fills in the sizes; false unless operands and result are valid.
+// Fills in the sizes of the arrays; false unless operands and result are valid.
 bool FillIn(const HloInstruction& call, Dilation* dilation) {
   const bool gradient = dilation->of != Dilation::Of::kMaxima;
   if (call.operand_count() != (gradient ? 3 : 2)) return false;
@@ -67,10 +73,28 @@ bool FillIn(const HloInstruction& call, Dilation* dilation) {
           HasDims(call.shape(), dilation->of == Dilation::Of::kInput ? images.dimensions() : filter.dimensions()));
 }
 
+// Whether TensorFlow's padding SAME, or VALID, implies this number of outputs and padding before the first pixel.
+bool Implies(bool same_padding, const Dilation::Dimension& d, int64_t pad) {
+  if (d.stride <= 0 || d.rate <= 0) return false;
+  const int64_t span = (d.window - 1) * d.rate + 1;
+  const int64_t output = ((same_padding ? d.input : d.input - span + 1) + d.stride - 1) / d.stride;
+  const int64_t padding = same_padding ? std::max<int64_t>((output - 1) * d.stride + span - d.input, 0) : 0;
+  return d.output == output && pad == padding / 2;
+}
+
 absl::StatusOr<HloInstruction*> DilationKernel(HloInstruction* call, const std::string& text, KernelCalls* calls) {
-  std::optional<Dilation> dilation = Parse(text);
-  if (!dilation.has_value() || !FillIn(*call, &*dilation) || !MakeKernel(dilation->Spec()).ok()) return nullptr;
-  return calls->Add(dilation->Spec(), call->operands(), call->shape());
+  std::optional<Attributes> attributes = Parse(text);
+  if (!attributes.has_value() || !FillIn(*call, &attributes->sizes)) return nullptr;
+  Dilation& dilation = attributes->sizes;
+  for (const bool same_padding : {false, true}) {
+    dilation.same_padding = same_padding;
+    // MakeKernel limits the sizes, so that Implies() does not overflow.
+    if (MakeKernel(dilation.Spec()).ok() && Implies(same_padding, dilation.rows, attributes->row_pad) &&
+        Implies(same_padding, dilation.columns, attributes->column_pad)) {
+      return calls->Add(dilation.Spec(), call->operands(), call->shape());
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace

@@ -25,26 +25,32 @@ using Floats = std::vector<float>;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
-Dilation::Dimension RandomDimension(Dice* dice) {
+int64_t SpanOf(const Dilation::Dimension& d) { return (d.window - 1) * d.rate + 1; }
+
+// Padding before the first pixel.
+int64_t PadOf(const Dilation& sizes, const Dilation::Dimension& d) {
+  return sizes.same_padding ? std::max<int64_t>((d.output - 1) * d.stride + SpanOf(d) - d.input, 0) / 2 : 0;
+}
+
+Dilation::Dimension RandomDimension(bool same_padding, Dice* dice) {
   Dilation::Dimension d;
   d.window = dice->Roll(1, 5);
   d.stride = dice->Roll(0, 1) == 0 ? 1 : dice->Roll(1, 3);
   d.rate = dice->Roll(0, 1) == 0 ? 1 : dice->Roll(1, 3);
-  const int64_t span = (d.window - 1) * d.rate + 1;
-  d.pad_low = dice->Roll(0, span);
-  d.output = dice->Roll(0, 4) == 0 ? dice->Roll(1, 90) : dice->Roll(1, 12);
-  // The input size that the padding implies, or less, so that some windows are empty.
-  d.input = std::max<int64_t>((d.output - 1) * d.stride + span - d.pad_low - dice->Roll(0, 4), 1);
+  d.input = dice->Roll(0, 4) == 0 ? dice->Roll(1, 90) : dice->Roll(1, 12);
+  if (!same_padding) d.input += SpanOf(d) - 1;
+  d.output = ((same_padding ? d.input : d.input - SpanOf(d) + 1) + d.stride - 1) / d.stride;
   return d;
 }
 
 Dilation RandomSizes(Dice* dice) {
   Dilation sizes;
   sizes.of = static_cast<Of>(dice->Roll(0, 2));
+  sizes.same_padding = dice->Roll(0, 1) == 0;
   sizes.batch = dice->Roll(1, 5);
   sizes.channels = dice->Roll(0, 1) == 0 ? dice->Roll(1, 7) : dice->Roll(8, 50);
-  sizes.rows = RandomDimension(dice);
-  sizes.columns = RandomDimension(dice);
+  sizes.rows = RandomDimension(sizes.same_padding, dice);
+  sizes.columns = RandomDimension(sizes.same_padding, dice);
   return sizes;
 }
 
@@ -81,8 +87,8 @@ Floats Expected(const Dilation& sizes, const Arguments& arguments) {
                                          : arguments.filter.size());
   for (int64_t i = 0; i < static_cast<int64_t>(arguments.gradient.size()); ++i) {
     const int64_t channel = i % sizes.channels, window = i / sizes.channels;
-    const int64_t x = window % columns.output * columns.stride - columns.pad_low;
-    const int64_t y = window / columns.output % rows.output * rows.stride - rows.pad_low;
+    const int64_t x = window % columns.output * columns.stride - PadOf(sizes, columns);
+    const int64_t y = window / columns.output % rows.output * rows.stride - PadOf(sizes, rows);
     const int64_t image = window / columns.output / rows.output;
     const auto at = [&](int64_t r, int64_t c) {
       return ((image * rows.input + r) * columns.input + c) * sizes.channels + channel;
@@ -127,7 +133,7 @@ TEST_P(DilationTest, EqualsTheDefinition) {
 INSTANTIATE_TEST_SUITE_P(Random, DilationTest, testing::Range(0, 120));
 
 TEST(Dilation, RefusesOtherParameters) {
-  const KernelSpec spec = Dilation{Of::kInput, 1, 2, {5, 3, 3, 1, 1, 1}, {5, 3, 3, 1, 1, 1}}.Spec();
+  const KernelSpec spec = Dilation{Of::kInput, false, 1, 2, {5, 3, 3, 1, 1}, {5, 3, 3, 1, 1}}.Spec();
   EXPECT_TRUE(MakeKernel(spec).ok());
   for (size_t i = 0; i < spec.parameters.size(); ++i) {
     for (const int64_t wrong : {int64_t{-1}, int64_t{1} << 40}) {
@@ -145,7 +151,7 @@ TEST(Dilation, RefusesOtherParameters) {
 xla::XlaComputation Program(const std::string& text, size_t operand_count, size_t like,
                             xla::PrimitiveType type = xla::F32, int64_t channels = 6) {
   xla::XlaBuilder builder("program");
-  const std::vector<std::vector<int64_t>> dims = {{2, 5, 7, 6}, {3, 2, channels}, {2, 4, 6, 6}};
+  const std::vector<std::vector<int64_t>> dims = {{2, 5, 7, 6}, {3, 2, channels}, {2, 3, 6, 6}};
   const auto body = builder.CreateSubBuilder("body");
   std::vector<xla::XlaOp> operands;
   for (size_t i = 0; i < operand_count; ++i) {
@@ -177,6 +183,7 @@ TEST(DilationPass, TakesWhatItKnows) {
   EXPECT_EQ(CountKernels(Program("input 1 1 0 1 1", 3, 0), name), 0u) << "of fewer numbers";
   EXPECT_EQ(CountKernels(Program("input 1 1 0 1 1 x", 3, 0), name), 0u) << "of no numbers";
   EXPECT_EQ(CountKernels(Program("input 0 1 0 1 1 0", 3, 0), name), 0u) << "of no strides";
+  EXPECT_EQ(CountKernels(Program("input 1 1 1 1 1 0", 3, 0), name), 0u) << "of another padding";
   EXPECT_EQ(CountKernels(Program("input 1 1 0 1 1 0", 3, 0, xla::F64), name), 0u) << "of another type";
   EXPECT_EQ(CountKernels(Program("input 1 1 0 1 1 0", 3, 0, xla::F32, 5), name), 0u) << "of other channels";
 }

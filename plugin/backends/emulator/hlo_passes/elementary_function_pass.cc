@@ -68,6 +68,12 @@ absl::StatusOr<HloInstruction*> OfTwo(ElementaryFunction::Function function, Hlo
   return CallOf(function, {first, scalar == nullptr ? second : scalar}, scalar != nullptr, calls);
 }
 
+// tf.math.atan is the angle of (1, x).
+absl::StatusOr<HloInstruction*> AngleOf(HloInstruction* angle, KernelCalls* calls) {
+  if (Repeats(angle->mutable_operand(1), 1)) return OfOne(ElementaryFunction::Function::kArcTangent, angle, calls);
+  return OfTwo(ElementaryFunction::Function::kArcTangent2, angle, calls);
+}
+
 // SourceOf(instruction) if it has this opcode, else null.
 HloInstruction* As(HloOpcode opcode, HloInstruction* instruction) {
   HloInstruction* source = SourceOf(instruction);
@@ -182,9 +188,8 @@ absl::Status UseElementaryFunctionKernels(xla::HloModule* module, KernelCalls* c
   HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kSubtract, DifferenceOfLogs));
   HPU_RETURN_IF_ERROR(
       ReplaceAll(module, HloOpcode::kPower, [calls](HloInstruction* power) { return PowerOf(power, calls); }));
-  HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kAtan2, [calls](HloInstruction* angle) {
-    return OfTwo(ElementaryFunction::Function::kArcTangent2, angle, calls);
-  }));
+  HPU_RETURN_IF_ERROR(
+      ReplaceAll(module, HloOpcode::kAtan2, [calls](HloInstruction* angle) { return AngleOf(angle, calls); }));
   for (const auto& [opcode, function] : {std::pair(HloOpcode::kSin, ElementaryFunction::Function::kSine),
                                          {HloOpcode::kCos, ElementaryFunction::Function::kCosine},
                                          {HloOpcode::kTan, ElementaryFunction::Function::kTangent}}) {

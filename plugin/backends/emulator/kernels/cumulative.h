@@ -9,9 +9,8 @@
 
 namespace hpu::emulator {
 
-// Operand: an array [outer, size, inner] of `type`; int32 wraps around, and kLogAddExp supports float32 only. Result:
-// [outer, size, inner]. If `from_neutral`, the result is [outer, size + 1, inner], and accumulation starts with the
-// neutral element: 0, 1 or -infinity. If `reverse`, accumulation starts at the last element.
+// TensorFlow's CPU kernel of tf.cumsum, tf.math.cumprod or tf.math.cumulative_logsumexp. Operand and result: an array
+// [outer, size, inner] of `type`; int32 wraps around. If `reverse`, accumulation starts at the last element.
 struct Cumulative {
   enum class Function : int64_t { kAdd = 0, kMultiply = 1, kLogAddExp = 2 };
   static constexpr int64_t kFunctions = 3;
@@ -19,7 +18,6 @@ struct Cumulative {
   Function function = Function::kAdd;
   NumberType type = NumberType::kFloat32;
   bool reverse = false;
-  bool from_neutral = false;
   int64_t outer = 1;
   int64_t size = 1;
   int64_t inner = 1;

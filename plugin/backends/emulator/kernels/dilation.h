@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Operands and result: see dilation in plugin/program/marked_call.h. The gradient of the images adds the windows'
-// contributions in the order of the windows.
+// TensorFlow's CPU kernels of Dilation2D and its gradients. Operands and result: see dilation in
+// plugin/program/marked_call.h.
 struct Dilation {
   // The result: the maxima, the gradient of the images, or the gradient of the filter.
   enum class Of : int64_t { kMaxima = 0, kInput = 1, kFilter = 2 };
@@ -19,10 +19,10 @@ struct Dilation {
     int64_t window = 1;
     int64_t stride = 1;
     int64_t rate = 1;
-    int64_t pad_low = 0;
   };
 
   Of of = Of::kMaxima;
+  bool same_padding = false;  // else VALID
   int64_t batch = 1;
   int64_t channels = 1;
   Dimension rows;

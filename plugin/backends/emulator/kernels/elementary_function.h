@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Operands: one array, or two for binary functions, all of the same type. The result has as many elements as the first
-// operand.
+// TensorFlow's CPU kernels. Operands: one array, or two for binary functions, all of the same type. The result has as
+// many elements as the first operand.
 struct ElementaryFunction {
   enum class Function : int64_t {
     kSine = 0,
@@ -17,11 +17,13 @@ struct ElementaryFunction {
     kTangent = 2,
     kArcSine = 3,
     kArcCosine = 4,
+    kArcTangent = 5,
     // Binary functions: atan2(y, x) and x^y.
-    kArcTangent2 = 5,
-    kPower = 6,
+    kArcTangent2 = 6,
+    kPower = 7,
   };
-  static constexpr int64_t kFunctions = 7;
+  static constexpr int64_t kFunctions = 8;
+  static constexpr bool IsBinary(Function function) { return function >= Function::kArcTangent2; }
 
   Function function = Function::kSine;
   bool bfloat16 = false;  // else float32

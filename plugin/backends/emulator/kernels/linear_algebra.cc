@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeNative(const LinearAlgebra& l)
   if (l.Solves()) inputs.push_back(TensorFlowKernel::Operand(1, dtype, {l.batch, l.columns, l.right_sides}));
   std::vector<Result> results;
   for (const std::vector<int64_t>& shape : l.ResultShapes()) {
-    results.push_back({ResultType(l, results.size()), tensorflow::TensorShape(Batched(l.batch, shape))});
+    results.push_back({ResultType(l, results.size()), Batched(l.batch, shape)});
   }
   return TensorFlowKernel::Make(NodeOf(l), std::move(inputs), std::move(results));
 }

@@ -1,13 +1,14 @@
 #include "plugin/backends/emulator/kernels/softmax.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <type_traits>
 #include <vector>
 
 #include "plugin/backends/emulator/kernels/bfloat16.h"
-#include "plugin/backends/emulator/kernels/formulas.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
@@ -18,6 +19,39 @@ namespace {
 constexpr char kName[] = "softmax.2";
 // Maximum number of elements in one step of OverLanes; each lane has its own maximum and sum.
 constexpr int kLanes = 64;
+
+template <typename To, typename From>
+HPU_INLINE To BitsAs(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+// e^x for x <= 0 and NaN, with an error of at most 3 ULP; 0 if the result would be denormal. Has no branches, so that
+// loops are vectorised.
+HPU_INLINE float Exp(float x) {
+  constexpr float kMin = -87.336544f;  // the logarithm of 2^-126
+  constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
+  // Adding kRound rounds a number to the nearest integer, which is in the lowest bits of the sum.
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23
+  const float bounded = x < kMin ? kMin : x;
+  const float shifted = bounded * kLog2E + kRound;
+  const float n = shifted - kRound;
+  const float r = (bounded - n * kLn2High) - n * kLn2Low;
+  // e^r on [-ln 2 / 2, ln 2 / 2]: the minimax polynomial of the Cephes library.
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  // The shift drops the bits of kRound.
+  const float power = BitsAs<float>((BitsAs<uint32_t>(shifted) + 127u) << 23);
+  const float result = p * power;
+  return x < kMin ? 0.0f : result;
+}
 
 template <typename T>
 struct Work {

@@ -7,7 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
-#include "plugin/backends/emulator/threads/op_device.h"
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/framework/allocation_description.pb.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
@@ -19,6 +19,9 @@ namespace {
 
 using tensorflow::Tensor;
 using tensorflow::TensorShape;
+
+// Largest number of elements whose bytes can be counted for every type.
+constexpr int64_t kMaxElements = int64_t{1} << 58;
 
 // Buffer of a tensor that borrows the recipe's memory.
 class BorrowedBuffer final : public tensorflow::TensorBuffer {
@@ -50,9 +53,42 @@ Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& s
       tensorflow::core::RefCountPtr<tensorflow::TensorBuffer>(new BorrowedBuffer(const_cast<void*>(data), bytes)));
 }
 
-// Copies the op's output to the recipe's memory, unless it is already there.
-absl::Status TakeResult(const tensorflow::OpKernel& op, const Tensor* made, const TensorFlowKernel::Result& result,
-                        const OpDevice::Memory& memory) {
+bool HasKernel(const tensorflow::NodeDef& node) {
+  return tensorflow::FindKernelDef(tensorflow::DeviceType(tensorflow::DEVICE_CPU), node, nullptr, nullptr).ok();
+}
+
+}  // namespace
+
+TensorFlowKernel::Input TensorFlowKernel::Operand(int index, tensorflow::DataType dtype, std::vector<int64_t> dims) {
+  return {index, dtype, std::move(dims), Tensor()};
+}
+
+TensorFlowKernel::Input TensorFlowKernel::Constant(const std::vector<int64_t>& values) {
+  Input input;
+  input.constant = Tensor(tensorflow::DT_INT32, TensorShape({static_cast<int64_t>(values.size())}));
+  for (size_t i = 0; i < values.size(); ++i) input.constant.vec<int32_t>()(i) = static_cast<int32_t>(values[i]);
+  return input;
+}
+
+TensorFlowKernel::Input TensorFlowKernel::ConstantScalar(int32_t value) {
+  Input input;
+  input.constant = Tensor(value);
+  return input;
+}
+
+absl::StatusOr<TensorFlowKernel::Array> TensorFlowKernel::Checked(tensorflow::DataType dtype,
+                                                                  const std::vector<int64_t>& dims) {
+  Array array{dtype, {}};
+  TF_RETURN_IF_ERROR(TensorShape::BuildTensorShape(dims, &array.shape));
+  if (array.shape.num_elements() > kMaxElements) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an array of shape ", array.shape.DebugString(), " has more than ", kMaxElements, " elements"));
+  }
+  return array;
+}
+
+absl::Status TensorFlowKernel::TakeResult(const tensorflow::OpKernel& op, const Tensor* made, const Array& result,
+                                          const OpDevice::Memory& memory) {
   if (made == nullptr || made->shape() != result.shape || made->dtype() != result.dtype) {
     return absl::InternalError(absl::StrCat(
         op.def().op(), " returned ",
@@ -65,32 +101,11 @@ absl::Status TakeResult(const tensorflow::OpKernel& op, const Tensor* made, cons
   return absl::OkStatus();
 }
 
-bool HasKernel(const tensorflow::NodeDef& node) {
-  return tensorflow::FindKernelDef(tensorflow::DeviceType(tensorflow::DEVICE_CPU), node, nullptr, nullptr).ok();
-}
-
-}  // namespace
-
-TensorFlowKernel::Input TensorFlowKernel::Operand(int index, tensorflow::DataType dtype, std::vector<int64_t> dims) {
-  return {index, dtype, TensorShape(dims), Tensor()};
-}
-
-TensorFlowKernel::Input TensorFlowKernel::Constant(const std::vector<int64_t>& values) {
-  Input input;
-  input.constant = Tensor(tensorflow::DT_INT32, TensorShape({static_cast<int64_t>(values.size())}));
-  for (size_t i = 0; i < values.size(); ++i) input.constant.vec<int32_t>()(i) = static_cast<int32_t>(values[i]);
-  return input;
-}
-
-TensorFlowKernel::TensorFlowKernel(std::unique_ptr<tensorflow::OpKernel> op, std::vector<Input> inputs,
-                                   std::vector<Result> results)
-    : op_(std::move(op)), inputs_(std::move(inputs)), results_(std::move(results)) {}
-
 absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow::NodeDef node,
                                                                      std::vector<Input> inputs,
                                                                      tensorflow::DataType result_type,
                                                                      std::vector<int64_t> result_dims) {
-  return Make(std::move(node), std::move(inputs), {Result{result_type, TensorShape(result_dims)}});
+  return Make(std::move(node), std::move(inputs), {Result{result_type, std::move(result_dims)}});
 }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow::NodeDef node,
@@ -112,16 +127,27 @@ absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow:
                                                    " outputs, expected at least ", results.size(),
                                                    "; a kernel can return at most ", OpDevice::kMaxResults));
   }
-  return std::unique_ptr<const Kernel>(new TensorFlowKernel(std::move(kernel), std::move(inputs), std::move(results)));
+  std::vector<CheckedInput> checked_inputs;
+  for (Input& input : inputs) {
+    HPU_ASSIGN_OR_RETURN(Array array, Checked(input.dtype, input.dims));
+    checked_inputs.push_back({input.operand, std::move(array), std::move(input.constant)});
+  }
+  std::vector<Array> arrays;
+  for (const Result& result : results) {
+    HPU_ASSIGN_OR_RETURN(Array array, Checked(result.dtype, result.dims));
+    arrays.push_back(std::move(array));
+  }
+  return std::unique_ptr<const Kernel>(
+      new TensorFlowKernel(std::move(kernel), std::move(checked_inputs), std::move(arrays)));
 }
 
 absl::Status TensorFlowKernel::Run(const KernelCall& call) const {
   absl::InlinedVector<Tensor, 4> tensors;
   absl::InlinedVector<tensorflow::TensorValue, 4> values;
   absl::InlinedVector<tensorflow::AllocatorAttributes, 4> input_attributes(inputs_.size());
-  for (const Input& input : inputs_) {
+  for (const CheckedInput& input : inputs_) {
     tensors.push_back(input.operand < 0 ? input.constant
-                                        : Borrow(call.operands[input.operand], input.dtype, input.shape));
+                                        : Borrow(call.operands[input.operand], input.array.dtype, input.array.shape));
   }
   for (Tensor& tensor : tensors) values.emplace_back(&tensor);
   absl::InlinedVector<tensorflow::AllocatorAttributes, 4> result_attributes(op_->num_outputs());
