@@ -93,7 +93,7 @@ def test_a_rank_that_always_fails(how: str, tmp_path: pathlib.Path) -> None:
     assert result.output.splitlines()[-1] == "hpu run: the job failed; 2 of 2 restarts were used"
     ended = f"rank 1 {'was ended by' if by_signal else 'ended with'} {how}"
     for rank in (0, 2):
-        assert result.output.count(f"[{rank}] hpu run: rank {rank} is ended, because {ended}\n") == 3
+        assert result.output.count(f"[{rank}] hpu run: rank {rank} is terminated, because {ended}\n") == 3
     assert_no_process_left(tmp_path)
 
 

@@ -52,7 +52,7 @@ def test_many_refusals_are_counted() -> None:
     for _ in range(7):
         assert log.line("refused") == ""
     now += 10
-    assert log.line("refused") == "refused (7 refusals before it were not logged)"
+    assert log.line("refused") == "refused (7 earlier refusals were not logged)"
     assert log.line("refused") == "refused"
 
 
@@ -70,7 +70,7 @@ def test_the_output_of_sessions_is_limited() -> None:
     assert limit.take(line % 2 * 1024) == line % 2 * 1023  # whole lines alone
     assert limit.take(b"short\n") == b""
     now += 10
-    assert limit.take(line % 3) == b"(70 bytes of the sessions' output before this were not logged)\n" + line % 3
+    assert limit.take(line % 3) == b"(70 earlier bytes of the sessions' output were not logged)\n" + line % 3
     assert limit.take(line % 4) == line % 4
 
 
