@@ -80,7 +80,7 @@ def test_lowered_loops_are_told(output: tuple[str, str, explanation.Explanation]
 def test_the_summary_counts_and_advises(output: tuple[str, str, explanation.Explanation]) -> None:
     text = output[1]
     assert "pinned (1 op, 1 split" not in text and "pinned (1 op, 384 bytes copied)" in text
-    assert "-> remove the tf.device around it" in text
+    assert "-> remove the tf.device around the op" in text
     assert "  refused " in text and "4 graphs:" in text
 
 

@@ -169,7 +169,7 @@ def test_another_secret(team: Team, machine: pathlib.Path) -> None:
     done = team.run(machine, HPU_RECIPE_CACHE_REMOTE_READ_ONLY="1")
     assert_compiled_all(done, team)
     assert counts(done, "remote_refused") == (RECIPES,)
-    assert all("its signature does not match" in warning for warning in warnings_of(done))
+    assert all("the signature does not match" in warning for warning in warnings_of(done))
 
 
 UNUSABLE: dict[str, tuple[dict[str, str | None], str]] = {
@@ -228,7 +228,7 @@ def test_server_that_announces_too_much(team: Team, server: StorageServer, machi
     done = team.run(machine, server.url, HPU_RECIPE_CACHE_REMOTE_READ_ONLY="1")
     assert_compiled_all(done, team)
     assert counts(done, "remote_refused", "remote_failures") == (RECIPES, 0)
-    assert all("it is too large" in warning for warning in warnings_of(done))
+    assert all("the object is too large" in warning for warning in warnings_of(done))
 
 
 def test_share_that_is_not_mounted(team: Team, machine: pathlib.Path) -> None:

@@ -195,7 +195,7 @@ def test_directory_objects_that_are_no_files(
 def test_large_file_is_refused_before_it_is_read(shared: RemoteCache, directory: pathlib.Path) -> None:
     with (directory / NAME).open("wb") as file:
         os.truncate(file.fileno(), 1 << 42)
-    with pytest.raises(errors.RefusedError, match="it is too large"):
+    with pytest.raises(errors.RefusedError, match="the object is too large"):
         shared.fetch(NAME)
 
 
@@ -232,7 +232,7 @@ FAULTS: dict[str, tuple[Callable[[Any], None], type[errors.RemoteError], str]] =
     "500": (storage_server.status(500), errors.StorageError, "answered 500"),
     "401": (storage_server.status(401), errors.StorageError, "answered 401"),
     "short": (storage_server.short, errors.StorageError, "closed the connection after"),
-    "huge": (storage_server.huge, errors.RefusedError, "it is too large"),
+    "huge": (storage_server.huge, errors.RefusedError, "the object is too large"),
     "redirect": (storage_server.redirect, errors.StorageError, "answered 302"),
     "garbage": (storage_server.garbage, errors.StorageError, "SSH"),
 }
@@ -256,7 +256,7 @@ def test_body_without_a_size_is_bounded(
 ) -> None:
     monkeypatch.setattr(signed_object, "MAX_ENTRY_BYTES", 10_000_000)
     server.faults["GET"] = storage_server.endless
-    with pytest.raises(errors.RefusedError, match="it is too large"):
+    with pytest.raises(errors.RefusedError, match="the object is too large"):
         http.fetch(NAME)
 
 
@@ -367,7 +367,7 @@ def test_transfer_process(directory: pathlib.Path, key_file: pathlib.Path, entry
     assert call("put", bytes(entry)) == ("stored", b"")
     assert call("get") == ("found", ENTRY)
     (directory / NAME).write_bytes(b"x" * 100)
-    assert call("get") == ("refused", b"it has no signature")
+    assert call("get") == ("refused", b"the object has no signature")
     assert call("put", b"/no/such/entry") == ("skipped", b"")
     (directory / NAME).unlink()
     directory.rmdir()

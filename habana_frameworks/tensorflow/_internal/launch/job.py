@@ -164,7 +164,7 @@ class Job:
         return any(_returncode(process) is None for process in self._processes)
 
     def _first_failure(self) -> int | None:
-        """Returns a failed rank, or None. Prefers a rank killed by a signal: its death may have made other ranks fail."""
+        """Returns a failed rank, or None. Prefers a rank killed by a signal, whose death may have failed the others."""
         codes = {rank: _returncode(process) for rank, process in enumerate(self._processes)}
         failed = {rank: code for rank, code in codes.items() if code}
         return min(failed, key=lambda rank: failed[rank] >= 0, default=None)
