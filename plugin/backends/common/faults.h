@@ -1,4 +1,4 @@
-// Faults: errors and delays that a test injects.
+// Faults: fault injection for tests, as errors and delays of device operations (HPU_FAULTS).
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_FAULTS_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_FAULTS_H_
 
@@ -34,7 +34,7 @@ class Faults {
     kFill,
     kOutOfMemory,  // a launch that runs out of device memory
     kSlowCopy,
-    kLost,  // counts all commands of all streams; a hit loses the device
+    kLost,  // counts all commands of all streams; a hit marks the device as lost
     // Hit when the function is called.
     kCompile,
     kSlowCompile,
@@ -55,7 +55,7 @@ class Faults {
   static absl::StatusOr<Faults> Of(const hal::AcquireOptions& options);
 
   Faults() = default;
-  Faults(Faults&& other) noexcept  // does not move the counts: only before first use
+  Faults(Faults&& other) noexcept  // counts are not moved, so move only before the first count
       : rules_(std::move(other.rules_)), seed_(other.seed_), session_(other.session_) {}
 
   // Counts a command that is about to run on a stream of kind `stream`. First counts kLost; a hit marks the device as
@@ -84,7 +84,7 @@ class Faults {
   };
   static constexpr int kStreamKinds = 3;
 
-  // False if `entry` is malformed.
+  // Returns false if `entry` is malformed.
   static bool ParseRule(const std::string& entry, Rule* rule);
   bool Hits(size_t rule, uint64_t number, hal::StreamKind stream, uint64_t number_on_stream) const;
   absl::Status CountSlow(Kind kind, hal::StreamKind stream);

@@ -1,4 +1,4 @@
-// StreamError: the first error of a stream's work until it is reported.
+// StreamError: first error of a stream's work, kept until it is reported.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_STREAM_ERROR_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_STREAM_ERROR_H_
 
@@ -19,7 +19,8 @@ class StreamError {
   // Whether there is an unreported error, so that later work is skipped.
   bool is_set() const { return is_set_.load(std::memory_order_acquire); }
 
-  // Makes `status` the error of the command `sequence`, which has not completed, unless an earlier command failed.
+  // Stores `status` as the error of the command `sequence`, unless an earlier command failed. Requires that the command
+  // has not completed.
   void Set(uint64_t sequence, absl::Status status) {
     std::lock_guard<std::mutex> lock(mutex_);
     failure_->Set(sequence, std::move(status));

@@ -1,4 +1,4 @@
-// PeerSegment: layout of the shared memory through which the ranks of one communicator exchange data.
+// PeerSegment: shared memory layout for the data exchange between the ranks of a communicator.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_SEGMENT_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_SEGMENT_H_
 
