@@ -45,7 +45,7 @@ bool ConsumePart(absl::string_view* bytes, absl::string_view* part) {
   return true;
 }
 
-// The parts of the program that its table is made from.
+// The parts of the program from which MakeProgramTable builds the table.
 std::string Signature(const std::string& hlo) {
   xla::HloModuleProto module;
   module.ParseFromString(hlo);

@@ -112,7 +112,8 @@ absl::StatusOr<std::string> Executable::OptimizedProgram() const {
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));
   const std::string format(program->format, program->format_size);
   if (format == "hlo") return code;
-  return absl::UnimplementedError(absl::StrCat("the PJRT plugin returns its optimised program as ", format));
+  return absl::UnimplementedError(absl::StrCat(
+      "the optimised program is not available: expected the format hlo, but the PJRT plugin returned ", format));
 }
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, const Options& options) {
@@ -276,7 +277,7 @@ absl::StatusOr<BufferHandle> Client::View(void* device_memory, uint64_t bytes, s
   view->element_type = PJRT_Buffer_Type_U8;
   view->memory = memory_;
   view->device = device_;
-  // Plugins call it even if it is null, and then end the process.
+  // Required, because plugins call the callback even if it is null, and then crash.
   view->on_delete_callback = [](void*, void* argument) {
     const std::unique_ptr<std::function<void()>> callback(static_cast<std::function<void()>*>(argument));
     (*callback)();
