@@ -95,7 +95,7 @@ def test_a_server_that_hangs_keeps_nobody_from_starting(tmp_path: pathlib.Path) 
     with Server(tmp_path) as server:
         with server.stopped():
             done = run_with_tensorflow(call_to(programs.load), {"HPU_BACKEND": server.backend}, check=False)
-        assert f"device server at {server.backend}: it accepted the connection" in done.stderr
+        assert f"device server at {server.backend}: the server accepted the connection" in done.stderr
 
 
 def test_without_a_server_loading_says_how_to_start_one(tmp_path: pathlib.Path) -> None:

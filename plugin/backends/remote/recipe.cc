@@ -15,7 +15,7 @@ constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
 constexpr uint64_t kMaxRecipeBytes = uint64_t{1} << 30;
 constexpr size_t kMaxNameBytes = 4096;
 
-// `what` names the tensor in error texts.
+// `what`: name of the tensor in error texts.
 absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor, absl::string_view what) {
   hal::TensorSpec spec;
   spec.dtype = static_cast<hal::DataType>(tensor.dtype());
@@ -33,7 +33,7 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor, absl::string
   return spec;
 }
 
-// The server's answer: a table and the serialised recipe, in chunks. Written by the connection's thread.
+// The server's response: a table and the serialised recipe, in chunks. Written by the connection's thread.
 struct Answer {
   proto::RecipeTable table;
   std::string bytes;
@@ -92,7 +92,7 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
     }
     HPU_RETURN_IF_ERROR(status);
   }
-  // The server has loaded the recipe. ~RemoteRecipe releases it, even if the checks below fail.
+  // The server has loaded the recipe, so ~RemoteRecipe must release it, even if the checks below fail.
   auto recipe = std::make_shared<RemoteRecipe>(session, header.recipe(), std::string(name));
   if (!answer.valid || answer.bytes.size() != answer.table.bytes()) {
     return absl::InternalError(absl::StrCat("recipe '", name, "': invalid answer from the device server at ",
