@@ -120,7 +120,7 @@ def test_train_step_over_200_batch_sizes_ends_on_the_cpu(capfd: pytest.CaptureFi
     assert fallbacks() >= len(SIZES) - recipes()
     messages = capfd.readouterr().err
     assert "dimension 0 of argument" in messages
-    assert "its rows cannot be padded: " in messages and "over the rows, in MatMul" in messages
+    assert "the cluster's rows cannot be padded: " in messages and "over the rows, in MatMul" in messages
 
 
 @pytest.mark.parametrize("setting", ["0", "1"])
@@ -305,7 +305,7 @@ def explain_sizes(sizes: Iterable[int]) -> tuple[Explanation, Cluster]:
 def test_explanation_says_why_rows_are_not_padded() -> None:
     told, cluster = explain_sizes([5, 7, 9, 10])
     assert cluster.rule == "dynamic-shapes" and cluster.launches == 4 and cluster.fallbacks == 0
-    assert cluster.reason and "its rows cannot be padded: " in cluster.reason and "Mean" in cluster.reason
+    assert cluster.reason and "the cluster's rows cannot be padded: " in cluster.reason and "Mean" in cluster.reason
     (total,) = [total for total in told.rules() if total.rule.name == "dynamic-shapes"]
     assert total.examples[0][2] == cluster.reason and "docs/tuning/dynamic_shapes.md" in total.rule.remedy
 
@@ -313,7 +313,7 @@ def test_explanation_says_why_rows_are_not_padded() -> None:
 def test_explanation_of_a_cluster_that_ends_on_the_cpu() -> None:
     _, cluster = explain_sizes(range(5, 25))
     assert cluster.rule == "megamorphic" and cluster.fallbacks > 0 and cluster.reason
-    assert "dimension 0 of argument" in cluster.reason and "its rows cannot be padded: " in cluster.reason
+    assert "dimension 0 of argument" in cluster.reason and "the cluster's rows cannot be padded: " in cluster.reason
 
 
 @pytest.mark.parametrize("mode", ["lazy", "async"])

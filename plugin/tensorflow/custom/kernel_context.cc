@@ -15,7 +15,8 @@ std::string HpuKernelContext::State::Prefix() const {
 absl::Status HpuKernelContext::State::Finish() const {
   if (!status.ok()) return absl::Status(status.code(), absl::StrCat(Prefix(), status.message()));
   if (!node.has_value()) {
-    return absl::FailedPreconditionError(absl::StrCat(Prefix(), "the functor returned without calling DefineNode"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(Prefix(), "the functor returned without calling DefineNode; call DefineNode once"));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (std::find(node->outputs.begin(), node->outputs.end(), static_cast<int>(i)) == node->outputs.end()) {
@@ -52,8 +53,8 @@ tensorflow::Status HpuKernelContext::DefineOutputInfo(int index, TensorInfo info
         " as declared by the op, got ", tensorflow::DataTypeString(info.dtype)));
   }
   if (state_->outputs[index].has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("DefineOutputInfo(", index, ") was called twice; call it once for each output"));
+    return absl::InvalidArgumentError(absl::StrCat("DefineOutputInfo(", index, "): output ", index,
+                                                   " is already defined; call DefineOutputInfo once for each output"));
   }
   state_->outputs[index] = std::move(info);
   return absl::OkStatus();
@@ -63,11 +64,11 @@ tensorflow::Status HpuKernelContext::DefineNode(NodeDesc desc, std::vector<int> 
   const std::string call = absl::StrCat("DefineNode(", desc.guid, ")");
   if (state_->node.has_value()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(call, ": the functor has already defined node ", state_->node->guid, "; it must define only one"));
+        absl::StrCat(call, ": the functor has already defined node ", state_->node->guid, "; define only one node"));
   }
   if (desc.params_size > 0 && desc.user_params == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat(call, ": user_params is null, but params_size is ", desc.params_size));
+        absl::StrCat(call, ": user_params is null, but params_size is ", desc.params_size, "; set both or neither"));
   }
   for (const int input : inputs) {
     if (input < 0 || input >= num_inputs()) {
@@ -85,7 +86,8 @@ tensorflow::Status HpuKernelContext::DefineNode(NodeDesc desc, std::vector<int> 
           absl::StrCat(call, ": output ", output, " is not defined: call DefineOutputInfo(", output, ", ...) first"));
     }
     if (std::count(outputs.begin(), outputs.end(), output) > 1) {
-      return absl::InvalidArgumentError(absl::StrCat(call, ": output ", output, " is listed twice"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(call, ": output ", output, " is listed twice; list each output once"));
     }
   }
   std::string params(static_cast<const char*>(desc.user_params), desc.params_size);

@@ -91,7 +91,7 @@ void RegisterCustomLowering(const tensorflow::KernelDef& kernel) {
   auto lowering = std::make_unique<tensorflow::KernelDef>(kernel);
   lowering->set_device_type(kCompilationDevice);
   lowering->clear_host_memory_arg();
-  // TensorFlow's registry owns the definition; the registrar object may be destroyed at once.
+  // TensorFlow's registry owns the definition, so the registrar object may be a temporary.
   tensorflow::kernel_factory::OpKernelRegistrar(
       lowering.release(), "HpuCustomLowering",
       [](tensorflow::OpKernelConstruction* construction) -> tensorflow::OpKernel* {

@@ -36,7 +36,7 @@ class FreedMemory {
   void Clear();
 
  private:
-  // The end of a period. 32 bits suffice for ten copies a second over ten years.
+  // The end of a period. A 32-bit period number suffices for ten copies a second over ten years.
   struct End {
     uint32_t period;
     EventPool::Lease event;

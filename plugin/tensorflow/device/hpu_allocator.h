@@ -1,4 +1,4 @@
-// The allocators that HPU Device objects provide to TensorFlow.
+// Allocators of device memory and of host memory for TensorFlow's HPU devices.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_ALLOCATOR_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_ALLOCATOR_H_
 

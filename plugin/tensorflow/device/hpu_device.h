@@ -32,8 +32,8 @@ class HpuDevice : public tensorflow::LocalDevice {
   void CopyTensorInSameDevice(const tensorflow::Tensor* input, tensorflow::Tensor* output,
                               const tensorflow::DeviceContext* context, tensorflow::StatusCallback done) override;
 
-  // Both cover the work of the whole process, not only this object's. Sync(done) returns at once and calls `done` after
-  // the compute work queued so far.
+  // Both overloads cover the work of the whole process, not only work queued through this object. Sync(done) returns
+  // immediately and calls `done` after the compute work queued so far.
   tensorflow::Status Sync() override;
   void Sync(const DoneCallback& done) override;
 
@@ -46,7 +46,7 @@ class HpuDevice : public tensorflow::LocalDevice {
   std::unique_ptr<tensorflow::ScopedAllocatorMgr> scoped_allocators_;
 };
 
-// Whether TensorFlow's lists of devices contain the HPU: by default they do. Affects lists that are made later.
+// Whether TensorFlow lists the HPU among its devices; true by default. A change affects only later lists.
 void SetOffered(bool offered);
 bool IsOffered();
 

@@ -36,7 +36,7 @@ inline hal::DeviceAddress AddressOf(const tensorflow::Tensor& tensor) {
 // be freed as soon as the work that uses it is queued. The exception is the source of a pending CopyToHost, which must
 // stay allocated until the copy ends.
 //
-// Errors of asynchronous work are returned by the next copy to the host or Synchronize() that waits for that work. The
+// The first copy to the host or Synchronize() that waits for asynchronous work returns the error of that work. The
 // streams are then cleared, so that the device can be used again.
 class ProcessDevice {
  public:
@@ -68,7 +68,8 @@ class ProcessDevice {
   // Allocator of host memory that the device can access, or of CPU memory once the pool (TF_CPU_ALLOCATOR_SIZE_G) is
   // full.
   tensorflow::Allocator* host_allocator();
-  // The arena and the pool behind these two allocators. Prefer the allocators, which also handle forked children.
+  // The arena behind allocator() and the pool behind host_allocator(). Prefer the allocators, which also handle forked
+  // children.
   tensorflow::Allocator& arena() { return *arena_; }
   HostPool& host_pool() { return *host_pool_; }
 
@@ -91,8 +92,8 @@ class ProcessDevice {
   // Queues a copy within the device on the compute stream. The ranges must not overlap.
   absl::Status CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes);
 
-  // Makes `stream`, which belongs to the caller, wait for the pending copies to the range. (The device's own streams
-  // wait for them by themselves.)
+  // Makes `stream`, which belongs to the caller, wait for the pending copies to the range. The device's own streams
+  // always wait for pending copies.
   absl::Status OrderAfterCopies(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream);
 
   // Calls `done` on a thread of the plugin once the compute work queued so far has ended. If the stream accepts no
@@ -129,7 +130,7 @@ class ProcessDevice {
   // Calls `done` on a thread of the plugin with the outcome of the work queued on `stream`. First clears an error of
   // this work from all streams. If `stream` accepts no callback, calls `done` with the error at once.
   void Complete(hal::Stream& stream, std::function<void(absl::Status)> done);
-  // Returns `status`; an error is first cleared from all streams.
+  // Returns `status`. If `status` is an error, first clears the error from all streams.
   absl::Status Cleared(absl::Status status);
 
   std::unique_ptr<hal::Device> device_;

@@ -1,4 +1,4 @@
-// TimedEvent: a point in the device's work that programs can wait for and time.
+// TimedEvent: an event on a device stream, for synchronisation and for time measurement.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_TIMED_EVENT_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_TIMED_EVENT_H_
 

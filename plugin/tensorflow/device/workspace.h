@@ -13,13 +13,13 @@
 namespace hpu {
 
 // One block, shared by all launches on a stream, because launches run one after the other. The block grows in steps of
-// HPU_WORKSPACE_CHUNK_MB when a recipe needs more. It stays allocated, because an allocation for each launch would
-// fragment the memory of longer-lived tensors. It is freed when memory is short. Thread safe.
+// HPU_WORKSPACE_CHUNK_MB when a recipe needs more. The block stays allocated until memory is short. An allocation for
+// each launch would fragment the memory of longer-lived tensors. Thread safe.
 class Workspace {
   struct Block;
 
  public:
-  // Keeps the block until the launch is queued. Later work on the stream may reuse its memory.
+  // Keeps the block until the launch is queued. Later work on the stream may reuse the block's memory.
   class Lease {
    public:
     Lease() = default;

@@ -198,7 +198,8 @@ absl::StatusOr<Value> Builder::MakeNamed(const OpExpression& expression) {
     }
   }
   if (found == made_.end()) {
-    return absl::InternalError(absl::StrCat(node_.op(), ": undefined name in the decomposition: ", expression.name));
+    return absl::InternalError(
+        absl::StrCat(node_.op(), ": the decomposition uses the undefined name ", expression.name));
   }
   Value value = found->second;
   if (value.step < 0 || expression.output == 0) return value;
@@ -216,8 +217,8 @@ absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
   const OpDef* op = nullptr;
   TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
   if (op->input_arg_size() != static_cast<int>(expression.args.size())) {
-    return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " expects ", op->input_arg_size(), " inputs, got ",
-                                            expression.args.size()));
+    return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " in the decomposition: expected ",
+                                            op->input_arg_size(), " inputs, got ", expression.args.size()));
   }
   std::map<std::string, AttrValue> attrs;
   for (const auto& [attr, text] : expression.attrs) {

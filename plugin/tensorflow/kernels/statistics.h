@@ -27,7 +27,7 @@ struct ClusterCounters {
   std::atomic<int64_t> compile_microseconds{0};
   std::atomic<int64_t> lowering_microseconds{0};
   std::atomic<int64_t> argument_bytes{0};  // of the latest recipe
-  std::atomic<int64_t> recipe_bytes{0};    // of all its recipes, as stored
+  std::atomic<int64_t> recipe_bytes{0};    // of all recipes of the cluster, as stored
   std::atomic<int64_t> launches{0};
   std::atomic<int64_t> fallbacks{0};
   std::array<std::atomic<int64_t>, kHostReasons> fallback_reasons{};  // fallbacks by HostReason
@@ -47,7 +47,7 @@ class Statistics {
  public:
   static Statistics& Get();
 
-  // Counters of the cluster `name`; clusters of the same name and size share them. Never freed.
+  // Counters of the cluster `name`; clusters of the same name and size share counters. Never freed.
   ClusterCounters* Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants);
   EagerCounters& eager() { return eager_; }
 

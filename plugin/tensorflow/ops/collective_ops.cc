@@ -1,4 +1,4 @@
-// Ops that the collective pass adds to a graph (collective_pass.h).
+// HpuCollectiveStart: the op that the collective pass (collective_pass.h) adds to a graph.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 

@@ -1,10 +1,10 @@
-// HabanaLaunch: one cluster as one op.
+// HabanaLaunch: the op that executes a cluster.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
 namespace hpu {
 
-// Stateful, so that later passes do not merge or drop it.
+// Stateful, so that later passes neither merge nor drop the op.
 REGISTER_OP("HabanaLaunch")
     .Input("args: Targs")
     .Output("results: Tresults")

@@ -1,4 +1,4 @@
-// Resolution of a broadcast's source rank, which TensorFlow's receivers do not know.
+// Broadcast source: resolution of the source rank, which TensorFlow passes to the sender only.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_BROADCAST_SOURCE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_BROADCAST_SOURCE_H_
 

@@ -50,7 +50,7 @@ absl::Status CopyToNewHostTensor(absl::string_view op, ProcessDevice& device, co
   return absl::OkStatus();
 }
 
-// One execution: copies to the host, the CPU kernel, copies back. Deletes itself at the end.
+// One execution through host memory: copies to the host, the CPU kernel, copies back. Deletes itself at the end.
 class Run {
  public:
   Run(OpKernelContext* context, ProcessDevice& device, std::shared_ptr<AsyncOpKernel> kernel,
@@ -192,8 +192,10 @@ class CollectiveKernel : public AsyncOpKernel {
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
         MakeCpuKernel(construction->def(), construction->graph_def_version());
     OP_REQUIRES_OK(construction, kernel.status());
-    OP_REQUIRES(construction, (*kernel)->AsAsync() != nullptr,
-                absl::InternalError(absl::StrCat(type_string(), ": expected an asynchronous CPU kernel")));
+    OP_REQUIRES(
+        construction, (*kernel)->AsAsync() != nullptr,
+        absl::InternalError(absl::StrCat(
+            type_string(), ": the CPU kernel is not asynchronous; use a TensorFlow version that the plugin supports")));
     kernel_.reset((*kernel).release()->AsAsync());
   }
 

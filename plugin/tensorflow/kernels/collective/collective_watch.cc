@@ -165,8 +165,8 @@ void CollectiveWatch::Say(Waiting waiting) {
     for (const auto& member : group.members) members.push_back({member.task, member.is_local});
   }
   if (!members.empty()) return (new Question(text, std::move(waiting.executor), std::move(members)))->Ask();
-  LOG(WARNING) << text << " Some workers of its group have not started a collective operation." << kAdvice;
-  HPU_LOG(kKernels, kWarning) << text << " Some workers of its group have not started a collective operation."
+  LOG(WARNING) << text << " Some workers of the group have not started a collective operation." << kAdvice;
+  HPU_LOG(kKernels, kWarning) << text << " Some workers of the group have not started a collective operation."
                               << kAdvice;
 }
 

@@ -1,4 +1,4 @@
-// Precision conversion of bfloat16 graphs for the CPU, which lacks some bfloat16 kernels.
+// Precision conversion of bfloat16 functions for the CPU, which lacks some bfloat16 kernels.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PRECISION_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PRECISION_H_
 

@@ -104,7 +104,7 @@ absl::Status RunKernel(OpKernelContext* outer, OpKernel* kernel, std::vector<Ten
   return absl::OkStatus();
 }
 
-// Makes `output` a host tensor of variants with the shape of `like`; `each` computes each variant.
+// Sets `output` to a host tensor of variants with the shape of `like`. `each` computes one variant.
 template <typename Each>
 absl::Status ForEachVariant(const Tensor& like, Tensor* output, Each each) {
   *output = Tensor(tensorflow::cpu_allocator(), tensorflow::DT_VARIANT, like.shape());

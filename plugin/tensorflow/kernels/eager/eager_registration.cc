@@ -37,7 +37,7 @@ bool TakesOtherThanArrays(const OpDef& op) {
          });
 }
 
-// One registration for each combination of int32 type attributes, because a registration fixes memory types.
+// Registers one kernel for each combination of int32 type attributes, because a registration fixes memory types.
 void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels& defaults) {
   const std::vector<const OpDef::AttrDef*> attributes = TypeAttributes(op);
   const size_t split = std::min<size_t>(attributes.size(), 4);
@@ -126,7 +126,7 @@ bool RegisterAll() {
     const OpDef* op = nullptr;
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(lowering->op(), &op).ok()) continue;
     if (TakesOtherThanArrays(*op) || IsKeptFromCompiler(op->name())) continue;
-    if (op->name() == "DynamicPartition") continue;  // has its own kernel
+    if (op->name() == "DynamicPartition") continue;  // see partition_kernel.cc
     // The size of the result depends on data, so only a cluster that consumes the result can contain the op.
     if (op->name() == "Unique") continue;
     const auto found = defaults.find(op->name());

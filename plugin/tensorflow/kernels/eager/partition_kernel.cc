@@ -1,4 +1,4 @@
-// DynamicPartition: the host counts and sorts the row indices, and the rows stay on the device.
+// DynamicPartition kernel: the host sorts the row indices, and the device gathers the rows.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -104,7 +104,7 @@ class PartitionKernel : public tensorflow::OpKernel {
 REGISTER_KERNEL_BUILDER(
     Name("DynamicPartition").Device(kDeviceType).TypeConstraint("T", RowGather::Types()).HostMemory("partitions"),
     PartitionKernel);
-// int32 data are in host memory, so the CPU kernel partitions them.
+// int32 data are in host memory, so the CPU kernel partitions int32 data.
 REGISTER_KERNEL_BUILDER(Name("DynamicPartition")
                             .Device(kDeviceType)
                             .TypeConstraint<tensorflow::int32>("T")

@@ -40,7 +40,7 @@ absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchK
 
 // BatchBuckets::refusal() as a clause for messages.
 std::string RefusalText(const std::string& refusal) {
-  return refusal.empty() ? "" : absl::StrCat("its rows cannot be padded: ", refusal);
+  return refusal.empty() ? "" : absl::StrCat("the cluster's rows cannot be padded: ", refusal);
 }
 
 // Whether all of `names` are random ops of `function` that draw on the host. Only such ops may stay outside the
@@ -145,9 +145,11 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
                                       failure, NodesNamedIn(failure.message()));
   }
   if (flags::TfCpuRuntimeFallback() == "forbid") {
-    return absl::Status(failure.code(),
-                        absl::StrCat("node ", name(), " cannot run on the HPU, and ",
-                                     "TF_CPU_RUNTIME_FALLBACK=forbid disables the CPU fallback: ", failure.message()));
+    return absl::Status(
+        failure.code(),
+        absl::StrCat("node ", name(), " cannot run on the HPU, and ",
+                     "TF_CPU_RUNTIME_FALLBACK=forbid disables the CPU fallback (allow enables the fallback): ",
+                     failure.message()));
   }
   if (!warned_.exchange(true)) {
     OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),
@@ -191,7 +193,7 @@ void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
                        ? ". Pad the changing argument to a few sizes; until then new sizes run on the CPU "
                          "(TF_ENABLE_DYNAMIC_SHAPES)"
                        : ". Pad the changing argument to a few sizes, or set TF_ENABLE_DYNAMIC_SHAPES=1, which pads "
-                         "clusters whose rows are independent and runs the others on the CPU");
+                         "clusters whose rows are independent and runs other clusters on the CPU");
   HPU_LOG(kKernels, kWarning) << warning;
 }
 

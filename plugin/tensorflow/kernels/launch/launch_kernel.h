@@ -43,7 +43,7 @@ class LaunchKernel : public ClusterKernel {
   void CountHostRun(uint64_t bytes, HostReason reason) override;
 
  private:
-  // Made at the first failure; null if the cluster cannot be split.
+  // Creates the split program at the first failure. Returns null if the cluster cannot be split.
   const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
       ABSL_LOCKS_EXCLUDED(split_mutex_);
   std::vector<std::string> ArgumentNames() const;
