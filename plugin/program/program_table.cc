@@ -61,8 +61,9 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::
   hal::TensorSpec spec;
   spec.dtype = DataTypeOf(shape.element_type());
   if (spec.dtype == hal::DataType::kInvalid) {
-    return absl::UnimplementedError(
-        absl::StrCat(what, " has the unsupported element type ", xla::PrimitiveType_Name(shape.element_type())));
+    return absl::UnimplementedError(absl::StrCat(what, " has the unsupported element type ",
+                                                 xla::PrimitiveType_Name(shape.element_type()),
+                                                 "; use bool, an integer, float or complex type"));
   }
   for (int i = 0; i < shape.is_dynamic_dimension_size(); ++i) {
     if (shape.is_dynamic_dimension(i)) {
