@@ -33,7 +33,7 @@ constexpr size_t kMaxNodes = 20;
 struct Group {
   std::string name;
   // The first node determines the cluster's frame and predicate. It is never a constant, because copied constants have
-  // neither.
+  // no frame and no predicate.
   std::vector<const Node*> nodes;
   uintptr_t predicate = 0;  // deadness predicate of the first node, as an address
 };
@@ -90,8 +90,8 @@ class SplitFinder {
     }
   }
 
-  // The analysis requires edges from the source and to the sink, which copied constants lack. So it runs on a copy of
-  // the graph.
+  // DeadnessAnalysis requires edges from the source and to the sink, which copied constants lack. The analysis
+  // therefore runs on a copy of the graph to which these edges are added.
   absl::Status FindPredicates() {
     copy_ = std::make_unique<Graph>(graph_.flib_def());
     tensorflow::CopyGraph(graph_, copy_.get());
@@ -121,7 +121,7 @@ class SplitFinder {
     };
     for (const Node* node : {&one, &two}) {
       if (node->attrs().Find(kMustCompileAttr) == nullptr) continue;
-      return split("must-compile", absl::StrCat(node->name(), " has jit_compile=True, so it is a cluster of its own"));
+      return split("must-compile", absl::StrCat(node->name(), " has jit_compile=True, so it is a cluster by itself"));
     }
     if (one.assigned_device_name_index() != two.assigned_device_name_index()) {
       return split("device", absl::StrCat("they are on different devices: ", one.assigned_device_name(), " and ",
@@ -157,11 +157,11 @@ class SplitFinder {
     return nullptr;
   }
 
-  // Unclustered nodes on paths from one cluster to the other, in topological order; at most kMaxNodes.
+  // Unclustered nodes on paths from cluster `from` to cluster `to`, in topological order; at most kMaxNodes.
   std::vector<const Node*> Between(int from, int to) const {
     const std::vector<int>& topological = order_.TopologicalOrder();
-    std::vector<char> after(order_.size(), false);   // a path from `from` leads here
-    std::vector<char> before(order_.size(), false);  // a path leads from here to `to`
+    std::vector<char> after(order_.size(), false);   // by vertex: reachable from cluster `from`
+    std::vector<char> before(order_.size(), false);  // by vertex: cluster `to` is reachable
     for (const int v : topological) {
       if (group_of_[v] != from && !after[v]) continue;
       for (const int next : order_.Successors(v)) after[next] = true;

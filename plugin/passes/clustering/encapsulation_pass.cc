@@ -26,7 +26,7 @@ using tensorflow::NodeDef;
 using tensorflow::OutputTensor;
 using tensorflow::Status;
 
-constexpr char kConstantsAttr[] = "_habana_constants";  // attributes from FinishCluster to ReplaceCall
+constexpr char kConstantsAttr[] = "_habana_constants";  // call attributes from FinishCluster to BuildLaunch
 constexpr char kResourcesAttr[] = "_habana_resources";
 constexpr char kCallMustCompileAttr[] = "_habana_call_must_compile";
 constexpr char kHostArgumentsAttr[] = "_habana_host_arguments";
@@ -76,7 +76,7 @@ Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sour
       must_compile = true;
       node->ClearAttr(kMustCompileAttr);
     }
-    // Ops inside a cluster have no device or colocation of their own.
+    // Ops inside a cluster run on the cluster's device; the launch inherits their colocation groups.
     node->ClearAttr(tensorflow::kColocationAttrName);
     node->set_requested_device("");
     node->set_assigned_device_name("");

@@ -52,7 +52,7 @@ std::string FirstReason(const RecursiveCompilabilityChecker::UncompilableNodesMa
       return node.uncompilable_reason;
     }
   }
-  return "the compiler does not support it";
+  return "the compiler does not support the op";
 }
 
 // Checks for a lowering, because TensorFlow's checker also accepts kernels for DEVICE_DEFAULT.

@@ -22,8 +22,9 @@ class CandidateRules {
   // The rule that excludes a node from clusters; nullopt if there is none. Ignores the node's own device.
   std::optional<OpRefusal> Refuse(const tensorflow::Node& node);
 
-  // The rule that excludes the functions that a node calls (branches, loop bodies, callees), which a cluster would
-  // contain whole. Also checks that the node itself can be compiled.
+  // Refuses a node because of the functions that it calls (branches, loop bodies, callees), which a cluster would
+  // contain whole. Also checks that the node itself can be compiled. Returns the rule that excludes the node; nullopt
+  // if there is none.
   std::optional<OpRefusal> RefuseCallees(const tensorflow::Node& node);
 
  private:

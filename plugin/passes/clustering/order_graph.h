@@ -22,10 +22,10 @@ class OrderGraph {
   absl::Span<const int> Successors(int vertex) const {
     return {targets_.data() + starts_[vertex], static_cast<size_t>(starts_[vertex + 1] - starts_[vertex])};
   }
-  // All vertices in topological order, the same for equal graphs.
+  // All vertices in topological order. Equal graphs have equal orders.
   const std::vector<int>& TopologicalOrder() const { return order_; }
 
-  // The frame that a node runs in; 0 for none.
+  // The frame in which a node runs; 0 for none.
   int FrameOf(int node) const { return frames_.empty() ? 0 : frames_[node]; }
 
  private:

@@ -58,7 +58,7 @@ bool FunctionHolds(const FunctionDef& function, const Names& names, const Functi
 }
 
 // Places all nodes on the HPU, and marks all except the refused nodes as candidates. Returns the names of the refused
-// nodes. Fails if a refused node has no HPU kernel, because it can run only in a cluster.
+// nodes. Fails if a refused node has no HPU kernel, because such a node can run only in a cluster.
 absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const std::string& device,
                                                     const FunctionLibraryDefinition& library, Graph* graph) {
   std::vector<std::string> found;
