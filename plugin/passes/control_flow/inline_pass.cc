@@ -44,8 +44,8 @@ absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefi
       if (!inlined) kept.insert(call);
     }
   }
-  // Constants of inlined functions have no incoming edges. Without this call, a traversal from the source would miss
-  // them.
+  // Constants of inlined functions have no incoming edges. A traversal from the source would miss these constants
+  // without this call.
   tensorflow::FixupSourceAndSinkEdges(graph);
   return absl::OkStatus();
 }
