@@ -22,10 +22,10 @@ void SetJitScope(tensorflow::Node* node, bool compile, const std::string& name);
 // The setting that excludes a node from clusters; nullopt if there is none.
 std::optional<OpRefusal> RefuseBySettings(const tensorflow::Node& node, const Settings& settings);
 
-// The same for a node in a function that is called inside a cluster. RefuseBySettings has already accepted the call.
+// Like RefuseBySettings, for a node in a function that a cluster calls. RefuseBySettings has already accepted the call.
 std::optional<OpRefusal> RefuseInsideBySettings(const tensorflow::Node& node, const Settings& settings);
 
-// Whether the settings allow clusters in the graph. If not, every node on an HPU gets a refusal in the report.
+// Whether the settings allow clusters in the graph. If not, adds a refusal of every HPU node to the report.
 bool MayHaveClusters(PassContext* context);
 
 }  // namespace hpu::passes

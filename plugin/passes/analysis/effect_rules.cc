@@ -86,7 +86,7 @@ const Node* UnusedEffectOfLoop(const FunctionBody& condition, const FunctionBody
   return nullptr;
 }
 
-// Searches the functions of a node recursively.
+// Recursive search for unused side effects in the functions of a node.
 class Search {
  public:
   explicit Search(FunctionLibraryRuntime* runtime) : runtime_(runtime) {}

@@ -10,7 +10,7 @@
 
 namespace hpu::passes {
 
-// Searches called functions recursively. Not thread safe; serves a single query.
+// Searches called functions recursively. Not thread safe. Create one object for each query.
 class KernelSearch {
  public:
   // `or_lowering`: an op without a kernel is found if it has a lowering. `library` must outlive this object.
@@ -20,7 +20,7 @@ class KernelSearch {
   // its own is assumed to be runnable, because its types are unknown.
   bool Finds(const tensorflow::NodeDef& node);
 
-  // The same for the functions that the op calls, without the op itself.
+  // Whether the HPU can run all functions that the op calls. Ignores the op itself.
   bool FindsCallees(tensorflow::AttrSlice attrs);
 
  private:

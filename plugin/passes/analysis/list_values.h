@@ -22,7 +22,7 @@ class ListValues {
  public:
   // Examines loop value `index`, a list that starts empty and grows by one element in each iteration.
   void Add(const tensorflow::Node& loop, const tensorflow::FunctionBody& body, int index, KnownNumbers* known);
-  // Replaces the body of each loop that pops known values by a body with constants, and adds it to the library.
+  // Replaces the body of each loop that pops known values by a body with constants. Adds the new bodies to the library.
   absl::Status Replace(tensorflow::FunctionLibraryDefinition* library);
 
  private:

@@ -25,7 +25,7 @@ class LoopCounters {
   LoopCounters(const tensorflow::Node& loop, const tensorflow::FunctionBody& condition,
                const tensorflow::FunctionBody& body, KnownNumbers* known);
 
-  // Upper bound of the number of iterations; nullopt if no counter bounds it.
+  // Upper bound of the number of iterations; nullopt if the loop has no counter.
   std::optional<int64_t> MaxTurns() const;
 
   // The range of loop value `value` at the start of an iteration; nullopt if the loop value is not a counter.

@@ -66,7 +66,7 @@ class PlacementPolicy {
 };
 
 // Whether an op is part of the graph's structure rather than its computation: arguments, results, constants, control
-// flow, calls, communication, ops of this plugin. Op lists do not cover these.
+// flow, calls, communication, ops of this plugin. Op lists do not cover such ops.
 bool IsStructural(std::string_view op, const tensorflow::OpDef& definition);
 
 }  // namespace hpu::passes
