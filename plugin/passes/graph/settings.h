@@ -38,8 +38,8 @@ struct Settings {
   // Reads the current settings. As thread safe as getenv.
   static Settings FromEnvironment();
 
-  // The same, combined with two session options: automatic mixed precision, and global_jit_level
-  // (tf.config.optimizer.set_jit), which applies only if HPU_CLUSTERING is not set. `session` may be null.
+  // Reads the current settings and two session options: automatic mixed precision, and global_jit_level
+  // (tf.config.optimizer.set_jit). global_jit_level applies only if HPU_CLUSTERING is not set. `session` may be null.
   static Settings FromEnvironment(const tensorflow::SessionOptions* session);
 };
 
