@@ -43,7 +43,7 @@ class Roles {
   }
 
  private:
-  // The TensorFlow op in a fused op. Its rule applies to the fused op if no list contains the fused op.
+  // The TensorFlow op that a fused op contains. The rule of the TensorFlow op applies if no list contains the fused op.
   static std::string_view PlainOp(const std::string& op) {
     if (op == "HabanaBiasAddActivation") return "BiasAdd";
     if (op == "HabanaFusedBatchNormV3") return "FusedBatchNormV3";

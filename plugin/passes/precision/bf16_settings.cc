@@ -78,7 +78,7 @@ struct Adjustments {
   }
 };
 
-// `setting` names the variable that lists `ops`.
+// Adds `ops` to `list`. `setting` is the variable that lists `ops`; warnings about unknown ops name it.
 void Add(const char* setting, const Ops& ops, Ops* list) {
   for (const std::string& op : ops) {
     if (tensorflow::OpRegistry::Global()->LookUp(op) == nullptr) {

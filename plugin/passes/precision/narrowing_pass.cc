@@ -45,7 +45,7 @@ class Narrowing {
         keeps_names_(keeps_names),
         report_(report) {}
 
-  // Returns whether anything changed.
+  // Returns whether the graph changed.
   absl::StatusOr<bool> Run();
 
  private:
