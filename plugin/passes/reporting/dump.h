@@ -21,8 +21,8 @@ std::string DumpLabel(const std::string& function, const std::string& graph_name
 
 // If HBN_TF_GRAPH_DUMP enables `level`, writes a graph and its functions to
 // <HBN_TF_GRAPH_PREFIX>hpu_<label>_<stage>.pbtxt in the directory TF_DUMP_GRAPH_PREFIX. Equal graphs produce equal
-// files. A process does not overwrite its own files: repeated names get _1, _2, … After failures, logs one warning per
-// directory. Thread safe.
+// files. Appends _1, _2, … to repeated names, so a process does not overwrite its own files. After failures, logs one
+// warning per directory. Thread safe.
 void Dump(const Settings& settings, DumpLevel level, const std::string& label, std::string_view stage,
           const tensorflow::Graph& graph, const tensorflow::FunctionLibraryDefinition& library);
 
