@@ -21,7 +21,8 @@ using tensorflow::Node;
 
 constexpr char kSuffix[] = "/habana_folded";
 
-// The input that determines the size of the result, for ops whose result may be much larger than their inputs; else -1.
+// Index of the input that determines the result's size, for ops whose result may be much larger than the inputs; else
+// -1.
 int SizeInput(const std::string& op) {
   static const auto* inputs =
       new absl::flat_hash_map<std::string, int>({{"Fill", 0}, {"Tile", 1}, {"BroadcastTo", 1}, {"LinSpace", 2}});
@@ -29,8 +30,8 @@ int SizeInput(const std::string& op) {
   return found == inputs->end() ? -1 : found->second;
 }
 
-// Excludes loops, branches and calls, which may take long. Excludes variants, because a TensorList must stay in the
-// cluster that fills it.
+// Whether constant folding may compute a node. Excludes loops, branches and calls, which may run for a long time.
+// Excludes variants, because a TensorList must stay in the cluster that fills it.
 bool IsFoldable(const Node& node) {
   const bool calls = IsFunctionalControlFlow(node) || node.IsFunctionCall();
   return IsOnHpu(node) && !calls && !node.op_def().is_stateful() &&

@@ -16,9 +16,9 @@ struct PatternMatch;
 struct PatternEntry {
   const char* name;
   const char* meaning;  // description for docs/developer/patterns.md
-  // Statements: name = expression. Names without a statement are inputs. Nodes outside the match may use the results,
-  // and the values of statements with *, so that the match of a gradient can include forward ops. If outside nodes use
-  // any other value, there is no match.
+  // Statements: name = expression. Names without a statement are inputs. Nodes outside the match may use the results
+  // and the values of statements with *. So the match of a gradient can include forward ops. If outside nodes use any
+  // other value, there is no match.
   const char* match;
   // The op that replaces the match, with its inputs and attributes. An input may be the result of another added op.
   // Entries that add the same op with the same inputs share it.
@@ -50,8 +50,8 @@ struct Pattern {
   std::vector<std::string> required_ops;  // op types that every match contains
 };
 
-// The pattern table. The pattern of a gradient precedes the pattern of its forward op: once the gradient is replaced,
-// it no longer uses the forward op's intermediate values, and the forward pattern can match.
+// The pattern table. The pattern of a gradient precedes the pattern of its forward op. Once the gradient is replaced,
+// no op uses the forward op's intermediate values, and the forward pattern can match.
 absl::Span<const PatternEntry> PatternEntries();
 
 // The table, parsed on the first call. A parse error terminates the process. Thread safe.

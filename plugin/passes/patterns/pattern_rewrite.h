@@ -14,7 +14,7 @@
 
 namespace hpu::passes {
 
-// Not thread safe; serves one graph.
+// Replaces matches in one graph. Not thread safe.
 class PatternRewriter {
  public:
   // `graph` and `report` must outlive this object. Node names in the report begin with `prefix`.
