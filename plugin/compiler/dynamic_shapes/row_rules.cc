@@ -207,7 +207,7 @@ absl::Status DynamicSlice(const Instruction& instruction) {
   return RequireResult(instruction, operand.rows);
 }
 
-// The update must have all rows: XLA then clamps its start index to row 0.
+// The update must have all rows: XLA then clamps the update's start index to row 0.
 absl::Status DynamicUpdateSlice(const Instruction& instruction) {
   const RowArray& operand = instruction.operands[0];
   const RowArray& update = instruction.operands[1];
