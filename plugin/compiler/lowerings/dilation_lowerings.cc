@@ -1,5 +1,5 @@
-// Lowerings of Dilation2D and its gradients, which tf2xla lacks. A window's maximum is the first greatest sum of a
-// pixel and the filter; NaN and sums that do not exceed the type's lowest finite value are ignored. The float32
+// Lowerings of Dilation2D and its gradients, which tf2xla lacks. A window's maximum is the first largest sum of a pixel
+// and its filter element. NaN and sums that do not exceed the type's lowest finite value are ignored. The float32
 // lowerings are marked calls, which a backend can recognise (plugin/program/marked_call.h).
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Lowerings of MaxPool that ignore NaN, as the CPU kernels do; tf2xla propagates it. Arguments are checked beforehand
-// (pooling_rules.h).
+// Lowerings of MaxPool that ignore NaN, like the CPU kernels; tf2xla's lowerings propagate NaN. Arguments are checked
+// beforehand (pooling_rules.h).
 #include <cstdint>
 #include <string>
 #include <vector>

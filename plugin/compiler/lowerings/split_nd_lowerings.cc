@@ -1,7 +1,7 @@
 // Lowerings of XlaSplitND, XlaConcatND and their variants for variables.
 //
-// tf2xla slices or updates all dimensions for each part, which takes minutes to compile for ranks above 6. Here one
-// transposition turns each part into a row.
+// tf2xla slices or updates all dimensions for each part, which takes minutes to compile for ranks above 6. These
+// lowerings turn all parts into rows by one transposition.
 #include <cstdint>
 #include <vector>
 

@@ -14,7 +14,7 @@
 
 namespace hpu {
 
-// Window `o` of a dimension holds the existing pixels among o * stride + k * rate - pad_low, k < window.
+// Window `o` of a dimension contains the existing pixels among o * stride + k * rate - pad_low, for 0 <= k < window.
 struct WindowDimension {
   int64_t window = 1;
   int64_t stride = 1;
@@ -59,7 +59,7 @@ class WindowPlaces {
   xla::XlaOp At(xla::XlaOp frame, const WindowPlace& place) const;
   // Adds `more` (shaped like windows()) to the frame's elements at this place of each window; returns the new frame.
   xla::XlaOp AddedAt(xla::XlaOp frame, const WindowPlace& place, xla::XlaOp more) const;
-  // Inverse of FrameOf: the images in a frame, with zeros where no window is.
+  // Inverse of FrameOf: the images in a frame. Pixels outside all windows are 0.
   xla::XlaOp ImagesOf(xla::XlaOp frame) const;
   // Whether some window extends beyond the image.
   bool StandOut() const;

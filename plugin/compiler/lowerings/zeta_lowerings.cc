@@ -1,4 +1,4 @@
-// Lowerings of Zeta and Polygamma: XLA's series has only seven digits and returns other values at the poles.
+// Lowerings of Zeta and Polygamma. XLA's series has only seven correct digits and returns other values at the poles.
 //
 // The sum of (q + k)^-x is computed by the Euler-Maclaurin formula, as in the Cephes library (zeta.c). The special
 // cases come from Eigen's kernel (unsupported/Eigen/src/SpecialFunctions/SpecialFunctionsImpl.h).
