@@ -37,7 +37,8 @@ using tensorflow::XlaExpression;
 using tensorflow::XlaOpKernelContext;
 using Shapes = std::vector<PartialTensorShape>;
 
-// tf2xla selects the random number generator by the device's name. XLA:CPU uses Philox, as the CPU kernels do.
+// tf2xla selects the random number generator by the device's name. For XLA:CPU, this is Philox, like in the CPU
+// kernels.
 const char* DeviceOfLowering(absl::string_view op) {
   const bool random = absl::StartsWith(op, "Stateless") || absl::StartsWith(op, "Stateful") ||
                       absl::StartsWith(op, "Rng") || op == "XlaRngBitGenerator";
@@ -111,7 +112,7 @@ class CheckedLowering : public tensorflow::OpKernel {
       if (!shapes[i].AsTensorShape(&known)) {
         return absl::UnimplementedError(absl::StrCat(type_string(), ": the shape of result ", i, " is ",
                                                      shapes[i].DebugString(),
-                                                     " at compile time; give the op inputs of static shape"));
+                                                     " at compile time; use inputs of static shape"));
       }
       TF_RETURN_IF_ERROR(tensorflow::TensorShapeToXLAShape(output_type(i), known, &shape));
       context->SetOutput(i, xla::Zeros(context->builder(), shape));

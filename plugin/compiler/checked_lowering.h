@@ -24,7 +24,7 @@ bool IsChecked(absl::string_view op);
 //   3. empty sums: the result is zero, and the lowering does not run
 //   4. the lowering; its exceptions become errors
 //   5. results must have the op's types and the shape function's shapes
-// A failing op leaves its cluster and runs by its CPU kernel. A jit_compile=True function fails instead.
+// A failing op leaves its cluster, and its CPU kernel runs. A jit_compile=True function fails instead.
 void RegisterCheckedLowering(const tensorflow::KernelDef& unchecked);
 
 }  // namespace hpu

@@ -17,7 +17,7 @@ bool IsKeptFromCompiler(absl::string_view op);
 bool DrawsOnHost(absl::string_view op);
 
 // Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows this once per process, before the first
-// tf.function runs, so the plugin calls it when it is loaded. Later calls do nothing. Thread safe.
+// tf.function runs, so loading the plugin calls this function. Later calls do nothing. Thread safe.
 void RegisterLowerings();
 
 }  // namespace hpu
