@@ -28,13 +28,13 @@ def test_the_lint_refuses_imports_of_layers_above(upper: int, lower: int) -> Non
     importer, imported = f"{PACKAGE}.{EXAMPLES[lower]}", f"{PACKAGE}.{EXAMPLES[upper]}"
     problems = list(check_imports.check({importer: {imported} - {importer}}))
     assert len(problems) == (upper < lower)
-    assert all("a layer above it" in problem for problem in problems)
+    assert all("in a higher layer" in problem for problem in problems)
 
 
 def test_the_lint_refuses_a_circle() -> None:
     ring = {f"{PACKAGE}.monitor": {f"{PACKAGE}.statistics"}, f"{PACKAGE}.statistics": {f"{PACKAGE}.monitor"}}
     (problem,) = check_imports.check(ring)
-    assert "in a circle" in problem
+    assert "in a cycle" in problem
 
 
 @pytest.mark.parametrize(
