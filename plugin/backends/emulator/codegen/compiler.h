@@ -15,7 +15,7 @@ namespace hpu::emulator {
 // xla_cpu_enable_fast_min_max=false bit for bit. Errors: see CompileRecipe. Thread safe; compilations run in parallel.
 absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program);
 
-// The serialised HLO that CompileParts outlines and then generates code from.
+// The serialised HLO after all passes, from which CompileParts outlines functions and generates code.
 absl::StatusOr<std::string> OptimizedProgram(const hal::Program& program);
 
 // CompileParts with all kernels or with none, regardless of HPU_EMULATOR_KERNELS and HPU_AUTOTUNE.

@@ -24,7 +24,7 @@ class LoadedObject {
   // Maps the objects (at least one) and finds the function `entry` of each. An object cannot refer to symbols of
   // another object. InvalidArgument if the bytes are damaged. NotFound if symbols are unresolved (the error lists all
   // of them). Unimplemented for an unsupported relocation type. ResourceExhausted if memory cannot be mapped, Internal
-  // if it cannot be made executable. `objects` may be freed afterwards.
+  // if the mapping cannot be made executable. `objects` may be freed afterwards.
   static absl::StatusOr<std::unique_ptr<LoadedObject>> Load(absl::Span<const absl::string_view> objects,
                                                             absl::string_view entry, Resolver resolve);
   ~LoadedObject();
