@@ -29,15 +29,15 @@ struct ResultSpec {
 
 // Run time of one instruction of a recipe, over all launches.
 struct InstructionTime {
-  std::string instruction;  // its name in the backend's program
+  std::string instruction;  // name of the instruction in the backend's program
   std::string kind;         // "loop fusion", "dot"; for a kernel call, the kernel's name
   std::string op;           // op in the graph (the last one of several); empty if unknown
   std::string op_type;      // type of `op`
   double seconds = 0;
 };
 
-// A compiled program, ready to be launched on the device that compiled or loaded it. Immutable and thread safe; streams
-// keep a recipe alive while its launches are queued.
+// A compiled program, ready to be launched on the device that compiled or loaded it. Immutable and thread safe. Streams
+// keep a recipe alive while launches of the recipe are queued.
 class Recipe {
  public:
   virtual ~Recipe() = default;
@@ -48,7 +48,7 @@ class Recipe {
   virtual const std::string& name() const = 0;
   virtual const std::vector<TensorSpec>& arguments() const = 0;
   virtual const std::vector<ResultSpec>& results() const = 0;
-  // Bytes of scratch device memory that a launch needs; 0 for none. Its contents are not preserved between launches.
+  // Bytes of scratch device memory that a launch needs; 0 for none. The contents are not preserved between launches.
   virtual uint64_t workspace_bytes() const = 0;
   // The recipe as bytes for Device::LoadRecipe, on devices with the same compiler_target.
   virtual absl::StatusOr<std::string> Serialize() const = 0;

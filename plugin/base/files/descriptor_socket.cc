@@ -62,7 +62,7 @@ absl::StatusOr<FileDescriptor> ListenAt(const std::string& path) {
   FileDescriptor listening = NewSocket();
   struct stat info;
   if (lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) unlink(path.c_str());
-  // umask() instead of chmod() afterwards, so that no other user can connect in between.
+  // Uses umask() instead of a later chmod(), so that no other user can connect in between.
   const mode_t mask = umask(0177);
   const int bound = bind(listening.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address));
   umask(mask);
@@ -121,7 +121,7 @@ absl::StatusOr<FileDescriptor> ReceiveFile(const FileDescriptor& socket) {
   FileMessage message;
   const ssize_t size = recvmsg(socket.get(), &message.header, MSG_CMSG_CLOEXEC);
   if (size < 0) return absl::UnavailableError(absl::StrCat("cannot receive a file descriptor: ", std::strerror(errno)));
-  if (size == 0) return absl::UnavailableError("the peer closed the socket before it sent a file descriptor");
+  if (size == 0) return absl::UnavailableError("the peer closed the socket before sending a file descriptor");
   const cmsghdr* const control = CMSG_FIRSTHDR(&message.header);
   if (control == nullptr || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) {
     return absl::UnavailableError("the peer's message contains no file descriptor");
