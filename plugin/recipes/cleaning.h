@@ -14,7 +14,7 @@ namespace hpu::recipes {
 // Removes temporary and lock files that no process has locked. Ignores errors. Returns the number of files removed.
 int RemoveLeftovers(const StoreDirectory& directory);
 
-// Removes entries that were set aside as damaged. Returns their number.
+// Removes entries that were set aside as damaged. Returns the number of files removed.
 int RemoveDamaged(const StoreDirectory& directory);
 
 struct EvictionLimits {

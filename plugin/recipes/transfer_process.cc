@@ -36,8 +36,8 @@ absl::Status ProtocolError() {
   return absl::InternalError("the transfer process sent an invalid reply: expected \"OUTCOME SIZE\" and SIZE bytes");
 }
 
-// Attributes and files of the child: default signals, its own process group (so that Ctrl-C in a terminal does not end
-// it), `socket` as standard input, and output to /dev/null.
+// Attributes and files of the child: default signals, a separate process group, `socket` as standard input, and output
+// to /dev/null. Ctrl-C in a terminal does not signal the separate group.
 class SpawnOptions {
  public:
   explicit SpawnOptions(const FileDescriptor& socket) {
@@ -95,7 +95,7 @@ absl::StatusOr<std::unique_ptr<TransferProcess>> TransferProcess::Start(const st
 
 TransferProcess::~TransferProcess() {
   socket_ = FileDescriptor();
-  // Does not wait: a child that ends later stays a zombie until the program ends.
+  // Does not wait. A child that ends later stays a zombie until the program ends.
   waitpid(pid_, nullptr, WNOHANG);
 }
 
@@ -144,7 +144,7 @@ absl::StatusOr<size_t> TransferProcess::Receive(char* bytes, size_t max_bytes, a
     TF_RETURN_IF_ERROR(Await(POLLIN, deadline));
     const ssize_t got = recv(socket_.get(), bytes, max_bytes, MSG_DONTWAIT);
     if (got > 0) return static_cast<size_t>(got);
-    if (got == 0) return Ended("it closed the connection");
+    if (got == 0) return Ended("end of the stream");
     if (errno != EAGAIN && errno != EINTR) return Ended(std::strerror(errno));
   }
 }

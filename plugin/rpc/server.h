@@ -1,4 +1,4 @@
-// Server side of the RPC library: connections and their clients' calls.
+// Server side of the RPC library: connections, and the calls of connected clients.
 #ifndef HPU_PLUGIN_RPC_SERVER_H_
 #define HPU_PLUGIN_RPC_SERVER_H_
 
@@ -24,8 +24,8 @@ namespace hpu::rpc {
 
 class Server;
 
-// One call of a client. Waits for the call, serves it on its own thread from the first message on, and deletes itself
-// at its end.
+// One call of a client. Waits for the call, then serves the call on a separate thread from the first message on.
+// Deletes itself after the call.
 class ServerCall {
  public:
   explicit ServerCall(Server* server);
@@ -49,7 +49,7 @@ class ServerCall {
   void Received(bool ok);
   void Written(bool ok);
   void Finished(bool ok);
-  void Gone(bool ok);  // the client has received its status, or is gone
+  void Gone(bool ok);  // the client has received the status, or has disconnected
 
   // Requires mutex_.
   void StartThread();

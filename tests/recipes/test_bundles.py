@@ -76,7 +76,7 @@ def test_there_and_back(several: Warm, bundle: pathlib.Path, key: pathlib.Path, 
 def test_damaged_entries_are_not_exported(several: Warm, key: pathlib.Path, tmp_path: pathlib.Path) -> None:
     flip_a_byte(entry_files(several.cache)[0])
     done = as_json("export", tmp_path / "bundle", "--key", key, "--path", several.cache, code=1)
-    assert [entry["problem"] for entry in done["skipped"]] == ["its checksum is wrong"]
+    assert [entry["problem"] for entry in done["skipped"]] == ["the checksum is wrong"]
 
 
 def change_a_byte(files: dict[str, bytes]) -> None:
@@ -111,7 +111,7 @@ REFUSED = {
     "changed entry": (change_a_byte, False, "was modified after signing"),
     "changed manifest": (of_another_format, False, "the signature does not match"),
     "other signature": (put("signature"), False, "the signature does not match"),
-    "entry damaged before signing": (change_a_byte, True, "is damaged: its checksum is wrong"),
+    "entry damaged before signing": (change_a_byte, True, "is damaged: the checksum is wrong"),
     "entry cut off before signing": (cut_an_entry, True, "is damaged: "),
     "entries under each other's name": (swap_entries, True, "does not match its key"),
     "other format": (of_another_format, True, "unsupported format version 2, expected 1"),

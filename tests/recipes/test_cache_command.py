@@ -92,7 +92,7 @@ def test_verify_names_what_loading_refuses(several: Warm) -> None:
     assert as_json("verify", "--path", several.cache)["refused"] == {}
     files = entry_files(several.cache)
     flip_a_byte(files[0])
-    assert as_json("verify", "--path", several.cache, code=1)["refused"] == {files[0].stem: "its checksum is wrong"}
+    assert as_json("verify", "--path", several.cache, code=1)["refused"] == {files[0].stem: "the checksum is wrong"}
     files[1].chmod(0o666)
     refused = as_json("verify", "--path", several.cache, code=1)["refused"]
     assert "can be written by other users" in refused[files[1].stem]

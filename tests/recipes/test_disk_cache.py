@@ -58,7 +58,7 @@ def test_damaged_entries_are_compiled_anew_and_reported_once(warm: Warm) -> None
     count = warm.first["recipes"]["compiled"]
     assert (second["recipes"]["refused"], second["recipes"]["compiled"], second["recipes"]["stored"]) == (count,) * 3
     assert second["losses"] == warm.first["losses"]
-    assert second["messages"].count("its checksum is wrong") == count
+    assert second["messages"].count("the checksum is wrong") == count
 
 
 def test_threshold_keeps_small_recipes_out(tmp_path: pathlib.Path) -> None:
