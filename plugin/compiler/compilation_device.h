@@ -9,8 +9,8 @@ namespace hpu {
 
 inline constexpr char kCompilationDevice[] = "XLA_HPU_JIT";
 
-// True for ops that have a lowering but must not be compiled: the result's size depends on data, the lowering ignores
-// seeds, or errors would be lost.
+// True for ops that have a lowering but must not be compiled. Reasons: the result's size depends on data, the lowering
+// ignores seeds, or errors would be lost.
 bool IsKeptFromCompiler(absl::string_view op);
 
 // True for random ops that must not be compiled. Their CPU kernels run unless a pass rewrites the ops.

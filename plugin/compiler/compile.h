@@ -29,8 +29,8 @@ int64_t CountOps(const ClusterSource& source);
 // passed-through resources.
 bool Computes(const Executable& executable);
 
-// Sets the recipe of an executable that computes, and the aliased arguments of its updates. Fails with INTERNAL if the
-// recipe and the executable differ in their number of arguments.
+// Sets the recipe of an executable that needs a recipe, and the aliased arguments of its updates. Fails with INTERNAL
+// if the recipe and the executable differ in their number of arguments.
 absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* executable);
 
 }  // namespace hpu

@@ -28,18 +28,18 @@ struct Executable {
     tensorflow::Tensor constant;         // kConstant: the value, in host memory
     tensorflow::Tensor device_constant;  // kConstant: the value in device memory, shared by all launches
     int input = -1;                      // kResource: the input that is passed through
-    SizePlaces sizes;                    // kResult of a dynamic shape: `shape` is its bound; see `sizes_result`
+    SizePlaces sizes;                    // kResult of a dynamic shape: `shape` is the bound; see `sizes_result`
   };
   struct Update {
-    int input = -1;   // the variable's input
+    int input = -1;   // kernel input with the variable's handle
     int result = -1;  // index of the recipe's result
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
     tensorflow::TensorShape shape;
     int aliased_argument = -1;  // the recipe's argument whose memory the result reuses, or -1
-    SizePlaces sizes;           // as in Output
+    SizePlaces sizes;           // like Output::sizes
   };
 
-  std::string name;                           // name of the cluster
+  std::string name;
   std::shared_ptr<const hal::Recipe> recipe;  // null if there is nothing to compute
   std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: its value)
   std::vector<Output> outputs;                // one per kernel output
@@ -50,7 +50,7 @@ struct Executable {
   // the larger arguments and results (padded_recipe.h).
   bool padded = false;
   bool shares_recipe = false;   // with another signature of this cluster
-  double compile_seconds = 0;   // lowering, and code generation or loading
+  double compile_seconds = 0;   // time of lowering, and of code generation or loading
   double lowering_seconds = 0;  // time of lowering, needed even for a stored recipe
 };
 

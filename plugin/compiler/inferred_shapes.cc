@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<PartialTensorShape>> InferShapes(const tensorflow::Op
 
   Inputs inputs;
   // Lowerings through MLIR (MatrixDiag) call other lowerings without an XlaCompiler. The constant inputs of such a call
-  // are kConstant expressions, which need no client to be resolved.
+  // are kConstant expressions, which are resolved without a client.
   xla::Client* const client = context->compiler() == nullptr ? nullptr : context->compiler()->client();
   const bool keeps_variables = !absl::StartsWith(kernel.type_string(), "AssignVariable");
   for (int i = 0; i < kernel.num_inputs(); ++i) {

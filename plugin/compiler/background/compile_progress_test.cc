@@ -16,7 +16,7 @@ namespace {
 constexpr absl::Duration kFirst = absl::Milliseconds(40);
 constexpr absl::Duration kInterval = absl::Milliseconds(100);
 
-// Records the output.
+// Thread-safe list of the texts that a Display shows.
 class Shown {
  public:
   void Add(const std::string& text) {

@@ -15,8 +15,8 @@ namespace hpu {
 //
 // Both programs must have the same instructions with the same attributes, except for sizes. So only sizes depend on the
 // number of rows, and the sizes show which dimension of each value holds the rows. Each instruction must keep rows
-// apart (row_rules.h). By induction, row i of each value then depends only on row i of the arguments. Arguments and
-// results hold their rows outermost, so the first rows are the first bytes.
+// apart (row_rules.h). By induction, row i of each value then depends only on row i of the arguments. The rows of
+// arguments and results are in the outermost dimension, so the first rows are the first bytes.
 //
 // XLA's own analysis for varying sizes (DynamicDimensionInference) cannot replace this check. It propagates sizes
 // through instructions that mix rows, without an error.

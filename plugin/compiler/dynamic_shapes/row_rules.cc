@@ -45,13 +45,13 @@ bool OnlyFirstHasRows(const Instruction& instruction) {
   return HasRows(instruction, 0);
 }
 
-// Requires all results to hold their rows in the dimension `expected`.
+// Requires the rows of all results to be in the dimension `expected`.
 absl::Status RequireResult(const Instruction& instruction, const Rows& expected) {
   const bool all = absl::c_all_of(instruction.results, [&](const RowArray& result) { return result.rows == expected; });
   return Require(all, instruction, "moves the rows in an unsupported way");
 }
 
-// Each operand except scalars must hold its rows in the result's row dimension.
+// The rows of each operand, except scalars, must be in the result's row dimension.
 absl::Status Elementwise(const Instruction& instruction) {
   const RowArray& result = instruction.results.front();
   for (const RowArray& operand : instruction.operands) {
@@ -125,7 +125,7 @@ absl::Status Convolution(const Instruction& instruction) {
 }
 
 absl::Status Reduce(const Instruction& instruction) {
-  const size_t arrays = instruction.operands.size() / 2;  // followed by one initial value each
+  const size_t arrays = instruction.operands.size() / 2;  // the other half of the operands are initial values
   const Rows& rows = instruction.operands.front().rows;
   for (size_t i = 0; i < instruction.operands.size(); ++i) {
     TF_RETURN_IF_ERROR(

@@ -1,4 +1,4 @@
-// Row shapes: finds the row dimension of an array from its shapes in two lowerings of one program.
+// Row shapes: the row dimension of an array, found from the array's shapes in two lowerings of one program.
 #ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_SHAPES_H_
 #define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_SHAPES_H_
 

@@ -23,7 +23,7 @@ struct Color {
 
 XlaOp Number(XlaOp like, float value) { return xla::ScalarLike(like, value); }
 
-// Like std::max and std::min, return the first operand if one is NaN.
+// Like std::max and std::min, return the first operand if either operand is NaN.
 XlaOp Larger(XlaOp a, XlaOp b) { return xla::Select(xla::Lt(a, b), b, a); }
 XlaOp Smaller(XlaOp a, XlaOp b) { return xla::Select(xla::Lt(b, a), b, a); }
 

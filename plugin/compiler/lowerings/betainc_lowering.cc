@@ -1,6 +1,6 @@
-// Lowering of the regularised incomplete beta function. Evaluates the continued fraction (NIST's Digital Library of
-// Mathematical Functions, 8.17.22) from the last term to the first, and carries one value from term to term. So XLA
-// builds one vector loop. TensorFlow's lowering carries six values.
+// Lowering of the regularised incomplete beta function. Evaluates a continued fraction from the last term to the first,
+// and carries one value from term to term. So XLA builds one vector loop. TensorFlow's lowering carries six values.
+// Formula: NIST's Digital Library of Mathematical Functions, 8.17.22.
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -44,8 +44,8 @@ struct Precision {
   double digits;  // natural logarithm of 1 / error, plus a margin
   double terms_of_root;
   int max_pairs;
-  // If x or 1 - x exceeds `edge`, Converges selects the side on which the fraction is evaluated; otherwise the mean
-  // does.
+  // If x or 1 - x exceeds `edge`, Converges selects the side on which the fraction is evaluated. Otherwise the mean
+  // selects the side.
   double edge;
 };
 constexpr Precision kOfFloats = {17, 1, 200, 0.995};
@@ -97,7 +97,7 @@ XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape
   const XlaOp slow = Scalar(s, precision.digits / 2) / (xla::Log1p(s) - xla::Log1p(-s));
   const XlaOp need =
       root + xla::Select(Converges(of), xla::FullLike(of.a, precision.digits / 2 + 2), slow + Scalar(s, 4));
-  // NaN needs the maximum.
+  // Uses the maximum for NaN.
   const XlaOp max = xla::FullLike(need, precision.max_pairs);
   const XlaOp bounded = xla::Select(xla::Le(need, max), need, max);
   std::vector<int64_t> dimensions(shape.rank());

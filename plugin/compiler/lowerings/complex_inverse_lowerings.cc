@@ -50,7 +50,7 @@ Parts Root(const Parts& z, xla::PrimitiveType type) {
   return {xla::Select(left, other, t), WithSign(xla::Select(left, t, other), z.imaginary, type)};
 }
 
-// The roots of 1 - z, 1 + z and z - 1.
+// The square roots of 1 - z, 1 + z and z - 1.
 Parts RootBelowOne(const Parts& z, xla::PrimitiveType type) { return Root({One(z.real) - z.real, -z.imaginary}, type); }
 Parts RootAboveMinusOne(const Parts& z, xla::PrimitiveType type) {
   return Root({One(z.real) + z.real, z.imaginary}, type);

@@ -187,7 +187,7 @@ struct Interval {
 
 XlaOp IsBelow(XlaOp x, double limit) { return xla::Lt(x, Scalar(x, limit)); }
 
-// Evaluates, at `variable`, the quotient of the first interval that contains x, or of the last interval if none does.
+// Evaluates, at `variable`, the quotient of the first interval that contains x. Uses the last interval for larger x.
 XlaOp QuotientOf(XlaOp variable, XlaOp x, absl::Span<const Interval> intervals) {
   XlaOp over = Polynomial(variable, intervals.back().over);
   XlaOp under = Polynomial(variable, intervals.back().under);

@@ -138,7 +138,7 @@ bool ArePooled(XlaOp maxima) {
   return instruction != nullptr && instruction->opcode() == xla::HloOpcodeString(xla::HloOpcode::kReduceWindow);
 }
 
-// Volumes: each window's gradient goes to all elements that differ from the maximum by less than 1e-5. If the graph
+// For volumes, each window's gradient goes to all elements that differ from the maximum by less than 1e-5. If the graph
 // also contains the pooling, TensorFlow runs oneDNN's kernels on the CPU, which select only the first maximum.
 class MaxPool3DGradLowering final : public MaxPoolGradLowering {
  public:

@@ -1,8 +1,8 @@
-// Lowerings of TensorFlow's resize ops and their gradients. They replace tf2xla's lowerings.
+// Lowerings of TensorFlow's resize ops and their gradients, in place of tf2xla's lowerings.
 //
-// tf2xla's lowering of ResizeBilinear is wrong if an image becomes three times as large in one direction and larger in
-// the other (8 x 8 to 16 x 24). tf2xla has no gradient of nearest-neighbour interpolation, and no bicubic or area
-// interpolation. These lowerings multiply an image by one matrix per direction, and a gradient by the transposed
+// tf2xla's lowering of ResizeBilinear is wrong for some sizes. An example is 8 x 8 to 16 x 24: three times as large in
+// one direction, and larger in the other. tf2xla has no gradient of nearest-neighbour interpolation, and no bicubic or
+// area interpolation. These lowerings multiply an image by one matrix per direction, and a gradient by the transposed
 // matrices. In matrix products, an infinite pixel makes its whole row and column NaN. The emulator's kernel
 // (sparse_product) adds only pixels with a nonzero weight.
 #include <cstdint>

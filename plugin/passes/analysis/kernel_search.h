@@ -13,7 +13,7 @@ namespace hpu::passes {
 // Searches called functions recursively. Not thread safe. Create one object for each query.
 class KernelSearch {
  public:
-  // `or_lowering`: an op without a kernel is found if it has a lowering. `library` must outlive this object.
+  // `or_lowering`: whether a lowering counts as a kernel. `library` must outlive this object.
   KernelSearch(const tensorflow::FunctionLibraryDefinition& library, bool or_lowering);
 
   // Whether the HPU can run the op with its attributes, and all functions that it calls. A function with attributes of

@@ -18,7 +18,7 @@ struct Range {
 };
 
 // A counter is a loop value that changes by the same amount in each iteration. The loop's condition, or one operand of
-// a LogicalAnd in it, compares the counter with a loop-invariant number.
+// a LogicalAnd in the condition, compares the counter with a loop-invariant number.
 class LoopCounters {
  public:
   // `condition` and `body` are the functions in the attributes "cond" and "body" of `loop`.

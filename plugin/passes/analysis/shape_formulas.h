@@ -53,11 +53,11 @@ class ShapeFormulas {
   absl::StatusOr<std::optional<tensorflow::Node*>> ShapeOf(const tensorflow::Node& node, int output,
                                                            const std::string& device, Need need);
 
-  // The size of one dimension (negative: from the end) of a node's input, or of the variable if the input is its
-  // handle; -1 if the size may differ between runs.
+  // The size of one dimension (negative: from the end) of a node's input; -1 if the size may differ between runs. If
+  // the input is the handle of a variable, the variable's size.
   int64_t FixedInputSize(const tensorflow::Node& node, int input, int dimension);
 
-  // The rank of a node's input, or of the variable if the input is a handle; -1 if unknown.
+  // The rank of a node's input, or of the variable behind a handle; -1 if the rank is unknown.
   int InputRank(const tensorflow::Node& node, int input);
 
  private:

@@ -16,9 +16,9 @@ struct BorderRefusal {
   std::string reason;
 };
 
-// Returns the nodes that must leave their clusters, because a tensor of the node must not cross a border. `clusters` is
-// indexed by node id and contains cluster numbers, negative for none. Call again after removing the nodes, because the
-// removal may move a border to other tensors.
+// Returns the nodes that must leave their clusters, because a tensor of such a node must not cross a border. `clusters`
+// is indexed by node id and contains cluster numbers, negative for none. Call again after removing the nodes, because
+// the removal may move a border to other tensors.
 std::vector<BorderRefusal> CheckBorders(const tensorflow::Graph& graph, const std::vector<int>& clusters);
 
 // Returns pairs of node ids that must stay in one cluster. CheckBorders would refuse both nodes of a pair that a cut

@@ -183,9 +183,9 @@ class SplitFinder {
   const PassContext& context_;
   OrderGraph order_;
   std::unique_ptr<Graph> copy_;
-  std::unique_ptr<DeadnessAnalysis> deadness_;  // of copy_; owns the predicates
-  std::vector<int> group_of_;                   // by vertex
-  std::vector<Group> groups_;                   // ordered by their first members
+  std::unique_ptr<DeadnessAnalysis> deadness_;  // analysis of copy_; owns the predicates
+  std::vector<int> group_of_;                   // cluster by vertex
+  std::vector<Group> groups_;                   // clusters, ordered by their first members
 };
 
 }  // namespace

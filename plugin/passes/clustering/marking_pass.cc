@@ -33,9 +33,9 @@ constexpr int kMaxCallDepth = 32;
 
 RecursiveCompilabilityChecker::OperationFilter Filter() {
   RecursiveCompilabilityChecker::OperationFilter filter;
-  // Calls may contain variable ops, because the cluster's edges preserve their order (segmentation_pass.h).
+  // Calls may contain variable ops, because the cluster's edges preserve the order of these ops (segmentation_pass.h).
   filter.allow_resource_ops_in_called_functions = true;
-  // Allows TensorLists, which are variants. Segmentation keeps them inside clusters.
+  // Allows TensorLists, which are variants. Segmentation keeps TensorLists inside clusters.
   filter.allow_ops_producing_or_consuming_variant = true;
   filter.allow_slow_ops = true;
   filter.allow_inaccurate_ops = true;

@@ -12,7 +12,7 @@ namespace hpu::passes {
 
 // A directed acyclic graph over vertices 0 … size-1. The first vertices are the graph's nodes, by id. After them, each
 // frame of a lowered loop has one vertex. Back edges of loops are omitted. Instead, all edges into a frame precede all
-// edges out of it, because a value may go around the loop.
+// edges out of the frame, because a value may pass through several iterations.
 class OrderGraph {
  public:
   // Fails with INVALID_ARGUMENT if the graph has a cycle that is not a loop.

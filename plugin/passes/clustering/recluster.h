@@ -10,7 +10,7 @@
 
 namespace hpu::passes {
 
-// The result of splitting a cluster.
+// Result of ReclusterWithout.
 struct SplitCluster {
   std::string function;              // replaces the cluster's function, with the same arguments and results
   int clusters = 0;                  // number of HabanaLaunch nodes in `function`; 0 if no launch is worthwhile
@@ -19,8 +19,8 @@ struct SplitCluster {
 
 // Adds a function to `library` that computes the same as the cluster's function `cluster`, but runs the ops named in
 // `refused` outside clusters. Also adds the functions of the new clusters. Places all nodes on `device` (a full name),
-// where the function must run: int32 arguments and results are in host memory, resources are handles, all other values
-// are on the device.
+// where the function must run. int32 arguments and results are in host memory, resources are handles, and all other
+// values are on the device.
 //
 // Used for a cluster whose compile error names nodes. If `refused` names a node inside a called function, the calling
 // node is removed; unknown names are ignored. The new clusters may fail and be split again. Each split removes at least

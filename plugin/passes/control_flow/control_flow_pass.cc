@@ -35,7 +35,7 @@ using tensorflow::NodeDef;
 constexpr char kHiddenAttr[] = "_habana_lower";
 const char* const kLowerAttr = tensorflow::LowerFunctionalOpsPass::kLowerUsingSwitchMergeAttr;
 
-// Renames an attribute if its value is true. Returns whether it was renamed.
+// Renames an attribute if its value is true. Returns whether the attribute was renamed.
 bool RenameAttr(NodeDef* node, const char* from, const char* to) {
   const auto found = node->attr().find(from);
   if (found == node->attr().end() || !found->second.b()) return false;
@@ -139,7 +139,7 @@ std::vector<Node*> Chooser::ToLower() {
   for (const Node* node : graph_.op_nodes()) {
     if (IsHidden(*node)) with_hidden.insert(Find(node->id()));
   }
-  absl::flat_hash_map<int, OpRefusal> refused;  // by group
+  absl::flat_hash_map<int, OpRefusal> refused;  // refusals by group
   for (const Node* node : graph_.op_nodes()) {
     const int group = Find(node->id());
     if (!with_hidden.contains(group) || (!IsHidden(*node) && !sharing.contains(node))) continue;

@@ -44,8 +44,7 @@ absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefi
       if (!inlined) kept.insert(call);
     }
   }
-  // Constants of inlined functions have no incoming edges. A traversal from the source would miss these constants
-  // without this call.
+  // Constants of inlined functions have no incoming edges, so a traversal from the source would miss these constants.
   tensorflow::FixupSourceAndSinkEdges(graph);
   return absl::OkStatus();
 }

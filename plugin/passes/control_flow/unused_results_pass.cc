@@ -57,7 +57,7 @@ Kept UsedResults(const Node& node) {
 
 using NodeSet = absl::flat_hash_set<const Node*>;
 
-// The ancestors of side effects and of kept results, including both.
+// The side effects and kept results, with all their ancestors.
 NodeSet NeededNodes(const FunctionBody& body, const Kept& results) {
   std::vector<const Node*> ends(body.control_ret_nodes.begin(), body.control_ret_nodes.end());
   for (const Node* node : body.graph->op_nodes()) {

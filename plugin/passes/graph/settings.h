@@ -30,7 +30,7 @@ struct Settings {
   std::string max_cluster_size_name;  // setting that determined max_cluster_size
   int64_t cluster_fuel = -1;          // maximum number of clusters in this process; -1: unlimited
   int64_t dump_level = 0;             // 0: none, 1: the result, 2: every phase and pass
-  std::string dump_directory;         // empty: none
+  std::string dump_directory;         // empty: no dumps
   std::string dump_prefix;            // prefix of file names
   std::string graph_def_directory;    // for dumps before and after the passes; empty: none
   bool auto_mixed_precision = false;  // requested by the session, not by the environment

@@ -71,7 +71,7 @@ std::string DeviceOf(const Graph& graph) {
 absl::Status FoldConstants(PassContext* context) {
   Graph* graph = context->graph->get();
   const int64_t limit = flags::TfMaxConstSizeInCluster();
-  // Folding is expensive and most graphs are already folded, so first check for an op to start with.
+  // Checks first whether any op can be folded, because folding is expensive and most graphs are already folded.
   const bool any = absl::c_any_of(graph->op_nodes(), [limit](const Node* node) {
     return DependsOnConstants(*node) && IsWorthComputing(*node, limit);
   });

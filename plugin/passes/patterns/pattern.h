@@ -21,7 +21,7 @@ struct PatternEntry {
   // other value, there is no match.
   const char* match;
   // The op that replaces the match, with its inputs and attributes. An input may be the result of another added op.
-  // Entries that add the same op with the same inputs share it.
+  // Entries that add the same op with the same inputs share the added op.
   const char* fused;
   // For each result of `fused`, the value that it replaces, as name or name:result; _ for none. The first value is the
   // root. A later value that is not an ancestor of the root is looked up among the users of matched nodes and may be
@@ -32,10 +32,10 @@ struct PatternEntry {
   bool (*check)(PatternMatch*);
 };
 
-// A parsed entry.
+// A parsed entry of the pattern table.
 struct Pattern {
   struct Result {
-    std::string name;  // "_": none
+    std::string name;  // "_": no value
     int output = 0;
   };
 

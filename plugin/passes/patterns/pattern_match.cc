@@ -427,8 +427,8 @@ bool Mentions(const OpExpression& expression, std::string_view name) {
   return absl::c_any_of(expression.args, [name](const OpExpression& arg) { return Mentions(arg, name); });
 }
 
-// Searches the users of matched values for the inputs of the fused op that have no match yet, or for statements that
-// use such an input.
+// Finds the inputs of the fused op that have no match yet. Searches the users of matched values for such an input, or
+// for a statement that uses the input.
 bool Matcher::FindInputs(const OpExpression& fused) {
   return absl::c_all_of(fused.args, [this](const OpExpression& argument) {
     if (argument.kind == Kind::kOp) return FindInputs(argument);

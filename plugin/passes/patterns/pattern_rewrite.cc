@@ -85,8 +85,8 @@ std::vector<Node*> InOrder(const absl::flat_hash_set<Node*>& nodes) {
   return order;
 }
 
-// Whether a control edge from the node is redundant: the node belongs to the match, is an input of the match, or is a
-// Shape or ShapeN of such nodes.
+// Whether a control edge from the node is redundant. True for nodes and inputs of the match, and for a Shape or ShapeN
+// of such nodes.
 bool IsInside(const Node& node, const absl::flat_hash_set<const Node*>& inside) {
   if (inside.contains(&node)) return true;
   if (node.type_string() != "Shape" && node.type_string() != "ShapeN") return false;

@@ -21,8 +21,10 @@ class PatternRewriter {
   PatternRewriter(tensorflow::Graph* graph, std::string prefix, passes::Report* report)
       : graph_(graph), prefix_(std::move(prefix)), report_(report) {}
 
-  // Replaces a match and reports it. Leaves the graph unchanged and returns false in three cases: other nodes use an
-  // inner value of the match, the fused op does not support the types, or the fused op would create a cycle.
+  // Replaces a match and reports the replacement. Leaves the graph unchanged and returns false in these cases:
+  //   - Other nodes use an inner value of the match.
+  //   - The fused op does not support the types.
+  //   - The fused op would create a cycle.
   absl::StatusOr<bool> Replace(const Pattern& pattern, const PatternMatch& match);
 
  private:

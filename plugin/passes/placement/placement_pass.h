@@ -19,7 +19,7 @@ namespace hpu::passes {
 absl::Status PlaceUnsupportedOpsOnCpu(PassContext* context, const PlacementPolicy& policy, const std::string& host);
 
 // Reports the refusals in kRefusalAttr of a placed graph, and the nodes that the program placed on other devices.
-// Removes the attribute from nodes that are not on an HPU; marking reads it on the other nodes.
+// Removes the attribute from nodes that are not on an HPU; marking reads the attribute of HPU nodes.
 void RecordPlacement(PassContext* context);
 
 // PlaceUnsupportedOpsOnCpu as a TensorFlow graph pass (phases.cc).

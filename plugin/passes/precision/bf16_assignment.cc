@@ -147,7 +147,7 @@ class Assignment {
     }
   }
 
-  std::vector<Candidate> candidates_;  // by node id
+  std::vector<Candidate> candidates_;  // candidate by node id
   std::vector<Node*> order_;           // convertible nodes
   std::vector<const Node*> fresh_;     // converted nodes whose neighbours have not been visited
 };

@@ -78,7 +78,7 @@ class CastInserter {
   }
 
  private:
-  using Key = std::tuple<const Node*, int, DataType, std::string>;  // output, type, device
+  using Key = std::tuple<const Node*, int, DataType, std::string>;  // node, output, type, device
 
   static DataType TypeOf(const Edge& edge) { return tensorflow::BaseType(edge.src()->output_type(edge.src_output())); }
   static DataType WantedBy(const Edge& edge) { return tensorflow::BaseType(edge.dst()->input_type(edge.dst_input())); }

@@ -34,7 +34,7 @@ const Ops& Recipes() {
 // The value of TF_BF16_CONVERSION, and the variable or option that set it.
 struct Choice {
   std::string variable;
-  std::string value;  // empty: none
+  std::string value;  // empty: not set
 };
 
 Choice Chosen(bool asked_for) {
@@ -78,7 +78,7 @@ struct Adjustments {
   }
 };
 
-// Adds `ops` to `list`. `setting` is the variable that lists `ops`; warnings about unknown ops name it.
+// Adds `ops` to `list`. `setting` is the variable that lists `ops`; warnings about unknown ops name this variable.
 void Add(const char* setting, const Ops& ops, Ops* list) {
   for (const std::string& op : ops) {
     if (tensorflow::OpRegistry::Global()->LookUp(op) == nullptr) {

@@ -24,7 +24,6 @@ struct Bf16Types {
 // XlaOpRegistry::RegisterCompilationKernels().
 std::optional<Bf16Types> FindBf16Types(const tensorflow::Node& node);
 
-// Sets the changed attributes on the node.
 void SetBf16Types(const Bf16Types& types, tensorflow::Node* node);
 
 }  // namespace hpu::passes

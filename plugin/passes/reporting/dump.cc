@@ -18,7 +18,7 @@ namespace {
 // Labels and paths that this process has used.
 struct Names {
   std::mutex mutex;
-  absl::flat_hash_map<std::string, std::string> labels;  // by function and graph
+  absl::flat_hash_map<std::string, std::string> labels;  // label by function and graph
   absl::flat_hash_map<std::string, int> uses;            // number of uses of each label and path
   absl::flat_hash_set<std::string> warned;
 

@@ -14,8 +14,8 @@ namespace hpu::passes {
 // Values of HBN_TF_GRAPH_DUMP that enable a dump.
 enum DumpLevel { kDumpResult = 1, kDumpAll = 2 };
 
-// The label of a graph in file names: the graph's name, followed by _1, _2, … if other graphs in this process have the
-// same name. `function` is the full name of the graph's function, which distinguishes such graphs; empty for a
+// The label of a graph in file names: the graph's name, with _1, _2, … appended if other graphs in this process have
+// the same name. `function` is the full name of the graph's function, which distinguishes such graphs; empty for a
 // Session's graph.
 std::string DumpLabel(const std::string& function, const std::string& graph_name);
 
