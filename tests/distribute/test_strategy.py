@@ -122,7 +122,7 @@ def test_strategy_of_one_device(hpu: str) -> None:
 
 def test_example() -> None:
     output = run_job(2, ROOT / "examples" / "digits_strategy.py").output
-    found = re.search(r"2 workers, this one on \S*task:0/device:HPU:0: test loss \S+, test accuracy (\S+)%", output)
+    found = re.search(r"2 workers, worker 0 on \S*task:0/device:HPU:0: test loss \S+, test accuracy (\S+)%", output)
     assert found is not None, output
     assert float(found[1]) > 90
 

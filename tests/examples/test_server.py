@@ -25,7 +25,7 @@ def test_a_training_that_goes_on_ends_with_the_same_numbers(tmp_path: pathlib.Pa
         train(2, "in parts")
         resumed = train(4, "in parts")
         whole = train(4, "whole")
-    assert "goes on after step 44" in resumed
+    assert "resumes after step 44" in resumed
     assert "goes on" not in whole
     assert "backend         remote" in resumed
     assert numbers(resumed) == numbers(whole)

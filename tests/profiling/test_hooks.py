@@ -70,7 +70,7 @@ def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
         call_to(programs.commands), cwd=tmp_path, environment={"HBN_SYNAPSE_LOGGER_COMMANDS": commands}
     )
     assert "no command enabel; valid: enable," in done.stdout
-    assert "category_mask=two is not a number; expected one such as 0x3" in done.stdout
+    assert "category_mask=two is not a number; expected a number such as 0x3" in done.stdout
     marks = traces.of_lane(traces.read_chrome(tmp_path / "mine.json"), "Marks")
     assert [mark.name for mark in marks] == ["here", '{"ref": "loss", "type": "float", "values": [0.5]}']
     assert (tmp_path / "default_profiling.json").exists()

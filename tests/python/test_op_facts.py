@@ -72,7 +72,7 @@ def test_inputs_outputs_and_attributes_exist(op: str) -> None:
         (
             "Abs: {fusible: true}",
             "Abs: {indices: {input: -1, bound: 0, kind: box}}",
-            "Abs.indices.input: -1 must be the number of an input",
+            "Abs.indices.input: -1 must be the index of an input",
         ),
         (
             "Abs: {fusible: true}",
