@@ -124,7 +124,8 @@ class CheckedLowering : public tensorflow::OpKernel {
   absl::Status CheckResult(OpKernelContext* context, int i, const PartialTensorShape& expected) const {
     const tensorflow::Tensor* const output = context->mutable_output(i);
     if (output == nullptr) {
-      return absl::InternalError(absl::StrCat(type_string(), ": the lowering did not set result ", i));
+      return absl::InternalError(absl::StrCat(type_string(), ": the lowering did not set result ", i,
+                                              ". To keep the op on the CPU, set TF_PLACE_ON_CPU=", type_string()));
     }
     const XlaExpression* const result = XlaExpression::CastExpressionFromTensor(*output);
     if (result->kind() != XlaExpression::Kind::kXlaOp) return absl::OkStatus();
@@ -139,7 +140,8 @@ class CheckedLowering : public tensorflow::OpKernel {
     if (same) return absl::OkStatus();
     return absl::UnimplementedError(absl::StrCat(type_string(), " cannot be compiled: its lowering returned ",
                                                  shape.ToString(), " as result ", i, ", expected ",
-                                                 tensorflow::DataTypeString(output_type(i)), expected.DebugString()));
+                                                 tensorflow::DataTypeString(output_type(i)), expected.DebugString(),
+                                                 ". To keep the op on the CPU, set TF_PLACE_ON_CPU=", type_string()));
   }
 
   const std::string activity_;  // names the node in crash messages

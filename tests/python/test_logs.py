@@ -90,7 +90,7 @@ class TestNativeLog:
         modules = "segmentation_pass=1,marking_pass=2,statistics=1"
         _, stderr = run_program(tmp_path, TF_CPP_MIN_LOG_LEVEL="0", TF_CPP_VMODULE=modules)
         assert re.search(r"segmentation_pass.cc:\d+\] habana_cluster_\w+: 3 ops", stderr)
-        assert re.search(r"marking_pass.cc:\d+\] x \(_Arg\) is kept out by rule border: ", stderr)
+        assert re.search(r"marking_pass.cc:\d+\] x \(_Arg\) stays outside clusters by rule border: ", stderr)
         assert_has_table(stderr)
 
     def test_the_plugins_warnings_obey_the_least_level(self) -> None:

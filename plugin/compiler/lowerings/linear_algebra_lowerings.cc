@@ -58,7 +58,7 @@ class LinearAlgebraLowering : public XlaOpKernel {
     }
     OP_REQUIRES(context, !TakesSquares() || Rows(shapes[0]) == Columns(shapes[0]),
                 absl::InvalidArgumentError(
-                    absl::StrCat(type_string(), ": input 0 must hold square matrices, got ", shapes[0].ToString())));
+                    absl::StrCat(type_string(), ": input 0 must contain square matrices, got ", shapes[0].ToString())));
     Call(context, shapes);
   }
 

@@ -99,7 +99,7 @@ class Search {
       const Node* const effect = IsFunctionalControlFlow(node) ? FindEffect(node, *body, all_run) : nullptr;
       if (effect != nullptr) {
         return OpRefusal{"side-effect", absl::StrCat("has a side effect (", effect->name(),
-                                                     ") that some of its results do not depend on")};
+                                                     ") on which some of its results do not depend")};
       }
       for (const Node* inner : body->graph->op_nodes()) {
         const bool runs = HasControlUsers(*inner) || absl::c_linear_search(body->control_ret_nodes, inner);

@@ -124,30 +124,31 @@ class SplitFinder {
       return split("must-compile", absl::StrCat(node->name(), " has jit_compile=True, so it is a cluster by itself"));
     }
     if (one.assigned_device_name_index() != two.assigned_device_name_index()) {
-      return split("device", absl::StrCat("they are on different devices: ", one.assigned_device_name(), " and ",
-                                          two.assigned_device_name()));
+      return split("device", absl::StrCat("the clusters are on different devices: ", one.assigned_device_name(),
+                                          " and ", two.assigned_device_name()));
     }
     if (order_.FrameOf(one.id()) != order_.FrameOf(two.id())) {
-      return split("loop", "they are in different frames: a lowered loop holds only one of them");
+      return split("loop", "the clusters are in different frames: a lowered loop contains only one cluster");
     }
     if (a.predicate != b.predicate) {
-      return split("deadness", "they run under different conditions: a lowered branch or loop may skip one of them");
+      return split("deadness",
+                   "the clusters run under different conditions: a lowered branch or loop may skip one cluster");
     }
     if (const std::vector<const Node*> nodes = Between(first, second); !nodes.empty()) {
       const bool resources = std::any_of(nodes.begin(), nodes.end(), TakesResource);
       ClusterSplit result =
-          resources
-              ? split("resource-hazard", "an unclustered op on a variable or another resource must run between them")
-              : split("cycle", "unclustered ops must run between them");
+          resources ? split("resource-hazard",
+                            "an unclustered op on a variable or another resource must run between the clusters")
+                    : split("cycle", "unclustered ops must run between the clusters");
       for (const Node* node : nodes) result.add_through(node->name());
       return result;
     }
     if (context_.settings.clustering == Clustering::kScopes && JitScopeName(one) != JitScopeName(two)) {
-      return split("jit-scope", "they are in different jit_scope scopes");
+      return split("jit-scope", "the clusters are in different jit_scope scopes");
     }
     const ClusterSlice *slice = FindSlice(a.name), *other = FindSlice(b.name);
     if (slice != nullptr && other != nullptr) return split(other->rule(), other->reason());
-    return split("order", "merging them would create a cycle through ops that are ordered between them");
+    return split("order", "a merged cluster would create a cycle through ops ordered between the clusters");
   }
 
   const ClusterSlice* FindSlice(const std::string& cluster) const {

@@ -254,8 +254,8 @@ absl::Status MarkCandidates(PassContext* context) {
       continue;
     }
     if (const auto refusal = rules.Refuse(*node)) {
-      VLOG(2) << node->name() << " (" << node->type_string() << ") is kept out by rule " << refusal->rule << ": "
-              << refusal->reason;
+      VLOG(2) << node->name() << " (" << node->type_string() << ") stays outside clusters by rule " << refusal->rule
+              << ": " << refusal->reason;
       AddRefusal(&context->report, node->name(), node->type_string(), refusal->rule, refusal->reason);
     } else {
       candidates.push_back(node);

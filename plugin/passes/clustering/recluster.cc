@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const 
     if (refused.contains(node->name()) || CallsOneOf(node->attrs(), node->type_string(), refused, library, 0)) {
       if (!KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
         return tensorflow::errors::InvalidArgument(node->name(), " (", node->type_string(),
-                                                   ") cannot leave its cluster: it has no HPU kernel");
+                                                   ") cannot run outside its cluster: the op has no HPU kernel");
       }
       found.push_back(node->name());
       continue;

@@ -32,7 +32,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 void Refuse(PassContext* context, const Node& node, std::string_view rule, std::string_view reason) {
-  VLOG(2) << node.name() << " (" << node.type_string() << ") is kept out by rule " << rule << ": " << reason;
+  VLOG(2) << node.name() << " (" << node.type_string() << ") stays outside clusters by rule " << rule << ": " << reason;
   AddRefusal(&context->report, node.name(), node.type_string(), rule, reason);
 }
 

@@ -146,8 +146,8 @@ std::vector<Node*> Chooser::ToLower() {
     if (refused.contains(group)) continue;
     if (auto refusal = Refuse(*node)) {
       if (!IsHidden(*node))
-        refusal->reason = absl::StrCat("shares a TensorList with ", node->name(), ", which is kept out by rule ",
-                                       refusal->rule, ": ", refusal->reason);
+        refusal->reason = absl::StrCat("shares a TensorList with ", node->name(),
+                                       ", which stays outside clusters by rule ", refusal->rule, ": ", refusal->reason);
       refused.emplace(group, *std::move(refusal));
     }
   }

@@ -82,7 +82,7 @@ struct Adjustments {
 void Add(const char* setting, const Ops& ops, Ops* list) {
   for (const std::string& op : ops) {
     if (tensorflow::OpRegistry::Global()->LookUp(op) == nullptr) {
-      LOG(WARNING) << setting << ": unknown op type " << op << "; check its spelling, such as MatMul";
+      LOG(WARNING) << setting << ": unknown op type " << op << "; expected a TensorFlow op type such as MatMul";
     }
     if (!absl::c_linear_search(*list, op)) list->push_back(op);
   }

@@ -91,7 +91,7 @@ void Dump(const Settings& settings, DumpLevel level, const std::string& label, s
     Write(settings.dump_directory, kDirectory, name, graph, library);
   } else if (flags::IsSet(kLevel)) {
     WarnOnce(kDirectory, absl::StrCat("no graph dumps are written: ", kLevel, "=", settings.dump_level, " requires ",
-                                      kDirectory, "; set it to a directory"));
+                                      kDirectory, " to be set to a directory"));
   }
 }
 
