@@ -40,7 +40,7 @@ struct Executable {
   };
 
   std::string name;
-  std::shared_ptr<const hal::Recipe> recipe;  // null if there is nothing to compute
+  std::shared_ptr<const hal::Recipe> recipe;  // null if the cluster computes nothing
   std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: its value)
   std::vector<Output> outputs;                // one per kernel output
   std::vector<Update> updates;                // variables that the cluster writes

@@ -24,9 +24,9 @@
 namespace hpu {
 
 // Clusters that differ only in names share a recipe: retraced functions, Sessions over one graph, eager ops of several
-// models. Each program is compiled once. Threads that need a recipe wait while it is compiled, and processes with a
-// common disk cache (disk_cache.h) wait for each other. Failures are not kept. A full shard (kCapacity / kShards
-// entries) drops recipes that have no other users. Thread safe; never destroyed.
+// models. Each program is compiled once. Other threads that need the recipe wait, and processes with a common disk
+// cache (disk_cache.h) wait for each other. Failures are not kept. A full shard (kCapacity / kShards entries) drops
+// recipes that have no other users. Thread safe; never destroyed.
 class RecipeCache {
  public:
   static RecipeCache& Get();
@@ -34,8 +34,8 @@ class RecipeCache {
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> FindOrCompile(hal::Device& device, const hal::Program& program,
                                                                    const CompileTask& task = {});
 
-  // The key's recipe, or null if it is not in memory. Never waits for a compilation, and acquires no lock that a
-  // compilation holds. Concurrent lookups do not wait for each other, even for one key.
+  // The key's recipe, or null if the recipe is not in memory. Never waits for a compilation, and acquires no lock that
+  // a compilation holds. Concurrent lookups do not wait for each other, even for one key.
   std::shared_ptr<const hal::Recipe> Find(const recipes::Key& key);
 
   // All recipes in memory, except recipes that are being compiled or loaded.

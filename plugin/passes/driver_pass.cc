@@ -15,8 +15,8 @@ namespace hpu::passes {
 namespace {
 
 // Whether a Session runs the graph by partial_run, which feeds and fetches tensors in several steps. The feeds are Recv
-// nodes. A cluster could wait forever for a feed: the client may send it only after fetching another result of the
-// cluster.
+// nodes. A cluster could wait forever for a feed, because the client may send the feed only after fetching another
+// result of the cluster.
 bool RunsInParts(const tensorflow::Graph& graph) {
   return absl::c_any_of(graph.op_nodes(), [](const tensorflow::Node* node) {
     bool client = false;

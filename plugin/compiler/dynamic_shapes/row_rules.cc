@@ -85,7 +85,7 @@ absl::Status Transpose(const Instruction& instruction) {
   return RequireResult(instruction, MovedTo(rows, PositionIn(instruction.proto->dimensions(), rows->dimension)));
 }
 
-// Maps a dimension of a dot operand to the result's dimension; -1 if dot contracts it. `before`: number of free
+// Maps a dimension of a dot operand to the result's dimension; -1 for a contracted dimension. `before`: number of free
 // dimensions of the other operand that come first in the result.
 template <typename List>
 int64_t DotResultDimension(int64_t dimension, const List& batch, const List& contracting, int64_t before) {

@@ -88,7 +88,7 @@ class Dilation {
   static xla::PrimitiveType TypeOf(XlaOp value) { return value.builder()->GetShapePtr(value).value()->element_type(); }
   bool IsSmallFloat() const { return type_ == xla::F16 || type_ == xla::BF16; }
 
-  // `numbers` where `place` equals `number`; else 0.
+  // `numbers` for `place` == `number`; otherwise 0.
   static XlaOp Chosen(XlaOp place, XlaOp number, XlaOp numbers) {
     return xla::Select(xla::Eq(place, number), numbers, xla::ZerosLike(numbers));
   }

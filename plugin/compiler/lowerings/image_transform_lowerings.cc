@@ -135,7 +135,8 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
   }
 
  private:
-  // Sampling coordinates of each result pixel, float32 [batch, to_height, to_width], and whether they are infinite.
+  // Sampling coordinates of each result pixel, float32 [batch, to_height, to_width], and whether a coordinate is
+  // infinite.
   struct Places {
     XlaOp y, x, infinite;
   };

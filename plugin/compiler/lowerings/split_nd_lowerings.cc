@@ -77,7 +77,7 @@ class Grid {
     return part;
   }
 
-  // The sizes of an array of parts, without its padding.
+  // The sizes of the array that these parts form, without padding.
   absl::StatusOr<Sizes> SizesOf(const Sizes& part) const {
     Sizes array;
     for (int64_t i = 0; i < rank(); ++i) {

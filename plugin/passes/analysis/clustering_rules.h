@@ -19,7 +19,7 @@ std::string JitScopeName(const tensorflow::Node& node);
 // Puts a node into a jit_scope.
 void SetJitScope(tensorflow::Node* node, bool compile, const std::string& name);
 
-// The setting that excludes a node from clusters; nullopt if there is none.
+// The setting that excludes a node from clusters, or nullopt.
 std::optional<OpRefusal> RefuseBySettings(const tensorflow::Node& node, const Settings& settings);
 
 // Like RefuseBySettings, for a node in a function that a cluster calls. RefuseBySettings has already accepted the call.

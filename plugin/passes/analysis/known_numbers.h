@@ -22,7 +22,7 @@ class KnownNumbers {
   // Evaluates a constant, an element of a constant or an element of a shape (`tf.shape(x)[1]`), plus or minus
   // constants. nullopt for other nodes.
   std::optional<int64_t> Scalar(const tensorflow::Node* node);
-  // The dimensions of a node's input, -1 where unknown; empty if the rank is unknown.
+  // The dimensions of a node's input; -1 for an unknown dimension. Empty if the rank is unknown.
   std::vector<int64_t> SizesOfInput(const tensorflow::Node& node, int input);
 
  private:

@@ -15,9 +15,9 @@
 
 namespace hpu::passes {
 
-// The gradient of a loop needs the length and element shape of each list that the loop reads. TensorFlow pushes both in
-// each iteration, but the compiler requires constants. If the list comes from a tensor of known shape, this class puts
-// constants into the body of the gradient's loop. Not thread safe.
+// The gradient of a loop needs the length and element shape of each list that the loop reads. TensorFlow pushes the
+// length and the shape in each iteration, but the compiler requires constants. If the list comes from a tensor of known
+// shape, this class puts constants into the body of the gradient's loop. Not thread safe.
 class ListValues {
  public:
   // Examines loop value `index`, a list that starts empty and grows by one element in each iteration.

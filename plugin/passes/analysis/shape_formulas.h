@@ -45,7 +45,8 @@ class ShapeFormulas {
   ~ShapeFormulas();
 
   // kExact: nullopt if the batch size may come from several inputs. kLikely: uses the largest of these inputs' batch
-  // sizes. This size is too large if the result has the shape of an input that the program broadcasts elsewhere.
+  // sizes. This size is too large if the result has the shape of one input, and the program broadcasts this input in
+  // another op.
   enum class Need { kExact, kLikely };
 
   // A node whose result is the shape of `node`'s result, as an int32 vector in host memory. nullopt if the shape

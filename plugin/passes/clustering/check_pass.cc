@@ -39,7 +39,7 @@ bool KeepsShape(const OutputTensor& values) {
   return values.node->type_string() == "Identity" || values.node->type_string() == "Cast";
 }
 
-// The kind of an op's indices, and the dimension that bounds them.
+// The kind of an op's indices, and the dimension that bounds the indices.
 struct Bound {
   IndexedOp::Kind kind;
   int64_t axis = 0;
@@ -109,8 +109,8 @@ std::vector<int32_t> IndexCheckMaker::FixedSizes(const Node& node, const Indexed
 }
 
 // Returns the tensor to check instead of `indices`. Searches backwards through ops that keep values, until a tensor in
-// host memory. With `to_host`, returns the last tensor of the search. Otherwise returns the last tensor only if it is
-// in host memory. If it is not, returns the input of a Unique, because the result of a Unique must not leave its
+// host memory. With `to_host`, returns the last tensor of the search. Without `to_host`, returns the last tensor only
+// if it is in host memory. Otherwise returns the input of a Unique, because the result of a Unique must not leave its
 // cluster. Without a Unique, returns `indices`.
 OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
   OutputTensor best = indices;
@@ -202,7 +202,8 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   }
   if (IsPosition(indices)) return absl::OkStatus();
   if (fixed && bound->kind != Kind::kLabel && AreCoordinates(indices, *bound, sizes)) return absl::OkStatus();
-  // Assumes that constant indices into int32 tensors are valid: libraries use them for shape arithmetic.
+  // Assumes that constant indices into int32 tensors are valid, because libraries use such indices for shape
+  // arithmetic.
   const OutputTensor bounding = InputOf(*node, op.bound);
   if (!op.sizes && indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {
     return absl::OkStatus();

@@ -19,12 +19,12 @@ class CandidateRules {
   explicit CandidateRules(PassContext* context);
   ~CandidateRules();
 
-  // The rule that excludes a node from clusters; nullopt if there is none. Ignores the node's own device.
+  // The rule that excludes a node from clusters, or nullopt. Ignores the node's own device.
   std::optional<OpRefusal> Refuse(const tensorflow::Node& node);
 
-  // Refuses a node because of the functions that it calls (branches, loop bodies, callees), which a cluster would
-  // contain whole. Also checks that the node itself can be compiled. Returns the rule that excludes the node; nullopt
-  // if there is none.
+  // Refuses a node because of the functions that the node calls (branches, loop bodies, callees), which a cluster would
+  // contain whole. Also checks that the node itself can be compiled. Returns the rule that excludes the node, or
+  // nullopt.
   std::optional<OpRefusal> RefuseCallees(const tensorflow::Node& node);
 
  private:

@@ -108,7 +108,7 @@ bool HoldsControlFlow(const std::vector<Node*>& nodes) {
 }
 
 bool WorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
-  // Without a launch, TensorFlow would run a loop or branch op by op, and some ops in it have no kernel.
+  // Without a launch, TensorFlow would run a loop or branch op by op, and some ops of its functions have no kernel.
   if (HoldsMustCompile(nodes) || HoldsControlFlow(nodes)) return true;
   int64_t working = 0;
   bool asked_for = false;
@@ -142,7 +142,7 @@ absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const Or
 // A future cluster; nodes in topological order.
 struct Segment {
   std::vector<Node*> nodes;
-  std::string cut;  // why the segment is a slice of a larger cluster; empty if it is complete
+  std::string cut;  // reason why the segment is a slice of a larger cluster; empty for a complete cluster
 };
 
 // Cuts clusters that exceed the size limit and are worth a launch into slices.

@@ -26,7 +26,7 @@ using tensorflow::Node;
 constexpr char kReduceOp[] = "CollectiveReduceV2";
 constexpr char kTokensAttr[] = "Nordering_token";
 constexpr int kNoStage = -1;
-// Number of ops. A smaller stage joins the previous stage, because it does not justify a separate cluster. Example: the
+// Number of ops. A smaller stage joins the previous stage, because it is not worth a separate cluster. Example: the
 // mean of a loss that is reduced for logging.
 constexpr int kSmallestStage = 8;
 
@@ -114,8 +114,8 @@ class Rewriter {
   }
 
  private:
-  // Adds TensorFlow's CollectiveReduceV2, with `start` as an additional ordering token. From this op, a Session detects
-  // that it needs collectives.
+  // Adds TensorFlow's CollectiveReduceV2, with `start` as an additional ordering token. A Session needs this op to detect
+  // that the graph uses collectives.
   absl::StatusOr<Node*> AddReduce(const Node& collective, const tensorflow::OutputTensor& input, Node* start,
                                   tensorflow::DataType type) {
     int tokens = 0;

@@ -17,9 +17,9 @@ absl::Status KeepInt32OnHost(tensorflow::Graph* graph, tensorflow::FunctionLibra
 // KeepInt32OnHost for one node whose arguments or results have changed; replaces existing attributes.
 void KeepInt32OnHost(tensorflow::NodeDef* node);
 
-// Moves loops and branches to the CPU if TensorFlow's kernels cannot run them on the HPU. One reason is an op with
-// neither a kernel nor a lowering in a called function. The other is a loop condition of type int64 or string, which
-// the loop's kernel wrongly reads from host memory.
+// Moves loops and branches to the CPU if TensorFlow's kernels cannot run them on the HPU. There are two reasons. A
+// called function contains an op with neither a kernel nor a lowering. Or a loop's condition has type int64 or string,
+// which the loop's kernel wrongly reads from host memory.
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
 
 // PlaceFunctionalNodes and KeepInt32OnHost as a TensorFlow graph pass (phases.cc). Also rewrites wrappers of eager ops.

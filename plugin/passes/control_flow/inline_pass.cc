@@ -50,7 +50,7 @@ absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefi
 }
 
 tensorflow::Status RunInlinePass(const tensorflow::GraphOptimizationPassOptions& options) {
-  // Session graphs stay unchanged, because any node in them may be fetched.
+  // Session graphs stay unchanged, because any node in a Session graph may be fetched.
   if (!options.is_function_graph || !MayUseHpu(options) ||
       Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
     return tensorflow::OkStatus();

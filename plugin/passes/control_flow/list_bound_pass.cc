@@ -38,7 +38,7 @@ bool IsOnlyReadBesides(const Node& list, const Node* except) {
   });
 }
 
-// Whether each iteration pushes exactly one element onto the list, and no other op extends it.
+// Whether each iteration pushes exactly one element onto the list, and no other op extends the list.
 bool PushesOnce(const FunctionBody& body, int index) {
   const Node* push = SourceOf(*body.ret_nodes[index], 0);
   if (push == nullptr || push->type_string() != "TensorListPushBack") return false;

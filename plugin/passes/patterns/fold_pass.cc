@@ -21,8 +21,8 @@ using tensorflow::Node;
 
 constexpr char kSuffix[] = "/habana_folded";
 
-// Index of the input that determines the result's size, for ops whose result may be much larger than the inputs; else
-// -1.
+// Index of the input that determines the result's size, for ops whose result may be much larger than the inputs. -1 for
+// other ops.
 int SizeInput(const std::string& op) {
   static const auto* inputs =
       new absl::flat_hash_map<std::string, int>({{"Fill", 0}, {"Tile", 1}, {"BroadcastTo", 1}, {"LinSpace", 2}});
@@ -92,7 +92,7 @@ absl::Status FoldConstants(PassContext* context) {
   const tensorflow::Status status =
       tensorflow::ConstantFold(options, /*function_library=*/nullptr, tensorflow::Env::Default(),
                                /*partition_device=*/nullptr, graph, &changed);
-  // Not an error: an op that fails here fails again when it runs.
+  // Not an error: an op that fails in constant folding fails again when it runs.
   if (!status.ok()) VLOG(1) << "constant folding failed, so the graph stays unfolded: " << status;
   if (!changed) return absl::OkStatus();
   const std::string device = DeviceOf(*graph);

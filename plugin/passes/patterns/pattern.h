@@ -23,9 +23,9 @@ struct PatternEntry {
   // The op that replaces the match, with its inputs and attributes. An input may be the result of another added op.
   // Entries that add the same op with the same inputs share the added op.
   const char* fused;
-  // For each result of `fused`, the value that it replaces, as name or name:result; _ for none. The first value is the
-  // root. A later value that is not an ancestor of the root is looked up among the users of matched nodes and may be
-  // absent.
+  // For each result of `fused`, the value that the result replaces, as name or name:result; _ for none. The first value
+  // is the root. A later value that is not an ancestor of the root is looked up among the users of matched nodes and
+  // may be absent.
   const char* results;
   // Condition that the text cannot express; may be null. Returns false to reject the match. May add attributes to the
   // match.

@@ -36,7 +36,8 @@ bool HasKernel(const Node& node, const char* device) {
   return tensorflow::FindKernelDef(tensorflow::DeviceType(device), node.def(), nullptr, nullptr).ok();
 }
 
-// The refusal of an op without an HPU kernel: rule dtype if there are kernels for other dtypes, otherwise rule op-list.
+// The refusal of an op without an HPU kernel: rule dtype if the HPU has kernels for other dtypes, otherwise rule
+// op-list.
 OpRefusal NoKernel(const Node& node) {
   const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(node.type_string());
   for (const auto& kernel : kernels.kernel()) {

@@ -133,7 +133,7 @@ class Assignment {
     return from && to && from->outputs[edge.src_output()] && to->inputs[edge.dst_input()];
   }
 
-  // Converts the neighbours of a converted node, if their lists allow it.
+  // Converts the neighbours of a converted node, if the neighbours' lists allow the conversion.
   void Spread(const Node& node) {
     for (const Edge* edge : node.in_edges()) {
       if (!Joins(*edge)) continue;

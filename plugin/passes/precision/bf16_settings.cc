@@ -31,7 +31,7 @@ const Ops& Recipes() {
   return *recipes;
 }
 
-// The value of TF_BF16_CONVERSION, and the variable or option that set it.
+// The value of TF_BF16_CONVERSION, and the variable or option that set this value.
 struct Choice {
   std::string variable;
   std::string value;  // empty: not set
@@ -121,7 +121,7 @@ absl::Status Explained(const absl::Status& status, const Choice& choice) {
   return tensorflow::errors::InvalidArgument(choice.variable, "=", choice.value, ": ", status.message(), advice);
 }
 
-// The latest configuration, and a key of the inputs that determined it.
+// The latest configuration, and a key of the inputs that determined the configuration.
 struct Cache {
   std::mutex mutex;
   std::string key;

@@ -80,7 +80,7 @@ absl::Status AddSeeds(const Node& node, NodeBuilder* builder) {
   return absl::OkStatus();
 }
 
-// Excludes int32: such tensors are in host memory, and the CPU kernel shuffles them.
+// Excludes int32 tensors, which are in host memory: the CPU kernel shuffles int32.
 bool IsShuffle(const Node& node) {
   return node.type_string() == "RandomShuffle" && NumberType(node) != tensorflow::DT_INT32;
 }
@@ -89,7 +89,7 @@ bool IsCategories(const Node& node) {
   return node.type_string() == "Multinomial" || node.type_string() == "StatelessMultinomial";
 }
 
-// The number of samples per row if it is constant; otherwise -1.
+// The number of samples per row, or -1 if the number is not constant.
 int64_t SamplesOf(const Node& node) {
   const Node* samples = nullptr;
   if (!node.input_node(1, &samples).ok()) return -1;
