@@ -71,13 +71,13 @@ class ForkServer {
     control::Forked answer;
     const files::FileDescriptor pidfd(pid < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     if (pidfd.valid()) return Answer(std::move(answer), pid, pidfd.get());
-    answer.set_error(
-        absl::StrCat(pid < 0 ? "cannot create a process: " : "cannot open a pidfd: ", std::strerror(errno)));
+    answer.set_error(absl::StrCat(pid < 0 ? "cannot create a process: " : "cannot open a pidfd: ", std::strerror(errno),
+                                  "; free memory or raise ulimit -u and ulimit -n"));
     if (pid > 0) kill(pid, SIGKILL);
     return Answer(std::move(answer), -1);
   }
 
-  // Closes the socket in a child. If it is standard input, /dev/null replaces it.
+  // Closes the socket in a child. If the socket is standard input, opens /dev/null instead.
   void LeaveSocket() {
     close(socket_.get());
     if (socket_.get() == STDIN_FILENO) static_cast<void>(open("/dev/null", O_RDONLY));

@@ -141,7 +141,7 @@ void SetDefaultLayouts(xla::LiteralProto* literal) {
   for (xla::LiteralProto& element : *literal->mutable_tuple_literals()) SetDefaultLayouts(&element);
 }
 
-// Removes frontend attributes except the marks of calls. Backends check a mark's contents.
+// Removes frontend attributes except the kOperationAttribute of calls. Backends check the attribute's contents.
 void ScreenMarks(xla::HloInstructionProto* instruction) {
   auto* attributes = instruction->mutable_frontend_attributes()->mutable_map();
   std::vector<std::string> unknown;

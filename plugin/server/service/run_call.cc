@@ -211,7 +211,7 @@ void RunCall::SendProgress(uint64_t sequence, const absl::Status& status, bool c
   progress.mutable_status()->set_message(std::string(status.message()));
   progress.set_cleared(cleared);
   if (status.ok() && !cleared) {
-    call_->WriteJoinable(response);  // progress of a later command implies this one's
+    call_->WriteJoinable(response);  // progress of a later command implies progress of this command
   } else {
     call_->Write(response);
   }
