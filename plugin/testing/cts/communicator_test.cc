@@ -216,7 +216,7 @@ TEST_P(CommunicatorTest, ARankThatIsAbandonedEndsTheWaitOfTheOthers) {
     over = true;
   });
   while (!waits && !over) std::this_thread::yield();
-  int asked = 0;  // wait until the server knows both ranks
+  int asked = 0;  // waits until the server has registered both ranks
   ExpectError(join(0, [&] { return ++asked > 10; }), absl::StatusCode::kCancelled, "rank 0 of 3");
   other.join();
   ExpectError(left, absl::StatusCode::kCancelled, "rank 0 of 3 disconnected");
