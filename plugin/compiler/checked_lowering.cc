@@ -74,7 +74,7 @@ class CheckedLowering : public tensorflow::OpKernel {
   }
 
  private:
-  // Converts exceptions to errors: tf2xla calls value() on failed StatusOr results, which throws.
+  // Converts exceptions to errors: tf2xla calls value() on failed StatusOr results, and value() throws.
   template <typename Function>
   absl::Status Guarded(const Function& function) const {
     try {

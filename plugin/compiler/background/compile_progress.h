@@ -22,7 +22,7 @@ namespace hpu {
 class CompileProgress {
  public:
   struct Display {
-    std::function<void(const std::string&)> line;  // writes a line
+    std::function<void(const std::string&)> line;  // writes one progress line
     std::function<void(const std::string&)> bar;   // overwrites the current line; null: no terminal
     absl::Duration first = absl::Seconds(2);       // delay before the first output
     absl::Duration interval = absl::Seconds(10);   // between two lines of one compile

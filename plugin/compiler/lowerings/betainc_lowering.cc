@@ -74,7 +74,7 @@ struct Arguments {
 };
 
 // x^a y^b gamma(a + b) / (gamma(a + 1) gamma(b + 1)) * (a + b). Computed by products of powers, because the logarithms
-// of gamma are large and their difference loses digits.
+// of gamma are large and subtracting them loses digits.
 XlaOp Factor(const Arguments& of, PrimitiveType type) {
   const auto& [a, b, x, y] = of;
   const XlaOp shift = Scalar(a, Shift(type)), c = a + b;

@@ -91,7 +91,7 @@ class Grid {
     return array;
   }
 
-  // One row per part.
+  // Returns one row per part.
   XlaOp RowsOf(XlaOp array, const Sizes& part) const {
     Sizes apart, order(2 * rank());
     for (int64_t i = 0; i < rank(); ++i) {

@@ -32,7 +32,7 @@ constexpr std::array<double, 12> kCoefficients = {12.0,
                                                   -4.5979787224074726105e15,
                                                   1.8152105401943546773e17,
                                                   -7.1661652561756670113e18};
-constexpr int kFirstTerms = 10;  // summed one by one
+constexpr int kFirstTerms = 10;  // number of terms that are summed one by one
 
 XlaOp Series(XlaOp x, XlaOp q) {
   XlaOp sum = xla::Pow(q, -x), end = q, power = sum;

@@ -13,7 +13,7 @@ namespace hpu::passes {
 // The argument of the tf.xla.experimental.jit_scope that contains the node; nullopt outside such scopes.
 std::optional<bool> JitScope(const tensorflow::Node& node);
 
-// The name of the node's jit_scope; empty without one.
+// The name of the node's jit_scope; empty for a node without a name or scope.
 std::string JitScopeName(const tensorflow::Node& node);
 
 // Puts a node into a jit_scope.

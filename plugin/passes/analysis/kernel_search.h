@@ -16,8 +16,8 @@ class KernelSearch {
   // `or_lowering`: whether a lowering counts as a kernel. `library` must outlive this object.
   KernelSearch(const tensorflow::FunctionLibraryDefinition& library, bool or_lowering);
 
-  // Whether the HPU can run the op with its attributes, and all functions that the op calls. Assumes that a function with
-  // attributes can run, because its types are unknown.
+  // Whether the HPU can run the op with its attributes, and all functions that the op calls. Assumes that a function
+  // with attributes can run, because its types are unknown.
   bool Finds(const tensorflow::NodeDef& node);
 
   // Whether the HPU can run all functions that the op calls. Ignores the op itself.

@@ -23,9 +23,9 @@ bool IsHorovodOp(std::string_view op);
 class PlacementPolicy {
  public:
   struct Settings {
-    std::vector<std::string> on_cpu;  // TF_PLACE_ON_CPU
-    std::string list;                 // HPU_OP_LIST
-    std::string unknown;              // HPU_OP_LIST_UNKNOWN
+    std::vector<std::string> on_cpu;  // from TF_PLACE_ON_CPU
+    std::string list;                 // from HPU_OP_LIST
+    std::string unknown;              // from HPU_OP_LIST_UNKNOWN
   };
 
   explicit PlacementPolicy(const Settings& settings);

@@ -116,7 +116,7 @@ std::vector<int> AssignLevels(const OrderGraph& order, const std::vector<int>& c
 }
 
 std::vector<int> MergeLevels(const OrderGraph& order, const std::vector<int>& classes, const std::vector<int>& levels) {
-  std::map<std::pair<int, int>, int> numbers;  // (class, level): group
+  std::map<std::pair<int, int>, int> numbers;  // group of each (class, level)
   std::vector<int> groups(order.size(), -1);
   for (const int v : order.TopologicalOrder()) {
     if (classes[v] == kNoClass) continue;

@@ -114,8 +114,8 @@ class Rewriter {
   }
 
  private:
-  // Adds TensorFlow's CollectiveReduceV2, with `start` as an additional ordering token. A Session needs this op to detect
-  // that the graph uses collectives.
+  // Adds TensorFlow's CollectiveReduceV2, with `start` as an additional ordering token. A Session needs this op to
+  // detect that the graph uses collectives.
   absl::StatusOr<Node*> AddReduce(const Node& collective, const tensorflow::OutputTensor& input, Node* start,
                                   tensorflow::DataType type) {
     int tokens = 0;

@@ -24,7 +24,7 @@ struct Settings {
   Clustering clustering = Clustering::kOn;
   std::string clustering_source;  // setting that determined `clustering`, for messages; empty for the default
   bool cluster_variables = true;
-  std::vector<std::string> dont_cluster;  // full node names, or their last components
+  std::vector<std::string> dont_cluster;  // full node names, or node names without scopes
   int64_t min_cluster_size = 1;
   int64_t max_cluster_size = 0;       // 0: unlimited
   std::string max_cluster_size_name;  // setting that determined max_cluster_size

@@ -58,7 +58,7 @@ class PatternRewriter {
   const std::string prefix_;
   passes::Report* const report_;
   std::map<std::string, int> made_;  // ids of added nodes by op, inputs and attributes; equal nodes are shared
-  std::vector<int> levels_;          // by node id: greater than the levels of all predecessors; empty: not computed
+  std::vector<int> levels_;          // levels by node id, greater than the levels of predecessors; empty: not computed
 };
 
 }  // namespace hpu::passes

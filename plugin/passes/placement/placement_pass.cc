@@ -126,8 +126,8 @@ void Placement::Move(Node* node) {
   node->set_requested_device(named ? HostOf(node->requested_device()) : host_);
 }
 
-// Drops colocation with moved nodes, which would also move other nodes to the CPU or contradict user pins. Without a
-// shared handle, colocation is only a hint.
+// Drops colocation with moved nodes. Such colocation would also move other nodes to the CPU, or contradict user pins.
+// Without a shared handle, colocation is only a hint.
 void Placement::DropColocation() {
   if (uncolocated_.empty()) return;
   for (Node* node : graph_->op_nodes()) {
