@@ -41,11 +41,11 @@ struct Executable {
 
   std::string name;
   std::shared_ptr<const hal::Recipe> recipe;  // null if the cluster computes nothing
-  std::vector<int> argument_inputs;  // recipe argument → kernel input (for a variable: the input with its handle)
-  std::vector<Output> outputs;       // one per kernel output
-  std::vector<Update> updates;       // variables that the cluster writes
-  int sizes = 0;                     // number of dynamic dimensions of all outputs and updates
-  int sizes_result = -1;             // index of the int32 result with the sizes of dynamic dimensions; -1 without any
+  std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: the handle)
+  std::vector<Output> outputs;                // one per kernel output
+  std::vector<Update> updates;                // variables that the cluster writes
+  int sizes = 0;                              // number of dynamic dimensions of all outputs and updates
+  int sizes_result = -1;  // index of the int32 result with the sizes of dynamic dimensions; -1 without any
   // The recipe is compiled for more rows than the inputs and outputs have. Inputs and outputs are the first bytes of
   // the larger arguments and results (padded_recipe.h).
   bool padded = false;

@@ -110,7 +110,7 @@ class Chooser {
 };
 
 std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
-  if (IsPinnedElsewhere(node)) return OpRefusal{"pinned", "is pinned to another device"};
+  if (IsPinnedElsewhere(node)) return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
   if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   if (!HasFuel(context_->settings)) return OpRefusal{"fuel", "HPU_CLUSTER_FUEL is used up"};
   if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "creates a TensorList of unknown size"};

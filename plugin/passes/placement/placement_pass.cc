@@ -94,7 +94,7 @@ class Placement {
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
-  if (HandsOnHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may hold tensors in host memory"};
+  if (HandsOnHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may contain tensors in host memory"};
   if (auto refusal = policy_.Refuse(node.type_string(), node.attrs())) return refusal;
   const int bound = shapes_ == nullptr ? 0 : policy_.MaxRank(node.type_string());
   const int rank = bound == 0 ? 0 : shapes_->LargestRank(node);
