@@ -14,6 +14,7 @@ namespace hpu::passes {
 // iterator, a CPU op and an int32 argument, possibly through casts and reshapes. As on the CPU, nothing is computed or
 // updated with invalid indices. Otherwise the check runs after the cluster and reads the indices that the cluster
 // computes. The same step then reports the error, but variables may have been updated.
+//
 // Ops share equal checks. The pass itself checks constant indices. Coordinates of true elements (tf.boolean_mask,
 // tf.gather_nd(x, tf.where(flags))) need no check if the flags have at most the size of the indexed tensor in each
 // dimension. The pass sets kUncheckedAttr on ops with invalid constant indices, and on ops that it cannot check (a

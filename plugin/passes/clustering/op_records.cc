@@ -39,8 +39,7 @@ OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
   if (found != refusals.end() && (pinned_by_user || found->second->rule() != "pinned")) {
     return {found->second->rule(), found->second->reason()};
   }
-  if (has_kernel)
-    return {"neighbours", "TensorFlow placed the op on the device of colocated or connected ops"};
+  if (has_kernel) return {"neighbours", "TensorFlow placed the op on the device of colocated or connected ops"};
   return {"no-kernel", absl::StrCat("the HPU has no kernel for ", node.type_string())};
 }
 
