@@ -1,4 +1,4 @@
-"""A rank without TensorFlow: writes what it was given, then ends as its arguments ask."""
+"""Rank without TensorFlow: writes its environment, then ends as its arguments request."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def main() -> int:
     path = arguments.out / f"start_{attempt}_{rank}.json"
     path.with_suffix(".new").write_text(json.dumps(record))
     path.with_suffix(".new").rename(path)
-    # All ranks have started before the first one ends.
+    # Waits until all ranks have started, so that no rank ends before.
     while len(list(arguments.out.glob(f"start_{attempt}_*.json"))) < len(config["cluster"]["worker"]):
         time.sleep(0.02)
     if {f"{attempt}:{rank}", f"*:{rank}"} & set(arguments.fail):

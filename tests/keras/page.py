@@ -1,4 +1,4 @@
-"""docs/user/keras.md, from the outcomes of a sweep."""
+"""Writer of docs/user/keras.md from the outcomes of a sweep."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ What a model of these costs is another question: `hpu explain` ([explain.md](exp
 
 
 def write(outcomes: Sequence[Outcome], same: Mapping[str, Sequence[str]]) -> str:
-    """The page. `same`: by title of a case, other names for the same thing."""
+    """Returns the page. `same`: aliases by title of a case."""
     compared = [outcome for outcome in outcomes if outcome.verdict is not Verdict.HOST]
     lines = [_HEAD, "## Figures", "", "| part | cases | wholly on the HPU | partly on the CPU | wrong or failed |",
              "|---|---|---|---|---|"]  # fmt: skip
@@ -51,7 +51,7 @@ def _by_kind(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
 
 
 def _split(title: str) -> tuple[str, str]:
-    """Kind and name: the kind of optimizers.legacy.Adam (clipped) is optimizers.legacy."""
+    """Splits a title into kind and name: the kind of optimizers.legacy.Adam (clipped) is optimizers.legacy."""
     name, _, variant = title.partition(" (")
     kind, _, name = name.rpartition(".")
     return kind, f"{name} ({variant}" if variant else name

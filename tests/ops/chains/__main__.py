@@ -1,6 +1,6 @@
-"""Runs random programs on the HPU and on the CPU: `python -m tests.ops.chains --count 1000 --seed 1`.
+"""Runs random programs on HPU and CPU: `python -m tests.ops.chains --count 1000 --seed 1`.
 
-Exit code: 0; 1 if a program differs; 2 for wrong arguments.
+Exit code: 0; 1 if a result differs; 2 for wrong arguments.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def main() -> int:
-    """The program."""
+    """Runs the programs and returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--count", type=int, default=1, help="programs, of as many seeds from --seed on")
     parser.add_argument("--seed", type=int, default=0)
