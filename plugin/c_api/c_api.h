@@ -114,7 +114,7 @@ HPU_EXPORT void hpu_stop_compiling(void);
 // Checks that the first rows of `padded`'s results equal `program`'s results
 // (plugin/compiler/dynamic_shapes/row_independence.h). `program` and `padded` are serialised HloModuleProtos of one
 // function, for `rows` and `padded_rows` rows. Returns an absl status code: 0 if the results are equal, 9
-// (FailedPrecondition) if they may differ; `message` then names the op that mixes rows.
+// (FailedPrecondition) if the results may differ. `message` then names the op that mixes rows.
 HPU_EXPORT int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded,
                                   size_t padded_size, int64_t padded_rows, hpu_buffer* message);
 
@@ -150,7 +150,7 @@ HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const
 // --- profiling ---
 
 // Starts recording device activity, with the shapes of launches if `detailed`. Returns the recording's number. Several
-// recordings may run at once. Tracing costs nothing while no recording runs.
+// recordings may run concurrently. Tracing costs nothing while no recording runs.
 HPU_EXPORT int32_t hpu_trace_start(int32_t detailed);
 // Ends the recording. Returns a Chrome trace as JSON, empty for an unknown number.
 HPU_EXPORT hpu_buffer hpu_trace_stop(int32_t session);

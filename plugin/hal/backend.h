@@ -49,7 +49,8 @@ class Backend {
   // errors of Compile; Unimplemented if the backend does not expose its optimised program. Acquires nothing.
   virtual absl::StatusOr<std::string> OptimizedProgram(const Program& program) {
     return absl::UnimplementedError(
-        absl::StrCat("program '", program.name, "': the ", name(), " backend cannot return its optimised program"));
+        absl::StrCat("program '", program.name, "': the ", name(),
+                     " backend cannot return its optimised program; use the emulator backend"));
   }
   // Acquires the first free module that `options` allows. Unavailable if all allowed modules are held. The message
   // names the holders (process id and command) and the remedy.

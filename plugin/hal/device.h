@@ -37,7 +37,7 @@ struct MemoryInfo {
 // Utilisation of the device, for monitoring (`hpu smi`).
 struct DeviceUsage {
   uint64_t memory_bytes = 0;  // device memory that holds data
-  uint64_t busy_ns = 0;       // total run time of launches, including running ones
+  uint64_t busy_ns = 0;       // total run time of launches, including running launches
 };
 
 // Held exclusively by this process until destroyed. All objects created from the device must be destroyed before the
@@ -72,7 +72,7 @@ class Device {
   virtual absl::StatusOr<std::unique_ptr<Stream>> CreateStream(StreamKind kind) = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
 
-  // Compiles on the calling thread; may take seconds. Several threads may compile at once.
+  // Compiles on the calling thread; may take seconds. Several threads may compile concurrently.
   virtual absl::StatusOr<std::shared_ptr<const Recipe>> Compile(const Program& program) = 0;
   // Inverse of Recipe::Serialize. InvalidArgument if the bytes are damaged or of another format. FailedPrecondition if
   // the recipe belongs to another target.

@@ -72,8 +72,8 @@ class ActivityRecorder {
 
 // Properties and optional interfaces of a device; null: not supported. The interfaces live as long as the device.
 struct DeviceTraits {
-  // Stream::CopyToDevice has read its source when it returns, and MapHost costs nothing. Callers may therefore reuse
-  // the source immediately and need no bounce buffer.
+  // Stream::CopyToDevice has read the source on return, and MapHost costs nothing. Callers may therefore reuse the
+  // source immediately and need no bounce buffer.
   bool copies_are_staged = false;
   HostResults* host_results = nullptr;
   Interruptible* interruptible = nullptr;

@@ -23,7 +23,7 @@ struct Program {
 // A result of a recipe.
 struct ResultSpec {
   TensorSpec spec;
-  // The argument whose memory this result reuses, or -1. The caller passes the same address for both.
+  // The argument whose memory this result reuses, or -1. The caller passes the same address for argument and result.
   int32_t aliased_argument = -1;
 };
 
@@ -52,7 +52,7 @@ class Recipe {
   virtual uint64_t workspace_bytes() const = 0;
   // The recipe as bytes for Device::LoadRecipe, on devices with the same compiler_target.
   virtual absl::StatusOr<std::string> Serialize() const = 0;
-  // Size of Serialize's result in bytes, without producing it; 0 if Serialize fails.
+  // Size of Serialize's result in bytes, computed without serialisation; 0 if Serialize fails.
   virtual uint64_t serialized_bytes() const = 0;
   // Run times in execution order. Empty unless the backend times instructions (HPU_EMULATOR_PROFILE).
   virtual std::vector<InstructionTime> times() const { return {}; }

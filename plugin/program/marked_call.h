@@ -37,8 +37,7 @@ inline constexpr char kPlacesGradient[] = "places";
 //   than the lowest finite number; NaN never counts. If no sum counts, the maximum is the lowest finite number.
 // - "input" and "filter": the gradient of a maximum is added to the pixel, or the filter element, of the maximal sum. If
 //   several sums are maximal, the first pixel in row-major order counts. If no sum counts, the gradient is added to the
-//   first filter element. Among pixels, it is then added to the first pixel inside the image that is at the window's
-//   start or after it, if any.
+//   first filter element, and to the first pixel inside the image at or after the window's start, if any.
 inline constexpr char kDilation[] = "dilation";
 inline constexpr char kDilationMaxima[] = "maxima";
 inline constexpr char kDilationInputGradient[] = "input";

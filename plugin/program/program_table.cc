@@ -75,8 +75,8 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::
   for (int64_t dim : shape.dimensions()) {
     if (dim < 0) return absl::InvalidArgumentError(absl::StrCat(what, " has a dimension of negative size ", dim));
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, ": a dimension of size ", dim, " makes the array exceed 2^64 bytes"));
+      return absl::InvalidArgumentError(absl::StrCat(what, ": a dimension of size ", dim,
+                                                     " makes the array exceed 2^64 bytes; use smaller dimensions"));
     }
     spec.dims.push_back(dim);
   }
@@ -102,7 +102,8 @@ absl::Status ReadAliases(const xla::HloModuleProto& module, ProgramTable* table)
     if (table->results[result].spec.bytes != table->arguments[argument].bytes) {
       return absl::InvalidArgumentError(absl::StrCat("input/output alias of result ", result, " and parameter ",
                                                      argument, ": sizes differ (", table->results[result].spec.bytes,
-                                                     " and ", table->arguments[argument].bytes, " bytes)"));
+                                                     " and ", table->arguments[argument].bytes,
+                                                     " bytes); alias only arrays of equal size"));
     }
     table->results[result].aliased_argument = static_cast<int32_t>(argument);
   }

@@ -25,7 +25,7 @@ struct EvictionLimits {
 struct Eviction {
   int entries = 0;  // removed
   int64_t bytes = 0;
-  int in_use = 0;     // entries over the limits that stayed because they are being read
+  int in_use = 0;     // entries over the limits that stayed because of active readers
   bool busy = false;  // another process is evicting; nothing was removed here
 };
 

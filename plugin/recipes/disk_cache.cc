@@ -117,9 +117,9 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, co
   lookup.claim.store = CurrentStore();
   if (lookup.claim.store == nullptr) {
     if (!flags::RecipeCacheRemote().empty()) {
-      WarnOnce(
-          &warned_of_path_,
-          "HPU_RECIPE_CACHE_REMOTE is ignored because it requires a local cache directory: set TF_RECIPE_CACHE_PATH");
+      WarnOnce(&warned_of_path_,
+               "HPU_RECIPE_CACHE_REMOTE is ignored, because the remote cache requires a local directory: set "
+               "TF_RECIPE_CACHE_PATH");
     }
     return lookup;
   }

@@ -27,7 +27,7 @@ namespace hpu::recipes {
 
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kHeaderBytes = 40;
-// Maximum size of an entry's file. Limits the memory for reading it, because a sparse file can have any size.
+// Maximum size of an entry's file. Limits the memory of a read, because a sparse file can have any size.
 inline constexpr uint64_t kMaxEntryBytes = uint64_t{2} << 30;
 
 // Cache key of a recipe: all inputs of the compilation, and a hash of these inputs.

@@ -123,7 +123,7 @@ std::optional<Claim> RecipeStore::TryClaim(const StoreDirectory& directory, cons
   const std::string name = LockName(key.name);
   while (true) {
     absl::StatusOr<FileDescriptor> file = directory.OpenLockFile(name);
-    if (absl::IsNotFound(file.status())) return std::nullopt;  // the directory was removed meanwhile
+    if (absl::IsNotFound(file.status())) return std::nullopt;  // the directory was removed after Open()
     if (!file.ok()) {
       WarnNotKept(file.status());
       return Claim();
@@ -169,7 +169,7 @@ bool RecipeStore::PutEntry(const Key& key, absl::string_view name, absl::string_
     return false;
   }
   absl::Status status = Write(key, bytes);
-  if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed meanwhile
+  if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed during the write
   if (!status.ok()) {
     WarnNotKept(status);
     return false;

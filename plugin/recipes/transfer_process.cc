@@ -26,7 +26,7 @@ namespace {
 
 using files::FileDescriptor;
 
-constexpr size_t kMaxHeaderBytes = 64;  // limit for a reply's header and the bytes read with it
+constexpr size_t kMaxHeaderBytes = 64;  // limit for a reply's header and bytes read with the header
 
 absl::Status Ended(absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("the transfer process ended: ", why));
@@ -74,8 +74,8 @@ class SpawnOptions {
 absl::StatusOr<std::unique_ptr<TransferProcess>> TransferProcess::Start(const std::vector<std::string>& command) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot create a socket pair for the transfer process: ", std::strerror(errno)));
+    return absl::UnavailableError(absl::StrCat(
+        "cannot create a socket pair for the transfer process: ", std::strerror(errno), "; raise ulimit -n"));
   }
   FileDescriptor ours(ends[0]);
   const FileDescriptor theirs(ends[1]);
@@ -87,8 +87,8 @@ absl::StatusOr<std::unique_ptr<TransferProcess>> TransferProcess::Start(const st
   const int error =
       posix_spawnp(&pid, arguments[0], options.actions(), options.attributes(), arguments.data(), environ);
   if (error != 0) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot start the transfer process ", command[0], ": ", std::strerror(error)));
+    return absl::UnavailableError(absl::StrCat("cannot start the transfer process ", command[0], ": ",
+                                               std::strerror(error), "; check that the program exists"));
   }
   return std::unique_ptr<TransferProcess>(new TransferProcess(std::move(ours), pid));
 }

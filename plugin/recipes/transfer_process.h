@@ -2,7 +2,7 @@
 //
 // The child uses Python's standard library (recipe_store/remote/transfer_process.py), so the plugin needs no HTTP code.
 // A file system or server that hangs blocks the calling thread only until the deadline. Transfers do not need this
-// process's GIL, so they cannot deadlock with Python's threads or with the interpreter's shutdown.
+// process's GIL, so transfers cannot deadlock with Python's threads or with the interpreter's shutdown.
 //
 // Messages on the stream socket, one request at a time:
 //   request  "VERB KEY SIZE\n", then SIZE bytes   get: none; put: path of the local entry

@@ -30,7 +30,7 @@ typedef struct hpu_rpc_server_call hpu_rpc_server_call;  // of a server
 // Receives a status or a log message. `message` points to `size` bytes that are valid during the call only.
 typedef void (*hpu_rpc_report)(void* context, int32_t code, const char* message, size_t size);
 
-// Both functions run on the channel's only thread, so they must not block, open calls or free calls.
+// The functions run on the channel's only thread. Therefore the functions must not block, open calls or free calls.
 typedef struct hpu_rpc_handler {
   void* context;
   void (*on_message)(void* context, const void* data, size_t size);

@@ -18,8 +18,8 @@ namespace {
 constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 absl::Status Failure(const char* what, uint64_t bytes) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat("cannot ", what, " ", bytes, " bytes of shared memory: ", std::strerror(errno)));
+  return absl::ResourceExhaustedError(absl::StrCat("cannot ", what, " ", bytes, " bytes of shared memory: ",
+                                                   std::strerror(errno), "; free memory or raise the memory limit"));
 }
 
 }  // namespace
@@ -46,8 +46,8 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
         "shared memory without a sealed size: expected the seals F_SEAL_SHRINK and F_SEAL_GROW");
   }
   if (static_cast<uint64_t>(info.st_size) != bytes) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("shared memory of ", info.st_size, " bytes, expected ", bytes, " bytes"));
+    return absl::FailedPreconditionError(absl::StrCat("shared memory has ", info.st_size, " bytes, expected ", bytes,
+                                                      " bytes; pass the creator's size"));
   }
   if (system.f_type == HUGETLBFS_MAGIC) {  // access fails when huge pages have run out
     return absl::FailedPreconditionError("shared memory of huge pages is not supported: create it without MFD_HUGETLB");

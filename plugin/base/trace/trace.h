@@ -30,7 +30,7 @@ extern std::atomic<int> sessions;  // number of running sessions
 extern std::atomic<int> detailed;  // number of running detailed sessions
 }  // namespace internal
 
-// This load is the only cost of tracing while no session runs.
+// The load in IsOn() is the only cost of tracing while no session runs.
 inline bool IsOn() { return internal::sessions.load(std::memory_order_relaxed) > 0; }
 inline bool IsDetailed() { return internal::detailed.load(std::memory_order_relaxed) > 0; }
 
@@ -76,7 +76,7 @@ class LaunchName {
   static std::string_view Current();
 };
 
-// A recording, from construction until Stop. Several sessions may run at once. Not thread safe.
+// A recording, from construction until Stop. Several sessions may run concurrently. Not thread safe.
 class Session {
  public:
   explicit Session(bool detailed);

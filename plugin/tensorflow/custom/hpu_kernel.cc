@@ -47,7 +47,7 @@ HpuKernelDefBuilder& HpuKernelDefBuilder::TypeConstraint(const char* attribute,
   if (allowed.size() > 1 && absl::c_linear_search(allowed, tensorflow::DT_INT32)) {
     // Crash OK: a bug in the user's library
     LOG(FATAL) << "ForHpuWithName(" << definition_->op() << "): the type constraint on " << attribute
-               << " lists int32 with other types; register int32 separately, because it lives in host memory";
+               << " lists int32 with other types; register int32 separately, because int32 tensors are in host memory";
   }
   KernelDef::AttrConstraint* constraint = definition_->add_constraint();
   constraint->set_name(attribute);

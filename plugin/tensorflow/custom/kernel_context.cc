@@ -20,8 +20,8 @@ absl::Status HpuKernelContext::State::Finish() const {
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (std::find(node->outputs.begin(), node->outputs.end(), static_cast<int>(i)) == node->outputs.end()) {
-      return absl::FailedPreconditionError(absl::StrCat(Prefix(), "no node computes output ", i,
-                                                        ": add it to the outputs of DefineNode(", node->guid, ")"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(Prefix(), "no node computes output ", i, ": add the output to DefineNode(", node->guid, ")"));
     }
   }
   return absl::OkStatus();

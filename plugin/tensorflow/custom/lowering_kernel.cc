@@ -50,7 +50,7 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
                ? absl::OkStatus()
                : absl::InternalError(
                      construction->def().op() +
-                     ": the HPU kernel is not a habana::HpuKernel; derive its class from habana::HpuKernel");
+                     ": the HPU kernel is not a habana::HpuKernel; register a class derived from habana::HpuKernel");
   }
 
   absl::Status Lower(tensorflow::XlaOpKernelContext* context) const {

@@ -8,7 +8,7 @@ namespace hpu {
 namespace {
 
 // Passes the range to the BFC allocator in pieces. The BFC allocator keeps 8 bytes of bookkeeping for every 256 bytes
-// that it receives, so 32 GiB at once would cost 1 GiB of host memory.
+// that it receives. A single piece of 32 GiB would therefore cost 1 GiB of host memory.
 class RangeSubAllocator : public tensorflow::SubAllocator {
  public:
   RangeSubAllocator(void* base, uint64_t bytes, tensorflow::AllocatorMemoryType type)

@@ -52,7 +52,7 @@ absl::Status FreedMemory::WaitForUsers(hal::DeviceAddress address, uint64_t byte
   const uint32_t ended = period_.fetch_add(1, std::memory_order_seq_cst);
   TF_ASSIGN_OR_RETURN(EventPool::Lease end, events.Record(compute));
   ends_.push_back({ended, std::move(end)});  // so that the search below finds this period
-  // Other threads may meanwhile have freed memory on the same page in a later period.
+  // Other threads may already have freed memory on the same page in a later period.
   const uint32_t freed = std::min(LastFree(address, bytes), ended);
   while (!ends_.empty()) {
     const absl::StatusOr<bool> reached = ends_.front().event->Query();

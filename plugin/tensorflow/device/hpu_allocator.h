@@ -19,7 +19,7 @@ tensorflow::Allocator* DeviceAllocator();
 bool IsWithoutDevice(const void* data);
 
 // Host memory for tensors that are copied to or from the device. Once the device is acquired, tensors of 4 KiB or more
-// use the host pool while it has room. All other tensors use CPU memory that the device cannot access.
+// use the host pool while the pool has room. All other tensors use CPU memory that the device cannot access.
 tensorflow::Allocator* HostAllocator();
 
 // Hint for messages about a failed allocation: "12.0 GiB requested, 25.00 GiB of 32.00 GiB in use …; raise

@@ -64,7 +64,7 @@ tensorflow::Status HpuDevice::MakeTensorFromProto(const tensorflow::TensorProto&
     *tensor = std::move(parsed);
     return absl::OkStatus();
   }
-  // A variant stays in host memory; the tensors in it are copied to the device.
+  // A variant stays in host memory. The tensors in the variant are copied to the device.
   Tensor copy = plain ? Tensor(GetAllocator(attributes), parsed.dtype(), parsed.shape()) : Tensor();
   tensorflow::Notification copied;
   tensorflow::Status status;

@@ -37,7 +37,7 @@ class HpuDevice : public tensorflow::LocalDevice {
   tensorflow::Status Sync() override;
   void Sync(const DoneCallback& done) override;
 
-  // Returns and clears the status of the calling thread's last Sync(), which TensorFlow calls before it reads a tensor.
+  // Returns and clears the status of the calling thread's last Sync(), which TensorFlow calls before reading a tensor.
   static tensorflow::Status TakeFailedRead();
 
  private:

@@ -55,7 +55,8 @@ absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Alloca
   // Only a warning, because programs written for larger cards also set this flag.
   if (initial < 0 || static_cast<uint64_t>(initial) > limit >> 20) {
     LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial
-                 << " is ignored: it must be between 0 and the size of device memory, " << (limit >> 20) << " MiB";
+                 << " is ignored: the value must be between 0 and the size of device memory, " << (limit >> 20)
+                 << " MiB";
     initial = 0;
   }
   if (chunk < 1) {

@@ -27,8 +27,8 @@ inline hal::DeviceAddress AddressOf(const tensorflow::Tensor& tensor) {
   return tensor.TotalBytes() == 0 ? 0 : reinterpret_cast<hal::DeviceAddress>(tensor.tensor_data().data());
 }
 
-// Acquired at first use and never destroyed: the eager context, every Session and every listing of devices share it,
-// and TensorFlow may still free tensors while the process ends. Thread safe.
+// Acquired at first use and never destroyed, because TensorFlow may still free tensors while the process ends. Shared
+// by the eager context, every Session and every listing of devices. Thread safe.
 //
 // Order: work on compute() runs in queueing order. A copy to the device runs after the compute work queued before it
 // and before the compute work queued after it. A copy to the host runs after the compute work queued before it.
@@ -75,7 +75,8 @@ class ProcessDevice {
 
   // Queues a copy to the device. `source` may be reused when the call returns.
   absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
-  // Queues a copy from memory of the host pool; does not wait for the copy. The copy holds `bounce` until it ends.
+  // Queues a copy from memory of the host pool; does not wait for the copy. The copy holds `bounce` until the copy
+  // ends.
   absl::Status CopyToDeviceFromBounce(std::shared_ptr<void> bounce, hal::DeviceAddress destination, uint64_t bytes);
   // Like CopyToDevice, but no work may have been queued on the destination since its allocation. The copy may run in
   // parallel with other work, and the call does not wait for the copy. `done` runs when `source` may be reused, on the
@@ -97,9 +98,10 @@ class ProcessDevice {
   absl::Status OrderAfterCopies(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream);
 
   // Calls `done` on a thread of the plugin once the compute work queued so far has ended. If the stream accepts no
-  // callback, calls `done` with the error at once.
+  // callback, immediately calls `done` with the error.
   void AfterCompute(std::function<void(absl::Status)> done);
-  // Interrupts a thread that waits for work, if the backend supports it (hal/device_traits.h). The device is then lost.
+  // Interrupts a thread that waits for work, if the backend supports interruption (hal/device_traits.h). The device is
+  // then lost.
   void Interrupt();
   // Waits for all queued work; returns its first error.
   absl::Status Synchronize();
@@ -128,7 +130,7 @@ class ProcessDevice {
   absl::StatusOr<HostTarget> MakeHostTarget(void* destination, uint64_t bytes);
   absl::StatusOr<hal::Stream*> QueueCopyToHost(hal::DeviceAddress source, const HostTarget& target, uint64_t bytes);
   // Calls `done` on a thread of the plugin with the outcome of the work queued on `stream`. First clears an error of
-  // this work from all streams. If `stream` accepts no callback, calls `done` with the error at once.
+  // this work from all streams. If `stream` accepts no callback, immediately calls `done` with the error.
   void Complete(hal::Stream& stream, std::function<void(absl::Status)> done);
   // Returns `status`. If `status` is an error, first clears the error from all streams.
   absl::Status Cleared(absl::Status status);

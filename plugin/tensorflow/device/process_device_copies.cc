@@ -192,11 +192,11 @@ absl::Status ProcessDevice::Cleared(absl::Status status) {
 }
 
 absl::Status ProcessDevice::Synchronize() {
-  // Streams that wait for each other share errors. The compute stream is first, because the first error occurs on it.
+  // Streams that wait for each other share errors. The compute stream is first, because the first error occurs there.
   absl::Status status = compute_->Synchronize();
   status.Update(host_to_device_->Synchronize());
   status.Update(device_to_host_->Synchronize());
-  if (!status.ok()) {  // the caller reports the error; later work must not see it again
+  if (!status.ok()) {  // the caller reports the error; later work must not see the error again
     auto& arena = static_cast<DeviceArena&>(*arena_);
     arena.copies().Clear();
     arena.freed().Clear();

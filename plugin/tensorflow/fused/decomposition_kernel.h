@@ -1,4 +1,4 @@
-// DecompositionKernel: the kernel of every fused op, both CPU kernel and lowering.
+// DecompositionKernel: the kernel of every fused op, used as CPU kernel and as lowering.
 #ifndef HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_KERNEL_H_
 

@@ -47,9 +47,9 @@ struct ClusterCounts {
   bool in_buckets = false;    // a batch bucket serves this signature (batch_buckets.h)
 };
 
-// Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. This is the rule
-// of XLA's lazy compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). A cluster that keeps running is
-// eventually compiled again. Always false for a signature that runs with its bucket's recipe.
+// Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. XLA's lazy
+// compilation has the same rule (tensorflow/compiler/jit/device_compilation_profiler.cc). A cluster that keeps running
+// is eventually compiled again. Always false for a signature that runs with its bucket's recipe.
 bool IsMegamorphic(const ClusterCounts& counts);
 
 // Reads HPU_COMPILE_MODE at each call. In the modes lazy and async, a megamorphic cluster runs new signatures on the

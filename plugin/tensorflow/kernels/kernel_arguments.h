@@ -29,7 +29,7 @@ class KernelArguments {
   KernelArguments(const KernelArguments&) = delete;
   KernelArguments& operator=(const KernelArguments&) = delete;
 
-  // Looks up the variables and creates missing ones, uninitialised. FailedPrecondition if an input is a resource of
+  // Looks up the variables. Creates missing variables without a value. FailedPrecondition if an input is a resource of
   // another kind.
   absl::Status FindVariables();
   // Describes a variable that is passed as several arguments; empty if no variable is passed twice. tf2xla would lose

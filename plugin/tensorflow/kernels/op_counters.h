@@ -29,7 +29,7 @@ class OpCounters {
   void Collect(bool collect) ABSL_LOCKS_EXCLUDED(mutex_);
   bool collects() const { return collects_.load(std::memory_order_relaxed); }
 
-  // Counts a run of a CPU kernel, for an op of the graph `record` outside clusters, and the bytes that the run copied
+  // Counts a run of a CPU kernel for an op outside clusters in the graph `record`. `bytes`: bytes that the run copied
   // between host and device.
   void AddCpuRun(int64_t record, const std::string& node, int64_t bytes) {
     if (collects()) Record(&cpu_runs_, record, node, bytes);

@@ -17,7 +17,7 @@
 
 namespace hpu {
 
-// Counters of one cluster. Launches update them without a lock.
+// Counters of one cluster. Launches update the counters without a lock.
 struct ClusterCounters {
   std::string name;
   int64_t ops = 0;        // nodes of the cluster
@@ -51,7 +51,7 @@ class Statistics {
   ClusterCounters* Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants);
   EagerCounters& eager() { return eager_; }
 
-  // The counters of hpu_statistics, as docs/user/python.md describes them.
+  // The counters of hpu_statistics, described in docs/user/python.md.
   report::v1::Statistics Read() const;
   // The clusters that were compiled or ran, one per line, as docs/user/logging.md shows.
   std::string ToTable() const;

@@ -4,7 +4,7 @@
 
 namespace hpu {
 
-// Stateful, like TensorFlow's own collective ops, so that later passes do not merge or drop them.
+// Stateful, like TensorFlow's own collective ops, so that later passes neither merge nor drop the op.
 REGISTER_OP("HpuCollectiveStart")
     .Input("input: T")
     .Output("staged: resource")

@@ -1,5 +1,5 @@
 // HPU kernels of TensorFlow's collective ops. If the devices of a group cannot exchange data directly
-// (fabric_exchange.h), the data pass through host memory: CPU kernels exchange them with other workers over
+// (fabric_exchange.h), the data pass through host memory. CPU kernels then exchange the data with other workers over
 // TensorFlow's transport. (TensorFlow's DEVICE_DEFAULT kernels would reduce into a copy of the device's buffers and
 // drop the result.)
 #include <atomic>

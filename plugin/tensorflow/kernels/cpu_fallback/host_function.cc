@@ -86,7 +86,8 @@ absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   const FunctionDef* definition = library.Find(function.name());
   if (definition == nullptr) {
-    return absl::NotFoundError(absl::StrCat("function ", function.name(), " is not in the function library"));
+    return absl::NotFoundError(absl::StrCat(
+        "function ", function.name(), " is not in the function library; save the graph together with its functions"));
   }
   auto own =
       std::make_unique<FunctionLibraryDefinition>(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());

@@ -143,8 +143,8 @@ class HostRun {
     return absl::OkStatus();
   }
 
-  // Writes the new values to the program's variables. Runs last, so that only a device error can leave some variables
-  // updated and others not.
+  // Writes the new values to the program's variables. Runs last, so that only a device error can leave a part of the
+  // variables updated.
   absl::Status CommitUpdates() {
     for (Borrowed& entry : borrowed_) {
       if (!entry.changed) continue;

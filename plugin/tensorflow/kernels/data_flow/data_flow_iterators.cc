@@ -18,8 +18,8 @@ using tensorflow::KernelDef;
 using tensorflow::OpKernel;
 using tensorflow::OpKernelConstruction;
 
-// Creates the kernel that TensorFlow registers for GPUs, on the current device. These kernel classes work on any
-// device, but not all of their headers are public.
+// Creates the kernel that TensorFlow registers for GPUs, on the current device. The GPU kernel classes work on any
+// device, but some of their headers are not public.
 class GpuKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {
  public:
   OpKernel* Create(OpKernelConstruction* construction) override {

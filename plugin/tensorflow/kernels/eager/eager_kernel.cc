@@ -151,7 +151,7 @@ ClusterSource EagerKernel::Source(tensorflow::OpKernelContext* context) const {
 
 absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensorflow::OpKernelContext*) const {
   absl::StatusOr<std::unique_ptr<HostProgram>> program = MakeHostKernel(def(), graph_def_version_);
-  // Unimplemented makes the caller compile.
+  // After UNIMPLEMENTED, the caller compiles the op.
   if (!program.ok()) return absl::UnimplementedError(program.status().message());
   return program;
 }

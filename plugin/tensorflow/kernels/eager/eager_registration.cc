@@ -1,4 +1,4 @@
-// Registration of EagerKernels when the library is loaded: for ops with a lowering, and for random, variable and check
+// Registration of EagerKernels when the library is loaded. Covers ops with a lowering, and random, variable and check
 // ops that run on their CPU kernels.
 #include <algorithm>
 #include <memory>
@@ -51,7 +51,7 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels
       std::vector<DataType> types = AllowedTypes(lowering, *attributes[i]);
       types.erase(std::remove_if(types.begin(), types.end(),
                                  [&](DataType type) {
-                                   // Variants have their own kernels, because recipes do not support them.
+                                   // Variants have their own kernels, because recipes do not support variants.
                                    return (type == tensorflow::DT_INT32) != is_int32 ||
                                           type == tensorflow::DT_VARIANT || defaults.host_types.count(type) > 0;
                                  }),

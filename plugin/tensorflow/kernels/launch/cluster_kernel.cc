@@ -42,7 +42,9 @@ bool CpuLacksKernel(const absl::Status& status) {
 absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const ClusterSource& source) {
   const tensorflow::FunctionDef* definition = source.library->Find(source.function.name());
   if (definition == nullptr) {
-    return absl::NotFoundError(absl::StrCat("function ", source.function.name(), " is not in the function library"));
+    return absl::NotFoundError(
+        absl::StrCat("function ", source.function.name(),
+                     " is not in the function library; save the graph together with its functions"));
   }
   std::shared_ptr<FunctionLibraryDefinition> library(
       new FunctionLibraryDefinition(source.library->ReachableDefinitions(*definition)));

@@ -23,8 +23,8 @@
 
 namespace hpu {
 
-// Shared by clusters and eager ops. Finds or compiles the executable of the arguments' signature and launches it. Runs
-// on the CPU if the compile policy or a failure requires the CPU. Thread safe, like all kernels.
+// Shared by clusters and eager ops. Finds or compiles the executable of the arguments' signature, then launches the
+// executable. Runs on the CPU if the compile policy or a failure requires the CPU. Thread safe, like all kernels.
 class ClusterKernel : public tensorflow::OpKernel {
  public:
   // Drops this kernel's queued background compilations; does not wait for running compilations.
@@ -68,7 +68,7 @@ class ClusterKernel : public tensorflow::OpKernel {
     return false;
   }
   virtual void CountLaunch() = 0;
-  // Callback for each compilation. It runs on any thread, possibly after this kernel is destroyed.
+  // Callback for each compilation. The callback runs on any thread, possibly after this kernel is destroyed.
   virtual std::function<void(const Executable&)> CompileCounter() const = 0;
   virtual void CountHostRun(uint64_t bytes, HostReason reason) = 0;
 

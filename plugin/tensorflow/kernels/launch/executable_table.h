@@ -17,8 +17,8 @@
 
 namespace hpu {
 
-// Belongs to one kernel, or to all kernels of equal eager nodes. Entries live as long as the table. Thread safe;
-// looking up the same signature as the previous lookup takes no lock.
+// Belongs to one kernel, or to all kernels of equal eager nodes. Entries live as long as the table. Thread safe. A
+// lookup of the same signature as in the previous lookup acquires no lock.
 class ExecutableTable {
  public:
   // The executable and the state of one signature.

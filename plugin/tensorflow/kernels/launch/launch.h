@@ -12,14 +12,15 @@ namespace hpu {
 
 // Queues the launch, sets the context's outputs and updates the variables. The caller holds the variables' locks. Waits
 // for the device only if an output or a variable is in host memory (int32) or has a dynamic shape. Sets `queued` to
-// false if the launch fails before it is queued. Variables and outputs are then unchanged.
+// false if the launch fails before it enters the queue. Variables and outputs are then unchanged.
 //
-// A variable in device memory is updated in place if its result aliases its argument and no other tensor shares the
+// A variable in device memory is updated in place if the result aliases the argument and no other tensor shares the
 // buffer. Otherwise the variable receives a new buffer.
 absl::Status Launch(tensorflow::OpKernelContext* context, ProcessDevice& device, const Executable& executable,
                     const KernelArguments& arguments, bool* queued);
 
-// Copies the executable's constant outputs to the device, so that launches share them. Call once, after compilation.
+// Copies the executable's constant outputs to the device, so that all launches share the copies. Call once, after
+// compilation.
 absl::Status PlaceConstants(ProcessDevice& device, Executable* executable);
 
 }  // namespace hpu

@@ -79,7 +79,8 @@ void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cl
       construction->function_library()->GetFunctionLibraryDefinition()->Find(function_.name());
   OP_REQUIRES(
       construction, definition != nullptr,
-      absl::NotFoundError(absl::StrCat("cluster function ", function_.name(), " is not in the function library")));
+      absl::NotFoundError(absl::StrCat("cluster function ", function_.name(),
+                                       " is not in the function library; save the graph together with its functions")));
   if (must_compile_) {
     const auto& library = *construction->function_library()->GetFunctionLibraryDefinition();
     OP_REQUIRES_OK(construction, passes::PlacementPolicy::Active().CheckMustCompile(function_.name(), library));

@@ -1,4 +1,4 @@
-// LaunchKernel: the kernel of HabanaLaunch, and of functions that must be compiled as a whole.
+// LaunchKernel: the kernel of HabanaLaunch, and of must-compile functions.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_KERNEL_H_
 
@@ -17,7 +17,7 @@ namespace hpu {
 
 class LaunchKernel : public ClusterKernel {
  public:
-  // The function to run, and whether a failure to compile it is an error. `kinds` has an entry for each input.
+  // The function to run, and whether a failed compilation is an error. `kinds` has an entry for each input.
   struct Cluster {
     tensorflow::NameAttrList function;
     ArgumentKinds kinds;
