@@ -54,7 +54,8 @@ absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* ex
   if (executable->recipe->arguments().size() != executable->argument_inputs.size()) {
     return absl::InternalError(absl::StrCat(executable->name, ": the recipe has ",
                                             executable->recipe->arguments().size(), " arguments, but the cluster has ",
-                                            executable->argument_inputs.size()));
+                                            executable->argument_inputs.size(),
+                                            "; delete the files in TF_RECIPE_CACHE_PATH"));
   }
   for (Executable::Update& update : executable->updates) {
     update.aliased_argument = executable->recipe->results()[update.result].aliased_argument;

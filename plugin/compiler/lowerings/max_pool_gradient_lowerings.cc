@@ -187,8 +187,9 @@ class MaxPoolGradGradLowering final : public SecondPoolLowering {
     if (xla::ShapeUtil::IsZeroElementArray(*result_shape)) return result;
     const int64_t window = xla::Product(sizes);
     if (window > kMaxWindow) {
-      return builder->ReportError(absl::UnimplementedError(absl::StrCat(
-          type_string(), ": windows of ", window, " elements are not supported; the maximum is ", kMaxWindow)));
+      return builder->ReportError(absl::UnimplementedError(absl::StrCat(type_string(), ": windows of ", window,
+                                                                        " elements are not supported; the maximum is ",
+                                                                        kMaxWindow, "; use smaller windows")));
     }
 
     const xla::PaddingConfig edges = Edges(shape->dimensions(), sizes, strides, padding());

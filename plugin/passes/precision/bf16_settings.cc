@@ -107,7 +107,8 @@ void Adjust(const Adjustments& adjustments, Bf16Config* config) {
 absl::Status DumpTo(const std::string& path, const Bf16Config& config) {
   const absl::Status written = tensorflow::WriteStringToFile(tensorflow::Env::Default(), path, config.ToJson());
   if (written.ok()) return written;
-  return tensorflow::errors::InvalidArgument("cannot write TF_BF16_DUMP_PATH=", path, ": ", written.message());
+  return tensorflow::errors::InvalidArgument("cannot write TF_BF16_DUMP_PATH=", path, ": ", written.message(),
+                                             "; set TF_BF16_DUMP_PATH to a writable file");
 }
 
 // Prefixes `status` with the setting and its value. If the file does not exist, appends the valid values.

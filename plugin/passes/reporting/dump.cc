@@ -67,7 +67,8 @@ void Write(const std::string& directory, const char* setting, const std::string&
   if (status.ok()) {
     VLOG(1) << "wrote " << path;
   } else {
-    WarnOnce(directory, absl::StrCat("cannot write graph dumps to ", setting, "=", directory, ": ", status.message()));
+    WarnOnce(directory, absl::StrCat("cannot write graph dumps to ", setting, "=", directory, ": ", status.message(),
+                                     "; set ", setting, " to a writable directory"));
   }
 }
 
