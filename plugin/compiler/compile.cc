@@ -54,8 +54,7 @@ absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* ex
   if (executable->recipe->arguments().size() != executable->argument_inputs.size()) {
     return absl::InternalError(absl::StrCat(executable->name, ": the recipe has ",
                                             executable->recipe->arguments().size(), " arguments, but the cluster has ",
-                                            executable->argument_inputs.size(),
-                                            "; delete the files in TF_RECIPE_CACHE_PATH"));
+                                            executable->argument_inputs.size()));
   }
   for (Executable::Update& update : executable->updates) {
     update.aliased_argument = executable->recipe->results()[update.result].aliased_argument;
