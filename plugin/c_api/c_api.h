@@ -26,7 +26,7 @@ HPU_EXPORT const char* hpu_version(void);
 
 // --- device ---
 
-// The device as an hpu.report.v1.DeviceInfo. Acquires nothing.
+// Describes the device by an hpu.report.v1.DeviceInfo. Does not acquire the device.
 HPU_EXPORT hpu_buffer hpu_device_info(void);
 
 // Device memory, in bytes. Only `limit` is nonzero before the device is acquired.

@@ -31,22 +31,22 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual absl::string_view name() const = 0;
-  // Number of modules of this machine or server, free or held. Acquires nothing.
+  // Number of modules of this machine or server, free or held. Acquires no module.
   virtual absl::StatusOr<int> ModuleCount() = 0;
   // The DeviceInfo::compiler_target that a device would have if it were acquired now. Unimplemented if the target is
-  // known only after a device is acquired. Acquires nothing.
+  // known only after a device is acquired. Acquires no module.
   virtual absl::StatusOr<std::string> CompilerTarget() {
     return absl::UnimplementedError(absl::StrCat(
         "the ", name(), " backend has no compiler target before a device is acquired; acquire a device first"));
   }
   // Compiles without a device. Returns a serialised recipe, like Recipe::Serialize. May take seconds. Unimplemented if
-  // compilation requires an acquired device. Acquires nothing.
+  // compilation requires an acquired device. Acquires no module.
   virtual absl::StatusOr<std::string> Compile(const Program& program) {
     return absl::UnimplementedError(absl::StrCat("program '", program.name, "': the ", name(),
                                                  " backend cannot compile without a device; acquire a device first"));
   }
   // The optimised program, from which the backend generates code, as a serialised xla::HloModuleProto. Fails with the
-  // errors of Compile; Unimplemented if the backend does not expose its optimised program. Acquires nothing.
+  // errors of Compile. Unimplemented if the backend does not expose its optimised program. Acquires no module.
   virtual absl::StatusOr<std::string> OptimizedProgram(const Program& program) {
     return absl::UnimplementedError(
         absl::StrCat("program '", program.name, "': the ", name(),

@@ -21,7 +21,7 @@
 namespace hpu::hal {
 
 struct DeviceInfo {
-  std::string backend;          // "emulator"
+  std::string backend;          // name of the backend: "emulator"
   std::string type;             // result of habana_device.get_type(): "GAUDI2"
   std::string description;      // for display: "emulated Gaudi, module 0"
   int module_id = 0;            // 0 … modules - 1

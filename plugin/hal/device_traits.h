@@ -43,7 +43,7 @@ class Interruptible {
   Interruptible() = default;
 };
 
-// Frees the memory behind ranges of device memory before their Memory is destroyed. Thread safe.
+// Frees ranges of device memory before the owning Memory is destroyed. Thread safe.
 class FreedRanges {
  public:
   virtual ~FreedRanges() = default;

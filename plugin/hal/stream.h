@@ -22,7 +22,7 @@ enum class StreamKind { kCompute, kHostToDevice, kDeviceToHost };
 struct LaunchArguments {
   absl::Span<const DeviceAddress> arguments;  // one per Recipe::arguments(); 0 only for an argument of 0 bytes
   absl::Span<const DeviceAddress> results;    // one per Recipe::results(); the argument's address if aliased
-  DeviceAddress workspace = 0;                // of Recipe::workspace_bytes() bytes; 0 if there are none
+  DeviceAddress workspace = 0;  // Recipe::workspace_bytes() bytes of memory; 0 if the recipe needs no workspace
 };
 
 // All calls queue work and return. Invalid arguments fail immediately with InvalidArgument, which names the value and

@@ -17,7 +17,7 @@ enum class ResultSize {
   kData,     // values
 };
 
-// Whether and how an op draws random numbers.
+// Source of an op's random numbers.
 enum class RandomNumbers {
   kNone,
   kSeeded,  // from generator state in the kernel, initialised from seed attributes; compiled code would ignore the
@@ -25,14 +25,14 @@ enum class RandomNumbers {
   kOther,   // an operand holds the state or key; compiled code draws different numbers than the CPU kernel
 };
 
-// When the compiler may lower an op that has a lowering.
+// Condition for the use of an op's lowering in compilations.
 enum class CompilePolicy {
   kAlways,
-  kJitOnly,  // only in jit_compile functions, where stock TensorFlow also loses errors and draws XLA's numbers
+  kJitOnly,  // only in jit_compile functions, where stock TensorFlow also loses errors and uses XLA's random numbers
   kNever,
 };
 
-// How an op that has a lowering runs outside clusters.
+// Execution of an op with a lowering outside clusters.
 enum class EagerPolicy {
   kCompiled,
   kCpu,  // by the CPU kernel, because compiled code lacks the kernel's errors or random numbers

@@ -32,7 +32,7 @@ inline constexpr uint64_t kMaxEntryBytes = uint64_t{2} << 30;
 
 // Cache key of a recipe: all inputs of the compilation, and a hash of these inputs.
 struct Key {
-  std::string ingredients;  // serialised
+  std::string ingredients;  // serialised recipe::v1::Ingredients
   std::string name;         // SHA-256 of `ingredients`, 64 hexadecimal digits
 
   static Key Of(const recipe::v1::Ingredients& ingredients);

@@ -35,13 +35,13 @@ absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view key, 
 
 struct ListedEntry {
   std::string key;
-  int64_t bytes = 0;  // of the file
+  int64_t bytes = 0;  // size of the file
   int64_t used = 0;   // seconds since 1970; exact to a minute
   absl::StatusOr<Contents> contents;
 };
 
 struct Listing {
-  std::vector<ListedEntry> entries;  // by key
+  std::vector<ListedEntry> entries;  // sorted by key
   std::vector<std::string> damaged;  // files that were set aside
   std::vector<std::string> pending;  // lock and temporary files, in use or left behind
 };

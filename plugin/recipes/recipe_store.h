@@ -99,7 +99,7 @@ class RecipeStore {
   const StoreSettings& settings() const { return settings_; }
 
  private:
-  // The payload of the entry, or nothing.
+  // Returns the payload of the entry; nullopt if no usable entry exists.
   std::optional<std::string> Find(const StoreDirectory& directory, const Key& key);
   // Writes the entry atomically. Evicts other entries if the cache exceeds max_bytes.
   absl::Status Write(const Key& key, absl::string_view bytes);

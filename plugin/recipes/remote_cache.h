@@ -30,7 +30,7 @@ struct RemoteSettings {
   std::string key_file;    // file with the secret that signs entries
   std::string token_file;  // empty: no bearer token
   bool read_only = false;  // no uploads
-  absl::Duration timeout;  // of one transfer
+  absl::Duration timeout;  // limit of one transfer
 
   bool operator==(const RemoteSettings& other) const;
 };

@@ -23,9 +23,9 @@ extern "C" {
 #define HPU_RPC_MAX_MESSAGE_BYTES (4u << 20)
 
 typedef struct hpu_rpc_channel hpu_rpc_channel;
-typedef struct hpu_rpc_call hpu_rpc_call;  // of a client
+typedef struct hpu_rpc_call hpu_rpc_call;  // a call on the client's side
 typedef struct hpu_rpc_server hpu_rpc_server;
-typedef struct hpu_rpc_server_call hpu_rpc_server_call;  // of a server
+typedef struct hpu_rpc_server_call hpu_rpc_server_call;  // a call on the server's side
 
 // Receives a status or a log message. `message` points to `size` bytes that are valid during the call only.
 typedef void (*hpu_rpc_report)(void* context, int32_t code, const char* message, size_t size);
@@ -45,13 +45,13 @@ typedef void (*hpu_rpc_serve_call)(void* context, hpu_rpc_server_call* call, con
 // PEM texts; null: none.
 typedef struct hpu_rpc_tls {
   const char* root_certificates;  // to verify the server; null: the system's roots
-  const char* certificate;        // of the client, followed by its intermediate certificates
+  const char* certificate;        // client certificate, followed by intermediate certificates
   const char* private_key;
 } hpu_rpc_tls;
 
 typedef struct hpu_rpc_client_options {
   const char* address;        // "unix:/path" or "host:port"
-  int32_t timeout_ms;         // to connect
+  int32_t timeout_ms;         // time limit for connecting
   const hpu_rpc_tls* tls;     // null: not encrypted
   const char* authorization;  // sent with each call; null: none
 } hpu_rpc_client_options;

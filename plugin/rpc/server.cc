@@ -51,14 +51,14 @@ void ServerCall::Accepted(bool ok) {
   }
   writes_.Open(nullptr);
   std::lock_guard<std::mutex> lock(mutex_);
-  ++running_;  // for gone_
+  ++running_;  // counts the operation of gone_
   ReceiveNext();
 }
 
 void ServerCall::StartThread() {
   if (started_) return;
   started_ = true;
-  ++running_;  // for the thread, or for finished_ if no thread starts
+  ++running_;  // counts the thread, or finished_ if no thread starts
   try {
     std::thread([this] { Run(); }).detach();
   } catch (const std::system_error& error) {

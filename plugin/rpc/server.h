@@ -74,12 +74,12 @@ class ServerCall {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  grpc::ByteBuffer incoming_;              // of the receive in progress
+  grpc::ByteBuffer incoming_;              // buffer of the receive in progress
   std::deque<grpc::ByteBuffer> messages_;  // guarded by mutex_, like all below
-  size_t waiting_bytes_ = 0;               // of messages_
+  size_t waiting_bytes_ = 0;               // total size of messages_
   bool receiving_ = false;
   bool started_ = false;  // whether the thread has started
-  bool at_end_ = false;   // nothing more will be received
+  bool at_end_ = false;   // no further message will be received
   int running_ = 0;       // operations in progress
 };
 

@@ -78,7 +78,7 @@ FileDescriptor Accept(const FileDescriptor& listening) {
       LimitWaiting(socket);
       return socket;
     }
-    if (errno == EINVAL || errno == EBADF) return socket;  // shut down
+    if (errno == EINVAL || errno == EBADF) return socket;  // the socket was shut down
     if (errno == EMFILE || errno == ENFILE) usleep(10'000);
   }
 }

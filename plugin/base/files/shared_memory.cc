@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
   const int seals = fcntl(file.get(), F_GET_SEALS);  // fails for files on disk
   if (seals < 0 || fstat(file.get(), &info) != 0 || fstatfs(file.get(), &system) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("cannot use a file as shared memory (expected a memfd): ", std::strerror(errno)));
+        absl::StrCat("cannot use a file as shared memory: ", std::strerror(errno), "; pass a memfd"));
   }
   if ((seals & kSizeSeals) != kSizeSeals) {
     return absl::FailedPreconditionError(

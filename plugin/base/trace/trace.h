@@ -20,9 +20,9 @@ struct Event {
   Lane lane = Lane::kMark;
   std::string name;      // name of the cluster or op
   std::string detail;    // shapes if a detailed session runs; may be empty
-  int64_t begin_ns = 0;  // since 1970
+  int64_t begin_ns = 0;  // time in nanoseconds since 1970
   int64_t end_ns = 0;
-  uint64_t bytes = 0;  // of copies and collectives
+  uint64_t bytes = 0;  // size of a copy or collective; otherwise 0
 };
 
 namespace internal {

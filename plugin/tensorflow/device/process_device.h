@@ -1,4 +1,4 @@
-// ProcessDevice: the one HPU that this process holds, behind every Device object of TensorFlow.
+// ProcessDevice: the HPU of this process, shared by all Device objects of TensorFlow.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_PROCESS_DEVICE_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_PROCESS_DEVICE_H_
 
@@ -63,7 +63,7 @@ class ProcessDevice {
     return reinterpret_cast<hal::DeviceAddress>(data) - memory_->address() < memory_->size();
   }
 
-  // Allocator of all device memory, best fit with coalescing. Reading its addresses on the host faults.
+  // Allocator of all device memory, best fit with coalescing. Host code that accesses the memory faults.
   tensorflow::Allocator* allocator();
   // Allocator of host memory that the device can access, or of CPU memory once the pool (TF_CPU_ALLOCATOR_SIZE_G) is
   // full.
@@ -80,11 +80,11 @@ class ProcessDevice {
   absl::Status CopyToDeviceFromBounce(std::shared_ptr<void> bounce, hal::DeviceAddress destination, uint64_t bytes);
   // Like CopyToDevice, but no work may have been queued on the destination since its allocation. The copy may run in
   // parallel with other work, and the call does not wait for the copy. `done` runs when `source` may be reused, on the
-  // caller's thread or on a thread of the plugin. `done` may take locks.
+  // caller's thread or on a thread of the plugin. `done` may acquire locks.
   void CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes,
                          std::function<void(absl::Status)> done);
 
-  // Copies to the host. `done` runs on the caller's thread or on a thread of the plugin. `done` may take locks but
+  // Copies to the host. `done` runs on the caller's thread or on a thread of the plugin. `done` may acquire locks but
   // should not wait for other copies.
   void CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes, std::function<void(absl::Status)> done);
   // Like CopyToHost, but waits for the copy.

@@ -180,7 +180,7 @@ void ProcessDevice::AfterCompute(Done done) { Complete(*compute_, std::move(done
 void ProcessDevice::Complete(hal::Stream& stream, Done done) {
   auto shared = std::make_shared<Done>(std::move(done));
   absl::Status queued = stream.AddCallback([this, shared](absl::Status status) {
-    // The stream's thread may neither take locks of TensorFlow nor call the HAL.
+    // The stream's thread may neither acquire TensorFlow's locks nor call the HAL.
     completions_->Schedule([this, shared, status = std::move(status)] { (*shared)(Cleared(status)); });
   });
   if (!queued.ok()) (*shared)(queued);

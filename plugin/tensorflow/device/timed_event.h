@@ -45,7 +45,7 @@ class TimedEvent {
   const std::unique_ptr<hal::Event> event_;
   const bool timing_;
   mutable std::mutex mutex_;
-  std::shared_ptr<Mark> mark_;  // of the latest record; null before the first record and without timing
+  std::shared_ptr<Mark> mark_;  // mark of the latest record; null before the first record and without timing
 };
 
 }  // namespace hpu

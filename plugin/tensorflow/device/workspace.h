@@ -23,7 +23,7 @@ class Workspace {
   class Lease {
    public:
     Lease() = default;
-    // 0 for an empty lease, or if the allocation failed.
+    // Address of the leased memory; 0 for an empty lease, or if the allocation failed.
     hal::DeviceAddress address() const;
 
    private:

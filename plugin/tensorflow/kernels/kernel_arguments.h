@@ -17,7 +17,7 @@
 
 namespace hpu {
 
-// How the compiler treats each input. Fixed for a kernel.
+// Kind of each input for the compiler. Fixed for a kernel.
 using ArgumentKinds = std::vector<ArgumentDescription::Kind>;
 
 // Lives on the stack of Compute. The kinds and the context must outlive the object. Not thread safe.

@@ -46,7 +46,6 @@ class OpCounters {
     if (collects()) RecordFailure(record, cluster, rule, nodes, reason);
   }
 
-  // Adds the counts and failures to `records`.
   void AddTo(report::v1::OpRecords* records) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   struct Count {

@@ -26,8 +26,8 @@ struct ClusterCounters {
   std::atomic<int64_t> recipes{0};
   std::atomic<int64_t> compile_microseconds{0};
   std::atomic<int64_t> lowering_microseconds{0};
-  std::atomic<int64_t> argument_bytes{0};  // of the latest recipe
-  std::atomic<int64_t> recipe_bytes{0};    // of all recipes of the cluster, as stored
+  std::atomic<int64_t> argument_bytes{0};  // size of the latest recipe's arguments
+  std::atomic<int64_t> recipe_bytes{0};    // serialised size of all recipes of the cluster
   std::atomic<int64_t> launches{0};
   std::atomic<int64_t> fallbacks{0};
   std::array<std::atomic<int64_t>, kHostReasons> fallback_reasons{};  // fallbacks by HostReason

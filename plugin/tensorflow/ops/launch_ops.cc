@@ -15,8 +15,8 @@ REGISTER_OP("HabanaLaunch")
     .Attr("num_resource_args: int >= 0 = 0")
     .Attr("must_compile: bool = false")
     .SetIsStateful()
-    // Keeps the status Unavailable, which reports a lost device server. For other ops TensorFlow turns Unavailable into
-    // Internal.
+    // Keeps the status Unavailable, which reports a lost device server. For other ops TensorFlow replaces Unavailable
+    // by Internal.
     .SetIsDistributedCommunication()
     .SetShapeFn(tensorflow::shape_inference::UnknownShape)
     .Doc(R"doc(

@@ -34,7 +34,7 @@ std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Ten
                       KeyOf(context, "group_key"), ", instance ", KeyOf(context, "instance_key"), ")");
 }
 
-// Checks whether every member is up, and logs the answers once all have answered or timed out.
+// Checks whether every member is up. Logs the results after all checks have ended or timed out.
 class Question {
  public:
   Question(std::string text, RefCountPtr<CollectiveExecutor> executor, std::vector<GroupMember> members)

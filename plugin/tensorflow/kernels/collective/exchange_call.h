@@ -11,7 +11,7 @@
 namespace hpu {
 
 // After a timeout, TensorFlow abandons a collective while the transport still uses the kernel's context. This object
-// therefore owns everything that the transport needs, and Keep() keeps the object alive. Used by one thread at a time.
+// therefore owns all data that the transport needs, and Keep() keeps the object alive. Used by one thread at a time.
 class ExchangeCall {
  public:
   // `outer` must live until the kernel has called back. `cpu` and `runner` must live as long as the process.

@@ -55,7 +55,7 @@ class HostFunction : public HostProgram {
     runtime_ = runtimes_.GetFLR(host_->device()->name());
     if (runtime_ == nullptr) {
       return absl::InternalError(
-          absl::StrCat("no function runtime for the CPU fallback's device ", host_->device()->name()));
+          absl::StrCat("the CPU fallback's device ", host_->device()->name(), " has no function runtime"));
     }
     return runtime_->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle_);
   }

@@ -74,7 +74,7 @@ class BatchBuckets {
   std::deque<std::vector<ArgumentDescription>> seen_ ABSL_GUARDED_BY(mutex_);  // the latest signatures
   // Buckets by the signature of the padded arguments.
   absl::flat_hash_map<recipes::Signature, std::shared_ptr<PaddedRecipe>> buckets_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_set<const hal::Recipe*> recipes_ ABSL_GUARDED_BY(mutex_);  // of the cluster's executables
+  absl::flat_hash_set<const hal::Recipe*> recipes_ ABSL_GUARDED_BY(mutex_);  // recipes of the cluster's executables
   int refusals_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string refusal_ ABSL_GUARDED_BY(mutex_);
 };

@@ -378,7 +378,7 @@ class LaunchFrame {
   absl::InlinedVector<NewValue, 4> new_values_;
   absl::InlinedVector<HostResult, 4> host_results_;
   absl::InlinedVector<Copy, 4> copies_;
-  std::optional<Tensor> sizes_;  // of the dynamic dimensions, in host memory
+  std::optional<Tensor> sizes_;  // sizes of the dynamic dimensions, in host memory
   std::vector<DynamicResult> dynamic_results_;
 };
 
