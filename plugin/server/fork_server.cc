@@ -121,7 +121,8 @@ absl::StatusOr<std::pair<control::Forked, files::Packet>> ReceiveAnswer(const fi
   HPU_ASSIGN_OR_RETURN(files::Packet packet, files::ReceivePacket(socket));
   control::Forked answer;
   if (!answer.ParseFromString(packet.bytes)) {
-    return absl::DataLossError(absl::StrCat("cannot parse the fork server's answer (", packet.bytes.size(), " bytes)"));
+    return absl::DataLossError(absl::StrCat("cannot parse the fork server's answer (", packet.bytes.size(),
+                                            " bytes); restart the device server"));
   }
   return std::make_pair(std::move(answer), std::move(packet));
 }
@@ -154,8 +155,8 @@ absl::StatusOr<ForkClient::Child> ForkClient::Fork(const files::FileDescriptor& 
   HPU_ASSIGN_OR_RETURN(auto answer, ReceiveAnswer(socket_));
   if (!answer.first.error().empty()) return absl::ResourceExhaustedError(answer.first.error());
   if (answer.second.files.size() != 1) {
-    return absl::DataLossError(
-        absl::StrCat("the fork server sent ", answer.second.files.size(), " files, expected one pidfd"));
+    return absl::DataLossError(absl::StrCat("the fork server sent ", answer.second.files.size(),
+                                            " files, expected one pidfd; restart the device server"));
   }
   return Child{answer.first.pid(), std::move(answer.second.files.front())};
 }

@@ -22,9 +22,9 @@ struct Modules {
   std::string remedy_of_shortage;  // for example "raise HPU_MODULES"
 };
 
-// Number of emulated modules, from HPU_MODULES; InvalidArgument unless 1 to kMaxModules.
+// Number of emulated modules (HPU_MODULES). Fails with InvalidArgument unless 1 to kMaxModules.
 absl::StatusOr<int> ModuleCountSetting();
-// Modules 0 to HPU_MODULES - 1 of an emulated backend. The lock file is all that exists of an emulated module.
+// Modules 0 to HPU_MODULES - 1 of an emulated backend. An emulated module consists of its lock file only.
 absl::StatusOr<Modules> EmulatedModules();
 // The modules that the options select, in the order in which to try them; never empty. Fails with InvalidArgument for a
 // module that does not exist and for a module_id that is not visible.

@@ -53,7 +53,8 @@ absl::Status CheckedCommunicator::CheckElements(DeviceAddress address, uint64_t 
                                                 const char* what) const {
   uint64_t bytes = hal::SizeOf(dtype);
   if (bytes == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": invalid data type ", static_cast<int>(dtype)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, ": invalid data type ", static_cast<int>(dtype), "; pass a value of hal::DataType"));
   }
   if (__builtin_mul_overflow(bytes, parts, &bytes) || __builtin_mul_overflow(bytes, count, &bytes)) {
     return absl::InvalidArgumentError(

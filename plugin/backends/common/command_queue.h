@@ -49,8 +49,8 @@ class CommandQueue {
   // Number of the last command pushed; 0 if there is none. Thread safe.
   uint64_t pushed() const { return pushed_.load(std::memory_order_acquire); }
 
-  // Waits for the command `sequence` and returns it. The caller may use it until Timeline::Complete(sequence). Called
-  // only by the thread that runs the commands, with ascending numbers.
+  // Blocks until the command `sequence` has been pushed, and returns the command. The caller may use the command until
+  // Timeline::Complete(sequence). Called only by the consumer's thread, with ascending numbers.
   Command& Take(uint64_t sequence) {
     const auto ready = [&] { return pushed_.load(std::memory_order_seq_cst) >= sequence; };
     if (!spin_.Await(ready)) {

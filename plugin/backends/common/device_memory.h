@@ -39,9 +39,9 @@ class DeviceMemory {
   // Fails with InvalidArgument unless one Memory contains the whole range. `what` is the name of the range in the error
   // text, for example "destination of CopyToDevice". A range of 0 bytes may have any address.
   absl::Status Check(hal::DeviceAddress address, uint64_t bytes, absl::string_view what) const;
-  // Checks a whole launch under one lock: every address, the number of arguments and results, aliases, the workspace,
-  // that `recipe` is not null and that the stream accepts launches. Results may also be in `host`, unless `host` is
-  // null.
+  // Checks a launch under one lock: every address, the number of arguments and results, aliases and the workspace.
+  // Fails if `recipe` is null or if the stream does not accept launches. Results may also be in `host`, unless `host`
+  // is null.
   absl::Status CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe, const hal::LaunchArguments& launch,
                            const HostMemory* host = nullptr) const;
 

@@ -24,7 +24,7 @@ namespace hpu::common {
 // `#n` applies to session n only.
 //
 // A random hit depends only on the seed, the session, the rule's position, the kind of stream and the event's number on
-// streams of that kind. Time and streams of other kinds have no influence.
+// such streams. Time and streams of other kinds have no influence.
 class Faults {
  public:
   enum Kind {
@@ -49,7 +49,7 @@ class Faults {
     kKinds
   };
 
-  // InvalidArgument names the malformed entry and lists the kinds.
+  // Fails with InvalidArgument, which contains the malformed entry and lists the kinds.
   static absl::StatusOr<Faults> Parse(const std::vector<std::string>& entries);
   // The faults in the options; if the options have none, the faults in HPU_FAULTS.
   static absl::StatusOr<Faults> Of(const hal::AcquireOptions& options);

@@ -31,7 +31,7 @@ bool SpinFor(std::chrono::nanoseconds max, const Ready& ready) {
 }
 
 // Use one object per kind of wait. A wake-up through the kernel costs 5 to 50 µs. Spinning saves that cost if the wait
-// is short and a CPU is idle; otherwise spinning takes the CPU from the thread that does the work. So the spinning time
+// is short and a CPU is idle. Otherwise spinning takes the CPU from the thread that does the work. So the spinning time
 // adapts: it doubles after a success and halves after a failure, down to an occasional try. With one CPU, Await never
 // spins. Thread safe.
 class AdaptiveSpin {

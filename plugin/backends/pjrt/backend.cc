@@ -49,7 +49,8 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
   return Client::Create(plugin, *options);
 }
 
-// Bytes for tensors on a device with `device_bytes` bytes (0: unknown). The options or HPU_MEMORY_MB may lower them.
+// Bytes for tensors on a device with `device_bytes` bytes (0: unknown). The options or HPU_MEMORY_MB may lower the
+// number.
 absl::StatusOr<uint64_t> TensorBytes(const hal::AcquireOptions& options, uint64_t device_bytes) {
   HPU_ASSIGN_OR_RETURN(const uint64_t bytes, common::DeviceMemoryBytes(options));
   if (device_bytes == 0) return bytes;

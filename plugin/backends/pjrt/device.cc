@@ -77,8 +77,9 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> PjrtDevice::LoadRecipe(absl::
 absl::Status PjrtDevice::CheckCanExchange() const {
   const Plugin& plugin = state_->client->plugin();
   if (plugin.Has(&PJRT_Api::PJRT_Client_CreateBuffersForAsyncHostToDevice)) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("collective operations are not supported: the PJRT plugin ",
-                                               plugin.path(), " lacks PJRT_Client_CreateBuffersForAsyncHostToDevice"));
+  return absl::UnimplementedError(
+      absl::StrCat("collective operations are not supported: the PJRT plugin ", plugin.path(),
+                   " lacks PJRT_Client_CreateBuffersForAsyncHostToDevice; install another plugin release"));
 }
 
 absl::StatusOr<std::string> PjrtDevice::CreateCommunicatorId() {

@@ -12,7 +12,8 @@ namespace hpu::pjrt {
 namespace {
 
 // Magic, CRC-32C of the rest (4 bytes), size of the temporaries (8 bytes), then three parts, each with its length (8
-// bytes): the target, the signature (an xla::HloModuleProto without computations), and the plugin's executable.
+// bytes). The parts are the target, the signature (an xla::HloModuleProto without computations), and the plugin's
+// executable.
 constexpr absl::string_view kMagic = "HPU PJRT recipe 1\n";
 
 absl::Status Damaged(absl::string_view name, absl::string_view how) {

@@ -55,8 +55,8 @@ struct Command {
 
 // PJRT has no streams. Each call queues its work with PJRT immediately, on the calling thread (DeviceContents). The
 // stream's thread waits for the completion of the work in order, as the HAL requires for events and errors. A copy to
-// the host starts on the stream's thread if the source is not ready, because plugins abort the process when a failed
-// buffer is copied.
+// the host starts on the stream's thread if its source is not ready. Plugins abort the process if a failed buffer is
+// copied.
 class PjrtStream final : public hal::Stream {
  public:
   PjrtStream(PjrtDevice* device, hal::StreamKind kind);

@@ -22,8 +22,8 @@ namespace hpu::remote {
 
 namespace proto = ::hpu::device::v1;
 
-// Suffix of the server's memory socket: the path of the server's socket plus this suffix. Shared memory is passed
-// there.
+// Suffix of the memory socket's path, appended to the path of the server's socket. The server passes shared memory
+// through the memory socket.
 inline constexpr char kMemorySocketSuffix[] = ".memory";
 
 // A thread sends keepalives to the server. A server that is silent for the lease time counts as dead. If the server is

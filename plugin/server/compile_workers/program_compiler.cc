@@ -41,7 +41,8 @@ absl::StatusOr<CompileFrame> Ask(const CompileProcess& worker, const CompileFram
                                  std::optional<Clock::time_point>* begun) {
   HPU_RETURN_IF_ERROR(SendFrame(worker.socket(), request, go_on));
   HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), go_on));
-  if (receipt.kind != Kind::kBegun) return absl::DataLossError("the compile worker did not confirm the request");
+  if (receipt.kind != Kind::kBegun)
+    return absl::DataLossError("invalid answer from the compile worker: expected a confirmation of the request");
   *begun = Clock::now();
   return ReceiveFrame(worker.socket(), go_on);
 }

@@ -40,8 +40,8 @@ class ServerCall {
         break;
     }
     if (!message->ParseFromArray(data, static_cast<int>(size))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot parse the client's message as ", message->GetTypeName(), " (", size, " bytes)"));
+      return absl::InvalidArgumentError(absl::StrCat("cannot parse the client's message as ", message->GetTypeName(),
+                                                     " (", size, " bytes); use matching releases of hpu-tensorflow"));
     }
     return true;
   }

@@ -60,7 +60,7 @@ void Session::Leave(ServerCall* call) {
 absl::Status Session::AddCommunicator(uint64_t handle, std::shared_ptr<hal::Communicator> communicator) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (communicators_.emplace(handle, std::move(communicator)).second) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("communicator handle ", handle, " is in use"));
+  return absl::InvalidArgumentError(absl::StrCat("communicator handle ", handle, " is in use; choose another handle"));
 }
 
 absl::StatusOr<std::shared_ptr<hal::Communicator>> Session::FindCommunicator(uint64_t handle) const {

@@ -31,7 +31,7 @@ class UseTable {
     if (closed_) return absl::CancelledError("the session has ended");
     Entry& entry = entries_[handle];
     if (entry.object != nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(what_, " handle ", handle, " is in use"));
+      return absl::InvalidArgumentError(absl::StrCat(what_, " handle ", handle, " is in use; choose another handle"));
     }
     if (entries_.size() > max_) {
       entries_.erase(handle);

@@ -59,7 +59,8 @@ TEST_P(AddressTest, OverlappingMappingsCountOneByOne) {
   const auto again = Value(device().MapHost(own.data(), 600));
   EXPECT_OK(stream_->CopyToDevice(own.data() + 500, memory_->address(), 500));
   EXPECT_OK(stream_->CopyToDevice(own.data(), memory_->address(), 600));
-  ExpectError(stream_->CopyToDevice(own.data(), memory_->address(), 601), kInvalid);  // no single mapping contains it
+  ExpectError(stream_->CopyToDevice(own.data(), memory_->address(), 601),
+              kInvalid);  // no single mapping contains the range
   first.reset();
   EXPECT_OK(stream_->CopyToDevice(own.data(), memory_->address(), 600));
   EXPECT_OK(stream_->CopyToDevice(own.data() + 400, memory_->address(), 600));

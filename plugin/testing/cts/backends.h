@@ -18,7 +18,7 @@ struct Listed {
 struct BackendUnderTest {
   std::string name;                       // suffix of the tests' names
   std::string spec;                       // value of HPU_BACKEND
-  bool holds_data = true;                 // false: copies and launches move nothing, CopyToHost returns zeros
+  bool holds_data = true;                 // false: copies and launches have no effect, CopyToHost returns zeros
   bool exclusive = true;                  // only one process at a time can acquire a module
   bool asynchronous = true;               // work may still run when the call that queued it returns
   std::vector<Listed> unsupported;        // always skipped; the reason is printed

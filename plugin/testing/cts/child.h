@@ -19,7 +19,7 @@ class ChildProcess {
  public:
   enum class Role {
     kHold,         // holds a device of the backend `subject`
-    kForkAndHold,  // like kHold, and forks a child that lives for a minute
+    kForkAndHold,  // like kHold, and forks a child that sleeps for a minute
     kServe,        // runs a device server with two modules at the address `subject`
   };
 

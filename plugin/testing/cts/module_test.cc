@@ -77,7 +77,7 @@ TEST_P(ModuleTest, AKilledProcessFreesItsModule) {
 TEST_P(ModuleTest, AForkedChildDoesNotKeepTheModule) {
   const auto parent = Holder(ChildProcess::Role::kForkAndHold);
   EXPECT_EQ("acquired 0", parent->answer());
-  parent->Kill();  // the child lives on
+  parent->Kill();  // the forked child keeps running
   // Selects module 0 by number. A device server that has not yet noticed the holder's end then waits for the module.
   EXPECT_OK(Module(0));
 }

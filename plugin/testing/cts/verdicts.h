@@ -15,7 +15,7 @@ std::string BackendOf(const testing::TestInfo& info);
 
 enum class Verdict { kGood, kExpectedFailure, kFailed, kUnexpectedPass };
 
-// Judges a test that ran to its end (skipped tests are good).
+// Verdict on a completed or skipped test. Skipped tests are good.
 Verdict Judge(bool failed, bool skipped, bool failure_expected);
 
 // Prints verdicts other than kGood, each with the reason from its list. Returns 0 if there is no failure and no

@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   bytes.shrink_to_fit();
   hpu::recipes::Parse(bytes);
   if (size < kChecksumBytes) return 0;
-  // Random mutations do not find valid checksums. Setting the right checksum reaches the code behind the check.
+  // Random mutations do not find valid checksums. Setting the right checksum reaches the code after the check.
   const hpu::recipes::Digest digest = hpu::recipes::Sha256({absl::string_view(bytes).substr(0, size - kChecksumBytes)});
   bytes.replace(size - kChecksumBytes, kChecksumBytes, reinterpret_cast<const char*>(digest.data()), digest.size());
   hpu::recipes::Parse(bytes);

@@ -34,7 +34,7 @@ class PeerDevice {
   virtual ~PeerDevice() = default;
 
   virtual bool OwnsStream(const hal::Stream& stream) const = 0;
-  // Queues `exchange` on one of the device's streams. Runs it once, even if the stream has failed.
+  // Queues `exchange` on one of the device's streams. `exchange` runs once, even if the stream has failed.
   virtual void QueueExchange(hal::Stream& stream, std::vector<Operand> operands, Exchange exchange) = 0;
 };
 

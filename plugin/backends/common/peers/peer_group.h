@@ -28,9 +28,9 @@ struct Transfer {
   hal::DataType dtype = hal::DataType::kInvalid;
 };
 
-// The ranks are threads or processes. They share only the segment, which each rank maps. A rank does not trust the
-// segment: if it reads a value that no correct rank writes, its operation fails with Internal. If a rank dies, its
-// peers wait until Abort.
+// The ranks are threads or processes, which share only the segment. Each rank maps the segment. A rank does not trust
+// the segment: an operation that reads an impossible value fails with Internal. If the process of a rank ends, the
+// other ranks wait until Abort.
 //
 // Only one Run and one Exchange may run at a time; any thread may call Abort.
 class PeerGroup {

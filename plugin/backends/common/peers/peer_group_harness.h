@@ -70,7 +70,7 @@ class GuardedMemory {
     if (base_ == nullptr) return;
     for (char* guard = base_ + kPage; guard < data(); ++guard) {
       if (*guard != kPattern) {
-        ADD_FAILURE() << "a write before the begin of an operand";
+        ADD_FAILURE() << "an operation wrote to memory directly before an operand";
         break;
       }
     }

@@ -186,7 +186,8 @@ absl::Status PeerGroup::Exchange(const std::vector<Transfer>& transfers) {
   for (const Transfer& transfer : transfers) {
     if (transfer.peer >= 0 && transfer.peer < size_ && transfer.peer != rank_) continue;
     return absl::InvalidArgumentError(absl::StrCat("invalid transfer between rank ", rank_, " and rank ", transfer.peer,
-                                                   " in a communicator of ", size_, " ranks"));
+                                                   " in a communicator of ", size_,
+                                                   " ranks; the peer must be another rank"));
   }
   TransferLoop loop(this, transfers);
   Bell& bell = segment_.rank(rank_).transfer_bell;

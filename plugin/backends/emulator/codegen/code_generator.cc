@@ -36,7 +36,7 @@ class AligningCompiler final : public xla::cpu::CpuCompiler {
 constexpr size_t kBatch = 8;
 
 // Whether the buffer can be the caller's memory of the result. False if the result aliases an argument and XLA did not
-// use the alias: the code may then read the argument after the write of the result.
+// use the alias. The code may then read the argument after the write of the result.
 bool MayLieInResult(const BufferInfo& buffer, const ProgramTable& table) {
   if (!buffer.is_temp_buffer() || !buffer.is_result_parameter()) return false;
   const uint32_t index = buffer.result_parameter_number();

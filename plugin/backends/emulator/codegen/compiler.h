@@ -11,7 +11,7 @@
 namespace hpu::emulator {
 
 // Compiles for GetTargetCpu() as XLA's just-in-time compiler does, with loops split for ComputePool::DefaultThreads()
-// threads. XLA_FLAGS apply. Without kernels (HPU_EMULATOR_KERNELS=off), results equal those of XLA with
+// threads. XLA_FLAGS apply. Without kernels (HPU_EMULATOR_KERNELS=off), results equal XLA's results with
 // xla_cpu_enable_fast_min_max=false bit for bit. Errors: see CompileRecipe. Thread safe; compilations run in parallel.
 absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program);
 

@@ -166,7 +166,7 @@ class ObjectLinker {
       }
       default:
         return absl::UnimplementedError(
-            absl::StrCat("unsupported relocation type in compiled code: ", relocation.type));
+            absl::StrCat("unsupported relocation type ", relocation.type, " in compiled code; recompile the program"));
     }
   }
 

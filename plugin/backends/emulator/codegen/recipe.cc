@@ -28,8 +28,8 @@ bool AnyUnaligned(absl::Span<void* const> pointers, uintptr_t alignment) {
   return bits % alignment != 0;
 }
 
-// Copies results to the caller's memory. XLA's code leaves a result in other memory if two results are one value, if a
-// parameter is a result, or if an alias is unused. Reads all results before the first write, because one result's
+// Copies results to the caller's memory. XLA's code leaves a result in other memory if two results are one value, a
+// parameter is a result, or an alias is unused. Reads all results before the first write, because one result's
 // destination may be the source of another result.
 void MoveResults(const std::vector<hal::ResultSpec>& specs, void* const* produced, absl::Span<void* const> wanted) {
   std::vector<std::pair<size_t, AlignedBlock>> moved;

@@ -36,9 +36,9 @@ class EmulatorRecipe : public hal::Recipe {
 
   // Runs on the pool and on the calling thread, which must not belong to the pool. Pointers are host addresses of the
   // data, one per argument and result; null for 0 bytes. A result may share memory only with the argument that it
-  // aliases. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe. Allocates only
-  // for arguments that are not aligned to 16 bytes, for results that are not aligned to kWorkspaceAlignment, and for
-  // results that XLA's code leaves in other memory.
+  // aliases. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe. Allocates
+  // memory only for unaligned arguments (16 bytes), for unaligned results (kWorkspaceAlignment), and for results that
+  // XLA's code leaves in other memory.
   absl::Status Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                    ComputePool& pool) const;
 

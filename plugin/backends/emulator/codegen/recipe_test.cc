@@ -1,4 +1,4 @@
-// Tests of whole recipes: results that share memory, threads, alignment, errors, other processes.
+// Tests of EmulatorRecipe: results that share memory, threads, alignment, errors, other processes.
 #include "plugin/backends/emulator/codegen/recipe.h"
 
 #include <gtest/gtest.h>

@@ -78,7 +78,7 @@ std::vector<PJRT_NamedValue> NamedValues(const Options& options) {
 
 Arguments<PJRT_Program> ProgramArguments(absl::string_view format, absl::string_view code) {
   Arguments<PJRT_Program> program;
-  program->code = const_cast<char*>(code.data());  // input only
+  program->code = const_cast<char*>(code.data());  // PJRT only reads the code
   program->code_size = code.size();
   program->format = format.data();
   program->format_size = format.size();
@@ -106,7 +106,7 @@ absl::StatusOr<std::string> Executable::OptimizedProgram() const {
   Arguments<PJRT_Executable_OptimizedProgram_Args> get;
   get->executable = executable_.get();
   get->program = &program.args;
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));  // sets the sizes
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));  // the first call sets the sizes
   std::string code(program->code_size, '\0');
   program->code = code.data();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));

@@ -97,7 +97,8 @@ absl::StatusOr<const Plugin*> Plugin::Load(const std::string& path) {
   std::lock_guard<std::mutex> lock(*mutex);
   if (const auto found = loaded->find(path); found != loaded->end()) return found->second;
   if (access(path.c_str(), R_OK) != 0) {
-    return absl::NotFoundError(absl::StrCat("cannot read the PJRT plugin ", path, ": ", strerror(errno)));
+    return absl::NotFoundError(
+        absl::StrCat("cannot read the PJRT plugin ", path, ": ", strerror(errno), "; correct HPU_BACKEND"));
   }
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -175,7 +176,8 @@ absl::Status Plugin::Take(PJRT_Error* error) const {
 
 absl::Status Plugin::Missing(const char* name) const {
   return absl::UnimplementedError(absl::StrCat("the PJRT plugin ", path_, " (version ", version(),
-                                               " of the PJRT C API) does not implement ", name));
+                                               " of the PJRT C API) does not implement ", name,
+                                               "; install another plugin release"));
 }
 
 absl::Status Plugin::Named(const char* name, const absl::Status& status) const {

@@ -37,7 +37,7 @@ struct Arguments {
 class Plugin {
  public:
   // The plugin in the shared library `path`. The first call loads and initialises the library. Fails with NotFound if
-  // there is no such file, and with FailedPrecondition if the file cannot be loaded, is not a PJRT plugin, or has an
+  // there is no such file. Fails with FailedPrecondition if the file cannot be loaded, is not a PJRT plugin, or has an
   // unsupported version.
   static absl::StatusOr<const Plugin*> Load(const std::string& path);
   // A plugin with the function table `api`, for tests. Performs the same checks as Load.

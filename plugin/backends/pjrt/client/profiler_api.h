@@ -26,7 +26,7 @@ struct ErrorMessage {
   size_t struct_size;
   void* priv;
   const Error* error;
-  const char* message;  // result; lives as long as `error`
+  const char* message;  // result; valid as long as `error`
   size_t message_size;  // result
 };
 
