@@ -71,7 +71,7 @@ absl::StatusOr<FileDescriptor> OpenLockFile(const FileDescriptor& directory, con
   return file;
 }
 
-// A module that a process holds.
+// A module and the process that holds its lock.
 struct ModuleHolder {
   int module_id = 0;
   int pid = 0;          // 0: not written yet

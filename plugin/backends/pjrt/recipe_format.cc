@@ -81,7 +81,7 @@ absl::StatusOr<RecipeParts> ParseRecipe(absl::string_view target, absl::string_v
   absl::string_view signature;
   if (!ConsumeNumber(&bytes, &parts.temporary_bytes) || !ConsumePart(&bytes, &recipe_target) ||
       !ConsumePart(&bytes, &signature) || !ConsumePart(&bytes, &parts.code) || !bytes.empty()) {
-    return Damaged(name, "the lengths of its parts are wrong");
+    return Damaged(name, "the lengths of the parts do not match the length of the recipe");
   }
   if (recipe_target != target) {
     return absl::FailedPreconditionError(
@@ -89,7 +89,7 @@ absl::StatusOr<RecipeParts> ParseRecipe(absl::string_view target, absl::string_v
   }
   xla::HloModuleProto module;
   if (!module.ParseFromArray(signature.data(), static_cast<int>(signature.size()))) {
-    return Damaged(name, "its signature cannot be read");
+    return Damaged(name, "invalid signature: not a serialised HloModuleProto");
   }
   HPU_ASSIGN_OR_RETURN(parts.table, MakeProgramTable(module));
   return parts;

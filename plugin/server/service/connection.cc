@@ -207,7 +207,8 @@ absl::Status Connection::KeepSession(ServerCall* call, Session& session) {
       silent_ms += kPollMs;
       if (silent_ms < kLeaseMs) continue;
       return absl::UnavailableError(
-          absl::StrCat("the client was silent for ", kLeaseMs, " ms, so the server ended the session"));
+          absl::StrCat("the client was silent for ", kLeaseMs,
+                       " ms, so the server ended the session; check the client process and the network"));
     }
     silent_ms = 0;
     HPU_RETURN_IF_ERROR(more.status());

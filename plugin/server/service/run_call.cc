@@ -180,7 +180,7 @@ absl::Status RunCall::Record(const proto::Record& record) {
 
 absl::Status RunCall::Wait(const proto::Wait& wait) {
   const std::shared_ptr<hal::Event> event = session_->marks().Await(wait.mark());
-  if (event == nullptr) return absl::CancelledError("the session has ended");
+  if (event == nullptr) return absl::CancelledError("the session has ended; acquire a module in a new session");
   Keep(stream_->Wait(*event));
   return absl::OkStatus();
 }

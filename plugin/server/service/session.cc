@@ -41,7 +41,7 @@ absl::StatusOr<char*> Session::SharedRange(uint64_t offset, uint64_t bytes) cons
 
 absl::StatusOr<Session::Share> Session::Enter(const std::shared_ptr<Session>& session, ServerCall* call) {
   std::lock_guard<std::mutex> lock(session->mutex_);
-  if (session->closed_) return absl::CancelledError("the session has ended");
+  if (session->closed_) return absl::CancelledError("the session has ended; acquire a module in a new session");
   if (session->calls_.size() >= kMaxCalls) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the session already has ", kMaxCalls,

@@ -28,7 +28,7 @@ class UseTable {
   // with Cancelled if the table is closed.
   absl::Status Put(uint64_t handle, std::shared_ptr<T> object) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (closed_) return absl::CancelledError("the session has ended");
+    if (closed_) return absl::CancelledError("the session has ended; acquire a module in a new session");
     Entry& entry = entries_[handle];
     if (entry.object != nullptr) {
       return absl::InvalidArgumentError(absl::StrCat(what_, " handle ", handle, " is in use; choose another handle"));

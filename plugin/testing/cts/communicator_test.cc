@@ -64,7 +64,7 @@ class CommunicatorTest : public CtsTest {
     for (Rank& rank : ranks_) ASSERT_NE(nullptr, rank.communicator);
   }
 
-  // Element i of rank r.
+  // Source element i of rank r: small whole numbers, so that sums are exact.
   static float Element(int r, uint64_t i) { return static_cast<float>(r * 10 + i % 7); }
   static float Sum(uint64_t i) { return Element(0, i) + Element(1, i); }
   void WriteElements(uint64_t count) {

@@ -255,7 +255,7 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
     static_cast<CodeParts&>(function) = reader.GetCode();
   }
   parts.profile = reader.GetProfile();
-  if (!reader.ok() || !reader.at_end()) return DamagedRecipe("its tables do not match its length");
+  if (!reader.ok() || !reader.at_end()) return DamagedRecipe("the tables do not match the length of the recipe");
   HPU_RETURN_IF_ERROR(Validate(parts));
   return parts;
 }

@@ -12,7 +12,6 @@
 namespace hpu::pjrt {
 namespace plugin_test {
 
-// An error of the fake plugin.
 struct FakeError {
   PJRT_Error_Code code;
   std::string message;
