@@ -135,8 +135,8 @@ absl::StatusOr<ProgramTable> ParseProgramTable(absl::string_view name, absl::str
   xla::HloModuleProto module;
   if (hlo.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !module.ParseFromArray(hlo.data(), static_cast<int>(hlo.size()))) {
-    return absl::InvalidArgumentError(absl::StrCat("program '", name, "' (", hlo.size(),
-                                                   " bytes) cannot be parsed: expected a serialised HloModuleProto"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("program '", name, "' is not a serialised HloModuleProto (", hlo.size(), " bytes)"));
   }
   absl::StatusOr<ProgramTable> table = MakeProgramTable(module);
   if (!table.ok()) {

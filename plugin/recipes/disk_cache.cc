@@ -187,7 +187,8 @@ void DiskCache::WriteJobs() {
       const bool stored = job->claim.store->Put(job->key, job->metadata, *payload, std::move(job->claim.lock));
       if (stored) Upload(job->key, *job->claim.store);
     } else {
-      Warn(absl::StrCat(job->recipe->name(), ": the recipe cannot be cached: ", payload.status().message()));
+      Warn(absl::StrCat(job->recipe->name(),
+                        ": the recipe is not cached, because it cannot be serialised: ", payload.status().message()));
     }
     job.reset();
     absl::MutexLock lock(&mutex_);

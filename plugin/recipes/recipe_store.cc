@@ -191,8 +191,11 @@ absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
   if (const absl::StatusOr<Eviction> eviction = Evict(directory, {settings_.max_bytes}); eviction.ok()) {
     counters_.evicted.fetch_add(eviction->entries);
   } else {
-    WarnOnce("evict",
-             absl::StrCat(eviction.status().message(), "; the directory may grow beyond HPU_RECIPE_CACHE_MAX_MB"));
+    WarnOnce(
+        "evict",
+        absl::StrCat(
+            eviction.status().message(),
+            "; the directory may grow beyond HPU_RECIPE_CACHE_MAX_MB: remove old entries or repair the directory"));
   }
   return absl::OkStatus();
 }

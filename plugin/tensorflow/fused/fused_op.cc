@@ -44,8 +44,8 @@ absl::StatusOr<std::vector<passes::OpStatement>> FusedOp::DecompositionOf(const 
   for (const PlainText& candidate : PlainTexts()) {
     if (node.op() == candidate.op && Holds(candidate.condition, node)) return passes::ParseOpText(candidate.text);
   }
-  return absl::InternalError(
-      absl::StrCat(node.op(), " (node ", node.name(), "): no decomposition matches the node's attributes"));
+  return absl::InternalError(absl::StrCat(node.op(), " (node ", node.name(),
+                                          "): no decomposition matches the node's attributes; report a bug"));
 }
 
 FusedKernels::FusedKernels(const char* op, std::initializer_list<const char*> constants, bool only_shapes) {

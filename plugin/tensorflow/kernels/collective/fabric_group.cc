@@ -112,7 +112,8 @@ absl::Status FabricGroup::Start(const FabricOperation& operation) {
     case FabricOperation::Kind::kBroadcast:
       return communicator_->Broadcast(*stream_, source, destination, elements, dtype, root);
   }
-  return absl::InternalError(absl::StrCat("invalid kind of collective operation: ", static_cast<int>(kind)));
+  return absl::InternalError(
+      absl::StrCat("invalid kind of collective operation: ", static_cast<int>(kind), "; report a bug"));
 }
 
 absl::Status FabricGroup::WithNames(const absl::Status& status) const {

@@ -54,8 +54,8 @@ class HostFunction : public HostProgram {
   absl::Status Instantiate(const tensorflow::NameAttrList& function) {
     runtime_ = runtimes_.GetFLR(host_->device()->name());
     if (runtime_ == nullptr) {
-      return absl::InternalError(
-          absl::StrCat("the CPU fallback's device ", host_->device()->name(), " has no function runtime"));
+      return absl::InternalError(absl::StrCat("the CPU fallback's device ", host_->device()->name(),
+                                              " has no function runtime; report a bug"));
     }
     return runtime_->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle_);
   }

@@ -98,7 +98,8 @@ absl::Status RunKernel(OpKernelContext* outer, OpKernel* kernel, std::vector<Ten
   TF_RETURN_IF_ERROR(context.status());
   std::unique_ptr<Tensor> result(context.release_output(0).tensor);
   if (result == nullptr) {
-    return absl::InternalError(absl::StrCat("Cannot add elements: ", kernel->type_string(), " returned no output"));
+    return absl::InternalError(
+        absl::StrCat("Cannot add elements: ", kernel->type_string(), " returned no output; report a bug"));
   }
   *output = std::move(*result);
   return absl::OkStatus();

@@ -73,7 +73,7 @@ class PartitionKernel : public tensorflow::OpKernel {
     Tensor rows;
     if (!rows.CopyFrom(data, shape)) {
       return tensorflow::errors::Internal("cannot reshape data from ", data.shape().DebugString(), " to rows of shape ",
-                                          shape.DebugString());
+                                          shape.DebugString(), "; report a bug");
     }
     TF_ASSIGN_OR_RETURN(const Tensor sorted, gather_.Run(context, rows, Order(partitions, counts)));
     return SetOutputs(context, sorted, counts);

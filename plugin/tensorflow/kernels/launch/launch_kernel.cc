@@ -28,9 +28,9 @@ absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchK
   TF_RETURN_IF_ERROR(construction->GetAttr("must_compile", &cluster->must_compile));
   const int inputs = construction->num_inputs();
   if (constants + resources > inputs) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cluster ", cluster->function.name(), ": num_constant_args=", constants,
-                     " plus num_resource_args=", resources, " exceeds the number of arguments, ", inputs));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cluster ", cluster->function.name(), ": num_constant_args=", constants, " plus num_resource_args=", resources,
+        " exceeds the number of arguments, ", inputs, "; recreate the graph"));
   }
   cluster->kinds.assign(inputs, Kind::kParameter);
   std::fill_n(cluster->kinds.begin(), constants, Kind::kConstant);
