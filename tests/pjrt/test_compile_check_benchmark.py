@@ -1,4 +1,4 @@
-"""benchmarks/compile_check.py: its programs, the table, and a small model and an example compiled for a card."""
+"""benchmarks/compile_check.py: programs, table, and compilation of a small model and an example for a card."""
 
 from __future__ import annotations
 

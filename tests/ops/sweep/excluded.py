@@ -1,4 +1,4 @@
-"""Ops of which no case can be made, each with the reason."""
+"""Ops without sweep cases, with reasons."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ _REASONS = {
 
 @functools.cache
 def reasons() -> Mapping[str, str]:
-    """By op."""
+    """Returns the reasons by op."""
     return {op: reason for reason, ops in _REASONS.items() for op in ops.split()}

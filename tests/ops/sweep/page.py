@@ -1,4 +1,4 @@
-"""docs/user/ops.md, from what is registered for the HPU and from the accepted differences."""
+"""Writer of docs/user/ops.md, from the HPU's registered ops and the accepted differences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FLOAT8 = ("float8_e4m3fn", "float8_e5m2")
 
 
 def write(claims: Iterable[Claim]) -> str:
-    """The page."""
+    """Returns the page."""
     shown = [claim for claim in claims if claim.op not in excluded.reasons()]
     lines = [_HEAD]
     for title, ways in _WAYS.items():
@@ -67,7 +67,7 @@ def _way(claim: Claim) -> str:
 
 
 def types_text(types: Sequence[str]) -> str:
-    """Groups of types by one word each."""
+    """Abbreviates groups of dtypes by one word each."""
     left = set(types) - {"resource", "variant", "int4", "uint4"}
     words = []
     if left >= {*_FLOATS, *_USUAL, *_COMPLEX}:
