@@ -28,18 +28,18 @@ namespace hpu::common {
 class Faults {
  public:
   enum Kind {
-    // Hit when the command runs.
+    // Counted when the command runs.
     kLaunch,
     kCopy,
     kFill,
     kOutOfMemory,  // a launch that runs out of device memory
     kSlowCopy,
     kLost,  // counts all commands of all streams; a hit marks the device as lost
-    // Hit when the function is called.
+    // Counted when the function is called.
     kCompile,
     kSlowCompile,
     kAllocate,
-    // Hit in a device server only.
+    // Counted in a device server only.
     kBusy,           // an acquisition finds no free module
     kDrop,           // a stream's command is lost, and its Run call fails
     kDelay,          // a stream's command arrives late

@@ -52,7 +52,7 @@ class RemoteStream final : public hal::Stream {
 
     StreamProgress progress;
     std::mutex mutex;
-    proto::RunRequest request;  // guarded by mutex, like all members down to `reported`; a member to reuse its memory
+    proto::RunRequest request;  // guarded by mutex, like all members down to `reported`; reused to avoid allocations
     proto::Command* command;    // element of `request`
     std::string message;
     uint64_t sent = 0;      // number of the last command sent

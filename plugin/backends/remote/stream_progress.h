@@ -56,7 +56,7 @@ class StreamProgress {
 
   Session* const session_;
   const std::shared_ptr<common::Timeline> timeline_;
-  proto::RunResponse response_;  // connection's thread only; a member to reuse its memory
+  proto::RunResponse response_;  // connection's thread only; reused to avoid allocations
   uint64_t reached_ = 0;         // connection's thread only
 
   std::mutex mutex_;

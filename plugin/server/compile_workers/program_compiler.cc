@@ -42,7 +42,8 @@ absl::StatusOr<CompileFrame> Ask(const CompileProcess& worker, const CompileFram
   HPU_RETURN_IF_ERROR(SendFrame(worker.socket(), request, go_on));
   HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), go_on));
   if (receipt.kind != Kind::kBegun)
-    return absl::DataLossError("invalid answer from the compile worker: expected a confirmation of the request");
+    return absl::DataLossError(
+        "invalid answer from the compile worker: expected a confirmation of the request; see the server's log");
   *begun = Clock::now();
   return ReceiveFrame(worker.socket(), go_on);
 }
@@ -52,7 +53,8 @@ absl::StatusOr<std::string> ResultOf(CompileFrame answer) {
   if (answer.kind == Kind::kError && answer.code != absl::StatusCode::kOk) {
     return absl::Status(answer.code, answer.body);
   }
-  return absl::InternalError("invalid answer from the compile worker: expected a recipe or an error");
+  return absl::InternalError(
+      "invalid answer from the compile worker: expected a recipe or an error; see the device server's log");
 }
 
 }  // namespace
