@@ -63,7 +63,7 @@ def test_the_optimizer_option_starts_the_conversion(hpu: str, monkeypatch: pytes
 
 def test_a_sessions_option_starts_the_conversion(hpu: str) -> None:
     config = tf.compat.v1.ConfigProto()
-    config.graph_options.rewrite_options.auto_mixed_precision = 1  # ON
+    config.graph_options.rewrite_options.auto_mixed_precision = 1  # value of ON
     assert converted_in_session(config) == {"MatMul", "Tanh"}
 
 

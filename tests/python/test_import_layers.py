@@ -1,4 +1,4 @@
-"""The layers of the Python package: an import of a layer above, a circle, or a missing name fails the lint."""
+"""Layers of the Python package: the lint rejects imports of higher layers, cycles and missing names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tools import check_imports
 
 PACKAGE = check_imports.PACKAGE
 MODULES = check_imports.modules(ROOT)
-# A module of each layer, from the top.
+# One module per layer, from the top.
 EXAMPLES = ("cli.run", "statistics", "_internal.native.c_api", "errors", "_internal.version", "lib.device_pb2")
 
 

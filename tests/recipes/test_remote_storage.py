@@ -1,4 +1,4 @@
-"""Storages of the remote cache: what was stored comes back; each kind of bad storage is refused, with its reason."""
+"""Storages of the remote cache: round trips, and rejection of each kind of faulty storage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.recipes import storage_server
 from tests.recipes.storage_server import StorageServer
 
 NAME, OTHER_NAME = "1" * 64, "2" * 64
-# Larger than what sockets buffer.
+# Larger than socket buffers.
 ENTRY = secrets.token_bytes(3_000_000)
 HANG_SECONDS = 60
 
@@ -86,7 +86,7 @@ def fetched(cache: RemoteCache, name: str = NAME) -> bytes | None:
 def test_there_and_back(cache: RemoteCache, entry: pathlib.Path) -> None:
     cache.check()
     assert not cache.has(NAME) and fetched(cache) is None
-    for _ in range(2):  # again over what is there
+    for _ in range(2):  # the second upload replaces the object
         cache.upload(NAME, entry)
         assert cache.has(NAME) and fetched(cache) == ENTRY
     assert fetched(cache, OTHER_NAME) is None
@@ -248,7 +248,7 @@ def test_server_that_does_not_answer_as_it_should(
     with pytest.raises(kind, match=reason):
         http.fetch(NAME)
     server.faults.clear()
-    assert fetched(http) == ENTRY  # over a new connection
+    assert fetched(http) == ENTRY  # uses a new connection
 
 
 def test_body_without_a_size_is_bounded(
