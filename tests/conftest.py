@@ -37,9 +37,9 @@ def module_locks() -> Iterator[None]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("HPU")
-    group.addoption("--remote", action="store_true", help="on the modules of a device server, started for this run")
-    group.addoption("--record-results", metavar="FILE", help="write digests of what each test computed on the HPU")
-    group.addoption("--same-results", metavar="FILE", help="fail tests whose results are not those of that run")
+    group.addoption("--remote", action="store_true", help="run tests on a device server started for this run")
+    group.addoption("--record-results", metavar="FILE", help="write digests of each test's HPU results")
+    group.addoption("--same-results", metavar="FILE", help="fail tests whose results differ from FILE")
 
 
 # Folders with the slowest files. They run first, so that no worker is left with a long file at the end.

@@ -125,7 +125,7 @@ def refused(call: Callable[[], object]) -> str:
         call()
     except hccl.HcclError as error:
         return str(error)
-    raise AssertionError("nothing was refused")
+    raise AssertionError("no call raised an error")
 
 
 def check_disagreements(communicator: hccl.Communicator) -> None:

@@ -163,20 +163,20 @@ def check_errors() -> None:
     for op, wrong in ((exchange, tf.zeros([SIZE + 1, 2])), (scatter, tf.zeros([SIZE + 1])), (gather, tf.zeros([]))):
         try:
             op(wrong, 2000)
-            raise AssertionError(f"{op} took {wrong.shape}")
+            raise AssertionError(f"{op} accepted shape {wrong.shape}")
         except tf.errors.InvalidArgumentError as error:
             assert f"for {SIZE} ranks" in str(error), error
     shape = [2 + RANK, 3 - RANK]  # different shapes with equal element counts on both ranks
     for op, told in ((reduce, "AllReduce(sum)"), (gather, "AllGather"), (reduce, "AllReduce(sum)")):
         try:
             op(tf.zeros(shape), 2001)
-            raise AssertionError(f"{op} took shapes that differ")
+            raise AssertionError(f"{op} accepted different shapes")
         except tf.errors.InvalidArgumentError as error:
             for rank, own in enumerate(("[2,3]", "[3,2]")):
                 assert f"rank {rank}: {told} of 6 elements of float32, shape {own}" in str(error), error
     try:
         exchange(tf.zeros([2, 2, 3] if RANK else [2, 6]), 2001)
-        raise AssertionError("shapes that differ were exchanged")
+        raise AssertionError("tensors of different shapes were exchanged")
     except tf.errors.InvalidArgumentError as error:
         assert "6 elements of float32, shape [2,6]" in str(error), error
     sys.stdout.write("rank 1 is named\n")
@@ -190,7 +190,7 @@ def check_errors() -> None:
     collective_ops.all_gather_v2(tf.constant([RANK]), SIZE, GROUP, 2003)
     try:
         gather(tf.zeros([4]), 2004)
-        raise AssertionError("the group works on")
+        raise AssertionError("the group still works after an error")
     except tf.errors.UnavailableError as error:
         assert "rank 1 is /job:worker/replica:0/task:1" in str(error), error
     assert float(tf.reduce_sum(tf.ones([4]))) == 4.0, "the device is lost"

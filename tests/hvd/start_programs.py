@@ -106,7 +106,7 @@ def helpers_of_old_releases() -> None:
     except AssertionError as error:
         assert "hvd_init()" in str(error)
     else:
-        raise RuntimeError("hvd is there before hvd_init()")
+        raise RuntimeError("hvd is usable before hvd_init()")
     helpers.hvd_init(framework=Framework.KERAS)
     helpers.hvd_init(framework=Framework.KERAS)
     assert lazy.is_initialized() and helpers.horovod_enabled()

@@ -142,12 +142,12 @@ def run(case: str, arguments: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--die-at", type=int, help="kill the last rank before this step, by tape")
+    parser.add_argument("--die-at", type=int, help="with -tape, kill the last rank before this step")
     parser.add_argument(
-        "--checkpoints", type=pathlib.Path, help="write them there, and begin with the last one, by tape"
+        "--checkpoints", type=pathlib.Path, help="with -tape, write checkpoints and resume from the latest"
     )
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("cases", nargs="+", help="as cnn-keras, cnn-tape")
+    parser.add_argument("cases", nargs="+", help="model and loop, such as cnn-keras or cnn-tape")
     arguments = parser.parse_args()
     take_modules_of_host()
     hvd.init()  # also loads the HPU module

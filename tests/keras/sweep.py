@@ -70,12 +70,12 @@ def _run_all(only: str, shown: bool) -> list[Outcome]:
 def main() -> int:
     """Runs the sweep and returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--only", default="", metavar="REGEX", help="cases in whose title this is found")
+    parser.add_argument("--only", default="", metavar="REGEX", help="run only cases whose title matches")
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
-    parser.add_argument("--quiet", action="store_true", help="no line for each case")
+    parser.add_argument("--quiet", action="store_true", help="do not print a line per case")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the page")
-    what.add_argument("--check", action="store_true", help=f"fail where {PAGE.name} is another")
+    what.add_argument("--check", action="store_true", help=f"fail if {PAGE.name} is outdated")
     arguments = parser.parse_args()
     if arguments.only and (arguments.write or arguments.check):
         parser.error("the page is of all cases: --only goes with neither --write nor --check")
@@ -87,7 +87,7 @@ def main() -> int:
     if arguments.json:
         print(json.dumps([{**dataclasses.asdict(o), "verdict": o.verdict.name} for o in outcomes]))  # noqa: T201
     if arguments.check and PAGE.read_text() != text:
-        print(f"{PAGE} is not what this sweep finds: write it again (make keras)", file=sys.stderr)  # noqa: T201
+        print(f"{PAGE} does not match this sweep: run `make keras`", file=sys.stderr)  # noqa: T201
         return 1
     return 1 if bad else 0
 

@@ -70,7 +70,7 @@ def test_copies_run_under_compute(tmp_path: pathlib.Path) -> None:
         under = [copy for copy in copies if any(copy.overlaps(step) for step in steps)]
         if len(under) >= 3:  # no step can hide the first copy
             return
-    raise AssertionError(f"{len(under)} of the copies ran while a step did")
+    raise AssertionError(f"only {len(under)} copies overlapped with a step")
 
 
 def batches_in_time(data: tf.data.Dataset, size: int, trace: pathlib.Path) -> tuple[int, int]:
@@ -106,7 +106,7 @@ def test_batches_of_keras_are_there_in_time(tmp_path: pathlib.Path) -> None:
         without, _ = batches_in_time(data, rows * COLUMNS * 4, tmp_path / f"plain{attempt}.json")
         if in_time >= count // 2 and without < in_time:
             return
-    raise AssertionError(f"{in_time} of {count} batches came before the step before theirs ended; without: {without}")
+    raise AssertionError(f"{in_time} of {count} batches arrived in time; without prefetching: {without}")
 
 
 def test_dropped_batches_do_no_harm() -> None:

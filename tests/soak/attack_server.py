@@ -312,11 +312,11 @@ def _line(outcome: Outcome) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30, help="default: %(default)s")
-    parser.add_argument("--clients", type=int, default=4, help="that attack (default: %(default)s)")
-    parser.add_argument("--round-seconds", type=float, default=60, help="default: %(default)s")
+    parser.add_argument("--minutes", type=float, default=30, help="duration (default: %(default)s)")
+    parser.add_argument("--clients", type=int, default=4, help="number of attackers (default: %(default)s)")
+    parser.add_argument("--round-seconds", type=float, default=60, help="duration of a round (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", default="", metavar="DIR", help="for programs that ended their session's process")
+    parser.add_argument("--keep", default="", metavar="DIR", help="store programs that ended their session")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     options = Options(arguments.minutes, arguments.clients, arguments.seed, arguments.round_seconds, arguments.keep)

@@ -181,9 +181,9 @@ def _line(outcome: Outcome) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--clients", type=int, default=8, help="processes, and modules (default: %(default)s)")
-    parser.add_argument("--minutes", type=float, default=10, help="default: %(default)s")
-    parser.add_argument("--round-seconds", type=float, default=60, help="default: %(default)s")
+    parser.add_argument("--clients", type=int, default=8, help="number of clients and modules (default: %(default)s)")
+    parser.add_argument("--minutes", type=float, default=10, help="duration (default: %(default)s)")
+    parser.add_argument("--round-seconds", type=float, default=60, help="duration of a round (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()

@@ -193,8 +193,8 @@ class _Campaign:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=1000, help="default: %(default)s")
-    parser.add_argument("--max-mib", type=int, default=512, help="of an operand (default: %(default)s)")
+    parser.add_argument("--kills", type=int, default=1000, help="number of kills (default: %(default)s)")
+    parser.add_argument("--max-mib", type=int, default=512, help="maximum operand size (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()

@@ -177,8 +177,8 @@ def _differences(expected: pathlib.Path, actual: pathlib.Path) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=50, help="default: %(default)s")
-    parser.add_argument("--epochs", type=int, default=40, help="of 22 steps each (default: %(default)s)")
+    parser.add_argument("--kills", type=int, default=50, help="number of kills (default: %(default)s)")
+    parser.add_argument("--epochs", type=int, default=40, help="epochs of 22 steps (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
@@ -188,7 +188,7 @@ def main() -> int:
     if arguments.json:
         print(json.dumps(dataclasses.asdict(outcome), indent=2))
     else:
-        print(f"{outcome.kills} kills, {outcome.trainings} trainings with the right weights; {outcome.ends}")
+        print(f"{outcome.kills} kills, {outcome.trainings} trainings with the correct weights; {outcome.ends}")
         print(f"the slowest process ended {outcome.slowest_seconds:.1f} s after its server")
         print(*outcome.problems, sep="\n")
     return 1 if outcome.problems else 0

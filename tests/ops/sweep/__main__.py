@@ -106,13 +106,13 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("ops", nargs="?", default=".*", metavar="REGEX", help="ops whose whole name matches")
     parser.add_argument(
-        "--cases-per-op", type=int, default=6, metavar="N", help="with values; a third more with errors"
+        "--cases-per-op", type=int, default=6, metavar="N", help="cases with values; a third more cases raise errors"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first seed of each op")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="pairs of workers at once")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all that was found")
-    parser.add_argument("--case", metavar="OP:SEED", help="run one case, and print what both sides give")
-    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the page of ops, and run none")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="first seed of each op")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="number of concurrent worker pairs")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all results to FILE")
+    parser.add_argument("--case", metavar="OP:SEED", help="run one case, and print both outcomes")
+    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the page of ops without running ops")
     return parser.parse_args()
 
 

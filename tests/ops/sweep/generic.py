@@ -63,9 +63,9 @@ def has_gradient(op: str) -> bool:
 def _draw_once(op: str, rng: np.random.Generator) -> Program:
     definition = registry.definition(op)
     if not registry.is_callable(op):
-        raise NoMakerError(f"{op} is no op for programs")
+        raise NoMakerError(f"{op} is not for use in programs")
     if any(tf.as_dtype(a.type) in (tf.resource, tf.variant) for a in definition.input_arg if a.type):
-        raise NoMakerError(f"{op} takes resources or variants")
+        raise NoMakerError(f"{op} has resource or variant arguments: write a maker")
     types = draw_types(op, rng)
     drawer = Drawer(rng, draw_style(rng))
     public = _public_names(op)
@@ -137,7 +137,7 @@ def draw_types(op: str, rng: np.random.Generator) -> dict[str, tf.DType]:
         allowed = [dtype for dtype in kernel.types.get(attr.name) or TYPES if dtype in listed[attr.name]]
         usable = _usable(allowed)
         if not usable:
-            raise NoMakerError(f"{op}: {attr.name} is of types that no arrays are drawn of")
+            raise NoMakerError(f"{op}: {attr.name} allows no dtype for generated arrays: write a maker")
         known = tf.as_dtype(attr.default_value.type) if attr.HasField("default_value") else None
         prefers = known in usable and rng.random() < 0.5
         types[attr.name] = known if prefers else usable[int(rng.integers(len(usable)))]

@@ -59,7 +59,7 @@ def to_arrays(value: Any) -> tuple[Array, ...]:
             if part.dtype in (tf.resource, tf.variant):
                 continue
             if np.prod(part.shape, dtype=np.float64) > _MAX_ELEMENTS:
-                raise TooLargeError(f"a result of shape {part.shape}")
+                raise TooLargeError(f"a result of shape {part.shape} is too large to compare")
             part = part.numpy()
         arrays.append(np.array(part))
     return tuple(arrays)
