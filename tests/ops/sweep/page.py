@@ -10,8 +10,8 @@ from tests.ops.sweep.records import Claim
 
 _HEAD = """# Ops on the HPU
 
-Which of TensorFlow's ops run on the HPU, with which types. `make ops` runs each of them on generated arguments, valid
-and invalid, and compares values and errors with the CPU's; this page is what it wrote.
+TensorFlow's ops on the HPU, with their types. `make ops` runs each op on generated arguments, valid and invalid. It
+compares values and errors with the CPU's, and writes this page.
 
 ```python
 import tensorflow as tf
@@ -23,11 +23,11 @@ print(tf.raw_ops.Softmax(logits=tf.ones([2, 2])).device)  # ...HPU:0
 
 How to read the tables:
 
-- *Compiled*: the op joins clusters in a `tf.function` or Session, and `jit_compile=True` takes it. Eagerly it runs as a
-  recipe of its own; its first two calls run by the CPU's kernel on copies (`HPU_EAGER_COMPILE_AFTER`).
-- *Kernel*: the op runs on the HPU, outside clusters, by a kernel that computes nothing or copies.
+- *Compiled*: the op joins clusters in a `tf.function` or Session, and `jit_compile=True` supports it. An eager op runs
+  as its own recipe; its first two calls run with the CPU's kernel on copies (`HPU_EAGER_COMPILE_AFTER`).
+- *Kernel*: the op runs on the HPU, outside clusters, with a kernel that only copies or computes nothing.
 - *Clusters only*: the op is compiled in clusters. Elsewhere TensorFlow places it on the CPU.
-- An op of another name, or with another type, runs by the CPU's kernel on the CPU: TensorFlow places it there.
+- TensorFlow places all other ops, and ops with other types, on the CPU.
 - *numbers* are all whole numbers, floats and complex numbers; *floats* are float16, bfloat16, float32 and float64.
 """
 _FLOATS = ("bfloat16", "float16", "float32", "float64")
