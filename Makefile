@@ -1,7 +1,7 @@
 # make demo: set up everything and train a model on the emulated HPU.  make test: set up everything and run the tests.
 #
-# Set-up goes into .venv and build/ and happens once. To use an environment of your own instead, in which nothing is
-# installed: make test PYTHON=/path/to/python
+# Set-up runs once and writes to .venv and build/. To use an existing environment without installing packages, run:
+# make test PYTHON=/path/to/python
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -32,7 +32,7 @@ else
   HOROVOD := $(VENV)/.horovod
 endif
 TRY_HOROVOD := $(if $(HOROVOD),$(if $(HPU_WITHOUT_HOROVOD),,try-horovod))
-# Tools that pip installed beside the interpreter come first, then the system's.
+# Tools that pip installed beside the interpreter precede the system's tools.
 export PATH := $(abspath $(dir $(PYTHON))):$(PATH)
 export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
@@ -46,16 +46,16 @@ help:
 demo: build ## set up, build, train the digits model on the emulated HPU
 	TF_CPP_MIN_LOG_LEVEL=1 $(PYTHON) examples/digits_keras.py
 
-# Horovod is optional: its tests skip without it. Its build takes minutes; HPU_WITHOUT_HOROVOD=1 goes without.
-# It is built beside the C++ tests, which mostly keep one processor busy.
+# Horovod is optional. Without Horovod, the tests of Horovod are skipped. Building Horovod takes minutes;
+# HPU_WITHOUT_HOROVOD=1 skips the build. Horovod is built in parallel with the C++ tests, which mostly use one processor.
 test: build-tests ## set up, build, run all tests
 	@$(MAKE) --no-print-directory --output-sync=target -j 2 run-cts $(TRY_HOROVOD)
 	@$(MAKE) --no-print-directory pytest
 	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(QUICK_PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) -q
 
 try-horovod:
-	@tools/setup.sh mpi || echo "make test: no Open MPI (see above): Horovod's tests go without"
-	@$(MAKE) --no-print-directory horovod || echo "make test: no Horovod (see above): its tests are skipped"
+	@tools/setup.sh mpi || echo "make test: Open MPI is missing (see above): Horovod is built without MPI"
+	@$(MAKE) --no-print-directory horovod || echo "make test: Horovod is missing (see above): the tests of Horovod are skipped"
 
 setup: $(PACKAGES)
 
@@ -71,7 +71,7 @@ $(SYSTEM_BENCH): tools/setup.sh | $(SYSTEM_TESTS)
 $(VENV)/bin/python:
 	@tools/setup.sh venv $(VENV)
 
-# The .pth file makes the tree itself the installed package: what Python sees is what was built here.
+# The .pth file makes the source tree the installed package, so Python imports the files built here.
 $(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt requirements/pjrt.txt | $(SYSTEM) $(VENV)/bin/python
 	$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/dev.txt
 	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps -r requirements/pjrt.txt
@@ -84,8 +84,8 @@ $(BUILD)/build.ninja: | $(PACKAGES) $(SYSTEM)
 $(VENV)/.horovod: requirements/horovod.txt requirements/horovod-build.txt tools/build_horovod.sh | $(PACKAGES)
 	@tools/build_horovod.sh $(PYTHON) $(JOBS) && touch $@
 
-horovod: $(HOROVOD) ## build Horovod, with MPI where that is installed
-	@$(PYTHON) -c 'import horovod' 2>/dev/null || { echo "no Horovod: tools/build_horovod.sh $(PYTHON) builds and installs it"; exit 1; }
+horovod: $(HOROVOD) ## build Horovod, with MPI if installed
+	@$(PYTHON) -c 'import horovod' 2>/dev/null || { echo "Horovod is missing: run tools/build_horovod.sh $(PYTHON)"; exit 1; }
 
 build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
 	ninja -C $(BUILD) -j $(JOBS) habana_device
@@ -95,11 +95,11 @@ build-tests: build $(SYSTEM_TESTS)
 	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
 	ninja -C $(BUILD) -j $(JOBS) hpu_cts
 
-# A part of the tests of the emulator's own kernels again, with code for any processor; without oneDNN, those of products.
+# Subsets that run-cts repeats: tests of emulator kernels with generic code, and tests of products without oneDNN.
 KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:SortTest*:*CropGradientTest*/?:ElementaryFunctionPass.Of*
 KERNEL_TESTS := $(KERNEL_TESTS):BatchedProductPass.Few*:ConcatenationPass.Cuts*:-*Convolution*
 PRODUCT_TESTS := *Convolution*:*MatMul*:*Widening*:*MaterializedValues*:*Autotuner*
-cts: build-tests ## conformance suite of the device interface, over every backend
+cts: build-tests ## conformance suite of the device interface, for every backend
 	@$(MAKE) --no-print-directory run-cts
 
 run-cts:
@@ -107,12 +107,12 @@ run-cts:
 	HPU_EMULATOR_TARGET=generic $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(KERNEL_TESTS)'
 	TF_ENABLE_ONEDNN_OPTS=0 $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(PRODUCT_TESTS)'
 
-# Files in the order of tests/conftest.py, not by their number of tests.
+# Distributes whole test files in the order of tests/conftest.py, not in the order of their test counts.
 BY_FILE := --dist loadfile --no-loadscope-reorder
-pytest: build ## Python tests, TEST_JOBS at once; PYTEST_ARGS='-k word' picks some
+pytest: build ## Python tests, TEST_JOBS in parallel; PYTEST_ARGS='-k word' selects tests
 	$(PYTHON) -m pytest -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
 
-lint: $(PACKAGES) ## every check that runs no code
+lint: $(PACKAGES) ## static checks and format checks
 	ruff check .
 	ruff format --check .
 	mypy
@@ -129,7 +129,7 @@ format: $(PACKAGES) ## reformat Python and C++
 	ruff format -q .
 	clang-format -i $(CXX_FILES)
 
-generate: $(PACKAGES) ## write the files that are made from plugin/flags.yaml and plugin/layers.yaml
+generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml and plugin/layers.yaml
 	$(PYTHON) tools/generate_flags.py --tree
 	$(PYTHON) tools/layers.py --tree
 
@@ -137,16 +137,16 @@ wheel: $(PACKAGES) ## build dist/hpu_tensorflow-*.whl
 	$(PYTHON) -m pip wheel -q --no-deps --no-build-isolation -w dist .
 	@ls dist/*.whl
 
-bench: build $(SYSTEM_BENCH) ## ratios against TensorFlow on the CPU; what finding a recipe costs
+bench: build $(SYSTEM_BENCH) ## ratios against TensorFlow on the CPU; cost of a recipe lookup
 	$(PYTHON) benchmarks/launch.py
 	$(PYTHON) benchmarks/train_step.py
 	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
 	ninja -C $(BUILD) -j $(JOBS) hpu_bench
 	$(BUILD)/hpu_bench
 
-# On the emulator first: what it computed is what the device server has to give, bit for bit.
+# Runs the tests on the emulator first. The device server must then compute equal results, bit for bit.
 TRAINING_TESTS := tests/equality tests/precision tests/examples/test_examples.py
-test-remote: build ## the training tests on a device server: the emulator's numbers, bit for bit
+test-remote: build ## training tests on a device server; results must equal the emulator's, bit for bit
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --record-results $(BUILD)/results.json $(PYTEST_ARGS)
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --remote --same-results $(BUILD)/results.json $(PYTEST_ARGS)
 
@@ -154,27 +154,27 @@ QUICK_PJRT_TESTS := $(addprefix tests/equality/test_,control_flow.py dtypes.py e
 QUICK_PJRT_TESTS := $(QUICK_PJRT_TESTS) tests/distribute/test_collectives.py
 PJRT_TESTS := tests/equality tests/precision tests/ops/test_control_flow.py tests/recipes tests/device tests/passes
 PJRT_TESTS := $(PJRT_TESTS) tests/explain tests/profiling tests/custom_ops tests/distribute tests/hvd
-# Plugins are no dependencies of the package, and the one for cards is large: 134 MB.
-test-pjrt: build ## the training tests on a PJRT plugin for the CPU; compilation for cards that are not present
+# PJRT plugins are not dependencies of the package. The plugin for cards has 134 MB.
+test-pjrt: build ## training tests on a PJRT plugin for the CPU; compilation for cards that are not present
 	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps jax-cuda13-pjrt==0.11.2
 	$(PYTHON) -m pytest tests/pjrt -m 'slow or not slow' $(PYTEST_ARGS)
 	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
 
-keras: build ## everything public of tf.keras on the HPU against the CPU: writes docs/user/keras.md; KERAS_ARGS=--check compares
+keras: build ## public API of tf.keras on the HPU against the CPU; writes docs/user/keras.md, or compares with KERAS_ARGS=--check
 	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/user/keras.md)
 	$(PYTHON) -m pytest tests/keras -m slow $(PYTEST_ARGS)
 
 chains: build ## random programs on the HPU against the CPU; CHAINS_ARGS='--count 20000 --seed 7 --json'
 	$(PYTHON) -m tests.ops.chains $(CHAINS_ARGS)
 
-ops: build ## every op that the HPU claims on generated arguments, against the CPU, and docs/user/ops.md; OPS_ARGS='Conv.* --jobs 2'
+ops: build ## every op that the HPU supports, on generated arguments, against the CPU; writes docs/user/ops.md; OPS_ARGS='Conv.* --jobs 2'
 	$(PYTHON) -m tests.ops.sweep --write docs/user/ops.md
 	$(PYTHON) -m tests.ops.sweep $(OPS_ARGS)
 
 soak-clients: build ## 8 processes on a device server for 10 minutes, killed at random; SOAK_ARGS='--minutes 30'
 	$(PYTHON) -m tests.soak.kill_clients $(SOAK_ARGS)
 
-soak-server: build ## a device server killed 50 times during trainings that go on from checkpoints
+soak-server: build ## a device server killed 50 times during trainings that resume from checkpoints
 	$(PYTHON) -m tests.soak.kill_server $(SOAK_ARGS)
 
 attack-server: build ## 4 hostile clients on a device server for 30 minutes; SOAK_ARGS='--minutes 5'
@@ -183,12 +183,12 @@ attack-server: build ## 4 hostile clients on a device server for 30 minutes; SOA
 kill-ranks: build ## 1,000 ranks killed in collective operations of 1 to 512 MiB; SOAK_ARGS='--kills 100'
 	$(PYTHON) -m tests.soak.kill_ranks $(SOAK_ARGS)
 
-soak: build-tests soak-clients soak-server ## the slow tests: tens of thousands of train steps, memory watched; random programs and graphs; 300 kills
+soak: build-tests soak-clients soak-server ## slow tests: tens of thousands of train steps with memory checks; random programs and graphs; 300 kills
 	$(PYTHON) -m pytest tests -m slow $(PYTEST_ARGS)
 	$(PYTHON) -m pytest tests -k random_graphs --hypothesis-profile=random $(PYTEST_ARGS)
 	$(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='KillsTest.*' --gtest_repeat=10
 
-# Each sanitizer has a build tree of its own and runs the conformance suite, whose code is all ours.
+# Each sanitizer has a separate build tree and runs the conformance suite, which contains only this project's code.
 asan: SANITIZE := address
 tsan: SANITIZE := thread
 ubsan: SANITIZE := undefined
@@ -200,28 +200,28 @@ asan tsan ubsan: $(PACKAGES) $(SYSTEM) $(SYSTEM_TESTS) ## conformance suite unde
 FUZZ := build-fuzz/CMakeCache.txt
 FUZZ_SECONDS ?= 600
 FUZZ_MESSAGES ?= 1000000
-fuzz: fuzz-entries fuzz-service ## random input under AddressSanitizer and UndefinedBehaviorSanitizer: both of the next
+fuzz: fuzz-entries fuzz-service ## random input under AddressSanitizer and UndefinedBehaviorSanitizer: fuzz-entries and fuzz-service
 
 $(FUZZ): $(PACKAGES) $(SYSTEM) $(SYSTEM_TESTS)
 	$(CMAKE) -B build-fuzz -DHPU_BUILD_TESTS=ON -DHPU_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo > /dev/null
 
-# Entries that a program made are the seeds.
-fuzz-entries: build $(FUZZ) ## the parser of the recipe cache's entries on random bytes, for FUZZ_SECONDS
+# The seeds are entries that a program stored.
+fuzz-entries: build $(FUZZ) ## parser of recipe cache entries on random bytes, for FUZZ_SECONDS
 	ninja -C build-fuzz -j $(JOBS) entry_fuzz
 	TF_RECIPE_CACHE_PATH=$(abspath build-fuzz/seeds) $(PYTHON) tools/make_recipes.py
 	build-fuzz/entry_fuzz -max_total_time=$(FUZZ_SECONDS) build-fuzz/seeds
 
-fuzz-service: $(FUZZ) ## the handlers of a device server on mutated messages, FUZZ_MESSAGES of them
+fuzz-service: $(FUZZ) ## handlers of a device server on FUZZ_MESSAGES mutated messages
 	ninja -C build-fuzz -j $(JOBS) service_fuzz
 	build-fuzz/service_fuzz -messages=$(FUZZ_MESSAGES)
 
-# clang refuses a flag of g++'s, so it reads the compile commands without it.
-tidy: $(BUILD)/build.ninja ## clang-tidy over the layers below TensorFlow (where it is installed)
+# clang rejects -fno-gnu-unique, so clang-tidy reads compile commands without this flag.
+tidy: $(BUILD)/build.ninja ## clang-tidy for the layers below TensorFlow (if installed)
 	@$(CMAKE) -B $(BUILD)-separate -DHPU_UNITY=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON > /dev/null
 	@ninja -C $(BUILD)-separate hpu_flags hpu_proto_device hpu_proto_recipe hpu_proto_serve > /dev/null
 	@mkdir -p $(BUILD)/tidy
 	@sed 's/ -fno-gnu-unique//' $(BUILD)-separate/compile_commands.json > $(BUILD)/tidy/compile_commands.json
 	clang-tidy -quiet -p $(BUILD)/tidy $$(git ls-files 'plugin/hal/*.cc' 'plugin/backends/*.cc' | grep -v _test)
 
-clean: ## remove what was built; `rm -r .venv` removes what was installed
+clean: ## remove build outputs; `rm -r .venv` removes installed packages
 	rm -rf $(BUILD) build-separate build-wheel build-asan build-tsan build-ubsan build-fuzz dist habana_frameworks/tensorflow/lib habana_frameworks/tensorflow/include

@@ -1,4 +1,4 @@
-"""The smallest model of each family of tf.keras.applications, with the images that it is made for and 1,000 classes."""
+"""Smallest model of each family of tf.keras.applications, with the model's default image size and 1,000 classes."""
 
 from __future__ import annotations
 

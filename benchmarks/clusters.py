@@ -1,10 +1,10 @@
-"""Compares the clusters of a train step with those of TensorFlow's auto-clustering of the same function on the CPU.
+"""Compares this package's clusters of a train step with the clusters of TensorFlow's auto-clustering on the CPU.
 
 python benchmarks/clusters.py [--models resnet50 transformer unet lstm] [--json]
 
 TensorFlow runs in a separate process with TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"; its clusters are
 counted in the graphs that its marking pass dumps. Both counts exclude arguments, constants and identities. Exit code 1
-if this package makes more clusters for a model, or puts a smaller share of its ops into clusters.
+if this package makes more clusters for a model, or clusters a smaller share of the model's ops.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 MODELS = ("resnet50", "transformer", "unet", "lstm")
 # Defers compilation, because the clusters are only counted.
 AUTO_JIT = "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit --tf_xla_always_defer_compilation"
-# Ops that do not count as work: arguments and results, ordering, constants, and helpers on the host.
+# Ops excluded from the counts: arguments and results, ordering, constants, and helpers on the host.
 NO_WORK = frozenset(("_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "NoOp", "Const", "Identity", "IdentityN")) | {
     "VarHandleOp",
     "HabanaPhiloxState",
@@ -49,7 +49,7 @@ class Count:
         return self.clustered_ops / self.ops if self.ops else 0.0
 
     def at_least_as_good_as(self, other: Count) -> bool:
-        """Whether there are no more clusters than in `other`, with no smaller share of ops in them."""
+        """Whether this count has at most the clusters of `other`, and at least its share of clustered ops."""
         return self.clusters <= other.clusters and self.share >= other.share
 
 

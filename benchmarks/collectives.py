@@ -1,8 +1,10 @@
-"""Compares all-reduces between two modules of a device server with Gloo's and TensorFlow's ring between the same
-processes; steps of HPUStrategy with MultiWorkerMirroredStrategy on the CPU; bucketed reductions during the backward
-pass with one reduction after it. For the last, also measures their overlap with computation in a trace.
+"""Compares in-server collectives with other transports, in three benchmarks.
 
-Horovod's column needs Horovod (`make horovod`).
+- All-reduces between two modules of a device server, with Gloo's and TensorFlow's ring between the same processes.
+- Train steps of HPUStrategy, with MultiWorkerMirroredStrategy on the CPU.
+- Bucketed reductions during the backward pass, with one reduction after it. Also measures the overlap with computation.
+
+Gloo needs Horovod (`make horovod`).
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ def show_reductions(rounds: int) -> dict[str, Any]:
 
 
 def show_steps(model: str, rounds: int, steps: int) -> dict[str, Any]:
-    """Runs the jobs in turns and compares their median steps."""
+    """Compares the median step of HPUStrategy with MultiWorkerMirroredStrategy's, in jobs that run in turns."""
     times: dict[str, list[float]] = {}
     for _ in range(rounds):
         for workers in (1, 2):
@@ -107,7 +109,7 @@ def show_overlap(model: str, rounds: int, steps: int) -> dict[str, Any]:
         hidden = hidden_share(trace)
     medians = [[statistics.median(turn) for turn in seconds[size]] for size in sizes]
     ratio = Summary.of([one / base for one, base in zip(*medians)])
-    # Other load on the machine only makes steps slower, so the fastest steps are undisturbed.
+    # Other load on the machine can only slow steps down, so the fastest steps are undisturbed.
     undisturbed = [statistics.quantiles([s for turn in seconds[size] for s in turn], n=10)[0] for size in sizes]
     of_fastest = undisturbed[0] / undisturbed[1]
     print(
@@ -128,11 +130,11 @@ def show_overlap(model: str, rounds: int, steps: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--rounds", type=int, default=3, help="of jobs; all-reduces and buckets take five times as many"
+        "--rounds", type=int, default=3, help="rounds of jobs (default: 3); all-reduces and buckets run five times more"
     )
-    parser.add_argument("--steps", type=int, default=30, help="of a job")
+    parser.add_argument("--steps", type=int, default=30, help="train steps per job (default: 30)")
     parser.add_argument("--models", nargs="*", default=["cnn", "transformer", "wide"])
-    parser.add_argument("--json", action="store_true", help="one object at the end")
+    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     arguments = parser.parse_args()
     found: dict[str, Any] = {"reductions": show_reductions(5 * arguments.rounds)}
     for model in arguments.models:

@@ -28,7 +28,7 @@ Way = Callable[[int], None]
 
 
 class Keys:
-    """Instance keys of operations, the same on all ranks."""
+    """Generator of instance keys, which are the same on all ranks."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -39,7 +39,7 @@ class Keys:
 
 
 def device_way(device: str, group: int, size: int, data: Any, keys: Keys) -> Way:
-    """TensorFlow's op on a device. The HPU's group reduces in the device server, the CPU's group in a ring."""
+    """TensorFlow's all-reduce on a device. The HPU's group reduces in the device server, the CPU's group in a ring."""
     with tf.device(device):
         tensor = tf.identity(tf.constant(data))
 
@@ -77,7 +77,7 @@ def time_reductions(mebibytes: list[int], rounds: int) -> dict[str, dict[str, li
     HPUStrategy()  # makes the processes one cluster
     rank, size = multinode_helpers.comm_rank(), multinode_helpers.comm_size()
     if not fabric.join(DEVICE_GROUP, rank, size):
-        raise SystemExit("the processes have no modules of one device server")
+        raise SystemExit("the ranks do not use one device server: set HPU_BACKEND to the same server for all ranks")
     seconds: dict[str, dict[str, list[float]]] = {}
     keys = Keys()
     for count in mebibytes:
@@ -126,9 +126,9 @@ MODELS: dict[str, tuple[Callable[[], tf.keras.Model], tuple[int, ...]]] = {
 
 
 def make_steps(strategy: tf.distribute.Strategy, name: str, bucket_bytes: int = 0) -> Callable[[int], list[float]]:
-    """Returns a function that runs train steps of a model, waits for each, and returns the seconds of each.
+    """Returns a function that runs train steps of a model, waits for each step, and returns their times in seconds.
 
-    bucket_bytes: bucket size of gradients; 0 for the strategy's own size.
+    bucket_bytes: bucket size of gradients; 0: the strategy's default.
     """
     make, shape = MODELS[name]
     with strategy.scope():
@@ -215,7 +215,7 @@ def main() -> None:
     for command in (steps, buckets):
         command.add_argument("--model", choices=MODELS, required=True)
         command.add_argument("--steps", type=int, required=True)
-        command.add_argument("--trace", type=pathlib.Path, help="where rank 0 writes what its HPU does")
+        command.add_argument("--trace", type=pathlib.Path, help="file for rank 0's trace of its HPU")
     arguments = parser.parse_args()
     result: Any
     if arguments.command == "reductions":

@@ -30,7 +30,7 @@ from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow.cli.compile_check import Cluster, Failure, Report
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# In arguments, this stands for a directory of the program's own.
+# Placeholder in arguments for the program's scratch directory.
 SCRATCH = "{scratch}"
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "collectives.py": (),
@@ -50,8 +50,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "modules/roi_align.py": (),
     "modules/trace.py": (),
 }
-# Sums over the program's recipes; arguments, results and temporaries are the largest of a recipe, processor time is the
-# whole program's.
+# Columns are sums over the program's recipes, with two exceptions. Arguments, results and temporaries are maxima over
+# recipes; processor time is the whole program's.
 _HEADS = (
     *("program", "clusters", "eager ops", "HLO instructions", "compiled in", "processor time", "code"),
     *("arguments", "results", "temporaries", "fits"),
@@ -81,7 +81,7 @@ class Result:
     """None: the program exceeded the time limit."""
     seconds: float
     processor_seconds: float
-    """Processor time of the whole program; the least dependent on other work on the machine."""
+    """Processor time of the whole program, which depends least on other load on the machine."""
     report: Report | None
     """None: the command failed without a report."""
     error: str
@@ -156,7 +156,7 @@ def load(path: pathlib.Path) -> list[Result]:
 
 
 def save(path: pathlib.Path, results: Sequence[Result]) -> None:
-    """Replaces the file in one step, so that an interrupted run leaves a whole file."""
+    """Replaces the file atomically, so that an interrupted run leaves a complete file."""
     new = path.with_name(f"{path.name}.new")
     new.write_text(json.dumps([dataclasses.asdict(result) for result in results], indent=1) + "\n")
     new.replace(path)
@@ -196,7 +196,7 @@ def _problems(result: Result) -> Iterator[str]:
     for failure in result.report.failures if result.report else ():
         yield f"- {result.program}: {failure.cluster} was not compiled as a whole: {failure.reason}"
     if result.exit_code is None:
-        yield f"- {result.program}: not done within {result.seconds:.0f} s"
+        yield f"- {result.program}: timed out after {result.seconds:.0f} s"
     elif not result.is_whole:
         last = next(reversed(result.error.strip().splitlines()), "")
         yield f"- {result.program}: exit code {result.exit_code}: {last}"
@@ -209,11 +209,11 @@ def _row(cells: Sequence[str]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=pathlib.Path, metavar="FILE", required=True, help="JSON file of the results")
-    parser.add_argument("--target", metavar="CARD", default="h100", help="as of hpu compile-check; default: h100")
+    parser.add_argument("--target", metavar="CARD", default="h100", help="as in hpu compile-check (default: h100)")
     parser.add_argument("--only", nargs="+", choices=SUITES, default=list(SUITES), help="default: everything")
-    parser.add_argument("--programs", nargs="+", metavar="NAME", help="programs of --only to check; default: all")
+    parser.add_argument("--programs", nargs="+", metavar="NAME", help="check only these programs (default: all)")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", default=1200, help="per program")
-    parser.add_argument("--retry", action="store_true", help="run programs again that were not compiled as a whole")
+    parser.add_argument("--retry", action="store_true", help="rerun programs that were not compiled as a whole")
     arguments = parser.parse_args()
     programs = [program for suite in arguments.only for program in SUITES[suite]]
     if arguments.programs:

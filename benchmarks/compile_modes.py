@@ -2,8 +2,8 @@
 
 With --efforts: compile time and step time in the strict mode for each HPU_COMPILE_EFFORT.
 
-The host of a virtual machine may reclaim free memory; the first touch of each page then costs milliseconds, on either
-device. So each process touches memory once before it is timed, and frees it right before the first step;
+The host of a virtual machine may reclaim free memory. The first touch of each page then costs milliseconds on both
+devices. Each process therefore touches memory before the measurement, and frees the memory right before the first step.
 --cold-memory skips this.
 """
 
@@ -65,8 +65,8 @@ class Start:
     """This package's graph passes."""
     lowering: float
     loading: float
-    """Loading of the recipe, including its fingerprint, or code generation if it was not stored. Like the lowering, it
-    runs on the step's own thread or, in the mode async, in the background."""
+    """Loading of the recipe, including its fingerprint, or code generation if no recipe was stored. Like lowering, this
+    runs on the step's thread, or in the background in mode async."""
     compiled: int
     """Number of recipes compiled rather than loaded."""
     steps_on_cpu: int
@@ -75,7 +75,7 @@ class Start:
     longest_step: float
     loss: float
     processor: float
-    """CPU time of all threads in the first step; on a busy machine it is more reliable than the elapsed time."""
+    """CPU time of all threads in the first step, which is more reliable than the elapsed time on a busy machine."""
     touch: float
     """Time to touch TOUCHED_BYTES of memory beforehand; 0 if skipped."""
 
@@ -95,13 +95,13 @@ class Start:
             "TensorFlow's optimizers, placement and executor": self.call - self.passes - self.lowering - self.loading,
             "our passes": self.passes,
             "fingerprint and loading": self.loading,
-            "the step's own time": self.median_step,
-            "its first touch of memory and code": self.wait - self.median_step,
+            "steady-state step": self.median_step,
+            "first touch of memory and code": self.wait - self.median_step,
         }
 
 
 def train(problem: str, device: str, seconds: float, cold_memory: bool) -> Start:
-    """Runs steps for `seconds`, and at least one step after the first."""
+    """Runs steps for `seconds`, and at least two steps."""
     if "HPU" in device:
         from habana_frameworks.tensorflow import load_habana_module
 
@@ -165,7 +165,7 @@ def measure(way: Way, problem: str, seconds: float, cache: str, cold_memory: boo
     command += ["--child", way.device, *(["--cold-memory"] if cold_memory else [])]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"{way.name}: the process ended with {done.returncode}")
+        raise SystemExit(f"{way.name}: the process ended with exit code {done.returncode}; see its messages above")
     return Start(**json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -187,7 +187,7 @@ def as_json(starts: dict[str, Start]) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=PROBLEMS, default="resnet50")
-    parser.add_argument("--seconds", type=float, default=60, help="of training, in each process (default: 60)")
+    parser.add_argument("--seconds", type=float, default=60, help="training time of each process (default: 60)")
     parser.add_argument("--efforts", action="store_true", help="compare HPU_COMPILE_EFFORT 0 to 3 instead")
     parser.add_argument("--cold-memory", action="store_true", help="touch no memory before the first step")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
@@ -210,10 +210,10 @@ def main() -> int:
     for name, start in starts.items():
         first = (
             f"first step {start.first_step:7.2f} s (tracing {start.trace:.2f}, lowering {start.lowering:.2f},"
-            f" generating code or loading it {start.loading:.2f})"
+            f" code generation or loading {start.loading:.2f})"
         )
-        later = f"later ones {1000 * start.median_step:.0f} ms, the longest {1000 * start.longest_step:.0f} ms"
-        touch = "" if arguments.cold_memory else f"; touching {TOUCHED_BYTES >> 30} GiB before it {start.touch:.2f} s"
+        later = f"later steps {1000 * start.median_step:.0f} ms, longest {1000 * start.longest_step:.0f} ms"
+        touch = "" if arguments.cold_memory else f"; first touched {TOUCHED_BYTES >> 30} GiB in {start.touch:.2f} s"
         counts = f"{start.compiled} recipes compiled, {start.steps_on_cpu} steps on the CPU"
         print(f"  {name:<13} {first}; {later}; {counts}{touch}")
     for name, ratio in data["ratios"].items():
@@ -221,7 +221,7 @@ def main() -> int:
     if arguments.efforts:
         return 0
     warm = starts["strict, warm"]
-    print(f"  strict, warm: {warm.beyond:.2f} s besides tracing and lowering, of these")
+    print(f"  strict, warm: {warm.beyond:.2f} s without tracing and lowering, of which")
     for part, part_seconds in warm.parts.items():
         print(f"    {part:<50}{part_seconds:5.2f}")
     return 0

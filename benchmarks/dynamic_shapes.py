@@ -1,6 +1,6 @@
-"""Time and recipes of a loop over batch sizes with TF_ENABLE_DYNAMIC_SHAPES on and off, and on the CPU.
+"""Time and recipes of a loop over batch sizes: HPU with TF_ENABLE_DYNAMIC_SHAPES on and off, and CPU.
 
-All sizes are new to each way, so the times include compilation.
+Each configuration runs each size once, so the times include compilation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Time of the graph passes on generated graphs, and how it grows with their size.
+"""Time of the graph passes on generated graphs, and its growth with the graph size.
 
 python benchmarks/graph_passes.py [--nodes 2000 5000 …] [--host 0.02] [--bf16 full]
 
@@ -57,7 +57,7 @@ def generate(nodes: int, host_share: float) -> tf.compat.v1.GraphDef:
 
 
 def measure(nodes: int, host_share: float, repeats: int) -> tuple[float, dict[str, float], int, int]:
-    """Returns the median seconds of all passes, those of each pass, and the numbers of clusters and bfloat16 nodes."""
+    """Returns median seconds of the pipeline and of each pass, and the numbers of clusters and of bfloat16 nodes."""
     graph = generate(nodes, host_share)
     runs = []
     clusters = converted = 0
@@ -88,7 +88,7 @@ def main() -> None:
         small, large = min(seconds), max(seconds)
         exponent = math.log(seconds[large] / seconds[small]) / math.log(large / small)
         print(f"growth exponent from {small} to {large} nodes: {exponent:.2f}")
-    print(f"({time.monotonic() - start:.1f} s in all)")
+    print(f"({time.monotonic() - start:.1f} s in total)")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Host time of one cluster launch on a device that computes nothing, compared with a call of the same function with
-jit_compile=True on the CPU; for several numbers of arguments.
+"""Host time of one cluster launch by number of arguments, on a device that computes nothing.
 
-On the HPU the function runs without jit_compile (TensorFlow's executor runs a graph that contains the cluster) and with
-jit_compile=True (the call is the cluster).
+The baseline is a call of the same function with jit_compile=True on the CPU. On the HPU the function runs in two ways:
+without jit_compile, TensorFlow's executor runs a graph that contains the cluster; with jit_compile=True, the whole
+function is the cluster.
 
 With --backend pjrt:NAME the device computes, and a second table compares the host time of a stream's launch with the
 plugin's own Execute (hpu_bench, which `make bench` builds).
@@ -64,7 +64,7 @@ def measure(counts: list[int], rounds: int, seconds_per_turn: float) -> Times:
     before = launches()
     ways[f"hpu {counts[0]}"](1)
     if launches() != before + 1:
-        raise RuntimeError("a call did not launch exactly one cluster: there is nothing to measure")
+        raise RuntimeError("a call did not launch exactly one cluster, so its time is meaningless: run hpu explain")
     return in_turns(ways, rounds, seconds_per_turn, warm_up=20)
 
 
@@ -140,7 +140,7 @@ def main() -> int:
     arguments = parser.parse_args()
     counts = sorted(arguments.arguments)
     if counts[0] < 2:
-        parser.error("a cluster needs at least 2 arguments here")
+        parser.error("--arguments: each number must be at least 2")
     os.environ["HPU_BACKEND"] = arguments.backend
     load_habana_module()
     data = as_json(measure(counts, arguments.rounds, arguments.seconds), counts)

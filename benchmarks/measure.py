@@ -1,6 +1,6 @@
-"""Measures several ways to do one thing in turns, so that variations of the machine affect all of them.
+"""Interleaved timing of alternatives, so that variations of the machine affect all alternatives alike.
 
-Also counts minor page faults, which show memory that the system first had to map and clear.
+Also counts minor page faults, which show memory that the system had to map and clear first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Summary:
 
 @dataclasses.dataclass(frozen=True)
 class Times:
-    """Seconds and minor page faults of the process per call of each way, one value per round."""
+    """Seconds and minor page faults per call of each alternative, one value per round."""
 
     seconds: dict[str, list[float]]
     minor_faults: dict[str, list[float]]
@@ -49,9 +49,9 @@ def _minor_faults() -> int:
 def in_turns(
     ways: Mapping[str, Callable[[int], object]], rounds: int, seconds_per_turn: float, warm_up: int = 5
 ) -> Times:
-    """Measures ways; each is a function that runs its work n times and returns when all of it is done.
+    """Measures `ways` in turns. Each is a function that runs its work n times and returns when the work is done.
 
-    In each round every way has one turn of about `seconds_per_turn`. Rounds start with different ways.
+    In each round every function has one turn of about `seconds_per_turn`. Rounds start with different functions.
     """
     calls = {}
     for name, way in ways.items():

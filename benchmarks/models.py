@@ -1,8 +1,7 @@
-"""Models for benchmarks and tests: an MLP, a CNN, a transformer encoder, ResNet-50, a U-Net, an LSTM, MobileNetV2 and
-an encoder of BERT-small's size.
+"""Models for benchmarks and tests: MLP, CNN, transformer encoder, ResNet-50, U-Net, LSTM, MobileNetV2, BERT-small.
 
-They have no dropout and take dense inputs, so that a train step from equal weights gives the same numbers on every
-device, and XLA can compile all of it.
+The models have no dropout, so that a train step from equal weights has equal results on every device. Their inputs are
+dense, so that XLA can compile the whole step.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def lstm(length: int = 24, width: int = 32) -> tf.keras.Model:
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """A model and the shape of one batch for it."""
+    """A model, and the shape of its batches."""
 
     name: str
     build: Callable[[], tf.keras.Model]
@@ -166,7 +165,7 @@ class Trainer:
         training: bool = True,
         weights: list[Any] | None = None,
     ) -> None:
-        """weights: initial weights, from get_weights() of an equal model; None keeps the new model's own."""
+        """weights: initial weights, from get_weights() of an equal model; None: the new model's initial weights."""
         self.device = device
         with tf.device(device):
             self.model = problem.build()
@@ -197,7 +196,7 @@ class Trainer:
             return self._step(inputs, labels)
 
     def trace(self, inputs: tf.Tensor, labels: tf.Tensor) -> None:
-        """Traces the step, which the first step would otherwise do."""
+        """Traces the step. Without this call, the first step traces."""
         with tf.device(self.device):
             self._step.get_concrete_function(inputs, labels)
 

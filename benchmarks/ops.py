@@ -280,7 +280,7 @@ def cases() -> list[OpCase]:
 
 
 def repeated(case: OpCase, device: str) -> Callable[[int], None]:
-    """Runs the op on one set of inputs; reading one number of the last result waits for all runs."""
+    """Returns a function that runs the op n times. Reading one element of the last result waits for all runs."""
     inputs = case.inputs(device)
     function = tf.function(lambda *tensors: tf.nest.flatten(case.function(*tensors)))
 
@@ -309,7 +309,7 @@ def as_json(case: OpCase, times: Times) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ops", default="", help="only those whose line holds this text")
+    parser.add_argument("--ops", default="", help="only ops whose output line contains this text")
     parser.add_argument("--rounds", type=int, default=9, help="turns of each device (default: 9)")
     parser.add_argument("--seconds", type=float, default=0.05, help="length of a turn (default: 0.05)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
@@ -335,7 +335,7 @@ def main() -> int:
                 flush=True,
             )
     if not results:
-        parser.error(f"no op's line holds {arguments.ops!r}")
+        parser.error(f"--ops: no op's output line contains {arguments.ops!r}")
     ratios = [result["ratio"]["median"] for result in results]
     if arguments.json:
         print(json.dumps({"cpus": os.cpu_count(), "results": results}, indent=2))

@@ -30,7 +30,7 @@ def found_patterns() -> dict[str, int]:
 
 
 def measure(model: str, rounds: int, seconds: float) -> tuple[Times, dict[str, float]]:
-    """Returns the times of both ways, and the loss of their first steps from equal weights."""
+    """Returns the times with the matcher on and off, and the losses of the first steps from equal weights."""
     problem = PROBLEMS[model]
     batch = problem.batch()
     weights: list[Any] | None = None

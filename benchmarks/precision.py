@@ -1,4 +1,4 @@
-"""Time and memory of train steps on the HPU in float32 and under recipes of TF_BF16_CONVERSION."""
+"""Time and memory of train steps on the HPU, in float32 and with recipes of TF_BF16_CONVERSION."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")  # reported memory is then hardly rounded up
+os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")  # rounds reported memory up by less than 1 MiB
 
 import tensorflow as tf
 
@@ -50,7 +50,7 @@ class Result:
 
 
 def measure(problem: Problem, recipes: list[str], optimizer: str, rounds: int, seconds_per_turn: float) -> Result:
-    """Trains the same model from equal weights in each way, in turns."""
+    """Trains the same model from equal weights in float32 and with each recipe, in turns."""
     tf.keras.utils.set_random_seed(1)
     batch = problem.batch()
     weights = None

@@ -1,7 +1,7 @@
 """Cost of profiling: time of a train step with TensorFlow's profiler on (only the HPU's tracer) and off.
 
-There is no build without the tracer to compare "off" with. So build/hpu_bench (`ninja -C build hpu_bench`) measures the
-cost of each inactive hook; a trace counts the calls of a step, and the cost is their product.
+No build without the tracer exists as a baseline. Therefore build/hpu_bench (`ninja -C build hpu_bench`) measures the
+cost of each inactive hook, and a trace counts the hooks' calls in a step. The cost is their product.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class HookCosts:
 
 
 def measure_hooks(program: pathlib.Path) -> HookCosts | None:
-    """Measures the hooks with hpu_bench; returns None if it is not built."""
+    """Measures the hooks with hpu_bench. Returns None if hpu_bench is not built."""
     if not program.exists():
         return None
     options = ["--benchmark_filter=(bare|tracing off)$", "--benchmark_format=json", "--benchmark_repetitions=5"]
@@ -73,7 +73,7 @@ def make_step(units: int, batch: int) -> Callable[[int], object]:
 
 
 def profiled(run: Callable[[int], object], level: int) -> Callable[[int], object]:
-    """Returns a function that does the same while the profiler records."""
+    """Returns a function that calls `run` while the profiler records."""
     options = tf.profiler.experimental.ProfilerOptions(
         host_tracer_level=0, python_tracer_level=0, device_tracer_level=level
     )
@@ -101,7 +101,7 @@ class Result:
     detailed_trace_on: float
     events_of_a_step: float
     hooks: HookCosts | None
-    off: float | None  # 1: the hooks cost nothing; None where they were not measured
+    off: float | None  # 1: the hooks cost nothing; None: not measured
 
 
 def measure(rounds: int, seconds: float, units: int, batch: int, hooks: HookCosts | None) -> Result:
@@ -127,10 +127,10 @@ def main() -> int:
     """Prints the ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--seconds", type=float, default=0.5, help="of one turn")
+    parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: 0.5)")
     parser.add_argument("--units", type=int, default=512)
     parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--bench", type=pathlib.Path, default=BENCH, help="hpu_bench (default: the build's)")
+    parser.add_argument("--bench", type=pathlib.Path, default=BENCH, help="path of hpu_bench (in build/ by default)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     load_habana_module()
@@ -144,7 +144,7 @@ def main() -> int:
         print(f"profiler on / off         {result.profiler_on:8.3f}")
         print(f"detailed trace on / off   {result.detailed_trace_on:8.3f}")
         if result.hooks is None:
-            print(f"off / without its hooks   not measured: there is no {arguments.bench}")
+            print(f"off / without its hooks   not measured: {arguments.bench} does not exist; build it with ninja")
         else:
             of_launch, of_other = result.hooks.launch, result.hooks.other
             print(

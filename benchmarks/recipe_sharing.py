@@ -2,8 +2,8 @@
 
 python benchmarks/recipe_sharing.py [--processes 8] [--model transformer] [--json]
 
-Each process does one train step. Exit code 1 if a recipe was compiled more than once over all of them, or if a process
-waited for the others more than one second longer than all compiling took.
+Each process runs one train step. Exit code 1 if a recipe was compiled more than once over all processes, or if a
+process waited more than one second longer than the total compile time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Report:
     compiled: int
     disk_hits: int
     longest_wait_seconds: float
-    compiling_seconds: float  # of the processes that compiled
+    compiling_seconds: float  # total compile time of all processes
     losses: int  # number of different losses
 
     @classmethod
@@ -96,14 +96,14 @@ def run(processes: int, model: str) -> Report:
         ]
         outputs = [process.communicate()[0] for process in running]
         if any(process.returncode for process in running):
-            raise SystemExit("a process failed; its message is above")
+            raise SystemExit("a process failed; see its messages above")
         outcomes = [Outcome(**json.loads(output.splitlines()[-1])) for output in outputs]
         return Report.of(outcomes, len(list(cache.glob("*.recipe"))))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--processes", type=int, default=8, help="how many start together (default: 8)")
+    parser.add_argument("--processes", type=int, default=8, help="number of processes that start together (default: 8)")
     parser.add_argument("--model", choices=MODELS, default="transformer")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)

@@ -1,7 +1,7 @@
-"""Cost of a device server on this machine compared with the in-process emulator: time of a train step, bandwidth of
-copies relative to memcpy, host time of a launch.
+"""Cost of a local device server, compared with the in-process emulator: train steps, copies and launches.
 
-Starts a server (and one that computes nothing, for launches) and a client of each kind, which work in turns.
+Starts an emulator server, a null server for launches, and a client of each kind. The clients work in turns. Copies are
+compared with memcpy.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def answer(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
-        raise RuntimeError(f"a process of the benchmark ended with {process.wait()}")
+        raise RuntimeError(f"a process of the benchmark ended with exit code {process.wait()}; see its messages above")
     return line
 
 
@@ -86,7 +86,7 @@ def worker(backend: str) -> Iterator[Callable[[str], Callable[[int], None]]]:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """Times of one question for each way, and the two ways whose ratio is reported."""
+    """Times of one measurement by alternative, and the two alternatives whose ratio is reported."""
 
     name: str
     times: Times
@@ -100,7 +100,7 @@ class Result:
             "seconds": {way: dataclasses.asdict(self.times.summary(way)) for way in self.times.seconds},
             "ratio": {"of": f"{name}/{base}", **dataclasses.asdict(self.times.ratio(name, base))},
         }
-        if self.name == "launch":  # what the server adds to Python's and TensorFlow's part, which both have
+        if self.name == "launch":  # the difference excludes Python's and TensorFlow's part, which is the same in both
             added = [one - other for one, other in zip(*(self.times.seconds[way] for way in self.ratio))]
             data["seconds_added"] = dataclasses.asdict(Summary.of(added))
         if self.bytes:
@@ -120,7 +120,7 @@ class Result:
 
 
 def measure(questions: list[str], rounds: int, seconds_per_turn: float) -> Iterator[Result]:
-    """Measures all questions. Ratios of steps and launches: server to in-process. Ratios of copies: memcpy to copy."""
+    """Yields one result per question. Ratios: server to in-process for steps and launches, memcpy to copy otherwise."""
     with contextlib.ExitStack() as stack:
         remote = stack.enter_context(worker(stack.enter_context(server("emulator"))))
         inside = stack.enter_context(worker("emulator"))

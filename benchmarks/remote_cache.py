@@ -2,9 +2,9 @@
 
 python -m benchmarks.remote_cache [--model transformer] [--json]
 
-Each way is a separate process, which trains for a moment. The storages are a directory on this machine and an HTTP
-server on its loopback interface, so there is no network cost. `transfer` is the same exchange with the transfer process
-alone; the first fetch includes its start.
+Each alternative is a separate process, which trains for a second. The storages are a directory on this machine and an
+HTTP server on its loopback interface, so the network costs nothing. `transfer` fetches with the transfer process alone;
+the first fetch includes the start of the process.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def main() -> int:
     for way, start in starts.items():
         print(f"  {way:<10} {1000 * start.loading:9.1f} ms for the train step; {start.compiled} recipes compiled")
     for kind, found in transfers.items():
-        print(f"  transfer by {kind}: {1000 * found.median:.1f} ms, the first one {1000 * found.first:.1f} ms")
+        print(f"  transfer by {kind}: {1000 * found.median:.1f} ms, first transfer {1000 * found.first:.1f} ms")
     return 0
 
 

@@ -21,7 +21,7 @@ Way = Callable[[int], None]
 
 
 def train_steps(name: str) -> Way:
-    """Runs train steps on one batch; reading the last loss waits for all of them."""
+    """Returns a function that runs train steps on one batch. Reading the last loss waits for all steps."""
     problem = PROBLEMS[name]
     trainer = Trainer(problem, HPU)
     batch = trainer.to_device(problem.batch())
@@ -35,7 +35,7 @@ def train_steps(name: str) -> Way:
 
 
 def launches() -> Way:
-    """Calls a function that is one cluster, without waiting in between."""
+    """Returns a function that launches one cluster repeatedly, without waiting between launches."""
     with tf.device(HPU):
         one = tf.ones([4])
     add = tf.function(lambda x: x * 0.5 + x, jit_compile=True)
@@ -102,7 +102,7 @@ def make_way(name: str) -> Way:
 
 
 def main() -> int:
-    """Reads lines with the name of a way and a count. Answers each with a line when its work is done."""
+    """Reads lines with the name of a measurement and a count. Answers each line when its work is done."""
     load_habana_module()
     ways: dict[str, Way] = {}
     for line in sys.stdin:

@@ -6,7 +6,7 @@ import argparse
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))  # as a script, it is not part of the package
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))  # a script's own path lacks the packages
 
 from benchmarks.applications import APPLICATIONS
 from benchmarks.models import OPTIMIZERS, PROBLEMS, Trainer

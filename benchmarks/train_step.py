@@ -57,7 +57,7 @@ class Result:
 
 
 def repeated(trainer: Trainer, batch: Arrays) -> Callable[[int], None]:
-    """Steps on one batch; reading the last loss waits for all of them."""
+    """Returns a function that runs steps on one batch. Reading the last loss waits for all steps."""
     tensors = trainer.to_device(batch)
 
     def run(steps: int) -> None:
@@ -73,8 +73,9 @@ def in_use(device: str) -> int:
 
     An HPU also frees the workspace of earlier models.
 
-    With oneDNN, TensorFlow's CPU allocator counts only allocations of more than 256 KB: its figures are a lower bound,
-    and near zero for small models. Without oneDNN, which TensorFlow disables on older processors, it counts nothing.
+    With oneDNN, TensorFlow's CPU allocator counts only allocations of more than 256 KB. Its figures are therefore a
+    lower bound, and near zero for small models. Without oneDNN, which TensorFlow disables on older processors, the
+    allocator counts nothing.
     """
     name = device.removeprefix("/device:")
     try:
@@ -93,7 +94,7 @@ def peak(device: str) -> int:
 
 
 def measure(problem: Problem, optimizer: str, ways: list[str], rounds: int, seconds_per_turn: float) -> Result:
-    """Trains the same model from equal weights in each way, in turns."""
+    """Trains the same model from equal weights on each device, in turns."""
     batch = problem.batch()
     weights = None
     runs = {}
@@ -130,7 +131,7 @@ def print_result(result: Result) -> None:
     )
     faults = ", ".join(f"{name} {count['median']:.1f}" for name, count in data["minor_faults_per_step"].items())
     print(f"  minor page faults per step: {faults}")
-    print(f"  most memory, weights and optimizer included: {peaks}")
+    print(f"  peak memory, including weights and optimizer: {peaks}")
     for name, ratio in data["ratios"].items():
         print(f"  {name:<8} {ratio['median']:9.3f}     ({ratio['low']:.3f} to {ratio['high']:.3f})")
 
@@ -145,7 +146,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--optimizers", nargs="+", choices=("sgd", "adam"), default=["sgd"])
-    parser.add_argument("--batch-size", type=int, metavar="N", help="examples of a batch (default: the model's own)")
+    parser.add_argument("--batch-size", type=int, metavar="N", help="examples per batch (default: the model's own)")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--rounds", type=int, default=15, help="turns of each way (default: 15)")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: 0.5)")
@@ -154,7 +155,7 @@ def main() -> int:
     if "hpu" in arguments.ways:
         from habana_frameworks.tensorflow import load_habana_module
 
-        # The reported memory is then hardly rounded up.
+        # Rounds the reported memory up by less than 1 MiB.
         os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")
         load_habana_module()
     results = []

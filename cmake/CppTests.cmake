@@ -4,17 +4,17 @@ find_package(GTest REQUIRED)
 # hpu_cts: plugin/testing/cts/ over every backend, without TensorFlow's device, passes and kernels.
 file(GLOB_RECURSE cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/*_test.cc")
 file(GLOB more CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/cts/*.cc"
-  # What of the compiler needs no tf2xla.
+  # Compiler sources that do not depend on tf2xla.
   "${CMAKE_SOURCE_DIR}/plugin/compiler/background/*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/recipe_cache.cc")
 list(APPEND cts_sources ${more})
 list(REMOVE_DUPLICATES cts_sources)
 list(SORT cts_sources COMPARE FILE_BASENAME)
 if(HPU_SANITIZE MATCHES "thread")
-  # They run inside TensorFlow, whose locks ThreadSanitizer does not see.
+  # Excludes tests that run inside TensorFlow, because ThreadSanitizer does not see TensorFlow's locks.
   list(FILTER cts_sources EXCLUDE REGEX "/backends/emulator/(codegen|hlo_passes|kernels)/|/compiler/.*_test")
 endif()
 if(HPU_SANITIZE)
-  # It takes the place of functions that sanitizers take the place of.
+  # Excludes faults_test, which replaces C library functions that sanitizers also replace.
   list(FILTER cts_sources EXCLUDE REGEX "/recipes/faults_test")
 endif()
 if(cts_sources)
@@ -28,21 +28,21 @@ if(cts_sources)
   get_filename_component(packages "${PJRT_INCLUDE_DIR}/../../.." ABSOLUTE)
   target_compile_definitions(hpu_cts PRIVATE CTS_PACKAGES="${packages}")
   target_link_libraries(hpu_cts PRIVATE tensorflow hpu_flags hpu_proto_device hpu_proto_recipe hpu_proto_serve GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
-  # Sanitizers refuse libraries that bind their own symbols (plugin/backends/remote/rpc_library.cc).
+  # Sanitizers do not support dlopen() with RTLD_DEEPBIND (plugin/backends/remote/rpc_library.cc).
   if(TARGET hpu_remote AND NOT HPU_SANITIZE)
     add_dependencies(hpu_cts hpu_remote)
     target_compile_definitions(hpu_cts PRIVATE HPU_HAVE_REMOTE CTS_PYTHON="${Python3_EXECUTABLE}"
       CTS_ROOT="${CMAKE_SOURCE_DIR}")
   endif()
-  # Tests of one folder are compiled together, each file in a namespace of its own name.
+  # Compiles the tests of a folder together. Each test file has a namespace named after the file.
   hpu_unite(hpu_cts)
-  target_compile_options(hpu_cts PRIVATE -O1)  # what they test is compiled as ever
+  target_compile_options(hpu_cts PRIVATE -O1)  # tests only; the tested code keeps its options
   set_target_properties(hpu_cts PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
   add_test(NAME cts COMMAND hpu_cts)
   set_tests_properties(cts PROPERTIES TIMEOUT 600)
 endif()
 
-# hpu_bench: plugin/testing/bench/*.cc, with Google Benchmark where it is installed.
+# hpu_bench: benchmarks in plugin/testing/bench/*.cc, if Google Benchmark is installed.
 find_package(benchmark QUIET)
 if(benchmark_FOUND)
   file(GLOB bench_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/bench/*.cc")

@@ -1,12 +1,12 @@
-# entry_fuzz: the parser of the recipe cache's entries, on bytes that may come from anywhere (make fuzz). With libFuzzer
-# where the compiler has it, else with a driver of our own.
+# entry_fuzz: fuzzer of the parser of recipe cache entries (make fuzz). Uses libFuzzer if the compiler supports
+# libFuzzer, otherwise the driver in plugin/testing/fuzz.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_FLAGS "-fsanitize=fuzzer")
 check_cxx_source_compiles("extern \"C\" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }"
   HPU_HAS_LIBFUZZER)
 unset(CMAKE_REQUIRED_FLAGS)
 
-# Compiled once more: with coverage, which tells inputs that reach something new.
+# Separate objects with coverage instrumentation, which shows whether an input reaches new code.
 add_library(hpu_fuzzed OBJECT EXCLUDE_FROM_ALL plugin/testing/fuzz/entry_fuzz.cc plugin/recipes/entry.cc plugin/recipes/listing.cc)
 target_link_libraries(hpu_fuzzed PUBLIC hpu_proto_recipe)
 target_include_directories(hpu_fuzzed PUBLIC "${CMAKE_SOURCE_DIR}")
@@ -23,7 +23,7 @@ else()
   target_sources(entry_fuzz PRIVATE plugin/testing/fuzz/driver.cc plugin/testing/fuzz/mutator.cc)
 endif()
 
-# service_fuzz: the handlers of a device server, on mutated messages (make fuzz-service).
+# service_fuzz: fuzzer of a device server's handlers with mutated messages (make fuzz-service).
 add_library(hpu_service_fuzz OBJECT EXCLUDE_FROM_ALL plugin/testing/fuzz/fake_rpc.cc plugin/testing/fuzz/mutator.cc
   plugin/testing/fuzz/random_messages.cc plugin/testing/fuzz/service_fuzz.cc)
 target_include_directories(hpu_service_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")

@@ -8,5 +8,5 @@ add_custom_command(
           "${CMAKE_SOURCE_DIR}/tools/generate_op_facts.py"
   VERBATIM)
 target_sources(hpu_op_facts PRIVATE "${op_facts_table}")
-# It runs once.
+# The function that builds the table runs once, so optimization would only cost compile time.
 set_source_files_properties("${op_facts_table}" PROPERTIES COMPILE_OPTIONS "-O0")

@@ -1,4 +1,4 @@
-# plugin/backends/pjrt/targets.h, generated from the descriptions of cards in plugin/backends/pjrt/targets/.
+# Generates plugin/backends/pjrt/targets.h from the descriptions of cards in plugin/backends/pjrt/targets/.
 file(GLOB descriptions CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/backends/pjrt/targets/*.txtpb")
 set(entries)
 foreach(file IN LISTS descriptions)

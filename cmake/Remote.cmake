@@ -1,12 +1,13 @@
-# libhpu_remote.so: gRPC's C++ library of the system, for HPU_BACKEND=grpc… and `hpu serve`. It holds no TensorFlow, whose
-# absl and protobuf are others: the two meet at the C interface plugin/rpc/rpc.h.
+# libhpu_remote.so: the RPC library on the system's gRPC, for HPU_BACKEND=grpc… and `hpu serve`. The library does not
+# link TensorFlow, because TensorFlow uses other versions of absl and protobuf. The plugin uses the C interface in
+# plugin/rpc/rpc.h.
 find_package(PkgConfig QUIET)
 if(PKG_CONFIG_FOUND)
   pkg_check_modules(GRPC QUIET IMPORTED_TARGET grpc++)
 endif()
 if(NOT GRPC_FOUND)
   message(WARNING "gRPC's development files are missing: the backend `remote` and `hpu serve` are not built. "
-    "To have them: sudo apt-get install pkg-config libgrpc++-dev")
+    "To build them, run: sudo apt-get install pkg-config libgrpc++-dev")
   return()
 endif()
 
@@ -21,6 +22,6 @@ target_link_options(hpu_remote PRIVATE "-Wl,--version-script=${version_script}" 
 set_target_properties(hpu_remote PROPERTIES LINK_DEPENDS "${version_script}")
 add_dependencies(habana_device hpu_remote)
 install(TARGETS hpu_remote LIBRARY DESTINATION habana_frameworks/tensorflow/lib COMPONENT plugin)
-# For clients in Python: the messages, and the protocol itself.
+# For Python clients: the message modules and the protocol definition.
 install(FILES "${proto_python_dir}/hpu/device/v1/device_pb2.py" "${proto_python_dir}/hpu/serve/v1/control_pb2.py" "${CMAKE_SOURCE_DIR}/proto/hpu/device/v1/device.proto"
   DESTINATION habana_frameworks/tensorflow/lib COMPONENT plugin)

@@ -1,5 +1,5 @@
-# cmake -Ddirectory=… -Dheader=… -P SourceHash.cmake writes a header that defines HPU_SOURCE_HASH: 8 digits that tell the
-# sources of the plugin apart, committed or not.
+# cmake -Ddirectory=… -Dheader=… -P SourceHash.cmake writes a header that defines HPU_SOURCE_HASH: an 8-digit hash of
+# the plugin's sources, including uncommitted changes.
 include("${CMAKE_CURRENT_LIST_DIR}/HashedSources.cmake")
 foreach(file IN LISTS hashed)
   file(SHA256 "${file}" hash)

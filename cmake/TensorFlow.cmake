@@ -1,9 +1,10 @@
-# Finds the TensorFlow of the Python in use and makes the target `tensorflow`.
+# Finds TensorFlow in the selected Python environment and defines the target `tensorflow`.
 execute_process(
   COMMAND "${Python3_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/tools/find_tensorflow.py"
   OUTPUT_VARIABLE found RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(failed)
-  message(FATAL_ERROR "hpu-tensorflow needs TensorFlow 2.15.1 to build against (see above)")
+  message(FATAL_ERROR "hpu-tensorflow requires TensorFlow 2.15.1 (see the error above): "
+    "run pip install -r requirements/run.txt")
 endif()
 string(REPLACE "\n" ";" found "${found}")
 list(GET found 0 TENSORFLOW_VERSION)
@@ -17,7 +18,7 @@ target_include_directories(tensorflow SYSTEM INTERFACE
 target_compile_definitions(tensorflow INTERFACE
   _GLIBCXX_USE_CXX11_ABI=1 EIGEN_MAX_ALIGN_BYTES=64 EIGEN_USE_THREADS
   HPU_TENSORFLOW_VERSION="${TENSORFLOW_VERSION}")
-# -fno-gnu-unique: the plugin's templates must not be merged with TensorFlow's for the whole process.
+# -fno-gnu-unique: the loader must not merge the plugin's template statics with TensorFlow's template statics.
 target_compile_options(tensorflow INTERFACE -fno-gnu-unique)
 target_link_directories(tensorflow INTERFACE "${TENSORFLOW_DIR}")
 target_link_libraries(tensorflow INTERFACE -l:libtensorflow_cc.so.2 -l:libtensorflow_framework.so.2)

@@ -1,11 +1,12 @@
-# Sources that are compiled together: what they share of TensorFlow's headers and templates is compiled once for all.
+# Unity build: compiles sources together, so that shared headers and templates of TensorFlow are compiled once.
 
-option(HPU_UNITY "Compile sources of a folder together: less processor time in all, more after a change of one file" ON)
-# More take more memory at once, and leave a second processor idle.
+option(HPU_UNITY "Compile the sources of a folder together: shorter full builds, but longer rebuilds after a change of one file" ON)
+# Maximum number of sources in one unit. Larger units need more memory and leave processors idle.
 set(HPU_UNITY_SOURCES 20)
 
-# hpu_unite(<target> [EXCEPT <pattern>]): compiles the target's sources of each folder together, those apart whose paths
-# match the pattern. They share one anonymous namespace: a name in it is taken for the whole folder.
+# hpu_unite(<target> [EXCEPT <pattern>]): compiles the target's sources of each folder together, except sources whose
+# paths match the pattern. The sources of a folder share one anonymous namespace, so its names must be unique in the
+# folder.
 function(hpu_unite target)
   cmake_parse_arguments(ARG "" "EXCEPT" "" ${ARGN})
   if(NOT HPU_UNITY)

@@ -1,5 +1,5 @@
-# HPU_PACKAGE_VERSION from the Python package, HPU_SOURCE_REVISION from git ("release" in a source archive), and
-# HPU_SOURCE_HASH_HEADER, which is written anew at each build for which a source has changed.
+# Version variables: HPU_PACKAGE_VERSION from the Python package, HPU_SOURCE_REVISION from git ("release" in a source
+# archive), and HPU_SOURCE_HASH_HEADER. Each build rewrites the header if a source has changed.
 file(STRINGS "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_internal/version.py" line REGEX "^__version__")
 string(REGEX REPLACE "^__version__ = \"(.*)\"$" "\\1" HPU_PACKAGE_VERSION "${line}")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
@@ -15,7 +15,7 @@ if(GIT_PROGRAM AND EXISTS "${CMAKE_SOURCE_DIR}/.git")
   if(NOT failed)
     set(HPU_SOURCE_REVISION "${revision}")
   endif()
-  # Every commit adds a line to this log: the next build configures again and sees the new revision.
+  # Every commit adds a line to this log, so the next build runs CMake again and reads the new revision.
   get_filename_component(log "${log}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
   if(EXISTS "${log}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${log}")

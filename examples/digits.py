@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float32]
 
 
 class Digits(NamedTuple):
-    """Scikit-learn's handwritten digits: 1437 images to train on and 360 to test on, 8x8x1, values from 0 to 1."""
+    """Scikit-learn's handwritten digits: 1437 training and 360 test images, 8x8x1, values from 0 to 1."""
 
     train_images: Array
     train_labels: npt.NDArray[np.int32]
@@ -67,7 +67,7 @@ def parse_arguments(description: str, epochs: int) -> Arguments:
 
 
 def prepare(arguments: Arguments) -> None:
-    """The two lines that a program needs for the HPU. Call it before the first TensorFlow operation."""
+    """Loads the HPU, with the two lines that every program needs. Call this before the first TensorFlow operation."""
     if arguments.device == "hpu":
         from habana_frameworks.tensorflow import load_habana_module
 
@@ -78,7 +78,7 @@ class Stopwatch:
     """Records the times of train steps: run each step in `with stopwatch:`."""
 
     def __init__(self) -> None:
-        self._seconds: list[float] = []  # empty if there was nothing left to train
+        self._seconds: list[float] = []  # empty if no steps remained
         self._start = 0.0
 
     def __enter__(self) -> None:

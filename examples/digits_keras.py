@@ -44,7 +44,7 @@ def main() -> None:
     digits.prepare(arguments)
     tf.keras.utils.set_random_seed(arguments.seed)
     data = digits.load()
-    # Whole batches only: every train step has the same shapes, so one recipe serves them all.
+    # Full batches only: every train step has the same shapes, so one recipe suffices.
     train = tf.data.Dataset.from_tensor_slices((data.train_images, data.train_labels))
     train = train.shuffle(2000, seed=arguments.seed).batch(arguments.batch_size, drop_remainder=True)
     test = tf.data.Dataset.from_tensor_slices((data.test_images, data.test_labels)).batch(120)

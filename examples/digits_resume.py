@@ -1,5 +1,7 @@
-"""Trains with checkpoints on a device that may be lost, such as a device server's. A restart resumes from the latest
-checkpoint and gives the same numbers as an uninterrupted run. Exit code 75: the device was lost.
+"""Trains with checkpoints on a device that may be lost, such as a module of a device server.
+
+A restart resumes from the latest checkpoint, with the same results as an uninterrupted run. Exit code 75: the device
+was lost.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class Training:
         checkpoint = tf.train.Checkpoint(model=self.model, optimizer=self._optimizer, steps=self._steps)
         self._manager = tf.train.CheckpointManager(checkpoint, arguments.checkpoints, max_to_keep=2)
         if self._manager.restore_or_initialize():
-            print(f"goes on after step {int(self._steps)}", flush=True)
+            print(f"resumes after step {int(self._steps)}", flush=True)
 
     @staticmethod
     def loss(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
@@ -92,7 +94,7 @@ def main() -> int:
         loss = float(Training.loss(tf.constant(data.test_labels), logits))
         accuracy = float(tf.reduce_mean(tf.cast(tf.argmax(logits, 1) == data.test_labels, tf.float32)))
     except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
-        print(f"The device is lost: {error.message}\nStart this program again to go on.", file=sys.stderr)
+        print(f"The device is lost: {error.message}\nStart this program again to resume.", file=sys.stderr)
         return os.EX_TEMPFAIL
     digits.Report(loss, accuracy, stopwatch).print(arguments)
     return 0

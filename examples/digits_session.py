@@ -1,4 +1,4 @@
-"""Trains on handwritten digits as TensorFlow 1 programs do: a graph, placeholders and a Session."""
+"""Trains on handwritten digits in TensorFlow 1 style: a graph, placeholders and a Session."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def main() -> None:
     if multinode_helpers.comm_rank() == 0:
         device = model.trainable_variables[0].device
         workers = strategy.num_replicas_in_sync
-        print(f"{workers} workers, this one on {device}: test loss {loss:.3f}, test accuracy {accuracy:.1%}")
+        print(f"{workers} workers, worker 0 on {device}: test loss {loss:.3f}, test accuracy {accuracy:.1%}")
 
 
 if __name__ == "__main__":

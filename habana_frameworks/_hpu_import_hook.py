@@ -20,7 +20,7 @@ _TARGET = "horovod.common.basics"
 
 
 class _Finder:
-    """Meta path finder for _TARGET only. Removes itself after the first hit."""
+    """Meta path finder for _TARGET only. Removes itself after the first match."""
 
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:

@@ -1,1 +1,1 @@
-"""Tests, each directory beside what it tests; tests.support holds what they share."""
+"""Test suites, one directory per subject. tests.support contains the shared helpers."""

@@ -1,4 +1,4 @@
-"""What all tests share: the module is loaded once, and this run's emulated modules are its own."""
+"""Fixtures and hooks for all tests: module locks, backend, result digests, device."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hypothesis import settings
 from tests.pjrt import exceptions
 from tests.support import results
 
-# A run in a shell's background ignores SIGINT, and so would the programs that tests start and interrupt.
+# A shell's background job ignores SIGINT. Without this, programs that tests start and interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Before TensorFlow is imported anywhere.
+# Must precede the first import of TensorFlow.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
 
-# The same examples each time; `make soak` draws others.
+# Derandomized, so that each run uses the same examples. `make soak` uses random examples.
 settings.register_profile("default", derandomize=True)
 settings.register_profile("random", derandomize=False, print_blob=True)
 settings.load_profile("default")
@@ -29,7 +29,7 @@ settings.load_profile("default")
 
 @pytest.fixture(scope="session", autouse=True)
 def module_locks() -> Iterator[None]:
-    """Other runs on this machine, which hold modules too, do not disturb this one."""
+    """Isolates this run's emulated modules from other runs on this machine, which hold modules too."""
     with tempfile.TemporaryDirectory(prefix="hpu-tests-") as directory:
         os.environ.setdefault("HPU_MODULE_LOCK_DIR", directory)
         yield
@@ -37,12 +37,12 @@ def module_locks() -> Iterator[None]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("HPU")
-    group.addoption("--remote", action="store_true", help="on the modules of a device server, started for this run")
-    group.addoption("--record-results", metavar="FILE", help="write digests of what each test computed on the HPU")
-    group.addoption("--same-results", metavar="FILE", help="fail tests whose results are not those of that run")
+    group.addoption("--remote", action="store_true", help="run tests on a device server started for this run")
+    group.addoption("--record-results", metavar="FILE", help="write digests of each test's HPU results")
+    group.addoption("--same-results", metavar="FILE", help="fail tests whose results differ from FILE")
 
 
-# Folders whose files take longest. They come first, so that at the end no worker waits for another's long file.
+# Folders with the slowest files. They run first, so that no worker is left with a long file at the end.
 LONG_FOLDERS = ("hvd", "distribute", "soak", "pjrt", "remote", "equality")
 
 
@@ -63,7 +63,7 @@ def _place(item: pytest.Item) -> int:
 
 @pytest.fixture(scope="session", autouse=True)
 def backend(module_locks: None, request: pytest.FixtureRequest) -> Iterator[None]:
-    """With --remote, this process and all that tests start find their modules at a server."""
+    """With --remote, runs a device server, and makes this process and all programs of tests use its modules."""
     if not request.config.getoption("--remote"):
         yield
         return
@@ -74,13 +74,13 @@ def backend(module_locks: None, request: pytest.FixtureRequest) -> Iterator[None
         server = stack.enter_context(Server(directory, "--modules", "16", "--allow-faults"))
         os.environ["HPU_BACKEND"] = server.backend
         yield
-        # This process still holds a module, which ends with the server's call.
+        # This process still holds a module; stopping the server releases it.
         del os.environ["HPU_BACKEND"]
 
 
 @pytest.fixture(scope="session")
 def digests(request: pytest.FixtureRequest) -> Iterator[results.Digests]:
-    """Of all tests of this run."""
+    """Digests of the results of all tests in this run (--record-results, --same-results)."""
     expected = request.config.getoption("--same-results")
     written = request.config.getoption("--record-results")
     run = results.Digests.read(expected) if expected else results.Digests()
@@ -91,7 +91,7 @@ def digests(request: pytest.FixtureRequest) -> Iterator[results.Digests]:
 
 @pytest.fixture(autouse=True)
 def same_results(digests: results.Digests, request: pytest.FixtureRequest) -> Iterator[None]:
-    """With --same-results, what the test computed on the HPU is what it computed in that run, bit for bit."""
+    """With --same-results, checks that the test's HPU results equal the recorded results bit for bit."""
     name = request.node.nodeid
     results.begin()
     yield
@@ -101,7 +101,7 @@ def same_results(digests: results.Digests, request: pytest.FixtureRequest) -> It
 
 @pytest.fixture(scope="module", autouse=True)
 def counters() -> None:
-    """Each file counts from zero: what ran before, in whatever order, does not show in its counters."""
+    """Resets the counters before each file, so that earlier files do not affect them."""
     from habana_frameworks.tensorflow import statistics
     from habana_frameworks.tensorflow._internal.native import plugin_library
 
@@ -111,7 +111,7 @@ def counters() -> None:
 
 @pytest.fixture(scope="session")
 def hpu(backend: None) -> str:
-    """The device's name; the module is loaded. For tests that run something on it."""
+    """Name of the HPU, with the module loaded. For tests that run ops on the HPU."""
     from habana_frameworks.tensorflow import load_habana_module
 
     devices = load_habana_module()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds Horovod's source distribution for an interpreter's TensorFlow and installs it there: with Gloo always, with MPI
-# where mpicxx is found. Takes minutes. The output of a build that fails is in build/horovod.log.
+# Builds Horovod's source distribution for an interpreter's TensorFlow, and installs it there. Always includes Gloo, and
+# includes MPI if mpicxx exists. Takes minutes. A failed build leaves its output in build/horovod.log.
 #   build_horovod.sh PYTHON [JOBS]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,17 +20,17 @@ export HOROVOD_WITH_GLOO=1 HOROVOD_WITH_TENSORFLOW=1 HOROVOD_WITHOUT_PYTORCH=1 H
 export MAKEFLAGS="-j${2:-$(nproc)}" LDFLAGS=-s
 
 build() {
-  # pip's cache of wheels does not know what they were built with.
+  # --no-cache-dir: pip's cached wheel may be built for another TensorFlow.
   "$python" -m pip install -q -r requirements/horovod-build.txt &&
     "$python" -m pip install --no-build-isolation --no-cache-dir --force-reinstall --no-deps --no-binary horovod \
       "$(grep '^horovod==' requirements/horovod.txt)" &&
     "$python" -c 'import horovod.tensorflow'
 }
 
-echo "horovod: building it ($with)"
+echo "horovod: building with $with"
 if ! build >"$log" 2>&1; then
   tail -n 30 "$log" >&2
-  echo "horovod: the build failed; all of its output is in $log" >&2
+  echo "horovod: the build failed; see $log" >&2
   exit 1
 fi
 rm -f "$log"

@@ -1,4 +1,4 @@
-"""Checks that no other linter makes: file sizes, include guards, layering of includes, machine-specific paths."""
+"""Project-specific lint checks: file sizes, include guards, layering of includes, machine-specific paths."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def check(path: pathlib.Path, declared: dict[str, layers.Layer]) -> Iterator[str
     name = path.relative_to(ROOT).as_posix()
     data = path.read_bytes()
     if len(data) > MAX_BYTES and name not in UNBOUNDED:
-        yield f"{name}: {len(data)} bytes; files are at most {MAX_BYTES}: split it by subject"
+        yield f"{name}: {len(data)} bytes, limit {MAX_BYTES}: split the file by subject"
     try:
         text = data.decode()
     except UnicodeDecodeError:
         return
     for number, line in enumerate(text.splitlines(), 1):
         if MACHINE_PATH.search(line) and "MACHINE_PATH" not in line:
-            yield f"{name}:{number}: a path of one machine"
+            yield f"{name}:{number}: machine-specific path; use a relative path or a setting"
     if name.startswith("plugin/") and path.suffix in (".h", ".cc"):
         yield from check_cpp(name, text, declared)
 
@@ -71,11 +71,11 @@ def check_circles(paths: Sequence[pathlib.Path]) -> Iterator[str]:
         )
     graph = {folder: used - {folder} for folder, used in uses.items()}
     if circle := first_circle(graph):
-        yield f"folders of plugin/ include each other in a circle: {circle}"
+        yield f"folders of plugin/ include each other in a cycle: {circle}"
 
 
 def first_circle(graph: Mapping[str, Set[str]]) -> str:
-    """Returns a cycle of the graph as text, a node before each that it uses; empty if there is none."""
+    """Returns a cycle of the graph as text, each node before the node that it uses; empty without a cycle."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:

@@ -2,7 +2,7 @@
 
 generate_flags.py --cpp DIR     flags.h and flags.cc (done by CMake)
 generate_flags.py --tree        habana_frameworks/tensorflow/flags.py and docs/user/settings.md (make generate)
-generate_flags.py --check       exit code 1 if those two are not what --tree would write
+generate_flags.py --check       exit code 1 if --tree would change a file
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EFFECTS = ("acts", "inert", "tensorflow", "job")
 
 @dataclasses.dataclass(frozen=True)
 class Flag:
-    """One setting, as flags.yaml declares it. A name may hold <module>, which stands for any word."""
+    """One setting of flags.yaml. A name may contain the placeholder <module>."""
 
     name: str
     type: str
@@ -43,7 +43,7 @@ class Flag:
 
     @property
     def camel(self) -> str:
-        """Name of the C++ accessor: HPU_MEMORY_MB gives MemoryMb, TF_X gives TfX."""
+        """Name of the C++ accessor: MemoryMb for HPU_MEMORY_MB, TfX for TF_X."""
         stem = self.name[4:] if self.name.startswith("HPU_") else self.name
         return "".join(part.capitalize() for part in stem.split("_"))
 
@@ -75,7 +75,7 @@ def read() -> list[Flag]:
             **{**entry, "meaning": " ".join(entry["meaning"].split()), "values": tuple(entry.get("values", ()))}
         )
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*(<module>)?", flag.name):
-            raise ValueError(f"{flag.name}: not a variable name: use A-Z, 0-9 and _")
+            raise ValueError(f"{flag.name} is not a variable name: use A-Z, 0-9 and _")
         if flag.effect not in EFFECTS:
             raise ValueError(f"{flag.name}: effect {flag.effect} is not one of {EFFECTS}")
         if flag.type not in TYPES:
@@ -159,7 +159,7 @@ def cpp_source(flags: list[Flag]) -> str:
 
 
 def python_flag(flag: Flag) -> list[str]:
-    """One entry of ALL, laid out as ruff formats it."""
+    """Returns the source of one entry of ALL, formatted like ruff."""
     if flag.effect == "inert" and flag.type == "string" and not flag.default_text:
         return [f"    values.inert({json.dumps(flag.name)}),"]
     arguments = [json.dumps(flag.name), json.dumps(flag.type), json.dumps(flag.default_text)]
@@ -178,7 +178,7 @@ def python_flag(flag: Flag) -> list[str]:
 
 
 def python_accessor(flag: Flag) -> list[str]:
-    """The function that reads the setting, its meaning as the docstring."""
+    """Returns the source of the accessor function, with the setting's meaning as docstring."""
     kinds = {"bool": "bool", "int": "int", "string": "str", "enum": "str", "list": "list[str]"}
     parse = {"bool": "parse_bool", "int": "parse_int", "list": "parse_list"}.get(flag.type, "parse_string")
     text = f"{flag.name}: {flag.meaning}".replace("\\", "\\\\")
@@ -223,14 +223,14 @@ def documentation(flags: list[Flag]) -> str:
         "",
         f"<!-- {GENERATED} -->",
         "",
-        "Environment variables, read when they are used: a program may set them after `load_habana_module()`. Names "
-        "that the Gaudi guide documents keep their meaning; ours begin with `HPU_`. An unknown `HPU_` variable, and "
-        "one that looks like a misspelt `HBN_`, `HABANA_` or `TF_HABANA_` setting, is warned about, with the nearest "
-        "name. `hpu doctor` lists those that are set.",
-        *_table("Settings that act", [flag for flag in flags if flag.effect == "acts"]),
-        *_table("TensorFlow's own, which it reads itself", [flag for flag in flags if flag.effect == "tensorflow"]),
+        "Environment variables, read at each use: a program may set them after `load_habana_module()`. Names from the "
+        "Gaudi guide keep their meaning; other settings begin with `HPU_`. A warning reports unknown `HPU_` variables "
+        "and misspelt `HBN_`, `HABANA_` or `TF_HABANA_` settings, with the most similar name. `hpu doctor` lists the "
+        "settings of the current environment.",
+        *_table("Settings of this package", [flag for flag in flags if flag.effect == "acts"]),
+        *_table("Settings that TensorFlow reads", [flag for flag in flags if flag.effect == "tensorflow"]),
         *_table(
-            "For the processes of a job: `hpu run`'s, Horovod's and Open MPI's",
+            "Variables of the processes of a job (`hpu run`, Horovod, Open MPI)",
             [flag for flag in flags if flag.effect == "job"],
         ),
         *_table("Accepted without effect", [flag for flag in flags if flag.effect == "inert"]),
@@ -271,7 +271,7 @@ def main() -> int:
     stale = [path for path, text in outputs.items() if not path.is_file() or path.read_text() != text]
     if arguments.check:
         for path in stale:
-            print(f"{path.relative_to(ROOT)} is not what plugin/flags.yaml gives: make generate", file=sys.stderr)
+            print(f"{path.relative_to(ROOT)} does not match plugin/flags.yaml: run `make generate`", file=sys.stderr)
         return 1 if stale else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Checks plugin/op_facts.yaml and makes a C++ table of it.
+"""Checks plugin/op_facts.yaml and generates a C++ table from it.
 
 generate_op_facts.py --cpp DIR    op_facts_table.cc (done by CMake)
-generate_op_facts.py --check      exit code 1 and the faults, if the file's form is wrong
+generate_op_facts.py --check      prints the errors of a malformed file; exit code 1
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def enumerators(enum: str) -> list[str]:
 
 
 def flag(value: Any) -> str:
-    """Writes a flag. False is the default, so the file may only say true."""
+    """Writes a flag. The file may contain only true, because false is the default."""
     if value is not True:
         raise ValueError(f"{value!r} must be true; omit the field otherwise")
     return "true"
@@ -48,13 +48,13 @@ def flag(value: Any) -> str:
 
 def number(value: Any) -> str:
     if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r} must be the number of an input")
+        raise ValueError(f"{value!r} must be the index of an input")
     return str(value)
 
 
 def numbers(value: Any) -> str:
     if not isinstance(value, list) or not value:
-        raise ValueError(f"{value!r} must be a list of numbers of inputs")
+        raise ValueError(f"{value!r} must be a list of indices of inputs")
     return "{" + ", ".join(map(number, value)) + "}"
 
 
@@ -65,7 +65,7 @@ def text(value: Any) -> str:
 
 
 def word(enum: str, prefix: str = "") -> Writer:
-    """Returns a writer of an enumerator of op_facts.h, given as a word in lower case."""
+    """Returns a writer for enumerators of `enum` in op_facts.h, which the file spells in lower case."""
 
     def write(value: Any) -> str:
         known = enumerators(enum)
@@ -84,7 +84,7 @@ def status(value: Any) -> str:
 
 
 def inverse(expected: str) -> Writer:
-    """Returns a writer of a C++ flag that is false where the file has `expected`."""
+    """Returns a writer for a C++ flag that is false if the file contains `expected`."""
 
     def write(value: Any) -> str:
         if value != expected:
@@ -94,8 +94,8 @@ def inverse(expected: str) -> Writer:
     return write
 
 
-# Fields of the file: the member of OpFacts, and the writer of its value or, for a member that is a struct, the struct
-# with its fields.
+# Fields of the file: the member of OpFacts, and the writer of its value. For a struct member, the struct with its
+# fields replaces the writer.
 Struct = tuple[str, Mapping[str, tuple[str, Writer]], frozenset[str]]
 """A C++ struct, its fields, and the names of the required ones."""
 FIELDS: Mapping[str, tuple[str, Writer | Struct]] = {
@@ -184,7 +184,7 @@ def _written(where: str, write: Writer, value: Any) -> str:
 
 
 def statements(op: str, facts: Any) -> Iterator[str]:
-    """Yields C++ statements that set an op's facts, of a variable `facts`. Raises ValueError for a wrong form."""
+    """Yields C++ statements that set an op's facts in a variable `facts`. Raises ValueError for malformed facts."""
     for key, value in _checked(op, facts, FIELDS, frozenset()).items():
         member, write = FIELDS[key]
         if callable(write):
@@ -229,7 +229,7 @@ def table(ops: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Returns exit code 1 if the file's form is wrong."""
+    """Returns exit code 1 if the file is malformed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument("--cpp", type=pathlib.Path, metavar="DIR")

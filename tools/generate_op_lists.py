@@ -1,7 +1,7 @@
-"""Checks the op lists in plugin/op_lists and makes a C++ table of them.
+"""Checks the op lists in plugin/op_lists and generates a C++ table from them.
 
 generate_op_lists.py --cpp DIR    op_list_data.cc (done by CMake)
-generate_op_lists.py --check      exit code 1 and the faults, if a list's form is wrong
+generate_op_lists.py --check      prints the errors of malformed lists; exit code 1
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class OpList:
 
 def _fields(where: str, value: Any, required: set[str], optional: frozenset[str] = frozenset()) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"{where}: a mapping is needed")
+        raise ValueError(f"{where}: expected a mapping")
     if missing := required - set(value):
         raise ValueError(f"{where}: lacks {sorted(missing)}")
     if extra := set(value) - required - optional:
@@ -88,7 +88,7 @@ def _rules(where: str, value: Any) -> TypeRules:
 
 
 def parse(text: str) -> OpList:
-    """Reads and checks one list. Raises ValueError, which names the wrong entry."""
+    """Parses and checks one list. Raises ValueError, whose message names the wrong entry."""
     data = yaml.safe_load(text)
     if isinstance(data, dict) and data.get("takes_all"):
         data = _fields("list", data, {"name", "takes_all"})
@@ -123,7 +123,7 @@ def parse(text: str) -> OpList:
 
 
 def read() -> list[OpList]:
-    """Returns all lists by name. Raises ValueError, which names the file."""
+    """Returns all lists, sorted by file name. Raises ValueError, whose message names the file."""
     lists = []
     for path in sorted(LISTS.glob("*.yaml")):
         try:
@@ -191,7 +191,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--cpp", type=pathlib.Path, metavar="DIR", help="write op_list_data.cc there")
-    action.add_argument("--check", action="store_true", help="check the lists' form")
+    action.add_argument("--check", action="store_true", help="check the format of the lists")
     arguments = parser.parse_args()
     try:
         lists = read()

@@ -1,6 +1,6 @@
-"""Layers of the plugin, as plugin/layers.yaml declares them: include folders for the build, a picture for the docs.
+"""Layers of the plugin (plugin/layers.yaml): generates include folders for the build and a diagram for the docs.
 
-python tools/layers.py --includes build/layers    # one folder a layer, with links to what it may include
+python tools/layers.py --includes build/layers    # one folder per layer, with links to the folders it may include
 python tools/layers.py --tree                     # write the picture in docs/developer/architecture.md
 python tools/layers.py --check                    # exit code 1 if it is not up to date
 """
@@ -33,7 +33,7 @@ class Layer:
 def read(path: pathlib.Path = ROOT / "plugin" / "layers.yaml") -> dict[str, Layer]:
     """Returns the layers by name. Each layer follows the layers that it uses.
 
-    Raises ValueError for a layer that uses one not declared before it, or that does not list a layer used indirectly.
+    Raises ValueError if a layer uses a layer not declared above it, or does not list a layer that it uses indirectly.
     """
     layers: dict[str, Layer] = {}
     for name, entry in yaml.safe_load(path.read_text()).items():
@@ -43,7 +43,7 @@ def read(path: pathlib.Path = ROOT / "plugin" / "layers.yaml") -> dict[str, Laye
             raise ValueError(f"{path.name}: {name} uses {', '.join(sorted(unknown))}, not declared above it")
         missing = frozenset().union(*(layers[used].uses for used in uses)) - uses
         if missing:
-            raise ValueError(f"{path.name}: {name} must use {', '.join(sorted(missing))}, too: layers that it uses do")
+            raise ValueError(f"{path.name}: {name} must also list {', '.join(sorted(missing))}, which its layers use")
         layers[name] = Layer(name, entry["holds"], uses)
     return layers
 
@@ -78,7 +78,7 @@ def picture(layers: dict[str, Layer]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     action = parser.add_mutually_exclusive_group(required=True)
-    action.add_argument("--includes", type=pathlib.Path, metavar="DIR", help="make the include folders there")
+    action.add_argument("--includes", type=pathlib.Path, metavar="DIR", help="write the include folders to DIR")
     action.add_argument("--tree", action="store_true", help="write the picture in docs/developer/architecture.md")
     action.add_argument("--check", action="store_true", help="exit code 1 if the picture is not up to date")
     arguments = parser.parse_args()
@@ -91,7 +91,7 @@ def main() -> int:
     if arguments.tree:
         _DOCUMENT.write_text(new)
     elif old != new:
-        print("docs/developer/architecture.md does not show plugin/layers.yaml: make generate", file=sys.stderr)
+        print("docs/developer/architecture.md does not match plugin/layers.yaml: run `make generate`", file=sys.stderr)
         return 1
     return 0
 

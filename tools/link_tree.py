@@ -1,4 +1,4 @@
-"""Makes this tree the installed package of the running virtual environment: a .pth file and the command `hpu`."""
+"""Installs this tree into the running virtual environment: a .pth file and the command `hpu`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def main() -> None:
             return tf.add_n([tf.cast(argument, tf.float32) for argument in arguments])
 
         add(*(tf.ones([count, 3], dtype) for dtype in (tf.float32, tf.bfloat16, tf.bool, tf.int8)[:count]))
-    print(f"{statistics.recipes().compiled} recipes compiled, {statistics.recipes().disk_hits} were there")
+    print(f"{statistics.recipes().compiled} recipes compiled, {statistics.recipes().disk_hits} already on disk")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What `make` does before anything else on a machine that has nothing yet.
+# Installs the tools and libraries that `make` needs. Each command is a no-op if nothing is missing.
 #   setup.sh system         a C++ compiler and gRPC's C++ library
 #   setup.sh tests          GoogleTest, and openssl for certificates
 #   setup.sh bench          Google Benchmark
 #   setup.sh mpi            Open MPI
 #   setup.sh venv DIR       a virtual environment of a supported Python in DIR ($BASE_PYTHON, if set, must be that Python)
-# Missing system packages are installed when the user may (root, or sudo without a password), else named in one line.
+# Installs missing system packages as root, or with sudo if sudo needs no password. Otherwise prints the apt-get command.
 set -euo pipefail
 
 fail() { echo "setup: $*" >&2; exit 1; }
@@ -25,7 +25,7 @@ install_packages() {
     fail "apt-get could not install: $*"
 }
 
-# What builds the plugin and libhpu_remote.so.
+# Compiler and libraries for the plugin and libhpu_remote.so.
 install_system() {
   local missing=()
   compiles 'int main() {}' || missing+=(g++ libc6-dev binutils)
@@ -43,8 +43,8 @@ install_tests() {
 
 compiles() { echo "$1" | g++ -std=c++17 -x c++ -fsyntax-only - 2>/dev/null; }
 
-# Prints every interpreter on PATH that may serve, best first. A name may be a shim in front of a real one, so all of
-# PATH is looked at.
+# Prints candidate interpreters, best first. Searches all of PATH, because the first match may be a shim that hides the
+# real interpreter.
 candidates() {
   local name
   if [ -n "${BASE_PYTHON:-}" ]; then echo "$BASE_PYTHON"; return; fi
@@ -55,7 +55,7 @@ supported() {
   "$1" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] < (3, 12))' >/dev/null 2>&1
 }
 
-# ensurepip is in a package of its own on Debian and Ubuntu (python3-venv).
+# Debian and Ubuntu ship ensurepip in a separate package (python3-venv).
 usable() { supported "$1" && "$1" -c 'import ensurepip, venv' >/dev/null 2>&1; }
 
 first_that() {
@@ -73,9 +73,9 @@ find_or_install_python() {
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     install_packages "python$version-venv" >&2
   elif command -v apt-get >/dev/null && [ -z "${BASE_PYTHON:-}" ]; then
-    # Images of containers come without apt's lists.
+    # Container images lack apt's package lists.
     if may_install; then as_root apt-get update -qq || true; fi
-    # The system's own comes first: of others, Ubuntu 22.04 has release candidates.
+    # The system's version comes first, because Ubuntu 22.04 has only release candidates of newer versions.
     own=$(apt-cache show python3 2>/dev/null | sed -n 's/^Version: \(3\.[0-9]*\).*/\1/p' | head -n 1)
     for version in $own 3.11 3.10 3.9; do
       [[ $version =~ ^3\.(9|10|11)$ ]] || continue
@@ -88,8 +88,8 @@ find_or_install_python() {
   first_that usable
 }
 
-# A machine whose only Python is too new (Ubuntu 24.04): uv, from PyPI, fetches one that is not and prints where it is.
-# The venv is made as ever: uv's own would ask PyPI for pip, past the proxy and the certificates that pip is set up for.
+# For a machine whose only Python is too new (Ubuntu 24.04): uv, from PyPI, downloads a supported Python and prints its
+# path. python -m venv creates the environment, because uv would fetch pip without pip's proxy and certificate settings.
 fetched_python() {
   local uv python
   if ! uv=$(command -v uv); then
@@ -99,7 +99,7 @@ fetched_python() {
     python3 -m venv "$1" && "$1/bin/pip" -q --disable-pip-version-check install uv >&2 || return 1
     uv=$1/bin/uv
   fi
-  echo "setup: no supported Python here; uv fetches one" >&2
+  echo "setup: no supported Python found; downloading Python 3.11 with uv" >&2
   UV_SYSTEM_CERTS=1 "$uv" python install 3.11 && "$uv" python find --managed-python 3.11
 }
 
@@ -108,7 +108,7 @@ make_venv() {
   python=$(find_or_install_python) || { [ -z "${BASE_PYTHON:-}" ] && python=$(fetched_python "$1.uv"); } ||
     fail "needs Python 3.9, 3.10 or 3.11 with its venv module: Debian 12: sudo apt-get install python3-venv;" \
       "Ubuntu 24.04: sudo add-apt-repository ppa:deadsnakes/ppa && sudo apt-get install python3.11-venv;" \
-      "elsewhere: install one, then BASE_PYTHON=/path/to/python3.11 make"
+      "elsewhere: install Python 3.11, then run BASE_PYTHON=/path/to/python3.11 make"
   echo "setup: virtual environment $1 of $("$python" --version) ($python)"
   "$python" -m venv "$1"
 }

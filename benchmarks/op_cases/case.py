@@ -44,7 +44,7 @@ class OpCase:
 
 
 def gradient(function: Callable[..., Any], *watched: int) -> Callable[..., Any]:
-    """Returns a function for the gradients of the `watched` tensors, or of all.
+    """Returns a function that computes gradients of `function`, with respect to the tensors `watched` or all tensors.
 
     Its arguments are the function's tensors and the gradient of the result.
     """
@@ -61,9 +61,9 @@ def gradient(function: Callable[..., Any], *watched: int) -> Callable[..., Any]:
 
 
 def indexed_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function for the gradients of all tensors but the last two.
+    """Returns a function that computes gradients of `function` with respect to all tensors except the indices.
 
-    The last two are the gradient of the result, and indices.
+    Its arguments are the function's tensors without indices, the gradient of the result, and the indices.
     """
 
     def run(*tensors: tf.Tensor) -> Any:
@@ -85,7 +85,7 @@ def gradients(
     dtype: tf.DType = tf.float32,
     uniform: bool = False,
 ) -> Iterator[OpCase]:
-    """Yields cases of a function of one tensor and of its gradient."""
+    """Yields a case of a one-tensor function, and a case of its gradient."""
     yield OpCase(name, function, (shape,), dtype, uniform=uniform)
     yield OpCase(f"{name} gradient", gradient(function), (shape, out), dtype, uniform=uniform)
 
@@ -98,7 +98,7 @@ def convolution_gradients(
     out: Shape,
     dtype: tf.DType = tf.float32,
 ) -> Iterator[OpCase]:
-    """Yields cases of a function of an image and a filter, and of both gradients."""
+    """Yields a case of a function of image and filter, and cases of both gradients."""
     yield OpCase(name, function, (image, kernel), dtype)
     yield OpCase(f"{name} input gradient", gradient(function, 0), (image, kernel, out), dtype)
     yield OpCase(f"{name} filter gradient", gradient(function, 1), (image, kernel, out), dtype)

@@ -13,7 +13,7 @@ from benchmarks.op_cases.case import OpCase, Shape, convolution_gradients, gradi
 def _conv2d(
     name: str, image: Shape, kernel: Shape, strides: int = 1, dilations: int = 1, dtype: tf.DType = tf.float32
 ) -> Iterator[OpCase]:
-    """Yields cases of a convolution with "SAME" padding and of its two gradients."""
+    """Yields cases of a convolution with "SAME" padding, and of both gradients."""
     options: dict[str, Any] = {"strides": strides, "padding": "SAME", "dilations": dilations}
     out = (image[0], -(-image[1] // strides), -(-image[2] // strides), kernel[3])
     gradient = {"strides": [1, strides, strides, 1], "padding": "SAME", "dilations": [1, dilations, dilations, 1]}

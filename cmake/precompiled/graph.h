@@ -1,4 +1,4 @@
-// What most graph passes include.
+// Precompiled header of the graph passes: headers that most passes include.
 #include <functional>
 #include <memory>
 #include <string>

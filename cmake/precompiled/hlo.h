@@ -1,4 +1,4 @@
-// What most passes over HLO include.
+// Precompiled header of the HLO passes: headers that most passes include.
 #include <functional>
 #include <memory>
 #include <string>

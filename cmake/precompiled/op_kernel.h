@@ -1,4 +1,4 @@
-// What most kernels of TensorFlow's ops include.
+// Precompiled header of TensorFlow kernels: headers that most kernels include.
 #include <functional>
 #include <memory>
 #include <string>

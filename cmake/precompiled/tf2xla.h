@@ -1,4 +1,4 @@
-// What most lowerings include.
+// Precompiled header of the lowerings: headers that most lowerings include.
 #include <functional>
 #include <memory>
 #include <string>

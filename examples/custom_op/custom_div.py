@@ -21,9 +21,9 @@ def register_gradient(ops: Any) -> None:
 
 
 def main() -> None:
-    """Finds the number by which 1456 must be divided to give 45.5: Newton's square of the error falls to 0."""
+    """Finds the divisor x with 1456 / x = 45.5 by Newton's method. The squared error falls to 0."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("library", help="what cmake built of examples/custom_op")
+    parser.add_argument("library", help="path of the library that cmake has built")
     ops = load_op_library(parser.parse_args().library)
     register_gradient(ops)
     divisor = tf.Variable([20.0])

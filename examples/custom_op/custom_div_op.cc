@@ -1,4 +1,4 @@
-// CustomDivOp: the quotient of two tensors of one shape, by the kernel div_fwd of the HPU.
+// CustomDivOp: element-wise quotient of two tensors of equal shape, with the HPU's kernel div_fwd.
 #include <habanalabs/hpu_kernel.h>
 
 #include "tensorflow/core/framework/common_shape_fns.h"

@@ -17,7 +17,7 @@ def main() -> None:
     print(habana_device.get_type(), "by plugin", version_getter.get_library_version())
     with tf.device(util.device_name()):
         x = tf.random.stateless_normal([256, 256], [1, 2])
-        step(x)  # compiled
+        step(x)  # compiles the step
         habana_device.reset_peak_memory()
         begin, end = (habana_device.Event(enable_timing=True) for _ in range(2))
         begin.record()
@@ -26,7 +26,7 @@ def main() -> None:
         end.record()
     print(f"10 steps: {begin.elapsed_time(end):.2f} ms")
     memory = habana_device.memory_info()
-    print(f"memory: {memory.in_use} bytes in use, {memory.peak} at most, of {memory.limit}")
+    print(f"memory: {memory.in_use} bytes in use, peak {memory.peak}, limit {memory.limit}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A small network of layers with fused ops, trained with a cyclical learning rate."""
+"""Trains a small network of layers with fused ops, with a cyclical learning rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Keras training with a trace file, the step rate for TensorBoard, and statistics of the HPU."""
+"""Trains a Keras model with a trace file, the step rate for TensorBoard, and statistics of the HPU."""
 
 from __future__ import annotations
 

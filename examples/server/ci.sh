@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A recipe for CI: one device server, two jobs beside each other, each on a module of its own.
+# CI script: starts one device server and two concurrent jobs, each on its own module.
 #   PYTHON=.venv/bin/python examples/server/ci.sh
-# Exit code 0: both jobs ended well and gave their modules back.
+# Exit code 0: both jobs succeeded and released their modules.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-python}
@@ -10,14 +10,14 @@ hpu() { "$python" -m habana_frameworks.tensorflow "$@"; }
 job() { "$python" "examples/$1" "${@:2}"; }
 
 directory=$(mktemp -d)
-# Not by the function, whose process id would be a shell's.
+# Does not use hpu(), because $! would then be the process id of a subshell.
 "$python" -m habana_frameworks.tensorflow serve --modules 2 --listen "unix:$directory/server" &
 server=$!
 trap 'kill "$server" 2>/dev/null; wait "$server" || true; rm -rf "$directory"' EXIT
 
 export HPU_BACKEND=grpc+unix:$directory/server
-until hpu smi -L 2>/dev/null; do # answers as soon as the server does
-  kill -0 "$server" # or it did not start, and has said why
+until hpu smi -L 2>/dev/null; do # succeeds once the server listens
+  kill -0 "$server" # fails if the server has ended; its error is in the output
   sleep 0.5
 done
 
@@ -36,13 +36,13 @@ done
 held() { hpu smi -Q pid --format=csv,noheader | grep -v N/A; }
 
 echo "--- the server afterwards"
-for _ in {1..20}; do # it may notice a moment after a job's end
+for _ in {1..20}; do # the server may release a module with a delay
   held >/dev/null || break
   sleep 0.5
 done
 hpu smi -q
 if held; then
-  echo "a module is still held" >&2
+  echo "a module is still held after the jobs' end (process id above)" >&2
   failed=1
 fi
 exit "$failed"

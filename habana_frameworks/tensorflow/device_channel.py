@@ -45,7 +45,7 @@ def check_address(address: str) -> None:
 
 
 def open_channel(backend: str) -> Any:
-    """Returns a grpc.Channel to the server, with the credentials of HPU_SERVER_…. The first call connects it.
+    """Returns a grpc.Channel to the server, with the credentials of HPU_SERVER_…. Connects at the first call.
 
     Each channel has its own connection, for at most one session.
 
@@ -72,7 +72,7 @@ def open_channel(backend: str) -> Any:
 
 
 def _check_owner(address: str) -> None:
-    """Raises ValueError unless a Unix socket's server runs as this user or root. The plugin makes the same check."""
+    """Raises ValueError unless a Unix socket's server runs as this user or root, like the plugin."""
     if not address.startswith("unix:"):
         return
     with socket.socket(socket.AF_UNIX) as connection:

@@ -47,7 +47,7 @@ def start(
     allow_faults: clients may inject errors with HPU_FAULTS.
     faults: errors injected into every session, as returned by fault_schedule.read().
     recipe_key: at least 32 secret bytes. The server accepts recipes from its clients only if a server with this key
-    signed them. Without a key, the server uses a random one, so later servers refuse the recipes that clients stored.
+    signed them. Without a key, the server uses a random key, so later servers refuse the recipes that clients stored.
     token: secret that clients must send (HPU_SERVER_TOKEN); printable ASCII. Empty: no token needed.
     launch_timeout_seconds: a launch that runs longer ends its session; 0: no limit. None: 0 at a Unix socket, 3600 at
     a port.

@@ -29,7 +29,7 @@ class BackendError(HabanaModuleError):
 
 
 class SettingError(HabanaModuleError):
-    """An environment variable is wrong. Raised if HPU_STRICT_FLAGS is set, or if there is no sensible default."""
+    """An environment variable is wrong. Raised if HPU_STRICT_FLAGS is set or no default can replace the value."""
 
 
 class DeviceError(RuntimeError):

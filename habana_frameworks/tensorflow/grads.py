@@ -1,7 +1,7 @@
 """Gradients of the HPU's fused ops, for programs that call these ops through `habana_ops`.
 
-Other programs do not need these gradients. The graph pass that creates fused ops (docs/developer/patterns.md) runs
-after TensorFlow has built the gradients, and also fuses the gradient ops.
+Programs without such calls do not need these gradients. The graph pass that creates fused ops
+(docs/developer/patterns.md) runs after TensorFlow has built the gradients, and also fuses the gradient ops.
 """
 
 from __future__ import annotations

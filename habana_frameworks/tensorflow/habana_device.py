@@ -26,7 +26,7 @@ class MemoryInfo:
     allocations: int
     # Part of in_use: workspace for the temporaries of recipes.
     workspace: int
-    # Bytes in use as the device itself counts them; 0 if it does not. A PJRT plugin counts its programs' memory too.
+    # Bytes in use according to the device, or 0 if the device does not count. PJRT plugins include memory of programs.
     reported: int
 
 
@@ -68,7 +68,7 @@ def memory_info() -> MemoryInfo:
 def reset_peak_memory() -> None:
     """Resets memory_info().peak to the memory in use.
 
-    Frees the workspace first; the next launch allocates what its recipe needs.
+    Frees the workspace first. The next launch allocates a workspace again.
     """
     c_api.function(plugin_library.handle(), "hpu_memory_reset_peak")()
 

@@ -114,7 +114,7 @@ def _override_symbols() -> None:
 
 
 def _join_horovod() -> None:
-    """Makes hvd.init() form the launcher's job. If hvd.init() was called already, checks the job that it formed."""
+    """Makes hvd.init() form the launcher's job. If a job is already formed, checks its size."""
     _hpu_import_hook.install()
     horovod_start.register_kernel()
     horovod_start.check_if_started()
@@ -151,7 +151,7 @@ def _allow_short_device_names() -> None:
 def _check_backend(plugin: ctypes.CDLL) -> None:
     """Raises BackendError if this build lacks the backend of HPU_BACKEND, or if the backend rejects its settings."""
     error = c_api.read_message(plugin, "hpu_device_info", "DeviceInfo").error
-    # TensorFlow has loaded the plugin already. Without this, it would place ops on the HPU.
+    # TensorFlow has already loaded the plugin, and would place ops on an HPU that the plugin offers.
     plugin.hpu_offer_device(0 if error else 1)
     if error:
         raise errors.BackendError(f"{error} (docs/user/settings.md explains the settings)")

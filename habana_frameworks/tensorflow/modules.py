@@ -34,7 +34,7 @@ def lock_directory() -> pathlib.Path:
 
 
 def holders() -> list[Holder]:
-    """Held modules, sorted by number. A lock file without a lock is left over from a process that has ended."""
+    """Held modules, sorted by number. Skips unlocked lock files, which ended processes have left behind."""
     locked = set(_locked_inodes())
     found = []
     for module, path in _lock_files():
@@ -57,7 +57,7 @@ def _lock_files() -> Iterator[tuple[int, pathlib.Path]]:
 
 
 def _locked_inodes() -> Iterator[int]:
-    """Inodes that some process has locked."""
+    """Inodes of all locked files on this machine."""
     try:
         lines = pathlib.Path("/proc/locks").read_text().splitlines()
     except OSError:

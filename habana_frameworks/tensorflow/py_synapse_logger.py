@@ -1,6 +1,6 @@
 """Log of device activity, with the commands of Gaudi's synapse logger: command("enable"), command("disable").
 
-The log is a trace (docs/tuning/profiling.md). `disable`, `restart` and the end of the program write it to
+The log is a trace (docs/tuning/profiling.md). `disable`, `restart` and the end of the program write the trace to
 `<file_name>.json`. Not thread safe.
 """
 
@@ -67,7 +67,7 @@ class _SynapseLogger:
             try:
                 self.category_mask = int(value, 0)
             except ValueError:
-                raise ValueError(f"category_mask={value} is not a number; expected one such as 0x3") from None
+                raise ValueError(f"category_mask={value} is not a number; expected a number such as 0x3") from None
         else:
             raise ValueError(f"the synapse logger has no command {name}=…; valid: file_name and category_mask")
 

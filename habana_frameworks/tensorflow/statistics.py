@@ -69,7 +69,7 @@ class Placement:
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
-    """Counts since the process started, or since reset(). The last four are sums over clusters and eager ops."""
+    """Counts since the process started, or since reset(). The last four fields are sums over clusters and eager ops."""
 
     clusters: tuple[Cluster, ...]
     eager: Eager

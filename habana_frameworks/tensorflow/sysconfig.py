@@ -19,11 +19,11 @@ def get_lib_dir() -> str:
 
 
 def get_compile_flags() -> list[str]:
-    """Flags to add to those of tf.sysconfig.get_compile_flags()."""
+    """Compiler flags to use in addition to tf.sysconfig.get_compile_flags()."""
     return [f"-I{get_include_dir()}", "-DINCLUDE_FROM_WHEEL=1"]
 
 
 def get_link_flags() -> list[str]:
-    """Flags to add to those of tf.sysconfig.get_link_flags()."""
+    """Linker flags to use in addition to tf.sysconfig.get_link_flags()."""
     found = lib_utils.built_for()
     return [f"-L{get_lib_dir()}", *(f"-l:{path.name}" for path in list(found.values())[-1:])]

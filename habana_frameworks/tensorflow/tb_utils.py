@@ -1,6 +1,6 @@
 """Scalars for TensorBoard: examples per second, time to train, hyperparameters; for Estimators and Keras.
 
-Hooks and callbacks take a `summary_writer`, or create one for `output_dir`.
+Hooks and callbacks use the argument `summary_writer`, or create a writer for `output_dir`.
 """
 
 from __future__ import annotations
@@ -90,8 +90,10 @@ def write_hparams_v2(writer: Any, hparams: Mapping[str, Any]) -> None:
 class ExamplesPerSecondEstimatorHook(tf.compat.v1.train.StepCounterHook):
     """Writes `examples/sec` (with `batch_size`) and `global_step/sec`.
 
-    extra_metrics: further tags, each with its count per step; written as rates. log_global_step: also write the step.
-    verbose: also log the values. tags_to_print: log only these tags.
+    extra_metrics: further tags with their counts per step, written as rates per second.
+    log_global_step: also write the step.
+    verbose: also log the values.
+    tags_to_print: log only these tags.
     """
 
     def __init__(
@@ -225,7 +227,7 @@ class TensorBoardHook(tf.compat.v1.train.SessionRunHook):
         parts = [part.strip() for part in profile_steps.split(",") if part]
         self._bounds = [int(part) for part in parts if part.isdecimal()]
         if parts and (len(parts) != 2 or len(self._bounds) != 2 or self._bounds[0] > self._bounds[1]):
-            raise ValueError(f'profile_steps is "{profile_steps}": must be "first,last", two step numbers')
+            raise ValueError(f'profile_steps="{profile_steps}" is not "first,last", two step numbers such as "10,20"')
         self._output_dir = output_dir or "."
         self._step = 0
         self._profiling = False
@@ -297,7 +299,7 @@ class TimeToTrainEstimatorHook(tf.compat.v1.train.SessionRunHook):
 
     def __init__(self, train_or_eval: str, output_dir: str) -> None:
         if train_or_eval not in ("train", "eval", "predict"):
-            raise ValueError(f'train_or_eval is "{train_or_eval}": must be train, eval or predict')
+            raise ValueError(f'train_or_eval="{train_or_eval}" is not one of train, eval, predict')
         self._what = train_or_eval
         self._output_dir = output_dir
         self._writer: Any = None

@@ -9,7 +9,7 @@ _HPU, _CPU = "/device:HPU:0", "/device:CPU:0"
 
 
 def is_hpu_available() -> bool:
-    """Whether TensorFlow has a visible HPU: load_habana_module() was called, and the program has not hidden it."""
+    """Whether TensorFlow has a visible HPU. Call load_habana_module() first; the program may have hidden the HPU."""
     import tensorflow as tf
 
     return bool(tf.config.get_visible_devices("HPU"))

@@ -10,7 +10,7 @@ namespace hpu {
 
 std::string RandomId() {
   std::string bytes(16, '\0');
-  // getrandom() always returns requests of up to 256 bytes completely, and all supported kernels have it.
+  // getrandom() always serves requests of up to 256 bytes completely. All supported Linux kernels have getrandom().
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) std::abort();
   return absl::BytesToHexString(bytes);
 }

@@ -14,7 +14,7 @@
     }                                                               \
   } while (false)
 
-// Assigns the value of the StatusOr `expression` to `target` (which may declare it), or returns its status.
+// Assigns the value of the StatusOr `expression` to `target`, which may be a declaration. Returns the status on errors.
 #define HPU_ASSIGN_OR_RETURN(target, expression) \
   HPU_ASSIGN_OR_RETURN_IMPL(HPU_STATUS_CONCAT(hpu_status_or_, __LINE__), target, expression)
 #define HPU_ASSIGN_OR_RETURN_IMPL(name, target, expression) \

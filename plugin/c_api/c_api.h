@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-// Bytes owned by the plugin; free them with hpu_buffer_free. data is never null.
+// Bytes allocated by the plugin. Free the buffer with hpu_buffer_free. data is never null.
 typedef struct hpu_buffer {
   char* data;
   size_t size;
@@ -26,7 +26,7 @@ HPU_EXPORT const char* hpu_version(void);
 
 // --- device ---
 
-// The device as an hpu.report.v1.DeviceInfo. Acquires nothing.
+// Describes the device by an hpu.report.v1.DeviceInfo. Does not acquire the device.
 HPU_EXPORT hpu_buffer hpu_device_info(void);
 
 // Device memory, in bytes. Only `limit` is nonzero before the device is acquired.
@@ -36,32 +36,32 @@ typedef struct hpu_memory {
   int64_t limit;
   int64_t allocations;  // number since the process started
   int64_t workspace;    // part of in_use: kept for recipes' temporaries
-  int64_t reported;     // in use as the device itself counts it; 0: it does not count
+  int64_t reported;     // in use according to the device; 0 if the device does not count
 } hpu_memory;
 
 HPU_EXPORT hpu_memory hpu_memory_info(void);
 // Frees the workspace, which the next launch allocates again, and resets `peak` to the memory in use.
 HPU_EXPORT void hpu_memory_reset_peak(void);
 
-// Whether TensorFlow's lists of devices contain the HPU. Call it before TensorFlow makes them; 0 if the device of
-// HPU_BACKEND cannot be used. The default is 1.
+// Sets whether TensorFlow lists the HPU among its devices; the default is 1. Call before TensorFlow lists devices. Pass
+// 0 if the device of HPU_BACKEND cannot be used.
 HPU_EXPORT void hpu_offer_device(int32_t offered);
 
 // Acquires the device if necessary. Returns an absl status code; 0 is OK. `message`, if not null, receives the error
 // text, which is empty on success.
 HPU_EXPORT int32_t hpu_acquire(hpu_buffer* message);
-// Waits for all queued work and reports its first error like hpu_acquire. Does not acquire the device.
+// Waits for all queued work and reports the work's first error like hpu_acquire. Does not acquire the device.
 HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 
-// Interrupts a thread that waits for work of a device server; the device is then lost. Does nothing if no thread waits.
+// Interrupts a thread that waits for a device server. The device is then lost. Does nothing if no thread waits.
 HPU_EXPORT void hpu_interrupt(void);
-// Reports the error of the calling thread's last wait for a tensor like hpu_acquire, and clears it.
+// Reports the error of the calling thread's last wait for a tensor like hpu_acquire, and clears the error.
 HPU_EXPORT int32_t hpu_take_failed_read(hpu_buffer* message);
 
 // Streams of the device; same values as hal::StreamKind (plugin/hal/stream.h).
 enum { HPU_STREAM_COMPUTE = 0, HPU_STREAM_HOST_TO_DEVICE = 1, HPU_STREAM_DEVICE_TO_HOST = 2 };
 
-// A point in a stream's work (plugin/tensorflow/device/timed_event.h). The functions report errors like hpu_acquire.
+// An event on a stream (plugin/tensorflow/device/timed_event.h). The functions report errors like hpu_acquire.
 typedef struct hpu_event hpu_event;
 
 // Acquires the device. `timing`: whether the event records the time at which it is reached. Sets `event` to null on
@@ -81,7 +81,7 @@ HPU_EXPORT int32_t hpu_event_elapsed(const hpu_event* begin, const hpu_event* en
 
 // --- kernels ---
 
-// Statistics of compiling, launching and CPU fallbacks so far, as an hpu.report.v1.Statistics.
+// Statistics of compilations, launches and CPU fallbacks, as an hpu.report.v1.Statistics.
 HPU_EXPORT hpu_buffer hpu_statistics(void);
 // A table of the clusters that were compiled or launched, one per line.
 HPU_EXPORT hpu_buffer hpu_statistics_table(void);
@@ -89,7 +89,7 @@ HPU_EXPORT hpu_buffer hpu_statistics_table(void);
 HPU_EXPORT void hpu_statistics_reset(void);
 
 // Turns recording of all ops of all graphs on or off. Off by default, because recording costs memory and time. Turning
-// it on drops earlier records. Graphs that are already optimised are not recorded.
+// recording on drops earlier records. Graphs that are already optimised are not recorded.
 HPU_EXPORT void hpu_collect_op_records(int32_t collect);
 // The records as an hpu.report.v1.OpRecords.
 HPU_EXPORT hpu_buffer hpu_op_records(void);
@@ -105,7 +105,8 @@ HPU_EXPORT hpu_buffer hpu_recipe_times(void);
 // the remote cache's time-out.
 HPU_EXPORT void hpu_recipe_cache_flush(void);
 // Sets the command line of the process that transfers recipes from and to the remote cache
-// (plugin/recipes/transfer_process.h), as a null-terminated array of words. Without it, the remote cache is not used.
+// (plugin/recipes/transfer_process.h), as a null-terminated array of words. Without a command, the remote cache is not
+// used.
 HPU_EXPORT void hpu_recipe_cache_set_transfer_command(const char* const* command);
 // Stops background compilation permanently and waits for a running compile. Called before the process ends.
 HPU_EXPORT void hpu_stop_compiling(void);
@@ -113,7 +114,7 @@ HPU_EXPORT void hpu_stop_compiling(void);
 // Checks that the first rows of `padded`'s results equal `program`'s results
 // (plugin/compiler/dynamic_shapes/row_independence.h). `program` and `padded` are serialised HloModuleProtos of one
 // function, for `rows` and `padded_rows` rows. Returns an absl status code: 0 if the results are equal, 9
-// (FailedPrecondition) if they may differ; `message` then names the op that mixes rows.
+// (FailedPrecondition) if the results may differ. `message` then names the op that mixes rows.
 HPU_EXPORT int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded,
                                   size_t padded_size, int64_t padded_rows, hpu_buffer* message);
 
@@ -133,13 +134,13 @@ HPU_EXPORT int32_t hpu_compiler_ir(const void* graph, size_t size, const char* f
 
 // All entries, as an hpu.report.v1.RecipeListing. Does not mark entries as used.
 HPU_EXPORT int32_t hpu_store_list(const char* path, hpu_buffer* out);
-// Removes files that were set aside, leftovers of killed processes, and the least recently used entries. The remaining
-// entries have at most `max_bytes` bytes together and were used within the last `max_unused_s` seconds; a negative
-// value sets no limit. Entries that are being read stay. `out` receives an hpu.report.v1.RecipeCleaning.
+// Removes damaged files that were set aside, leftovers of killed processes, and the least recently used entries. The
+// remaining entries have at most `max_bytes` bytes together and were used within the last `max_unused_s` seconds; a
+// negative value sets no limit. Entries that are being read stay. `out` receives an hpu.report.v1.RecipeCleaning.
 HPU_EXPORT int32_t hpu_store_clean(const char* path, int64_t max_bytes, int64_t max_unused_s, hpu_buffer* out);
 // The verified bytes of an entry.
 HPU_EXPORT int32_t hpu_store_read(const char* path, const char* key, hpu_buffer* out);
-// Describes an entry's bytes by an hpu.report.v1.RecipeEntry; fails if they are not an entry of this key.
+// Describes an entry's bytes by an hpu.report.v1.RecipeEntry; fails if the bytes are not an entry of this key.
 HPU_EXPORT int32_t hpu_store_inspect(const char* key, const void* bytes, size_t size, hpu_buffer* out);
 // Verifies an entry and writes it atomically. On success `out` receives an empty text.
 HPU_EXPORT int32_t hpu_store_write(const char* path, const char* key, const void* bytes, size_t size, hpu_buffer* out);
@@ -149,7 +150,7 @@ HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const
 // --- profiling ---
 
 // Starts recording device activity, with the shapes of launches if `detailed`. Returns the recording's number. Several
-// recordings may run at once. Tracing costs nothing while no recording runs.
+// recordings may run concurrently. Tracing costs nothing while no recording runs.
 HPU_EXPORT int32_t hpu_trace_start(int32_t detailed);
 // Ends the recording. Returns a Chrome trace as JSON, empty for an unknown number.
 HPU_EXPORT hpu_buffer hpu_trace_stop(int32_t session);
@@ -162,10 +163,10 @@ HPU_EXPORT void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_n
 // name and a colon; only devices on the same interconnect can form a communicator. Returns an absl status code:
 // Unimplemented if the backend has no collectives. `out` receives the id on success, otherwise the error message.
 HPU_EXPORT int32_t hpu_communicator_id(hpu_buffer* out);
-// Joins a communicator, which then runs the collectives of TensorFlow's group `group_key` on the device. All of the
-// group's ranks call it with the same id; it blocks until all ranks have joined. `names`: the ranks' names in error
-// messages, one per line. `in_calling_order`: whether all ranks issue the group's operations eagerly and in the same
-// order. The device runs the group's broadcasts only in this case. Returns an absl status code and its message.
+// Joins a communicator, which then runs the collectives of TensorFlow's group `group_key` on the device. All ranks of
+// the group must pass the same id. Blocks until all ranks have joined. `names`: the ranks' names in error messages, one
+// per line. `in_calling_order`: whether all ranks issue the group's operations eagerly and in the same order. The
+// device runs the group's broadcasts only in this case. Returns an absl status code and its message.
 HPU_EXPORT int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, int32_t size,
                                          const char* names, int32_t in_calling_order, hpu_buffer* message);
 

@@ -12,7 +12,7 @@
 
 namespace hpu {
 
-// A copy of `text`, to be freed with hpu_buffer_free. A terminating zero byte follows; the size does not count it.
+// A copy of `text`, to be freed with hpu_buffer_free. A terminating zero byte follows, which the size does not include.
 inline hpu_buffer MakeBuffer(absl::string_view text) {
   auto* data = static_cast<char*>(std::malloc(text.size() + 1));
   if (data == nullptr) std::abort();

@@ -23,7 +23,7 @@ absl::StatusOr<tensorflow::GraphDef> Parse(const void* graph, size_t size) {
   tensorflow::GraphDef definition;
   if (!definition.ParseFromArray(graph, static_cast<int>(size))) {
     return absl::InvalidArgumentError(
-        absl::StrCat("cannot parse the graph as a serialised GraphDef (", size, " bytes)"));
+        absl::StrCat("cannot parse the graph (", size, " bytes): expected a serialised GraphDef"));
   }
   return definition;
 }

@@ -30,7 +30,8 @@ absl::Status Import(const void* data, size_t size, tensorflow::FunctionLibraryDe
                     std::unique_ptr<tensorflow::Graph>* graph) {
   tensorflow::GraphDef definition;
   if (!definition.ParseFromArray(data, static_cast<int>(size))) {
-    return tensorflow::errors::InvalidArgument("cannot parse the graph as a serialised GraphDef (", size, " bytes)");
+    return tensorflow::errors::InvalidArgument("cannot parse the graph (", size,
+                                               " bytes): expected a serialised GraphDef");
   }
   TF_RETURN_IF_ERROR(library->AddLibrary(definition.library()));
   *graph = std::make_unique<tensorflow::Graph>(library);

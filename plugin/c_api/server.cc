@@ -22,8 +22,8 @@ absl::StatusOr<control::Options> ReceiveOptions(const files::FileDescriptor& soc
   HPU_ASSIGN_OR_RETURN(const files::Packet first, files::ReceivePacket(socket));
   control::Options options;
   if (!options.ParseFromString(first.bytes)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot parse the fork server's options (", first.bytes.size(), " bytes)"));
+    return absl::InvalidArgumentError(absl::StrCat("cannot parse the fork server's options (", first.bytes.size(),
+                                                   " bytes): expected a serialised hpu.serve.v1.Options"));
   }
   return options;
 }

@@ -10,7 +10,7 @@
 
 namespace hpu {
 
-// Checks the op's shapes, attributes and compile-time constants as its CPU kernel does. OK for ops without a rule.
+// Checks the op's shapes, attributes and compile-time constants like its CPU kernel. Returns OK for ops without a rule.
 absl::Status CheckArguments(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
 // True for an op that sums over windows and has an empty operand, and for the gradient of an empty batch normalization.

@@ -48,7 +48,7 @@ std::string DescribeDynamic(const xla::HloModuleProto& program) {
   return "";
 }
 
-// Whether the elements of a padded array must be moved to come first in row-major order. False if only the outermost
+// Whether the elements of a padded array must move to the front in row-major order. False if only the outermost
 // dimension longer than 1 is padded.
 bool NeedsCompaction(const xla::Shape& shape) {
   int64_t outer = 1;
@@ -69,7 +69,8 @@ xla::XlaOp Compact(xla::XlaOp padded, const xla::Shape& shape, absl::Span<const 
   xla::XlaOp source = xla::Broadcast(xla::Zero(builder, type), {elements});
   int64_t stride = 1;
   for (int64_t d = shape.rank() - 1; d >= 0; --d) {
-    // Past the last element, coordinates of the outermost dimension are out of range; a gather clamps them.
+    // Past the last element, coordinates of the outermost dimension are out of range; a gather clamps these
+    // coordinates.
     const xla::XlaOp size = xla::ConvertElementType(xla::Max(sizes[d], xla::One(builder, xla::S32)), type);
     const xla::XlaOp coordinate = d == 0 ? rest : xla::Rem(rest, size);
     source = xla::Add(source, xla::Mul(coordinate, xla::ConstantR0WithType(builder, type, stride)));

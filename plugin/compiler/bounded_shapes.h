@@ -25,8 +25,9 @@ struct StaticProgram {
 // Whether any array of the program has a dynamic dimension.
 bool HasDynamicShapes(const xla::HloModuleProto& program);
 
-// `program` accepts static arrays and returns a tuple of arrays. Fails with the errors of XLA's dynamic padder.
-// Unimplemented for padded windows over a dynamic dimension, and if the padder leaves dynamic shapes.
+// Rewrites `program`, which accepts static arrays and returns a tuple of arrays. Fails with the errors of XLA's dynamic
+// padder. Fails with UNIMPLEMENTED for padded windows over a dynamic dimension, and if the padder leaves dynamic
+// shapes.
 absl::StatusOr<StaticProgram> RemoveDynamicShapes(const xla::XlaComputation& program);
 
 }  // namespace hpu

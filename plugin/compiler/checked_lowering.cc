@@ -37,7 +37,8 @@ using tensorflow::XlaExpression;
 using tensorflow::XlaOpKernelContext;
 using Shapes = std::vector<PartialTensorShape>;
 
-// tf2xla selects the random number generator by the device's name. XLA:CPU uses Philox, as the CPU kernels do.
+// tf2xla selects the random number generator by the device's name. For XLA:CPU, this is Philox, like in the CPU
+// kernels.
 const char* DeviceOfLowering(absl::string_view op) {
   const bool random = absl::StartsWith(op, "Stateless") || absl::StartsWith(op, "Stateful") ||
                       absl::StartsWith(op, "Rng") || op == "XlaRngBitGenerator";
@@ -73,7 +74,7 @@ class CheckedLowering : public tensorflow::OpKernel {
   }
 
  private:
-  // Converts exceptions to errors: tf2xla calls value() on failed StatusOr results, which throws.
+  // Converts exceptions to errors: tf2xla calls value() on failed StatusOr results, and value() throws.
   template <typename Function>
   absl::Status Guarded(const Function& function) const {
     try {
@@ -111,7 +112,7 @@ class CheckedLowering : public tensorflow::OpKernel {
       if (!shapes[i].AsTensorShape(&known)) {
         return absl::UnimplementedError(absl::StrCat(type_string(), ": the shape of result ", i, " is ",
                                                      shapes[i].DebugString(),
-                                                     " at compile time; give the op inputs of static shape"));
+                                                     " at compile time; use inputs of static shape"));
       }
       TF_RETURN_IF_ERROR(tensorflow::TensorShapeToXLAShape(output_type(i), known, &shape));
       context->SetOutput(i, xla::Zeros(context->builder(), shape));
@@ -123,7 +124,8 @@ class CheckedLowering : public tensorflow::OpKernel {
   absl::Status CheckResult(OpKernelContext* context, int i, const PartialTensorShape& expected) const {
     const tensorflow::Tensor* const output = context->mutable_output(i);
     if (output == nullptr) {
-      return absl::InternalError(absl::StrCat(type_string(), ": the lowering did not set result ", i));
+      return absl::InternalError(absl::StrCat(type_string(), ": the lowering did not set result ", i,
+                                              ". To keep the op on the CPU, set TF_PLACE_ON_CPU=", type_string()));
     }
     const XlaExpression* const result = XlaExpression::CastExpressionFromTensor(*output);
     if (result->kind() != XlaExpression::Kind::kXlaOp) return absl::OkStatus();
@@ -138,7 +140,8 @@ class CheckedLowering : public tensorflow::OpKernel {
     if (same) return absl::OkStatus();
     return absl::UnimplementedError(absl::StrCat(type_string(), " cannot be compiled: its lowering returned ",
                                                  shape.ToString(), " as result ", i, ", expected ",
-                                                 tensorflow::DataTypeString(output_type(i)), expected.DebugString()));
+                                                 tensorflow::DataTypeString(output_type(i)), expected.DebugString(),
+                                                 ". To keep the op on the CPU, set TF_PLACE_ON_CPU=", type_string()));
   }
 
   const std::string activity_;  // names the node in crash messages

@@ -10,21 +10,22 @@ namespace hpu {
 // The lowerings themselves are registered for kUncheckedDevice, the checked lowerings for kCompilationDevice.
 inline constexpr char kUncheckedDevice[] = "XLA_HPU_JIT_UNCHECKED";
 
-// False for internal ops, control flow, calls and tensor lists: ops whose name starts with `_`, ops with function
-// attributes, and ops declared with string or variant operands or with resource results.
+// Whether an op has a checked lowering. False for internal ops (names that start with `_`), and for control flow and
+// calls (ops with function attributes). Also false for ops with string or variant operands or results, or with resource
+// results.
 bool IsChecked(absl::string_view op);
 
 // Registers a checked lowering for kCompilationDevice around the lowering that `unchecked` registers for
 // kUncheckedDevice.
 //
-// The checks refuse arguments that TensorFlow's CPU kernel refuses. Without them, a lowering of tf2xla might end the
-// process, read out of bounds or compute a wrong result. In this order:
+// The checks refuse arguments that TensorFlow's CPU kernel refuses. Without these checks, a lowering of tf2xla might
+// crash the process, read out of bounds or compute a wrong result. The checks run in this order:
 //   1. the op's shape function, with the shapes and compile-time constants of this call
 //   2. rules for arguments that only the CPU kernel refuses (argument_rules.h)
 //   3. empty sums: the result is zero, and the lowering does not run
 //   4. the lowering; its exceptions become errors
 //   5. results must have the op's types and the shape function's shapes
-// A failing op leaves its cluster and runs by its CPU kernel. A jit_compile=True function fails instead.
+// A failing op leaves its cluster, and its CPU kernel runs. A jit_compile=True function fails instead.
 void RegisterCheckedLowering(const tensorflow::KernelDef& unchecked);
 
 }  // namespace hpu

@@ -20,7 +20,7 @@ void RemoveBooleans(tensorflow::KernelDef* kernel) {
   }
 }
 
-// Allows strings, the messages of assertions: tf2xla drops inputs that only assertions use.
+// Allows strings for the messages of assertions. tf2xla drops inputs that only assertions use.
 void AddStrings(tensorflow::KernelDef* kernel, absl::string_view attribute) {
   for (auto& constraint : *kernel->mutable_constraint()) {
     if (constraint.name() != attribute) continue;

@@ -9,15 +9,15 @@ namespace hpu {
 
 inline constexpr char kCompilationDevice[] = "XLA_HPU_JIT";
 
-// True for ops that have a lowering but must not be compiled: the result's size depends on data, the lowering ignores
-// seeds, or errors would be lost.
+// True for ops that have a lowering but must not be compiled. Reasons: the result's size depends on data, the lowering
+// ignores seeds, or errors would be lost.
 bool IsKeptFromCompiler(absl::string_view op);
 
 // True for random ops that must not be compiled. Their CPU kernels run unless a pass rewrites the ops.
 bool DrawsOnHost(absl::string_view op);
 
 // Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows this once per process, before the first
-// tf.function runs, so the plugin calls it when it is loaded. Later calls do nothing. Thread safe.
+// tf.function runs, so loading the plugin calls this function. Later calls do nothing. Thread safe.
 void RegisterLowerings();
 
 }  // namespace hpu

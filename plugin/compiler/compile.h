@@ -22,15 +22,15 @@ absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, 
                                                            const std::vector<ArgumentDescription>& arguments,
                                                            const std::atomic<bool>* cancelled = nullptr);
 
-// Number of the cluster's nodes.
+// Number of nodes in the cluster.
 int64_t CountOps(const ClusterSource& source);
 
-// False if the cluster writes no variable and all its outputs are constants or passed-through resources. Then there is
-// no recipe.
+// Whether the executable needs a recipe. False if the cluster writes no variable and all its outputs are constants or
+// passed-through resources.
 bool Computes(const Executable& executable);
 
-// Sets the recipe of an executable that computes, and the aliased arguments of its updates. Internal if the recipe and
-// the executable differ in their number of arguments.
+// Sets the recipe of an executable that needs a recipe, and the aliased arguments of its updates. Fails with INTERNAL
+// if the recipe and the executable differ in their number of arguments.
 absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* executable);
 
 }  // namespace hpu

@@ -17,7 +17,7 @@ struct CompileTask {
   const std::atomic<bool>* cancelled = nullptr;
   CompileProgress::Scope* progress = nullptr;  // null: no progress is shown
 
-  // Called before each step. `step` must be a string literal. Returns Cancelled or OK.
+  // Called before each step. `step` must be a string literal. Fails with CANCELLED if `cancelled` is true.
   absl::Status Enter(absl::string_view step) const {
     if (progress != nullptr) progress->Enter(step);
     const bool over = cancelled != nullptr && cancelled->load(std::memory_order_relaxed);

@@ -89,7 +89,7 @@ std::string ToText(const hal::TensorSpec& spec) {
   return absl::StrCat(hal::NameOf(spec.dtype), "[", absl::StrJoin(spec.dims, ","), "]");
 }
 
-// The recipe's table, a line for each argument and result.
+// Describes a recipe as text, with a line for each argument and result.
 absl::StatusOr<std::string> DescribeRecipe(hal::Device& device, const ClusterSource& source,
                                            const std::vector<ArgumentDescription>& arguments) {
   TF_ASSIGN_OR_RETURN(const std::shared_ptr<Executable> executable, CompileCluster(device, source, arguments));

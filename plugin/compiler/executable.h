@@ -13,8 +13,8 @@
 
 namespace hpu {
 
-// For each dimension of a result: the index of its size among the program's sizes, or -1 if it is static. Empty for
-// static results.
+// For each dimension of a result: the index of its size among the program's sizes, or -1 for a static dimension. Empty
+// for static results.
 using SizePlaces = std::vector<int>;
 
 // Immutable after compilation; shared by all launches of a signature.
@@ -25,33 +25,33 @@ struct Executable {
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
     tensorflow::TensorShape shape;
     int result = -1;                     // kResult: index of the recipe's result
-    tensorflow::Tensor constant;         // kConstant: its value, in host memory
-    tensorflow::Tensor device_constant;  // kConstant: the same in device memory, shared by all launches
+    tensorflow::Tensor constant;         // kConstant: the value, in host memory
+    tensorflow::Tensor device_constant;  // kConstant: the value in device memory, shared by all launches
     int input = -1;                      // kResource: the input that is passed through
-    SizePlaces sizes;                    // kResult of a dynamic shape: `shape` is its bound; see `sizes_result`
+    SizePlaces sizes;                    // kResult of a dynamic shape: `shape` is the bound; see `sizes_result`
   };
   struct Update {
-    int input = -1;   // the variable's input
+    int input = -1;   // kernel input with the variable's handle
     int result = -1;  // index of the recipe's result
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
     tensorflow::TensorShape shape;
     int aliased_argument = -1;  // the recipe's argument whose memory the result reuses, or -1
-    SizePlaces sizes;           // as in Output
+    SizePlaces sizes;           // like Output::sizes
   };
 
-  std::string name;                           // name of the cluster
-  std::shared_ptr<const hal::Recipe> recipe;  // null if there is nothing to compute
-  std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: its value)
+  std::string name;
+  std::shared_ptr<const hal::Recipe> recipe;  // null if the cluster computes nothing
+  std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: the handle)
   std::vector<Output> outputs;                // one per kernel output
   std::vector<Update> updates;                // variables that the cluster writes
   int sizes = 0;                              // number of dynamic dimensions of all outputs and updates
-  int sizes_result = -1;  // index of the int32 result with the sizes of these dimensions; -1 without any
+  int sizes_result = -1;  // index of the int32 result with the sizes of dynamic dimensions; -1 without any
   // The recipe is compiled for more rows than the inputs and outputs have. Inputs and outputs are the first bytes of
   // the larger arguments and results (padded_recipe.h).
   bool padded = false;
   bool shares_recipe = false;   // with another signature of this cluster
-  double compile_seconds = 0;   // lowering, and code generation or loading
-  double lowering_seconds = 0;  // the part for lowering, needed even for a stored recipe
+  double compile_seconds = 0;   // time of lowering, and of code generation or loading
+  double lowering_seconds = 0;  // time of lowering, needed even for a stored recipe
 };
 
 }  // namespace hpu

@@ -48,7 +48,8 @@ struct Inputs {
   std::vector<std::optional<Tensor>> values;
   std::vector<std::unique_ptr<HandleShapes>> handles;
 
-  // `keeps_variables`: false if the op may change a variable's shape; then the shape function does not see that shape.
+  // `keeps_variables`: false if the op may change a variable's shape. This hides variable shapes from the shape
+  // function.
   void Add(const XlaExpression& input, bool constant, bool keeps_variables, xla::Client* client) {
     shapes.push_back(ShapeOf(input));
     values.push_back(input.kind() == XlaExpression::Kind::kConstant ? input.constant_value() : std::nullopt);
@@ -65,7 +66,7 @@ struct Inputs {
   }
 };
 
-// ResourceExhausted for an array larger than the address space.
+// Fails with RESOURCE_EXHAUSTED for an array larger than the address space.
 absl::Status CheckSize(const PartialTensorShape& shape, tensorflow::DataType dtype) {
   tensorflow::TensorShape known;
   if (!shape.AsTensorShape(&known)) return absl::OkStatus();
@@ -106,7 +107,7 @@ absl::StatusOr<std::vector<PartialTensorShape>> InferShapes(const tensorflow::Op
 
   Inputs inputs;
   // Lowerings through MLIR (MatrixDiag) call other lowerings without an XlaCompiler. The constant inputs of such a call
-  // are kConstant expressions, which need no client to be resolved.
+  // are kConstant expressions, which are resolved without a client.
   xla::Client* const client = context->compiler() == nullptr ? nullptr : context->compiler()->client();
   const bool keeps_variables = !absl::StartsWith(kernel.type_string(), "AssignVariable");
   for (int i = 0; i < kernel.num_inputs(); ++i) {

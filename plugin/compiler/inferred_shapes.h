@@ -12,8 +12,9 @@
 namespace hpu {
 
 // One shape per result; sizes that the shape function cannot infer are unknown. `constants` are the indices of the
-// compile-time constants among the inputs. Fails with the shape function's error. InvalidArgument for a result whose
-// number of elements overflows int64; ResourceExhausted for a result larger than the address space.
+// compile-time constants among the inputs. Fails with the shape function's error. Fails with INVALID_ARGUMENT for a
+// result whose number of elements overflows int64, and with RESOURCE_EXHAUSTED for a result larger than the address
+// space.
 absl::StatusOr<std::vector<tensorflow::PartialTensorShape>> InferShapes(const tensorflow::OpKernel& kernel,
                                                                         const std::vector<int>& constants,
                                                                         int graph_def_version,

@@ -15,14 +15,14 @@
 
 namespace hpu {
 
-// One argument of a cluster as the compiler sees it.
+// Kind, dtype, shape and known value of one argument of a cluster.
 struct ArgumentDescription {
   enum class Kind { kParameter, kConstant, kVariable };
   Kind kind = Kind::kParameter;
-  tensorflow::DataType dtype = tensorflow::DT_INVALID;  // of a variable: its value's
-  tensorflow::TensorShape shape;                        // of a variable: its value's
-  tensorflow::Tensor constant;                          // kConstant: in host memory
-  bool initialized = true;                              // kVariable
+  tensorflow::DataType dtype = tensorflow::DT_INVALID;  // of a variable: dtype of its value
+  tensorflow::TensorShape shape;                        // of a variable: shape of its value
+  tensorflow::Tensor constant;                          // kConstant: the value, in host memory
+  bool initialized = true;                              // kVariable: whether the variable has a value
 };
 
 // Input of Lower: a function of the library, or a single op if `node` is set. Borrowed pointers.
@@ -38,13 +38,13 @@ struct ClusterSource {
 
 struct Lowered {
   hal::Program program;
-  Executable executable;  // all but the recipe
+  Executable executable;  // without the recipe
 };
 
-// Thread safe. The program has static shapes only; the executable describes the sizes of dynamic results. Fails with
-// tf2xla's errors, which name the node at fault. Unimplemented for results whose size depends on data, unless the
-// source allows them, and for results that cannot leave a program (tensor lists). A crash in tf2xla becomes an error
-// that satisfies containment::IsCrash.
+// Translates a cluster to HLO. The program has static shapes only; the executable describes the sizes of dynamic
+// results. Fails with tf2xla's errors, which name the failing node. Fails with UNIMPLEMENTED for results whose size
+// depends on data, unless the source allows dynamic results. Also fails with UNIMPLEMENTED for results that cannot
+// leave a program (tensor lists). A crash in tf2xla becomes an error that satisfies containment::IsCrash. Thread safe.
 absl::StatusOr<Lowered> Lower(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments);
 
 }  // namespace hpu

@@ -9,7 +9,7 @@
 
 namespace hpu {
 
-// Unlike XlaOpKernelContext::InputShape, returns an error if the shape is unknown.
+// The shape of an input. Unlike XlaOpKernelContext::InputShape, returns an error if the shape is unknown.
 inline absl::StatusOr<tensorflow::TensorShape> OperandShape(tensorflow::XlaOpKernelContext* context, int input) {
   return context->InputExpression(input).GetShape();
 }

@@ -25,7 +25,7 @@ RecipeCache& RecipeCache::Get() {
 absl::StatusOr<recipes::Key> KeyOf(const hal::Device& device, const hal::Program& program) {
   recipe::v1::Ingredients ingredients;
   TF_ASSIGN_OR_RETURN(*ingredients.mutable_program(), recipes::CanonicalForm(program));
-  // The scheme alone: pjrt:cuda and pjrt:/path may be one plugin, which the target names.
+  // Uses only the scheme: pjrt:cuda and pjrt:/path may be one plugin, which the compiler target identifies.
   const std::vector<std::string> backend = absl::StrSplit(device.info().backend, absl::MaxSplits(':', 1));
   ingredients.set_backend(backend.front());
   ingredients.set_target(device.info().compiler_target);

@@ -1,4 +1,4 @@
-// RecipeCache: the recipes of this process in memory, keyed by what they compute, in front of the disk cache.
+// RecipeCache: in-memory cache of this process's recipes, keyed by program, in front of the disk cache.
 #ifndef HPU_PLUGIN_COMPILER_RECIPE_CACHE_H_
 #define HPU_PLUGIN_COMPILER_RECIPE_CACHE_H_
 
@@ -24,9 +24,9 @@
 namespace hpu {
 
 // Clusters that differ only in names share a recipe: retraced functions, Sessions over one graph, eager ops of several
-// models. Each program is compiled once: threads that need a recipe wait while it is compiled, and processes with a
-// common disk cache (disk_cache.h) wait for each other. Failures are not kept. A full shard (kCapacity / kShards
-// entries) drops its recipes without other users. Thread safe; never destroyed.
+// models. Each program is compiled once. Other threads that need the recipe wait, and processes with a common disk
+// cache (disk_cache.h) wait for each other. Failures are not kept. A full shard (kCapacity / kShards entries) drops
+// recipes that have no other users. Thread safe; never destroyed.
 class RecipeCache {
  public:
   static RecipeCache& Get();
@@ -34,8 +34,8 @@ class RecipeCache {
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> FindOrCompile(hal::Device& device, const hal::Program& program,
                                                                    const CompileTask& task = {});
 
-  // The key's recipe, or null if it is not in memory. Waits for no compilation and takes no lock that a compilation
-  // holds. Lookups do not wait for each other, whether for one key or for different keys.
+  // The key's recipe, or null if the recipe is not in memory. Never waits for a compilation, and acquires no lock that
+  // a compilation holds. Concurrent lookups do not wait for each other, even for one key.
   std::shared_ptr<const hal::Recipe> Find(const recipes::Key& key);
 
   // All recipes in memory, except recipes that are being compiled or loaded.
@@ -75,7 +75,7 @@ class RecipeCache {
   Counters counters_;
 };
 
-// The cache key of a recipe of `program` for `device`. InvalidArgument if the program does not parse.
+// The cache key of a recipe of `program` for `device`. Fails with INVALID_ARGUMENT if the program does not parse.
 absl::StatusOr<recipes::Key> KeyOf(const hal::Device& device, const hal::Program& program);
 
 }  // namespace hpu

@@ -36,7 +36,7 @@ Registry& GetRegistry() {
   return *registry;
 }
 
-// What "auto" stands for: the first scheme that finds a device on this machine, else the backend of the highest
+// The spec that "auto" selects: the first scheme that finds a device on this machine, else the backend of the highest
 // priority. The caller holds the registry's mutex.
 std::string AutoSpec(const Registry& registry) {
   for (const auto& [name, scheme] : registry.schemes) {

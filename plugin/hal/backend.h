@@ -16,8 +16,8 @@
 namespace hpu::hal {
 
 struct AcquireOptions {
-  std::optional<int> module_id;  // HLS_MODULE_ID: this module and no other
-  std::vector<int> visible;      // HABANA_VISIBLE_MODULES: one of these; empty: any
+  std::optional<int> module_id;  // HLS_MODULE_ID: only this module is allowed
+  std::vector<int> visible;      // HABANA_VISIBLE_MODULES: allowed modules; empty: all
   uint64_t memory_bytes = 0;     // HPU_MEMORY_MB; 0: the backend's default
   // The caller has already claimed `module_id`, so the backend claims no module.
   bool is_claimed = false;
@@ -31,41 +31,42 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual absl::string_view name() const = 0;
-  // Number of modules of this machine or server, free or held. Acquires nothing.
+  // Number of modules of this machine or server, free or held. Acquires no module.
   virtual absl::StatusOr<int> ModuleCount() = 0;
   // The DeviceInfo::compiler_target that a device would have if it were acquired now. Unimplemented if the target is
-  // known only after a device is acquired. Acquires nothing.
+  // known only after a device is acquired. Acquires no module.
   virtual absl::StatusOr<std::string> CompilerTarget() {
-    return absl::UnimplementedError(
-        absl::StrCat("the ", name(), " backend knows its compiler target only after it has acquired a device"));
+    return absl::UnimplementedError(absl::StrCat(
+        "the ", name(), " backend has no compiler target before a device is acquired; acquire a device first"));
   }
   // Compiles without a device. Returns a serialised recipe, like Recipe::Serialize. May take seconds. Unimplemented if
-  // compilation requires an acquired device. Acquires nothing.
+  // compilation requires an acquired device. Acquires no module.
   virtual absl::StatusOr<std::string> Compile(const Program& program) {
-    return absl::UnimplementedError(
-        absl::StrCat("program '", program.name, "': the ", name(), " backend cannot compile without a device"));
+    return absl::UnimplementedError(absl::StrCat("program '", program.name, "': the ", name(),
+                                                 " backend cannot compile without a device; acquire a device first"));
   }
   // The optimised program, from which the backend generates code, as a serialised xla::HloModuleProto. Fails with the
-  // errors of Compile; Unimplemented if the backend does not expose its optimised program. Acquires nothing.
+  // errors of Compile. Unimplemented if the backend does not expose its optimised program. Acquires no module.
   virtual absl::StatusOr<std::string> OptimizedProgram(const Program& program) {
     return absl::UnimplementedError(
-        absl::StrCat("program '", program.name, "': the ", name(), " backend cannot return its optimised program"));
+        absl::StrCat("program '", program.name, "': the ", name(),
+                     " backend cannot return its optimised program; use the emulator backend"));
   }
-  // Acquires the first free module that `options` allows. Unavailable if all are held; the message names the holders
-  // (process id and command) and the remedy.
+  // Acquires the first free module that `options` allows. Unavailable if all allowed modules are held. The message
+  // names the holders (process id and command) and the remedy.
   virtual absl::StatusOr<std::unique_ptr<Device>> Acquire(const AcquireOptions& options) = 0;
 };
 
 // The backend that `spec` (the value of HPU_BACKEND) names. InvalidArgument for an unknown name; the message lists the
-// known ones. Backends live as long as the process.
+// known names. Backends live as long as the process.
 absl::StatusOr<Backend*> GetBackend(absl::string_view spec);
 
-// Called by each backend during static initialisation; `factory` runs at the first GetBackend of `name`. "auto" selects
+// Called by each backend during static initialisation. `factory` runs at the first GetBackend of `name`. "auto" selects
 // the registered backend of the highest priority, unless a scheme finds a device.
 using BackendFactory = std::unique_ptr<Backend> (*)();
 bool RegisterBackend(const char* name, int priority, BackendFactory factory);
-// Registers a factory for all specs "<scheme>:…"; it receives the whole spec. `find_device`, which may be null, returns
-// the spec of a device on this machine for "auto", or an empty string.
+// Registers a factory for all specs "<scheme>:…". The factory receives the whole spec. `find_device`, which may be
+// null, returns the spec of a device on this machine for "auto", or an empty string.
 using SchemeFactory = std::unique_ptr<Backend> (*)(absl::string_view spec);
 using DeviceFinder = std::string (*)();
 bool RegisterScheme(const char* scheme, SchemeFactory factory, DeviceFinder find_device = nullptr);

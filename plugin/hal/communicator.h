@@ -30,7 +30,7 @@ struct Elements {
 };
 
 struct CommunicatorOptions {
-  // Returned by Device::CreateCommunicatorId on rank 0; the caller distributes it to the other ranks.
+  // Result of Device::CreateCommunicatorId on rank 0. The caller distributes the id to the other ranks.
   std::string id;
   int rank = 0;  // 0 … size - 1
   int size = 1;  // number of ranks
@@ -43,8 +43,8 @@ struct CommunicatorOptions {
 };
 
 // Created by Device::CreateCommunicator in every participating process. All ranks call the same operations in the same
-// order. Calls queue work on the stream and return. Invalid addresses, counts and ranks fail at once with
-// InvalidArgument; errors of peers and of the network become errors of the stream. Elements have type `dtype`. Source
+// order. Calls queue work on the stream and return. Invalid addresses, counts and ranks fail immediately with
+// InvalidArgument. Errors of peers and of the network become errors of the stream. Elements have type `dtype`. Source
 // and destination may be the same address if their sizes are equal.
 //
 // One thread at a time. Must not outlive the Device; destruction waits for queued work.
@@ -75,7 +75,7 @@ class Communicator {
                                int peer) = 0;
 
   // Operations between BeginGroup and EndGroup start together. Without a group, two ranks that exchange data may
-  // deadlock, because each rank's Receive waits for its Send.
+  // deadlock, because a rank's Receive starts only after the same rank's Send has ended.
   virtual absl::Status BeginGroup() = 0;
   virtual absl::Status EndGroup() = 0;
 

@@ -21,12 +21,12 @@
 namespace hpu::hal {
 
 struct DeviceInfo {
-  std::string backend;          // "emulator"
-  std::string type;             // what habana_device.get_type() returns: "GAUDI2"
+  std::string backend;          // name of the backend: "emulator"
+  std::string type;             // result of habana_device.get_type(): "GAUDI2"
   std::string description;      // for display: "emulated Gaudi, module 0"
   int module_id = 0;            // 0 … modules - 1
   uint64_t memory_bytes = 0;    // all device memory
-  std::string compiler_target;  // what recipes depend on (CPU features, card generation, backend version)
+  std::string compiler_target;  // properties that recipes depend on (CPU features, card generation, backend version)
 };
 
 struct MemoryInfo {
@@ -37,7 +37,7 @@ struct MemoryInfo {
 // Utilisation of the device, for monitoring (`hpu smi`).
 struct DeviceUsage {
   uint64_t memory_bytes = 0;  // device memory that holds data
-  uint64_t busy_ns = 0;       // total run time of launches, including running ones
+  uint64_t busy_ns = 0;       // total run time of launches, including running launches
 };
 
 // Held exclusively by this process until destroyed. All objects created from the device must be destroyed before the
@@ -59,7 +59,7 @@ class Device {
   virtual MemoryInfo memory_info() const = 0;
   // Zeros if the backend does not measure utilisation. May take milliseconds.
   virtual DeviceUsage usage() const { return {}; }
-  // Elapsed time of the oldest running launch. Zero if the backend does not measure it.
+  // Elapsed time of the oldest running launch. Zero if the backend does not measure run times.
   virtual std::chrono::nanoseconds longest_launch() { return {}; }
 
   // `bytes` > 0. Contents are undefined.
@@ -72,13 +72,14 @@ class Device {
   virtual absl::StatusOr<std::unique_ptr<Stream>> CreateStream(StreamKind kind) = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
 
-  // Compiles on the calling thread; may take seconds. Several threads may compile at once.
+  // Compiles on the calling thread; may take seconds. Several threads may compile concurrently.
   virtual absl::StatusOr<std::shared_ptr<const Recipe>> Compile(const Program& program) = 0;
-  // Inverse of Recipe::Serialize. InvalidArgument if the bytes are damaged or of another format, FailedPrecondition if
-  // they belong to another target.
+  // Inverse of Recipe::Serialize. InvalidArgument if the bytes are damaged or of another format. FailedPrecondition if
+  // the recipe belongs to another target.
   virtual absl::StatusOr<std::shared_ptr<const Recipe>> LoadRecipe(absl::string_view name, absl::string_view bytes) = 0;
 
-  // Id for a new communicator; only one of its processes calls this. Unimplemented if the backend has no collectives.
+  // Id for a new communicator. Only one process of the communicator calls this function. Unimplemented if the backend
+  // has no collectives.
   virtual absl::StatusOr<std::string> CreateCommunicatorId() = 0;
   // Blocks until all ranks have called CreateCommunicator.
   virtual absl::StatusOr<std::unique_ptr<Communicator>> CreateCommunicator(const CommunicatorOptions& options) = 0;

@@ -22,8 +22,8 @@ class HostResults {
   virtual ~HostResults() = default;
 
   // Allows addresses of mapped host memory in LaunchArguments::results, except for results that alias an argument. By
-  // default, host addresses are refused: clients of a device server send result addresses, and must not reach the
-  // server's memory.
+  // default, host addresses are refused, because clients of a device server send result addresses. Clients must not
+  // reach the server's memory.
   virtual void TakeHostResults() = 0;
 
  protected:
@@ -43,27 +43,27 @@ class Interruptible {
   Interruptible() = default;
 };
 
-// Frees the memory behind ranges of device memory before their Memory is destroyed. Thread safe.
+// Frees ranges of device memory before the owning Memory is destroyed. Thread safe.
 class FreedRanges {
  public:
   virtual ~FreedRanges() = default;
 
-  // The caller will not read the present contents of the range again; they are undefined from now on. Queued work may
-  // still use the range. Devices whose addresses are names of buffers free the buffers.
+  // The caller will not read the range again until new data are written, so the contents become undefined. Queued work
+  // may still use the range. A device whose addresses are names of buffers frees the buffers.
   virtual void RangeFreed(DeviceAddress address, uint64_t bytes) = 0;
 
  protected:
   FreedRanges() = default;
 };
 
-// Records what the device does: its kernels and copies, with their times. One record at a time. Thread safe.
+// Records the activity of the device: kernels and copies, with times. One record at a time. Thread safe.
 class ActivityRecorder {
  public:
   virtual ~ActivityRecorder() = default;
 
-  // Begins a record. `options`: a serialised tensorflow.ProfileOptions. FailedPrecondition if one is running.
+  // Begins a record. `options`: a serialised tensorflow.ProfileOptions. FailedPrecondition if a record is running.
   virtual absl::Status StartRecord(absl::string_view options) = 0;
-  // Ends the record, and returns it as a serialised tensorflow.profiler.XSpace.
+  // Ends the record and returns a serialised tensorflow.profiler.XSpace.
   virtual absl::StatusOr<std::string> TakeRecord() = 0;
 
  protected:
@@ -72,8 +72,8 @@ class ActivityRecorder {
 
 // Properties and optional interfaces of a device; null: not supported. The interfaces live as long as the device.
 struct DeviceTraits {
-  // Stream::CopyToDevice has read its source when it returns, and MapHost costs nothing. So callers may reuse the
-  // source at once and need no bounce buffer.
+  // Stream::CopyToDevice has read the source on return, and MapHost costs nothing. Callers may therefore reuse the
+  // source immediately and need no bounce buffer.
   bool copies_are_staged = false;
   HostResults* host_results = nullptr;
   Interruptible* interruptible = nullptr;

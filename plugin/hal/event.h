@@ -7,8 +7,9 @@
 
 namespace hpu::hal {
 
-// Recorded by Stream::Record. Recording again moves the event; waits queued before still refer to the earlier point. An
-// event that was never recorded counts as reached. An event may be destroyed while streams wait for it. Thread safe.
+// Recorded by Stream::Record. Recording again moves the event. Waits that are already queued still refer to the earlier
+// point. An event that was never recorded counts as reached. An event may be destroyed while streams wait for it.
+// Thread safe.
 class Event {
  public:
   virtual ~Event() = default;
@@ -18,7 +19,7 @@ class Event {
 
   // True once all work queued before Record has ended. Returns the work's error if it failed.
   virtual absl::StatusOr<bool> Query() const = 0;
-  // Blocks until all work queued before Record has ended; returns the work's error, if any.
+  // Blocks until all work queued before Record has ended. Returns the work's error, if any.
   virtual absl::Status Synchronize() const = 0;
 
  protected:

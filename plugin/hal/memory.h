@@ -8,8 +8,8 @@
 
 namespace hpu::hal {
 
-// The destructor frees the range after all queued work that uses it has ended, so it may block. Thread safe. Must not
-// outlive its Device.
+// The destructor frees the range after all queued work on the range has ended, so the destructor may block. Thread
+// safe. Must not outlive its Device.
 class Memory {
  public:
   virtual ~Memory() = default;

@@ -23,21 +23,21 @@ struct Program {
 // A result of a recipe.
 struct ResultSpec {
   TensorSpec spec;
-  // The argument whose memory this result reuses, or -1. The caller passes the same address for both.
+  // The argument whose memory this result reuses, or -1. The caller passes the same address for argument and result.
   int32_t aliased_argument = -1;
 };
 
 // Run time of one instruction of a recipe, over all launches.
 struct InstructionTime {
-  std::string instruction;  // its name in the backend's program
+  std::string instruction;  // name of the instruction in the backend's program
   std::string kind;         // "loop fusion", "dot"; for a kernel call, the kernel's name
   std::string op;           // op in the graph (the last one of several); empty if unknown
   std::string op_type;      // type of `op`
   double seconds = 0;
 };
 
-// A compiled program, ready to be launched on the device that compiled or loaded it. Immutable and thread safe; streams
-// keep a recipe alive while its launches are queued.
+// A compiled program, ready to be launched on the device that compiled or loaded it. Immutable and thread safe. Streams
+// keep a recipe alive while launches of the recipe are queued.
 class Recipe {
  public:
   virtual ~Recipe() = default;
@@ -48,11 +48,11 @@ class Recipe {
   virtual const std::string& name() const = 0;
   virtual const std::vector<TensorSpec>& arguments() const = 0;
   virtual const std::vector<ResultSpec>& results() const = 0;
-  // Bytes of scratch device memory that a launch needs; 0 for none. Its contents are not preserved between launches.
+  // Bytes of scratch device memory that a launch needs; 0 for none. The contents are not preserved between launches.
   virtual uint64_t workspace_bytes() const = 0;
   // The recipe as bytes for Device::LoadRecipe, on devices with the same compiler_target.
   virtual absl::StatusOr<std::string> Serialize() const = 0;
-  // Size of Serialize's result in bytes, without producing it; 0 if Serialize fails.
+  // Size of Serialize's result in bytes, computed without serialisation; 0 if Serialize fails.
   virtual uint64_t serialized_bytes() const = 0;
   // Run times in execution order. Empty unless the backend times instructions (HPU_EMULATOR_PROFILE).
   virtual std::vector<InstructionTime> times() const { return {}; }

@@ -22,15 +22,15 @@ enum class StreamKind { kCompute, kHostToDevice, kDeviceToHost };
 struct LaunchArguments {
   absl::Span<const DeviceAddress> arguments;  // one per Recipe::arguments(); 0 only for an argument of 0 bytes
   absl::Span<const DeviceAddress> results;    // one per Recipe::results(); the argument's address if aliased
-  DeviceAddress workspace = 0;                // of Recipe::workspace_bytes() bytes; 0 if there are none
+  DeviceAddress workspace = 0;  // Recipe::workspace_bytes() bytes of memory; 0 if the recipe needs no workspace
 };
 
-// All calls queue work and return. Invalid arguments fail at once with InvalidArgument, which names the value and the
-// bound. The queue is bounded: a call blocks while the queue is full. Work runs in the order of the calls. Several
+// All calls queue work and return. Invalid arguments fail immediately with InvalidArgument, which names the value and
+// the bound. The queue is bounded: a call blocks while the queue is full. Work runs in the order of the calls. Several
 // threads may queue.
 //
-// Errors of running work: after the first one, the stream skips all later work with that error, until Synchronize()
-// reports and clears it. Events recorded meanwhile pass the error on to their waiters, including other streams.
+// Errors of running work: after the first error, the stream skips all later work with this error until Synchronize()
+// returns and clears the error. Events recorded in between pass the error on to waiters, including other streams.
 // Callbacks always run. Launch errors name the recipe.
 //
 // Destruction waits for queued work.
@@ -58,12 +58,12 @@ class Stream {
   virtual absl::Status Record(Event& event) = 0;
   // Later work waits for the point at which `event` was last recorded.
   virtual absl::Status Wait(const Event& event) = 0;
-  // Runs `callback` once all earlier work has ended, with the stream's error, if any. It runs on a thread of the
-  // backend, or on the calling thread if the earlier work has already ended. So the caller must not hold a lock that
-  // the callback acquires. The callback must not block and must not call the HAL.
+  // Runs `callback` once all earlier work has ended, with the stream's error, if any. The callback runs on a thread of
+  // the backend, or on the calling thread if the earlier work has already ended. The caller must therefore not hold a
+  // lock that the callback acquires. The callback must not block and must not call the HAL.
   virtual absl::Status AddCallback(std::function<void(absl::Status)> callback) = 0;
 
-  // Blocks until all work queued so far has ended; returns the stream's error and clears it.
+  // Blocks until all work queued so far has ended. Returns and clears the stream's error.
   virtual absl::Status Synchronize() = 0;
 
  protected:

@@ -9,13 +9,13 @@
 namespace hpu::hal {
 
 // An address in a device's memory. 0 is "no address". On every backend, device addresses are in a range that this
-// process has reserved without access rights, so host code that dereferences one by mistake faults.
+// process has reserved without access rights. Host code that dereferences a device address by mistake therefore faults.
 using DeviceAddress = uint64_t;
 
 // Every device allocation starts at a multiple of this many bytes (SynapseAI: ADDRESS_ALIGNMENT_SIZE).
 inline constexpr uint64_t kDeviceAlignment = 128;
 
-// Element types of recipe arguments and results. Values are stable: they are stored in serialised recipes.
+// Element types of recipe arguments and results. Values are stable, because serialised recipes contain the values.
 enum class DataType : uint8_t {
   kInvalid = 0,
   kFloat32 = 1,

@@ -10,14 +10,14 @@
 
 namespace hpu {
 
-// What determines the size of an op's results.
+// Origin of the sizes of an op's results.
 enum class ResultSize {
   kShapes,   // operand shapes and constants
   kBounded,  // values, up to a bound known from shapes; such a result must not leave its cluster
   kData,     // values
 };
 
-// Whether and how an op draws random numbers.
+// Source of an op's random numbers.
 enum class RandomNumbers {
   kNone,
   kSeeded,  // from generator state in the kernel, initialised from seed attributes; compiled code would ignore the
@@ -25,17 +25,17 @@ enum class RandomNumbers {
   kOther,   // an operand holds the state or key; compiled code draws different numbers than the CPU kernel
 };
 
-// When the compiler may lower an op that has a lowering.
+// Condition for the use of an op's lowering in compilations.
 enum class CompilePolicy {
   kAlways,
-  kJitOnly,  // only in jit_compile functions, where stock TensorFlow also loses errors and draws XLA's numbers
+  kJitOnly,  // only in jit_compile functions, where stock TensorFlow also loses errors and uses XLA's random numbers
   kNever,
 };
 
-// How an op that has a lowering runs outside clusters.
+// Execution of an op with a lowering outside clusters.
 enum class EagerPolicy {
   kCompiled,
-  kCpu,  // by the CPU kernel, because compiled code lacks its errors or random numbers
+  kCpu,  // by the CPU kernel, because compiled code lacks the kernel's errors or random numbers
 };
 
 // Checks of operands and attributes that tf2xla's lowerings lack (plugin/compiler/argument_rules.h).
@@ -69,11 +69,12 @@ struct IndexedOp {
   bool resource = false;  // `bound` is the handle of a variable
   Kind kind = Kind::kIndex;
   const char* axis = nullptr;  // input or attribute that selects the bounding dimension; null: dimension 0
-  bool sizes = false;          // true: the bound is the value of `bound`; false: its shape
+  bool sizes = false;          // true: the value of `bound` is the bound; false: the shape of `bound`
   bool needs_check = true;     // false: functions inside clusters may contain the op without a check
 };
 
-// A condition on an op's values. If they violate it, the CPU kernel fails, but compiled code returns a result.
+// A condition on an op's values. If the values violate the condition, the CPU kernel fails, but compiled code returns a
+// result.
 struct ValueRule {
   enum class Test {
     kNonzero,      // no element of the input is 0
@@ -93,14 +94,14 @@ struct ValueRule {
   bool host_safe = true;                                       // false: the CPU kernel would write out of bounds
 };
 
-// Inputs and outputs that are feature maps. The attribute data_format is their layout.
+// Inputs and outputs that are feature maps. The op's attribute data_format holds the layout of all feature maps.
 struct FeatureMaps {
   std::vector<int> arrays;       // inputs that are feature maps
   std::vector<int> shapes;       // inputs with one entry for each dimension of a feature map
   const char* output = nullptr;  // name of the output that is a feature map; null: none
 };
 
-// How an op's int64 and float64 tensors become int32 and float32.
+// Conversion of an op's int64 and float64 tensors to int32 and float32.
 struct NarrowingRule {
   enum class Role { kResult, kCarried, kOperand };
   const char* attribute = nullptr;  // name of the type attribute
@@ -116,7 +117,7 @@ struct OpFacts {
                               // is empty. tf2xla's lowerings and the CPU kernels mishandle empty operands
   bool keeps_values = false;  // result 0 contains only values of input 0
   bool only_reads = false;    // stateful, but without side effects
-  bool loses_error = false;   // its CPU kernel may fail or print, which compiled code cannot
+  bool loses_error = false;   // the CPU kernel may fail or print, which compiled code cannot
   ResultSize result_size = ResultSize::kShapes;
   RandomNumbers random = RandomNumbers::kNone;
   CompilePolicy compile = CompilePolicy::kAlways;

@@ -14,8 +14,9 @@
 namespace hpu::passes {
 namespace {
 
-// Whether a Session runs the graph by partial_run, which feeds and fetches in several steps. Its feeds are Recv nodes.
-// A cluster could wait for a feed that the client provides only after fetching another result of the same cluster.
+// Whether a Session runs the graph by partial_run, which feeds and fetches tensors in several steps. The feeds are Recv
+// nodes. A cluster could wait forever for a feed, because the client may send the feed only after fetching another
+// result of the cluster.
 bool RunsInParts(const tensorflow::Graph& graph) {
   return absl::c_any_of(graph.op_nodes(), [](const tensorflow::Node* node) {
     bool client = false;
@@ -23,7 +24,7 @@ bool RunsInParts(const tensorflow::Graph& graph) {
   });
 }
 
-// Whether placement refused any node.
+// Whether the placement pass refused any node (kRefusalAttr).
 bool AnyRefused(const tensorflow::Graph& graph) {
   return absl::c_any_of(graph.op_nodes(),
                         [](const tensorflow::Node* node) { return node->attrs().Find(kRefusalAttr) != nullptr; });

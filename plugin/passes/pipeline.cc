@@ -32,7 +32,7 @@ namespace {
 struct Pass {
   std::string_view name;
   absl::Status (*run)(PassContext*);
-  bool for_clusters = true;  // false: runs even without clusters, because it changes results
+  bool for_clusters = true;  // false: runs even without clusters, because the pass changes results
 };
 
 absl::Status AddChecks(PassContext* context) {

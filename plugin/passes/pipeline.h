@@ -18,7 +18,7 @@ std::vector<std::string> PassNames();
 // pass, and fills the report. After an error, the graph and the library may be partially rewritten.
 absl::Status RunPasses(PassContext* context);
 
-// Runs the pass `name`. Fails with NOT_FOUND if there is no such pass.
+// Runs the pass `name`. Fails with NOT_FOUND if no pass has this name.
 absl::Status RunPass(PassContext* context, std::string_view name);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// Mark of programs whose results must be the same in every run.
+// Determinism: a mark for programs whose results must be equal in every run.
 #ifndef HPU_PLUGIN_PROGRAM_DETERMINISM_H_
 #define HPU_PLUGIN_PROGRAM_DETERMINISM_H_
 
@@ -9,7 +9,7 @@ namespace hpu {
 inline constexpr char kDeterministicAttribute[] = "hpu_deterministic";
 
 // Backends whose code may add in a varying order compile a marked program differently. The mark is part of the program,
-// and so of its recipe's key.
+// and therefore of the recipe's key.
 inline void RequireDeterminism(xla::HloModuleProto* program) {
   (*program->mutable_frontend_attributes()->mutable_map())[kDeterministicAttribute] = "true";
 }

@@ -35,9 +35,9 @@ inline constexpr char kPlacesGradient[] = "places";
 // size that are inside the image.
 // - "maxima": the largest sum of a pixel and its filter element in each window. A sum counts only if it is greater
 //   than the lowest finite number; NaN never counts. If no sum counts, the maximum is the lowest finite number.
-// - "input" and "filter": the gradient of a maximum goes to the first pixel, in row-major order, that produced it.
-//   If no sum counts, it goes to the first filter element, and to the pixel at the window's start or the first pixel
-//   after the start that is inside the image, if any.
+// - "input" and "filter": the gradient of a maximum is added to the pixel, or the filter element, of the maximal sum.
+//   If several sums are maximal, the first pixel in row-major order counts. If no sum counts, the gradient is added to
+//   the first filter element, and to the first pixel inside the image at or after the window's start, if any.
 inline constexpr char kDilation[] = "dilation";
 inline constexpr char kDilationMaxima[] = "maxima";
 inline constexpr char kDilationInputGradient[] = "input";

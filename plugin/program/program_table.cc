@@ -61,8 +61,9 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::
   hal::TensorSpec spec;
   spec.dtype = DataTypeOf(shape.element_type());
   if (spec.dtype == hal::DataType::kInvalid) {
-    return absl::UnimplementedError(
-        absl::StrCat(what, " has the unsupported element type ", xla::PrimitiveType_Name(shape.element_type())));
+    return absl::UnimplementedError(absl::StrCat(what, " has the unsupported element type ",
+                                                 xla::PrimitiveType_Name(shape.element_type()),
+                                                 "; use bool, an integer, float or complex type"));
   }
   for (int i = 0; i < shape.is_dynamic_dimension_size(); ++i) {
     if (shape.is_dynamic_dimension(i)) {
@@ -74,8 +75,8 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::
   for (int64_t dim : shape.dimensions()) {
     if (dim < 0) return absl::InvalidArgumentError(absl::StrCat(what, " has a dimension of negative size ", dim));
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, ": a dimension of size ", dim, " makes the array exceed 2^64 bytes"));
+      return absl::InvalidArgumentError(absl::StrCat(what, ": a dimension of size ", dim,
+                                                     " makes the array exceed 2^64 bytes; use smaller dimensions"));
     }
     spec.dims.push_back(dim);
   }
@@ -101,7 +102,8 @@ absl::Status ReadAliases(const xla::HloModuleProto& module, ProgramTable* table)
     if (table->results[result].spec.bytes != table->arguments[argument].bytes) {
       return absl::InvalidArgumentError(absl::StrCat("input/output alias of result ", result, " and parameter ",
                                                      argument, ": sizes differ (", table->results[result].spec.bytes,
-                                                     " and ", table->arguments[argument].bytes, " bytes)"));
+                                                     " and ", table->arguments[argument].bytes,
+                                                     " bytes); alias only arrays of equal size"));
     }
     table->results[result].aliased_argument = static_cast<int32_t>(argument);
   }

@@ -20,10 +20,11 @@ struct ProgramTable {
   std::vector<hal::ResultSpec> results;    // one per element of the entry's tuple
 };
 
-// Fails with INVALID_ARGUMENT unless the entry's parameters are arrays, its result is a tuple of arrays, and its
+// Fails with INVALID_ARGUMENT unless the entry's parameters are arrays, the result is a tuple of arrays, and the
 // aliases are valid. Fails with UNIMPLEMENTED for dynamic dimensions and element types that no backend supports.
 absl::StatusOr<ProgramTable> MakeProgramTable(const xla::HloModuleProto& module);
-// The same for a hal::Program's serialised xla::HloModuleProto. `name` is the program's name in error texts.
+// Like MakeProgramTable, for a hal::Program's serialised xla::HloModuleProto. `name` is the program's name in error
+// texts.
 absl::StatusOr<ProgramTable> ParseProgramTable(absl::string_view name, absl::string_view hlo);
 
 }  // namespace hpu

@@ -14,7 +14,7 @@ namespace hpu::recipes {
 // Removes temporary and lock files that no process has locked. Ignores errors. Returns the number of files removed.
 int RemoveLeftovers(const StoreDirectory& directory);
 
-// Removes entries that were set aside as damaged. Returns their number.
+// Removes entries that were set aside as damaged. Returns the number of files removed.
 int RemoveDamaged(const StoreDirectory& directory);
 
 struct EvictionLimits {
@@ -23,10 +23,10 @@ struct EvictionLimits {
 };
 
 struct Eviction {
-  int entries = 0;  // removed
+  int entries = 0;  // number of removed entries
   int64_t bytes = 0;
-  int in_use = 0;     // entries over the limits that stayed because they are being read
-  bool busy = false;  // another process is evicting; nothing was removed here
+  int in_use = 0;     // entries over the limits that stayed because of active readers
+  bool busy = false;  // another process is evicting; no entry was removed
 };
 
 // Removes the least recently used entries until the rest is within the limits. Fails if an entry cannot be removed, for

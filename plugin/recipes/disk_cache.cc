@@ -40,7 +40,7 @@ bool Equal(const StoreSettings& a, const StoreSettings& b) {
          a.lock_timeout == b.lock_timeout;
 }
 
-// Whether loading failed because of the bytes, not because of the device's state.
+// Whether loading failed because of the recipe's bytes, not because of the device's state.
 bool IsOfTheRecipe(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
 }
@@ -96,7 +96,7 @@ std::shared_ptr<RemoteCache> DiskCache::CurrentRemote() {
     WarnOnce(
         &warned_of_command_,
         "HPU_RECIPE_CACHE_REMOTE is ignored: transfers require the path of the Python interpreter, but sys.executable "
-        "is empty; set it before load_habana_module()");
+        "is empty; set sys.executable before load_habana_module()");
     return nullptr;
   }
   settings.command = transfer_command_;
@@ -117,9 +117,9 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, co
   lookup.claim.store = CurrentStore();
   if (lookup.claim.store == nullptr) {
     if (!flags::RecipeCacheRemote().empty()) {
-      WarnOnce(
-          &warned_of_path_,
-          "HPU_RECIPE_CACHE_REMOTE is ignored because it requires a local cache directory: set TF_RECIPE_CACHE_PATH");
+      WarnOnce(&warned_of_path_,
+               "HPU_RECIPE_CACHE_REMOTE is ignored, because the remote cache requires a local directory: set "
+               "TF_RECIPE_CACHE_PATH");
     }
     return lookup;
   }
@@ -133,8 +133,8 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, co
     if (!IsOfTheRecipe(recipe.status())) return lookup;
     lookup.claim.store->SetAside(key, recipe.status().message());
     found = lookup.claim.store->FindOrClaim(key, name, cancelled);
-    // Another process may have compiled the recipe meanwhile. If the device refuses that entry as well, the recipe is
-    // compiled here without a claim.
+    // Another process may have stored a new entry in between. If the device refuses the new entry as well, the recipe
+    // is compiled here without a claim.
     if (found.payload.has_value()) {
       recipe = device.LoadRecipe(name, *found.payload);
       if (recipe.ok()) lookup.recipe = *std::move(recipe);
@@ -187,7 +187,8 @@ void DiskCache::WriteJobs() {
       const bool stored = job->claim.store->Put(job->key, job->metadata, *payload, std::move(job->claim.lock));
       if (stored) Upload(job->key, *job->claim.store);
     } else {
-      Warn(absl::StrCat(job->recipe->name(), ": the recipe cannot be cached: ", payload.status().message()));
+      Warn(absl::StrCat(job->recipe->name(),
+                        ": the recipe is not cached, because it cannot be serialised: ", payload.status().message()));
     }
     job.reset();
     absl::MutexLock lock(&mutex_);

@@ -1,4 +1,4 @@
-// DiskCache: the recipe store at TF_RECIPE_CACHE_PATH, the remote cache behind it, and the threads that write to both.
+// DiskCache: the recipe store at TF_RECIPE_CACHE_PATH, the remote cache, and the threads that write to both caches.
 #ifndef HPU_PLUGIN_RECIPES_DISK_CACHE_H_
 #define HPU_PLUGIN_RECIPES_DISK_CACHE_H_
 
@@ -21,8 +21,8 @@
 
 namespace hpu::recipes {
 
-// Settings are read at each call, because programs set the path after loading and may change it. Thread safe; never
-// destroyed.
+// Settings are read at each call, because programs set the path after loading and may change the path. Thread safe;
+// never destroyed.
 class DiskCache {
  public:
   // The right to compile, and the store for the result.
@@ -31,26 +31,26 @@ class DiskCache {
     Claim lock;
   };
   struct Lookup {
-    std::shared_ptr<const hal::Recipe> recipe;  // null: the caller compiles it
+    std::shared_ptr<const hal::Recipe> recipe;  // null: the caller compiles the recipe
     bool is_remote = false;                     // the recipe comes from the remote cache
     CompileClaim claim;
   };
 
   static DiskCache& Get();
 
-  // Loads the recipe, or waits for the right to compile it (recipe_store.h). The wait ends when `cancelled`, if not
-  // null, becomes true. Sets aside an entry that the device refuses. If there is no local recipe, tries the remote
-  // cache (remote_cache.h) and stores a recipe from there locally.
+  // Loads the recipe, or waits for the right to compile the recipe (recipe_store.h). The wait ends when `cancelled`, if
+  // not null, becomes true. Sets aside an entry that the device refuses. If there is no local recipe, tries the remote
+  // cache (remote_cache.h) and stores a downloaded recipe locally.
   Lookup FindOrClaim(hal::Device& device, const Key& key, const std::string& name,
                      const std::atomic<bool>* cancelled = nullptr);
 
-  // Stores the recipe in the background, then uploads it. The claim is held until the recipe is on disk. Does nothing
-  // if the cache is read-only or the compilation took less than HPU_RECIPE_CACHE_MIN_COMPILE_MS.
+  // Stores the recipe in the background, then uploads the recipe. The claim is held until the recipe is on disk. Does
+  // nothing if the cache is read-only or the compilation took less than HPU_RECIPE_CACHE_MIN_COMPILE_MS.
   void Store(const Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
              CompileClaim claim);
 
-  // Waits until all recipes are stored, then for uploads, at most for the remote cache's time-out. Returns at once in a
-  // forked child, because the parent stores the recipes.
+  // Waits until all recipes are stored, then for uploads, at most for the remote cache's time-out. Returns immediately
+  // in a forked child, because the parent stores the recipes.
   void Flush() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Sets the command line of the transfer process (transfer_process.h).

@@ -83,7 +83,7 @@ absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
         absl::StrCat("the file has ", file_bytes, " bytes; a recipe has at most ", kMaxEntryBytes));
   }
   if (header.substr(0, kMagic.size()) != kMagic)
-    return absl::InvalidArgumentError(absl::StrCat("not a recipe file: it does not begin with ", kMagic));
+    return absl::InvalidArgumentError(absl::StrCat("not a recipe file: the file does not begin with ", kMagic));
   const uint32_t version = absl::little_endian::Load32(header.data() + 8);
   if (version != kFormatVersion) {
     return absl::InvalidArgumentError(
@@ -105,7 +105,7 @@ absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
   TF_RETURN_IF_ERROR(CheckHeader(bytes.substr(0, kHeaderBytes), bytes.size()));
   const Digest digest = Sha256({bytes.substr(0, bytes.size() - kChecksumBytes)});
   if (AsText(digest) != bytes.substr(bytes.size() - kChecksumBytes)) {
-    return absl::InvalidArgumentError("its checksum is wrong");
+    return absl::InvalidArgumentError("the checksum is wrong");
   }
   const Sizes sizes = SizesOf(bytes);
   absl::string_view rest = bytes.substr(kHeaderBytes);

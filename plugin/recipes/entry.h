@@ -27,12 +27,12 @@ namespace hpu::recipes {
 
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kHeaderBytes = 40;
-// Maximum size of an entry's file. Limits the memory for reading it, because a sparse file can have any size.
+// Maximum size of an entry's file. Limits the memory of a read, because a sparse file can have any size.
 inline constexpr uint64_t kMaxEntryBytes = uint64_t{2} << 30;
 
-// Cache key of a recipe: everything that the recipe was compiled from, and a hash of it.
+// Cache key of a recipe: all inputs of the compilation, and a hash of these inputs.
 struct Key {
-  std::string ingredients;  // serialised
+  std::string ingredients;  // serialised recipe::v1::Ingredients
   std::string name;         // SHA-256 of `ingredients`, 64 hexadecimal digits
 
   static Key Of(const recipe::v1::Ingredients& ingredients);

@@ -105,7 +105,7 @@ class DiskFaultsTest : public ::testing::Test {
     std::filesystem::remove_all(settings_.path);
   }
 
-  // Looks the recipe up like a program and, if it is missing, "compiles" and stores it. Returns whether it was found.
+  // Looks the recipe up like a program. "Compiles" and stores a missing recipe. Returns whether the recipe was found.
   bool Run() {
     RecipeStore::Lookup lookup = store_.FindOrClaim(SomeKey(), "cluster");
     if (lookup.payload.has_value()) {

@@ -32,7 +32,7 @@ constexpr int kMaxPayload = 200'000;
 // Smaller than all entries together, so that workers evict constantly.
 constexpr int64_t kMaxBytes = 400'000;
 constexpr absl::Duration kLongestRound = absl::Milliseconds(40);
-// A worker without progress for this time hangs: its waits take milliseconds.
+// A worker without progress for this time hangs, because regular waits take milliseconds.
 constexpr absl::Duration kHang = absl::Seconds(60);
 
 enum class Phase { kBetween, kFinding, kCompiling, kStoring };
@@ -57,7 +57,7 @@ Key KeyOf(int number) {
   return Key::Of(ingredients);
 }
 
-// The same payload for a key each time; sizes differ between keys.
+// Returns the same payload for a key at each call. Sizes differ between keys.
 std::string PayloadOf(int number) {
   std::mt19937 random(number);
   std::string payload(random() % kMaxPayload, '\0');
@@ -65,7 +65,7 @@ std::string PayloadOf(int number) {
   return payload;
 }
 
-// Looks recipes up forever; "compiles" and stores missing ones.
+// Looks recipes up forever. "Compiles" and stores missing recipes.
 [[noreturn]] void Work(const StoreSettings& settings, unsigned seed, Progress* progress) {
   std::vector<Key> keys;
   std::vector<std::string> payloads;
@@ -126,7 +126,7 @@ class KillsTest : public ::testing::Test {
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "worker ended by itself: " << status;
     pids_[worker] = 0;
   }
-  // Every worker makes progress: none waits for a dead one.
+  // Expects that every worker makes progress, so no worker waits for a killed worker.
   void ExpectProgress() {
     for (int worker = 0; worker < kWorkers; ++worker) {
       const int64_t before = shared_->workers[worker].operations;
@@ -146,7 +146,7 @@ class KillsTest : public ::testing::Test {
       const absl::StatusOr<std::string> verified = ReadEntry(*directory, key.name);
       const RecipeStore::Lookup loaded = store->FindOrClaim(key, "");
       EXPECT_EQ(verified.ok(), loaded.payload.has_value()) << verified.status();
-      // Entries are put in place whole, never in parts.
+      // Entries are renamed into place complete, never in parts.
       EXPECT_TRUE(verified.ok() || absl::IsNotFound(verified.status())) << verified.status();
       if (loaded.payload.has_value()) EXPECT_EQ(*loaded.payload, PayloadOf(number));
     }

@@ -26,27 +26,27 @@ struct Contents {
 // the entry.
 absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes);
 
-// The bytes of an entry that passes Inspect, without marking it as used. InvalidArgument also if `key` is not a key's
-// name.
+// Returns the bytes of an entry that passes Inspect. Does not mark the entry as used. InvalidArgument also if `key` is
+// not the name of a key.
 absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view key);
 
-// Puts an entry in place if it passes Inspect.
+// Writes an entry atomically if the entry passes Inspect.
 absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view key, absl::string_view bytes);
 
 struct ListedEntry {
   std::string key;
-  int64_t bytes = 0;  // of the file
+  int64_t bytes = 0;  // size of the file
   int64_t used = 0;   // seconds since 1970; exact to a minute
   absl::StatusOr<Contents> contents;
 };
 
 struct Listing {
-  std::vector<ListedEntry> entries;  // by key
+  std::vector<ListedEntry> entries;  // sorted by key
   std::vector<std::string> damaged;  // files that were set aside
   std::vector<std::string> pending;  // lock and temporary files, in use or left behind
 };
 
-// Reads every entry completely. Leaves out entries that are removed meanwhile.
+// Reads every entry completely. Omits entries that are removed during the call.
 absl::StatusOr<Listing> List(const StoreDirectory& directory);
 
 }  // namespace hpu::recipes

@@ -47,7 +47,7 @@ std::string NameOf(const xla::HloInstructionProto& instruction, size_t position)
   return absl::StrCat(instruction.opcode(), " (instruction ", position, ")");
 }
 
-// The fields that differ, on one line; empty if none does.
+// The fields that differ, on one line; empty for equal fields.
 std::string FieldDifferences(const xla::HloInstructionProto& before, const xla::HloInstructionProto& now) {
   std::string report;
   google::protobuf::util::MessageDifferencer differencer;

@@ -65,7 +65,7 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
     if (waited >= settings_.lock_timeout) {
       warn_(absl::StrCat(name, ": ", Describe(holder), " has been compiling this recipe for more than ",
                          absl::FormatDuration(settings_.lock_timeout),
-                         " (HPU_RECIPE_LOCK_TIMEOUT_S); this process compiles it as well"));
+                         " (HPU_RECIPE_LOCK_TIMEOUT_S); this process compiles the recipe as well"));
       counters_.misses.fetch_add(1, std::memory_order_relaxed);
       return {};
     }
@@ -123,7 +123,7 @@ std::optional<Claim> RecipeStore::TryClaim(const StoreDirectory& directory, cons
   const std::string name = LockName(key.name);
   while (true) {
     absl::StatusOr<FileDescriptor> file = directory.OpenLockFile(name);
-    if (absl::IsNotFound(file.status())) return std::nullopt;  // the directory was removed meanwhile
+    if (absl::IsNotFound(file.status())) return std::nullopt;  // the directory was removed after Open()
     if (!file.ok()) {
       WarnNotKept(file.status());
       return Claim();
@@ -157,18 +157,19 @@ bool RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl
 bool RecipeStore::PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim) {
   if (settings_.read_only) return false;
   if (settings_.max_bytes > 0 && static_cast<int64_t>(bytes.size()) > settings_.max_bytes) {
-    WarnOnce("bound", absl::StrCat(name, ": the recipe has ", bytes.size(), " bytes, more than the limit of ",
-                                   settings_.max_bytes,
-                                   " bytes for the whole cache; it is not cached (raise HPU_RECIPE_CACHE_MAX_MB)"));
+    WarnOnce(
+        "bound",
+        absl::StrCat(name, ": the recipe has ", bytes.size(), " bytes, more than the limit of ", settings_.max_bytes,
+                     " bytes for the whole cache; the recipe is not cached (raise HPU_RECIPE_CACHE_MAX_MB)"));
     return false;
   }
   if (bytes.size() > kMaxEntryBytes) {
     WarnOnce("entry", absl::StrCat(name, ": the recipe has ", bytes.size(), " bytes, more than the maximum of ",
-                                   kMaxEntryBytes, "; it is not cached (lower HPU_MAX_CLUSTER_SIZE)"));
+                                   kMaxEntryBytes, "; the recipe is not cached (lower HPU_MAX_CLUSTER_SIZE)"));
     return false;
   }
   absl::Status status = Write(key, bytes);
-  if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed meanwhile
+  if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed during the write
   if (!status.ok()) {
     WarnNotKept(status);
     return false;
@@ -190,8 +191,11 @@ absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
   if (const absl::StatusOr<Eviction> eviction = Evict(directory, {settings_.max_bytes}); eviction.ok()) {
     counters_.evicted.fetch_add(eviction->entries);
   } else {
-    WarnOnce("evict",
-             absl::StrCat(eviction.status().message(), "; the directory may grow beyond HPU_RECIPE_CACHE_MAX_MB"));
+    WarnOnce(
+        "evict",
+        absl::StrCat(
+            eviction.status().message(),
+            "; the directory may grow beyond HPU_RECIPE_CACHE_MAX_MB: remove old entries or repair the directory"));
   }
   return absl::OkStatus();
 }
@@ -199,7 +203,7 @@ absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
 void RecipeStore::WarnNotKept(const absl::Status& status) {
   WarnOnce("not kept", absl::StrCat(status.message(),
                                     "; recipes are compiled but not cached: repair the directory or set "
-                                    "TF_RECIPE_CACHE_PATH to another one"));
+                                    "TF_RECIPE_CACHE_PATH to another directory"));
 }
 
 void RecipeStore::WarnOnce(const std::string& kind, const std::string& message) {

@@ -24,12 +24,12 @@ namespace hpu::recipes {
 
 struct StoreSettings {
   std::string path;
-  bool read_only = false;  // the directory is not changed, and no lock is taken
+  bool read_only = false;  // the directory is not changed, and no lock is acquired
   int64_t max_bytes = 0;   // limit for all entries together; 0: none
   absl::Duration lock_timeout = absl::Minutes(10);
 };
 
-// Counts since the process started; read and written without a lock.
+// Counts since the process started. Read and written without a lock.
 struct StoreCounters {
   std::atomic<int64_t> hits{0};
   std::atomic<int64_t> misses{0};
@@ -40,7 +40,7 @@ struct StoreCounters {
   std::atomic<int64_t> wait_microseconds{0};
 };
 
-// The right to compile one recipe. While it exists, other processes wait for the entry. Movable.
+// The right to compile one recipe. While a claim exists, other processes wait for the entry. Movable.
 class Claim {
  public:
   // A claim without a lock, if the directory is read-only or cannot be locked: every process may compile.
@@ -50,7 +50,8 @@ class Claim {
 
  private:
   struct Held {
-    // Removes the lock file while it is locked. A process that locks the removed file detects the removal and retries.
+    // Removes the lock file while the file is locked. A process that locks the removed file detects the removal and
+    // retries.
     ~Held() { directory.Remove(lock_name).IgnoreError(); }
 
     StoreDirectory directory;
@@ -60,8 +61,8 @@ class Claim {
   std::unique_ptr<Held> held_;
 };
 
-// Methods never make the program fail: each problem with the directory or an entry is reported once, as readable text,
-// and handled as a miss. Thread safe, but one process must not look up a key on two threads at once (RecipeCache
+// Problems with the directory or an entry never fail a method. Each problem is reported once, as readable text, and
+// handled as a miss. Thread safe, but two threads of a process must not look up one key concurrently (RecipeCache
 // ensures this).
 class RecipeStore {
  public:
@@ -78,9 +79,9 @@ class RecipeStore {
     Claim claim;                         // without a payload: the right to compile
   };
 
-  // Returns the recipe or the right to compile it. While another process holds the right, waits at most lock_timeout;
-  // then the caller compiles without a lock. Returns neither if `cancelled`, unless null, becomes true. `name`: name
-  // of the cluster, for messages.
+  // Returns the recipe or the right to compile the recipe. While another process holds the right, waits at most
+  // lock_timeout. After this time the caller compiles without a lock. Returns neither if `cancelled`, unless null,
+  // becomes true. `name`: name of the cluster, for messages.
   Lookup FindOrClaim(const Key& key, absl::string_view name, const std::atomic<bool>* cancelled = nullptr);
 
   // Stores a recipe, then releases the claim. Evicts other entries if the cache exceeds max_bytes. Returns whether the
@@ -98,16 +99,16 @@ class RecipeStore {
   const StoreSettings& settings() const { return settings_; }
 
  private:
-  // The payload of the entry, or nothing.
+  // Returns the payload of the entry; nullopt if no usable entry exists.
   std::optional<std::string> Find(const StoreDirectory& directory, const Key& key);
-  // Puts the entry in place. Evicts other entries if the cache exceeds max_bytes.
+  // Writes the entry atomically. Evicts other entries if the cache exceeds max_bytes.
   absl::Status Write(const Key& key, absl::string_view bytes);
   void Refuse(const StoreDirectory& directory, const Key& key, absl::string_view reason);
   // Locks the key's lock file. Returns nullopt if another process holds the lock (`holder` then describes that
   // process), or if the directory was removed.
   std::optional<Claim> TryClaim(const StoreDirectory& directory, const Key& key, files::LockHolder* holder);
   void WarnOnce(const std::string& kind, const std::string& message);
-  // Warns that recipes are not cached. Only the first failure of a store is reported, whichever operation failed.
+  // Warns that recipes are not cached. Only the first failure of a store is reported, for all operations together.
   void WarnNotKept(const absl::Status& status);
   // Removes leftovers of killed processes: once, and again after the directory was recreated.
   void CleanOnce(const StoreDirectory& directory);

@@ -129,7 +129,7 @@ std::string RemoteCache::HandleFailures(const absl::StatusOr<TransferReply>& rep
     counters_.failures.fetch_add(1, std::memory_order_relaxed);
     WarnOnce("failed", absl::StrCat("the remote cache ", settings_.url,
                                     " failed: ", reply.ok() ? reply->bytes : reply.status().message(), "; after ",
-                                    kMaxRemoteFailures, " failures this process stops using it"));
+                                    kMaxRemoteFailures, " failures this process stops using the remote cache"));
   }
   return reply.ok() ? reply->outcome : "failed";
 }

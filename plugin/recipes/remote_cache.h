@@ -1,4 +1,4 @@
-// RemoteCache: recipes shared by the machines of a team, behind each machine's local directory.
+// RemoteCache: recipe cache shared by several machines, used after each machine's local directory.
 #ifndef HPU_PLUGIN_RECIPES_REMOTE_CACHE_H_
 #define HPU_PLUGIN_RECIPES_REMOTE_CACHE_H_
 
@@ -30,12 +30,12 @@ struct RemoteSettings {
   std::string key_file;    // file with the secret that signs entries
   std::string token_file;  // empty: no bearer token
   bool read_only = false;  // no uploads
-  absl::Duration timeout;  // of one transfer
+  absl::Duration timeout;  // limit of one transfer
 
   bool operator==(const RemoteSettings& other) const;
 };
 
-// Since the process started.
+// Counts since the process started.
 struct RemoteCounters {
   std::atomic<int64_t> hits{0};
   std::atomic<int64_t> misses{0};
@@ -44,9 +44,9 @@ struct RemoteCounters {
   std::atomic<int64_t> failures{0};  // transfers that failed
 };
 
-// Methods never make the program fail, and return within the time-out. An error is reported once, and the recipe is
+// Errors never fail a method, and all methods return within the time-out. An error is reported once, and the recipe is
 // compiled locally. The storage is not used after kMaxRemoteFailures failed transfers, nor in a forked child. The
-// transfer process verifies signatures; this class verifies entries. Thread safe.
+// transfer process verifies signatures. This class verifies entries. Thread safe.
 class RemoteCache {
  public:
   // `warn` is called on any thread. `counters` must outlive the cache.
@@ -55,8 +55,8 @@ class RemoteCache {
   // Loads a payload. InvalidArgument and FailedPrecondition mean that the entry is unusable.
   using Load = std::function<absl::Status(absl::string_view payload)>;
 
-  // Downloads the key's entry, verifies it and calls `load` with its payload. Returns the entry's bytes if `load`
-  // succeeds. `name`: name of the cluster, for messages.
+  // Downloads and verifies the key's entry, and calls `load` with the entry's payload. Returns the entry's bytes if
+  // `load` succeeds. `name`: name of the cluster, for messages.
   std::optional<std::string> Fetch(const Key& key, absl::string_view name, const Load& load);
 
   // Uploads the entry in the file `path`. Does nothing if the file is gone.
@@ -66,8 +66,8 @@ class RemoteCache {
   const RemoteSettings& settings() const { return settings_; }
 
  private:
-  // A transfer process that starts on demand. Transfers run one at a time; a transfer waits for its turn until its
-  // deadline.
+  // A transfer process that starts on demand. Transfers run one at a time. A transfer waits for earlier transfers until
+  // the deadline.
   class Channel {
    public:
     absl::StatusOr<TransferReply> Call(const std::vector<std::string>& command, absl::string_view verb,

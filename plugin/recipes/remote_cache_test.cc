@@ -1,4 +1,5 @@
-// Tests of RemoteCache with a shell script as transfer process; tests/recipes/test_remote_cache.py runs the real one.
+// Tests of RemoteCache with a shell script as transfer process; tests/recipes/test_remote_cache.py runs the real
+// process.
 #include "plugin/recipes/remote_cache.h"
 
 #include <sys/wait.h>
@@ -35,7 +36,7 @@ class RemoteCacheTest : public ::testing::Test {
   }
   ~RemoteCacheTest() override { std::filesystem::remove_all(base_); }
 
-  // A cache whose transfer process runs `reply` for each request and records the request's verb.
+  // Returns a cache whose transfer process runs `reply` for each request and records the request's verb.
   RemoteCache Open(const std::string& reply) {
     settings_.command = {"sh", "-c",
                          absl::StrCat("while read verb key size; do head -c $size > /dev/null; echo $verb >> ", base_,
@@ -50,7 +51,7 @@ class RemoteCacheTest : public ::testing::Test {
     std::ofstream(absl::StrCat(base_, "/entry"), std::ios::binary) << bytes;
     return absl::StrCat("echo found ", bytes.size(), " >&0; cat ", base_, "/entry >&0");
   }
-  // The payload that Fetch loads; empty if it loads none.
+  // Returns the payload that Fetch loads; empty if Fetch loads no payload.
   std::string Fetch(RemoteCache& cache, const std::string& program, const absl::Status& status = absl::OkStatus()) {
     std::string loaded;
     cache.Fetch(KeyOf(program), "cluster_0", [&](absl::string_view payload) {
@@ -109,7 +110,7 @@ TEST_F(RemoteCacheTest, EntryThatTheDeviceDoesNotTakeIsRefused) {
   EXPECT_EQ(counters_.refused, 1);
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(absl::StrContains(warnings_[0], "of another format")) << warnings_[0];
-  // An error of the device says nothing about the entry.
+  // An error of the device does not make the entry unusable.
   Fetch(cache, "one", absl::InternalError("the device is lost"));
   EXPECT_EQ(counters_.refused, 1);
   EXPECT_EQ(counters_.hits, 0);

@@ -13,9 +13,9 @@
 
 namespace hpu::recipes {
 
-// The run-time dtypes and shapes of a cluster's arguments, the values of its compile-time constants, and which
-// variables are initialised, in argument order. Equal signatures of one cluster share a recipe. Built at every launch;
-// reusing an object avoids allocations.
+// Contains, in argument order, the run-time dtypes and shapes of a cluster's arguments, the values of compile-time
+// constants, and marks of uninitialised variables. Equal signatures of one cluster share a recipe. Built at every
+// launch. Reusing an object avoids allocations.
 class Signature {
  public:
   void AddParameter(tensorflow::DataType dtype, const tensorflow::TensorShape& shape) {

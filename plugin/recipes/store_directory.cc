@@ -44,7 +44,7 @@ absl::Status MakeDirectories(const std::string& path) {
   }
 }
 
-// FailedPrecondition if the file is not trusted. Root is trusted, since root can write any file anyway.
+// FailedPrecondition if the file is not trusted. Root is trusted, because root can write any file.
 absl::Status CheckTrust(const struct stat& info, const std::string& path) {
   if (info.st_uid != geteuid() && info.st_uid != 0) {
     return absl::FailedPreconditionError(absl::StrCat(path, " is owned by user ", info.st_uid,
@@ -76,7 +76,7 @@ bool ReadRest(int fd, size_t done, std::string* bytes) {
     if (got == 0) break;
     done += got;
   }
-  bytes->resize(done);  // shorter if the file was truncated meanwhile: parsing refuses it
+  bytes->resize(done);  // shorter after a concurrent truncation, which parsing detects
   return true;
 }
 

@@ -17,19 +17,19 @@
 namespace hpu::recipes {
 
 // The directory may be removed and recreated at any time, so no state is kept between operations. Names never contain a
-// slash. Errors name the file: FailedPrecondition (another user could have written it), NotFound, ResourceExhausted
+// slash. Errors name the file: FailedPrecondition (another user may have written the file), NotFound, ResourceExhausted
 // (disk full) or Unavailable (all other system errors).
 class StoreDirectory {
  public:
-  // FailedPrecondition if the directory belongs neither to this user nor to root, or if other users may write to it.
-  // `make` creates the directory and its parents for this user alone.
+  // FailedPrecondition if the directory belongs neither to this user nor to root, or if other users may write to the
+  // directory. `make` creates the directory and its parents with access for this user only.
   static absl::StatusOr<StoreDirectory> Open(const std::string& path, bool make);
 
   // The bytes of an entry. FailedPrecondition if the file belongs neither to this user nor to root, or if other users
-  // may write to it. `touch` marks the entry as used now. InvalidArgument if the header does not match the file's size;
-  // ParseEntry checks the rest.
+  // may write to the file. `touch` marks the entry as used now. InvalidArgument if the header does not match the file's
+  // size; ParseEntry checks the rest.
   absl::StatusOr<std::string> Read(absl::string_view name, bool touch) const;
-  // Puts a file in place atomically; only this user can read it. The file is on disk when Write returns.
+  // Writes a file atomically. Only this user can read the file. The file is on disk when Write returns.
   absl::Status Write(absl::string_view name, absl::string_view bytes) const;
   // Opens a lock file, creating it if necessary.
   absl::StatusOr<files::FileDescriptor> OpenLockFile(absl::string_view name) const;

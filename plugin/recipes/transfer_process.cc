@@ -26,7 +26,7 @@ namespace {
 
 using files::FileDescriptor;
 
-constexpr size_t kMaxHeaderBytes = 64;  // limit for a reply's header and the bytes read with it
+constexpr size_t kMaxHeaderBytes = 64;  // limit for a reply's header and bytes read with the header
 
 absl::Status Ended(absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("the transfer process ended: ", why));
@@ -36,8 +36,8 @@ absl::Status ProtocolError() {
   return absl::InternalError("the transfer process sent an invalid reply: expected \"OUTCOME SIZE\" and SIZE bytes");
 }
 
-// Attributes and files of the child: default signals, its own process group (so that Ctrl-C in a terminal does not end
-// it), `socket` as standard input, and output to /dev/null.
+// Attributes and files of the child: default signals, a separate process group, `socket` as standard input, and output
+// to /dev/null. Ctrl-C in a terminal does not signal the separate group.
 class SpawnOptions {
  public:
   explicit SpawnOptions(const FileDescriptor& socket) {
@@ -74,8 +74,8 @@ class SpawnOptions {
 absl::StatusOr<std::unique_ptr<TransferProcess>> TransferProcess::Start(const std::vector<std::string>& command) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot create a socket pair for the transfer process: ", std::strerror(errno)));
+    return absl::UnavailableError(absl::StrCat(
+        "cannot create a socket pair for the transfer process: ", std::strerror(errno), "; raise ulimit -n"));
   }
   FileDescriptor ours(ends[0]);
   const FileDescriptor theirs(ends[1]);
@@ -87,15 +87,15 @@ absl::StatusOr<std::unique_ptr<TransferProcess>> TransferProcess::Start(const st
   const int error =
       posix_spawnp(&pid, arguments[0], options.actions(), options.attributes(), arguments.data(), environ);
   if (error != 0) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot start the transfer process ", command[0], ": ", std::strerror(error)));
+    return absl::UnavailableError(absl::StrCat("cannot start the transfer process ", command[0], ": ",
+                                               std::strerror(error), "; check that the program exists"));
   }
   return std::unique_ptr<TransferProcess>(new TransferProcess(std::move(ours), pid));
 }
 
 TransferProcess::~TransferProcess() {
   socket_ = FileDescriptor();
-  // Does not wait: a child that ends later stays a zombie until the program ends.
+  // Does not wait. A child that ends later stays a zombie until the program ends.
   waitpid(pid_, nullptr, WNOHANG);
 }
 
@@ -144,7 +144,7 @@ absl::StatusOr<size_t> TransferProcess::Receive(char* bytes, size_t max_bytes, a
     TF_RETURN_IF_ERROR(Await(POLLIN, deadline));
     const ssize_t got = recv(socket_.get(), bytes, max_bytes, MSG_DONTWAIT);
     if (got > 0) return static_cast<size_t>(got);
-    if (got == 0) return Ended("it closed the connection");
+    if (got == 0) return Ended("end of the stream");
     if (errno != EAGAIN && errno != EINTR) return Ended(std::strerror(errno));
   }
 }

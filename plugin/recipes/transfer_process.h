@@ -1,8 +1,8 @@
-// TransferProcess: a child process that moves recipes between this machine and a remote store.
+// TransferProcess: a child process that transfers recipes between this machine and a remote store.
 //
 // The child uses Python's standard library (recipe_store/remote/transfer_process.py), so the plugin needs no HTTP code.
 // A file system or server that hangs blocks the calling thread only until the deadline. Transfers do not need this
-// process's GIL, so they cannot deadlock with Python's threads or with the interpreter's shutdown.
+// process's GIL, so transfers cannot deadlock with Python's threads or with the interpreter's shutdown.
 //
 // Messages on the stream socket, one request at a time:
 //   request  "VERB KEY SIZE\n", then SIZE bytes   get: none; put: path of the local entry
@@ -30,11 +30,11 @@ struct TransferReply {
   std::string bytes;
 };
 
-// The destructor ends the child by closing the socket. A child that hangs in a transfer ends at its own time limit.
-// Thread compatible.
+// The destructor ends the child by closing the socket. A child that hangs in a transfer ends at the child's own time
+// limit. Thread compatible.
 class TransferProcess {
  public:
-  // Runs `command`, whose first word is looked up in PATH, with the socket as standard input. Unavailable if that
+  // Runs `command`, whose first word is looked up in PATH, with the socket as standard input. Unavailable if the start
   // fails.
   static absl::StatusOr<std::unique_ptr<TransferProcess>> Start(const std::vector<std::string>& command);
   ~TransferProcess();
@@ -50,7 +50,7 @@ class TransferProcess {
   TransferProcess(files::FileDescriptor socket, pid_t pid) : socket_(std::move(socket)), pid_(pid) {}
 
   absl::Status Send(absl::string_view bytes, absl::Time deadline);
-  // Reads at least one and at most `max_bytes` bytes; returns their number.
+  // Reads at least one and at most `max_bytes` bytes. Returns the number of bytes.
   absl::StatusOr<size_t> Receive(char* bytes, size_t max_bytes, absl::Time deadline);
   // Waits until the socket is ready for `events` (poll(2)).
   absl::Status Await(short events, absl::Time deadline);  // NOLINT(runtime/int): poll's type

@@ -11,16 +11,17 @@
 
 namespace hpu::recipes {
 
-// Not the thread that writes local entries: other processes wait for local entries, so slow remote storage must not
-// delay the writes. Thread safe; never destroyed, because its thread never ends.
+// Separate from the thread that writes local entries. Other processes wait for local entries, so slow remote storage
+// must not delay the writes. Thread safe; never destroyed, because the upload thread never ends.
 class UploadQueue {
  public:
   using Upload = std::function<void()>;
 
   void Add(Upload upload) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Waits until all uploads are done or `deadline` has passed; then drops uploads that have not begun. Returns the
-  // number of unfinished uploads, including the current one. Returns at once in a forked child, which has no thread.
+  // Waits until all uploads are done or `deadline` has passed. Then drops uploads that have not begun. Returns the
+  // number of unfinished uploads, including the current one. Returns immediately in a forked child, which has no upload
+  // thread.
   size_t Flush(absl::Time deadline) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -14,7 +14,7 @@ namespace upload_queue_test {
 
 constexpr absl::Duration kHang = absl::Seconds(60);
 
-// Never destroyed, because its thread uses it.
+// Never destroyed, because the upload thread uses the queue.
 UploadQueue& NewQueue() { return *new UploadQueue; }
 
 TEST(UploadQueueTest, FlushWaitsForAllUploadsInTheirOrder) {

@@ -1,4 +1,4 @@
-// The function table that the library exports.
+// Function table of libhpu_remote.so (rpc.h).
 #include <memory>
 #include <string>
 

@@ -18,7 +18,7 @@ namespace {
 
 using Deadline = std::chrono::system_clock::time_point;
 
-// Returns why the connection failed. Makes a call, because gRPC reports the reason only in a call's status.
+// Returns why the connection failed. Starts a call, because gRPC reports the reason only in a call's status.
 grpc::Status FailureOf(const std::shared_ptr<grpc::Channel>& channel, Deadline deadline) {
   grpc::ClientContext context;
   context.set_deadline(deadline);
@@ -35,8 +35,8 @@ grpc::Status FailureOf(const std::shared_ptr<grpc::Channel>& channel, Deadline d
   return status;
 }
 
-// gRPC creates encrypted connections itself and does not expose their sockets. So `fd` is set to a new socket of this
-// process to the server's port; it stays -1 if the connection goes through a proxy.
+// gRPC creates encrypted connections itself and does not expose their sockets. Sets `fd` to the new socket of this
+// process whose peer has the server's port. `fd` stays -1 if the connection uses a proxy.
 std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& options,
                                                 const grpc::ChannelArguments& arguments, int* fd,
                                                 grpc::Status* status) {
@@ -51,8 +51,9 @@ std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& op
       return nullptr;
     }
     if (!channel->WaitForStateChange(state, deadline)) {
-      *status = grpc::Status(grpc::StatusCode::UNAVAILABLE,
-                             "the TLS handshake did not finish within " + std::to_string(options.timeout_ms) + " ms");
+      *status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "the TLS handshake did not finish within " +
+                                                                std::to_string(options.timeout_ms) +
+                                                                " ms; check the network and that the server uses TLS");
       return nullptr;
     }
   }

@@ -22,7 +22,8 @@ namespace hpu::rpc {
 
 class Call;
 
-// One connection and the thread that completes its calls' operations. All calls must be destroyed before the channel.
+// A connection, and the thread that completes the operations of the connection's calls. All calls must be destroyed
+// before the channel.
 class Channel {
  public:
   // Returns null after an error and sets `status`.
@@ -67,7 +68,7 @@ class Call {
   bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
   void WritesDone() { writes_.End(); }
   void Cancel() { context_.TryCancel(); }
-  // Ends the call with UNAVAILABLE, because its connection is broken.
+  // Ends the call with UNAVAILABLE, because the connection is broken.
   void Break() {
     broken_ = true;
     context_.TryCancel();

@@ -14,7 +14,7 @@ class Completion {
   virtual void Done(bool ok) = 0;
 };
 
-// Calls a method of its owner.
+// Completion that calls a method of the owner.
 template <typename Owner, void (Owner::*kMethod)(bool)>
 class MethodCompletion final : public Completion {
  public:

@@ -1,4 +1,4 @@
-// ErrorLog: redirects gRPC's error log.
+// ErrorLog: redirection of gRPC's error messages.
 #ifndef HPU_PLUGIN_RPC_ERROR_LOG_H_
 #define HPU_PLUGIN_RPC_ERROR_LOG_H_
 

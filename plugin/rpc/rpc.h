@@ -2,10 +2,11 @@
 // absl and protobuf.
 //
 // The library does not interpret messages. Every call is a bidirectional stream, even with one message in each
-// direction. Both sides of proto/hpu/device/v1 use it (plugin/backends/remote and plugin/server).
+// direction. The client and the server of proto/hpu/device/v1 use the library (plugin/backends/remote and
+// plugin/server).
 //
-// Codes are gRPC's, which equal absl's. Messages are copied. Functions are thread safe unless stated otherwise, and
-// never throw. A forked child must not call any of them.
+// Status codes are gRPC's codes, which equal absl's codes. Messages are copied. Functions are thread safe unless stated
+// otherwise, and never throw. A forked child must not call any function.
 #ifndef HPU_PLUGIN_RPC_RPC_H_
 #define HPU_PLUGIN_RPC_RPC_H_
 
@@ -17,19 +18,19 @@ extern "C" {
 #endif
 
 #define HPU_RPC_VERSION 3u
-// Maximum size of a message. The receiver refuses a larger message before it allocates memory: the call ends with
+// Maximum size of a message. The receiver refuses a larger message before allocating memory. The call then ends with
 // RESOURCE_EXHAUSTED.
 #define HPU_RPC_MAX_MESSAGE_BYTES (4u << 20)
 
 typedef struct hpu_rpc_channel hpu_rpc_channel;
-typedef struct hpu_rpc_call hpu_rpc_call;  // of a client
+typedef struct hpu_rpc_call hpu_rpc_call;  // a call on the client's side
 typedef struct hpu_rpc_server hpu_rpc_server;
-typedef struct hpu_rpc_server_call hpu_rpc_server_call;  // of a server
+typedef struct hpu_rpc_server_call hpu_rpc_server_call;  // a call on the server's side
 
 // Receives a status or a log message. `message` points to `size` bytes that are valid during the call only.
 typedef void (*hpu_rpc_report)(void* context, int32_t code, const char* message, size_t size);
 
-// Both functions run on the channel's only thread, so they must not block, open calls or free calls.
+// The functions run on the channel's only thread. Therefore the functions must not block, open calls or free calls.
 typedef struct hpu_rpc_handler {
   void* context;
   void (*on_message)(void* context, const void* data, size_t size);
@@ -37,20 +38,20 @@ typedef struct hpu_rpc_handler {
   hpu_rpc_report on_done;
 } hpu_rpc_handler;
 
-// Runs on the call's own thread, which starts with the call's first message (or its end, without one) and may block.
-// When the function returns, the call ends with the status that finish() set.
+// Runs on the call's own thread and may block. The thread starts with the call's first message, or with the end of a
+// call without messages. When the function returns, the call ends with the status that finish() set.
 typedef void (*hpu_rpc_serve_call)(void* context, hpu_rpc_server_call* call, const char* method);
 
 // PEM texts; null: none.
 typedef struct hpu_rpc_tls {
   const char* root_certificates;  // to verify the server; null: the system's roots
-  const char* certificate;        // of the client, followed by its intermediate certificates
+  const char* certificate;        // client certificate, followed by intermediate certificates
   const char* private_key;
 } hpu_rpc_tls;
 
 typedef struct hpu_rpc_client_options {
   const char* address;        // "unix:/path" or "host:port"
-  int32_t timeout_ms;         // to connect
+  int32_t timeout_ms;         // time limit for connecting
   const hpu_rpc_tls* tls;     // null: not encrypted
   const char* authorization;  // sent with each call; null: none
 } hpu_rpc_client_options;
@@ -64,7 +65,7 @@ typedef struct hpu_rpc_server_options {
 
 typedef enum hpu_rpc_read_result {
   HPU_RPC_READ_MESSAGE = 0,
-  HPU_RPC_READ_END = 1,  // the client has sent its last message, or is gone
+  HPU_RPC_READ_END = 1,  // the client has sent the last message, or has disconnected
   HPU_RPC_READ_TIMEOUT = 2,
 } hpu_rpc_read_result;
 
@@ -77,10 +78,10 @@ typedef struct hpu_rpc_api {
   // --- client ---
 
   // Returns null after an error and reports the error. INVALID_ARGUMENT: not an address. UNAVAILABLE: no server
-  // answers, or client and server do not trust each other. A channel is one connection: when the connection breaks, all
-  // its calls end with UNAVAILABLE, and the channel becomes unusable.
+  // responds, or client and server do not trust each other. A channel is one connection. When the connection breaks,
+  // all calls of the channel end with UNAVAILABLE, and the channel becomes unusable.
   hpu_rpc_channel* (*connect)(const hpu_rpc_client_options* options, hpu_rpc_report report, void* context);
-  // Gives up on a server that does not answer: all calls end with UNAVAILABLE, and so does each later call.
+  // Abandons an unresponsive server. All current and later calls end with UNAVAILABLE.
   void (*disconnect)(hpu_rpc_channel* channel);
   // All calls must have been freed.
   void (*close)(hpu_rpc_channel* channel);

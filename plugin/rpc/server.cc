@@ -51,20 +51,21 @@ void ServerCall::Accepted(bool ok) {
   }
   writes_.Open(nullptr);
   std::lock_guard<std::mutex> lock(mutex_);
-  ++running_;  // for gone_
+  ++running_;  // counts the operation of gone_
   ReceiveNext();
 }
 
 void ServerCall::StartThread() {
   if (started_) return;
   started_ = true;
-  ++running_;  // for the thread, or for finished_ if no thread starts
+  ++running_;  // counts the thread, or finished_ if no thread starts
   try {
     std::thread([this] { Run(); }).detach();
   } catch (const std::system_error& error) {
     writes_.End();
     stream_.Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                                std::string("the device server cannot create a thread for the call: ") + error.what()),
+                                std::string("the device server cannot create a thread for the call: ") + error.what() +
+                                    "; raise ulimit -u on the server"),
                    &finished_);
   }
 }
@@ -151,7 +152,8 @@ std::unique_ptr<Server> Server::Start(const hpu_rpc_server_options& options, grp
   server->queue_ = builder.AddCompletionQueue();
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr) {
-    *status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "gRPC cannot start a server");
+    *status = grpc::Status(grpc::StatusCode::UNAVAILABLE,
+                           "gRPC cannot start a server; see gRPC's error messages in the server's log");
     return nullptr;
   }
   new ServerCall(server.get());
@@ -161,7 +163,7 @@ std::unique_ptr<Server> Server::Start(const hpu_rpc_server_options& options, grp
 }
 
 void Server::ServeConnection(int fd) {
-  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);  // gRPC requires it
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);  // gRPC requires non-blocking sockets
   grpc::AddInsecureChannelFromFd(server_.get(), fd);
 }
 

@@ -1,4 +1,4 @@
-// Server side of the RPC library: connections and their clients' calls.
+// Server side of the RPC library: connections, and the calls of connected clients.
 #ifndef HPU_PLUGIN_RPC_SERVER_H_
 #define HPU_PLUGIN_RPC_SERVER_H_
 
@@ -24,8 +24,8 @@ namespace hpu::rpc {
 
 class Server;
 
-// One call of a client. Waits for the call, serves it on its own thread from the first message on, and deletes itself
-// at its end.
+// One call of a client. Waits for the call, then serves the call on a separate thread from the first message on.
+// Deletes itself after the call.
 class ServerCall {
  public:
   explicit ServerCall(Server* server);
@@ -49,7 +49,7 @@ class ServerCall {
   void Received(bool ok);
   void Written(bool ok);
   void Finished(bool ok);
-  void Gone(bool ok);  // the client has received its status, or is gone
+  void Gone(bool ok);  // the client has received the status, or has disconnected
 
   // Requires mutex_.
   void StartThread();
@@ -74,12 +74,12 @@ class ServerCall {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  grpc::ByteBuffer incoming_;              // of the receive in progress
+  grpc::ByteBuffer incoming_;              // buffer of the receive in progress
   std::deque<grpc::ByteBuffer> messages_;  // guarded by mutex_, like all below
-  size_t waiting_bytes_ = 0;               // of messages_
+  size_t waiting_bytes_ = 0;               // total size of messages_
   bool receiving_ = false;
   bool started_ = false;  // whether the thread has started
-  bool at_end_ = false;   // nothing more will be received
+  bool at_end_ = false;   // no further message will be received
   int running_ = 0;       // operations in progress
 };
 

@@ -37,7 +37,7 @@ void SplitHostPort(const std::string& address, std::string* host, std::string* p
   if (host->size() > 1 && host->front() == '[' && host->back() == ']') *host = host->substr(1, host->size() - 2);
 }
 
-// Connects `fd` within the timeout and returns it; on failure closes it and returns -1.
+// Connects `fd` within the timeout and returns `fd`. On failure, closes `fd` and returns -1.
 int Connect(int fd, const sockaddr* address, socklen_t size, int timeout_ms, std::string* error) {
   if (fd < 0) {
     *error = std::strerror(errno);
@@ -123,8 +123,8 @@ int PeerPort(int fd) {
   }
 }
 
-// A remembered socket. A forked child reads it and must not lock a mutex, so the fields are atomic. The inode
-// distinguishes the socket from a file that has since reused its descriptor.
+// A socket that forked children close. A forked child must not lock a mutex, so the fields are atomic. The inode
+// distinguishes the socket from a file that has since reused the descriptor.
 struct OpenSocket {
   std::atomic<int> fd{-1};
   std::atomic<ino_t> inode{0};
@@ -153,7 +153,7 @@ std::string AddressProblem(const std::string& address) {
   if (const std::string path = UnixPath(address); !path.empty()) {
     if (path.size() <= kMaxPathBytes) return "";
     return "the path has " + std::to_string(path.size()) + " bytes; a Unix socket's path may have at most " +
-           std::to_string(kMaxPathBytes);
+           std::to_string(kMaxPathBytes) + "; use a shorter path";
   }
   std::string host;
   std::string port;

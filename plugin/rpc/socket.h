@@ -1,4 +1,4 @@
-// Address parsing and the client's socket.
+// Client sockets: address parsing, connection and closing in forked children.
 #ifndef HPU_PLUGIN_RPC_SOCKET_H_
 #define HPU_PLUGIN_RPC_SOCKET_H_
 
@@ -14,7 +14,7 @@ std::string UnixPath(const std::string& address);
 // Whether the host of "host:port" is this machine's loopback interface.
 bool IsLoopback(const std::string& address);
 
-// Returns why `address` is not a valid "unix:/path" or "host:port"; empty if it is.
+// Returns why `address` is not a valid "unix:/path" or "host:port"; empty for a valid address.
 std::string AddressProblem(const std::string& address);
 
 // Returns a connected, non-blocking, close-on-exec socket, or -1 with the reason in `error`. Requires
@@ -24,7 +24,7 @@ int ConnectSocket(const std::string& address, int timeout_ms, std::string* error
 // File descriptors of this process's sockets whose peer has the port of "host:port", by inode.
 std::map<ino_t, int> SocketsTo(const std::string& address);
 
-// Makes forked children close `fd` until ForgetSocket. Otherwise the server would not notice the client's end while a
+// Makes forked children close `fd` until ForgetSocket. Otherwise the server would not detect the client's end while a
 // child holds the socket open.
 void RememberSocket(int fd);
 void ForgetSocket(int fd);

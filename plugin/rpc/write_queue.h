@@ -18,7 +18,7 @@
 
 namespace hpu::rpc {
 
-// `send` starts sending a message; the owner calls Sent() when the message has been sent. `send` runs under the queue's
+// `send` starts sending a message. The owner calls Sent() when the message has been sent. `send` runs under the queue's
 // lock. Thread safe.
 class WriteQueue {
  public:

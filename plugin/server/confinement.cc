@@ -151,7 +151,7 @@ class Filter {
   }
   void RefuseTheRest(int error) { Return(SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)); }
 
-  // Installs the filter in all threads; false with errno set if the kernel refuses it.
+  // Installs the filter in all threads. Returns false and sets errno on failure.
   bool Install() {
     sock_fprog program = {static_cast<unsigned short>(program_.size()), program_.data()};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
@@ -185,7 +185,7 @@ absl::Status Confine(Role role) {
     filter.AllowIf(SYS_prctl, 0, ~uint32_t{0}, PR_SET_NAME);
     filter.AllowIf(SYS_prctl, 0, ~uint32_t{0}, PR_GET_NAME);
     filter.AllowIf(SYS_prctl, 0, ~uint32_t{0}, PR_SET_VMA);
-    // Only for this process.
+    // Allowed for this process only.
     filter.AllowIf(SYS_prlimit64, 0, ~uint32_t{0}, 0);
   }
   // The filter cannot read clone3's arguments, because they are in memory. After ENOSYS, glibc calls clone instead.

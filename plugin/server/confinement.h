@@ -10,19 +10,19 @@
 namespace hpu::serve {
 
 // A confined process cannot open files, make connections, start programs or inspect other processes: the system call
-// fails with EPERM. It keeps its open files and sockets and can allocate memory. Its role decides whether it can create
-// processes.
+// fails with EPERM. The process keeps its open files and sockets and can allocate memory. The role decides whether the
+// process can create processes.
 enum class Role {
-  kForks,    // may start processes like itself
+  kForks,    // may fork processes
   kComputes  // may start threads only
 };
 
 // Confines all threads of this process permanently. A process confined as kForks may be confined further as kComputes.
-// Unimplemented if the kernel has no seccomp.
+// Fails with Unimplemented if the kernel has no seccomp.
 absl::Status Confine(Role role);
 
-// Isolates this process. The kernel kills it first when memory is short, and other processes of this user cannot
-// inspect it. It writes no core file, and its threads share the processors with other sessions as one group.
+// Isolates this process. The kernel kills this process first when memory is short, and other processes of this user
+// cannot inspect it. The process writes no core file, and its threads are one group for the scheduler.
 void SetApart();
 
 // Limits this process's private writable memory.

@@ -71,13 +71,13 @@ class ForkServer {
     control::Forked answer;
     const files::FileDescriptor pidfd(pid < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     if (pidfd.valid()) return Answer(std::move(answer), pid, pidfd.get());
-    answer.set_error(
-        absl::StrCat(pid < 0 ? "cannot create a process: " : "cannot open a pidfd: ", std::strerror(errno)));
+    answer.set_error(absl::StrCat(pid < 0 ? "cannot create a process: " : "cannot open a pidfd: ", std::strerror(errno),
+                                  "; free memory or raise ulimit -u and ulimit -n"));
     if (pid > 0) kill(pid, SIGKILL);
     return Answer(std::move(answer), -1);
   }
 
-  // Closes the socket in a child. If it is standard input, /dev/null replaces it.
+  // Closes the socket in a child. If the socket is standard input, opens /dev/null instead.
   void LeaveSocket() {
     close(socket_.get());
     if (socket_.get() == STDIN_FILENO) static_cast<void>(open("/dev/null", O_RDONLY));
@@ -121,7 +121,8 @@ absl::StatusOr<std::pair<control::Forked, files::Packet>> ReceiveAnswer(const fi
   HPU_ASSIGN_OR_RETURN(files::Packet packet, files::ReceivePacket(socket));
   control::Forked answer;
   if (!answer.ParseFromString(packet.bytes)) {
-    return absl::DataLossError(absl::StrCat("cannot parse the fork server's answer (", packet.bytes.size(), " bytes)"));
+    return absl::DataLossError(absl::StrCat("cannot parse the fork server's answer (", packet.bytes.size(),
+                                            " bytes); restart the device server"));
   }
   return std::make_pair(std::move(answer), std::move(packet));
 }
@@ -154,8 +155,8 @@ absl::StatusOr<ForkClient::Child> ForkClient::Fork(const files::FileDescriptor& 
   HPU_ASSIGN_OR_RETURN(auto answer, ReceiveAnswer(socket_));
   if (!answer.first.error().empty()) return absl::ResourceExhaustedError(answer.first.error());
   if (answer.second.files.size() != 1) {
-    return absl::DataLossError(
-        absl::StrCat("the fork server sent ", answer.second.files.size(), " files, expected one pidfd"));
+    return absl::DataLossError(absl::StrCat("the fork server sent ", answer.second.files.size(),
+                                            " files, expected one pidfd; restart the device server"));
   }
   return Child{answer.first.pid(), std::move(answer.second.files.front())};
 }

@@ -15,14 +15,14 @@
 
 namespace hpu::serve {
 
-// Entry point of a child, called with the files that came with the fork request. Never returns.
+// Entry point of a child, called with the files of the fork request. Never returns.
 using ChildMain = std::function<void(std::vector<files::FileDescriptor> files)>;
 
 // Serves requests (hpu/serve/v1/control.proto, ForkRequest) from `socket` by forking children that run `child_main`.
 // Returns when the other end is closed. The process must be single-threaded. Children do not inherit `socket`.
 void RunForkServer(const files::FileDescriptor& socket, const ChildMain& child_main);
 
-// Called instead of RunForkServer: reports to the other end of `socket` why the fork server cannot start.
+// Reports to the other end of `socket` that the fork server cannot start, with the reason. Replaces RunForkServer.
 void ReportForkServerError(const files::FileDescriptor& socket, const absl::Status& error);
 
 // The client's end of a fork server's socket. Thread safe.
@@ -35,12 +35,14 @@ class ForkClient {
 
   explicit ForkClient(files::FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  // Waits until the fork server is ready. Unavailable if it ends first, FailedPrecondition if it reports an error.
+  // Blocks until the fork server is ready. Fails with Unavailable if the fork server ends first, and with
+  // FailedPrecondition if the fork server reports an error.
   absl::Status AwaitReady();
-  // Forks a child that receives `file`. Unavailable if the fork server is gone, ResourceExhausted if no more processes
-  // can be created.
+  // Forks a child that receives `file`. Fails with Unavailable if the fork server is gone, and with ResourceExhausted
+  // if no more processes can be created.
   absl::StatusOr<Child> Fork(const files::FileDescriptor& file);
-  // Returns how a child ended: "signal 6 (Aborted)". Kills a child that does not end within 2 s.
+  // Returns a child's exit status as text, for example "signal 6 (Aborted)". Kills a child that does not end within 2
+  // s.
   std::string End(pid_t child);
 
  private:

@@ -1,4 +1,4 @@
-// Fixture of tests that need a client.
+// ClientFixture: test fixture with a PJRT client.
 #ifndef HPU_PLUGIN_TESTING_PJRT_CLIENT_H_
 #define HPU_PLUGIN_TESTING_PJRT_CLIENT_H_
 

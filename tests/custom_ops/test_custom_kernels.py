@@ -1,4 +1,4 @@
-"""Custom ops of the HPU: the example, built as its CMake file says, and what else its interface promises."""
+"""Custom ops of the HPU: the example, built with its CMake file, and the documented kernel interface."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def custom_div_library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """What the example's CMake file builds."""
+    """Path of the example's library, built with its CMake file."""
     build = tmp_path_factory.mktemp("custom_op")
     configure = ["cmake", "-S", str(EXAMPLE), "-B", str(build), "-DCMAKE_BUILD_TYPE=Debug"]
     subprocess.run([*configure, f"-DPython3_EXECUTABLE={sys.executable}"], check=True, timeout=120)
@@ -39,7 +39,7 @@ def custom_div_library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path
 
 @pytest.fixture(scope="module")
 def custom_div(custom_div_library: pathlib.Path) -> Any:
-    """The example's ops."""
+    """Op wrappers of the example."""
     return load_op_library(custom_div_library)
 
 
@@ -56,7 +56,7 @@ def test_ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture
 def kernel_path(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """GC_KERNEL_PATH names this library of host kernels, which is plain C."""
+    """Builds a library of user kernels in plain C, and sets GC_KERNEL_PATH to it."""
     library = tmp_path / "libtest_kernels.so"
     source = str(HERE / "test_kernels.c")
     command = ["gcc", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{sysconfig.get_include_dir()}", source]
@@ -88,7 +88,7 @@ def test_exact_quotient_with_unknown_shapes(custom_div: Any, dtype: tf.DType) ->
 
 
 def test_the_example_says_nothing_but_its_result(custom_div_library: pathlib.Path) -> None:
-    """TensorFlow checks all kernels whenever a library comes."""
+    """The example prints only its result. TensorFlow checks all kernels when it loads a library."""
     done = run([WARM_PYTHON, str(EXAMPLE / "custom_div.py"), str(custom_div_library)])
     assert done.stdout.startswith("1456 / 32.0000 = 45.5") and "HPU:0" in done.stdout
     assert "unknown op" not in done.stderr, done.stderr
@@ -195,7 +195,7 @@ def test_host_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> Non
 
 
 def test_arrays_of_failed_results_are_refused_too(test_ops: Any, kernel_path: pathlib.Path) -> None:
-    """NumPy hides what reading the buffer raises, and reads again."""
+    """NumPy ignores the error of the first buffer read and reads again; the second read must fail too."""
     with tf.device(HPU):
         failed = test_ops.test_kernel(tf.constant([5.0]), guid="test_fail_fwd_f32")[0]
         with pytest.raises(tf.errors.OpError, match="it was asked to fail"):

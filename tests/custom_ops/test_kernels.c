@@ -1,4 +1,4 @@
-/* A library for GC_KERNEL_PATH: y = x * scale and z = x + scale, and one that fails. */
+/* User kernels for GC_KERNEL_PATH: y = x * scale and z = x + scale, and a kernel that fails. */
 #include <stdio.h>
 #include <string.h>
 

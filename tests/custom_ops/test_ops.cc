@@ -1,4 +1,4 @@
-// Ops that tests/custom_ops/test_custom_kernels.py uses: what goes wrong, and kernels that the emulator has not built in.
+// Ops for tests/custom_ops/test_custom_kernels.py: errors of lowerings, and kernels that are not built into the emulator.
 #include <habanalabs/hpu_hlo_kernel.h>
 #include <habanalabs/hpu_kernel.h>
 
@@ -56,7 +56,7 @@ struct WrongShape : habana::BaseFunctor {
   }
 };
 
-// What may happen in a lowering that trusts its arguments.
+// Failures of a lowering that does not check its arguments.
 struct Crash : habana::BaseFunctor {
   void DefineNode(habana::HpuKernelContext* context) override {
     std::string how;
@@ -70,7 +70,7 @@ struct Crash : habana::BaseFunctor {
   int* volatile nowhere_ = nullptr;
 };
 
-// One input, two outputs of its shape, a parameter; a class, whose members are private.
+// One input, two outputs of the input's shape, and a parameter. A class, so that its members are private.
 class TwoOutputs : public habana::BaseFunctor {
   void DefineNode(habana::HpuKernelContext* context) override {
     habana::TensorInfo x;
@@ -87,7 +87,7 @@ class TwoOutputs : public habana::BaseFunctor {
   }
 };
 
-// Rows of shape [2, n] whatever the op says of its output.
+// Declares an output of shape [2, n], which may contradict the op's shape function.
 const bool registered = habana::RegisterHloKernel("test_square_fwd_f32", [](const habana::HloKernelCall& call) {
   return std::vector<xla::XlaOp>{xla::Mul(call.inputs[0], call.inputs[0])};
 });

@@ -1,4 +1,4 @@
-"""The program of test_copies.py."""
+"""Program for test_copies.py."""
 
 from __future__ import annotations
 

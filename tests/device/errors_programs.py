@@ -1,4 +1,4 @@
-"""Programs of test_errors.py, which run with faults."""
+"""Programs for test_errors.py, run with injected faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Copy = Callable[[], Any]
 
 
 def begin(size: int = 1000) -> Copy:
-    """Loads the module. The result copies so many ones to the HPU."""
+    """Loads the module. Returns a function that copies `size` ones to the HPU."""
     load_habana_module()
     with tf.device("CPU:0"):
         ones = tf.constant(np.ones(size, np.uint8))
@@ -93,7 +93,7 @@ def fail_first_acquisition() -> None:
 
 
 def try_held_module(holder: int) -> None:
-    """Every way to the device tells the same, and none takes it for exhausted memory."""
+    """Every access to a held module reports the same error, and none reports exhausted memory."""
     copy = begin()
 
     def graph() -> tf.Tensor:

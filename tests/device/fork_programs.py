@@ -1,4 +1,4 @@
-"""Programs of test_fork.py: processes that hold the device, and fork."""
+"""Programs for test_fork.py: processes that hold the device, and fork."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from habana_frameworks.tensorflow import errors, habana_device, load_habana_modu
 
 
 def in_child(function: Callable[[], None]) -> int:
-    """Calls the function in a forked child; the child's exit code."""
+    """Calls the function in a forked child, and returns the child's exit code."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -59,7 +59,7 @@ def free_in_child() -> None:
         tensors = [tf.identity(tf.constant(np.full(1000, float(i), np.float32))) for i in range(10)]
 
     def leave() -> None:
-        tensors.clear()  # frees what the parent goes on using
+        tensors.clear()  # frees tensors that the parent still uses
         assert np.ones(10).sum() == 10
 
     assert in_child(leave) == 0

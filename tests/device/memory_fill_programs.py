@@ -1,4 +1,4 @@
-"""The program of test_memory_fill.py."""
+"""Program for test_memory_fill.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of test_memory.py."""
+"""Programs for test_memory.py."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from habana_frameworks.tensorflow import habana_device, load_habana_module
 
 
 def read_device_memory() -> None:
-    """Reads from an address of device memory, which ends the program.
+    """Reads device memory on the host, which kills the program.
 
-    TensorFlow's C interface tells a tensor's address.
+    TensorFlow's C interface returns the tensor's device address.
     """
     from tensorflow.python.eager import context
 
@@ -59,7 +59,7 @@ def graph() -> tf.Tensor:
         return tf.identity(tf.constant(np.arange(20 << 20, dtype=np.uint8)))
 
 
-# Uses of 20 MiB of device memory.
+# Ops that need 20 MiB of device memory.
 USES: dict[str, Callable[[np.ndarray], Any]] = {
     "eager": lambda big: tf.identity(tf.constant(big)),
     "graph": lambda _: graph(),
@@ -73,7 +73,7 @@ def exhaust_memory(use: str) -> None:
     with tf.device("HPU:0"):
         small = tf.identity(tf.constant(np.ones(20 << 20, np.uint8)))
         seconds = []
-        for _ in range(3):  # on a busy machine one of them may take long all the same
+        for _ in range(3):  # retries, because a single attempt may be slow on a busy machine
             begin = time.monotonic()
             try:
                 USES[use](big)
@@ -81,7 +81,7 @@ def exhaust_memory(use: str) -> None:
             except tf.errors.ResourceExhaustedError as error:
                 print(error.message)
             seconds.append(time.monotonic() - begin)
-        assert min(seconds) < 9.0, seconds  # TensorFlow would wait 10 seconds
+        assert min(seconds) < 9.0, seconds  # TensorFlow retries for 10 seconds
         assert small.numpy().sum() == 20 << 20
         del small
         assert tf.identity(tf.constant(big)).numpy().sum() == 20 << 20

@@ -1,4 +1,4 @@
-"""Tensors on their way to the HPU, on it, and back."""
+"""Copies of tensors between host and HPU."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ DTYPES = [
     tf.uint32,
     tf.complex64,
 ]
-# Bytes: nothing, one, around the bounds of the ways to copy (64 KiB on the compute stream, 1 MiB through the pool).
+# Sizes in bytes: 0, 1, and values around the limits of the copy methods (64 KiB on the compute stream, 1 MiB in the
+# pool).
 SIZES = [0, 1, 255, 4096, (64 << 10) - 1, 64 << 10, (64 << 10) + 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 40 << 20]
 
 
 def to_device(tensor: tf.Tensor, device: str) -> tf.Tensor:
-    """A copy in the device's memory, int32 included: TensorFlow's kernels would leave that on the host."""
+    """Copies a tensor to device memory, including int32, which TensorFlow's kernels keep on the host."""
     copy = tensor._copy(device_name=device)
     assert copy.backing_device.endswith(device), copy.backing_device
     return copy
 
 
 def random_array(dtype: tf.DType, elements: int) -> np.ndarray[Any, Any]:
-    """Any bit pattern that survives a comparison: no NaN."""
+    """Array of random bit patterns without NaN, so that comparisons work."""
     generator = np.random.default_rng(elements)
     if dtype.is_bool:
         return generator.integers(0, 2, elements).astype(np.bool_)
@@ -148,7 +149,10 @@ def test_threads_copy_at_once(hpu: str) -> None:
 
 @pytest.mark.parametrize("elements", [1, (16 << 10) - 1, 16 << 10, (16 << 10) + 1, 300_001])
 def test_int32_results_of_clusters(hpu: str, elements: int) -> None:
-    """Large ones the emulator writes to host memory itself; none is overwritten by a later launch."""
+    """Results of clusters with dtype int32, which the emulator writes to host memory if they are large.
+
+    Later launches must not overwrite them.
+    """
 
     @tf.function
     def compute(x: tf.Tensor, step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]:

@@ -1,4 +1,4 @@
-"""Errors of the device: of its acquisition, of asynchronous work, its loss."""
+"""Errors of the device: acquisition, asynchronous work, loss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.processes import WARM_PYTHON, call_to, run_with_tensorflow, s
 
 
 def test_an_asynchronous_error_reaches_the_next_reader_and_is_over_then() -> None:
-    # The second copy is the failing one; it is small, so that whoever asked for it goes on at once.
+    # The second copy fails. It is small, so that the caller continues before the failure.
     run_with_tensorflow(call_to(programs.read_failed_copy), {"HPU_FAULTS": "copy@2"})
 
 

@@ -1,4 +1,4 @@
-"""Events: points in the streams' work, their order and the time between them."""
+"""Events: order of streams' work, and elapsed times."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def work(x: tf.Tensor) -> tf.Tensor:
 def matrix() -> tf.Tensor:
     with tf.device("/device:HPU:0"):
         x = tf.random.stateless_normal([384, 384], [1, 2])
-        work(x).numpy()  # compiled
+        work(x).numpy()  # compiles the op
         return x
 
 

@@ -1,4 +1,4 @@
-"""Forked children of a process that holds the device."""
+"""Fork of a process that holds the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Device memory: its protection, its statistics, its end."""
+"""Device memory: protection, statistics, exhaustion."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_exhausted_memory_says_what_to_do(use: str) -> None:
 
 @pytest.mark.parametrize("asked", [2, None])
 def test_the_host_pool_follows_the_guide(asked: int | None, tmp_path: pathlib.Path) -> None:
-    """What TF_CPU_ALLOCATOR_SIZE_G says, else by what is free."""
+    """The pool's size is TF_CPU_ALLOCATOR_SIZE_G if set, or else depends on free memory."""
     run_with_tensorflow(
         call_to(programs.acquire),
         {
@@ -91,4 +91,4 @@ def test_the_host_pool_follows_the_guide(asked: int | None, tmp_path: pathlib.Pa
         return
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     wanted = max(min(64 << 30, free * 0.8, free - (16 << 30)), free / 8, 1 << 26)
-    assert wanted / 2 < int(found) < wanted * 2  # other processes take and give
+    assert wanted / 2 < int(found) < wanted * 2  # tolerance: other processes allocate and free memory

@@ -1,4 +1,4 @@
-"""HPU_FILL_MEMORY fills device memory before its use, and changes no result."""
+"""HPU_FILL_MEMORY fills device memory before use, without changing results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_results_stay(byte: str) -> None:
 
 @pytest.mark.parametrize(("byte", "fills"), [("-1", False), ("251", True)])
 def test_memory_is_filled(byte: str, fills: bool) -> None:
-    """The first fill fails, where there is one."""
+    """With a fault in the first fill, a program fails only if HPU_FILL_MEMORY fills memory."""
     environment = {"HPU_FILL_MEMORY": byte, "HPU_FAULTS": "fill@1"}
     done = run_with_tensorflow(call_to(programs.compute), environment, check=False)
     assert (done.returncode != 0) == fills, done.stderr

@@ -1,4 +1,4 @@
-"""Many Device objects over one device: eager code, Sessions and listings side by side."""
+"""Concurrent use of one device by eager code, Sessions and device listings (several Device objects)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory for the temporaries of recipes: it grows, it stays, it gives way to tensors."""
+"""Workspace for the temporaries of recipes: growth, reuse, release in favour of tensors."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def test_too_large_a_reservation_is_told_and_left() -> None:
 
 
 def test_it_gives_way_to_tensors() -> None:
-    """100 MiB of tensors beside a workspace of 64 in 128 MiB of memory."""
+    """100 MiB of tensors and a workspace of 64 MiB in 128 MiB of device memory."""
     sizes, _ = run(call_to(programs.tensors_beside_it), HABANA_INITIAL_WORKSPACE_SIZE_MB="64", HPU_MEMORY_MB="128")
-    # Taken again in a smaller size: there is no room for the first one.
+    # The second workspace is smaller, because the memory has no room for 64 MiB.
     assert sizes[:2] == [64, 0] and 0 < sizes[2] < 28
 
 
 def test_the_peak_is_that_of_what_ran_since() -> None:
-    """A small recipe after a large one, whose workspace is not counted again; its own is."""
+    """The peak after a reset counts the small recipe's workspace, but not the earlier large workspace."""
     result, _ = run(call_to(programs.peaks), HPU_WORKSPACE_CHUNK_MB="1")
     assert result[0] == result[2] == 0
-    # The argument, and at least one product.
+    # In MiB: the argument, and at least one product.
     assert result[1] >= 32 and 2 <= result[3] < 16
 
 

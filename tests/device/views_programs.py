@@ -1,4 +1,4 @@
-"""Programs of test_views.py."""
+"""Programs for test_views.py."""
 
 from __future__ import annotations
 

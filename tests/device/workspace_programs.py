@@ -1,4 +1,4 @@
-"""Programs of test_workspace.py: each prints its result as JSON."""
+"""Programs for test_workspace.py. Each prints its result as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import habana_device, load_habana_module
 
 
-# Each product lies in a buffer of its own: TensorFlow's compiler does not fuse them.
+# Each product has its own buffer, because TensorFlow's compiler does not fuse products.
 @tf.function(jit_compile=True)
 def chain(x: tf.Tensor) -> tf.Tensor:
     return tf.reduce_sum(tf.matmul(tf.matmul(x, x), x))
@@ -24,7 +24,7 @@ def square(mebibytes: float) -> np.ndarray:
 
 
 def launch(mebibytes: float) -> int:
-    """Multiplies matrices of this size; the MiB of the workspace afterwards."""
+    """Multiplies matrices of this size, and returns the workspace's size in MiB afterwards."""
     value = square(mebibytes)
     with tf.device("HPU:0"):
         assert float(chain(value)) == len(value)

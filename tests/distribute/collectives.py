@@ -1,4 +1,4 @@
-"""A worker of the tests' jobs: collective operations of TensorFlow on the HPU against what NumPy says they give."""
+"""Worker that compares TensorFlow's collective ops on the HPU with NumPy."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ DTYPES = (tf.float32, tf.bfloat16, tf.float16, tf.int32, tf.int64)
 
 
 def values(rank: int, dtype: tf.DType, shape: tuple[int, ...] = (5, 3)) -> np.ndarray[Any, Any]:
-    """Small whole numbers, which every type holds and adds exactly."""
+    """Small integers, which every dtype represents and adds exactly."""
     return np.random.default_rng(rank).integers(0, 9, shape).astype(dtype.as_numpy_dtype)
 
 
 class Keys:
-    """A key for each operation, the same on all workers, for they issue the same operations."""
+    """Generator of instance keys. All workers issue the same operations, so their keys are equal."""
 
     def __init__(self) -> None:
         self._last = 1000
@@ -39,7 +39,7 @@ KEYS = Keys()
 
 
 def check(name: str, call: Callable[[tf.Tensor, int], tf.Tensor], dtype: tf.DType, expected: Any) -> None:
-    """The op by itself and in a graph, with 64-bit types wherever placement puts them."""
+    """Runs the op eagerly and in a graph. Placement chooses the device of 64-bit types."""
     own = tf.constant(values(RANK, dtype))
     for function in (call, tf.function(call)):
         result = function(own, KEYS.next())
@@ -61,7 +61,7 @@ def check_all(dtype: tf.DType) -> None:
             return collective_ops.broadcast_send_v2(own, SIZE, GROUP, key)
         return collective_ops.broadcast_recv_v2(own.shape, own.dtype, SIZE, GROUP, key)
 
-    if dtype != tf.bfloat16:  # which these ops do not take
+    if dtype != tf.bfloat16:  # these ops do not support bfloat16
         gathered = np.concatenate(everyone)
         check("broadcast", broadcast, dtype, everyone[0])
         check("broadcast_v2", broadcast_v2, dtype, everyone[-1])
@@ -92,7 +92,7 @@ def check_strategy(strategy: tf.distribute.Strategy) -> None:
 
 
 def check_loop(strategy: tf.distribute.Strategy, own: tf.Tensor) -> None:
-    """Two operations in each pass, whose number is known when it runs."""
+    """Runs two operations per iteration of a loop whose trip count is known only at run time."""
 
     @tf.function
     def passes(count: tf.Tensor) -> tf.Tensor:
@@ -117,7 +117,7 @@ def check_loop(strategy: tf.distribute.Strategy, own: tf.Tensor) -> None:
 def main() -> None:
     load_habana_module()
     strategy = HPUStrategy()
-    # What has no kernel on the HPU is an error.
+    # Without soft placement, an op without an HPU kernel fails.
     tf.config.set_soft_device_placement(False)
     check_strategy(strategy)
     with tf.device("/device:HPU:0"):

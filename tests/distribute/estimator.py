@@ -1,4 +1,4 @@
-"""A worker of the tests' jobs: an Estimator that trains by HPUStrategy, and what its variables come to."""
+"""Worker that trains an Estimator with HPUStrategy and writes its variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GLOBAL_BATCH = 8
 def model_fn(features: tf.Tensor, labels: tf.Tensor, mode: str) -> tf.estimator.EstimatorSpec:
     initial = tf.constant_initializer(np.random.default_rng(0).normal(size=(4, 1)).astype(np.float32))
     prediction = tf.compat.v1.layers.dense(features, 1, kernel_initializer=initial)
-    loss = tf.reduce_mean(tf.square(prediction - labels))  # TensorFlow takes the mean over the workers
+    loss = tf.reduce_mean(tf.square(prediction - labels))  # TensorFlow averages the loss over the workers
     optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.05)
     train = optimizer.minimize(loss, tf.compat.v1.train.get_or_create_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
@@ -46,7 +46,7 @@ def main() -> None:
     tf.estimator.train_and_evaluate(estimator, *specs)
     launches = sum(cluster.launches for cluster in statistics.get().launched_clusters)
     assert launches >= STEPS, launches
-    if rank == 0:  # which alone writes checkpoints
+    if rank == 0:  # only rank 0 writes checkpoints
         values = {name: estimator.get_variable_value(name).tolist() for name in ("dense/kernel", "dense/bias")}
         (directory / "variables.json").write_text(json.dumps(values))
 

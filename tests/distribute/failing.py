@@ -1,4 +1,4 @@
-"""A rank without TensorFlow: writes what it was given, then ends as its arguments ask."""
+"""Rank without TensorFlow: writes its environment, then ends as its arguments request."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ import time
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--fail", action="append", default=[], metavar="ATTEMPT:RANK", help="* stands for all")
-    parser.add_argument("--after", type=pathlib.Path, metavar="FILE", help="ranks fail when it is there")
+    parser.add_argument(
+        "--fail", action="append", default=[], metavar="ATTEMPT:RANK", help="ranks that fail; * means all"
+    )
+    parser.add_argument("--after", type=pathlib.Path, metavar="FILE", help="delay failures until FILE exists")
     parser.add_argument("--exit-code", type=int, default=7)
-    parser.add_argument("--signal", type=int, help="end by this signal instead")
-    parser.add_argument("--hang", action="store_true", help="ranks that do not fail run on")
+    parser.add_argument("--signal", type=int, help="end with this signal instead of an exit code")
+    parser.add_argument("--hang", action="store_true", help="ranks without a failure keep running")
     parser.add_argument("--children", action="store_true", help="leave a child process in the session")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
@@ -36,7 +38,7 @@ def main() -> int:
     path = arguments.out / f"start_{attempt}_{rank}.json"
     path.with_suffix(".new").write_text(json.dumps(record))
     path.with_suffix(".new").rename(path)
-    # All ranks have started before the first one ends.
+    # Waits until all ranks have started, so that no rank ends before.
     while len(list(arguments.out.glob(f"start_{attempt}_*.json"))) < len(config["cluster"]["worker"]):
         time.sleep(0.02)
     if {f"{attempt}:{rank}", f"*:{rank}"} & set(arguments.fail):

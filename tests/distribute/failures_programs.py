@@ -1,4 +1,4 @@
-"""Programs of test_failures.py: workers that wait for one that is lost or late."""
+"""Programs for test_failures.py: workers that wait for a lost or late worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from habana_frameworks.tensorflow.monitor import server
 
 
 def join_communicator(rank: int) -> None:
-    """Joins one of three ranks. Prints its identity, which ranks but the first read, once the server waits."""
+    """Joins a communicator as one of three ranks.
+
+    Prints the communicator's id, which later ranks read, once the server waits.
+    """
 
     def calls() -> int:
         modules = server.describe(os.environ["HPU_BACKEND"]).modules
@@ -33,7 +36,7 @@ def join_communicator(rank: int) -> None:
 
 
 def stall(logs: str) -> None:
-    """Rank 1 begins its second step only when the log tells that the other waits for it."""
+    """Makes rank 1 start its second step only after the log reports that the other rank waits."""
     strategy = HPUStrategy()
 
     def told() -> bool:

@@ -1,4 +1,4 @@
-"""A worker of the tests' jobs: hccl's functions against NumPy, and what they say when ranks do not agree."""
+"""Worker that compares hccl's functions with NumPy, and checks the errors of mismatched ranks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from habana_frameworks.tensorflow import hccl, multinode_helpers
 
 PROGRAMS = 100
 OPERATIONS = 3
-# Of numbers that every type holds: only averages are rounded.
+# The numbers are exact in every dtype, so only averages are rounded.
 TOLERANCE = {tf.float16: 1e-3, tf.bfloat16: 1e-2}
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +30,7 @@ MERGE: dict[hccl.ReduceOp, Callable[[list[Array]], Array]] = {
 
 
 class Program:
-    """What one seed says: the same choices on all ranks, and every rank's data."""
+    """Random choices from a seed, equal on all ranks, and the data of every rank."""
 
     def __init__(self, seed: int, communicator: hccl.Communicator) -> None:
         self.random = np.random.default_rng(seed)
@@ -38,7 +38,7 @@ class Program:
         self.size, self.rank = communicator.size, communicator.rank
 
     def data(self, dtype: tf.DType, parts: int = 1) -> list[Array]:
-        """A tensor for each rank; signed types get negative numbers too."""
+        """Returns one tensor per rank; signed dtypes include negative numbers."""
         shape = (parts * int(self.random.integers(0, 4)), *self.random.integers(1, 5, self.random.integers(0, 3)))
         least = 0 if dtype.is_unsigned else -4
         return [self.random.integers(least, 5, shape).astype(dtype.as_numpy_dtype) for _ in range(self.size)]
@@ -91,7 +91,7 @@ class Program:
         self.check(hccl.all_to_all(data[self.rank], self.communicator), expected, dtype)
 
     def ring(self, dtype: tf.DType) -> None:
-        """Each rank sends to another one and receives from a third."""
+        """Each rank sends to one rank and receives from another rank."""
         data, distance = self.data(dtype), 1 + int(self.random.integers(self.size - 1))
         source, destination = (self.rank - distance) % self.size, (self.rank + distance) % self.size
         with hccl.group():
@@ -125,7 +125,7 @@ def refused(call: Callable[[], object]) -> str:
         call()
     except hccl.HcclError as error:
         return str(error)
-    raise AssertionError("nothing was refused")
+    raise AssertionError("no call raised an error")
 
 
 def check_disagreements(communicator: hccl.Communicator) -> None:
@@ -153,7 +153,7 @@ def check_disagreements(communicator: hccl.Communicator) -> None:
 
 
 def check_part_of_the_job(communicator: hccl.Communicator) -> None:
-    """Ranks in another order, without the last one."""
+    """A communicator of two ranks in reverse order, without rank 2."""
     ids = hccl.broadcast(tf.constant(list(hccl.get_unique_id()), tf.uint8), 0, communicator)
     if communicator.rank == 2:
         return
@@ -163,13 +163,13 @@ def check_part_of_the_job(communicator: hccl.Communicator) -> None:
 
 
 def check_another_of_all_ranks() -> None:
-    """Its operations are not taken for those of the first one, which had other shapes."""
+    """A second communicator must not confuse its operations with the first communicator's, whose shapes differ."""
     communicator = hccl.init()
     assert hccl.all_reduce(tf.ones([77], tf.int64), hccl.ReduceOp.SUM, communicator).shape == [77]
 
 
 def check_missing_rank(communicator: hccl.Communicator, directory: pathlib.Path) -> None:
-    """Rank 2 is up until both of the others have given up."""
+    """Rank 2 keeps running until both other ranks have timed out."""
     if communicator.rank == 2:
         while len(list(directory.iterdir())) < 2:
             time.sleep(0.05)
@@ -183,14 +183,14 @@ def check_missing_rank(communicator: hccl.Communicator, directory: pathlib.Path)
 
 
 def check_absent_rank(directory: pathlib.Path) -> None:
-    """Rank 1 never joins the job; it is up until both of the others have given up."""
+    """Rank 1 never joins the job, and keeps running until both other ranks have timed out."""
     rank = multinode_helpers.comm_rank()
     if rank == 1:
         while len(list(directory.glob("refused-*"))) < 2:
             time.sleep(0.05)
         return
     (directory / f"started-{rank}").touch()
-    while len(list(directory.glob("started-*"))) < 2:  # so that the two wait at the same time
+    while len(list(directory.glob("started-*"))) < 2:  # makes both ranks wait at the same time
         time.sleep(0.01)
     told = refused(lambda: hccl.init(timeout=2.0))
     (directory / f"refused-{rank}").touch()

@@ -1,4 +1,4 @@
-"""One of two workers of the tests' jobs: collectives among modules of one device server, without copies to them."""
+"""Worker (one of two) that checks in-server collectives, which must not copy data to the worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from habana_frameworks.tensorflow.monitor import server
 from tests.distribute.collectives import check_strategy
 
 GROUP = 33
-COUNT = 100_003  # no number of ranks or threads divides it
+COUNT = 100_003  # not divisible by the number of ranks or threads
 RANK, SIZE = multinode_helpers.comm_rank(), multinode_helpers.comm_size()
 FLOATS = (tf.float32, tf.float16, tf.float64)
 MERGE: dict[str, np.ufunc] = {"Add": np.add, "Mul": np.multiply, "Min": np.minimum, "Max": np.maximum}
@@ -52,21 +52,21 @@ def exchange(tensor: tf.Tensor, key: int) -> tf.Tensor:
 
 
 def broadcast(tensor: tf.Tensor, key: int) -> tf.Tensor:
-    """From the last rank."""
+    """Broadcasts from the last rank."""
     if RANK == SIZE - 1:
         return collective_ops.broadcast_send_v2(tensor, SIZE, GROUP, key)
     return collective_ops.broadcast_recv_v2(tensor.shape, tensor.dtype, SIZE, GROUP, key)
 
 
 def broadcast_v1(tensor: tf.Tensor, key: int) -> tf.Tensor:
-    """From the first one."""
+    """Broadcasts from rank 0 (version 1 of the op)."""
     if RANK == 0:
         return collective_ops.broadcast_send(tensor, tensor.shape, tensor.dtype, SIZE, GROUP, key)
     return collective_ops.broadcast_recv(tensor.shape, tensor.dtype, SIZE, GROUP, key)
 
 
 class Checks:
-    """Ops against NumPy, each with a key of its own."""
+    """Comparison of collective ops with NumPy, each with its own instance key."""
 
     def __init__(self) -> None:
         self._key = 0
@@ -76,7 +76,7 @@ class Checks:
         return self._key
 
     def check(self, name: str, op: Op, parts: Parts, expected: Any, in_server: bool = True) -> None:
-        """The op by itself, after which nothing has come to the worker, in a graph, and in a graph on one rank only."""
+        """Runs the op eagerly (which must copy nothing to the worker), in a graph, and in a graph on one rank only."""
         own = tf.constant(parts[RANK])
         before = bytes_to_host()
         result = op(own, self.key())
@@ -119,21 +119,21 @@ class Checks:
 
 
 def parts_of(dtype: tf.DType, shape: tuple[int, ...]) -> Parts:
-    """By rank: small whole numbers, which every type holds and adds exactly."""
+    """Returns small integers by rank, which every dtype represents and adds exactly."""
     return [np.array(np.random.default_rng(rank).integers(1, 9, shape), dtype.as_numpy_dtype) for rank in range(SIZE)]
 
 
 def bytes_to_host() -> int:
-    """That the server has given to this process."""
+    """Bytes that the server has copied to this process."""
     modules = server.describe(os.environ["HPU_BACKEND"]).modules
     return sum(module.counters.bytes_to_host for module in modules if module.holder.pid == os.getpid())
 
 
 def check_broadcast_of_hccl() -> None:
-    """All ranks call it eagerly, so it stays in the server, but for the comparison of what they ask for."""
+    """All ranks broadcast eagerly, so only the comparison of requests leaves the server."""
     communicator = hccl.init()
     own = tf.fill([COUNT], RANK + 1.0)
-    for _ in range(3):  # the eager ops around it run on the CPU at first
+    for _ in range(3):  # the surrounding eager ops run on the CPU at first
         before = bytes_to_host()
         result = hccl.broadcast(own, 1, communicator)
     assert bytes_to_host() < before + COUNT
@@ -141,7 +141,7 @@ def check_broadcast_of_hccl() -> None:
 
 
 def check_many_in_one_graph(first_key: int) -> None:
-    """Without edges between them, and with names that order them otherwise than they are made."""
+    """Many ops in one graph, without edges between them. The order of their names differs from their creation order."""
 
     @tf.function
     def step(tensor: tf.Tensor) -> list[tf.Tensor]:
@@ -159,24 +159,24 @@ def check_many_in_one_graph(first_key: int) -> None:
 
 
 def check_errors() -> None:
-    """The last of them ends the group."""
+    """Runs collectives with wrong arguments. The last error ends the group."""
     for op, wrong in ((exchange, tf.zeros([SIZE + 1, 2])), (scatter, tf.zeros([SIZE + 1])), (gather, tf.zeros([]))):
         try:
             op(wrong, 2000)
-            raise AssertionError(f"{op} took {wrong.shape}")
+            raise AssertionError(f"{op} accepted shape {wrong.shape}")
         except tf.errors.InvalidArgumentError as error:
             assert f"for {SIZE} ranks" in str(error), error
-    shape = [2 + RANK, 3 - RANK]  # as many elements on two ranks
+    shape = [2 + RANK, 3 - RANK]  # different shapes with equal element counts on both ranks
     for op, told in ((reduce, "AllReduce(sum)"), (gather, "AllGather"), (reduce, "AllReduce(sum)")):
         try:
             op(tf.zeros(shape), 2001)
-            raise AssertionError(f"{op} took shapes that differ")
+            raise AssertionError(f"{op} accepted different shapes")
         except tf.errors.InvalidArgumentError as error:
             for rank, own in enumerate(("[2,3]", "[3,2]")):
                 assert f"rank {rank}: {told} of 6 elements of float32, shape {own}" in str(error), error
     try:
         exchange(tf.zeros([2, 2, 3] if RANK else [2, 6]), 2001)
-        raise AssertionError("shapes that differ were exchanged")
+        raise AssertionError("tensors of different shapes were exchanged")
     except tf.errors.InvalidArgumentError as error:
         assert "6 elements of float32, shape [2,6]" in str(error), error
     sys.stdout.write("rank 1 is named\n")
@@ -186,18 +186,18 @@ def check_errors() -> None:
         except tf.errors.DeadlineExceededError as error:
             assert "timed out after 2 s waiting for other ranks" in str(error), error
             sys.stdout.write("a late rank is an error\n")
-    # Of type int32, by TensorFlow's transport: all wait here until the others have given up.
+    # An int32 gather uses TensorFlow's transport: blocks until the other ranks have failed.
     collective_ops.all_gather_v2(tf.constant([RANK]), SIZE, GROUP, 2003)
     try:
         gather(tf.zeros([4]), 2004)
-        raise AssertionError("the group works on")
+        raise AssertionError("the group still works after an error")
     except tf.errors.UnavailableError as error:
         assert "rank 1 is /job:worker/replica:0/task:1" in str(error), error
     assert float(tf.reduce_sum(tf.ones([4]))) == 4.0, "the device is lost"
 
 
 def check_off() -> None:
-    """The setting of one worker, the last, counts for all."""
+    """If one worker turns in-server collectives off, no worker uses them."""
     if RANK == SIZE - 1:
         os.environ["HPU_COLLECTIVE_FABRIC"] = "off"
     HPUStrategy()

@@ -1,4 +1,4 @@
-"""Jobs of several workers for tests: `hpu run` in a process of its own."""
+"""Jobs of several workers for tests, started with `hpu run`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRAIN = pathlib.Path(__file__).with_name("train.py")
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
-    """One start of a job, as `hpu run --json` describes it."""
+    """One start of a job, parsed from the output of `hpu run --json`."""
 
     ranks: int
     modules: list[int]
@@ -34,7 +34,7 @@ class Attempt:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What `hpu run --json` printed, and the job's output."""
+    """Result of a job, parsed from the output of `hpu run --json`."""
 
     exit_code: int
     exit_codes: list[int]
@@ -55,7 +55,7 @@ def run_job(
     check: bool = True,
     python: str = WARM_PYTHON,
 ) -> Result:
-    """Runs a script on so many workers. Fails the test if the job fails, unless told not to check."""
+    """Runs a script on `processes` workers. Fails the test if the job fails, unless check=False."""
     command = [python, "-m", "habana_frameworks.tensorflow", "run", "-np", str(processes), "--json", *options]
     done = run([*command, str(script), *arguments], environment, timeout, check=False, cwd=ROOT)
     assert done.stdout, done.stderr
@@ -70,7 +70,7 @@ def run_job(
 
 @dataclasses.dataclass(frozen=True)
 class Trained:
-    """What a worker of train.py wrote."""
+    """Result of a worker of train.py."""
 
     weights: list[np.ndarray[Any, Any]]
     numbers: list[float]
@@ -84,7 +84,7 @@ class Trained:
 
 
 def trained(directory: pathlib.Path, case: str, rank: int) -> Trained:
-    """What a worker wrote of a case."""
+    """Reads the files that a worker wrote for a case."""
     record = json.loads((directory / f"record_{case}_{rank}.json").read_text())
     with np.load(directory / f"weights_{case}_{rank}.npz") as weights:
         return Trained([weights[str(i)] for i in range(len(weights.files))], **record)
@@ -97,14 +97,14 @@ def train(
     options: tuple[str, ...] = (),
     environment: Mapping[str, str | None] | None = None,
 ) -> dict[str, list[Trained]]:
-    """Trains cases of train.py on so many workers: what each worker came to, by case."""
+    """Trains cases of train.py on `processes` workers. Returns each worker's result, by case."""
     directory.mkdir(parents=True, exist_ok=True)
     run_job(processes, TRAIN, "--out", str(directory), *options, *cases, environment=environment)
     return {case: [trained(directory, case, rank) for rank in range(processes)] for case in cases}
 
 
 class Backend(enum.Enum):
-    """Where the workers' modules are."""
+    """Location of the workers' modules."""
 
     EMULATOR = "in each process"
     SERVER = "in a device server"
@@ -112,7 +112,7 @@ class Backend(enum.Enum):
 
 @contextlib.contextmanager
 def environment_of(backend: Backend, directory: pathlib.Path) -> Iterator[dict[str, str]]:
-    """The variables that give a job such modules; the server ends with the scope."""
+    """Yields the environment with which a job uses this backend. A server stops at the end of the context."""
     if backend is Backend.EMULATOR:
         yield {}
         return
@@ -123,15 +123,16 @@ def environment_of(backend: Backend, directory: pathlib.Path) -> Iterator[dict[s
 def assert_same_weights(one: Trained, other: Trained, rtol: float = 1e-4) -> None:
     assert len(one.weights) == len(other.weights) > 0
     for index, (a, b) in enumerate(zip(one.weights, other.weights)):
-        # Biases may be about 0, where only their scale says what is close.
+        # Biases may be near 0, so the tolerance depends on their scale.
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1e-2, float(np.abs(b).max())), err_msg=str(index))
 
 
 def assert_rounded_as(workers: list[Trained], count: int, rounded: Trained, exact: Trained) -> None:
-    """So many workers trained together in bfloat16, each about as far from one in float32 as one in bfloat16 is.
+    """Compares workers that trained together in bfloat16 with one worker in bfloat16 and one in float32.
 
-    Each worker rounds its own part of the batch, so their weights part from those of one worker by as much as one
-    worker's part from float32's, and single numbers by much of their size. What is compared is whole models.
+    Each worker rounds its own part of the batch. Its weights may therefore differ from one worker's as much as bfloat16
+    differs from float32, and single weights by a large share of their value. The check compares distances of whole
+    models.
     """
     error = distance(rounded.weights, exact.weights)
     assert 0 < error < exact.travelled / 4, "one worker has lost its way, or converts nothing"
@@ -145,7 +146,7 @@ def assert_rounded_as(workers: list[Trained], count: int, rounded: Trained, exac
 
 
 def assert_trained_as(workers: list[Trained], count: int, expected: Trained) -> None:
-    """So many workers trained together, on the HPU alone, and each came to what `expected` did."""
+    """Checks that `count` workers trained together, only on the HPU, and that all results equal `expected`."""
     assert len(workers) == count
     for worker in workers:
         assert worker.replicas == count

@@ -1,4 +1,4 @@
-"""Kills of ranks at random steps, for restarted.py and its tests."""
+"""Random kills of ranks, for restarted.py and its tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_MILLISECONDS = 200
 
 @dataclasses.dataclass(frozen=True)
 class Kill:
-    """SIGKILL for a rank of one attempt, some time after the rank has begun a step."""
+    """SIGKILL for a rank of one attempt, with a delay after the begin of a step."""
 
     attempt: int
     rank: int
@@ -27,7 +27,7 @@ class Kill:
 
 
 def draw(seed: int, attempts: int, ranks: int, steps: int) -> list[Kill]:
-    """A kill in each of the first attempts."""
+    """Draws one kill for each of the first `attempts` attempts."""
     generator = random.Random(seed)
     return [
         Kill(attempt, generator.randrange(ranks), generator.randrange(steps), generator.randrange(_MAX_MILLISECONDS))

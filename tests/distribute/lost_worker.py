@@ -1,6 +1,6 @@
-"""Workers of which one may be killed in the middle of training; those that are left write how they ended.
+"""Workers of a training in which one worker may be killed. Survivors write how they ended.
 
-Started by multiprocessing's spawn, as programs for Gaudi are: nobody ends the others when one is lost.
+multiprocessing starts the workers (spawn), like programs for Gaudi do, so no launcher ends the survivors.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def work(rank: int, workers: list[str], arguments: argparse.Namespace) -> None:
     strategy = HPUStrategy()
 
     class Kill(tf.keras.callbacks.Callback):
-        """The others are in the middle of the step that this worker does not take part in."""
+        """Kills this worker before a step that the other workers have already begun."""
 
         def on_train_batch_begin(self, batch: int, logs: object = None) -> None:
             step = int(self.model.optimizer.iterations.numpy())

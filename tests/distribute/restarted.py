@@ -1,6 +1,6 @@
-"""A rank of a job of `hpu run --restarts`: trains with checkpoints, goes on from the last one, may kill itself.
+"""Rank of an `hpu run --restarts` job: trains with checkpoints, resumes, and may kill itself.
 
-Which batch a step takes depends on the step's number alone, so the last weights are those of an undisturbed training.
+The batch of a step depends only on the step's number, so the final weights equal those of an undisturbed training.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RESTART_COUNT = int(os.environ["HPU_RESTART_COUNT"])
 
 
 class Killer:
-    """Carries out the kill of this process, if there is one."""
+    """Executes the kill of this process, if any."""
 
     def __init__(self, kills: list[Kill]) -> None:
         own = [kill for kill in kills if (kill.attempt, kill.rank) == (RESTART_COUNT, multinode_helpers.comm_rank())]
@@ -41,14 +41,14 @@ class Killer:
             self._timer.start()
 
     def end(self) -> None:
-        """Called at the end of the training too, which may come before the kill."""
+        """Kills the process if its kill is still due. Also called at the end of training."""
         if self._kill is not None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """Where the state is stored and how long the training is."""
+    """Checkpoint directory and length of a training."""
 
     checkpoints: pathlib.Path
     steps: int
@@ -58,7 +58,7 @@ class Training:
 
 
 def fit(strategy: tf.distribute.Strategy, training: Training) -> tuple[tf.keras.Model, int]:
-    """Keras with BackupAndRestore, which saves after each epoch. Returns the model and its first step."""
+    """Trains with Keras's BackupAndRestore, which saves after each epoch. Returns the model and its first step."""
     steps: list[int] = []
 
     class Steps(tf.keras.callbacks.Callback):
@@ -76,7 +76,7 @@ def fit(strategy: tf.distribute.Strategy, training: Training) -> tuple[tf.keras.
 
 
 def loop(strategy: tf.distribute.Strategy, training: Training) -> tuple[tf.keras.Model, int]:
-    """A loop with a CheckpointManager; rank 0 saves. Returns the model and its first step."""
+    """Trains in a loop with a CheckpointManager; rank 0 saves. Returns the model and its first step."""
     with strategy.scope():
         model = build("cnn")
         optimizer = tf.keras.optimizers.Adam(1e-2)

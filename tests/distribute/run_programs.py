@@ -46,7 +46,7 @@ def kill_itself() -> None:
 
 
 def heed_no_signal(ready: str) -> None:
-    """The first rank ignores SIGTERM; the other one fails when it does."""
+    """Rank 0 ignores SIGTERM. Rank 1 fails once rank 0 ignores the signal."""
     if os.environ["RANK"] == "0":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         pathlib.Path(ready).touch()
@@ -57,7 +57,7 @@ def heed_no_signal(ready: str) -> None:
 
 
 def start_another(directory: str) -> None:
-    """Starts a process, and writes its id and this one's to a file of the directory."""
+    """Starts a child process, and writes both process ids to a file in the directory."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     path = pathlib.Path(directory, f"pids_{os.getpid()}")

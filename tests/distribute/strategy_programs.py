@@ -1,4 +1,4 @@
-"""Programs of test_strategy.py."""
+"""Programs for test_strategy.py."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def workers_without_tf_config() -> None:
 
 
 def one_worker(directory: str, port: int | None = None) -> None:
-    """Saves and restores a variable of one worker, whose port a cluster resolver tells if there is one."""
+    """Saves and restores a variable of one worker. If `port` is set, a cluster resolver provides the worker's port."""
     load_habana_module()
     resolver = None
     if port is not None:

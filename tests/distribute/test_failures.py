@@ -1,4 +1,4 @@
-"""Workers that are lost, late or restarted."""
+"""Lost, late and restarted workers."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def outcome(directory: pathlib.Path, rank: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def expected_loss(tmp_path_factory: pytest.TempPathFactory) -> float:
-    """What one worker that is not lost comes to."""
+    """Loss of a single worker without failures."""
     directory = tmp_path_factory.mktemp("alone")
     train(directory, "--workers", "1")
     return float(outcome(directory, 0)["losses"][-1])
 
 
 def check_error(directory: pathlib.Path, lost: int, left: int) -> None:
-    """The worker that is left was told which one is lost, in good time."""
+    """Checks that the surviving worker's error names the lost worker, within the time limit."""
     ended = outcome(directory, left)
     assert f"/job:worker/replica:0/task:{lost}" in ended["error"]
     assert ended["ended"] - float((directory / "killed").read_text()) < 30
@@ -70,7 +70,7 @@ def test_a_worker_is_lost_while_a_device_server_reduces(tmp_path: pathlib.Path, 
 
 
 def test_a_worker_is_lost_while_a_communicator_forms(tmp_path: pathlib.Path) -> None:
-    """Its module is free at once, and those that wait with it are told."""
+    """If a worker is lost while a communicator forms, its module is free at once, and waiting workers get an error."""
     with Server(tmp_path) as server, contextlib.ExitStack() as running:
         variables = {"HPU_BACKEND": server.backend}
 
@@ -117,7 +117,7 @@ def test_a_stall_is_explained(backend: Backend, tmp_path: pathlib.Path) -> None:
     environment = {"HPU_COLLECTIVE_STALL_S": "1", "TF_CPP_MIN_LOG_LEVEL": "1", **logs}
     with environment_of(backend, tmp_path) as variables:
         result = run_job(2, script, environment={**environment, **variables})
-    # Where the machine is busy, the first step may wait for long, too.
+    # On a busy machine, the first step may also wait long.
     (line,) = [line for line in result.output.splitlines() if "(CollectiveReduceV2 of float[9], group " in line]
     assert line.startswith("[0] ")
     assert "HPU_COLLECTIVE_STALL_S" in line

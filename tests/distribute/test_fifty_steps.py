@@ -1,4 +1,4 @@
-"""HPUStrategy's weights after 50 steps, whatever the number of workers, the launcher and the backend."""
+"""HPUStrategy's weights after 50 steps are independent of number of workers, launcher and backend."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.hvd.jobs import Start, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
-TIMEOUT = 800.0  # of a job
+TIMEOUT = 800.0  # seconds per job
 
 CASES = ("cnn-fit", "cnn-loop", "transformer-fit", "transformer-loop", "normed-fit")
 ROUNDED = ("cnn-loop", "transformer-fit", "normed-fit")
@@ -32,7 +32,7 @@ STARTS = (Start.HPU_RUN, Start.MPIRUN_GLOO, Start.HOROVODRUN, Start.MULTIPROCESS
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
-    """By one worker, on the emulator."""
+    """Results of one worker on the emulator."""
     directory = tmp_path_factory.mktemp("alone")
     return train(directory, 1, *CASES, options=STEPS)
 
@@ -40,7 +40,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
 def train_by(
     start: Start, backend: Backend, count: int, directory: pathlib.Path, *cases: str, **environment: str
 ) -> dict[str, list[Trained]]:
-    """Trains so many workers: what each came to, by case."""
+    """Trains on `count` workers. Returns each worker's result, by case."""
     with environment_of(backend, directory) as variables, ports.reserved(count) as numbers:
         arguments = ["--out", str(directory), *STEPS]
         if start in (Start.MPIRUN_GLOO, Start.HOROVODRUN):
@@ -71,7 +71,7 @@ def test_weights(
 
 @pytest.fixture(scope="module")
 def rounded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
-    """By one worker under bf16 conversion."""
+    """Results of one worker with bf16 conversion."""
     return train(tmp_path_factory.mktemp("rounded"), 1, *ROUNDED, options=STEPS, environment=CONVERSION)
 
 

@@ -1,4 +1,4 @@
-"""Collective operations shaped as NCCL's."""
+"""Collective operations of hccl, modelled on NCCL."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def test_a_rank_that_does_not_join_is_an_error(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_ranks_that_make_a_strategy_are_not_waited_for(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that meets the others gets bytes of TensorFlow's server or client instead."""
+    """The rendezvous does not wait for a rank that has already created a strategy.
+
+    Such a rank answers with gRPC bytes.
+    """
     with ports.reserved(1) as (port,):
         cluster = {"worker": [f"127.0.0.1:{port}", "127.0.0.1:1", "127.0.0.1:2"][: 2 + (rank == 0)]}
         monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "worker", "index": rank}}))

@@ -1,4 +1,4 @@
-"""Buckets of gradients are exchanged while the rest of the backward pass is computed."""
+"""Gradient buckets are exchanged while the rest of the backward pass is computed."""
 
 from __future__ import annotations
 

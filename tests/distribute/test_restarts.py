@@ -1,4 +1,4 @@
-"""`hpu run --restarts`: starts after a failure, their number, their ranks. Programs without TensorFlow."""
+"""`hpu run --restarts`: starts after failures, number of restarts, ranks. Programs without TensorFlow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HPU_RUN = [sys.executable, "-m", "habana_frameworks.tensorflow", "run"]
 
 
 def start(directory: pathlib.Path, attempt: int, rank: int) -> dict[str, Any]:
-    """What a rank of an attempt was given."""
+    """Reads the environment that a rank of an attempt received."""
     fields: dict[str, Any] = json.loads((directory / f"start_{attempt}_{rank}.json").read_text())
     return fields
 
@@ -34,7 +34,7 @@ def start(directory: pathlib.Path, attempt: int, rank: int) -> dict[str, Any]:
 def run_failing(
     directory: pathlib.Path, processes: int, options: tuple[str, ...], *arguments: str, backend: str = "emulator"
 ) -> Result:
-    # The emulator has 8 modules, which no other process holds.
+    # A private lock directory, so that all 8 emulated modules are free.
     environment = {"HPU_MODULE_LOCK_DIR": str(directory / "modules"), "HPU_BACKEND": backend}
     arguments = ("--out", str(directory), *arguments)
     return run_job(
@@ -60,7 +60,7 @@ def assert_no_process_left(directory: pathlib.Path) -> None:
 
 def test_a_failed_job_is_started_again(tmp_path: pathlib.Path) -> None:
     result = run_failing(tmp_path, 3, ("--restarts", "3"), "--hang", "--fail", "0:1", "--fail", "1:2", "--fail", "*:0")
-    # Rank 0 fails in each attempt, and so do others: one of them is the first.
+    # Rank 0 fails in each attempt, and other ranks may fail too; any of them may be reported first.
     assert len(result.attempts) == 4
     assert result.exit_code == 7
     assert_no_process_left(tmp_path)
@@ -93,7 +93,7 @@ def test_a_rank_that_always_fails(how: str, tmp_path: pathlib.Path) -> None:
     assert result.output.splitlines()[-1] == "hpu run: the job failed; 2 of 2 restarts were used"
     ended = f"rank 1 {'was ended by' if by_signal else 'ended with'} {how}"
     for rank in (0, 2):
-        assert result.output.count(f"[{rank}] hpu run: rank {rank} is ended, because {ended}\n") == 3
+        assert result.output.count(f"[{rank}] hpu run: rank {rank} is terminated, because {ended}\n") == 3
     assert_no_process_left(tmp_path)
 
 
@@ -138,7 +138,7 @@ def test_a_module_that_fails_twice_at_start_is_given_up(tmp_path: pathlib.Path) 
 
 
 def test_ranks_without_a_module_are_left_out(tmp_path: pathlib.Path) -> None:
-    """The emulator has modules 0 to 7."""
+    """The emulator has modules 0 to 7, so module 8 does not exist."""
     options = ("--restarts", "5", "--min-ranks", "2", "--modules", "7,8,6")
     result = run_failing(tmp_path, 3, options, "--fail", "0:1")
     assert [attempt.modules for attempt in result.attempts] == [[7, 8, 6], [7, 6]]
@@ -180,7 +180,7 @@ def test_wrong_usage(tmp_path: pathlib.Path) -> None:
 
 @dataclasses.dataclass
 class Job:
-    """Stands for a job: ends as the exit codes of its attempts say, by rank; after these, well."""
+    """Fake job, whose attempts end with the given exit codes by rank. Later attempts succeed."""
 
     exit_codes: list[list[int]]
     modules: list[Modules | None]

@@ -1,4 +1,4 @@
-"""`hpu run`: ranks and what they are given, output, failures, signals."""
+"""`hpu run`: ranks, environment, output, failures, signals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def script(tmp_path: pathlib.Path) -> pathlib.Path:
 
 def test_what_each_rank_is_given(script: pathlib.Path) -> None:
     script.write_text(call_to(programs.describe_rank))
-    # Another launcher's ranks and module are not this job's.
+    # Variables of another launcher, which this job must ignore.
     environment = {"OMPI_COMM_WORLD_SIZE": "9", "OMPI_COMM_WORLD_RANK": "7", "HLS_MODULE_ID": "5"}
     done = run([*HPU_RUN, "-np", "3", "--modules", "6,4,2", str(script), "--flag", "x y"], environment)
     lines = sorted(done.stdout.splitlines())
@@ -96,7 +96,7 @@ def wait_until(condition: object, seconds: float = 30) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_signals_leave_no_process(script: pathlib.Path, number: int, tmp_path: pathlib.Path) -> None:
-    # Each rank has started another process.
+    # Each rank has started a child process.
     script.write_text(call_to(programs.start_another, str(tmp_path)))
     job = subprocess.Popen([*HPU_RUN, "-np", "2", str(script)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
     try:
@@ -107,7 +107,7 @@ def test_signals_leave_no_process(script: pathlib.Path, number: int, tmp_path: p
     finally:
         job.kill()
     if number == signal.SIGKILL:
-        # The launcher's watcher does it, a moment later.
+        # The launcher's watcher kills the processes, with a delay.
         wait_until(lambda: all(ended(pid) for pair in pids for pid in pair))
         return
     assert code == 128 + number
@@ -141,7 +141,7 @@ def test_reserved_ports_are_given_to_nobody_else() -> None:
         for number in numbers:
             with socket.socket() as other, pytest.raises(OSError, match="in use"):
                 other.bind(("127.0.0.1", number))
-            with socket.socket() as server:  # as gRPC opens its own
+            with socket.socket() as server:  # gRPC opens its sockets with the same options
                 server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 server.bind(("127.0.0.1", number))
                 server.listen()

@@ -1,4 +1,4 @@
-"""HPUStrategy: the weights that one worker would come to, whatever the number of workers."""
+"""HPUStrategy's weights equal one worker's weights for any number of workers."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ CASES = ("cnn-fit", "cnn-loop", "transformer-loop")
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
-    """By one worker."""
+    """Results of one worker."""
     return train(tmp_path_factory.mktemp("alone"), 1, *CASES)
 
 
 @pytest.fixture(scope="module")
 def recipes(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """The recipes on disk that two workers share."""
+    """Recipe directory that two workers share."""
     return tmp_path_factory.mktemp("recipes")
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory, recipes: pathlib.Path) -> dict[str, list[Trained]]:
-    """By two workers."""
+    """Results of two workers."""
     environment = {"TF_RECIPE_CACHE_PATH": str(recipes)}
     return train(tmp_path_factory.mktemp("pair"), 2, *CASES, environment=environment)
 
@@ -61,7 +61,7 @@ def test_workers_share_their_recipes(pair: dict[str, list[Trained]], recipes: pa
 
 
 def count_buckets(sizes: list[int], limit: int) -> int:
-    """As TensorFlow packs them: the last layers' first, each bucket until it holds more than the limit."""
+    """Counts buckets as TensorFlow fills them: from the last layer on, each until it exceeds the limit."""
     filled = [0]
     for size in reversed(sizes):
         if filled[-1] > limit:
@@ -73,14 +73,14 @@ def count_buckets(sizes: list[int], limit: int) -> int:
 def test_a_step_has_a_cluster_for_each_bucket_and_one_for_the_updates(
     tmp_path: pathlib.Path, alone: dict[str, list[Trained]], pair: dict[str, list[Trained]]
 ) -> None:
-    """The transformer's gradients in one bucket, by the default, and in several."""
+    """Trains the transformer with one bucket (default) and with several buckets."""
     case = "transformer-loop"
     (expected,) = alone[case]
     steps = len(expected.numbers)
     assert set(expected.clusters.values()) == {steps} and len(expected.clusters) == 1
     for worker in pair[case]:
         assert set(worker.clusters.values()) == {steps} and len(worker.clusters) == 1 + 1
-    # Keras adds reductions of metrics, which get no cluster of their own.
+    # Keras adds reductions of metrics, which are not in clusters.
     for worker in pair["cnn-fit"]:
         assert len([name for name in worker.clusters if "_train_function_" in name]) == 1 + 1
         assert len([name for name in worker.clusters if "_test_function_" in name]) == 1 + 1
@@ -102,14 +102,14 @@ def test_four_workers_on_modules_of_a_device_server(tmp_path: pathlib.Path, alon
 
 
 def test_workers_on_machines_of_their_own(tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
-    """Network namespaces, each with a name, an address and a module."""
+    """Workers in network namespaces, each with its own host name, address and module."""
     run_program(tmp_path, TRAIN, "--out", str(tmp_path), "cnn-loop", start=Start.MACHINES)
     workers = [trained(tmp_path, "cnn-loop", rank) for rank in range(2)]
     assert_trained_as(workers, 2, alone["cnn-loop"][0])
 
 
 def test_strategy_of_one_device(hpu: str) -> None:
-    """TensorFlow's own, with the name that programs for Gaudi give."""
+    """TensorFlow's OneDeviceStrategy, with the device name that programs for Gaudi use."""
     with tf.distribute.OneDeviceStrategy("device:HPU:0").scope():
         model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
         model.compile("sgd", "mse")
@@ -122,7 +122,7 @@ def test_strategy_of_one_device(hpu: str) -> None:
 
 def test_example() -> None:
     output = run_job(2, ROOT / "examples" / "digits_strategy.py").output
-    found = re.search(r"2 workers, this one on \S*task:0/device:HPU:0: test loss \S+, test accuracy (\S+)%", output)
+    found = re.search(r"2 workers, worker 0 on \S*task:0/device:HPU:0: test loss \S+, test accuracy (\S+)%", output)
     assert found is not None, output
     assert float(found[1]) > 90
 

@@ -1,4 +1,4 @@
-"""Trainings whose ranks are killed at random steps go on from their checkpoint and end with the same weights."""
+"""Trainings whose ranks are killed at random steps resume from checkpoints and end with equal weights."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def train(
     options: tuple[str, ...] = (),
 ) -> Result:
     directory.mkdir()
-    # Each start compiles the same recipes.
+    # All starts compile the same recipes, so a recipe directory saves time.
     variables = {"TF_RECIPE_CACHE_PATH": str(directory.parent / "recipes"), **environment}
     arguments = ("--out", str(directory), "--steps", str(STEPS), *arguments, way)
     return run_job(ranks, PROGRAM, *arguments, options=options, environment=variables, timeout=280)
@@ -54,7 +54,7 @@ def record(directory: pathlib.Path, rank: int) -> dict[str, Any]:
 def check_killed_training(
     directory: pathlib.Path, way: str, ranks: int, seed: int, environment: Mapping[str, str]
 ) -> None:
-    """Two attempts lose a rank each; the third one ends with the weights of a training without losses."""
+    """Two attempts lose a rank each. The third attempt ends with the weights of an undisturbed training."""
     train(directory / "whole", way, ranks, environment=environment)
     drawn = kills.draw(seed, 2, ranks, STEPS)
     options = [f"--kill={kill}" for kill in drawn]
@@ -101,7 +101,7 @@ def test_other_steps_each_time(way: str, tmp_path: pathlib.Path) -> None:
 
 
 def test_a_server_comes_back_with_fewer_modules(tmp_path: pathlib.Path) -> None:
-    """The job goes on with as many ranks as it has modules, and with the work that is done."""
+    """If a server restarts with fewer modules, the job continues with fewer ranks and keeps its progress."""
     train(tmp_path / "whole", "loop", 1, environment={})
     checkpoints = tmp_path / "job" / "checkpoints"
     with Server(tmp_path, "--modules", "3") as server, concurrent.futures.ThreadPoolExecutor() as pool:
@@ -126,7 +126,7 @@ def test_a_server_comes_back_with_fewer_modules(tmp_path: pathlib.Path) -> None:
     whole = weights(tmp_path / "whole", 0)
     for rank in range(2):
         assert record(tmp_path / "job", rank)["first_step"] >= 2
-        # Two parts of a batch are added in another order than the whole batch is.
+        # Sums over two parts of a batch are rounded differently from a sum over the whole batch.
         assert distance(weights(tmp_path / "job", rank), whole) < 1e-3 * distance(whole, [0 * array for array in whole])
 
 

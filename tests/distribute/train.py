@@ -1,6 +1,6 @@
-"""A worker of the tests' jobs: trains small models by HPUStrategy and writes what came of it to files.
+"""Worker that trains small models with HPUStrategy and writes results to files.
 
-Weights and batches are the same whatever the number of workers, so that the weights at the end must be.
+Initial weights and batches are independent of the number of workers, so the final weights must be, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GLOBAL_BATCH = 16
 
 
 def cnn() -> tf.keras.Model:
-    """Without batch normalisation and dropout, which see only a worker's own part of the batch."""
+    """CNN without batch normalisation and dropout, which depend on a worker's part of the batch."""
     layers = tf.keras.layers
     return tf.keras.Sequential(
         [
@@ -37,7 +37,7 @@ def cnn() -> tf.keras.Model:
 
 
 def normed() -> tf.keras.Model:
-    """With statistics of the whole batch."""
+    """CNN with batch normalisation over the global batch."""
     layers = tf.keras.layers
     return tf.keras.Sequential(
         [
@@ -60,7 +60,7 @@ MODELS = {
 def build(name: str) -> tf.keras.Model:
     model = MODELS[name][0]()
     generator = np.random.default_rng(1)
-    # Kernels about as Keras draws them; biases 0, scales 1.
+    # Kernels with the magnitude of Keras's initializers; biases 0, scales 1.
     model.set_weights(
         [
             w if w.ndim == 1 else generator.normal(0, w.size**-0.5 * w.shape[-1] ** 0.5, w.shape).astype(np.float32)
@@ -124,7 +124,7 @@ def write_record(
     numbers: list[float],
     replicas: int,
 ) -> None:
-    """Writes weights_<label>.npz and record_<label>.json for jobs.trained; counters are those since a reset.
+    """Writes weights_<label>.npz and record_<label>.json for jobs.trained. Counters start at the last reset.
 
     start: the weights before the first step.
     """
@@ -145,7 +145,7 @@ def write_record(
 
 
 def run(strategy: tf.distribute.Strategy, case: str, steps: int, directory: pathlib.Path) -> None:
-    """Trains a case, as cnn-fit, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
+    """Trains a case such as cnn-fit, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
     name, way = case.split("-")
     start = build(name).get_weights()
     statistics.reset()
@@ -155,7 +155,7 @@ def run(strategy: tf.distribute.Strategy, case: str, steps: int, directory: path
 
 
 def set_tf_config(workers: list[str]) -> None:
-    """As programs for Gaudi do under mpirun."""
+    """Sets TF_CONFIG as programs for Gaudi do under mpirun."""
     task = {"type": "worker", "index": multinode_helpers.comm_rank()}
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": task})
 

@@ -1,4 +1,4 @@
-"""Every test here runs on the HPU and counts from zero what ran there."""
+"""Fixture for tests of equal results on HPU and CPU: a loaded HPU and counters at zero."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow import statistics
 
 @pytest.fixture(autouse=True)
 def fresh(hpu: str) -> Iterator[None]:
-    """Counters at zero; Keras's names, seeds and policies as in a new process."""
+    """Resets counters, and Keras's names, seeds and policies, as in a new process."""
     tf.keras.backend.clear_session()
     tf.random.set_seed(0)
     statistics.reset()

@@ -1,4 +1,4 @@
-"""Programs of test_errors.py, which run with faults or with little device memory."""
+"""Programs for test_errors.py, run with injected faults or little device memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def large(x: tf.Tensor) -> tf.Tensor:
     return tf.matmul(x, x) + tf.transpose(x)
 
 
-# What needs more memory than there is, by a name; the argument is a variable of 4 MiB.
+# Ops that need more memory than the device has, by name. The argument is a variable of 4 MiB.
 LARGE: dict[str, Callable[[tf.Variable], Any]] = {
     "eager": lambda kept: tf.tile(kept, [8, 8]),
     "variable": lambda _: tf.Variable(np.zeros([64 << 20], np.float32)),
@@ -55,11 +55,11 @@ def exhausted_memory(call: str, asked: list[str]) -> None:
         error = raised(lambda: LARGE[call](kept))
         text = str(error)
         assert isinstance(error, tf.errors.ResourceExhaustedError), type(error)
-        del error  # its traceback holds the arguments
+        del error  # its traceback references the arguments
         assert "HPU_MEMORY_MB" in text and "in use" in text, text
         for bytes_asked in asked:
             assert bytes_asked in text, (bytes_asked, text)
-        # The process goes on, and nothing was lost or leaked.
+        # The process continues, without lost or leaked memory.
         for _ in range(3):
             assert float(tf.reduce_sum(large(kept[:256, :256]))) == 256 * 256 * 257
         assert kept.numpy().sum() == 1024 * 1024
@@ -68,7 +68,7 @@ def exhausted_memory(call: str, asked: list[str]) -> None:
 
 
 def summing() -> tuple[tf.Variable, Any]:
-    """A variable, and a step that adds to it."""
+    """Returns a variable, and a step that adds to it."""
     with tf.device(HPU):
         total = tf.Variable(tf.zeros([2]))
 
@@ -140,7 +140,7 @@ def failing_fallback() -> None:
 
 
 def channels_first(x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> list[tf.Tensor]:
-    """A step of convolution, bias, batch norm and pooling on NCHW data, with its gradients."""
+    """Runs a step of convolution, bias, batch norm and pooling on NCHW data, with its gradients."""
     with tf.GradientTape() as tape:
         tape.watch([x, kernel, bias])
         y = tf.nn.conv2d(x, kernel, [1, 1, 2, 1], [[0, 0], [0, 0], [1, 2], [0, 1]], data_format="NCHW")
@@ -153,7 +153,7 @@ def channels_first(x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> list[tf.
 
 
 def channels_last(x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> list[tf.Tensor]:
-    """The same on NHWC data, for the CPU."""
+    """Runs the step of channels_first on NHWC data, for the CPU."""
     with tf.GradientTape() as tape:
         tape.watch([x, kernel, bias])
         y = tf.transpose(x, [0, 2, 3, 1])

@@ -1,4 +1,4 @@
-"""Programs of test_jit_compile.py."""
+"""Programs for test_jit_compile.py."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def failing_compile() -> None:
 
 
 def auto_clustering() -> None:
-    """Prints the cluster of a step, and how often it ran on the HPU and on the CPU."""
+    """Prints the cluster of a step, and its number of launches and of CPU fallbacks."""
     load_habana_module()
     with tf.device("/HPU:0"):
         total = tf.Variable(tf.zeros([4]))

@@ -1,4 +1,4 @@
-"""The program of test_random.py."""
+"""Program for test_random.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops, branches and recurrent layers give the CPU's numbers and gradients, inside clusters or around them."""
+"""Loops, branches and recurrent layers: values and gradients equal the CPU's, inside and outside clusters."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_switch_case(index: int) -> None:
     def switch(i: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
         return tf.switch_case(i, [lambda: x * 2, lambda: tf.tanh(x), lambda: x + 1], default=lambda: -x)
 
-    # Branches of one op each: nothing to make a cluster of.
+    # Branches of one op each do not form clusters.
     assert_same_graph(switch, np.array(index, np.int32), X, clusters=False)
 
 
@@ -257,7 +257,7 @@ def test_recurrent_model_trains() -> None:
 
 
 def recurrent_losses(device: str, length: int | None, steps: int, jit_compile: bool | None = None) -> list[float]:
-    """Losses of train steps of two recurrent layers from the same weights, over sequences of six."""
+    """Returns losses of train steps of two recurrent layers from equal weights, over sequences of length 6."""
     inputs = np.random.default_rng(4).standard_normal((3, 6, 4), dtype=np.float32)
     with tf.device(device):
         layers = [tf.keras.layers.LSTM(5, return_sequences=True), tf.keras.layers.GRU(4)]
@@ -284,7 +284,7 @@ def test_calls_of_recurrent_layers_are_inlined_with_their_gradients(length: int 
     expected = recurrent_losses(CPU, length, steps=4)
     np.testing.assert_allclose(recurrent_losses(HPU, length, steps=4), expected, rtol=1e-5)
     if length is not None:
-        # Lists get bounds, so that loops compile whole.
+        # TensorLists get size bounds, so that loops compile as a whole.
         assert_one_cluster("recurrent_step", launches=4)
         return
     refused = {refusal.op for refusal in report_of("recurrent_step").refusals}

@@ -1,4 +1,4 @@
-"""The CNN of the examples learns as well on the HPU as on the CPU."""
+"""The example CNN reaches the same accuracy on the HPU as on the CPU."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EPOCHS = 4
 
 
 def cnn() -> tf.keras.Model:
-    """Without dropout: equal weights and equal batches are all that a run depends on."""
+    """CNN without dropout, so that a run depends only on weights and batches."""
     layers = tf.keras.layers
     return tf.keras.Sequential(
         [
@@ -32,7 +32,7 @@ def cnn() -> tf.keras.Model:
 
 
 def accuracies(digits: Any, seed: int) -> dict[str, float]:
-    """Accuracy on the test images after training from equal weights on the CPU and on the HPU."""
+    """Returns test accuracies after training from equal weights on the CPU and on the HPU."""
     tf.keras.utils.set_random_seed(seed)
     order = np.random.default_rng(seed).permutation(len(digits.train_images))
     found, weights = {}, None

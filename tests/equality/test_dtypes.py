@@ -1,4 +1,4 @@
-"""Each dtype of the device through copies, eager ops, clusters and variables."""
+"""All dtypes of the device in copies, eager ops, clusters and variables."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_variables(dtype: str, graph: bool) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_arguments_and_results_of_clusters(dtype: str) -> None:
-    """A tensor of the type crosses every border: into a cluster, between two, out of one, and through a function."""
+    """A tensor enters a cluster, passes between two clusters, leaves a cluster, and passes through a function."""
 
     @tf.function
     def inner(x: tf.Tensor) -> tf.Tensor:

@@ -1,4 +1,4 @@
-"""Errors that users rely on are raised on the HPU too, and failures of the device are told and survived."""
+"""Errors of ops are raised on the HPU as on the CPU. Programs survive failures of the device."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def drawn_stateless(limit: tf.Tensor) -> tf.Tensor:
 
 
 Program = Callable[[tf.Tensor], tf.Tensor]
-# A program, an argument that it takes, one that it must refuse, the error's class and a word of its message.
+# Program, valid argument, invalid argument, error class, and a word of the error's message.
 CASES: dict[str, tuple[Program, Any, Any, type[Exception], str]] = {
     "assert_greater": (checked_positive, np.abs(X), -X, errors.InvalidArgumentError, "values must be positive"),
     "assert": (asserted, np.abs(X), -np.abs(X), errors.InvalidArgumentError, "smallest"),
@@ -87,7 +87,7 @@ def test_errors_that_users_rely_on(name: str, graph: bool) -> None:
     with tf.device(HPU):
         function = tf.function(program) if graph else program
         before = function(tf.constant(good)).numpy()
-        # Often enough for every way in which an eager op runs.
+        # Four calls cover all execution paths of an eager op.
         for _ in range(4):
             with pytest.raises(kind) as raised:
                 function(tf.constant(bad)).numpy()
@@ -173,7 +173,7 @@ def test_shapes_that_do_not_fit_at_run_time(graph: bool) -> None:
 
 
 def test_an_error_inside_a_graph_with_variables() -> None:
-    """An assertion that an update waits for stops it."""
+    """A failed assertion stops the update that depends on it."""
     with tf.device(HPU):
         variable = tf.Variable([1.0, 2.0])
 
@@ -190,7 +190,7 @@ def test_an_error_inside_a_graph_with_variables() -> None:
 
 
 def run(program: str, environment: Mapping[str, str | None]) -> str:
-    """Runs the program; what it printed and logged."""
+    """Runs the program, and returns its output and log."""
     done = run_with_tensorflow(program, {"TF_CPP_MIN_LOG_LEVEL": "1", **environment})
     return done.stdout + done.stderr
 

@@ -25,7 +25,7 @@ def input_fn(params: dict[str, Any], mode: str) -> tf.data.Dataset:
 
 
 def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
-    """A layer on the device that the parameters name."""
+    """Model of one layer on the device params["device"]."""
     with tf.device(params["device"]), tf1.variable_scope("model", use_resource=True):
         weights = tf1.get_variable("weights", [5, 2], initializer=tf1.glorot_uniform_initializer(seed=1))
         logits = tf.matmul(features["x"], weights)
@@ -40,7 +40,7 @@ def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> t
 
 
 class Losses(tf1.train.SessionRunHook):  # type: ignore[misc,name-defined]
-    """What a hook sees."""
+    """Session hook that records losses."""
 
     def __init__(self) -> None:
         self.seen: list[float] = []
@@ -88,7 +88,7 @@ def test_training_evaluation_and_prediction(hpu: str, make: Callable[..., Any], 
 
 
 def test_train_and_evaluate_goes_on_from_a_checkpoint(hpu: str, tmp_path: pathlib.Path) -> None:
-    """Training in two parts, with evaluation between, ends where training at once does."""
+    """Training in two parts with evaluation in between ends with the same weights as uninterrupted training."""
 
     def run(directory: pathlib.Path, steps: list[int]) -> Any:
         losses = Losses()

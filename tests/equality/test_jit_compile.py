@@ -1,4 +1,4 @@
-"""tf.function(jit_compile=True) on the HPU is one cluster; TensorFlow's own auto-clustering leaves the HPU alone."""
+"""tf.function(jit_compile=True) forms one cluster on the HPU. TensorFlow's auto-clustering ignores the HPU."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ X = np.random.default_rng(0).standard_normal((5, 6), dtype=np.float32)
 
 
 def both(make: Any, *arguments: Any) -> Any:
-    """Results of a jit-compiled function on the HPU, checked against the same without jit_compile on the CPU.
+    """Returns a jit-compiled function's HPU results, after comparison with the CPU without jit_compile.
 
-    `make` gives a function and may make variables for it.
+    `make` returns the function, and may create its variables.
     """
     results = {}
     for device, jit in ((CPU, None), (HPU, True)):

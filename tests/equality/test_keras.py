@@ -1,4 +1,4 @@
-"""What Keras programs do beside a plain fit: evaluate, predict, callbacks, saving and restoring, policies."""
+"""Keras beyond fit(): evaluate, predict, callbacks, saving and restoring, policies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def build(device: str, make: Callable[[], tf.keras.Model] = cnn, weights: Any = 
 
 
 def pair(make: Callable[[], tf.keras.Model] = cnn, **options: Any) -> dict[str, tf.keras.Model]:
-    """The same model on both devices, with equal weights."""
+    """Builds one model per device, with equal weights."""
     on_cpu = build(CPU, make, **options)
     return {CPU: on_cpu, HPU: build(HPU, make, on_cpu.get_weights(), **options)}
 
@@ -99,7 +99,7 @@ def test_steps_per_execution_of_more_steps_than_there_are(data: Data) -> None:
 
 
 class Watch(tf.keras.callbacks.Callback):
-    """Reads weights while training, as users' callbacks do."""
+    """Callback that reads weights during training, as users' callbacks do."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -151,7 +151,7 @@ def test_whole_models_are_saved_and_loaded(
     with tf.device(target):
         loaded = tf.keras.models.load_model(path)
         np.testing.assert_allclose(loaded.predict(data[0], verbose=0), expected, rtol=1e-4, atol=1e-5)
-    # The optimizer's state travels too, but in SavedModels, on the CPU alike: the next epoch is the same.
+    # Saving includes the optimizer's state, except in SavedModels (also on the CPU), so the next epoch is equal.
     if form != "saved_model":
         assert_same_histories({CPU: fit(model, source, data), HPU: fit(loaded, target, data)})
 
@@ -392,7 +392,7 @@ def test_metrics() -> None:
 
 
 def encoder() -> tf.keras.Model:
-    """Keras's own layers, which TensorFlow makes of many small ops."""
+    """Encoder of Keras layers, which TensorFlow builds from many small ops."""
     layers = tf.keras.layers
     x = inputs = layers.Input((6, 16))
     x = layers.LayerNormalization()(x + layers.MultiHeadAttention(2, 8)(x, x))
@@ -403,7 +403,7 @@ def encoder() -> tf.keras.Model:
 
 
 def test_fit_with_a_partial_last_batch_finds_the_layers() -> None:
-    """The train step then does not know the batch size."""
+    """With a partial last batch, the train step does not know the batch size."""
     generator = np.random.default_rng(0)
     x = generator.standard_normal((40, 6, 16), dtype=np.float32)
     data = x, (x.sum((1, 2)) > 0).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Memory stays where it is over many eager ops, changing shapes and new functions. Train steps: tests/soak."""
+"""Constant memory over many eager ops, changing shapes and new functions. For train steps: tests/soak."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from habana_frameworks.tensorflow import statistics
 from tests.support.compare import HPU
 from tests.support.memory import MOST_GROWTH, in_use, resident_bytes
 
-SMALLEST_BLOCK = 256  # bytes that a tensor takes at least
+SMALLEST_BLOCK = 256  # minimum size of a tensor's memory block, in bytes
 
 
 def assert_no_growth(work: Callable[[int], None], times: int, warm_up: int) -> None:
-    """Neither device nor host memory grows while `work` is done that often; it gets the number of the time.
+    """Checks that neither device nor host memory grows over `times` calls of work(call number).
 
-    A tensor kept each time would be found. Now and then the allocator gives a block that is a little too large.
+    Finds a leak of one tensor per call. Tolerates blocks slightly larger than requested.
     """
     with tf.device(HPU):
         for i in range(warm_up):
@@ -36,7 +36,7 @@ def test_eager_ops(size: int) -> None:
         variable = tf.Variable(tf.zeros([size]))
 
     def work(i: int) -> None:
-        # No number of its own for each turn: TensorFlow keeps a tensor of every Python number that it has seen.
+        # The same Python number in each call, because TensorFlow caches a tensor for each Python number.
         x = tf.sin(tf.fill([size], 3.0)) * 2.0
         variable.assign_add(x)
         if i % 50 == 0:
@@ -69,7 +69,7 @@ def test_train_steps_of_a_small_model() -> None:
 
 
 def test_shapes_that_come_again() -> None:
-    """A shape that was seen before compiles nothing and keeps nothing."""
+    """A repeated shape compiles nothing and keeps no memory."""
     with tf.device(HPU):
         weights = tf.Variable(tf.ones([6, 3]))
 
@@ -96,6 +96,6 @@ def test_results_are_freed_when_they_are_dropped() -> None:
         double(x)
         before = in_use()
         held = [double(x) for _ in range(5)]
-        assert 5 * (4 << 20) <= in_use() - before < 6 * (4 << 20)  # blocks may be larger than what they hold
+        assert 5 * (4 << 20) <= in_use() - before < 6 * (4 << 20)  # blocks may be larger than their contents
         del held
         assert in_use() == before

@@ -1,4 +1,4 @@
-"""Random numbers obey seeds on the HPU as on the CPU, and no two draws that should differ are equal."""
+"""Random numbers follow seeds as on the CPU. Draws that should differ are never equal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from tests.support.clusters import assert_launched
 from tests.support.compare import CPU, HPU, Tolerance, as_numpy, assert_close
 from tests.support.processes import call_to, run_with_tensorflow
 
-# Normals go through logarithms and square roots, ranges through a product and a sum that compiled code fuses: last bits
-# differ.
+# Normal numbers use logarithms and square roots; ranges use a product and a sum that XLA fuses. Last bits differ.
 ROUNDED = Tolerance(1e-5, 1e-5)
 EXACT = Tolerance(0, 0)
 
@@ -61,7 +60,7 @@ STATELESS_ROUNDED: dict[str, Callable[[], tf.Tensor]] = {
 
 
 def on(device: str, draw: Callable[[], Any], graph: bool, seed: int | None = None) -> Any:
-    """Draws four times, often enough for every way in which an eager op runs."""
+    """Draws four times, which covers all execution paths of an eager op."""
     if seed is not None:
         tf.random.set_seed(seed)
     with tf.device(device):

@@ -1,4 +1,4 @@
-"""Random ops whose state moves on by sizes that the graph does not know, worked out before the cluster has them."""
+"""Random ops with sizes known only at run time. The generator's state advances by the actual size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def table(rows: int, columns: int = CLASSES) -> np.ndarray:
 def expect_as_cpu(
     draw: Callable[..., Sequence[tf.Tensor]], signature: Sequence[tf.TensorSpec], calls: Sequence[Sequence[np.ndarray]]
 ) -> list[list[np.ndarray]]:
-    """Of each call, one after the other on each device; gives the HPU's."""
+    """Compares successive calls on CPU and HPU, and returns the HPU's results."""
     drawn = {}
     for device in (CPU, HPU):
         tf.random.set_seed(5)
@@ -141,7 +141,7 @@ def test_limits_are_no_bounds_of_indices() -> None:
 def test_parts_whose_size_is_limited(part: Callable[[tf.Tensor], tf.Tensor], shape: tuple[int, int]) -> None:
     def draw(x: tf.Tensor) -> list[tf.Tensor]:
         logits = part(tf.abs(x))
-        # Of a few rows: the CPU's kernel shares out more among its threads, which draw some numbers twice.
+        # Few rows: the CPU kernel distributes more rows over threads, which draw some numbers twice.
         return [tf.random.shuffle(logits, seed=1), tf.random.stateless_categorical(logits[:1], 5, (1, 2))]
 
     expect_as_cpu(draw, [ANY], [[table(*shape)]] * 2)

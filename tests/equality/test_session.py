@@ -16,13 +16,13 @@ tf1 = tf.compat.v1
 
 X = np.random.default_rng(0).standard_normal((12, 5), dtype=np.float32)
 Y = (X.sum(1) > 0).astype(np.int32)
-# Savers and summaries join strings, which only the CPU has: as on GPUs, they want soft placement.
+# Savers and summaries join strings, which only the CPU supports. As on GPUs, they need soft placement.
 SOFT = tf1.ConfigProto(allow_soft_placement=True)
 WEIGHTS = np.random.default_rng(1).standard_normal((5, 2), dtype=np.float32)
 
 
 def on_both(program: Callable[[], Any], rtol: float = 1e-5) -> Any:
-    """Runs a program in a graph of its own for each device, compares what it gives, and returns the HPU's."""
+    """Runs a program in one graph per device, compares the results, and returns the HPU's."""
     results = {}
     for device in (CPU, HPU):
         with tf.Graph().as_default(), tf.device(device), tf1.variable_scope("", use_resource=True):
@@ -33,7 +33,7 @@ def on_both(program: Callable[[], Any], rtol: float = 1e-5) -> Any:
 
 
 def model(optimizer: Any) -> tuple[tf.Tensor, tf.Tensor, tf.Operation, tf.Tensor]:
-    """Placeholders of inputs and labels, the train op and the loss."""
+    """Builds placeholders of inputs and labels, the train op and the loss."""
     x = tf1.placeholder(tf.float32, [None, 5], name="x")
     y = tf1.placeholder(tf.int32, [None], name="y")
     weights = tf1.get_variable("weights", initializer=tf.constant(WEIGHTS))
@@ -208,7 +208,7 @@ def test_a_variable_that_is_not_initialised() -> None:
 
 
 def test_reference_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variables of old programs, which live on the CPU."""
+    """Variables of TensorFlow 1 without resources, which live on the CPU."""
     monkeypatch.setenv("TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU", "true")
 
     def program() -> Any:

@@ -1,4 +1,4 @@
-"""Several threads share variables: no deadlock, no lost update, no torn read."""
+"""Threads that share variables: no deadlock, lost update or torn read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDS = 40
 
 
 def in_threads(*functions: Callable[[], None], seconds: float = 60) -> None:
-    """Runs each in a thread of its own, raises the first error, and fails if any has not ended in time."""
+    """Runs each function in its own thread. Raises the first error; fails if a thread exceeds the time limit."""
     errors: list[BaseException] = []
     start = threading.Barrier(len(functions))
 
@@ -92,7 +92,7 @@ def test_overlapping_variables_in_opposite_orders(variables: list[tf.Variable]) 
 
 
 def test_eager_reads_meanwhile(variables: list[tf.Variable]) -> None:
-    """A read sees a value between two steps, never half of one."""
+    """An eager read returns a value between two steps, never a partial update."""
     variable = variables[0]
     done = threading.Event()
 
@@ -146,7 +146,7 @@ def test_eager_writes_and_clusters(variables: list[tf.Variable]) -> None:
 
 
 def test_a_variable_that_shares_a_buffer(variables: list[tf.Variable]) -> None:
-    """After b.assign(a) both may hold one buffer; a step that writes a must leave b alone."""
+    """After b.assign(a), both variables may share a buffer. A step that writes a must not change b."""
     a, b = variables[:2]
 
     @tf.function
@@ -164,7 +164,7 @@ def test_a_variable_that_shares_a_buffer(variables: list[tf.Variable]) -> None:
 
 
 def test_tracing_and_compiling_in_threads() -> None:
-    """Threads that compile the same signature and others at once."""
+    """Threads compile equal and different signatures concurrently."""
 
     @tf.function(reduce_retracing=True)
     def square(x: tf.Tensor) -> tf.Tensor:

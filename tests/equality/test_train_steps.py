@@ -1,4 +1,4 @@
-"""Train steps of real models: one cluster each, and the CPU's losses."""
+"""Train steps of real models: one cluster each, and losses equal to the CPU's."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from benchmarks.models import OPTIMIZERS, PROBLEMS, Trainer
 from tests.support.clusters import assert_one_cluster
 from tests.support.compare import CPU, HPU
 
-# From some weights the first steps are rough: with seed 3 the CNN's losses on the CPU with oneDNN part by 1.3e-5 from
-# those without. From these they part by 7e-7.
+# With some initial weights, the first steps amplify rounding: with seed 3, the CNN's losses on the CPU differ by 1.3e-5
+# with and without oneDNN. With this seed they differ by 7e-7.
 SEED = 4
-# Steps, and the largest relative difference of any of their losses.
+# Number of steps, and accepted relative difference of a loss.
 BOUNDS = {"mlp": (10, 1e-5), "transformer": (10, 1e-5), "cnn": (5, 1e-5)}
 
 
 def assert_same_losses(name: str, optimizer: str, steps: int, bound: float, training: bool = True) -> None:
-    """Trains from equal weights on both devices."""
+    """Compares losses of training from equal weights on both devices."""
     tf.keras.utils.set_random_seed(SEED)
     problem = PROBLEMS[name]
     batch = problem.batch(SEED)
@@ -44,12 +44,13 @@ def test_resnet50_with_fixed_statistics() -> None:
 
 @pytest.mark.slow
 def test_resnet50_in_training_mode() -> None:
-    # Chaotic in float32 (native and compiled CPU runs part by 3e-2 at the second step): the first loss only.
+    # ResNet-50 is chaotic in float32: native and compiled CPU runs differ by 3e-2 at the second step. Compares only the
+    # first loss.
     assert_same_losses("resnet50", "adam", steps=1, bound=1e-3)
 
 
 def loss_and_gradients(model: tf.keras.Model, device: str) -> tuple[float, npt.NDArray[np.float64]]:
-    """In training mode, on the problem's batch, in the model's own dtype; the gradients one after the other."""
+    """Computes the loss and the concatenated gradients of one batch, in training mode and the model's dtype."""
     inputs, labels = PROBLEMS["resnet50"].batch()
 
     @tf.function

@@ -1,4 +1,4 @@
-"""A loop or a branch computes only what is used of it, and raises only what the CPU raises for that."""
+"""Loops and branches with unused results compute and raise only what the used results need, like the CPU."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ ANY = tf.TensorSpec([None], tf.float32)
 
 
 def branch(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-    """Uses the first result of two; the second one's shapes do not fit together."""
+    """Uses the first of two results; the shapes of the second result do not match."""
     return tf.cond(tf.reduce_sum(x) > 0, lambda: (x * 2, x + y), lambda: (x, y))[0]
 
 
 def case(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-    """The same with a case."""
+    """Like branch(), with switch_case."""
     index = tf.cast(tf.reduce_sum(x), tf.int32) % 2
     return tf.switch_case(index, [lambda: (x, y), lambda: (x * 2, x + y)])[0]
 
 
 def nested(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-    """The inner branch's second result is a result of the outer one that nothing uses."""
+    """The inner branch's second result becomes an unused result of the outer branch."""
 
     def inner() -> tuple[tf.Tensor, tf.Tensor]:
         return tf.cond(tf.reduce_sum(x) > 1, lambda: (x * 2, x + y), lambda: (x, y))  # type: ignore[no-any-return]
@@ -39,7 +39,7 @@ def nested(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
 
 
 def loop(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-    """No result depends on the loop's third value."""
+    """Loop whose third value affects no result."""
     return tf.while_loop(
         lambda i, _a, _b: i < 3,
         lambda i, a, b: (i + 1, a * 2, a + b),
@@ -49,7 +49,7 @@ def loop(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
 
 
 def argument(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-    """What does not compute is outside of the branch, for a result that nothing uses."""
+    """The invalid sum is outside the branch, and feeds an unused result."""
     z = x + y
     return tf.cond(tf.reduce_sum(x) > 0, lambda: (x * 2, z), lambda: (x, z))[0]
 
@@ -106,4 +106,4 @@ def test_the_report_tells_of_unused_results() -> None:
 
     assert_same_graph(half_of_it, X)
     rewrites = [rewrite.what for rewrite in report_of("half_of_it").rewrites if rewrite.pass_name == "results"]
-    assert rewrites[0] == "unused results removed: 2"  # the second is a counter that TensorFlow adds
+    assert rewrites[0] == "unused results removed: 2"  # the second result is a counter that TensorFlow adds

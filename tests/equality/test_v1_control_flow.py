@@ -1,4 +1,4 @@
-"""TensorFlow 1's own control flow (Switch, Merge, Enter, Exit, NextIteration) in Sessions."""
+"""TensorFlow 1's control flow ops (Switch, Merge, Enter, Exit, NextIteration) in Sessions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ X = RANDOM.standard_normal((6, 5), dtype=np.float32)
 W = RANDOM.standard_normal((5, 5), dtype=np.float32) / 3
 LEGACY = "TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU"
 
-# Fetches, and the feeds of the Session's runs, by name of placeholder.
+# Fetches, and per run of the Session the feeds by placeholder name.
 Program = tuple[Any, list[dict[str, Any]]]
 
 
@@ -31,7 +31,7 @@ def control_flow_v1() -> Iterator[None]:
 
 
 def run_on(device: str, build: Callable[[], Program], use_resource: bool = True) -> list[Any]:
-    """What each run gives, and the variables at the end."""
+    """Returns the results of each run, and the final variables."""
     with tf.Graph().as_default() as graph, tf.device(device), tf1.variable_scope("", use_resource=use_resource):
         fetches, feeds = build()
         ops = {op.type for op in graph.get_operations()}
@@ -43,7 +43,7 @@ def run_on(device: str, build: Callable[[], Program], use_resource: bool = True)
 
 
 def check(build: Callable[[], Program], use_resource: bool = True) -> list[Any]:
-    """The HPU's results, which are the CPU's; clusters ran, and none fell back."""
+    """Returns the HPU's results, after comparison with the CPU. Clusters must run without fallbacks."""
     expected = run_on(CPU, build, use_resource)
     actual = run_on(HPU, build, use_resource)
     for one, other in zip(tf.nest.flatten(actual), tf.nest.flatten(expected)):
@@ -123,7 +123,7 @@ def test_tensor_arrays_and_their_gradient() -> None:
 
 @pytest.mark.timeout(60)
 def test_a_loop_that_reads_a_string_variable_in_each_turn() -> None:
-    """Grappler drops the read and leaves the loop waiting for the variable's handle, which is on another device."""
+    """Grappler removes the read, and leaves the loop waiting for the variable's handle on another device."""
 
     def build() -> Program:
         words = tf1.placeholder(tf.string, [2], name="words")
@@ -160,7 +160,7 @@ def test_dynamic_rnn_trains() -> None:
 
 
 def regression(rate: float, steps: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """So many train steps in one run of the graph, with gradients taken and variables written inside the loop."""
+    """Runs `steps` train steps in a loop of one graph, with gradients and variable updates inside the loop."""
     x = placeholder()
     weights = tf1.get_variable("weights", initializer=tf.constant(W))
     bias = tf1.get_variable("bias", [5], initializer=tf1.zeros_initializer())
@@ -192,7 +192,7 @@ def test_training_loop_in_the_graph(use_resource: bool, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "reference"])
 def test_branches_that_train(use_resource: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where discriminator and generator take turns."""
+    """Branches that train alternately, like discriminator and generator."""
     monkeypatch.setenv(LEGACY, "true")
 
     def build() -> Program:

@@ -1,4 +1,4 @@
-"""The program of test_threads.py."""
+"""Program for test_threads.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each example runs, learns and reports, on the HPU and with one flag on the CPU."""
+"""Each example runs, learns and reports, on the HPU and on the CPU."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from tests.support.processes import WARM_PYTHON, run
 
-# Epochs that make the test quick, and the accuracy that they must give on 360 images.
+# Epochs that suffice for a quick test, and the minimum accuracy on 360 images.
 EXAMPLES = {"digits_keras.py": (3, 0.9), "digits_custom_loop.py": (4, 0.9), "digits_session.py": (4, 0.9)}
 
 
 def train(example: str, device: str) -> dict[str, str]:
-    """The report of one run."""
+    """Runs an example and returns its report."""
     epochs, _ = EXAMPLES[example]
     done = run([WARM_PYTHON, f"examples/{example}", "--device", device, "--epochs", str(epochs)], timeout=280)
     report = done.stdout.split("\nReport\n")[1]

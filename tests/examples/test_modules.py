@@ -1,4 +1,4 @@
-"""Each example of a module runs, in this process, and says what it should."""
+"""Each example in examples/modules runs in this process and prints the expected output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training through a device server: a run that resumes, and the recipe for CI."""
+"""Training through a device server: a resumed run, and the CI script."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.processes import ROOT, WARM_PYTHON, run
 
 
 def numbers(output: str) -> list[str]:
-    """Test loss and accuracy of the report."""
+    """Test loss and accuracy in a report."""
     return re.findall(r"^  test \w+ +(\S+)$", output, flags=re.MULTILINE)
 
 
@@ -25,7 +25,7 @@ def test_a_training_that_goes_on_ends_with_the_same_numbers(tmp_path: pathlib.Pa
         train(2, "in parts")
         resumed = train(4, "in parts")
         whole = train(4, "whole")
-    assert "goes on after step 44" in resumed
+    assert "resumes after step 44" in resumed
     assert "goes on" not in whole
     assert "backend         remote" in resumed
     assert numbers(resumed) == numbers(whole)
@@ -40,7 +40,7 @@ def test_the_recipe_for_ci() -> None:
 
 
 def test_the_container_installs_what_this_tree_needs() -> None:
-    """There may be no container engine here: at least what the file names is there, and right."""
+    """Checks the files and packages that the Containerfile names, because a container engine may be missing."""
     text = (ROOT / "examples" / "server" / "Containerfile").read_text()
     setup = (ROOT / "tools" / "setup.sh").read_text()
     for package in ("g++", "libc6-dev", "binutils", "pkg-config", "libgrpc++-dev"):

@@ -1,4 +1,4 @@
-"""The program of test_explain.py."""
+"""Program for test_explain.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import habana_frameworks.tensorflow as htf
 
 
 def explain() -> None:
-    """Prints what failed of the one cluster."""
+    """Prints the failures of its cluster."""
     htf.load_habana_module()
 
     def f(x: tf.Tensor) -> tf.Tensor:

@@ -1,4 +1,4 @@
-"""A program whose ops the settings of test_placed.py refuse, and whose clusters they cut."""
+"""Program whose ops test_placed.py's settings keep off the HPU, and whose clusters they split."""
 
 from __future__ import annotations
 

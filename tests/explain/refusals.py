@@ -1,6 +1,7 @@
-"""A program whose graphs meet the rules of placement, marking and segmentation, each at least once.
+"""Program whose graphs trigger each rule of placement, marking and segmentation at least once.
 
-python -m tests.explain.refusals runs it; `hpu explain` of it tells all of them. Prints "ran" on stdout.
+`hpu explain` of this program reports all rules. Run it with python -m tests.explain.refusals; it prints "ran" on
+stdout.
 """
 
 from __future__ import annotations

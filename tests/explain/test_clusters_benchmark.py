@@ -1,4 +1,4 @@
-"""The benchmark that compares clusters with those of TensorFlow's own auto-clustering."""
+"""benchmarks/clusters.py, which compares clusters with TensorFlow's auto-clustering."""
 
 from __future__ import annotations
 

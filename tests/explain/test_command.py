@@ -1,4 +1,4 @@
-"""`hpu explain`: the program runs as it would alone, and what it is told about its graphs is right."""
+"""`hpu explain`: unchanged behaviour of the program, and correct reports on its graphs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain"]
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, explanation.Explanation]:
-    """stdout, stderr and the JSON of one run on the program that meets every rule."""
+    """stdout, stderr and JSON of one run of the program that triggers every rule."""
     target = tmp_path_factory.mktemp("explain") / "all.json"
     page = target.with_name("all.html")
     done = run([*COMMAND, "--json", str(target), "--html", str(page), str(PROGRAM)])
@@ -53,7 +53,7 @@ def test_each_rule_is_named(output: tuple[str, str, explanation.Explanation]) ->
 
 def test_bytes_of_copies_are_those_of_the_edges(output: tuple[str, str, explanation.Explanation]) -> None:
     graph = output[2].graph("refused")
-    # A 4 by 4 float32 tensor there and back, three times; the CPU kernel's result only, three times.
+    # A 4 by 4 float32 tensor, copied in both directions three times; the CPU kernel's result, copied three times.
     assert graph.op("on_cpu").copied_bytes == 3 * 2 * 64 and graph.op("on_cpu").copies == 6
     assert graph.op("noise/TruncatedNormal").copied_bytes == 3 * 64
     assert graph.op("noise/TruncatedNormal").cpu_runs == 3
@@ -80,14 +80,14 @@ def test_lowered_loops_are_told(output: tuple[str, str, explanation.Explanation]
 def test_the_summary_counts_and_advises(output: tuple[str, str, explanation.Explanation]) -> None:
     text = output[1]
     assert "pinned (1 op, 1 split" not in text and "pinned (1 op, 384 bytes copied)" in text
-    assert "-> remove the tf.device around it" in text
+    assert "-> remove the tf.device around the op" in text
     assert "  refused " in text and "4 graphs:" in text
 
 
 def test_the_programs_end_is_kept_and_still_explained() -> None:
     done = run([*COMMAND, "--json", "-", str(PROGRAMS / "failing.py"), "--json", "mine"], check=False)
     assert done.returncode == 1
-    assert json.loads(done.stdout)["graphs"][0]["clusters"][0]["launches"] == 1  # nothing but JSON on stdout
+    assert json.loads(done.stdout)["graphs"][0]["clusters"][0]["launches"] == 1  # stdout contains only JSON
     assert "[0.0, 0.0]" in done.stderr and "ValueError: from the program" in done.stderr
     assert "runpy" not in done.stderr and "1 graph:" in done.stderr
 
@@ -95,7 +95,7 @@ def test_the_programs_end_is_kept_and_still_explained() -> None:
 def test_times_are_told_by_instruction_and_by_op(tmp_path: pathlib.Path) -> None:
     target = tmp_path / "all.json"
     environment = {"TF_RECIPE_CACHE_PATH": str(tmp_path / "recipes"), "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
-    for _ in range(2):  # compiled, and as it was stored
+    for _ in range(2):  # the first run compiles, the second run loads stored recipes
         done = run([*COMMAND, "--time", "--json", str(target), str(PROGRAMS / "timed.py")], environment)
         times = explanation.from_json(target.read_text()).times
         assert times is not None

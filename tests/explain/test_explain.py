@@ -1,4 +1,4 @@
-"""htf.explain(), and what it makes of records."""
+"""htf.explain(), and explanations built from records."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_one_call_is_explained(hpu: str) -> None:
 
     with tf.device(hpu):
         x = tf.ones([3, 3])
-    for _ in range(2):  # the second time, TensorFlow has placed it already
+    for _ in range(2):  # at the second call, TensorFlow has already placed the function
         graph = htf.explain(step, x).graph("step")
         (cluster,) = graph.clusters
         assert cluster.launches == 1 and graph.clustered_ops > 4 and not graph.splits
@@ -36,12 +36,12 @@ def test_one_call_is_explained(hpu: str) -> None:
         assert [op.device for op in graph.ops if op.type == "Tanh"] == ["HPU:0"]
         inputs = {graph.ops[position].type for op in graph.ops if op.type == "Cast" for position in op.inputs}
         assert inputs == {"Sum"}
-    assert weights.numpy()[0, 0] == 2.0  # it ran, twice
-    assert htf.explain(lambda a: tf.tanh(a) * 2.0, x).clustered_ops > 0  # no tf.function
+    assert weights.numpy()[0, 0] == 2.0  # two calls ran
+    assert htf.explain(lambda a: tf.tanh(a) * 2.0, x).clustered_ops > 0  # a plain Python function
 
 
 def test_ops_that_do_not_compile(hpu: str) -> None:
-    """TensorFlow's compiler has Fill, but not with a size that a loop computes."""
+    """TensorFlow's compiler supports Fill, but not with a size that a loop computes."""
 
     def looping(x: tf.Tensor) -> tf.Tensor:
         y = tf.tanh(x * 2.0)
@@ -102,7 +102,7 @@ def test_failures_at_run_time_are_told(fault: str) -> None:
 def test_runs_on_the_cpu_by_choice_are_told(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_COMPILE_MODE", "never")
 
-    # Counters go by the cluster's name, which has the function's.
+    # Counters are per cluster name, which contains the function's name.
     def never_compiled(x: tf.Tensor) -> tf.Tensor:
         return tf.tanh(x) * 2.0
 

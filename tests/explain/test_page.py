@@ -1,4 +1,4 @@
-"""The page of an explanation: one file, complete, that fetches nothing. (What it looks like: docs/user/explain.md.)"""
+"""HTML page of an explanation: self-contained and complete. docs/user/explain.md shows it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Box(NamedTuple):
 
 
 def laid_out(graph: model.Graph, opened: list[list[str]], directory: pathlib.Path) -> list[tuple[list[Box], int]]:
-    """For each set of opened boxes: the boxes and the number of edges."""
+    """Runs layout.js. Returns the boxes and the number of edges for each set of opened boxes."""
     program = (pathlib.Path(page.__file__).parent / "page" / "layout.js").read_text()
     explained = json.loads(explanation.Explanation((graph,), EXPLANATION.eager).to_json())["graphs"][0]
     program += f"""
@@ -121,7 +121,7 @@ def test_the_layout_places_all_boxes_without_overlap(tmp_path: pathlib.Path) -> 
 
 @needs_node
 def test_the_layout_of_5000_ops_fits_a_screen_or_a_few(tmp_path: pathlib.Path) -> None:
-    """Like a train step: 40 clusters, ops on the CPU between them, and a second half that uses all of the first."""
+    """Graph like a train step: 40 clusters, CPU ops between them, and a second half that uses the whole first half."""
     choose = random.Random(1)
     ops: list[model.Op] = []
     for index in range(5000):
@@ -137,11 +137,11 @@ def test_the_layout_of_5000_ops_fits_a_screen_or_a_few(tmp_path: pathlib.Path) -
     (closed, _), (one, _), (every, _) = laid_out(
         graph, [[], ["c" + names[7]], ["c" + name for name in names]], tmp_path
     )
-    assert len(closed) == 80  # 40 clusters, and what is between them
+    assert len(closed) == 80  # 40 clusters, and 40 boxes between them
     assert_apart(closed)
     assert_apart([box for box in one if box.key != "c" + names[7]])
     assert_apart([box for box in every if not box.key.startswith("chabana")])
-    # Closed, its boxes of 190 by 58 points and more are legible on one screen; with all ops it is about square.
+    # Closed boxes of 190 by 58 points are legible on one screen. With all ops, the layout is roughly square.
     assert max(size(closed)) < 3000
     width, height = size(every)
     assert 0.2 < width / height < 5

@@ -1,4 +1,4 @@
-"""What placement and limits refuse is named by the rule that refused it, in a program that meets each once."""
+"""Rules of placement and limits, each triggered once by tests/explain/placed.py."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_ops_that_placement_refuses(explanation: Explanation, name: str, rule: s
 
 def test_bytes_that_a_refusal_costs(explanation: Explanation) -> None:
     graph = explanation.graph("placed")
-    assert graph.op("typed").copied_bytes == 2 * 2 * 16  # a 4 by 4 bfloat16 tensor, there and back
+    assert graph.op("typed").copied_bytes == 2 * 2 * 16  # a 4 by 4 bfloat16 tensor, copied in both directions
     assert graph.op("listed").copied_bytes + graph.op("unlisted").copied_bytes == 4 * 64
 
 

@@ -1,4 +1,4 @@
-"""These tests need Horovod, which is optional."""
+"""Skips the Horovod tests if Horovod, which is optional, is missing."""
 
 from __future__ import annotations
 

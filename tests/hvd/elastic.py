@@ -1,6 +1,6 @@
-"""A rank of an elastic job: trains with hvd.elastic.TensorFlowKerasState; one host may die.
+"""Rank of an elastic job: trains with hvd.elastic.TensorFlowKerasState; one host may die.
 
-Each name of this machine stands for a host with modules of its own.
+Each alias of this machine stands for a host with its own modules.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> None:
     arguments.out.mkdir(exist_ok=True)
     host = os.environ.get("HOROVOD_HOSTNAME", HOSTS[0])
     take_modules_of_host()
-    hvd.init()  # which loads the HPU's module
+    hvd.init()  # also loads the HPU module
     model = build("cnn")
     start = model.get_weights()
     optimizer = tf.keras.optimizers.SGD(RATE)

@@ -1,4 +1,4 @@
-"""Jobs of several ranks, started in the ways that Horovod's users start theirs."""
+"""Horovod jobs of several ranks, with all supported launchers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOSTS = ("localhost", "127.0.0.1")
 
 
 class Start(enum.Enum):
-    """How a job is started."""
+    """Launcher of a job."""
 
     HOROVODRUN = "horovodrun"
     MPIRUN = "mpirun, Horovod over MPI"
@@ -40,19 +40,19 @@ class Start(enum.Enum):
 
 
 def _command(start: Start, processes: int) -> list[str]:
-    """What precedes the program; skips the test where the launcher is not installed."""
+    """Returns the launcher's command line before the program. Skips the test if the launcher is not installed."""
     count = str(processes)
     if start is Start.HOROVODRUN:
         return [_installed("horovodrun"), "--gloo", "-np", count, sys.executable]
     if start in (Start.MPIRUN, Start.MPIRUN_GLOO):
-        # plm isolated: no other machine, so no ssh.
+        # plm isolated: uses only this machine, so no ssh.
         options = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "plm", "isolated"]
         return [_installed("mpirun"), *options, "-np", count, sys.executable]
     if start in (Start.HPU_RUN, Start.HPU_RUN_RESTARTS):
         options = ["--restarts", "1"] if start is Start.HPU_RUN_RESTARTS else []
         return [sys.executable, "-m", "habana_frameworks.tensorflow", "run", "-np", count, *options]
     if start is Start.ELASTIC:
-        # A host that loses a process is not used again: these are names of this machine.
+        # Horovod excludes a host that has lost a process, so each host is an alias of this machine.
         hosts = ",".join(f"{host}:1" for host in HOSTS[:processes])
         options = ["--gloo", "-np", count, "--min-np", "1", "-H", hosts, "--network-interface", "lo"]
         return [_installed("horovodrun"), *options, sys.executable]
@@ -65,7 +65,7 @@ def _command(start: Start, processes: int) -> list[str]:
 
 
 def take_modules_of_host() -> None:
-    """Gives this rank's host modules of its own: in an elastic job, each name of this machine stands for a host."""
+    """Assigns private modules to this rank's host. In an elastic job, each alias of this machine stands for a host."""
     host = os.environ.get("HOROVOD_HOSTNAME", HOSTS[0])
     os.environ["HPU_MODULE_LOCK_DIR"] = f"{os.environ['HPU_MODULE_LOCK_DIR']}-{host}"
 
@@ -79,7 +79,7 @@ def _installed(name: str) -> str:
 
 
 def hooked(directory: pathlib.Path) -> str:
-    """A directory for PYTHONPATH with which Python reads hpu_tensorflow.pth, as where the package is installed."""
+    """Creates a directory for PYTHONPATH in which Python finds hpu_tensorflow.pth, like in an installed package."""
     directory.mkdir(exist_ok=True)
     shutil.copy(ROOT / "tools" / "hpu_tensorflow.pth", directory)
     (directory / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(directory)!r})\n")
@@ -96,10 +96,10 @@ def run_program(
     check: bool = True,
     timeout: float = TIMEOUT,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program that only knows Horovod in every rank; `check`: fails the test if the job fails."""
+    """Runs a program that uses only Horovod on every rank. `check` fails the test if the job fails."""
     variables: dict[str, str | None] = {
         "PYTHONPATH": hooked(directory / "site"),
-        # Ranks take the module of their local rank, of which this process may hold one.
+        # Ranks acquire the module of their local rank, which this process may hold.
         "HPU_MODULE_LOCK_DIR": str(directory / "modules"),
     }
     if start is Start.MPIRUN_GLOO:
@@ -118,7 +118,7 @@ def run_code(
     processes: int = 2,
     environment: Mapping[str, str | None] | None = None,
 ) -> list[dict[str, np.ndarray]]:
-    """Runs `code`, of call_to(), in every rank; the values that each passed to result() of results.py."""
+    """Runs `code`, from call_to(), on every rank. Returns the values that each rank passed to results.result()."""
     program = directory / "program.py"
     program.write_text(code)
     results = directory / "results"
@@ -143,7 +143,7 @@ def train(
     environment: Mapping[str, str | None] | None = None,
     timeout: float = TIMEOUT,
 ) -> dict[str, list[Trained]]:
-    """Trains cases of train.py on so many ranks: what each came to, by case."""
+    """Trains cases of train.py on `processes` ranks. Returns each rank's result, by case."""
     directory.mkdir(parents=True, exist_ok=True)
     arguments = ("--out", str(directory), "--steps", str(steps), *cases)
     run_program(

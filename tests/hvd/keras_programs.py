@@ -1,4 +1,4 @@
-"""Programs of test_keras.py, run by two ranks."""
+"""Programs for test_keras.py, run by two ranks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def callbacks() -> None:
     def fit(rate: float, callbacks: Sequence[Any], epochs: int = 1) -> tuple[Any, dict[str, list[float]]]:
         model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False, input_shape=(2,))])
         model.set_weights([np.full([2, 1], rank + 1.0, np.float32)])
-        # Correcting momentum needs an optimizer whose hyperparameters are variables.
+        # Momentum correction requires an optimizer whose hyperparameters are variables.
         optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.legacy.SGD(rate, momentum=0.5))
         model.compile(optimizer, "mse")
         x = np.ones([8, 2], np.float32)

@@ -1,4 +1,4 @@
-"""Programs of test_ops.py, run by two ranks."""
+"""Programs for test_ops.py, run by two ranks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.hvd.results import result
 
 
 class Rank(NamedTuple):
-    """This rank of the job."""
+    """This rank of the job, with its data and process sets."""
 
     number: int
     mine: np.ndarray  # its data
@@ -122,7 +122,7 @@ def broadcasts_of_variables() -> None:
 
     in_place()
     check()
-    # The variable is one of the device's again: its value takes part in a cluster.
+    # The variable is on the HPU again: a cluster uses its value.
     doubled = tf.function(lambda: one * 2.0 + 1.0)()
     assert doubled.device.endswith("HPU:0"), doubled.device
     result(doubled=doubled)

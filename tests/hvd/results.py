@@ -1,4 +1,4 @@
-"""The results of the programs of run_code() in jobs.py."""
+"""Results of the programs of run_code() in jobs.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def result(**values: Any) -> None:
-    """Writes this rank's values, which become arrays."""
+    """Writes this rank's values as arrays."""
     from horovod import tensorflow as hvd
 
     np.savez(pathlib.Path(os.environ["JOB_RESULTS"], f"{hvd.rank()}.npz"), **values)

@@ -1,7 +1,7 @@
-"""`spawn.py [--slurm] N program …`: starts a program in N children of multiprocessing.
+"""`spawn.py [--slurm] N program …`: starts a program in N processes with multiprocessing.
 
-They find each other by TF_CONFIG; with --slurm by what Slurm's srun would set.
-When one fails, the others have GRACE seconds to end by themselves. Prints their exit codes.
+The processes find each other through TF_CONFIG, or with --slurm through Slurm's variables. After a failure, the other
+processes have GRACE seconds to end. Prints all exit codes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs of test_start.py. Each imports Horovod, TensorFlow and the HPU's module in an order of its own."""
+"""Programs for test_start.py, which import Horovod, TensorFlow and the HPU module in different orders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.hvd.results import result
 
 
 def _remove_hook() -> None:
-    """As where hpu_tensorflow.pth is not installed."""
+    """Removes the import hook, as if hpu_tensorflow.pth was not installed."""
     sys.meta_path = [
         finder
         for finder in sys.meta_path
@@ -30,7 +30,7 @@ def horovod_alone() -> None:
     assert (hvd.size(), hvd.rank()) == (multinode_helpers.comm_size(), multinode_helpers.comm_rank())
     gathered = hvd.allgather(tf.constant([habana_device.info()["module_id"]]))
     result(modules=gathered, local=hvd.local_rank(), locals=hvd.local_size(), cross=hvd.cross_size())
-    if not hvd.mpi_enabled():  # which cannot begin again in one process
+    if not hvd.mpi_enabled():  # MPI cannot be initialized twice in one process
         hvd.shutdown()
         hvd.init()
         assert float(hvd.allreduce(tf.constant(1.0), op=hvd.Sum)) == 2.0
@@ -75,7 +75,7 @@ def order_of_loading(order: str) -> None:
 
 
 def job_of_one_rank() -> None:
-    """A rank of four by Open MPI's variables, which Horovod does not read."""
+    """Runs one rank of four according to Open MPI's variables, which Horovod does not read."""
     _remove_hook()
     os.environ.update(OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_RANK="1")
     os.environ.update(HOROVOD_CONTROLLER="gloo", HOROVOD_CPU_OPERATIONS="gloo")
@@ -106,7 +106,7 @@ def helpers_of_old_releases() -> None:
     except AssertionError as error:
         assert "hvd_init()" in str(error)
     else:
-        raise RuntimeError("hvd is there before hvd_init()")
+        raise RuntimeError("hvd is usable before hvd_init()")
     helpers.hvd_init(framework=Framework.KERAS)
     helpers.hvd_init(framework=Framework.KERAS)
     assert lazy.is_initialized() and helpers.horovod_enabled()

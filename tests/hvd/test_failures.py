@@ -1,4 +1,4 @@
-"""A rank that is killed: the others end with an error, nothing hangs, and the job can go on from its checkpoint."""
+"""Killed ranks: the other ranks fail without hanging, and the job resumes from its checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ ELASTIC = pathlib.Path(__file__).with_name("elastic.py")
 
 @pytest.mark.slow
 def test_ranks_that_nobody_ends_end_by_themselves(tmp_path: pathlib.Path) -> None:
-    """Within the seconds that spawn.py gives them. Begun again, the job comes to what it would have come to."""
+    """Ranks without a supervising launcher end within spawn.py's grace period.
+
+    A restarted job reaches the same result.
+    """
     arguments = ("--out", str(tmp_path), "--steps", "5", "--checkpoints", str(tmp_path / "checkpoints"), "cnn-tape")
     done = run_program(
         tmp_path, TRAIN, "--die-at", "3", *arguments, start=Start.MULTIPROCESSING, processes=2, check=False
@@ -51,7 +54,7 @@ def test_hpu_run_starts_the_job_again(tmp_path: pathlib.Path) -> None:
 
 
 def test_an_elastic_job_goes_on_without_a_lost_host(tmp_path: pathlib.Path) -> None:
-    """Its state is in memory: the survivor goes on from its last commit, without another start."""
+    """The job's state is in memory: the survivor resumes from its last commit without a restart."""
     done = run_program(tmp_path, ELASTIC, "--out", str(tmp_path), "--steps", "6", "--die-at", "3", start=Start.ELASTIC)
     assert "went on with 1 rank after step 3" in done.stdout, done.stdout + done.stderr
     run_program(tmp_path, ELASTIC, "--out", str(tmp_path / "whole"), "--steps", "6", start=Start.HPU_RUN, processes=1)

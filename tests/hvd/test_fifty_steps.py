@@ -1,4 +1,4 @@
-"""Horovod's weights after 50 steps, whatever the number of ranks, the launcher and the backend."""
+"""Horovod's weights after 50 steps are independent of number of ranks, launcher and backend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.hvd.jobs import Start, train
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
-TIMEOUT = 800.0  # of a job
+TIMEOUT = 800.0  # seconds per job
 
 CASES = ("cnn-keras", "cnn-tape", "transformer-keras", "transformer-tape", "normalised-keras")
 ROUNDED = ("cnn-keras", "transformer-tape", "normalised-keras")
@@ -22,14 +22,14 @@ STARTS = (Start.HOROVODRUN, Start.MPIRUN, Start.HPU_RUN, Start.MULTIPROCESSING)
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
-    """By one rank, on the emulator."""
+    """Results of one rank on the emulator."""
     return train(tmp_path_factory.mktemp("alone"), 1, *CASES, steps=STEPS)
 
 
 def train_by(
     start: Start, backend: Backend, count: int, directory: pathlib.Path, *cases: str, **environment: str
 ) -> dict[str, list[Trained]]:
-    """Trains so many ranks: what each came to, by case."""
+    """Trains on `count` ranks. Returns each rank's result, by case."""
     with environment_of(backend, directory) as variables:
         return train(
             directory,
@@ -55,7 +55,7 @@ def test_weights(
 
 @pytest.fixture(scope="module")
 def rounded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
-    """By one rank under bf16 conversion."""
+    """Results of one rank with bf16 conversion."""
     return train(tmp_path_factory.mktemp("rounded"), 1, *ROUNDED, steps=STEPS, environment=CONVERSION)
 
 

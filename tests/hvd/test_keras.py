@@ -1,4 +1,4 @@
-"""Horovod's Keras callbacks and what its documentation adds to a Keras program."""
+"""Horovod's Keras callbacks, and the additions to Keras programs that its documentation describes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.support.processes import ROOT, call_to
 def test_callbacks(tmp_path: pathlib.Path) -> None:
     for got in run_code(tmp_path, call_to(programs.callbacks)):
         np.testing.assert_array_equal(got["broadcast"], [[2.0], [2.0]])
-        # (2 * 1)^2 and (2 * 2)^2, averaged.
+        # Mean of (2 * 1)^2 and (2 * 2)^2.
         np.testing.assert_allclose(got["loss"], [10.0])
-        # From a rank's rate up to that of all ranks together: 0.4 / 2 to 0.4.
+        # The warm-up raises the rate from one rank's rate to the rate of all ranks together: 0.4 / 2 to 0.4.
         assert 0.2 < got["warmed"][0] < got["warmed"][1] <= 0.4 + 1e-6
         np.testing.assert_allclose(got["warmed"][2], 0.4, rtol=1e-5)
         np.testing.assert_allclose(got["scheduled"], [0.4, 0.2, 0.1], rtol=1e-5)

@@ -1,4 +1,4 @@
-"""Horovod's ops with tensors and variables on the HPU, while TensorFlow may place nothing softly."""
+"""Horovod's ops with tensors and variables on the HPU, without soft placement."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_ops_in_functions(tmp_path: pathlib.Path) -> None:
     zero, one = np.arange(4.0), np.arange(4.0) + 10
     for rank, got in enumerate(results):
         np.testing.assert_array_equal(got["y"], (zero**2 + one**2) * 2)
-        # The gradient of a sum over ranks is the sum of their gradients.
+        # The gradient of a sum over ranks is the sum of the ranks' gradients.
         np.testing.assert_array_equal(got["gradient"], [zero, one][rank] * 4)
         np.testing.assert_array_equal(got["gathered"], np.concatenate([zero, one]))
         assert got["size"] == 2 and got["rank"] == rank

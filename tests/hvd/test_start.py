@@ -1,4 +1,4 @@
-"""hvd.init() brings the HPU, and forms the job that the launcher started, or fails."""
+"""hvd.init() loads the HPU, and forms the launcher's job or fails."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_hpu_does_not_come_where_it_is_not_wanted(tmp_path: pathlib.Path) ->
 
 @pytest.mark.parametrize("order", ["load, import, init", "import, load, init", "import, init, load"])
 def test_orders_of_loading(order: str, tmp_path: pathlib.Path) -> None:
-    """Without the hook of the installed package, too: loading the module does its work."""
+    """Without the installed import hook, loading the module must have the same effect."""
     program = tmp_path / "program.py"
     program.write_text(call_to(programs.order_of_loading, order))
     start = Start.HOROVODRUN if order.endswith("load") else Start.HPU_RUN
@@ -43,7 +43,7 @@ def test_n_jobs_of_one_rank_are_an_error(tmp_path: pathlib.Path) -> None:
 
 
 def test_ranks_that_cannot_meet_are_told_why(tmp_path: pathlib.Path) -> None:
-    # As mpirun over two machines sets it.
+    # Variables of mpirun on two machines.
     machines = {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
     environment = {**machines, "HOROVOD_CONTROLLER": "gloo", "PYTHONPATH": hooked(tmp_path / "site")}
     done = run([sys.executable, "-c", call_to(programs.init)], environment, check=False)

@@ -1,4 +1,4 @@
-"""Weights that do not depend on how many ranks train, nor on who started them."""
+"""Horovod's weights are independent of the number of ranks and of the launcher."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CASES = ("cnn-keras", "cnn-tape", "transformer-keras", "transformer-tape", "norm
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
-    """By one rank."""
+    """Results of one rank."""
     return train(tmp_path_factory.mktemp("alone"), 1, *CASES)
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
-    """By two ranks."""
+    """Results of two ranks."""
     return train(tmp_path_factory.mktemp("pair"), 2, *CASES)
 
 
@@ -34,12 +34,12 @@ def test_two_ranks_train_as_one_does(
     assert_trained_as(pair[case], 2, expected)
     for rank in pair[case]:
         assert all(device.endswith("device:HPU:0") for device in rank.devices)
-        # Forward and backward; update.
+        # Two clusters: forward and backward pass; update.
         assert case.startswith("normalised") or list(rank.clusters.values()) == [5, 5], rank.clusters
         assert rank.numbers == pytest.approx(expected.numbers, rel=1e-4)
 
 
-# One launcher of each kind; the others take minutes.
+# One launcher of each kind, because the others take minutes.
 QUICK_LAUNCHERS = (Start.MPIRUN, Start.HPU_RUN, Start.ELASTIC, Start.MACHINES)
 
 

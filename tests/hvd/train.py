@@ -1,6 +1,6 @@
-"""A rank of the tests' jobs: trains small models by Horovod and writes what came of it to files.
+"""Rank that trains small models with Horovod and writes results to files.
 
-Batches are the same whatever the number of ranks, and rank 0's first weights; so the weights at the end must be.
+Batches and rank 0's initial weights are independent of the number of ranks, so the final weights must be, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
 
 def normalised() -> tf.keras.Model:
-    """With batch normalisation over the whole global batch."""
+    """CNN with batch normalisation over the global batch."""
     layers = tf.keras.layers
     return tf.keras.Sequential(
         [
@@ -46,7 +46,7 @@ def model_of(name: str) -> tf.keras.Model:
 
 
 def global_batches(name: str, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs and labels by step."""
+    """Returns inputs and labels of each step."""
     generator = np.random.default_rng(0)
     shape = (12, 12, 1) if name == "normalised" else MODELS[name][1]
     inputs = generator.standard_normal((steps, GLOBAL_BATCH, *shape), dtype=np.float32)
@@ -54,14 +54,14 @@ def global_batches(name: str, steps: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def own_part(name: str, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """This rank's share of each global batch, one after the other."""
+    """Returns this rank's part of each global batch, by step."""
     inputs, labels = global_batches(name, steps)
     mine = slice(hvd.rank(), None, hvd.size())
     return inputs[:, mine].reshape(-1, *inputs.shape[2:]), labels[:, mine].reshape(-1)
 
 
 def by_keras(name: str, steps: int) -> tuple[tf.keras.Model, list[float]]:
-    # The same weights on all ranks: Horovod's callback broadcasts them after the first step.
+    # Equal weights on all ranks, because Horovod's callback broadcasts them only after the first step.
     model = model_of(name)
     model.compile(hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(RATE)), LOSS)
     callbacks = [
@@ -76,7 +76,7 @@ def by_keras(name: str, steps: int) -> tuple[tf.keras.Model, list[float]]:
 
 
 class Checkpoints:
-    """Rank 0 writes the model and the number of the step after each step; all ranks begin where the last one was."""
+    """Checkpoints after each step. Rank 0 writes the model and the step number; all ranks resume from them."""
 
     def __init__(self, directory: pathlib.Path | None, model: tf.keras.Model) -> None:
         self._step = tf.Variable(0, dtype=tf.int64)
@@ -84,7 +84,7 @@ class Checkpoints:
         self._manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=1) if directory else None
 
     def restore(self) -> int:
-        """The step to go on with."""
+        """Restores the latest checkpoint, and returns the next step."""
         if self._manager is not None:
             self._manager.restore_or_initialize()
         return int(self._step)
@@ -98,7 +98,7 @@ class Checkpoints:
 def by_tape(
     name: str, steps: int, checkpoints: pathlib.Path | None = None, die_at: int | None = None
 ) -> tuple[tf.keras.Model, list[float]]:
-    """Kills the last rank when it is about to begin step `die_at`, at the job's first start."""
+    """Trains with a DistributedGradientTape. At the job's first start, kills the last rank before step `die_at`."""
     model = model_of(name)
     optimizer = tf.keras.optimizers.SGD(RATE)
 
@@ -128,7 +128,7 @@ def by_tape(
 
 
 def run(case: str, arguments: argparse.Namespace) -> None:
-    """Trains a case, as cnn-keras, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
+    """Trains a case such as cnn-keras, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
     name, way = case.split("-")
     start = model_of(name).get_weights()
     statistics.reset()
@@ -142,15 +142,15 @@ def run(case: str, arguments: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--die-at", type=int, help="kill the last rank before this step, by tape")
+    parser.add_argument("--die-at", type=int, help="with -tape, kill the last rank before this step")
     parser.add_argument(
-        "--checkpoints", type=pathlib.Path, help="write them there, and begin with the last one, by tape"
+        "--checkpoints", type=pathlib.Path, help="with -tape, write checkpoints and resume from the latest"
     )
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("cases", nargs="+", help="as cnn-keras, cnn-tape")
+    parser.add_argument("cases", nargs="+", help="model and loop, such as cnn-keras or cnn-tape")
     arguments = parser.parse_args()
     take_modules_of_host()
-    hvd.init()  # which loads the HPU's module
+    hvd.init()  # also loads the HPU module
     for case in arguments.cases:
         run(case, arguments)
 

@@ -1,4 +1,4 @@
-"""Every function of tf.keras.backend that computes something."""
+"""Cases of the Keras sweep: every computing function of tf.keras.backend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.keras.case import Case, given
 from tests.keras.data import IMAGE, SEQUENCE, VOLUME, floats, integers, one_hot, probabilities
 
 B = tf.keras.backend
-# Settings, names, what makes variables, and what asks or sets values from outside of a graph: these compute nothing.
+# Functions without a computation: settings, names, creation of variables, access to values from outside a graph.
 NOTHING_TO_COMPUTE = {
     "eye", "ones", "zeros",
     "backend", "batch_get_value", "batch_set_value", "cast_to_floatx", "clear_session", "count_params", "dtype",
@@ -29,7 +29,7 @@ BINARY = integers(4, 6, below=2).astype(np.float32)
 FLAGS = X > 0
 IDS = integers(4, below=6)
 _ONE = {"shape": [48, 64]}
-# Arguments by name: tensors first, then what is no tensor.
+# Arguments by function name: tensors, then other arguments.
 ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "all": ((FLAGS,), {"axis": 1}),
     "any": ((FLAGS,), {"axis": 1}),
@@ -113,7 +113,7 @@ SPARSE = {"ctc_label_dense_to_sparse", "to_dense"}
 
 
 class Variable:
-    """A function that updates a variable."""
+    """Adapter for a function that updates a variable."""
 
     def __init__(self, function: Callable[..., Any], *more: Any) -> None:
         self._function, self._more = function, more
@@ -125,7 +125,7 @@ class Variable:
 
 
 def _special(name: str, function: Any) -> Callable[..., Any]:
-    """Functions whose tensors are not simply their first arguments."""
+    """Returns an adapter for functions whose tensors are not simply their first arguments."""
     if name in LISTS:
         return lambda x, y: function([x, y])
     if name == "switch":
@@ -142,12 +142,12 @@ def _special(name: str, function: Any) -> Callable[..., Any]:
 
 
 def names() -> dict[str, list[str]]:
-    """Functions that compute something, by name; none has two."""
+    """Names of the computing functions. No function has an alias."""
     return {name: [] for name in sorted(dir(B)) if not name.startswith("_") and name not in NOTHING_TO_COMPUTE}
 
 
 def cases() -> Iterator[Case]:
-    """One for each function."""
+    """Yields one case per function."""
     for name in names():
         function = getattr(B, name)
         inputs, options = ARGUMENTS.get(name, ((X, Y) if name in PAIRS | LISTS else (X,), {}))

@@ -1,4 +1,4 @@
-"""One case of the Keras sweep: something of tf.keras, run on the CPU and on the HPU."""
+"""One case of the Keras sweep: a part of tf.keras, run on the CPU and on the HPU."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from habana_frameworks.tensorflow.explanation import Explanation, rules
 from habana_frameworks.tensorflow.explanation.collect import Collector
 from tests.support.compare import CPU, HPU, as_numpy
 
-# Largest difference, as a part of the largest number of the result, for types that may differ at all.
+# Accepted difference relative to the result's largest value, for dtypes with rounding.
 LIMITS = {"float32": 3e-4, "float64": 1e-9, "bfloat16": 5e-2, "float16": 5e-3}
-# Means and deviations of random numbers, as a part of the deviation.
+# Accepted difference of mean and deviation of random numbers, relative to the deviation.
 RANDOM_LIMIT = 0.25
 
 
 class Verdict(enum.Enum):
-    """What became of a case."""
+    """Outcome of a case."""
 
     HPU = "wholly on the HPU"
     PARTLY = "partly on the CPU"
@@ -36,23 +36,23 @@ class Verdict(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`make` is called for each device and gives what is called with tensors of `inputs`, which may have weights."""
+    """`make` is called per device and returns a callable for tensors of `inputs`. The callable may have weights."""
 
     kind: str
     name: str
     make: Callable[[], Any]
     inputs: tuple[Any, ...]
-    # Other arguments of the calls.
+    # Further arguments of the calls.
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
-    # Draws random numbers: their mean and deviation count, not they.
+    # The callable draws random numbers: compares mean and deviation instead of values.
     random: bool = False
     gradients: bool = True
     variant: str = ""
-    # What the CPU computes instead, where it cannot compute this.
+    # Replacement that the CPU computes if it does not support the callable.
     reference: Callable[[], Any] | None = None
-    # Whether the CPU computes it in a function, too: for what keeps count of how often it was traced.
+    # Whether the CPU also computes in a tf.function, for callables that count traces.
     traced: bool = False
-    # Why it never runs on the device; such a case is run once, on the host.
+    # Reason why the case never runs on the device. Such a case runs once, on the host.
     host: str = ""
 
     @property
@@ -62,7 +62,7 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """`reasons`: op types off the HPU, each with why; or what was wrong."""
+    """Result of a case. `reasons`: op types off the HPU with their reasons, or the error."""
 
     title: str
     verdict: Verdict
@@ -72,7 +72,7 @@ class Outcome:
 
 
 class Step:
-    """Calls something, and takes gradients of its results by inputs and weights."""
+    """Calls a callable, and computes gradients of its results with respect to inputs and weights."""
 
     def __init__(self, case: Case, called: Any) -> None:
         self._case, self._called = case, called
@@ -99,14 +99,14 @@ class Step:
 
 
 def _weighted(y: tf.Tensor) -> tf.Tensor:
-    """A number whose gradient is another for each element: plain sums are blind to what normalisation takes away."""
+    """Scalar whose gradient differs per element. Plain sums would hide errors that normalisation cancels."""
     y = tf.cast(y, tf.float32)
     weights = tf.cos(tf.cast(tf.range(tf.size(y)), tf.float32))
     return tf.reduce_sum(tf.reshape(y, [-1]) * weights) + 0.5 * tf.reduce_sum(y**2)
 
 
 def run(case: Case) -> Outcome:
-    """The case on both devices, compared."""
+    """Runs the case on both devices and compares the results."""
     try:
         if case.host:
             with tf.device(CPU):
@@ -148,7 +148,7 @@ def _run(case: Case) -> Outcome:
 
 @contextlib.contextmanager
 def _collected() -> Iterator[list[Explanation]]:
-    """What ran in the block: one explanation, when it has ended."""
+    """Collects one explanation of the ops in the `with` block."""
     statistics.reset()
     collector, found = Collector(), list[Explanation]()
     collector.start()
@@ -159,7 +159,7 @@ def _collected() -> Iterator[list[Explanation]]:
 
 
 def _placement(explanation: Explanation) -> tuple[int, int, tuple[str, ...]]:
-    """Ops on the HPU, all ops that compute, and what is elsewhere."""
+    """Returns the number of ops on the HPU, the number of computing ops, and the ops elsewhere."""
     elsewhere: dict[str, str] = collections.OrderedDict()
     ops = hpu_ops = 0
     for graph in explanation.graphs:
@@ -176,7 +176,7 @@ def _placement(explanation: Explanation) -> tuple[int, int, tuple[str, ...]]:
 
 
 def _difference(case: Case, actual: Any, expected: Any) -> str:
-    """What differs, in words; empty if nothing does."""
+    """Describes the differences in words; empty without differences."""
     ours, theirs = (tf.nest.flatten(value, expand_composites=True) for value in (actual, expected))
     if len(ours) != len(theirs):
         return f"{len(ours)} results instead of {len(theirs)}"
@@ -210,11 +210,11 @@ def _number_difference(case: Case, one: Any, other: Any, dtype: str) -> str:
 
 
 def given(value: Any) -> Any:
-    """The value: what Case.make does where there is nothing to make."""
+    """Returns the value. For cases in which Case.make has nothing to create."""
     return value
 
 
 def quiet() -> None:
-    """Keras warns of much that is as it should be in a sweep."""
+    """Suppresses Keras's warnings, most of which a sweep triggers on purpose."""
     warnings.filterwarnings("ignore")
     tf.get_logger().setLevel("ERROR")

@@ -1,4 +1,4 @@
-"""Inputs of the sweep: the same numbers each time."""
+"""Deterministic inputs of the Keras sweep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VECTOR = (4, 6)
 
 
 def floats(*shape: int, seed: int = 0, low: float | None = None, high: float = 1.0) -> Any:
-    """Normal numbers, or uniform ones from low to high."""
+    """Returns normally distributed numbers, or uniform numbers from low to high."""
     generator = np.random.default_rng(seed)
     if low is None:
         return generator.standard_normal(shape, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Every public layer of tf.keras, with the arguments and inputs that it needs."""
+"""Cases of the Keras sweep: every public layer of tf.keras, with arguments and inputs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.keras.data import IMAGE, SEQUENCE, VECTOR, VOLUME, floats, integers
 
 L = tf.keras.layers
 BY_RANK = {"1D": SEQUENCE, "2D": IMAGE, "3D": VOLUME}
-MANY = (8, 16, 16, 3)  # numbers enough for their distribution to show
+MANY = (8, 16, 16, 3)  # enough numbers to check their distribution
 
-# Base classes, which do nothing alone, and what makes no tensors.
+# Base classes, which do nothing alone, and layers that create no tensors.
 NO_LAYERS = {
     "AbstractRNNCell": "a base class",
     "DenseFeatures": "takes feature columns, which TensorFlow has deprecated",
@@ -31,7 +31,7 @@ NO_LAYERS = {
 }
 
 _CONVOLUTION = {"filters": 4, "kernel_size": 3}
-# Keyword arguments by name; names that are not here take none.
+# Keyword arguments by layer name. Other layers need no arguments.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "Activation": {"activation": "tanh"},
     "ActivityRegularization": {"l2": 0.1},
@@ -89,7 +89,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "TextVectorization": {"vocabulary": ["a", "b"], "output_sequence_length": 3},
     "UnitNormalization": {},
 }
-# Those that wrap or are made of others.
+# Layers that wrap or combine other layers.
 WRAPPERS: dict[str, Callable[[], Any]] = {
     "Bidirectional": lambda: L.Bidirectional(L.LSTM(3, return_sequences=True)),
     "RNN": lambda: L.RNN(L.SimpleRNNCell(4), return_sequences=True),
@@ -98,7 +98,7 @@ WRAPPERS: dict[str, Callable[[], Any]] = {
     "TimeDistributed": lambda: L.TimeDistributed(L.Dense(3)),
 }
 _TWO = ([floats(4, 6), floats(4, 6, seed=1)],)
-# Inputs by name, where neither the number of dimensions in the name nor a vector is right.
+# Inputs by layer name, if neither the dimensions in the name nor a vector fit.
 INPUTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract"), _TWO),
     **{name: ([floats(*SEQUENCE), floats(*SEQUENCE, seed=1)],) for name in ("Attention", "AdditiveAttention")},
@@ -171,13 +171,13 @@ RANDOM = {
     "RandomFlip", "RandomHeight", "RandomRotation", "RandomTranslation", "RandomWidth", "RandomZoom",
     "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
 }  # fmt: skip
-# Integers have none, and TensorFlow has none for the op of RandomContrast.
+# Integer layers, and RandomContrast, for whose op TensorFlow has no gradient.
 WITHOUT_GRADIENT = {
     "RandomContrast", "CategoryEncoding", "Discretization", "HashedCrossing", "Hashing", "IntegerLookup",
     "StringLookup", "TextVectorization",
 }  # fmt: skip
 TEXT = "takes text, which is the input pipeline's"
-# More ways to call a layer: (name, what is special, arguments, options of the call).
+# Further variants of layers: name, description, arguments, options of the call.
 VARIANTS: tuple[tuple[str, str, dict[str, Any], dict[str, Any]], ...] = (
     ("BatchNormalization", "training", {}, {"training": True}),
     ("Conv2D", "dilated", {"dilation_rate": 2, "padding": "same"}, {}),
@@ -201,7 +201,7 @@ VARIANTS: tuple[tuple[str, str, dict[str, Any], dict[str, Any]], ...] = (
 
 
 def names() -> dict[str, list[str]]:
-    """Public layers, each with the names that mean the same."""
+    """Returns the public layers, each with its aliases."""
     found: dict[Any, list[str]] = {}
     for module in (L, L.experimental):
         for name in sorted(dir(module)):
@@ -233,7 +233,7 @@ def _make(name: str, more: dict[str, Any], original: bool = False) -> Any:
 
 
 class ChannelsLast:
-    """What a layer with channels first computes, by its twin with channels last: the CPU has no other kernels."""
+    """Channels-last equivalent of a channels-first layer, because the CPU lacks channels-first kernels."""
 
     def __init__(self, layer: Any) -> None:
         self._layer = layer
@@ -247,7 +247,7 @@ class ChannelsLast:
         return y if y.shape.rank < rank else tf.transpose(y, [0, rank - 1, *range(1, rank - 1)])
 
 
-# Their weights have other shapes, or what they compute has: no twin.
+# Layers whose weights or results differ in shape between channels-first and channels-last.
 NO_TWIN = {"Flatten", "LocallyConnected1D", "LocallyConnected2D", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"}
 
 
@@ -275,9 +275,9 @@ def _channels_first(name: str) -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """One for each layer, then its variants."""
+    """Yields one case per layer, then the variants."""
     for name in names():
-        if name[0].islower():  # the functions: add, concatenate, …
+        if name[0].islower():  # functions such as add and concatenate
             function = _class(name)
             options = {"axes": 1} if name == "dot" else {}
             yield Case("layers", name, functools.partial(given, function), _TWO, options)

@@ -1,4 +1,4 @@
-"""docs/user/keras.md, from the outcomes of a sweep."""
+"""Writer of docs/user/keras.md from the outcomes of a sweep."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from tests.keras.case import Outcome, Verdict
 
 _HEAD = """# Keras on the HPU
 
-What of tf.keras 2.15 runs on the HPU, found by running it: `make keras` calls each public layer, activation, loss,
-metric, optimizer, schedule, initializer, regularizer, constraint and backend function in a `tf.function` on the CPU and
-on the HPU, compares results, gradients and updated weights, and counts where the ops of the graph were. Preprocessing
-layers are among the layers. This page is what it wrote; `make keras KERAS_ARGS=--check` runs it again and fails where
-the page is wrong.
+Support of tf.keras 2.15 on the HPU, measured by `make keras`. It calls each public layer (preprocessing included),
+activation, loss, metric, optimizer, schedule, initializer, regularizer, constraint and backend function in a
+`tf.function` on the CPU and on the HPU. It compares results, gradients and updated weights, counts the ops on each
+device, and writes this page. `make keras KERAS_ARGS=--check` repeats the run and fails if the page is outdated.
 
-A case counts as *wholly on the HPU* if each op of its graph that computes something was there, none by its CPU kernel,
-and no cluster fell back. Random numbers count by their mean and deviation. Tolerances: `tests/keras/case.py`.
+A case counts as *wholly on the HPU* if all computing ops of its graph ran on the HPU, none with its CPU kernel, and no
+cluster fell back. For random numbers, only mean and deviation are compared. Tolerances: `tests/keras/case.py`.
 
-Keras here is tf.keras, which is the package `keras` 2.15. Stand-alone Keras 3 is another program:
-`load_habana_module()` and `hpu doctor` name it if it is in use.
+Keras here is tf.keras, the package `keras` 2.15. Keras 3 is a different package: `load_habana_module()` and
+`hpu doctor` warn if it is in use.
 
-What a model of these costs is another question: `hpu explain` ([explain.md](explain.md)) answers it for a program.
+`hpu explain` ([explain.md](explain.md)) reports the placement and cost of a program's ops.
 """
 
 
 def write(outcomes: Sequence[Outcome], same: Mapping[str, Sequence[str]]) -> str:
-    """The page. `same`: by title of a case, other names for the same thing."""
+    """Returns the page. `same`: aliases by title of a case."""
     compared = [outcome for outcome in outcomes if outcome.verdict is not Verdict.HOST]
     lines = [_HEAD, "## Figures", "", "| part | cases | wholly on the HPU | partly on the CPU | wrong or failed |",
              "|---|---|---|---|---|"]  # fmt: skip
@@ -51,7 +50,7 @@ def _by_kind(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
 
 
 def _split(title: str) -> tuple[str, str]:
-    """Kind and name: the kind of optimizers.legacy.Adam (clipped) is optimizers.legacy."""
+    """Splits a title into kind and name: the kind of optimizers.legacy.Adam (clipped) is optimizers.legacy."""
     name, _, variant = title.partition(" (")
     kind, _, name = name.rpartition(".")
     return kind, f"{name} ({variant}" if variant else name

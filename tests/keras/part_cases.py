@@ -1,4 +1,7 @@
-"""Activations, losses, metrics, optimizers, schedules, initializers, regularizers and constraints of tf.keras."""
+"""Cases of the Keras sweep:
+
+activations, losses, metrics, optimizers, schedules, initializers, regularizers, constraints.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ BASES = {"Loss", "Reduction", "Metric", "Optimizer", "Initializer", "Regularizer
 
 
 def names(module: Any) -> dict[str, list[str]]:
-    """Public names of a module, each with those that mean the same."""
+    """Returns the public names of a module, each with its aliases."""
     found: dict[int, list[str]] = {}
     for name in sorted(dir(module)):
         if not name.startswith("_") and name not in NOT_CASES | BASES:
@@ -41,7 +44,7 @@ _UNIT = probabilities(_ROWS, 3)
 
 
 def _labels(name: str) -> tuple[Any, Any]:
-    """Truth and prediction that fit a loss or metric."""
+    """Returns labels and predictions that fit a loss or metric."""
     flat = name.lower().replace("_", "")
     if flat.startswith("sparse"):
         return integers(_ROWS, below=3), _UNIT
@@ -90,7 +93,7 @@ METRICS: dict[str, dict[str, Any]] = {
 
 
 class Updated:
-    """A metric that is updated and asked for its result."""
+    """Adapter for a metric: updates it and returns its result."""
 
     def __init__(self, metric: Any, arguments: dict[str, Any]) -> None:
         self._metric = metric(**arguments)
@@ -109,7 +112,7 @@ def metric_cases() -> Iterator[Case]:
     for name in names(K.metrics):
         made = getattr(K.metrics, name)
         if id(made) in losses:
-            continue  # the loss of the same name
+            continue  # has the same name as a loss
         if not isinstance(made, type):
             options = {"k": 2} if "top_k" in name else {}
             yield Case("metrics", name, functools.partial(given, made), _labels(name), options, gradients=False)
@@ -120,12 +123,12 @@ def metric_cases() -> Iterator[Case]:
 
 
 class Trained:
-    """Two variables that an optimizer changes by given gradients, three times; it gives them and its own state."""
+    """Adapter for an optimizer: updates two variables three times with given gradients. Returns variables and slots."""
 
     def __init__(self, optimizer: Any, arguments: dict[str, Any]) -> None:
         self._optimizer = optimizer(learning_rate=0.05, **arguments)
         self._variables = [tf.Variable(floats(4, 3, seed=3)), tf.Variable(floats(3, seed=4))]
-        if hasattr(self._optimizer, "build"):  # the legacy ones have no such method
+        if hasattr(self._optimizer, "build"):  # legacy optimizers lack this method
             self._optimizer.build(self._variables)
 
     @property
@@ -181,7 +184,7 @@ FIXED = {"Constant", "Identity", "Ones", "Zeros"}
 
 
 class Initialized:
-    """Gives initial values of a fixed shape."""
+    """Adapter for an initializer: returns initial values of a fixed shape."""
 
     def __init__(self, initializer: Callable[[], Any]) -> None:
         self._initializer = initializer()
@@ -205,13 +208,13 @@ def regularizer_cases() -> Iterator[Case]:
 def constraint_cases() -> Iterator[Case]:
     for name in names(K.constraints):
         shape = (3, 3, 2, 4) if name in ("RadialConstraint", "radial_constraint") else (4, 6)
-        # Keras's own limit, whatever the device.
+        # A limit of Keras on every device.
         host = "makes a variable whenever it is called, which no tf.function can" if len(shape) == 4 else ""
         yield Case("constraints", name, getattr(K.constraints, name), (floats(*shape) * 2,), gradients=False, host=host)
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yields the cases of all kinds."""
     for kind in (activation_cases, loss_cases, metric_cases, optimizer_cases, schedule_cases, initializer_cases,
                  regularizer_cases, constraint_cases):  # fmt: skip
         yield from kind()

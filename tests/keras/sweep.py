@@ -1,6 +1,6 @@
-"""Runs everything public of tf.keras on the HPU and the CPU: `python -m tests.keras.sweep --write docs/user/keras.md`.
+"""Runs all public parts of tf.keras on HPU and CPU: `python -m tests.keras.sweep --write docs/user/keras.md`.
 
-Exit code: 0; 1 if a number is wrong, a case fails, or --check finds the page to be another; 2 for wrong arguments.
+Exit code: 0; 1 if a result is wrong, a case fails, or --check finds an outdated page; 2 for wrong arguments.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "user" / "keras.md
 
 
 def cases(only: str = "") -> Iterator[Case]:
-    """Those in whose title the regular expression is found."""
+    """Yields the cases whose title matches the regular expression."""
     for module in (layer_cases, part_cases, backend_cases):
         yield from (case for case in module.cases() if re.search(only, case.title))
 
 
 def same_names() -> Mapping[str, Sequence[str]]:
-    """Other names of the same thing, by title."""
+    """Returns the aliases of each case, by title."""
     import tensorflow as tf
 
     keras = tf.keras
@@ -54,7 +54,7 @@ def _run_all(only: str, shown: bool) -> list[Outcome]:
     import tensorflow as tf
 
     quiet()
-    # Ops outside of clusters run as on a card: compiled, the first time too.
+    # Compiles ops outside clusters at their first call, as a card does.
     os.environ.setdefault("HPU_EAGER_COMPILE_AFTER", "0")
     load_habana_module()
     outcomes = []
@@ -68,14 +68,14 @@ def _run_all(only: str, shown: bool) -> list[Outcome]:
 
 
 def main() -> int:
-    """The program."""
+    """Runs the sweep and returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--only", default="", metavar="REGEX", help="cases in whose title this is found")
+    parser.add_argument("--only", default="", metavar="REGEX", help="run only cases whose title matches")
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
-    parser.add_argument("--quiet", action="store_true", help="no line for each case")
+    parser.add_argument("--quiet", action="store_true", help="do not print a line per case")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the page")
-    what.add_argument("--check", action="store_true", help=f"fail where {PAGE.name} is another")
+    what.add_argument("--check", action="store_true", help=f"fail if {PAGE.name} is outdated")
     arguments = parser.parse_args()
     if arguments.only and (arguments.write or arguments.check):
         parser.error("the page is of all cases: --only goes with neither --write nor --check")
@@ -87,7 +87,7 @@ def main() -> int:
     if arguments.json:
         print(json.dumps([{**dataclasses.asdict(o), "verdict": o.verdict.name} for o in outcomes]))  # noqa: T201
     if arguments.check and PAGE.read_text() != text:
-        print(f"{PAGE} is not what this sweep finds: write it again (make keras)", file=sys.stderr)  # noqa: T201
+        print(f"{PAGE} does not match this sweep: run `make keras`", file=sys.stderr)  # noqa: T201
         return 1
     return 1 if bad else 0
 

@@ -1,4 +1,7 @@
-"""A model of each family of tf.keras.applications: results, gradients and saved weights. Minutes long: make keras."""
+"""One model of each family of tf.keras.applications:
+
+results, gradients and saved weights. Takes minutes (`make keras`).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from tests.support.compare import CPU, HPU
 
 pytestmark = [pytest.mark.usefixtures("hpu"), pytest.mark.slow]
 
-# The smallest of each family, and the smallest images that it takes (InceptionV3 and its like: 75).
+# Smallest model of each family, and its minimum image size (InceptionV3 and similar models: 75).
 FAMILIES = {
     "ConvNeXtTiny": 32, "DenseNet121": 32, "EfficientNetB0": 32, "EfficientNetV2B0": 32, "InceptionResNetV2": 75,
     "InceptionV3": 75, "MobileNet": 32, "MobileNetV2": 32, "MobileNetV3Small": 32, "NASNetMobile": 32,
@@ -42,7 +45,7 @@ def test_family(name: str, tmp_path: pathlib.Path) -> None:
             def step(x: tf.Tensor, model: tf.keras.Model = model) -> tuple[tf.Tensor, list[tf.Tensor]]:
                 with tf.GradientTape() as tape:
                     y = model(x, training=False)
-                    # Of an output that is normalised last (ConvNeXt), the sum of squares would have no gradient.
+                    # For normalised outputs (ConvNeXt), the gradient of a sum of squares would vanish.
                     loss = tf.reduce_mean(y * tf.cos(tf.range(y.shape[-1], dtype=tf.float32)))
                 weights = model.trainable_weights
                 return y, tape.gradient(loss, [weights[0], weights[-1]])

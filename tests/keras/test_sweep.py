@@ -1,4 +1,4 @@
-"""The Keras sweep: nothing public is left out, and a sample of it runs; `make keras` runs all of it."""
+"""Keras sweep: completeness of the cases, and a sample of them. `make keras` runs all cases."""
 
 from __future__ import annotations
 

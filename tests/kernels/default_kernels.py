@@ -1,7 +1,7 @@
-"""What each of TensorFlow's DEVICE_DEFAULT kernels does on the HPU, read from TensorFlow 2.15's sources.
+"""Behaviour of TensorFlow's DEVICE_DEFAULT kernels on the HPU, according to TensorFlow 2.15's sources.
 
-Such kernels run on any device. One that computes with device tensors on the host would fault, so each op stands here
-with the reason why it may be used, or with the kernel of ours that takes its place.
+Such kernels run on any device. A kernel that reads device tensors on the host would fault. For each op, the table
+states the reason why its kernel is safe, or the plugin's replacement.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import enum
 
 
 class Reason(enum.Enum):
-    """Why the default kernel of an op does not touch device memory on the host."""
+    """Reason why an op's default kernel does not access device memory on the host."""
 
     HOST_ARGUMENTS = "every argument lies in host memory"
     MOVES = "passes tensors on, or looks at their shapes only"

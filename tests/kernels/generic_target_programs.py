@@ -1,4 +1,4 @@
-"""The program of test_generic_target.py: prints a digest of each result, as JSON."""
+"""Program for test_generic_target.py. Prints digests of results as JSON."""
 
 from __future__ import annotations
 

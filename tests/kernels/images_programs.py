@@ -1,4 +1,4 @@
-"""The program of test_images.py."""
+"""Program for test_images.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from habana_frameworks.tensorflow import load_habana_module
 
 
 def gradients_of_crops() -> None:
-    from tests.kernels import test_images  # which imports this module
+    from tests.kernels import test_images  # test_images imports this module
 
     load_habana_module()
     for crops, method in zip(test_images.CROPS, ("bilinear", "nearest", "bilinear")):

@@ -1,4 +1,4 @@
-"""The program of test_layouts.py."""
+"""Program for test_layouts.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow import load_habana_module
 
 
 def train_step(order: Sequence[int]) -> None:
-    """Trains on images that are transposed into this order."""
+    """Trains on images transposed to the given order of dimensions."""
     load_habana_module()
     keras = tf.keras
     with tf.device("/device:HPU:0"):

@@ -1,4 +1,4 @@
-"""TensorFlow's DEVICE_DEFAULT kernels against the reviewed table, and those among them that look risky, run."""
+"""TensorFlow's DEVICE_DEFAULT kernels: comparison with the reviewed table, and runs of the risky kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 
 def _default_kernels() -> dict[str, list[set[str]]]:
-    """For each op with default kernels, the arguments that each of them keeps in host memory."""
+    """Returns, for each op with default kernels, the arguments that each kernel keeps in host memory."""
     found: dict[str, list[set[str]]] = collections.defaultdict(list)
     for kernel in kernels.get_all_registered_kernels().kernel:
         if kernel.device_type == "DEFAULT":

@@ -1,4 +1,4 @@
-"""Fused ops called by name: on the CPU, eagerly on the HPU and in clusters, with their gradients in Python."""
+"""Fused ops called by name: on the CPU, eagerly on the HPU and in clusters, with their Python gradients."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor, axes: list[int]) -> tf
     return tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-3)
 
 
-@tf.function  # eager calls do not take tensors as attributes
+@tf.function  # eager calls do not support tensor attributes
 def layer_norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor) -> tf.Tensor:
     axes, epsilon = tf.make_tensor_proto([-1]), tf.make_tensor_proto(1e-3, tf.float32)
     return habana_ops.habana_layer_norm(x=x, beta=beta, gamma=gamma, axes=axes, epsilon=epsilon)[0]
@@ -125,6 +125,6 @@ def test_values_and_gradients(case: Case) -> None:
     expected = results(case.plain, CPU)
     tolerance = Tolerance(2e-5, 2e-5)
     assert_close(results(case.fused, CPU), expected, tolerance, "on the CPU")
-    # By the CPU's kernels at first, then compiled.
+    # The first calls use the CPU kernels, later calls are compiled.
     assert_close(results(case.fused, HPU, calls=3), expected, tolerance, "eagerly")
     assert_close(results(tf.function(case.fused), HPU), expected, tolerance, "in a cluster")

@@ -1,4 +1,4 @@
-"""HPU_EMULATOR_TARGET=generic: numbers and recipes do not depend on what the processor has beyond every x86-64 one."""
+"""HPU_EMULATOR_TARGET=generic: results and recipes are independent of CPU features beyond baseline x86-64."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from tests.kernels import generic_target_programs as programs
 from tests.support.processes import call_to, run_with_tensorflow
 
-# Other code of the C library, where it chooses by the processor, and of oneDNN: what this process sees of a lesser one.
+# Disables CPU features for the C library and oneDNN, which select code by CPU.
 _LESS = {
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F,-AVX2_Usable,-FMA_Usable,-AVX512F_Usable",
     "ONEDNN_MAX_CPU_ISA": "SSE41",
@@ -17,7 +17,7 @@ _LESS = {
 
 
 def _digests(cache: pathlib.Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Of each result, and under "recipe" the name of the recipe that computed them."""
+    """Returns a digest of each result, and under "recipe" the name of the recipe."""
     cache.mkdir()
     settings = {
         "HPU_EMULATOR_TARGET": "generic",
@@ -34,7 +34,7 @@ def _digests(cache: pathlib.Path, environment: Mapping[str, str]) -> dict[str, s
 
 def test_numbers_are_those_of_a_lesser_processor(tmp_path: pathlib.Path) -> None:
     here, less = _digests(tmp_path / "here", {}), _digests(tmp_path / "less", _LESS)
-    # Shows that code is chosen otherwise there, on any processor that has AVX2.
+    # The native target must select different code on any CPU with AVX2.
     if " avx2 " in pathlib.Path("/proc/cpuinfo").read_text():
         assert here["on the CPU"] != less["on the CPU"]
     del here["on the CPU"], less["on the CPU"]

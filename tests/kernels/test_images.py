@@ -1,4 +1,4 @@
-"""Ops on images that TensorFlow cannot compile, against its kernels on the CPU."""
+"""Image ops without tf2xla lowering, compared with TensorFlow's CPU kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.processes import call_to, run_with_tensorflow
 pytestmark = pytest.mark.usefixtures("hpu")
 
 IMAGES = np.random.default_rng(0).uniform(-1, 1, (3, 7, 9, 2)).astype(np.float32)
-# A place in an image is a sum of a few products, and a weight a fraction of it.
+# Coordinates are sums of a few products, and weights are their fractional parts.
 PLACES = Tolerance(2e-5, 2e-5)
 
 
@@ -63,7 +63,7 @@ def test_scaling_and_translation(kernel: str, antialias: bool, size: tuple[int, 
             )
             for factors, translation in (
                 ((size[0] / 7, size[1] / 9), (0.0, 0.0)),
-                ((0.7, 2.3), (1.3, -4.1)),  # with pixels from outside the image
+                ((0.7, 2.3), (1.3, -4.1)),  # samples pixels outside the image
             )
         ]
 
@@ -92,7 +92,7 @@ def test_large_images_are_resized_by_what_counts() -> None:
         return tf.image.resize(images, (96, 80), "lanczos3")
 
     assert_same_graph(resize, images, tolerance=PLACES)
-    images[0, 20, 24, 0] = np.inf  # what is further away than three pixels stays finite
+    images[0, 20, 24, 0] = np.inf  # pixels more than three away must stay finite
     with tf.device(HPU):
         result = resize(images).numpy()
     assert np.isfinite(result[0, :40]).all() and np.isfinite(result[0, :, :34]).all()
@@ -109,7 +109,7 @@ def test_scaling_refuses_what_does_not_fit() -> None:
 
 
 def _transforms(count: int) -> np.ndarray:
-    """Turned, stretched, shifted and seen at an angle, far beyond the borders too."""
+    """Returns projective transforms with rotation, scale, shift and perspective, also far outside the image."""
     generator = np.random.default_rng(count)
     identity = np.array([1, 0, 0, 0, 1, 0, 0, 0], np.float32)
     spread = np.array([0.5, 0.5, 12, 0.5, 0.5, 12, 0.02, 0.02], np.float32)
@@ -174,7 +174,7 @@ def test_projective_transforms_refuse_what_does_not_fit() -> None:
         transform(tf.zeros([2, 8]))
 
 
-# The whole image, turned over, beyond its borders, a line.
+# Boxes: whole image, flipped, outside the image, degenerate.
 BOXES = np.array(
     [[0, 0, 1, 1], [0.1, 0.2, 0.7, 0.95], [0.9, 0.8, 0.1, 0.3], [-0.4, -0.2, 1.3, 0.5], [0.3, 0.3, 0.3, 0.9]],
     np.float32,
@@ -191,7 +191,7 @@ def test_crops(size: tuple[int, int], method: str) -> None:
 
 
 def test_crops_end_with_the_image() -> None:
-    """Sums that are rounded otherwise than in TensorFlow's kernels would end beyond it, and give 0."""
+    """Other rounding than in TensorFlow's kernels would place samples outside the image, which yields 0."""
     ends = np.linspace(0, 0.9, 40, dtype=np.float32)
     boxes = np.stack([ends, ends, np.ones_like(ends), np.ones_like(ends)], 1)
     for size in (7, 13, 14, 28):
@@ -216,7 +216,7 @@ def test_crops_of_whole_numbers() -> None:
 def _crop_gradients(
     size: tuple[int, int], method: str, signature: list[tf.TensorSpec] | None = None
 ) -> Callable[..., Any]:
-    """The gradients that crops of this size have by images and by boxes, of gradients that all differ."""
+    """Returns a function for gradients of crops with respect to images and boxes. All incoming gradients differ."""
 
     def gradients(images: tf.Tensor, boxes: tf.Tensor, image_of_box: tf.Tensor, dy: tf.Tensor) -> Any:
         with tf.GradientTape() as tape:
@@ -229,7 +229,7 @@ def _crop_gradients(
 
 
 def _random_crops(seed: int, images: tuple[int, ...], boxes: int, size: tuple[int, int]) -> list[np.ndarray]:
-    """Images, boxes in them and beyond, some turned over, whose images they are, and a gradient of the crops."""
+    """Returns images, boxes inside and outside (some flipped), image indices, and a gradient of the crops."""
     generator = np.random.default_rng(seed)
     return [
         generator.uniform(-1, 1, images).astype(np.float32),
@@ -239,7 +239,7 @@ def _random_crops(seed: int, images: tuple[int, ...], boxes: int, size: tuple[in
     ]
 
 
-# Gradients by boxes are sums over all pixels of a crop.
+# Gradients of boxes are sums over all pixels of a crop.
 CROP_GRADIENTS = Tolerance(2e-5, 2e-4)
 
 

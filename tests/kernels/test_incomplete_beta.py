@@ -1,4 +1,4 @@
-"""tf.math.betainc on the HPU: its numbers are the CPU's, or closer to float64's."""
+"""tf.math.betainc on the HPU: results equal the CPU's, or are closer to float64's."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_numbers(dtype: str) -> None:
     arguments = [np.concatenate(part) for part in parts]
     assert_same_graph(tf.math.betainc, *arguments, gradients=False, tolerance=TOLERANCES[dtype])
     if dtype == "float32":
-        # Small results, too, and those of large arguments, which the CPU has less right.
+        # Includes small results, and large arguments, for which the CPU is less accurate.
         np.testing.assert_allclose(on_hpu(*arguments), exact(*arguments), rtol=1e-4, atol=3e-7)
         large = drawn(5000, 2400)
         np.testing.assert_allclose(on_hpu(*large), exact(*large), rtol=1e-5, atol=1e-3)

@@ -1,4 +1,4 @@
-"""Layers and functions on fused ops: their results and gradients are those of TensorFlow's own."""
+"""Layers and functions with fused ops: results and gradients equal TensorFlow's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def array(*shape: int, seed: int = 3) -> Any:
 
 
 def assert_same_layer(ours: Any, theirs: Any, x: Any, tolerance: Tolerance = TOLERANCE) -> None:
-    """Results and gradients by inputs and weights: ours on the HPU, eagerly and in a graph, theirs on the CPU."""
+    """Compares results and gradients of inputs and weights:
+
+    `ours` on the HPU, eager and in a graph; `theirs` on the CPU.
+    """
     ours.build(x.shape), theirs.build(x.shape)
     weights = [array(*weight.shape, seed=index) for index, weight in enumerate(theirs.weights)]
     ours.set_weights(weights), theirs.set_weights(weights)
@@ -69,7 +72,7 @@ def test_layer_normalization_of_other_types(policy: str) -> None:
 def test_layer_normalization_is_a_keras_layer() -> None:
     layer = HabanaLayerNormalization(axis=[1, 2], epsilon=1e-12, name="LayerNorm", gamma_regularizer="l2")
     assert HabanaLayerNormalization.from_config(layer.get_config()).get_config() == layer.get_config()
-    # A case that Keras's own layer takes: the rows differ, not what is normalized.
+    # Keras's layer supports this case: the ragged dimension is not normalized.
     ragged = tf.RaggedTensor.from_row_lengths(array(5, 3), [2, 3])
     own, keras = HabanaLayerNormalization(), KerasLayerNormalization()
     own.build([None, None, 3]), keras.build([None, None, 3])
@@ -116,7 +119,7 @@ SECOND: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
 
 @pytest.mark.parametrize("name", SECOND)
 def test_gradients_of_gradients(name: str) -> None:
-    """As gradient penalties take them."""
+    """Second-order gradients, as in gradient penalties."""
     ours, theirs, shape = SECOND[name]
 
     def penalty(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,7 +144,7 @@ def test_gradients_of_gradients(name: str) -> None:
 
 
 def reference_roi_align(images: Any, counts: Any, boxes: Any, levels: Any, size: int, ratio: int, stride: Any) -> Any:
-    """The definition, one sample after the other; `stride`: what coordinates are divided by, by level."""
+    """Reference implementation, one sample at a time. `stride`: divisor of the coordinates, by level."""
     result = np.zeros([*boxes.shape[:2], size, size, images[0].shape[-1]], np.float32)
     for batch, box in np.ndindex(*boxes.shape[:2]):
         if box >= counts[batch, 0]:
@@ -227,7 +230,7 @@ def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path
         plain.load_weights(tmp_path / "weights.h5")
     x = array(5, 3)
     with tf.GradientTape() as tape:
-        y = model(x)  # eagerly, by the fused op
+        y = model(x)  # eager, with the fused op
     assert tape.gradient(y, model.trainable_variables)[0] is not None
     np.testing.assert_allclose(y, plain(x), atol=1e-5)
     ops = {op.type for op in tf.function(model).get_concrete_function(tf.TensorSpec([5, 3])).graph.get_operations()}
@@ -240,7 +243,7 @@ REPLACED = {"flat_layer_norm", "flat_layer_norm_grad", "gelu_erf", "gelu_erf_gra
 
 
 def replaced_model(x: tf.Tensor) -> tf.Tensor:
-    """By the symbols that load_habana_module() replaced."""
+    """Model of the symbols that load_habana_module() has replaced."""
     return tf.sin(tf.keras.activations.gelu(tf.keras.layers.LayerNormalization()(x)))
 
 

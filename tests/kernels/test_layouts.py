@@ -1,4 +1,4 @@
-"""No transposes that a user did not ask for: images keep one order of dimensions from the first op to the update."""
+"""No unrequested transposes: images keep one dimension order from the first op to the weight update."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.processes import call_to, run_with_tensorflow
 
 
 def _programs(dump: pathlib.Path, order: list[int]) -> list[str]:
-    """The step's optimised HLO, one line an instruction."""
+    """Returns the step's optimised HLO, one line per instruction."""
     flags = f"--xla_dump_to={dump} --xla_dump_hlo_as_text"
     run_with_tensorflow(call_to(programs.train_step, order), {"XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "2"})
     (program,) = dump.glob("*habana_cluster_step_0*.cpu_after_optimizations.txt")
@@ -19,7 +19,7 @@ def _programs(dump: pathlib.Path, order: list[int]) -> list[str]:
 
 
 def _moves(program: list[str]) -> list[str]:
-    """What arranges an image anew; weights are smaller."""
+    """Returns the instructions that change an image's layout. Ignores weights, which are smaller."""
     found = []
     for line in program:
         match = re.search(r" = \w+\[([\d,]+)\]\S* (transpose|copy)\(", line)

@@ -1,4 +1,4 @@
-"""Linear algebra and Fourier transforms against the CPU, and matrices that have no such result."""
+"""Linear algebra and Fourier transforms compared with the CPU, and singular matrices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def values(*shape: int, seed: int = 3) -> np.ndarray[Any, Any]:
 
 
 def dominant(x: tf.Tensor) -> tf.Tensor:
-    """Far from singular, and from symmetric."""
+    """Returns matrices that are far from singular and far from symmetric."""
     return x + 4.0 * x.shape[-1] ** 0.5 * tf.eye(x.shape[-1])
 
 
@@ -57,10 +57,10 @@ def factors(x: tf.Tensor) -> Any:
 
 
 def eliminations(x: tf.Tensor) -> Any:
-    diagonals = tf.stack([x[..., 0, :], x[..., 0, :] / 2, x[..., -1, :]], -2)  # rows must be exchanged
+    diagonals = tf.stack([x[..., 0, :], x[..., 0, :] / 2, x[..., -1, :]], -2)  # requires row exchanges
     dominant_diagonals = diagonals + tf.constant([[0.0], [9.0], [0.0]])
     return (
-        tf.linalg.lu(tf.stop_gradient(x)),  # TensorFlow has no gradient of it
+        tf.linalg.lu(tf.stop_gradient(x)),  # TensorFlow has no gradient of lu
         tf.linalg.tridiagonal_solve(diagonals, x),
         tf.linalg.tridiagonal_solve(dominant_diagonals, x, partial_pivoting=False),
     )
@@ -123,14 +123,17 @@ def test_no_elements(shape: tuple[int, ...]) -> None:
             tf.linalg.solve(x, x),
             tf.linalg.det(x),
             tf.linalg.slogdet(x),
-            tf.linalg.lu(tf.stop_gradient(x)),  # TensorFlow has no gradient of it
+            tf.linalg.lu(tf.stop_gradient(x)),  # TensorFlow has no gradient of lu
         )
 
     assert_same_graph(compute, np.zeros(shape, np.float32), gradients=False, clusters=False)
 
 
 def test_matrices_without_a_result_become_nan() -> None:
-    """Where errors are XLA's: TensorFlow's kernels for inverses and solving fail on the CPU, for the whole batch."""
+    """XLA returns NaN per matrix.
+
+    On the CPU, TensorFlow's kernels for inverses and solving fail for the whole batch.
+    """
 
     @tf.function(jit_compile=True)
     def compute(x: tf.Tensor) -> Any:

@@ -1,4 +1,4 @@
-"""Loops that index with their counter: compiled whole where no index can be out of range, else the CPU's errors."""
+"""Loops that index with their counter: compiled whole if all indices are in range, else with the CPU's errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ COMPARISONS: list[Callable[[object, object], tf.Tensor]] = [tf.less, tf.less_equ
 def rows(
     first: int, end: int, step: int, compare: Callable[[object, object], tf.Tensor], shift: int = 0
 ) -> Callable[[tf.Tensor], tf.Tensor]:
-    """A loop over `i` from `first` while it compares so with `end`, that folds row i + shift of its argument."""
+    """Returns a loop over i, starting at `first`, while compare(i, end).
+
+    The loop folds row i + shift of its argument.
+    """
 
     def loop(x: tf.Tensor) -> tf.Tensor:
         def body(i: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -40,7 +43,7 @@ def rows_of_a_range(x: tf.Tensor) -> tf.Tensor:
 
 
 def is_whole(function: Callable[[tf.Tensor], tf.Tensor], x: np.ndarray = X) -> bool:
-    """Whether the function's loop is in a cluster. Runs it."""
+    """Whether the function's loop is in a cluster. Runs the function."""
     with tf.device(HPU):
         argument = tf.constant(x)
         graph = htf.explain(tf.function(function), argument)
@@ -69,7 +72,7 @@ def test_indices_that_are_counted_keep_a_loop_whole(loop: Callable[[tf.Tensor], 
 
 
 def test_loops_of_defuns() -> None:
-    """As the one of tf.nn.ctc_loss, which calls what it wraps by its name."""
+    """Loops of Defuns such as tf.nn.ctc_loss, which calls the wrapped function by name."""
     from tensorflow.python.framework import function
     from tensorflow.python.ops import functional_ops
 
@@ -108,7 +111,7 @@ def test_indices_out_of_range_raise(loop: Callable[[tf.Tensor], tf.Tensor]) -> N
 
 
 def test_what_a_turn_changes_is_not_counted_on() -> None:
-    """A table that shrinks, a counter that data moves, and an end that moves: right, in whatever way they run."""
+    """A shrinking table, a data-dependent counter and a moving end: correct results in every execution mode."""
 
     def shrinking(x: tf.Tensor) -> tf.Tensor:
         def body(i: tf.Tensor, table: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
@@ -137,7 +140,7 @@ def test_what_a_turn_changes_is_not_counted_on() -> None:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_loops(seed: int) -> None:
-    """The CPU's result or its error, whatever the loop counts."""
+    """The result or error equals the CPU's for any loop bounds."""
     dice = random.Random(seed)
     compare = dice.choice(COMPARISONS)
     step = dice.choice([1, 1, 2, 3]) * (1 if compare in (tf.less, tf.less_equal) else -1)

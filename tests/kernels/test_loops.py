@@ -1,4 +1,4 @@
-"""Loops whose state is kept in lists, with their gradients, against the CPU: in clusters and around them."""
+"""Loops with state in TensorLists, and their gradients, compared with the CPU: inside and outside clusters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ X = np.linspace(-1.0, 1.0, 24, dtype=np.float32).reshape(4, 3, 2)
 
 
 def with_gradient(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], list[tf.Tensor]]:
-    """The function as a graph, with the gradient of the sum of its squared result."""
+    """Returns the function as a graph, with the gradient of the sum of its squared result."""
 
     @tf.function
     def both(x: tf.Tensor) -> list[tf.Tensor]:
@@ -36,7 +36,7 @@ def with_gradient(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Te
 )
 @pytest.mark.parametrize("until", [1e9, 2.0])
 def test_lists_of_loops_that_count(first: int, step: int, most: int, until: float) -> None:
-    """What the gradient needs is kept in lists that get the loop's bound, which may be more than its turns."""
+    """Values for the gradient are in lists whose size is the loop's bound, which may exceed the trip count."""
 
     def loop(x: tf.Tensor) -> tf.Tensor:
         return tf.while_loop(
@@ -55,7 +55,7 @@ def test_gradient_of_a_loop_that_reads_slices() -> None:
             tape.watch(x)
             rows = tf.TensorArray(tf.float32, x.shape[0]).unstack(x)
             results = tf.TensorArray(tf.float32, 3, element_shape=[3, 2])
-            # Fewer turns than rows.
+            # The loop has fewer iterations than rows.
             for i in tf.range(3):
                 results = results.write(i, rows.read(i) ** 2)
             y = results.stack()
@@ -126,7 +126,7 @@ def test_branches_on_lists() -> None:
 @pytest.mark.parametrize("layer", ["LSTM", "GRU", "SimpleRNN"])
 @pytest.mark.parametrize("masked", [False, True])
 def test_recurrent_layers(layer: str, masked: bool) -> None:
-    """One training step of a recurrent layer, from equal weights."""
+    """One train step of a recurrent layer from equal weights."""
     x = np.concatenate([X, np.zeros([4, 1, 2], np.float32)], axis=1)
     results = []
     for device in (CPU, HPU):
@@ -163,7 +163,7 @@ def test_bfloat16_and_half() -> None:
 
 @pytest.mark.skipif(os.environ.get("HPU_CLUSTERING") == "off", reason="this is the run that the test starts")
 def test_all_of_this_around_clusters() -> None:
-    """The tests above in a process that clusters nothing."""
+    """Runs the tests above in a process without clustering."""
     done = run(
         [WARM_PYTHON, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__],
         {"HPU_CLUSTERING": "off"},

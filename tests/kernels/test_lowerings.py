@@ -1,4 +1,4 @@
-"""Ops with lowerings of our own in place of TensorFlow's: their numbers are the CPU's."""
+"""Ops with the plugin's own lowerings in place of TensorFlow's: results equal the CPU's."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_sums_of_bias_gradients(dtype: str) -> None:
         return tf.raw_ops.BiasAddGrad(out_backprop=matrix), by_format
 
     number = tf.as_dtype(dtype).as_numpy_dtype
-    # Whole numbers, whose sums are exact up to 256 in bfloat16 too.
+    # Integers, whose sums up to 256 are exact in bfloat16.
     matrix, images = (np.round(values(*shape)).astype(number) for shape in ((6, 5), (2, 3, 4, 5)))
     assert_same_graph(sums, matrix, images, gradients=False)
 
@@ -118,7 +118,7 @@ def test_targets_among_the_largest(dtype: Any) -> None:
 
     assert_same_graph(among, predictions, targets, gradients=False)
     assert_same_graph(among, values(3, 8), np.array([0, 1, 7], dtype), gradients=False)
-    # Enough for the emulator's kernel.
+    # Large enough for the emulator's kernel.
     many = values(64, 300)
     many[[3, 5, 7], [0, 150, 299]] = [np.nan, np.inf, -np.inf]
     assert_same_graph(among, many, np.argsort(many)[:, 260].astype(dtype), gradients=False)
@@ -199,7 +199,7 @@ def test_changes_of_rows(places: list[int]) -> None:
     for op in (tf.raw_ops.InplaceUpdate, tf.raw_ops.InplaceAdd, tf.raw_ops.InplaceSub):
 
         def change(array: tf.Tensor, rows: tf.Tensor, op: Any = op) -> tf.Tensor:
-            return op(x=array + 1, i=tf.constant(places, tf.int32), v=rows)  # the sum, which is nobody else's
+            return op(x=array + 1, i=tf.constant(places, tf.int32), v=rows)  # the sum has no other consumer
 
         for dtype in (np.float32, np.int32):
             array, rows = values(4, 3, dtype=dtype), values(len(places), 3, dtype=dtype, seed=1)

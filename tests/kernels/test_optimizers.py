@@ -1,4 +1,4 @@
-"""Optimizers whose ops TensorFlow cannot compile, against its kernels on the CPU."""
+"""Optimizer ops without tf2xla lowering, compared with TensorFlow's CPU kernels."""
 
 from __future__ import annotations
 

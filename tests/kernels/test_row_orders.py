@@ -1,4 +1,4 @@
-"""Ops that put rows in an order that the host finds: random shuffles and partitions, against the CPU."""
+"""Ops that reorder rows on the host: random shuffles and partitions, compared with the CPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 DTYPES = ["float32", "bfloat16", "int32", "int64", "bool", "complex64"]
 SHAPES = [(7,), (2, 3, 4), (1, 4), (0, 3), (5, 0), ()]
-# Often enough for every way in which an op runs by itself.
+# Covers all execution paths of an eager op.
 TIMES = 4
 
 
@@ -152,7 +152,7 @@ def test_errors_of_partitions(partitions: list[int], message: str, graph: bool) 
 
 
 def test_parts_may_become_variables() -> None:
-    """Parts share memory: what is written to one in place is not seen in another."""
+    """Parts share memory: an in-place update of one part must not change another part."""
     x = numbers((64, 32), "float32")
     with tf.device(HPU):
         for _ in range(TIMES):

@@ -1,4 +1,4 @@
-"""Functions of tf.math.special on the HPU: their numbers are the CPU's."""
+"""Functions of tf.math.special on the HPU: results equal the CPU's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.compare import Tolerance, assert_close, assert_same_graph
 pytestmark = pytest.mark.usefixtures("hpu")
 
 TOLERANCES = {"float64": Tolerance(1e-13, 2e-13), "float32": Tolerance(3e-6, 4e-6), "float16": Tolerance(2e-3, 1e-3)}
-# Around the bounds of the intervals for which the functions have formulas, too.
+# Includes values around the bounds of the functions' piecewise formulas.
 EDGES = (
     *(0.0, np.inf, np.nan, 1e-30, 1e-6, 5e-4, 1.0, 1.5, 1.6, 2.0, 3.25, 4.0, 5.0, 6.25, 8.0, 16.0, 32.0, 64.0),
     *(1.0000001, 2.0000002, 5.0000005, 100.0, 36974.0, 36976.0, 1e5, 3e9, 1e30),
@@ -52,7 +52,7 @@ def edges(dtype: str) -> Any:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_special_functions(function: Any, dtype: str) -> None:
     tolerance = TOLERANCES[dtype]
-    # More than 512 elements, of which kernels compute some sines.
+    # More than 512 elements, so that kernels compute some sines.
     x = np.concatenate([uniform(0, high, 400, dtype=dtype) for high in (2, 10, 40)])
     assert_same_graph(function, x, gradients=False, tolerance=tolerance)
 
@@ -60,7 +60,7 @@ def test_special_functions(function: Any, dtype: str) -> None:
 @pytest.mark.parametrize("function", [bessel, integrals])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_edges_of_special_functions(function: Any, dtype: str) -> None:
-    # The CPU rounds large angles of Fresnel's functions.
+    # The CPU rounds large arguments of Fresnel functions.
     tolerance = Tolerance(1e-5, 2e-5) if dtype == "float32" else Tolerance(1e-13, 4e-12)
     assert_same_graph(function, edges(dtype), gradients=False, tolerance=tolerance)
 
@@ -83,7 +83,7 @@ def test_bessel_functions_of_16_bits() -> None:
 
 @pytest.mark.parametrize("function", [bessel, integrals])
 def test_special_functions_of_bfloat16(function: Any) -> None:
-    # The CPU has none.
+    # The CPU has no bfloat16 kernel.
     x = tf.cast(uniform(-2, 10, 300), tf.bfloat16)
     with tf.device("/device:HPU:0"):
         narrow, wide = tf.function(function)(x), tf.function(function)(tf.cast(x, tf.float32))

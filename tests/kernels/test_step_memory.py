@@ -1,4 +1,4 @@
-"""The most memory of a train step, over that of TensorFlow's own kernels, and what of it is copied."""
+"""Peak memory of a train step compared with TensorFlow's CPU kernels, and copies of variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ MOST = 1.1
 
 
 def test_unet_needs_hardly_more_than_on_the_cpu() -> None:
-    """64 images: TensorFlow counts with oneDNN alone, and only what is larger than 256 KB; one op runs at a time."""
+    """Uses 64 images, because TensorFlow counts only blocks above 256 KB, and only with oneDNN.
+
+    One op runs at a time.
+    """
     command = "-m benchmarks.train_step --models unet --batch-size 64 --ways hpu cpu --rounds 1 --seconds 0 --json"
     environment = {"TF_ENABLE_ONEDNN_OPTS": "1", "TF_NUM_INTEROP_THREADS": "1"}
     output = run([sys.executable, *command.split()], environment, timeout=240).stdout
@@ -23,7 +26,7 @@ def test_unet_needs_hardly_more_than_on_the_cpu() -> None:
 
 
 def test_variables_are_updated_without_copies(tmp_path: pathlib.Path) -> None:
-    """Filters and biases, whose last dimension is short, too."""
+    """Variables are updated in place, including filters and biases with a short last dimension."""
     target = tmp_path / "unet.json"
     command = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain", "--time", "--json", str(target)]
     run([*command, "benchmarks/steps.py", "unet", "--steps", "2", "--optimizer", "sgd"], timeout=240)

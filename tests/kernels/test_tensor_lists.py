@@ -1,4 +1,4 @@
-"""TensorList ops on the HPU, op by op, against the CPU."""
+"""TensorList ops on the HPU, op by op, compared with the CPU."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ raw = tf.raw_ops
 
 
 def make(dtype: tf.DType, *shape: int) -> tf.Tensor:
-    """Values that differ from their neighbours, on the current device."""
+    """Returns a tensor on the current device, whose adjacent values differ."""
     numbers = np.arange(int(np.prod(shape))).reshape(shape)
     return tf.constant((numbers % 2 if dtype == tf.bool else numbers).astype(dtype.as_numpy_dtype))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 class TestEachType:
-    """Every op that moves elements, for one element type."""
+    """All ops that move elements, for one element type."""
 
     def test_from_tensor_and_back(self, dtype: tf.DType) -> None:
         def run() -> list[tf.Tensor]:
@@ -198,7 +198,7 @@ def test_eager_ops_leave_lists_of_strings_in_host_memory(nested: bool) -> None:
             outer = raw.EmptyTensorList(element_shape=shape, max_num_elements=-1, element_dtype=tf.variant)
             outer = tf.identity(raw.TensorListPushBack(input_handle=outer, tensor=handle))
             handle = raw.TensorListPopBack(input_handle=outer, element_shape=shape, element_dtype=tf.variant)[1]
-        for _ in range(4):  # more calls than the CPU's kernel is asked for before the op is compiled
+        for _ in range(4):  # more calls than HPU_EAGER_COMPILE_AFTER, so that the op is compiled
             handle = tf.identity(handle)
         return raw.TensorListStack(input_handle=handle, element_shape=shape, element_dtype=tf.string)
 
@@ -269,13 +269,13 @@ def test_errors_read_as_the_cpus(name: str) -> None:
     for device in (CPU, HPU):
         with tf.device(device), pytest.raises(tf.errors.OpError) as raised:
             MISUSES[name]()
-        message = re.sub(r"\s*\[\[.*?\]\]", "", raised.value.message)  # the node, which not every executor names
+        message = re.sub(r"\s*\[\[.*?\]\]", "", raised.value.message)  # the node's name, which only some executors add
         messages.append((type(raised.value), message.replace("CPU", "HPU")))
     assert messages[0] == messages[1]
 
 
 def test_elements_stay_on_the_device() -> None:
-    """Pushing and stacking copies nothing through the host: the list's tensors are the ones that were pushed."""
+    """Pushing and stacking copies nothing through the host: the list references the pushed tensors."""
     with tf.device(HPU):
         x = tf.random.normal([256, 1024])
         before = tf.config.experimental.get_memory_info("HPU:0")["current"]

@@ -1,4 +1,4 @@
-"""Ops that users mix with device code: data-dependent sizes, strings, Python functions, datasets, summaries."""
+"""Ops that programs mix with device code: data-dependent sizes, strings, Python functions, datasets, summaries."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_eager_ops_of_each_type(dtype: tf.DType) -> None:
             results += [x + x, x * x, x - x, tf.maximum(x, tf.zeros_like(x))]
         return results
 
-    for _ in range(4):  # by the CPU's kernels at first, then compiled
+    for _ in range(4):  # first with CPU kernels, then compiled
         assert_same_on_hpu(ops, values)
 
 

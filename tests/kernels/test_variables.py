@@ -1,4 +1,4 @@
-"""Resource variables of every type on the HPU; those of int32 keep their value in host memory."""
+"""Resource variables of every dtype on the HPU. int32 variables keep their value in host memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def variable(dtype: tf.DType, offset: int = 0) -> tf.Variable:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 class TestEachType:
-    """Creation, reads and assignments for one type."""
+    """Creation, reads and assignments for one dtype."""
 
     def test_placement_and_use(self, dtype: tf.DType) -> None:
         v = variable(dtype)
@@ -61,7 +61,7 @@ class TestEachType:
     def test_held_reads_keep_their_value(self, dtype: tf.DType) -> None:
         v = variable(dtype)
         held = raw.ReadVariableOp(resource=v.handle, dtype=dtype)
-        for step in range(4):  # long enough for the eager op to be compiled
+        for step in range(4):  # enough calls to compile the eager op
             if dtype == tf.bool:
                 v.assign(tf.logical_not(v))
             else:
@@ -110,7 +110,7 @@ class TestEachType:
 
 
 def test_int32_in_a_larger_function() -> None:
-    """A counter beside floating-point weights, as optimizers and metrics have them."""
+    """A counter next to floating-point weights, as in optimizers and metrics."""
     counter = tf.Variable(0, dtype=tf.int32)
     weights = tf.Variable(tf.ones([4]))
 
@@ -172,7 +172,7 @@ def test_threads_share_an_int32_counter() -> None:
 
 
 def test_reference_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Variables of TensorFlow 1 without resources live on the CPU; the HPU takes part."""
+    """TensorFlow 1 reference variables live on the CPU, while other ops run on the HPU."""
     monkeypatch.setenv("TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU", "true")
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         v = tf.compat.v1.get_variable("v", initializer=np.ones(3, np.float32), use_resource=False)

@@ -1,4 +1,4 @@
-"""tf.where with one argument, whose coordinates the host finds, against NumPy and the CPU."""
+"""tf.where with one argument, whose coordinates the host finds, compared with NumPy and the CPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def numbers(shape: Shape, seed: int) -> Any:
 
 
 def check(x: Any, density: float, *, graph: bool) -> None:
-    """The flags are computed on the device, and so is something of their coordinates."""
+    """The device computes both the flags and a function of their coordinates."""
 
     def find(x: tf.Tensor, density: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         found = tf.where(x < density)
@@ -58,7 +58,7 @@ def test_few_flags(shape: Shape, graph: bool) -> None:
 
 @pytest.mark.parametrize("shape", [(100_001,), (3, 70_001), (70_001, 3), (700, 5, 63), (65, 31, 1, 64)], ids=str)
 def test_many_flags(shape: Shape) -> None:
-    """More coordinates than are copied at once, and rows that end between words of flags."""
+    """More coordinates than one copy holds, and rows that end inside a word of flags."""
     for seed, density in enumerate(DENSITIES):
         check(numbers(shape, seed), density, graph=False)
 

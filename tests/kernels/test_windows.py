@@ -1,4 +1,4 @@
-"""Windows over images that TensorFlow cannot compile, against its kernels on the CPU."""
+"""Window ops on images without tf2xla lowering, compared with TensorFlow's CPU kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALL_TYPES += ["uint64", "int64"]
 
 
 def _dilation(strides: tuple[int, int], rates: tuple[int, int], padding: str) -> Callable[..., Any]:
-    """With both gradients."""
+    """Returns a function for a dilation and both its gradients."""
     options: dict[str, Any] = {"strides": [1, *strides, 1], "rates": [1, *rates, 1], "padding": padding}
 
     def dilate(images: tf.Tensor, kernel: tf.Tensor, dy: tf.Tensor) -> Any:
@@ -39,7 +39,7 @@ def _output(size: int, window: int, stride: int, rate: int, padding: str) -> int
 
 
 def _whole_numbers(generator: np.random.Generator, shape: Any, dtype: str) -> np.ndarray[Any, Any]:
-    """Of few values, so that there are ties; sums of them are exact, and round in 16 bits if they are large."""
+    """Returns integers with few distinct values, so that ties occur. Their sums are exact, except large 16-bit sums."""
     low = 0 if dtype.startswith("u") else -3
     return generator.integers(low, 4, shape).astype(tf.as_dtype(dtype).as_numpy_dtype)
 
@@ -93,7 +93,7 @@ def test_dilation_refuses_what_does_not_fit() -> None:
 
 
 def _max_pool(size: tuple[int, int], strides: tuple[int, int], padding: str, **options: Any) -> Callable[..., Any]:
-    """With its gradient, if that takes the places."""
+    """Returns a function for max pooling with argmax, and for its gradient if the gradient uses the argmax."""
     windows: dict[str, Any] = {"ksize": [1, *size, 1], "strides": [1, *strides, 1], "padding": padding}
 
     def pool(images: tf.Tensor, dy: tf.Tensor) -> Any:
@@ -143,7 +143,8 @@ def test_max_pool_with_argmax_of_other_types(dtype: str) -> None:
 def test_gradient_of_max_pool_with_argmax_takes_any_place(batch: bool) -> None:
     generator = np.random.default_rng(batch)
     images, dy = np.zeros((3, 4, 6, 20), np.float32), _whole_numbers(generator, (3, 2, 3, 20), "float32")
-    argmax = generator.integers(0, 4 * 6 * 20, dy.shape)  # of the first image, if they count from the batch's begin
+    # indices into the first image, if they count from the batch's begin
+    argmax = generator.integers(0, 4 * 6 * 20, dy.shape)
 
     def gradient(images: tf.Tensor, dy: tf.Tensor, argmax: tf.Tensor) -> tf.Tensor:
         return tf.raw_ops.MaxPoolGradWithArgmax(
@@ -153,7 +154,7 @@ def test_gradient_of_max_pool_with_argmax_takes_any_place(batch: bool) -> None:
 
     if not batch:
         assert_same_graph(gradient, images, dy, argmax, gradients=False)
-    # Of other images, and of none, which end the process on the CPU.
+    # Indices of other images, and invalid indices, which crash the CPU kernel.
     argmax = generator.integers(-images.size, 2 * images.size, dy.shape)
     argmax[0, 0, 0, :2] = np.iinfo(np.int64).max, np.iinfo(np.int64).min
     expected, own = np.zeros(images.size, np.float32), 0 if batch else np.arange(3).reshape(3, 1, 1, 1) * images[0].size

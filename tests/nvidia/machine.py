@@ -1,4 +1,4 @@
-"""A machine with NVIDIA cards, out of fakes: driver, device files, NVML, plugin, CUDA libraries."""
+"""Fake machine with NVIDIA cards: driver, device files, NVML, plugin, CUDA libraries."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ with_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc 
 
 @functools.cache
 def _compiled(source: str, *options: str) -> bytes:
-    """Contents of a shared library that is compiled from a file of `fakes`."""
+    """Compiles a file of `fakes` and returns the contents of the shared library."""
     with tempfile.NamedTemporaryFile(suffix=".so") as library:
         subprocess.run(["cc", "-shared", "-fPIC", *options, str(FAKES / source), "-o", library.name], check=True)
         return pathlib.Path(library.name).read_bytes()
 
 
 class Machine:
-    """A healthy machine with one H100; its methods break it. `backend` is the HPU_BACKEND of its plugin."""
+    """A healthy machine with one H100, which its methods can break. `backend` is its plugin's HPU_BACKEND."""
 
     def __init__(self, root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._root = root
@@ -50,7 +50,7 @@ class Machine:
         monkeypatch.setattr(device_files, "_DEVICES", root / "dev")
         monkeypatch.setenv("LD_LIBRARY_PATH", str(root / "lib"))
         monkeypatch.setattr(pjrt_plugins, "folders", lambda: [root / "packages"])
-        # The machine of the tests has no libraries of these names.
+        # Renamed, so that libraries of the host machine are not found.
         needed = tuple(dataclasses.replace(each, name=f"{each.name}-fake") for each in libraries._LIBRARIES[13])
         monkeypatch.setattr(libraries, "_LIBRARIES", {13: needed})
         monkeypatch.setenv("HPU_BACKEND", "pjrt:cuda")
@@ -69,7 +69,7 @@ class Machine:
         metadata.write_text("Metadata-Version: 2.1\nName: jax-cuda13-pjrt\nVersion: 0.11.2\n")
 
     def path(self, *parts: str) -> pathlib.Path:
-        """A path on the machine, in a folder that exists."""
+        """Returns a path on the fake machine. Creates the parent folder."""
         path = self._root.joinpath(*parts)
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
@@ -80,7 +80,7 @@ class Machine:
         self.path("lib", "libcuda.so.1").write_bytes(_compiled("cuda.c", f"-DVERSION={cuda}", *options))
 
     def break_driver_library(self) -> None:
-        # The loader does not look further, so it does not find the library of a driver of the tests' machine.
+        # An invalid libcuda.so.1 stops the loader from finding the host machine's driver.
         self.path("lib", "libcuda.so.1").write_bytes(b"nonsense")
 
     def set_plugin(self, *options: str) -> None:

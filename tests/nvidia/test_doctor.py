@@ -1,4 +1,4 @@
-"""`hpu doctor` on machines with NVIDIA cards, out of fakes: each problem is found, named and comes with a remedy."""
+"""`hpu doctor` on fake machines with NVIDIA cards: findings and remedies for each problem."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = with_compiler
 
 
 def check() -> dict[str, Finding]:
-    """Findings by subject. No finding hides another: a subject has one, except for cards."""
+    """Returns the findings by subject. Each subject has one finding, except cards."""
     return {finding.subject: finding for finding in pjrt.check()}
 
 
 def problem(level: Level = Level.ERROR) -> Finding:
-    """The only finding that is not OK."""
+    """Returns the only finding that is not OK."""
     found = [finding for finding in pjrt.check() if finding.level is not Level.OK]
     assert len(found) == 1, found
     assert found[0].level is level and found[0].remedy
@@ -209,7 +209,7 @@ def test_the_plugins_are_those_of_the_backend() -> None:
 
 
 def test_the_plugin_for_the_cpu() -> None:
-    """The plugin is the one that the HPU's library loads."""
+    """The finding names the plugin that the HPU's library loads."""
     if pjrt_plugins.find("cpu") is None:
         pytest.skip("needs a plugin for the CPU")
     command = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "doctor", "--json"]

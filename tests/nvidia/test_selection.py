@@ -1,4 +1,4 @@
-"""Which plugin HPU_BACKEND=auto selects."""
+"""Choice of the plugin with HPU_BACKEND=auto."""
 
 from __future__ import annotations
 

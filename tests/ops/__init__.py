@@ -1,1 +1,1 @@
-"""Every op of TensorFlow: the CPU's value or the CPU's error."""
+"""All TensorFlow ops: values and errors equal the CPU's."""

@@ -1,4 +1,4 @@
-"""The program of test_compiler_ir.py."""
+"""Program for test_compiler_ir.py."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Loops, branches and calls whose values are all of one type, against the CPU.
+"""Loops, branches and calls with values of one dtype, compared with the CPU.
 
-Run by test_control_flow.py in processes of their own: under settings that keep them out of clusters, and because a
-kernel that reads memory that the host cannot read ends the process.
+test_control_flow.py runs these cases in separate processes: under settings that keep them out of clusters, and because
+a kernel that reads device memory on the host crashes the process.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _called_as_it_is(x: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
 
 
 def _raw_if(x: tf.Tensor, index: tf.Tensor) -> Any:
-    """Without the attribute that has TensorFlow lower it."""
+    """If without the attribute that makes TensorFlow lower it."""
     signature = [tf.TensorSpec(x.shape, x.dtype)]
     branches = [tf.function(body, input_signature=signature).get_concrete_function() for body in (_one, _other)]
     return tf.raw_ops.If(
@@ -61,7 +61,7 @@ def _raw_if(x: tf.Tensor, index: tf.Tensor) -> Any:
 
 
 def _loop_beside_a_call(x: tf.Tensor, _: tf.Tensor) -> Any:
-    """Of what TensorFlow inlines, nothing but the loop is connected to the graph's ends."""
+    """After inlining, only the loop is connected to the graph's inputs and outputs."""
     y = tf.function(tf.identity)(x)
     return tf.cond(tf.constant(True), lambda: tf.identity(y), lambda: _count(y, _one, 0)[1])
 
@@ -256,7 +256,7 @@ def test_ops_that_run_functions(op: str, wrap: bool) -> None:
 
 
 def test_ops_without_a_lowering() -> None:
-    """Their kernels for every kind of device are none for the compiler's."""
+    """Ops whose DEVICE_DEFAULT kernels do not make them compilable."""
 
     @tf.function
     def through(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

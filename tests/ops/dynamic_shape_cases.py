@@ -1,4 +1,4 @@
-"""Functions with arrays whose sizes depend on values; as a program, it runs some of them on the HPU."""
+"""Functions of arrays whose sizes depend on values. As a program, runs some of them on the HPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def squared(x: tf.Tensor) -> tf.Tensor:
     return tf.matmul(rows, rows, transpose_a=True)
 
 
-# Of results whose sizes depend on values: a function and its arguments.
+# Functions with results of value-dependent sizes, and their arguments.
 RESULTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "where of a vector": (lambda x: tf.where(x > 0), (X,)),
     "where of a matrix": (lambda x: tf.where(x > 0), (M,)),
@@ -65,7 +65,7 @@ RESULTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "several sizes": (lambda x: (tf.where(x > 0), tf.unique(x).y, tf.boolean_mask(x, x < 0)), (X,)),
 }
 
-# Of static results.
+# Functions with static results, but value-dependent sizes inside.
 INSIDE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sum of unique": (lambda x: tf.reduce_sum(tf.unique(x).y), (X,)),
     "largest of a mask": (lambda x: tf.reduce_max(tf.boolean_mask(x, x < 0)), (X,)),
@@ -80,7 +80,7 @@ INSIDE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 
 
 def main() -> None:
-    """Prints what some of them give on the HPU, in a list."""
+    """Prints the HPU's results of some functions as a list."""
     from habana_frameworks.tensorflow import load_habana_module, statistics
 
     load_habana_module()

@@ -1,4 +1,4 @@
-"""What a function gives or raises on the CPU, and in each way of running it on the HPU."""
+"""Outcomes of a function (results or error) on the CPU, and in each execution mode on the HPU."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import tensorflow as tf
 
 from tests.support.compare import CPU, HPU, TOLERANCES, Tolerance, as_numpy
 
-# Eager ops run by their CPU kernels twice, and are compiled then.
+# Enough calls for both paths of an eager op: two calls of the CPU kernel, then the compiled op.
 EAGER_CALLS = 4
 Function = Callable[[], Any]
 
 
 def outcome(function: Function, device: str) -> Any:
-    """The results, or the class of the error."""
+    """Returns the results, or the class of the error."""
     try:
         with tf.device(device):
             return function()
@@ -25,7 +25,7 @@ def outcome(function: Function, device: str) -> Any:
 
 
 def outcomes(function: Function) -> Iterator[tuple[str, Any]]:
-    """On the HPU: eagerly, in a graph, and compiled as a whole."""
+    """Yields the outcomes on the HPU: eager, in a graph, and with jit_compile=True."""
     for call in range(EAGER_CALLS):
         yield f"eager call {call}", outcome(function, HPU)
     yield "tf.function", outcome(tf.function(function), HPU)
@@ -33,7 +33,7 @@ def outcomes(function: Function) -> Iterator[tuple[str, Any]]:
 
 
 def differences(function: Function) -> list[str]:
-    """How the HPU's outcomes differ from the CPU's, eager or in a graph: these two may raise different errors."""
+    """Describes HPU outcomes that match neither the eager nor the graph outcome on the CPU, whose errors may differ."""
     expected = [outcome(function, CPU), outcome(tf.function(function), CPU)]
     return [
         f"{mode}: {actual!r} instead of {expected[0]!r}"

@@ -1,4 +1,4 @@
-"""Puts elements through a queue on the HPU, eagerly and in a function. test_queues.py runs it."""
+"""Passes elements through a queue on the HPU, eagerly and in a function, for test_queues.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ raw = tf.raw_ops
 
 
 def through_queue(x: tf.Tensor, y: tf.Tensor, name: str) -> Any:
-    """The queue's size, its element, and whether it is closed before and after it is closed."""
+    """Returns the queue's size, its element, and its closed state before and after the close."""
     queue = raw.FIFOQueueV2(component_types=[x.dtype, y.dtype], shapes=[x.shape, y.shape], shared_name=name)
     with tf.control_dependencies([raw.QueueEnqueueV2(handle=queue, components=[x, y])]):
         size = raw.QueueSizeV2(handle=queue)

@@ -1,4 +1,4 @@
-"""Programs that raise on the CPU for what they compute with: shapes, constants, values."""
+"""Programs that raise errors on the CPU because of shapes, constants or values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Arrays = tuple[Any, ...]
 
 
 class Raising(NamedTuple):
-    """A program, arguments that it takes, arguments of the same types that it refuses, a part of the error's text.
+    """A program, valid arguments, invalid arguments of the same dtypes, and part of the error's text.
 
-    Arguments of values that it refuses have the shapes of those that it takes, so that they meet a compiled op.
+    Invalid values have the shapes of the valid arguments, so that they reach a compiled op.
     """
 
     program: Callable[..., Any]
@@ -139,7 +139,7 @@ VALUES: dict[str, Raising] = {
     },
 }
 
-# Values that need no check in a graph: with more diagonals than the matrix has, a band is the matrix.
+# Values without a check in graphs: a band with more diagonals than the matrix equals the matrix.
 EAGER_VALUES: dict[str, Raising] = {
     "band": Raising(
         lambda lower: tf.linalg.band_part(tf.constant(ONES), lower, 0),
@@ -149,7 +149,7 @@ EAGER_VALUES: dict[str, Raising] = {
     ),
 }
 
-# No arguments that it takes: the shapes, or what is constant when it is compiled, are wrong.
+# Programs without valid arguments: shapes or compile-time constants are wrong.
 SHAPES: dict[str, Raising] = {
     "solve": Raising(solve, (), (ONE, np.ones((3, 2), np.float32)), ""),
     "triangular-solve": Raising(tf.linalg.triangular_solve, (), (ONE, np.ones((3, 2), np.float32)), ""),

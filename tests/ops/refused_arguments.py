@@ -1,6 +1,6 @@
-"""Calls whose arguments the CPU's kernels or shape functions refuse, where a compiler would trust them.
+"""Calls that the CPU's kernels or shape functions reject, but that a compiler would accept.
 
-As a program, in a process of its own: prints, as JSON, by call how the HPU's outcomes differ from the CPU's.
+Run as a program: prints a JSON object of differences between the HPU's and the CPU's outcomes, by call.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tensorflow as tf
 raw = tf.raw_ops
 ONE = [1, 1, 1, 1]
 WINDOW = [1, 2, 2, 1]
-# More than any int64 counts, with others of its kind.
+# Two such sizes multiply to more elements than int64 can count.
 HUGE = 2**62
 
 
@@ -86,7 +86,7 @@ CALLS: dict[str, Callable[[], Any]] = {
         f"{op} to {shape.tolist()}": of_shape(op, shape)
         for op in ("Fill", "BroadcastTo", "Reshape", "ScatterNd")
         for shape in (whole(-1, -2), whole(HUGE, HUGE), whole(2**40, 2**40))
-        if op != "Fill" or shape[0] < 0  # in graphs, the CPU itself ends the process
+        if op != "Fill" or shape[0] < 0  # in graphs, such a call crashes the CPU
     },
     **{
         f"{op} in {windows} by {strides}": pooled(op, windows, strides)

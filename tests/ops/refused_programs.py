@@ -1,4 +1,4 @@
-"""Functions with jit_compile=True that cannot be compiled: prints the error of each on the HPU, as JSON."""
+"""Functions with jit_compile=True that cannot be compiled. Prints each error on the HPU as JSON."""
 
 from __future__ import annotations
 

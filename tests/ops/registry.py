@@ -1,4 +1,4 @@
-"""What TensorFlow's registry says of ops and of their kernels."""
+"""Queries of TensorFlow's registries of ops and kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESOURCE = tf.resource.as_datatype_enum
 
 @functools.cache
 def kernels_by_device() -> dict[str, dict[str, list[Any]]]:
-    """Kernel definitions by op and type of device."""
+    """Returns the kernel definitions by op and device type."""
     found: dict[str, dict[str, list[Any]]] = {}
     for kernel in kernels.get_all_registered_kernels().kernel:
         found.setdefault(kernel.op, {}).setdefault(kernel.device_type, []).append(kernel)
@@ -31,7 +31,7 @@ def type_attributes(op: str) -> list[Any]:
 
 
 def _types(kernel: Any, attribute: Any) -> list[int] | None:
-    """The types that a kernel takes for an attribute, None for all."""
+    """Returns the dtypes that a kernel supports for an attribute; None: all dtypes."""
     for constraint in kernel.constraint:
         if constraint.name == attribute.name:
             return list(constraint.allowed_values.list.type)
@@ -39,13 +39,13 @@ def _types(kernel: Any, attribute: Any) -> list[int] | None:
 
 
 def takes(kernel: Any, types: dict[str, int]) -> bool:
-    """Whether a kernel takes a choice of types."""
+    """Whether a kernel supports the dtypes."""
     allowed = {attribute.name: _types(kernel, attribute) for attribute in type_attributes(kernel.op)}
     return all(allowed[name] is None or value in (allowed[name] or []) for name, value in types.items())
 
 
 def choices(kernel: Any, among: list[tf.DType]) -> Iterator[dict[str, int]]:
-    """Each choice of types that a kernel takes, out of `among`."""
+    """Yields each combination of dtypes from `among` that a kernel supports."""
     enums = [dtype.as_datatype_enum for dtype in among]
     attributes = type_attributes(kernel.op)
     allowed = [[enum for enum in enums if enum in (_types(kernel, a) or enums)] for a in attributes]
@@ -54,6 +54,6 @@ def choices(kernel: Any, among: list[tf.DType]) -> Iterator[dict[str, int]]:
 
 
 def has_kernel(op: str, device: str, types: dict[str, int]) -> bool:
-    """Whether a device, or TensorFlow for every device, has a kernel for an op with these types."""
+    """Whether the device, or DEVICE_DEFAULT, has a kernel for an op with these dtypes."""
     registered = kernels_by_device().get(op, {})
     return any(takes(kernel, types) for kernel in [*registered.get(device, []), *registered.get("DEFAULT", [])])

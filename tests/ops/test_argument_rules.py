@@ -1,4 +1,4 @@
-"""Arguments that shape functions take and the CPU's kernels refuse, or take although they look wrong."""
+"""Arguments that shape functions accept but CPU kernels reject, and unusual arguments that CPU kernels accept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Program = Callable[[tf.Tensor], Any]
 
 
 def others(program: Program, operand: Any) -> list[Any]:
-    """The HPU's outcomes that are not the CPU's class of error: eagerly, in a tf.function and compiled as a whole."""
+    """Returns the HPU's outcomes that differ from the CPU's error class:
+
+    eager, in a tf.function, and with jit_compile=True.
+    """
     constant = tf.constant(operand)
     expected = outcome(functools.partial(program, constant), CPU)
     calls: list[Program] = [program] * EAGER_CALLS
@@ -65,7 +68,7 @@ def test_refused(name: str) -> None:
 
 @pytest.mark.parametrize("op", ["Gather", "GatherV2"])
 def test_indices_of_slices_without_elements(op: str) -> None:
-    """The CPU's kernels do not look at them, but at those of slices with elements."""
+    """The CPU's kernels check indices only for slices with elements."""
     indices = tf.Variable([1, 0, 0])
     axis = {"axis": 0} if op == "GatherV2" else {}
 
@@ -102,7 +105,7 @@ def test_boxes_in_no_image(program: Program, index: int) -> None:
 
 
 def test_gradient_of_the_normalization_of_an_empty_batch() -> None:
-    """Of the scale and of the offset it is 0."""
+    """The gradients of scale and offset are 0."""
     scale = tf.Variable(tf.ones([2]))
 
     def gradient() -> Any:

@@ -1,4 +1,4 @@
-"""Gradients of TensorArrays of TensorFlow 1, which their ops make by themselves."""
+"""Gradients of TensorFlow 1's TensorArrays, which TensorFlow's ops create."""
 
 from __future__ import annotations
 

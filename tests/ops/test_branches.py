@@ -1,4 +1,4 @@
-"""Functions with several branches take the CPU's: at branch cuts, poles, zeros, NaN, and arguments out of range."""
+"""Branch cuts, poles, zeros, NaN and out-of-range arguments of functions: same branch as the CPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BITS = (np.int8, np.int32, np.int64, np.uint8, np.uint16, np.uint64)
 
 
 def both(function: Any, *arguments: Any) -> tuple[Any, Any]:
-    """What the CPU's kernel and a compiled function of the HPU give."""
+    """Returns the results of the CPU kernel and of a compiled function on the HPU."""
     with tf.device(CPU):
         expected = function(*map(tf.constant, arguments)).numpy()
     with tf.device(HPU):
@@ -43,7 +43,7 @@ def test_inverse_functions_of_complex_numbers(function: Any, dtype: Any, bound: 
 @pytest.mark.parametrize("function", [tf.math.log1p, tf.math.rsqrt], ids=lambda function: function.__name__)
 def test_functions_of_complex_numbers_keep_their_digits(function: Any) -> None:
     numbers = complex_numbers(np.complex128)
-    # On the cut itself the CPU's rsqrt forgets the sign of a zero, and its log1p the angle at the pole.
+    # On the cut, the CPU's rsqrt loses the sign of zeros, and its log1p loses the angle at the pole.
     numbers = numbers[(numbers.imag != 0) | (numbers.real > -0.9999)]
     numbers = numbers[(numbers.imag != 0) | (numbers.real > 0)]
     expected, actual = both(function, numbers)

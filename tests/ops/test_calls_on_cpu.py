@@ -1,4 +1,4 @@
-"""Calls of functions that stay calls, in clusters that run on the CPU instead of the HPU."""
+"""Function calls that are not inlined, in clusters that fall back to the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Casts of what does not fit: infinities, NaN, numbers out of range, between all types of numbers."""
+"""Casts of values out of range: infinities, NaN and large numbers, between all numeric dtypes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def numbers(dtype: tf.DType) -> tf.Tensor:
 
 
 def whole_numbers_that_fit(dtype: tf.DType, target: tf.DType) -> tf.Tensor:
-    """Of others, the CPU's cast is not defined in C++."""
+    """Returns values that fit the target, because C++ does not define other casts."""
     low = 0 if target.is_unsigned else -100
     return tf.cast([low, 0.0, 1.5, 100.0, 7.99], dtype)
 
@@ -41,7 +41,7 @@ def results(cast: Cast, x: tf.Tensor, dtype: tf.DType, device: str, graph: bool)
 def assert_same(cast: Cast, x: tf.Tensor, dtype: tf.DType, graph: bool) -> None:
     expected = results(cast, x, dtype, CPU, graph)[0]
     for result in results(cast, x, dtype, HPU, graph):
-        if dtype.is_floating:  # NumPy does not take NaN of bfloat16 for NaN
+        if dtype.is_floating:  # NumPy does not recognise bfloat16 NaN
             result, expected = result.astype(np.float64), expected.astype(np.float64)
         np.testing.assert_array_equal(result, expected, err_msg=f"{x.dtype.name} to {dtype.name}")
 
@@ -67,8 +67,8 @@ def test_saturating(source: tf.DType, graph: bool) -> None:
     x = numbers(source)
     for target in FLOATS:
         assert_same(tf.saturate_cast, x, target, graph)
-    # From uint64, TensorFlow's own limits fail in NumPy. NaN has no whole number, nor have limits that the source's
-    # type rounds up: the CPU's casts of them are not defined in C++.
+    # From uint64, TensorFlow's limits fail in NumPy. C++ does not define casts to integers of NaN, or of limits that
+    # the source dtype rounds up.
     for target in WHOLE if source.is_integer else (tf.int8, tf.uint8):
         assert_same(tf.saturate_cast, x if source.is_integer else tf.boolean_mask(x, x == x), target, graph)
 

@@ -1,4 +1,4 @@
-"""AdjustHue and AdjustSaturation of colours outside 0 to 1, of infinite ones and of the largest numbers."""
+"""AdjustHue and AdjustSaturation for colours outside 0 to 1, infinite colours and the largest numbers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_values(adjust: Adjust, kind: str, amount: float) -> None:
 
 
 def test_colors_that_are_no_numbers() -> None:
-    """An infinite colour has no hue: the CPU's kernel then casts NaN to a whole number."""
+    """An infinite colour has no hue: the CPU kernel casts NaN to an integer."""
     images = tf.Variable(colors("special"))
     assert not differences(lambda: saturation(images.value(), 0.5))
 

@@ -1,4 +1,4 @@
-"""experimental_get_compiler_ir of functions on the HPU."""
+"""experimental_get_compiler_ir for functions on the HPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of functions of complex numbers are the CPU's."""
+"""Gradients of complex functions equal the CPU's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops and branches in and out of clusters: control_flow_cases.py, each setting in a process of its own."""
+"""Loops and branches inside and outside clusters: runs control_flow_cases.py with each setting in its own process."""
 
 from __future__ import annotations
 

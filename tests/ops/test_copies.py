@@ -1,4 +1,4 @@
-"""Copy and CopyHost, which TensorFlow's debugger puts into graphs."""
+"""Copy and CopyHost, which TensorFlow's debugger inserts into graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops of diagonals are the CPU's. tf2xla lowers some of them by the lowerings of others."""
+"""Diagonal ops equal the CPU's. tf2xla implements some of them with the lowerings of others."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ OPS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.int64, np.complex64])
 @pytest.mark.parametrize("op", OPS)
 def test_diagonals(op: str, dtype: Any, shape: tuple[int, ...]) -> None:
-    x = tf.constant((1 + np.arange(np.prod(shape)).reshape(shape)).astype(dtype))  # captured, not folded
+    x = tf.constant((1 + np.arange(np.prod(shape)).reshape(shape)).astype(dtype))  # captured, so that it is not folded
     assert not differences(lambda: OPS[op](x))

@@ -1,4 +1,4 @@
-"""jit_compile=True with arrays whose sizes depend on values: the results of XLA:CPU, on every backend."""
+"""jit_compile=True with value-dependent array sizes: results equal XLA:CPU's, on every backend."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_gradients_through_a_mask() -> None:
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.int32, tf.int64])
 def test_variables_take_the_true_shape(dtype: tf.DType) -> None:
-    # tf2xla takes new values of the old shape or, as here, bound.
+    # tf2xla requires new values to have the old shape, or as here the old bound.
     with tf.device(HPU):
         variable = tf.Variable(tf.zeros([len(X)], dtype), shape=[None])
 
@@ -117,7 +117,7 @@ def test_beside_random_ops() -> None:
 
 
 def test_windows_over_a_dynamic_dimension_are_refused() -> None:
-    # XLA:CPU ends the process.
+    # XLA:CPU crashes for this program.
     with tf.device(HPU), pytest.raises(tf.errors.UnimplementedError, match=r"Cumsum.*jit_compile"):
         tf.function(lambda x: tf.cumsum(tf.boolean_mask(x, x != 1.0)), jit_compile=True)(tf.constant(X))
 

@@ -1,4 +1,4 @@
-"""Convolutions, pooling and their gradients of empty operands: zeros of the right shape."""
+"""Convolutions, pooling and gradients of empty operands: zeros of the correct shape."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 raw = tf.raw_ops
 Shape = tuple[int, ...]
-# Names of the ops: the convolution's, its gradients', and the number of dimensions of windows.
+# Op names of convolution and gradients, and number of window dimensions.
 KINDS = {
     "Conv2D": ("Conv2DBackpropInput", "Conv2DBackpropFilter", 2),
     "DepthwiseConv2dNative": ("DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter", 2),
     "Conv3D": ("Conv3DBackpropInputV2", "Conv3DBackpropFilterV2", 3),
 }
-# Sizes of the batch, of an image's sides, of its channels, and of what the filter makes of each.
+# Batch size, image side, input channels, and output channels per input.
 EMPTY = {"batch": (0, 4, 2, 3), "windows": (1, 1, 2, 3), "inputs": (1, 4, 0, 3)}
 EMPTY["outputs"] = (1, 4, 2, 0)
 
 
-# An argument of the graph, so that nothing is a constant that the CPU computes with.
+# An argument of the graph, so that TensorFlow cannot fold the ops on the CPU.
 FACTOR: list[tf.Tensor] = []
 
 
 def differences(function: Callable[[], Any], shape: Shape) -> list[str]:
-    """Outcomes that are neither zeros of the shape nor refusals of a size.
+    """Describes outcomes that are neither zeros of the correct shape nor rejections of a size.
 
-    The CPU is no measure: it leaves memory unset, and its eager kernels return other shapes or refuse what graphs take.
-    In a tf.function, TensorFlow's graph optimizer computes the op by that kernel before a device sees it.
+    The CPU is no reference: it leaves memory uninitialised, and its eager kernels return other shapes or reject valid
+    arguments of graphs. In a tf.function, TensorFlow's graph optimizer folds the op with that kernel before a device
+    runs it.
     """
 
     def run(number: tf.Tensor) -> Any:
@@ -65,7 +66,7 @@ def ones(shape: Shape) -> tf.Tensor:
 
 
 def shapes(kind: str, batch: int, side: int, inputs: int, outputs: int) -> tuple[Shape, Shape, Shape]:
-    """Of images, filter and result. One side is short: then no window fits."""
+    """Returns the shapes of images, filter and result. One side is short, so that no window fits."""
     windowed = KINDS[kind][2]
     channels = inputs * outputs if kind == "DepthwiseConv2dNative" else outputs
     images = (batch, side, *[4] * (windowed - 1), inputs)

@@ -1,4 +1,4 @@
-"""The error of an op that fails is the step's, not that of the ops that wait for it."""
+"""A step reports the error of the failing op, not errors of ops that wait for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MATRIX = np.array([[1, 2], [3, 4]], np.float32)
 
 @pytest.mark.parametrize("axes", [1, [1], [0, 1], [[1]], [[0, 1]], [[0], [7]]])
 def test_axes_of_a_tensordot(axes: Any) -> None:
-    """Shapes and indices of a product of which several clusters and the host compute parts."""
+    """A product whose shapes and indices several clusters and the host compute."""
     with tf.Graph().as_default(), v1.Session() as session:
         fed = v1.placeholder(tf.int32)
         product = tf.tensordot(tf.constant(MATRIX), tf.constant(MATRIX), fed)
@@ -42,7 +42,7 @@ def multiplied(x: tf.Tensor) -> tf.Tensor:
 
 @pytest.mark.parametrize("program", [sliced, reshaped, multiplied])
 def test_a_cluster_that_the_host_waits_for(program: Callable[[tf.Tensor], tf.Tensor]) -> None:
-    """The cluster fails in its run on the CPU, while copies to and from the device wait in the step."""
+    """A cluster fails in its CPU fallback while copies to and from the device are pending."""
 
     @tf.function(input_signature=[tf.TensorSpec(None)])
     def step(x: tf.Tensor) -> Any:

@@ -1,4 +1,4 @@
-"""Ops whose eager calls are compiled at once, as CPU kernels refuse their attributes or compute something else."""
+"""Eager ops that compile at the first call, because CPU kernels reject their attributes or ignore them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def numbers(*shape: int) -> np.ndarray[Any, Any]:
     return np.random.default_rng(0).integers(-3, 4, shape).astype(np.float32)
 
 
-# Strides beyond the window, and dilations.
+# Strides larger than the window, and dilations.
 ATTRIBUTES = [
     ([1, 3, 3, 2, 1], [1, 1, 1, 1, 1]),
     ([1, 2, 2, 1, 1], [1, 1, 1, 2, 1]),
@@ -49,7 +49,7 @@ def test_convolution_in_three_dimensions(
 @pytest.mark.parametrize("of", ["Filter", "Input"])
 @LIKE_THE_CPU_WITH_AVX512
 def test_gradient_of_a_dilated_depthwise_convolution(of: str) -> None:
-    """Each call has the value of the compiled op: the CPU's kernels ignore the dilations."""
+    """Each call returns the compiled op's value, because the CPU's kernels ignore the dilations."""
     images, filters, gradient = numbers(2, 8, 6, 4), numbers(2, 2, 4, 1), numbers(2, 8, 6, 4)
     attributes = {"strides": [1, 1, 1, 1], "padding": "SAME", "dilations": [1, 2, 2, 1]}
 
@@ -62,7 +62,7 @@ def test_gradient_of_a_dilated_depthwise_convolution(of: str) -> None:
             input_sizes=[2, 8, 6, 4], filter=filters, out_backprop=gradient, **attributes
         )
 
-    with tf.device(CPU), tf.GradientTape() as tape:  # the convolution of each channel by itself
+    with tf.device(CPU), tf.GradientTape() as tape:  # one convolution per channel
         x, w = tf.constant(images), tf.constant(filters)
         tape.watch([x, w])
         channels = zip(tf.split(x, 4, 3), tf.split(w, 4, 2))
@@ -76,7 +76,7 @@ def test_gradient_of_a_dilated_depthwise_convolution(of: str) -> None:
 
 
 def test_candidates_that_are_not_aggregated() -> None:
-    """As many in each call as shape inference says."""
+    """Each call returns as many candidates as shape inference predicts."""
     numbers = tf.Variable([[1.0, 3.0, 2.0]])
     with tf.device(HPU):
         found = [raw.ApproxTopK(input=numbers.value(), k=1, aggregate_to_topk=False) for _ in range(EAGER_CALLS)]

@@ -1,4 +1,4 @@
-"""Loops, branches and calls that take variables of the HPU beside variables that only the CPU can hold."""
+"""Loops, branches and calls with HPU variables and variables that only the CPU supports."""
 
 from __future__ import annotations
 

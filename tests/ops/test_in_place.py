@@ -1,4 +1,4 @@
-"""Ops whose kernels on the CPU write a buffer that other ops hold."""
+"""Ops whose CPU kernels update a buffer in place that other ops share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions with jit_compile=True lose their assertions, as on XLA:CPU, and what only an assertion takes."""
+"""jit_compile=True removes assertions and ops that only assertions use, like XLA:CPU."""
 
 from __future__ import annotations
 

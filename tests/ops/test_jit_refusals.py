@@ -1,4 +1,7 @@
-"""What jit_compile=True cannot compile is an error that names the op, the reason and a way out; never an abort."""
+"""Uncompilable functions with jit_compile=True fail with an error that names op, reason and remedy.
+
+They never abort.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from tests.support.processes import WARM_PYTHON, run
 
 PROGRAM = str(pathlib.Path(dynamic_shape_cases.__file__).with_name("refused_programs.py"))
 
-# What each error must name: the op, and why.
+# Required parts of each error: the op and the reason.
 EXPECTED = {
     "EagerPyFunc": ("EagerPyFunc", "calls Python"),
     "PyFunc": ("PyFunc", "calls Python"),

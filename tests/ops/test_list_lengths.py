@@ -1,4 +1,4 @@
-"""TensorLists of fewer elements than they have room for, and indices that lists lack: the CPU's values and errors."""
+"""TensorLists with fewer elements than their capacity, and indices out of range: values and errors equal the CPU's."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def pushed_until(x: Any, limit: float) -> Any:
 
 
 def longer_in_the_body(x: Any, after: bool) -> Any:
-    """Each turn makes a list that is longer than the loop's by one, or by two, and keeps its last two elements."""
+    """Each iteration creates a list longer than the loop's list by one or two, and keeps its last two elements."""
 
     def body(i: Any, handle: Any, last: Any) -> Any:
         pushed = push(handle, x[0] + tf.cast(i, TYPE))

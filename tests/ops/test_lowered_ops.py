@@ -1,4 +1,4 @@
-"""Each op that XLA compiles for the HPU runs there by itself, too, for each type; or stands here with the reason."""
+"""Ops that XLA compiles for the HPU also run eagerly on it for each dtype, or are listed here with a reason."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_each_op_has_a_kernel_or_a_reason() -> None:
     assert without == {op for ops in WITHOUT_A_KERNEL.values() for op in ops.split()}
 
 
-# Ops that the HPU has for some of the CPU's types: with the others, the CPU runs them.
+# Ops that the HPU supports for only some of the CPU's dtypes. The CPU runs the other dtypes.
 GAPS: dict[str, Callable[[], Any]] = {
     "Cumprod": lambda: tf.math.cumprod(tf.constant([1 + 1j, 2j, 3])),
     "Cumsum": lambda: tf.cumsum(tf.constant([1, 2, 3], tf.int8)),
@@ -74,8 +74,8 @@ def test_types_that_the_hpu_lacks(name: str, graph: bool) -> None:
 
 
 def test_each_type_of_an_op_on_arrays_has_a_kernel_somewhere() -> None:
-    """What XLA compiles for the HPU has a kernel there or on the CPU."""
-    only_with_jit = {"StatefulUniformInt"}  # of unsigned types, which the CPU's kernel lacks, too
+    """For each op and dtype that XLA compiles for the HPU, the HPU or the CPU has a kernel."""
+    only_with_jit = {"StatefulUniformInt"}  # for unsigned dtypes, which the CPU kernel lacks, too
     missing = []
     for op, devices in registry.kernels_by_device().items():
         if "HPU" not in devices or registry.op_def(op) is None or op in only_with_jit:

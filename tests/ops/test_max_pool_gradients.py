@@ -1,4 +1,4 @@
-"""Gradients of maxima go to the elements that the CPU picks: the first, unless others are greater. NaN never is."""
+"""Max pooling gradients go to the CPU's choice of elements: the first maximum, never NaN."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.processors import LIKE_THE_CPU_WITH_AVX512
 pytestmark = pytest.mark.usefixtures("hpu")
 
 raw = tf.raw_ops
-# Often the same number in one window.
+# Values with frequent ties in one window.
 VALUES = [np.nan, np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 1.0, 2.0, -1.0]
 WINDOWS = {"apart": ([1, 2, 2, 1], [1, 2, 2, 1]), "overlapping": ([1, 3, 3, 1], [1, 2, 2, 1])}
 DTYPES = [tf.float32, tf.bfloat16, tf.float16, tf.float64, tf.int32]
@@ -26,11 +26,11 @@ def images(*shape: int, dtype: tf.DType = tf.float32) -> Any:
 
 
 def gradient(shape: tf.TensorShape, dtype: tf.DType) -> Any:
-    # Whole numbers, whose sums are exact.
+    # Integers, whose sums are exact.
     return np.random.default_rng(4).integers(1, 5, shape).astype(dtype.as_numpy_dtype)
 
 
-# With many channels, the emulator has a kernel for it.
+# The emulator has a kernel for many channels.
 @pytest.mark.parametrize("channels", [1, 8])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("windows", WINDOWS)
@@ -58,7 +58,7 @@ VOLUMES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("channels", [1, 8])
 @pytest.mark.parametrize("windows", VOLUMES)
 def test_gradients_of_volumes(windows: str, channels: int) -> None:
-    """The CPU's kernel gives the gradient to all elements that are the maximum."""
+    """The CPU's kernel propagates the gradient to all elements that equal the maximum."""
     x = np.random.default_rng(3).choice(VALUES, (2, 5, 4, 4, channels)).astype(np.float32)
     common = VOLUMES[windows]
     with tf.device("/device:CPU:0"):
@@ -71,7 +71,7 @@ def test_gradients_of_volumes(windows: str, channels: int) -> None:
 
 @LIKE_THE_CPU_WITH_AVX512
 def test_gradients_of_volumes_in_graphs_that_pool() -> None:
-    """There, oneDNN's kernel on the CPU gives the gradient to the first of equal elements."""
+    """In graphs that also pool, the CPU's oneDNN kernel propagates the gradient to the first of equal elements."""
     x = tf.constant(np.random.default_rng(3).choice(VALUES[4:], (2, 5, 4, 4, 8)).astype(np.float32))
 
     @tf.function

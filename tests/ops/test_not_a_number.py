@@ -1,4 +1,4 @@
-"""NaN and infinities in maxima and minima are those of the CPU's kernels, which compare instead of propagating."""
+"""NaN and infinities in maxima and minima equal the CPU kernels', which compare instead of propagating NaN."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLOATS = [tf.float32, tf.float64, tf.float16, tf.bfloat16]
 
 
 def differences_of_graphs(function: Callable[[], Any]) -> list[str]:
-    """Eager ops on the HPU start with TensorFlow's own kernels, which take NaN otherwise than oneDNN's."""
+    """Eager ops on the HPU start with TensorFlow's kernels, which treat NaN differently from oneDNN."""
     return [difference for difference in differences(function) if not difference.startswith("eager call")]
 
 
@@ -49,7 +49,7 @@ def test_max_pool_of_volumes(dtype: tf.DType) -> None:
     )
 
 
-# With many columns, the CPU's kernels take several numbers at once.
+# With many columns, the CPU's kernels use vector instructions.
 @pytest.mark.parametrize("columns", [1, 9])
 @pytest.mark.parametrize("op", ["ScatterMax", "ScatterMin"])
 def test_scatter(op: str, columns: int) -> None:

@@ -1,4 +1,4 @@
-"""Queues on the HPU. A kernel that writes device memory on the host ends the process, so the program has its own."""
+"""Queues on the HPU, in a separate process, because a kernel that writes device memory on the host would crash it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Random ops of all types and algorithms: eager as in a graph, as with jit_compile where the CPU has no kernel."""
+"""Random ops of all dtypes and algorithms:
+
+eager results equal graph results, or jit_compile results without a CPU kernel.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random ops with a seed or a state among their arguments: XLA's numbers with jit_compile=True, else the CPU's."""
+"""Random ops with seed or state arguments: XLA's numbers with jit_compile=True, otherwise the CPU's."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def on(device: str, function: Callable[..., Any], *arguments: Any, jit: bool | N
 
 
 def draws(device: str, op: str, jit: bool | None) -> list[Any]:
-    """What three calls draw, and the state after them."""
+    """Returns the draws of three calls, and the final state."""
     with tf.device(device):
         state = tf.Variable([5, 7, 11], dtype=tf.int64)
         call = tf.function(lambda: STATEFUL[op](state.handle), autograph=False, jit_compile=jit)

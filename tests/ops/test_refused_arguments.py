@@ -1,4 +1,4 @@
-"""What the CPU refuses, the HPU refuses with the same class of error, whichever way it runs; no process ends."""
+"""Arguments that the CPU rejects: same error class on the HPU in every execution mode, without crashes."""
 
 from __future__ import annotations
 

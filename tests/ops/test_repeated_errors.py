@@ -1,4 +1,4 @@
-"""What raises on the CPU raises on the HPU: at each call of an eager op, compiled or not, and in a graph."""
+"""Errors of the CPU also occur on the HPU: in each call of an eager op, compiled or not, and in a graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.ops.raising_programs import EAGER_VALUES, SHAPES, VALUES, Arrays, Rai
 from tests.support.compare import CPU, HPU, assert_close
 
 pytestmark = pytest.mark.usefixtures("hpu")
-# More than it takes until an eager op is compiled.
+# More calls than an eager op needs to be compiled.
 CALLS = 4
 COMPILED: dict[str, Raising] = VALUES | EAGER_VALUES
 
@@ -27,7 +27,7 @@ def read(result: Any) -> Any:
 
 
 def error_of(case: Raising, device: str) -> tuple[type[Exception], str]:
-    """The class, and the text without what names a node or a device."""
+    """Returns the error's class, and its text without names of nodes and devices."""
     with tf.device(device), pytest.raises(tf.errors.OpError) as raised:
         read(case.program(*constants(case.bad)))
     return type(raised.value), re.sub(r"\{\{[^}]*\}\} ?| \[Op:.*|\n\t \[\[.*", "", raised.value.message)
@@ -63,7 +63,7 @@ def test_values_in_a_graph(name: str, host: bool) -> None:
     given = constants(case.good)
 
     def run(*arguments: tf.Tensor) -> Any:
-        # Sums that no pass folds: a cluster computes them.
+        # Adds terms that no pass folds, so that a cluster computes the arguments.
         return case.program(*[a if host else a + tf.cast(tf.zeros([]), a.dtype) * a for a in arguments])
 
     with tf.device(CPU):
@@ -108,7 +108,7 @@ def test_a_step_without_doubtful_values_has_no_checks() -> None:
 
 
 def test_the_least_number_by_minus_one() -> None:
-    """The CPU's kernels keep the processor from raising a signal."""
+    """The CPU's kernels avoid the processor's exception for overflow."""
     for dtype in (np.int32, np.int64):
         x, y = np.array([np.iinfo(dtype).min, 7], dtype), np.array([-1, 2], dtype)
         for name in ("FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod", "Div", "Mod"):
@@ -123,7 +123,7 @@ def test_the_least_number_by_minus_one() -> None:
 
 
 def test_negative_values_of_a_matrix_to_count() -> None:
-    """TensorFlow's kernel on the CPU would write before its result."""
+    """TensorFlow's CPU kernel would write out of bounds."""
     for _ in range(CALLS):
         with tf.device(HPU), pytest.raises(tf.errors.InvalidArgumentError, match="must be non-negative"):
             tf.raw_ops.DenseBincount(

@@ -1,4 +1,4 @@
-"""Arguments that the kernels of resize ops refuse on the CPU, and areas without a size."""
+"""Resize ops: arguments that CPU kernels reject, and empty areas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients that are functions of their op's result: equally many elements, in the shape of the result."""
+"""Gradient ops that are functions of the op's result: operands of equal element count get the result's shape."""
 
 from __future__ import annotations
 

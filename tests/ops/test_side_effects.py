@@ -1,4 +1,4 @@
-"""Side effects of loops and branches in graphs without automatic control dependencies: what is fetched decides."""
+"""Side effects of loops and branches in graphs without automatic control dependencies depend on the fetched results."""
 
 from __future__ import annotations
 

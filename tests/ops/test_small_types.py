@@ -1,4 +1,4 @@
-"""float8 and complex matrices: types that few kernels take."""
+"""float8 and complex matrices, which few kernels support."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SparseToDense: indices out of range, out of order or twice are the CPU's errors, eagerly and in graphs."""
+"""SparseToDense: errors for indices out of range, unordered or repeated equal the CPU's, eager and in graphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tensorflow as tf
 from tests.support.compare import CPU, HPU, assert_close
 
 pytestmark = pytest.mark.usefixtures("hpu")
-CALLS = 4  # ops compile after some
+CALLS = 4  # enough calls to compile the eager op
 
 INDICES = {
     "in order": [[0, 1], [2, 0]],

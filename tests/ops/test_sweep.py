@@ -1,4 +1,4 @@
-"""The sweep of ops: none is left out, and a sample of it runs; `make ops` runs all of it."""
+"""Op sweep: completeness, and a sample of ops. `make ops` runs all ops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.ops.sweep.workers import ROOT, Worker, WorkerEndedError
 
 _SEEDS = 60
 _PARTS = 8
-_SHARE = 12  # of the ops, one in so many is run
+_SHARE = 12  # runs one of this many ops
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def claims(sweep: Sweep) -> Sequence[Claim]:
 
 
 def _has_value(worker: Worker, op: str) -> bool:
-    """Whether the CPU gives a value for a case of the op."""
+    """Whether the CPU returns a value for a case of the op."""
     seed = 0
     while seed < _SEEDS:
         try:

@@ -1,4 +1,4 @@
-"""Ops on variables of the HPU: each that the CPU has a kernel for runs, for each type, by itself and in graphs."""
+"""Ops on HPU variables: each op with a CPU kernel runs for each dtype, eagerly and in graphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPS = ops_on_variables()
 
 
 def outcome(call: Call, device: str, graph: bool = False) -> Any:
-    """The results and the variables' values afterwards, or the class of the error."""
+    """Returns the results and final values of the variables, or the class of the error."""
     with tf.device(device):
         variables = call.variables()
         assert all(variable.device.endswith(device[-5:]) for variable in variables)
@@ -92,7 +92,7 @@ def test_gather_nd(dtype: tf.DType, graph: bool) -> None:
             return tf.gather_nd(variable, indices)
 
         call = tf.function(gather) if graph else gather
-        for _ in range(4):  # long enough for the eager op to be compiled
+        for _ in range(4):  # enough calls to compile the eager op
             assert call(tf.constant([[0, 1], [2, 0]])).numpy().tolist() == [2, 5]
         with pytest.raises(tf.errors.InvalidArgumentError, match="indices"):
             call(tf.constant([[0, 1], [3, 0]]))

@@ -1,4 +1,4 @@
-"""Zeros and sums of variants on the HPU: the CPU's values or errors, in whatever a variant holds."""
+"""Zeros and sums of variants on the HPU: values and errors equal the CPU's for all contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XLA's own ops on the HPU, outside of jit_compile too: what XLA compiles for the CPU."""
+"""XLA's ops on the HPU, also outside jit_compile: results equal XLA:CPU's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """The results of a call, or the class of its error."""
+    """Returns the results of a call, or the class of its error."""
     try:
         return call()
     except (tf.errors.OpError, TypeError) as error:
@@ -36,14 +36,14 @@ def test_equals_the_cpu(op: str, dtype: tf.DType, mode: str) -> None:
         run = call if mode == "eager" else tf.function(call, jit_compile=mode == "jit", autograph=False)
         actual = outcome(run)
     if isinstance(expected, type):
-        # XlaIf lacks an attribute that its lowering wants; XlaEinsum takes no int32.
+        # XlaIf lacks an attribute that its lowering requires; XlaEinsum does not support int32.
         assert isinstance(actual, type) and op in ("XlaIf", "XlaEinsum")
     else:
         assert_close(actual, expected, context=op)
 
 
 def reduction(combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> Any:
-    """A graph that reduces 2, 3 and 4 by a function called `combine`."""
+    """Returns a graph that reduces 2, 3 and 4 with a function named `combine`."""
     spec = tf.TensorSpec([], tf.int32)
     with tf.Graph().as_default() as graph, tf.device(HPU):
         function = tf.function(combine, input_signature=[spec, spec], autograph=False).get_concrete_function()

@@ -1,4 +1,4 @@
-"""Calls of the ops that take a variable: which they are, and arguments for them."""
+"""Calls of all ops on variables, with arguments."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import tensorflow as tf
 
 from tests.ops import registry
 
-# Types that a variable may have on the HPU.
+# Dtypes of variables on the HPU.
 DTYPES = [
     *(tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.complex64, tf.complex128, tf.bool),
     *(tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16, tf.uint32, tf.uint64),
 ]
 
-# Ops that take a resource of another kind, or none that has a value, by the reason.
+# Ops with other resources, or whose resource has no value, by reason.
 OTHERS = {
     "tables, readers, writers, iterators, queues and so on stay on the CPU": """
         CloseSummaryWriter CollectiveAllToAllV2 CollectiveAllToAllV3 CollectiveGatherV2 CollectiveReduceScatterV2
@@ -48,7 +48,7 @@ OTHERS = {
 
 
 def ops_on_variables() -> list[str]:
-    """Ops with a CPU kernel that take a resource, but for OTHERS and those that only have a default kernel."""
+    """Returns the ops with a resource argument and a CPU kernel, except OTHERS and ops with only a default kernel."""
     others = {op for ops in OTHERS.values() for op in ops.split()}
     found = []
     for op, devices in registry.kernels_by_device().items():
@@ -64,13 +64,13 @@ def ops_on_variables() -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """An op with types for its attributes."""
+    """An op with dtypes for its attributes."""
 
     op: str
     types: dict[str, tf.DType]
 
     def variables(self) -> list[tf.Variable]:
-        """New variables for its handles, on the device in scope."""
+        """Creates variables for the op's handles, on the device in scope."""
         return [
             tf.Variable(self._value(argument.name, index), trainable=False)
             for index, argument in enumerate(registry.op_def(self.op).input_arg)
@@ -78,7 +78,7 @@ class Call:
         ]
 
     def run(self, variables: list[tf.Variable]) -> Any:
-        """Calls the op, and returns its results."""
+        """Calls the op and returns its results."""
         arguments: dict[str, Any] = {name: dtype for name, dtype in self.types.items() if self._is_output_only(name)}
         handles = iter(variables)
         for argument in registry.op_def(self.op).input_arg:
@@ -116,7 +116,7 @@ class Call:
         return self._constant((np.arange(6).reshape(3, 2) + index) % 2 + 1, dtype)
 
     def _array(self, name: str) -> Any:
-        """A number or numbers for an argument."""
+        """Returns a number or an array for an argument."""
         sparse = "indices" in [argument.name for argument in registry.op_def(self.op).input_arg]
         if name == "indices":
             return [[0], [2]] if "Nd" in self.op else [0, 2]
@@ -128,7 +128,7 @@ class Call:
 
 
 def calls(op: str) -> list[Call]:
-    """One for each choice of types that the CPU has a kernel for."""
+    """Returns one call for each combination of dtypes with a CPU kernel."""
     found = []
     for kernel in registry.kernels_by_device()[op]["CPU"]:
         for types in registry.choices(kernel, DTYPES):
@@ -139,5 +139,5 @@ def calls(op: str) -> list[Call]:
 
 
 def _ends_process(call: Call) -> bool:
-    """Whether the CPU's kernel fails a CHECK: it reads a shape of int64 as int32."""
+    """Whether the CPU kernel fails a CHECK, because it reads an int64 shape as int32."""
     return call.op == "StatefulRandomBinomial" and call.types["S"] == tf.int64

@@ -1,4 +1,4 @@
-"""Variants of each kind that TensorFlow can add or make zeros of, and how to look into them."""
+"""Variants of each kind for which TensorFlow supports addition or zeros, with access to their contents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 raw = tf.raw_ops
-# A variant, and what returns a tensor that is in one like it.
+# A variant, and a function that returns a tensor from a variant of the same kind.
 Case = tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]
 
 

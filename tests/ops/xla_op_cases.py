@@ -1,4 +1,4 @@
-"""Calls of XLA's own ops (tf2xla's Python module) that have no kernel on the CPU but the compiler's."""
+"""Calls of XLA's ops (tf2xla's Python module) that have no CPU kernel except XLA:CPU."""
 
 from __future__ import annotations
 

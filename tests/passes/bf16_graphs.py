@@ -32,7 +32,7 @@ OTHERS = ["Cast", "Mask", "Const", "Read", "Host", "RoundTrip"]
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One op of a random graph; `inputs` count back from the newest tensor."""
+    """One op of a random graph. `inputs` count backwards from the newest tensor."""
 
     kind: str
     inputs: tuple[int, int, int]
@@ -62,7 +62,7 @@ def configs() -> st.SearchStrategy[dict[str, list[Any]]]:
 
 
 class Builder:
-    """Builds the graph of a list of steps. Every tensor that later steps take is float32 of one shape."""
+    """Builds the graph of a list of steps. Every tensor that later steps can use is float32 and of one shape."""
 
     def __init__(self) -> None:
         self.tensors: list[tf.Tensor] = []

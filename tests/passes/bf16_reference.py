@@ -1,6 +1,6 @@
-"""Which nodes a configuration converts to bfloat16, worked out slowly and apart from the plugin.
+"""Reference implementation of the bfloat16 conversion: slow, and independent of the plugin.
 
-docs/tuning/mixed_precision.md says the rules.
+docs/tuning/mixed_precision.md defines the rules.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Config = Mapping[str, Sequence[Any]]
 
 @dataclasses.dataclass(frozen=True)
 class Ports:
-    """The type attribute (and its place in a list) that governs each data input and output; None: a fixed type."""
+    """Type attribute of each data input and output, with its index in a list attribute; None: a fixed dtype."""
 
     inputs: list[tuple[str, int] | None]
     outputs: list[tuple[str, int] | None]
@@ -51,7 +51,7 @@ def ports(node: tf.compat.v1.NodeDef) -> Ports:
 
 @functools.cache
 def lowered_in_bf16(op: str, attr: str) -> bool:
-    """Whether the compiler of the HPU takes bfloat16 for that attribute of the op."""
+    """Whether the HPU's compiler supports bfloat16 for that attribute of the op."""
     for kernel in kernels.get_registered_kernels_for_op(op).kernel:
         if kernel.device_type != "XLA_HPU_JIT":
             continue
@@ -62,7 +62,7 @@ def lowered_in_bf16(op: str, attr: str) -> bool:
 
 
 def convertible_attrs(node: tf.compat.v1.NodeDef) -> set[str]:
-    """The type attributes that change if the node is converted; none: it cannot be."""
+    """Returns the type attributes that the conversion of the node changes; empty if the node cannot be converted."""
     definition = op_def_registry.get(node.op)
     if node.op in CONTRACTS | CONTROL_FLOW or definition is None:
         return set()
@@ -88,7 +88,7 @@ def convertible_attrs(node: tf.compat.v1.NodeDef) -> set[str]:
 
 
 def converted(graph: tf.compat.v1.GraphDef, config: Config, hpu: str) -> dict[str, str]:
-    """The nodes that `config` converts, with the list that does it."""
+    """Returns the nodes that `config` converts, each with the list that converts it."""
     nodes = {node.name: node for node in graph.node}
     attrs = {name: convertible_attrs(node) if node.device == hpu else set() for name, node in nodes.items()}
 
@@ -98,7 +98,7 @@ def converted(graph: tf.compat.v1.GraphDef, config: Config, hpu: str) -> dict[st
         value = node.attr[port[0]]
         return (value.list.type[port[1]] if value.list.type else value.type) == FLOAT
 
-    edges: list[tuple[str, str, bool, bool]] = []  # source, target, the source's end, the target's end
+    edges: list[tuple[str, str, bool, bool]] = []  # source, target, output is converted, input is converted
     for node in graph.node:
         for port, source in zip(ports(node).inputs, (s for s in node.input if not s.startswith("^"))):
             name, _, output = source.partition(":")
@@ -149,7 +149,7 @@ def converted(graph: tf.compat.v1.GraphDef, config: Config, hpu: str) -> dict[st
 
 
 def casts_are_minimal(before: tf.compat.v1.GraphDef, after: tf.compat.v1.GraphDef) -> None:
-    """Fails where a cast was added that another cast makes needless."""
+    """Fails if an added cast is redundant because of another cast."""
     old = {node.name for node in before.node}
     nodes = {node.name: node for node in after.node}
     seen: dict[tuple[str, int], str] = {}

@@ -1,4 +1,4 @@
-"""The program of test_clustering_controls.py."""
+"""Program for test_clustering_controls.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The passes need the plugin loaded, but no device."""
+"""Fixtures for tests of passes, which need the loaded plugin but no device."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def loaded(module_locks: None) -> None:
     import tensorflow as tf
 
     plugin_library.handle()
-    # A graph test may be the first to start TensorFlow's context, which then forbids soft placement for good.
+    # A graph test may initialise TensorFlow's context, which would disable soft placement permanently.
     tf.config.set_soft_device_placement(True)

@@ -1,4 +1,4 @@
-"""The program of test_dumps.py."""
+"""Program for test_dumps.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real graphs for the passes: what TensorFlow makes of Keras train steps, with the devices that an HPU would give."""
+"""Real graphs for the passes: TensorFlow's graphs of Keras train steps, with device placement like on an HPU."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tensorflow.python.eager import context
 
 from habana_frameworks.tensorflow.explanation.passes import CPU, HPU
 
-# Ops of train steps without a kernel for the HPU.
+# Ops of train steps without an HPU kernel.
 HOST_OPS = {"IteratorGetNext", "Assert", "StringFormat", "PrintV2", "PyFunc", "EagerPyFunc"}
 
-# Not a multiple of the batch size, so that the graph does not know it.
+# Not a multiple of the batch size, so that the graph's batch size is unknown.
 ROWS = 3
 BATCH = 2
 
 
 @contextlib.contextmanager
 def no_fusion() -> Iterator[None]:
-    """Grappler leaves CPU nodes as they would be on an HPU: no fused kernels, no layout changes."""
+    """Makes Grappler treat CPU nodes like HPU nodes: no fused kernels, no layout changes."""
     before = tf.config.optimizer.get_experimental_options()
     tf.config.optimizer.set_experimental_options({"remapping": False, "layout_optimizer": False})
     try:
@@ -31,7 +31,9 @@ def no_fusion() -> Iterator[None]:
 
 
 def optimized_graph(run: Callable[[], object], contains: str) -> tf.compat.v1.GraphDef:
-    """The largest function graph with an op `contains` that TensorFlow makes while `run` runs, inlined, optimized."""
+    """Returns the largest inlined and optimized function graph with an op `contains` that TensorFlow creates during
+    `run`.
+    """
     with no_fusion():
         context.context().enable_run_metadata()
         try:
@@ -48,7 +50,7 @@ def optimized_graph(run: Callable[[], object], contains: str) -> tf.compat.v1.Gr
 
 
 def place(graph: tf.compat.v1.GraphDef) -> tf.compat.v1.GraphDef:
-    """The graph with every node on the HPU but those in HOST_OPS and those with strings."""
+    """Returns the graph with every node on the HPU, except HOST_OPS and nodes with strings."""
     placed = tf.compat.v1.GraphDef.FromString(graph.SerializeToString())
     for node in placed.node:
         strings = any(attr.type == tf.string.as_datatype_enum for attr in node.attr.values())
@@ -106,8 +108,10 @@ OPTIMIZERS: dict[str, Callable[[], object]] = {
 
 
 def train_step(model_name: str, optimizer: str) -> tf.compat.v1.GraphDef:
-    """The train step of a Keras model as Model.fit runs it, placed; with sparse labels, an accuracy metric and a batch
-    size that the graph does not know."""
+    """Returns the placed train step of a Keras model, as in Model.fit, with sparse labels and an accuracy metric.
+
+    The graph does not know the batch size.
+    """
     tf.keras.backend.clear_session()
     with tf.device("/CPU:0"):
         model, (x, y) = MODELS[model_name]()

@@ -1,4 +1,4 @@
-"""Model parts that patterns are for, as users write them."""
+"""Model parts that patterns must match, in the form of user code."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ IMAGE = (2, 8, 8, 3)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A model part and the patterns that must be found in a train step of it."""
+    """A model part, and the patterns that a train step of it must contain."""
 
     name: str
     make: Callable[[tf.DType], Layer]
     patterns: tuple[str, ...]
     shape: tuple[int, ...] = (4, 6, 16)
     any_batch: tuple[str, ...] | None = None
-    """Patterns where the batch size is not known; None: the same."""
+    """Patterns with unknown batch size; None: the same patterns."""
     in_bfloat16: tuple[str, ...] | None = None
-    """Patterns in bfloat16, where Keras may take another way; None: the same."""
+    """Patterns in bfloat16, where Keras may use other ops; None: the same patterns."""
 
 
 class Weighted:
-    """A function with two variables for the last dimension."""
+    """A function with two variables that have the size of the last dimension."""
 
     def __init__(self, function: Callable[..., tf.Tensor], size: int, dtype: tf.DType) -> None:
         self._function = function
@@ -47,7 +47,7 @@ def norm(axes: list[int]) -> Callable[..., tf.Tensor]:
 
 
 def keras(make: Callable[..., tf.keras.layers.Layer], shape: tuple[int | None, ...]) -> Callable[[tf.DType], Layer]:
-    """A built Keras layer, in training mode."""
+    """Returns a factory of a built Keras layer in training mode."""
 
     def built(dtype: tf.DType) -> Layer:
         layer = make(dtype=dtype.name)

@@ -1,4 +1,4 @@
-"""Programs of test_placement.py."""
+"""Programs for test_placement.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random placed graphs, and running them on the CPU before and after clustering."""
+"""Random placed graphs, and their execution on the CPU before and after clustering."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VARIABLES = 2
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One op of a random graph; `inputs` and `after` count back from the newest tensor or op."""
+    """One op of a random graph. `inputs` and `after` count backwards from the newest tensor or op."""
 
     kind: str
     inputs: tuple[int, int]
@@ -29,7 +29,7 @@ KINDS = ["add", "mul", "tanh", "neg", "read", "write", "update", "shape", "resha
 
 
 def steps(size: int) -> st.SearchStrategy[list[Step]]:
-    """Lists of steps, at least two."""
+    """Strategy for lists of at least two steps."""
     number = st.integers(0, 6)
     step = st.builds(
         Step,
@@ -43,8 +43,10 @@ def steps(size: int) -> st.SearchStrategy[list[Step]]:
 
 
 class Builder:
-    """Builds the graph of a list of steps. Every variable op waits for the one before it on its variable, so that the
-    graph has one meaning."""
+    """Builds the graph of a list of steps.
+
+    Each op on a variable waits for the previous op on it, so that the graph's meaning is unique.
+    """
 
     def __init__(self) -> None:
         self.graph = tf.Graph()
@@ -62,7 +64,7 @@ class Builder:
                 ]
             for number, step in enumerate(plan):
                 self.add(number, step)
-            # On the CPU, as what a session fetches is: outside every cluster.
+            # On the CPU, like fetched values: outside every cluster.
             with tf.device(CPU):
                 finals = [tf.identity(tensor, name=f"out{i}") for i, tensor in enumerate(self.tensors[-3:])]
             for i, handle in enumerate(self.handles):
@@ -78,7 +80,7 @@ class Builder:
         uses_variable = step.kind in ("read", "write", "update")
         if uses_variable and step.variable in self.last_use:
             waits.append(self.last_use[step.variable])
-        # Variables live on the device, their ops with them.
+        # Variables and their ops are on the HPU.
         device = CPU if step.host and not uses_variable and number % 3 == 0 else HPU
         with tf.device(device), tf.control_dependencies(waits), tf.name_scope(f"s{number}"):
             result = self.make(step, left, right)
@@ -115,11 +117,11 @@ class Builder:
 
 
 def on_cpu(graph: tf.compat.v1.GraphDef) -> tf.compat.v1.GraphDef:
-    """The graph with everything on the CPU, its launches as function calls."""
+    """Returns the graph with all nodes on the CPU, and launches as function calls."""
     result = tf.compat.v1.GraphDef.FromString(graph.SerializeToString())
     for node in [*result.node, *(node for function in result.library.function for node in function.node_def)]:
         node.device = CPU
-        # Functions name results by the ops' own names for them.
+        # Functions name results by the ops' output names.
         node.input[:] = [source.replace(":results:", ":output:") for source in node.input]
         if node.op == "HabanaLaunch":
             node.op = "StatefulPartitionedCall"
@@ -129,7 +131,7 @@ def on_cpu(graph: tf.compat.v1.GraphDef) -> tf.compat.v1.GraphDef:
             for name in set(node.attr) - {"f", "Tin", "Tout"}:
                 del node.attr[name]
     for function in result.library.function:
-        # A launch is done when all of its cluster is; an inlined call only waits for what it returns.
+        # A launch ends with its whole cluster, but an inlined call waits only for its results.
         function.attr["_noinline"].b = True
         for name, source in function.ret.items():
             function.ret[name] = source.replace(":results:", ":output:")
@@ -137,7 +139,7 @@ def on_cpu(graph: tf.compat.v1.GraphDef) -> tf.compat.v1.GraphDef:
 
 
 def values(graph: tf.compat.v1.GraphDef) -> list[np.ndarray]:
-    """What a run of the graph gives: its results, and the variables after it."""
+    """Runs the graph, and returns its results and the final variables."""
     with tf.Graph().as_default() as own, tf.device(CPU):
         tf.import_graph_def(on_cpu(graph), name="")
         names = {op.name for op in own.get_operations()}

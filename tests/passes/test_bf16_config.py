@@ -1,4 +1,4 @@
-"""The files of TF_BF16_CONVERSION: what they may say, what is wrong with them, which one is in force."""
+"""Configuration files of TF_BF16_CONVERSION: valid contents, errors, and precedence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the graph and the lists: what is converted is what a slow reference says, with no cast too many."""
+"""bfloat16 conversion of random graphs: equals the slow reference, without redundant casts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_conversion_is_what_the_reference_says(
         expected = bf16_reference.convertible_attrs(before[node.name]) if node.name in reported else set()
         assert changed.keys() == expected, node.name
     bf16_reference.casts_are_minimal(graph, result.graph)
-    # TensorFlow checks the types of all edges.
+    # TensorFlow checks the dtypes of all edges.
     with tf.Graph().as_default():
         tf.import_graph_def(result.graph, name="")
     again = convert(result.graph, config, path)

@@ -1,4 +1,4 @@
-"""Categories that clusters draw are those of TensorFlow's CPU kernels."""
+"""Categorical sampling in clusters: draws equal TensorFlow's CPU kernels'."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.passes import random_graphs
 from tests.passes.test_passes import graph_of, launches, on_cpu, placeholder, refusals
 
 SEED = (7, 11)
-# Few enough that the CPU's kernel does not share its rows among threads: then it draws some numbers twice.
+# Few rows, because the CPU's kernel distributes many rows over threads, which draw some numbers twice.
 ROWS, CLASSES = 6, 9
 
 
@@ -71,7 +71,7 @@ def test_logits_that_are_not_finite_have_no_weight() -> None:
     logits[3, :-1] = -np.inf
     logits[4, :] = np.finfo(np.float32).max
     drawn, *_ = expect_same(lambda x: tf.random.stateless_categorical(x, 7, SEED), logits)
-    assert (drawn[0] == CLASSES).all()  # as the CPU's kernel gives
+    assert (drawn[0] == CLASSES).all()  # equals the CPU kernel's result
     assert (drawn[1] < 3).all() and (drawn[2] >= 5).all() and (drawn[3] == CLASSES - 1).all()
 
 

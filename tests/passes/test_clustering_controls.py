@@ -1,4 +1,4 @@
-"""Each setting and hint of docs/tuning/clustering.md, on the passes alone and on functions that run."""
+"""Settings and hints of docs/tuning/clustering.md, on the passes alone and on running functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ jit_scope = tf.xla.experimental.jit_scope
 
 
 def chain(length: int) -> Callable[[], None]:
-    """Ops one after the other, with a second branch between them."""
+    """Returns a builder of a chain of ops with a second branch in between."""
 
     def build() -> None:
         x = placeholder([4])
@@ -33,7 +33,7 @@ def chain(length: int) -> Callable[[], None]:
 
 
 def cluster_ops(result: passes.PassResult) -> list[list[str]]:
-    """The ops of each cluster's function, constants not counted."""
+    """Returns the ops of each cluster's function, without constants."""
     functions = {function.signature.name: function for function in result.graph.library.function}
     return [
         [node.op for node in functions[cluster.name].node_def if node.op != "Const"]
@@ -181,7 +181,7 @@ def test_variables_stay_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def set_jit(hpu: str) -> Iterator[Callable[[object], None]]:
-    """tf.config.optimizer.set_jit, undone afterwards."""
+    """Yields tf.config.optimizer.set_jit, and restores the setting afterwards."""
     yield tf.config.optimizer.set_jit
     context.context().optimizer_jit = None
 
@@ -195,7 +195,7 @@ def clusters_of(name: str) -> int:
 
 
 class TestHints:
-    """On functions that run: what the session says does not reach the passes otherwise."""
+    """Hints in running functions, because the session's options reach the passes only there."""
 
     def run(self, name: str, body: Callable[[tf.Tensor], tf.Tensor] | None = None, **options: bool) -> None:
         def function(x: tf.Tensor) -> tf.Tensor:

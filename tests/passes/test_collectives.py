@@ -1,4 +1,4 @@
-"""Collective reductions: started early, in one order, the computation cut around them."""
+"""Collective reductions: early start, one order on all ranks, and splits of the computation around them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.passes.test_passes import graph_of, launches, on_cpu, placeholder
 pytestmark = pytest.mark.usefixtures("hpu")
 
 BUCKETS = 3
-LAYERS = 4  # of a bucket
+LAYERS = 4  # per bucket
 BY_TRANSPORT = "_habana_by_transport"
 
 
@@ -23,7 +23,7 @@ def all_reduce(tensor: tf.Tensor, key: int) -> tf.Tensor:
 
 
 def backward_pass() -> None:
-    """Each bucket needs what the one before it needed and more; they are built last first."""
+    """Backward pass whose buckets each need all inputs of the previous bucket. The last bucket is created first."""
     gradients = [placeholder([4, 4])]
     for _ in range(BUCKETS):
         gradient = gradients[-1]
@@ -37,7 +37,7 @@ def backward_pass() -> None:
 
 
 def nodes(graph: tf.compat.v1.GraphDef) -> dict[str, tf.compat.v1.NodeDef]:
-    """By name, without the numbers that new names get; so are their inputs."""
+    """Returns the nodes by name. Removes generated numbers from names and inputs."""
     found = {}
     for node in graph.node:
         plain = tf.compat.v1.NodeDef()
@@ -49,7 +49,7 @@ def nodes(graph: tf.compat.v1.GraphDef) -> dict[str, tf.compat.v1.NodeDef]:
 
 
 def cluster_of(graph: tf.compat.v1.GraphDef, name: str) -> str:
-    """The launch that gives the input of a start."""
+    """Returns the launch whose result is the input of a start node."""
     return nodes(graph)[name].input[0].split(":")[0]
 
 
@@ -71,7 +71,7 @@ def test_each_bucket_has_a_cluster_and_one_more_comes_after() -> None:
 
 
 def test_equal_graphs_give_equal_orders() -> None:
-    """Whatever their nodes' order: by the longest path, then by name."""
+    """The order is by longest path, then by name, for any order of the nodes."""
     graph = graph_of(backward_pass)
     shuffled = tf.compat.v1.GraphDef()
     shuffled.CopyFrom(graph)
@@ -109,7 +109,7 @@ def test_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("ordered", [True, False])
 def test_conversion_leaves_reductions_of_strategies_in_float32(ordered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those have tokens that order them; others are converted as the recipe `full` says."""
+    """Only reductions of strategies have ordering tokens. The recipe `full` converts other reductions."""
     monkeypatch.setenv("TF_BF16_CONVERSION", "full")
 
     def build() -> None:

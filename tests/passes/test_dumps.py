@@ -1,4 +1,4 @@
-"""Graph dumps: which files there are, what is in them, and what happens where they cannot be."""
+"""Graph dumps: files, contents, and errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def pass_names() -> list[str]:
 
 @pytest.fixture
 def dumps(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> pathlib.Path:
-    """A directory that is not there yet."""
+    """A directory that does not exist yet."""
     directory = tmp_path / "graphs" / "of_a_run"
     monkeypatch.setenv("TF_DUMP_GRAPH_PREFIX", str(directory))
     return directory

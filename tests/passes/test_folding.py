@@ -1,4 +1,4 @@
-"""Constants are folded up to a size; Size in clusters."""
+"""Constant folding up to a size limit, and Size ops in clusters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_what_depends_on_constants_alone_is_computed_once() -> None:
 
 @pytest.mark.parametrize(("limit", "folded"), [(4096, True), (4095, False)])
 def test_larger_values_stay_ops(limit: int, folded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 1,024 float32 numbers; what is computed from them is small again."""
+    """1,024 float32 numbers exceed a small limit. Values computed from them are small again."""
     monkeypatch.setenv("TF_MAX_CONST_SIZE_IN_CLUSTER", str(limit))
 
     def computed() -> None:
@@ -47,7 +47,7 @@ def test_larger_values_stay_ops(limit: int, folded: bool, monkeypatch: pytest.Mo
 
 
 def test_a_value_that_cannot_be_computed_stays() -> None:
-    """The error belongs to the run, not to the making of the graph."""
+    """The error occurs at run time, not during graph construction."""
     result = passes.run(graph_of(lambda: on_cpu(tf.constant([1]) // tf.constant([0]))), "fold")
     assert "FloorDiv" in ops(result)
 

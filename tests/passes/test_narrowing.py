@@ -1,5 +1,7 @@
-"""64-bit values that are 32-bit ones in disguise: narrow on the HPU under a list without 64-bit types, the same numbers
-and types for whoever looks."""
+"""Narrowing of 64-bit values to 32 bits, under an op list without 64-bit dtypes.
+
+Results keep their values and dtypes.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,11 @@ def gaudi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TF_PLACE_ON_CPU", raising=False)
     monkeypatch.setenv("HPU_OP_LIST", "gaudi")
     monkeypatch.setenv("HPU_OP_LIST_UNKNOWN", "allow")
-    tf.config.set_soft_device_placement(True)  # a context that began inside a graph has it off
+    tf.config.set_soft_device_placement(True)  # a context that starts inside a graph disables it
 
 
 def run(function: Callable[..., Any], *args: Any) -> tuple[dict[str, str], set[str]]:
-    """Checks the results against the CPU's. What was narrowed, by op type, and the op types that were refused."""
+    """Compares the results with the CPU. Returns the narrowings by op type, and the refused op types."""
     name = function.__name__
     args = tuple(tf.constant(arg) for arg in args)
     actual = tf.function(function)(*args)
@@ -77,7 +79,7 @@ def test_positions_keep_their_type_for_the_user() -> None:
     rewrites, refused = run(positions, X)
     assert rewrites["ArgMax"] == "computes in int32"
     assert rewrites["Cast"] == rewrites["GatherV2"] == "reads int32"
-    assert refused == {"Cast", "AddV2"}  # the cast to int64 that has the name of the ArgMax
+    assert refused == {"Cast", "AddV2"}  # the cast to int64 has the name of the ArgMax
 
 
 def test_positions_of_unknown_bound_stay() -> None:
@@ -98,7 +100,7 @@ def test_sizes_through_arithmetic_that_moves_values() -> None:
 
     rewrites, refused = run(sizes, X, np.array([3, -(2**31)], np.int32))
     assert rewrites["ConcatV2"] == rewrites["Maximum"] == rewrites["StridedSlice"] == "computes in int32"
-    assert "Mul" in refused  # a product may not fit
+    assert "Mul" in refused  # a product may overflow
 
 
 def test_ops_with_several_results() -> None:
@@ -118,7 +120,7 @@ def test_ops_with_several_results() -> None:
     for op in ("Split", "SplitV", "Unpack", "TopKV2", "ShapeN"):
         assert rewrites[op] == "computes in int32"
     assert rewrites["Greater"] == rewrites["Cast"] == "reads int32"
-    assert refused == {"Cast"}  # those to int64 that the function returns
+    assert refused == {"Cast"}  # casts to int64 of the function's results
 
 
 def test_several_results_of_which_one_waits_and_one_is_fetched() -> None:
@@ -135,7 +137,7 @@ def test_several_results_of_which_one_waits_and_one_is_fetched() -> None:
 
 
 def test_loop_bodies() -> None:
-    """Greedy search: each step looks for the largest, in int64 as TensorFlow has it."""
+    """Greedy search: each iteration uses ArgMax, which TensorFlow computes in int64."""
 
     def search(x: tf.Tensor) -> Any:
         def body(i: tf.Tensor, y: tf.Tensor) -> Any:
@@ -148,7 +150,7 @@ def test_loop_bodies() -> None:
     assert rewrites["ArgMax"] == "computes in int32" and rewrites["Cast"] == "reads int32"
     assert not refused
     report = next(r for r in reversed(passes.recent_reports()) if r.graph == "search" and r.clusters)
-    assert len(report.clusters) == 1  # with the loop in it
+    assert len(report.clusters) == 1  # including the loop
 
 
 def test_what_a_loop_carries_keeps_its_type() -> None:
@@ -159,7 +161,7 @@ def test_what_a_loop_carries_keeps_its_type() -> None:
         return tf.while_loop(lambda n, y: y[0, 0] < 40.0, body, (tf.constant(1, I64), x))
 
     rewrites, refused = run(counting, X)
-    assert "Mul" in refused  # 3 ** 41 does not fit
+    assert "Mul" in refused  # 3 ** 41 overflows
     assert rewrites.get("Mul") is None
 
 
@@ -178,7 +180,7 @@ def test_casts_there_and_back() -> None:
     rewrites, refused = run(double, X, np.array([3, 2**31 - 1], np.int32))
     assert rewrites["Transpose"] == "computes in float"
     assert rewrites["Pack"] == "computes in int32"
-    assert {"Mul", "Greater", "SelectV2"} <= refused  # 0.1 is no float32; comparisons of doubles stay
+    assert {"Mul", "Greater", "SelectV2"} <= refused  # float32 cannot represent 0.1; comparisons of doubles stay
     assert rewrites["Cast"] in ("reads float", "reads int32")
 
 

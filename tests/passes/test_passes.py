@@ -1,4 +1,4 @@
-"""Each pass on graphs made for it."""
+"""Single passes on purpose-built graphs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.passes import random_graphs
 
 
 def graph_of(build: Callable[[], object]) -> tf.compat.v1.GraphDef:
-    """The graph that `build` makes, on the HPU where it does not say otherwise."""
+    """Returns the graph of `build`, on the HPU by default."""
     with tf.Graph().as_default() as graph, tf.device(HPU):
         build()
     return graph.as_graph_def()
 
 
 def on_cpu(tensor: tf.Tensor, name: str = "out") -> tf.Tensor:
-    """Something outside every cluster that uses the tensor."""
+    """Uses the tensor outside every cluster."""
     with tf.device(CPU):
         return tf.identity(tensor, name=name)
 
@@ -83,7 +83,7 @@ def test_launches_keep_int32_on_the_host_and_order_arguments() -> None:
         on_cpu(y)
         on_cpu(k * tf.size(y), "size")
 
-    # Placeholders feed an op that needs a constant: arguments of a function do so in real graphs.
+    # Placeholders feed an op that needs a constant, like function arguments in real graphs.
     graph = graph_of(build)
     for node in graph.node:
         if node.op == "Placeholder" and node.name in ("n", "k"):
@@ -305,7 +305,7 @@ def test_stateful_ops_of_a_cluster_wait_for_the_calls_that_their_inputs_come_fro
 
     graph = graph_of(build)
     for function in graph.library.function:
-        for node in function.node_def:  # as grappler leaves them where data goes the same way
+        for node in function.node_def:  # Grappler leaves such edges if a data edge has the same direction
             data = [name for name in node.input if not name.startswith("^")]
             node.ClearField("input")
             node.input.extend(data)

@@ -1,4 +1,4 @@
-"""What only looks like a pattern stays as it is."""
+"""Subgraphs that resemble patterns but must not match."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Build = Callable[[tf.Tensor], Any]
 
 
 def patterns_in(build: Build, shape: tuple[int, ...] = (4, 6, 16)) -> list[str]:
-    """Patterns found in the graph of a function of one input, all of whose results are used."""
+    """Returns the patterns in the graph of a one-input function, all of whose results are used."""
 
     def graph() -> None:
         with tf.device(HPU):
@@ -80,7 +80,7 @@ SPATIAL = [[0, 0], [1, 1], [1, 1], [0, 0]]
     ],
 )
 def test_the_decomposition_is_found(pattern: str, build: Build, shape: tuple[int, ...]) -> None:
-    """So that the tests below fail for what is missing, not for how they are written."""
+    """Positive control: the tests below then fail only because of the missing part."""
     assert patterns_in(build, shape) == [pattern]
 
 
@@ -137,7 +137,7 @@ def test_a_sum_over_another_axis_is_no_softmax_gradient() -> None:
 
 
 def test_a_result_that_leads_back_into_the_pattern_stays() -> None:
-    """mean leaves, and comes back as gamma: one op cannot be before and after itself."""
+    """`mean` leaves the pattern and returns as `gamma`. A fused op would depend on itself."""
 
     def build(x: tf.Tensor) -> tf.Tensor:
         mean, variance = tf.nn.moments(x, [-1], keepdims=True)

@@ -1,4 +1,4 @@
-"""Patterns: each is found in what TensorFlow and Keras make, and computes what the plain ops compute."""
+"""Patterns: matches in TensorFlow's and Keras's graphs, with results equal to the unfused ops'."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 
 def found(name_part: str) -> list[str]:
-    """Names of the patterns found in the latest graph of that name, in order of the alphabet."""
+    """Returns the patterns in the latest graph of that name, sorted by name."""
     return sorted(rewrite.what.split(":")[0] for rewrite in pattern_rewrites(name_part))
 
 
 def train_step(case: Case, dtype: tf.DType, batch: int | None) -> Any:
-    """A function of an input and a number: the result, and gradients by the input and the variables."""
+    """Returns a function of an input and a number that returns results, and gradients of input and variables."""
     layer = case.make(dtype)
     variables = getattr(layer, "trainable_variables", [])
 
@@ -65,13 +65,13 @@ def test_in_bfloat16(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found("pattern_step") == sorted(case.patterns if case.in_bfloat16 is None else case.in_bfloat16)
     for one, other in zip(tf.nest.flatten(got), tf.nest.flatten(plain)):
         assert one.dtype == other.dtype
-        # Sums of numbers of both signs: rounding is of the size of the largest.
+        # For sums with both signs, the rounding error is proportional to the largest number.
         limit = 2 * TOLERANCES["bfloat16"].atol * max(1.0, np.abs(as_numpy(other)).max())
         np.testing.assert_allclose(as_numpy(one), as_numpy(other), rtol=0, atol=limit)
 
 
 def test_forward_and_backward_in_two_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The backward graph takes values of the forward one: what they need is not hidden."""
+    """The backward graph uses values of the forward graph, which a fused op must not hide."""
     results = []
     for matcher in "01":
         monkeypatch.setenv("TF_ENABLE_PATTERN_MATCHER", matcher)

@@ -1,4 +1,4 @@
-"""Patterns in the functions of loops, branches and calls that stay whole."""
+"""Patterns in function bodies of loops, branches and calls that are not inlined."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_groups_in_functions(
     monkeypatch.setenv("TF_ENABLE_PATTERN_MATCHER", "1")
     got = run(function, gradients)
     rewrites = pattern_rewrites("function_step")
-    if not gradients:  # a gradient's function takes values of the forward one, which must not be hidden
+    if not gradients:  # a gradient function uses values of the forward function, which must not be hidden
         assert sorted(rewrite.what.split(":")[0] for rewrite in rewrites) == patterns
         assert all("/" in rewrite.node for rewrite in rewrites)
     assert_close(got, plain)
@@ -77,7 +77,7 @@ def test_groups_in_functions(
 
 
 def test_a_function_that_others_call_too_stays_as_it_is() -> None:
-    """The CPU runs the body that TensorFlow has made, while the HPU runs a copy."""
+    """The CPU runs TensorFlow's original body, while the HPU runs a rewritten copy."""
     traced = tf.function(loop).get_concrete_function(tf.TensorSpec(X.shape))
     with tf.device(HPU):
         on_hpu = tf.function(traced)(tf.constant(X))

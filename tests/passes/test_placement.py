@@ -1,4 +1,4 @@
-"""Which ops leave the HPU, by which rule, and that the numbers stay what they were."""
+"""Ops that leave the HPU, with their rules, and unchanged results."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ pytestmark = pytest.mark.usefixtures("hpu")
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("TF_PLACE_ON_CPU", "TF_DONT_CLUSTER", "HPU_OP_LIST", "HPU_OP_LIST_UNKNOWN"):
         monkeypatch.delenv(name, raising=False)
-    tf.config.set_soft_device_placement(True)  # a context that began inside a graph has it off
+    tf.config.set_soft_device_placement(True)  # a context that starts inside a graph disables it
 
 
 def rules(name: str) -> dict[str, str]:
-    """Rule by op type, of the latest graph of that name. Arguments and results are in every graph."""
+    """Returns rules by op type for the latest graph of that name, without arguments and results."""
     refusals = report_of(name).refusals
     return {refusal.op: refusal.rule for refusal in refusals if not refusal.op.startswith("_")}
 
@@ -38,7 +38,7 @@ def reason(name: str, op: str) -> str:
 
 
 def check(function: Any, *args: Any) -> None:
-    """The function's results equal those of the same Python on the CPU."""
+    """Checks that the function's results equal those of the same Python function on the CPU."""
     with tf.device("/CPU:0"):
         expected = function.python_function(*args)
     for actual, wanted in zip(tf.nest.flatten(function(*args)), tf.nest.flatten(expected)):
@@ -154,7 +154,7 @@ def test_a_variable_goes_with_the_op_that_makes_it(monkeypatch: pytest.MonkeyPat
 
 
 def test_updates_of_a_variable_on_the_hpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They stay with it, out of clusters, and run by the CPU's kernel."""
+    """The updates stay on the HPU, outside clusters, and run with the CPU kernel."""
     monkeypatch.setenv("TF_PLACE_ON_CPU", "AssignAddVariableOp,ResourceApplyGradientDescent")
     variable = tf.Variable(X)
     assert variable.device.endswith("HPU:0")
@@ -171,7 +171,7 @@ def test_updates_of_a_variable_on_the_hpu(monkeypatch: pytest.MonkeyPatch) -> No
         np.testing.assert_allclose(update(tf.constant(X)).numpy(), value * 3.0, rtol=1e-5)
     assert rules("update")["AssignAddVariableOp"] == "user-setting"
     assert "its variable is on the HPU" in reason("update", "ResourceApplyGradientDescent")
-    for _ in range(4):  # more often than an eager op takes to be compiled
+    for _ in range(4):  # more calls than an eager op needs to be compiled
         variable.assign_add(tf.constant(X))
     np.testing.assert_allclose(variable.numpy(), value + 4 * X, rtol=1e-5)
 
@@ -218,7 +218,7 @@ def test_a_function_that_must_be_compiled(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_nodes_that_must_not_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whole names, or what comes after the last scope; in bodies too."""
+    """Matches whole names, or the part after the last scope, also in function bodies."""
     monkeypatch.setenv("TF_DONT_CLUSTER", "last, a/whole ,inside")
 
     @tf.function
@@ -277,9 +277,9 @@ def test_types_that_the_list_excludes(gaudi: Callable[[str], None]) -> None:
     check(types, tf.constant(X), tf.constant([1, 2], tf.int64))
     found = report_of("types").refusals
     assert {(r.op, r.rule) for r in found if not r.op.startswith("_")} == {
-        ("Cast", "dtype"),  # to float64
+        ("Cast", "dtype"),  # cast to float64
         ("Mul", "dtype"),
-        ("Abs", "dtype"),  # documented for bfloat16, float32 and int32 only
+        ("Abs", "dtype"),  # documented only for bfloat16, float32 and int32
         ("AddV2", "dtype"),
     }
     assert reason("types", "Abs") == "the op list gaudi does not support Abs with T=int8"
@@ -326,7 +326,8 @@ def test_a_keras_step(gaudi: Callable[[str], None], unknown: str) -> None:
         return history.history["loss"]
 
     np.testing.assert_allclose(losses("/HPU:0"), losses("/CPU:0"), rtol=1e-4)
-    assert "dtype" in {refusal.rule for refusal in report_of("train_function").refusals}  # iterations is int64
+    # the variable `iterations` is int64
+    assert "dtype" in {refusal.rule for refusal in report_of("train_function").refusals}
     assert report_of("train_function").clusters
 
 

@@ -1,4 +1,4 @@
-"""Whatever the graph: clustering changes neither what it computes nor its order, and it does the same each time."""
+"""Clustering of random graphs preserves results and order, and is deterministic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def edges(graph: tf.compat.v1.GraphDef) -> dict[str, set[str]]:
 
 
 def reaches(graph: tf.compat.v1.GraphDef, constants: Set[str] = frozenset()) -> dict[str, set[str]]:
-    """The nodes before each node but not before `constants`; fails on a cycle. The random graphs have no loops."""
+    """Returns the nodes before each node, except nodes before `constants`.
+
+    Fails on a cycle; the graphs have no loops.
+    """
     before: dict[str, set[str]] = {}
     sources = {name: set() if name in constants else inputs for name, inputs in edges(graph).items()}
     waiting = collections.deque(sources)
@@ -47,7 +50,7 @@ def reaches(graph: tf.compat.v1.GraphDef, constants: Set[str] = frozenset()) -> 
 
 
 def holders(graph: tf.compat.v1.GraphDef) -> dict[str, str]:
-    """For each node, in the graph or in a cluster: the graph's node that runs it."""
+    """Returns, for each node in the graph or in a cluster, the graph's node that runs it."""
     functions = {function.signature.name: function for function in graph.library.function}
     holder = {}
     for node in graph.node:
@@ -61,7 +64,7 @@ def holders(graph: tf.compat.v1.GraphDef) -> dict[str, str]:
     return holder
 
 
-# A folded op that stays for the sake of a control edge.
+# A folded op that remains because of a control edge.
 FOLDED = [random_graphs.Step(kind, (0, 0), None, False, 0) for kind in ("const", "add", "shape")]
 
 
@@ -77,7 +80,7 @@ def test_clusters_compute_what_the_graph_computes(plan: list[random_graphs.Step]
     clustered = result.graph
     before = reaches(clustered)
     holder = holders(clustered)
-    # Clusters have copies of constants, which wait for nothing; what was folded is one, whatever it was made of.
+    # Clusters have copies of constants, which wait for no node. A folded op is such a constant.
     constants = {node.name for node in graph.node if node.op == "Const"}
     constants |= {rewrite.node for rewrite in result.report.rewrites if rewrite.pass_name == "fold"}
     for name, sources in reaches(graph, constants).items():

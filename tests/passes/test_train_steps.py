@@ -1,4 +1,4 @@
-"""Whole train steps of Keras become one cluster."""
+"""Train steps of Keras models form one cluster."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ def test_step_is_one_cluster_with_the_state_of_random_ops_beside_it(model: str, 
     assert ops.count("HabanaLaunch") == 1
     assert set(ops) <= {"HabanaLaunch", "HabanaPhiloxState", "Pack", "Const"}
     (cluster,) = result.report.clusters
-    assert cluster.constants == 0  # nothing that changes makes a recipe of its own
+    assert cluster.constants == 0  # a constant that changes would need a recipe per value

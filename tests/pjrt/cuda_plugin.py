@@ -1,4 +1,4 @@
-"""The PJRT plugin for NVIDIA cards, if it is installed."""
+"""Path of the PJRT plugin for NVIDIA cards, if installed."""
 
 from __future__ import annotations
 

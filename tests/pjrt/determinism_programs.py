@@ -1,4 +1,4 @@
-"""The program of test_determinism.py."""
+"""Program for test_determinism.py."""
 
 from __future__ import annotations
 

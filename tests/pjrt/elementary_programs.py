@@ -1,4 +1,4 @@
-"""The program of test_elementary.py."""
+"""Program for test_elementary.py."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = (
 
 
 def print_errors() -> None:
-    """Prints by function the largest error of 1,000 values on the HPU, relative to the CPU's values or to 1."""
+    """Prints the largest error by function over 1,000 values on the HPU, relative to the CPU's values or to 1."""
     load_habana_module()
     import numpy as np
     import tensorflow as tf

@@ -1,4 +1,4 @@
-"""The program of test_errors.py."""
+"""Program for test_errors.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from habana_frameworks.tensorflow import errors, load_habana_module
 
 
 def load_and_compute() -> None:
-    """Prints why the module cannot be loaded, and what TensorFlow computes without it."""
+    """Prints the load error, and a result of TensorFlow without the HPU."""
     try:
         load_habana_module()
     except errors.HabanaModuleError as error:

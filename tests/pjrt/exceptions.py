@@ -1,11 +1,11 @@
-"""Tests that cannot pass on a PJRT plugin's device. tests/conftest.py skips them where HPU_BACKEND names one."""
+"""Tests that cannot pass on a PJRT device. tests/conftest.py skips them if HPU_BACKEND selects a plugin."""
 
 from __future__ import annotations
 
 import fnmatch
 
 _HOST_KERNELS = "user kernels are code for the CPU, which plugins cannot call"
-# Patterns of node ids, with * for any text.
+# Patterns of test ids; * matches any text.
 EXCEPTIONS = {
     "tests/device/test_workspace.py::*": "plugins allocate the temporaries of programs themselves",
     "tests/custom_ops/test_custom_kernels.py::test_host_kernel*": _HOST_KERNELS,
@@ -19,7 +19,7 @@ EXCEPTIONS = {
 
 
 def reason_to_skip(node_id: str) -> str | None:
-    """Returns why the test is skipped, or None."""
+    """Returns the reason to skip the test, or None."""
     for pattern, reason in EXCEPTIONS.items():
         if fnmatch.fnmatchcase(node_id.replace("[", "("), pattern.replace("[", "(")):
             return reason

@@ -1,4 +1,4 @@
-"""benchmarks/compile_check.py: its programs, the table, and a small model and an example compiled for a card."""
+"""benchmarks/compile_check.py: programs, table, and compilation of a small model and an example for a card."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_table_shows_sums_maxima_and_problems() -> None:
         "- large: exit code 1: too large",
         "- split: step_0 was not compiled as a whole: no memory",
         "- split: exit code 1: b",
-        "- slow: not done within 60 s",
+        "- slow: timed out after 60 s",
     ]
 
 

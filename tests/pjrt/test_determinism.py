@@ -1,4 +1,4 @@
-"""TensorFlow's switch for deterministic ops marks programs; plugins compile these for the same bits in every run."""
+"""TensorFlow's deterministic ops setting reaches the plugin, which compiles for equal bits in every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elementary functions of many elements, which plugins compute with vector code."""
+"""Elementary functions of many elements, which plugins compute with vector instructions."""
 
 from __future__ import annotations
 

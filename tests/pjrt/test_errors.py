@@ -1,4 +1,4 @@
-"""Plugins that are missing, are no plugins, or refuse their options: the program continues without an HPU."""
+"""Missing or invalid plugins, and rejected plugin options: the program continues without an HPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compilation for cards that are not present, by the CUDA plugin."""
+"""Compilation with the CUDA plugin for cards that are not present."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_unknown_cards_are_reported() -> None:
 
 @with_plugin
 def test_values_that_the_program_wrote_are_read_back() -> None:
-    """Datasets and Keras' fit read sizes that they wrote to the device."""
+    """Datasets and Keras's fit read back sizes that they wrote to the device."""
     command = [*COMMAND, "compile-check", "--json", "--target", "h100", str(ROOT / "examples" / "digits_keras.py")]
     report = json.loads(run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, timeout=280).stdout)
     assert not report["failures"] and max(cluster["ops"] for cluster in report["clusters"]) > 100

@@ -1,4 +1,4 @@
-"""TensorFlow's switch for TF32 decides the precision of float32 products in programs, which NVIDIA cards heed."""
+"""TensorFlow's TF32 setting determines the precision of float32 products on NVIDIA cards."""
 
 from __future__ import annotations
 

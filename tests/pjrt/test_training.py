@@ -1,4 +1,4 @@
-"""Training on a PJRT plugin's device, here the CPU, against TensorFlow on the CPU and against itself."""
+"""Training on a PJRT device (the CPU), compared with TensorFlow on the CPU and with a second run."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def test_values_that_were_read_outlive_the_variable_that_is_overwritten() -> Non
 
 
 def test_memory_stays_constant() -> None:
-    # Freed memory stays with the allocator for a while; a leak of the variables alone would be 5 GB.
+    # The allocator keeps freed memory for a while. A leak of the variables would be 5 GB.
     assert output(call_to(programs.grow, 1000)) < 64 << 20

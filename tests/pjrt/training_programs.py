@@ -1,4 +1,4 @@
-"""Programs of test_training.py."""
+"""Programs for test_training.py."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _resident_bytes() -> int:
 
 
 def grow(steps: int) -> None:
-    """Trains the MLP for `steps` steps twice; prints how much the process grew in the second half, in bytes."""
+    """Trains the MLP for `steps` steps twice. Prints the growth of the process in the second half, in bytes."""
     load_habana_module()
     problem = PROBLEMS["mlp"]
     trainer = Trainer(problem, "/device:HPU:0", "adam")
@@ -58,7 +58,7 @@ def grow(steps: int) -> None:
 
 
 def hold_values(steps: int) -> None:
-    """Reads a variable before each step that overwrites it; values that were read keep their contents."""
+    """Reads a variable before each step that overwrites it. The read values must not change."""
     load_habana_module()
     with tf.device("/device:HPU:0"):
         variable = tf.Variable(tf.zeros([64, 64]))

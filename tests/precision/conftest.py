@@ -1,4 +1,4 @@
-"""Precision is a setting of the process: each test begins and ends with none."""
+"""Resets the process-wide precision settings before and after each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of test_fallback.py, which run with and without failing compiles."""
+"""Programs for test_fallback.py, run with and without failing compilations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fall_back(x: tf.Tensor, w: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def ops_of_float32(falls_back: bool) -> None:
-    """TensorFlow's CPU has Lgamma, Digamma, MatrixTriangularSolve and Erfinv in float32 and not in bfloat16."""
+    """Ops with CPU kernels for float32 but not for bfloat16: Lgamma, Digamma, MatrixTriangularSolve, Erfinv."""
     load_habana_module()
     x = np.linspace(-1.0, 1.0, 24, dtype=np.float32).reshape(4, 6)
     w = np.tril(np.linspace(1.0, 2.0, 16, dtype=np.float32).reshape(4, 4))
@@ -38,7 +38,7 @@ def ops_of_float32(falls_back: bool) -> None:
         results = fall_back(tf.constant(x), tf.constant(w))
     converted = {r.op for report in passes.recent_reports() for r in report.rewrites if r.pass_name == "bf16"}
     assert {"Lgamma", "MatrixTriangularSolve", "Erfinv"} <= converted, converted
-    assert not {"LRN", "LRNGrad"} & converted  # XLA cannot build them in bfloat16
+    assert not {"LRN", "LRNGrad"} & converted  # XLA does not support these ops in bfloat16
     for result, wanted in zip(results, expected):
         assert result.dtype == tf.float32
         np.testing.assert_allclose(result, wanted, rtol=0.05, atol=0.05)
@@ -74,7 +74,7 @@ def train(device: str, dtype: tf.DType) -> list[np.ndarray]:
 
 
 def updates_of_float32(falls_back: bool) -> None:
-    """TensorFlow's CPU has these updates in float32 and not in bfloat16."""
+    """Optimizer updates with CPU kernels for float32 but not for bfloat16."""
     load_habana_module()
     for actual, expected in zip(train("/device:HPU:0", tf.bfloat16), train("/device:CPU:0", tf.float32)):
         np.testing.assert_allclose(actual, expected, rtol=0.03, atol=0.03)

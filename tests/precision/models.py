@@ -1,6 +1,6 @@
-"""Two models of the kinds that the recipes were made for, small enough to train in seconds.
+"""Two models like the recipes' original models, small enough to train in seconds.
 
-Neither draws random numbers while it trains, so that precision is all that differs between two runs.
+Training draws no random numbers, so two runs differ only in precision.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ EPSILON = 1e-6
 
 
 class Encoder(tf.Module):
-    """A BERT-like encoder with the scopes of the original, which the recipe `bert` names; no Keras."""
+    """BERT-like encoder without Keras, with the original scopes, to which the recipe `bert` refers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,11 +86,11 @@ class Encoder(tf.Module):
 
 
 def train_encoder(device: str, steps: int) -> list[float]:
-    """Losses of training with gradients taken by hand, clipped, and an optimizer of the test's own."""
+    """Returns losses of training with explicit and clipped gradients, and a custom optimizer."""
     generator = np.random.default_rng(2)
     ids = generator.integers(1, VOCABULARY, (32, LENGTH)).astype(np.int32)
     ids[:, 9:] *= generator.integers(0, 2, (32, 3), dtype=np.int32)
-    # The label is hidden in the second token; some are wrong, so that the loss has a floor.
+    # The second token determines the label. Some labels are wrong, so that the loss has a lower bound.
     labels = np.where(generator.random(32) < 0.8, ids[:, 1] % CLASSES, 0).astype(np.int32)
     with tf.device(device):
         model = Encoder()
@@ -113,7 +113,7 @@ def train_encoder(device: str, steps: int) -> list[float]:
 
 
 def unet() -> tf.keras.Model:
-    """A U-Net of two levels."""
+    """Returns a U-Net with two levels."""
     layers = tf.keras.layers
 
     def block(x: tf.Tensor, filters: int) -> tf.Tensor:
@@ -129,7 +129,7 @@ def unet() -> tf.keras.Model:
 
 
 def train_unet(device: str, steps: int) -> list[float]:
-    """Losses of training with a tape and one of Keras's optimizers."""
+    """Returns losses of training with a GradientTape and a Keras optimizer."""
     generator = np.random.default_rng(3)
     images = generator.standard_normal((16, 16, 16, 1)).astype(np.float32)
     blurred = (images + np.roll(images, 1, 1) + np.roll(images, 1, 2)) > 0

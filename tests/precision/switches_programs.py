@@ -1,4 +1,4 @@
-"""The program of test_switches.py."""
+"""Program for test_switches.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow import load_habana_module
 def train_by_policy(policy: str) -> None:
     load_habana_module()
     tf.keras.mixed_precision.set_global_policy(policy)
-    tf.keras.utils.set_random_seed(1)  # some first weights leave almost nothing to learn
+    tf.keras.utils.set_random_seed(1)  # with some initial weights, the loss hardly decreases
     model = tf.keras.Sequential([tf.keras.layers.Dense(8, "relu", input_shape=(6,)), tf.keras.layers.Dense(1)])
     model.compile("sgd", "mse")
     x = np.linspace(-1, 1, 96, dtype=np.float32).reshape(16, 6)

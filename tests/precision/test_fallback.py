@@ -1,4 +1,4 @@
-"""Clusters of bfloat16 ops that fall back to the CPU, which has no bfloat16 kernels for some of them."""
+"""CPU fallback of clusters with bfloat16 ops, some of which have no bfloat16 CPU kernel."""
 
 from __future__ import annotations
 

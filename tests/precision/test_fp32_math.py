@@ -45,7 +45,7 @@ def test_operands_are_rounded_and_sums_are_not(hpu: str, monkeypatch: pytest.Mon
 
 
 def test_conversion_and_rounding_of_the_rest(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the conversion has put into bfloat16 is no float32 product any more."""
+    """HPU_FP32_MATH does not affect ops that the conversion has changed to bfloat16."""
     monkeypatch.setenv("HPU_FP32_MATH", "bfloat16")
     monkeypatch.setenv("TF_BF16_CONVERSION", "basic")
     x = np.linspace(-1, 1, 256, dtype=np.float32).reshape(64, 4)

@@ -1,4 +1,4 @@
-"""Loss scaling on the HPU: steps with gradients that are no numbers are skipped."""
+"""Loss scaling on the HPU: steps with infinite or NaN gradients are skipped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPTIMIZERS = {"keras": tf.keras.optimizers.SGD, "legacy": tf.keras.optimizers.le
 
 
 def scaled_steps(device: str, kind: str) -> list[tuple[float, int, float, int]]:
-    """After each of some steps: weight, iterations, loss scale, finite steps since the scale changed."""
+    """Returns weight, iterations, loss scale, and finite steps since the last scale change, after each step."""
     with tf.device(device):
         weight = tf.Variable(2.0)
         optimizer = tf.keras.mixed_precision.LossScaleOptimizer(
@@ -50,7 +50,7 @@ def test_steps_with_gradients_that_are_no_numbers_are_skipped(hpu: str, kind: st
     assert weights == (1.5, 1.5, 1.5, 1.0, 0.5, 0.0)
     assert scales == (1024.0, 512.0, 256.0, 256.0, 256.0, 512.0)
     assert counters == (1, 0, 0, 1, 2, 0)
-    # Keras counts an iteration for each call, skipped or not.
+    # Keras counts skipped steps as iterations.
     assert states == scaled_steps("/device:CPU:0", kind)
 
 
@@ -77,16 +77,16 @@ def test_automatic_mixed_precision_scales_the_loss_of_keras_models_once(
 
 
 class SessionStep(NamedTuple):
-    """One step of a Session: what it computed with, and the weights behind it."""
+    """One step of a Session: loss, scale and resulting weights."""
 
     loss: float
     gradient_of_loss: float
-    """What the backward pass begins with: 1, or the loss scale."""
+    """Initial gradient of the backward pass: 1, or the loss scale."""
     weights: npt.NDArray[np.float32]
 
 
 def session_steps(make_optimizer: Callable[[], Any], factors: list[float]) -> list[SessionStep]:
-    """Trains a linear model for one step with each factor on its predictions."""
+    """Trains a linear model, one step for each factor on the predictions."""
     x = np.random.default_rng(2).standard_normal((16, 8), dtype=np.float32)
     seen: list[tf.Tensor] = []
 
@@ -131,7 +131,7 @@ def descent() -> Any:
 
 @pytest.fixture(params=["variable", "wrapper"])
 def make_scaled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Any]]:
-    """The two ways to automatic mixed precision of a TensorFlow 1 optimizer."""
+    """Both ways to enable automatic mixed precision for a TensorFlow 1 optimizer."""
     if request.param == "variable":
         monkeypatch.setenv("TF_ENABLE_AUTO_MIXED_PRECISION", "1")
         yield descent
@@ -145,12 +145,12 @@ def test_automatic_mixed_precision_scales_the_loss_of_a_session(hpu: str, make_s
     factors = [1.0] * 4 + [np.inf] + [1.0] * 20
     steps = session_steps(make_scaled, factors)
     assert converted_products() > converted
-    # The loss is scaled by 2^15, and by half of that from the overflow on, whose step changes nothing.
+    # The loss scale is 2^15 until the overflow, whose step changes nothing, and half of that afterwards.
     assert [step.gradient_of_loss for step in steps] == [2.0**15] * 5 + [2.0**14] * 20
     np.testing.assert_array_equal(steps[4].weights, steps[3].weights)
     assert np.isfinite(steps[-1].weights).all() and np.any(steps[5].weights != steps[4].weights)
     del steps[4]
-    # Gradients are unscaled: the same training as in float32.
+    # Gradients are unscaled, so training equals float32 training.
     with plain_precision():
         plain = session_steps(descent, [1.0] * 24)
     assert {step.gradient_of_loss for step in plain} == {1.0}

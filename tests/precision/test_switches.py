@@ -1,4 +1,4 @@
-"""What starts the conversion in running programs, what keeps it from starting, and what it leaves as it is."""
+"""Start conditions of the bfloat16 conversion in running programs, and ops that it does not change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def converted(report: Any) -> set[str]:
 
 
 def converted_in_function() -> set[str]:
-    """The op types converted in a new function's graph, which runs."""
+    """Returns the op types converted in the graph of a new function, which runs."""
 
     @tf.function
     def product(x: tf.Tensor, w: tf.Tensor) -> tf.Tensor:
@@ -63,7 +63,7 @@ def test_the_optimizer_option_starts_the_conversion(hpu: str, monkeypatch: pytes
 
 def test_a_sessions_option_starts_the_conversion(hpu: str) -> None:
     config = tf.compat.v1.ConfigProto()
-    config.graph_options.rewrite_options.auto_mixed_precision = 1  # ON
+    config.graph_options.rewrite_options.auto_mixed_precision = 1  # value of ON
     assert converted_in_session(config) == {"MatMul", "Tanh"}
 
 

@@ -1,4 +1,4 @@
-"""Training under each built-in recipe: every op has the precision that the lists give it, and the loss is float32's."""
+"""Training with each built-in recipe: ops have the precision of the recipe's lists, and losses match float32."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.clusters import assert_launched
 PUBLISHED = pathlib.Path(__file__).parent.parent / "passes" / "published_recipes"
 RECIPES = {"full": "full.1.3.0.9781f722", "bert": "bert.1.7.1.7cf83d03", "unet2d": "unet.1.2.0.46e81b0a"}
 STEPS = 40
-LAST = 5  # losses that are averaged
+LAST = 5  # number of averaged losses
 
 
 def published(recipe: str) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Programs of test_hooks.py, of which environment variables ask for traces."""
+"""Programs for test_hooks.py, which environment variables trace."""
 
 from __future__ import annotations
 

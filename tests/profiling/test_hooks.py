@@ -1,4 +1,4 @@
-"""Traces that environment variables ask for, in programs that say nothing of them."""
+"""Traces that environment variables enable in unmodified programs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_monitored_session(tmp_path: pathlib.Path) -> None:
 
 
 def test_calls_of_a_trainable_and_the_whole_log(tmp_path: pathlib.Path) -> None:
-    """TF_HOOK_MODE=ctl, and HABANA_SYNAPSE_LOGGER=all until the program ends."""
+    """Traces calls with TF_HOOK_MODE=ctl, and the whole program with HABANA_SYNAPSE_LOGGER=all."""
     hook = {"TF_HOOK_MODE": "ctl", "HABANA_PROFILE_RANGE": "1:2"}
     run_with_tensorflow(call_to(programs.trainable), cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "all", **hook})
     assert launches(tmp_path / "default_profiling_[1-1].json") == 2
@@ -70,7 +70,7 @@ def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
         call_to(programs.commands), cwd=tmp_path, environment={"HBN_SYNAPSE_LOGGER_COMMANDS": commands}
     )
     assert "no command enabel; valid: enable," in done.stdout
-    assert "category_mask=two is not a number; expected one such as 0x3" in done.stdout
+    assert "category_mask=two is not a number; expected a number such as 0x3" in done.stdout
     marks = traces.of_lane(traces.read_chrome(tmp_path / "mine.json"), "Marks")
     assert [mark.name for mark in marks] == ["here", '{"ref": "loss", "type": "float", "values": [0.5]}']
     assert (tmp_path / "default_profiling.json").exists()

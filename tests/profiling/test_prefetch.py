@@ -1,4 +1,4 @@
-"""Datasets that end on the HPU: copies run while the device computes; iterators may be placed there by hand."""
+"""Prefetching datasets to the HPU: copies overlap with computation. Programs may also place iterators on the HPU."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.support.compare import HPU
 pytestmark = pytest.mark.usefixtures("hpu")
 
 ROWS, COLUMNS = 8192, 1024
-ATTEMPTS = 20  # a busy machine may make batches late, or steps
+ATTEMPTS = 20  # retries, because a busy machine may delay batches or steps
 
 
 @pytest.fixture
 def hard_placement() -> Iterator[None]:
-    """What cannot be where it is placed is an error."""
+    """Disables soft placement, so that unsupported placement is an error."""
     before = tf.config.get_soft_device_placement()
     tf.config.set_soft_device_placement(False)
     yield
@@ -32,13 +32,16 @@ def batches(count: int) -> tf.data.Dataset:
     def batch(index: tf.Tensor) -> tf.Tensor:
         return tf.fill([ROWS, COLUMNS], tf.cast(index, tf.float32))
 
-    with tf.device(None):  # the pipeline is the host's, but for its end
+    with tf.device(None):  # only the end of the pipeline is on the HPU
         dataset = tf.data.Dataset.range(count).map(batch)
     return dataset.apply(tf.data.experimental.prefetch_to_device(HPU, buffer_size=2))
 
 
 def steps_and_copies(trace: pathlib.Path, name: str, size: int) -> tuple[list[traces.Event], list[traces.Event]]:
-    """The steps of a function, and the copies of their batches, which have so many bytes: as many as steps."""
+    """Returns the steps of a function, and the copies of its batches with `size` bytes.
+
+    Checks that both counts are equal.
+    """
     events = traces.read_chrome(trace)
     steps = [event for event in traces.of_lane(events, "Compute") if name in event.name]
     copies = [event for event in traces.of_lane(events, "Copies to the device") if event.stats.get("bytes") == size]
@@ -53,7 +56,7 @@ def test_copies_run_under_compute(tmp_path: pathlib.Path) -> None:
             x = tf.sin(x) + x
         return tf.reduce_max(x)
 
-    expected = [float(train(batch)) for batch in batches(3)]  # compiled before, and the memory touched
+    expected = [float(train(batch)) for batch in batches(3)]  # compiles, and touches the memory, before the trace
     for attempt in range(ATTEMPTS):
         trace = tmp_path / f"trace{attempt}.json"
         with device_trace.record(trace):
@@ -65,13 +68,13 @@ def test_copies_run_under_compute(tmp_path: pathlib.Path) -> None:
         steps, copies = steps_and_copies(trace, "train", ROWS * COLUMNS * 4)
         assert len(steps) == 8
         under = [copy for copy in copies if any(copy.overlaps(step) for step in steps)]
-        if len(under) >= 3:  # of the first one no step can hide anything
+        if len(under) >= 3:  # no step can hide the first copy
             return
-    raise AssertionError(f"{len(under)} of the copies ran while a step did")
+    raise AssertionError(f"only {len(under)} copies overlapped with a step")
 
 
 def batches_in_time(data: tf.data.Dataset, size: int, trace: pathlib.Path) -> tuple[int, int]:
-    """Of the batches of an epoch of `fit`: how many were on the HPU when the step before theirs ended, and all."""
+    """Returns how many batches of an epoch of `fit` were on the HPU before the previous step ended, and the total."""
 
     def long(x: tf.Tensor) -> tf.Tensor:
         for _ in range(8):
@@ -80,7 +83,7 @@ def batches_in_time(data: tf.data.Dataset, size: int, trace: pathlib.Path) -> tu
 
     model = tf.keras.Sequential([tf.keras.layers.Lambda(long), tf.keras.layers.Dense(1)])
     model.compile("sgd", "mse")
-    model.fit(data, verbose=0)  # compiled before, and the memory touched
+    model.fit(data, verbose=0)  # compiles, and touches the memory, before the trace
     with device_trace.record(trace):
         model.fit(data, verbose=0)
         habana_device.synchronize()
@@ -89,7 +92,7 @@ def batches_in_time(data: tf.data.Dataset, size: int, trace: pathlib.Path) -> tu
 
 
 def test_batches_of_keras_are_there_in_time(tmp_path: pathlib.Path) -> None:
-    """With prefetching no step waits for its batch, though nothing in `fit` waits for steps either."""
+    """With prefetching, no step waits for its batch, although nothing in `fit` waits for steps."""
     rows = 512
 
     def batch(index: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -103,11 +106,11 @@ def test_batches_of_keras_are_there_in_time(tmp_path: pathlib.Path) -> None:
         without, _ = batches_in_time(data, rows * COLUMNS * 4, tmp_path / f"plain{attempt}.json")
         if in_time >= count // 2 and without < in_time:
             return
-    raise AssertionError(f"{in_time} of {count} batches came before the step before theirs ended; without: {without}")
+    raise AssertionError(f"{in_time} of {count} batches arrived in time; without prefetching: {without}")
 
 
 def test_dropped_batches_do_no_harm() -> None:
-    """A copy whose tensor is dropped may still run when its memory has another owner."""
+    """The copy of a dropped tensor may still run when its memory has a new owner."""
     for _ in range(2):
         kept = []
         for index, batch in enumerate(batches(6)):

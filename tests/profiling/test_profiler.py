@@ -1,4 +1,4 @@
-"""tf.profiler shows the HPU, trace files hold the same."""
+"""HPU events in tf.profiler's profiles and in trace files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tb_utils writes for TensorBoard."""
+"""Event files that tb_utils writes for TensorBoard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 
 def written(directory: pathlib.Path) -> dict[str, list[float]]:
-    """Scalars under a directory by their tag; hyperparameters have none, and a plugin's name instead."""
+    """Returns the scalars under a directory by tag, and hyperparameters by plugin name."""
     found: dict[str, list[float]] = {}
     for path in sorted(directory.rglob("events.out.*")):
         for event in tf.compat.v1.train.summary_iterator(str(path)):

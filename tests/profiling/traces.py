@@ -1,4 +1,4 @@
-"""Reads what was recorded of the HPU."""
+"""Readers of trace files and profiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLANE = "/device:CUSTOM:HPU:0"
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """Times in nanoseconds, of one clock."""
+    """One event of a trace. Times are in nanoseconds on one clock."""
 
     lane: str
     name: str
@@ -25,7 +25,7 @@ class Event:
 
 
 def read_chrome(path: pathlib.Path) -> list[Event]:
-    """The spans and moments of a trace file."""
+    """Returns the spans and instants of a trace file."""
     records = json.loads(path.read_text())["traceEvents"]
     lanes = {record["tid"]: record["args"]["name"] for record in records if record["name"] == "thread_name"}
     return [
@@ -42,13 +42,13 @@ def read_chrome(path: pathlib.Path) -> list[Event]:
 
 
 def read_profile(directory: pathlib.Path) -> list[Event]:
-    """The HPU's plane of the one profile under a log directory."""
+    """Returns the HPU plane of the only profile under a log directory."""
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     (path,) = directory.glob("plugins/profile/*/*.xplane.pb")
     space = xplane_pb2.XSpace.FromString(path.read_bytes())
     (plane,) = [plane for plane in space.planes if plane.name == PLANE]
-    # TensorBoard's trace viewer takes planes of one number for one.
+    # TensorBoard's trace viewer merges planes with equal ids.
     assert all(other.id != plane.id for other in space.planes if other.name != PLANE)
     events = []
     for line in plane.lines:
@@ -65,5 +65,5 @@ def _value(stat: Any) -> Any:
 
 
 def of_lane(events: list[Event], lane: str) -> list[Event]:
-    """Those of one row of the trace."""
+    """Returns the events in one lane of the trace."""
     return [event for event in events if event.lane == lane]

@@ -1,6 +1,6 @@
-"""Programs of test_import_hook.py. `hook` is the line of hpu_tensorflow.pth.
+"""Programs for test_import_hook.py. `hook` is the line of hpu_tensorflow.pth.
 
-The module imports nothing, so that programs see what the hook imports.
+This module imports nothing, so that programs observe only the hook's imports.
 """
 
 from __future__ import annotations

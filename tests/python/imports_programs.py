@@ -1,4 +1,4 @@
-"""Programs of test_imports.py."""
+"""Programs for test_imports.py."""
 
 from __future__ import annotations
 

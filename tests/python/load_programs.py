@@ -1,4 +1,4 @@
-"""Programs of test_load.py. Each imports TensorFlow and the HPU's module in an order of its own."""
+"""Programs for test_load.py, which import TensorFlow and the HPU module in different orders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def load() -> None:
 
 
 def report_error() -> None:
-    """Prints the error that the module's load fails with."""
+    """Prints the load error of the HPU module."""
     from habana_frameworks.tensorflow import errors, load_habana_module
 
     try:
@@ -29,7 +29,7 @@ def report_error() -> None:
 
 
 def use_cpu() -> None:
-    """Where the plugin was not loaded, TensorFlow stays usable without it."""
+    """Checks that TensorFlow works without the plugin."""
     import tensorflow as tf
 
     assert float(tf.constant(1.0) + 1) == 2.0
@@ -41,7 +41,7 @@ def report_error_and_use_cpu() -> None:
 
 
 def report_error_of_other_tree(hidden: str) -> None:
-    """The package is another tree's: not that of the directory `hidden`, which a .pth file may name."""
+    """Uses the package of another tree instead of the tree `hidden`, which a .pth file may name."""
     sys.path = [entry for entry in sys.path if entry != hidden]
     report_error_and_use_cpu()
 
@@ -91,7 +91,7 @@ def load_by_threads() -> None:
 
     import tensorflow as tf
 
-    assert tf.config.list_physical_devices("HPU") == []  # something listed the devices before
+    assert tf.config.list_physical_devices("HPU") == []  # an earlier call has listed the devices
     from habana_frameworks.tensorflow import habana_device, habana_ops, load_habana_module
 
     results: list[Any] = []
@@ -107,7 +107,7 @@ def load_by_threads() -> None:
     assert habana_device.info()["acquired"] is False
     assert callable(habana_ops.habana_launch) and habana_ops.ops.habana_launch is habana_ops.habana_launch
     tf.config.list_logical_devices()
-    load_habana_module()  # once loaded, it may be called when TensorFlow is initialised
+    load_habana_module()  # after the first load, calls are allowed at any time
 
 
 def graph_mode_before_load() -> None:

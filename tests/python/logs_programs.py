@@ -1,4 +1,4 @@
-"""Programs of test_logs.py."""
+"""Programs for test_logs.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 def train(late: Mapping[str, str], read: bool = False) -> None:
-    """Three steps. Programs may set `late` after loading. `read`: each waits for its result."""
+    """Runs three steps. Sets the variables `late` after loading. `read`: waits for each step's result."""
     import tensorflow as tf
 
     from habana_frameworks.tensorflow import load_habana_module
@@ -38,7 +38,7 @@ def train_and_log() -> None:
 
 
 def levels() -> None:
-    """Prints each level, and how many lines the log has after a graph at it."""
+    """Prints each log level, and the number of log lines after a graph at that level."""
     import tensorflow as tf
 
     from habana_frameworks.tensorflow import load_habana_module

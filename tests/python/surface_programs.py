@@ -1,4 +1,4 @@
-"""The program of test_surface.py that imports every module."""
+"""Program for test_surface.py, which imports every module."""
 
 from __future__ import annotations
 

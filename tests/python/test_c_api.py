@@ -1,4 +1,4 @@
-"""The ctypes declarations of the plugin's C interface are those of its header."""
+"""ctypes declarations of the plugin's C interface match its header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""load_op_library(): an op of the user's own, built with the flags that sysconfig gives, beside the HPU."""
+"""load_op_library(): a user's op, built with the flags of sysconfig, together with the HPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hpu doctor`: each problem is found, named and comes with a remedy."""
+"""`hpu doctor`: each problem is reported with a remedy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Findings = list[dict[str, Any]]
 def doctor(
     environment: dict[str, str | None] | None = None, cwd: pathlib.Path = ROOT, python: str = WARM_PYTHON
 ) -> tuple[int, Findings]:
-    """Exit code and findings."""
+    """Runs `hpu doctor`, and returns its exit code and findings."""
     command = [python, "-m", "habana_frameworks.tensorflow", "doctor", "--json"]
     if cwd != ROOT:
         program = "from habana_frameworks.tensorflow.cli import main\nsys.exit(main(['doctor', '--json']))"
@@ -38,7 +38,7 @@ def about(findings: Findings, subject: str, level: str) -> Findings:
 
 @pytest.fixture
 def bare_package(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A copy of the Python files with an empty lib/."""
+    """Copies the Python files, with an empty lib/."""
     shutil.copytree(ROOT / "habana_frameworks", tmp_path / "habana_frameworks", ignore=shutil.ignore_patterns("lib"))
     (tmp_path / "habana_frameworks" / "tensorflow" / "lib").mkdir()
     return tmp_path

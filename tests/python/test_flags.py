@@ -1,4 +1,4 @@
-"""Settings: parsing, defaults, and names that are no settings."""
+"""Settings: parsing, defaults, and unknown names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What surrounds hvd.init(), without Horovod: how ranks meet, and which jobs are errors."""
+"""hvd.init() extension without Horovod: rendezvous of the ranks, and invalid jobs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ RANKS = Ranks(Launcher.OPEN_MPI, size=2, rank=0, local_size=2, local_rank=0)
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy of the environment without launchers' variables; what a test sets is undone."""
+    """Replaces the environment by a copy without launchers' variables, and restores it after the test."""
     dropped = (*launchers.VARIABLES, "TF_CONFIG", "HLS_MODULE_ID", "HOROVOD_CONTROLLER", "HPU_HOROVOD_RENDEZVOUS")
     monkeypatch.setattr(os, "environ", {name: value for name, value in os.environ.items() if name not in dropped})
 
 
 class Basics:
-    """Horovod's, with an MPI that finds `found` ranks."""
+    """Fake of HorovodBasics, with an MPI that finds `found` ranks."""
 
     def __init__(self, found: int) -> None:
         self.found = found
@@ -114,7 +114,7 @@ def test_who_has_to_be_told_where_to_meet() -> None:
 
 
 def test_variables_of_two_machines() -> None:
-    """Three ranks on one, two on the other."""
+    """Three ranks on one machine, and two on the other."""
     members = [
         Member("10.0.0.1", 0),
         Member("10.0.0.1", 1),
@@ -154,7 +154,7 @@ def ask(environment: dict[str, str], answers: Any) -> None:
 
 
 def test_ranks_on_one_machine_learn_rank_0s_port() -> None:
-    """Those that ask before it is there, too."""
+    """Ranks receive the port even if they connect before rank 0 listens."""
     job = {"PMIX_NAMESPACE": f"test-{os.getpid()}"}
     os.environ.update(job)
     context = multiprocessing.get_context("spawn")

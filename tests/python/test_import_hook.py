@@ -1,4 +1,4 @@
-"""What hpu_tensorflow.pth does to every Python, with a stand-in for Horovod."""
+"""Effect of hpu_tensorflow.pth on every Python process, with a fake of Horovod."""
 
 from __future__ import annotations
 

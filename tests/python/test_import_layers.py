@@ -1,4 +1,4 @@
-"""The layers of the Python package: an import of a layer above, a circle, or a missing name fails the lint."""
+"""Layers of the Python package: the lint rejects imports of higher layers, cycles and missing names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tools import check_imports
 
 PACKAGE = check_imports.PACKAGE
 MODULES = check_imports.modules(ROOT)
-# A module of each layer, from the top.
+# One module per layer, from the top.
 EXAMPLES = ("cli.run", "statistics", "_internal.native.c_api", "errors", "_internal.version", "lib.device_pb2")
 
 
@@ -28,13 +28,13 @@ def test_the_lint_refuses_imports_of_layers_above(upper: int, lower: int) -> Non
     importer, imported = f"{PACKAGE}.{EXAMPLES[lower]}", f"{PACKAGE}.{EXAMPLES[upper]}"
     problems = list(check_imports.check({importer: {imported} - {importer}}))
     assert len(problems) == (upper < lower)
-    assert all("a layer above it" in problem for problem in problems)
+    assert all("in a higher layer" in problem for problem in problems)
 
 
 def test_the_lint_refuses_a_circle() -> None:
     ring = {f"{PACKAGE}.monitor": {f"{PACKAGE}.statistics"}, f"{PACKAGE}.statistics": {f"{PACKAGE}.monitor"}}
     (problem,) = check_imports.check(ring)
-    assert "in a circle" in problem
+    assert "in a cycle" in problem
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The layers of the plugin: includes that plugin/layers.yaml does not allow fail the lint and do not compile."""
+"""Layers of the plugin: includes that plugin/layers.yaml forbids fail the lint and do not compile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DECLARED = layers.read()
 
 
 def header_of(name: str) -> str:
-    """Some header of the layer, as an include names it."""
+    """Returns the include path of a header of the layer."""
     return min(path.relative_to(ROOT).as_posix() for path in (ROOT / "plugin" / name).rglob("*.h"))
 
 
@@ -71,7 +71,7 @@ def test_layers_use_what_the_layers_below_use(tmp_path: pathlib.Path) -> None:
 
 
 def planted_circle(root: pathlib.Path) -> list[pathlib.Path]:
-    """Two folders of one layer that include each other."""
+    """Creates two folders of one layer that include each other."""
     paths = []
     for folder, other in (("one", "two"), ("two", "one")):
         path = root / "plugin" / "passes" / folder / "planted.h"

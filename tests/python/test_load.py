@@ -1,4 +1,4 @@
-"""load_habana_module(): when and how often it may be called, and every way in which it can fail."""
+"""load_habana_module(): valid times and numbers of calls, and all failures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGE = ROOT / "habana_frameworks" / "tensorflow"
 
 @pytest.fixture
 def bare_package(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A copy of the Python files without a plugin; the directory to put on the path."""
+    """Copies the Python files without a plugin. Returns the directory for sys.path."""
     target = tmp_path / "tree"
     shutil.copytree(PACKAGE.parent, target / "habana_frameworks", ignore=shutil.ignore_patterns("lib"))
     return target
@@ -27,7 +27,7 @@ def failure_of(program: str, environment: dict[str, str | None] | None = None, c
 
 
 def failure_of_tree(tree: pathlib.Path) -> str:
-    """What the package of another tree fails with."""
+    """Returns the load error of the package in another tree."""
     program = call_to(programs.report_error_of_other_tree, str(ROOT))
     return failure_of(program, {"PYTHONPATH": f"{tree}:{ROOT}"}, cwd=tree)
 
@@ -67,7 +67,7 @@ def test_plugin_not_loadable(bare_package: pathlib.Path) -> None:
 
 
 def test_source_tree_without_plugin_uses_the_installed_one(bare_package: pathlib.Path) -> None:
-    """A program that is run in an unbuilt source tree imports that tree's Python files."""
+    """A program in an unbuilt source tree imports that tree's Python files, but loads the installed plugin."""
     done = run_python(call_to(programs.count_devices), {"PYTHONPATH": f"{bare_package}:{ROOT}"}, cwd=bare_package)
     assert done.stdout == "1\n"
 

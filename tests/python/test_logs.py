@@ -13,7 +13,7 @@ from tests.support.processes import call_to, run_with_tensorflow
 
 
 def run_program(tmp_path: pathlib.Path, late: dict[str, str] | None = None, **variables: str | None) -> tuple[str, str]:
-    """The program's process id and what it wrote to stderr; its home is tmp_path/home."""
+    """Runs a program with home tmp_path/home. Returns its process id and its stderr."""
     environment: dict[str, str | None] = {"HOME": str(tmp_path / "home"), "TF_CPP_MIN_LOG_LEVEL": "2", **variables}
     done = run_with_tensorflow(call_to(programs.train, late or {}), environment)
     (pid,) = re.findall(r"PID (\d+)", done.stdout)
@@ -21,7 +21,7 @@ def run_program(tmp_path: pathlib.Path, late: dict[str, str] | None = None, **va
 
 
 def logs(directory: pathlib.Path) -> dict[str, str]:
-    """Text by file name."""
+    """Returns the text of all log files by name."""
     return {path.name: path.read_text() for path in directory.iterdir()} if directory.is_dir() else {}
 
 
@@ -90,7 +90,7 @@ class TestNativeLog:
         modules = "segmentation_pass=1,marking_pass=2,statistics=1"
         _, stderr = run_program(tmp_path, TF_CPP_MIN_LOG_LEVEL="0", TF_CPP_VMODULE=modules)
         assert re.search(r"segmentation_pass.cc:\d+\] habana_cluster_\w+: 3 ops", stderr)
-        assert re.search(r"marking_pass.cc:\d+\] x \(_Arg\) is kept out by rule border: ", stderr)
+        assert re.search(r"marking_pass.cc:\d+\] x \(_Arg\) stays outside clusters by rule border: ", stderr)
         assert_has_table(stderr)
 
     def test_the_plugins_warnings_obey_the_least_level(self) -> None:

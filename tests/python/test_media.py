@@ -1,4 +1,4 @@
-"""Media: datasets over pipelines, and the fallback of programs that would decode images on the card."""
+"""Media: datasets over pipelines, and the fallback for programs that decode images on the card."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from habana_frameworks.tensorflow.media.habana_dataset import HabanaDataset
 
 
 class Tensor:
-    """As Gaudi's media pipelines give them."""
+    """Fake of a tensor of Gaudi's media pipelines."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -45,7 +45,7 @@ class Pipeline:
 def test_dataset_over_a_pipeline() -> None:
     pipeline = Pipeline(3)
     dataset = HabanaDataset(output_shapes=[[2, 3], [2]], output_types=[tf.uint8, tf.int32], pipeline=pipeline)
-    for _ in range(2):  # each pass begins anew
+    for _ in range(2):  # each pass restarts the pipeline
         batches = list(dataset.prefetch(1))
         assert [int(label[0]) for _, label in batches] == [2, 1, 0]
         assert all(image.dtype == tf.uint8 and image.shape == [2, 3] for image, _ in batches)

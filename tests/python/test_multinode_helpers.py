@@ -1,4 +1,4 @@
-"""Ranks from the launcher's variables, and what a process sets up from them."""
+"""Ranks from launchers' variables, and the set-up of a process from its ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VARIABLES = (
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy of the environment without these variables; what a test sets is undone."""
+    """Replaces the environment by a copy without these variables, and restores it after the test."""
     monkeypatch.setattr(os, "environ", {name: value for name, value in os.environ.items() if name not in VARIABLES})
 
 

@@ -1,4 +1,4 @@
-"""The table of facts about ops: what it names exists, and faults of its form are found."""
+"""Table of op facts: listed ops and names exist, and malformed entries are rejected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPS: dict[str, dict[str, Any]] = TOOL["read"](TEXT)
 
 @pytest.fixture(scope="module", autouse=True)
 def _loaded() -> None:
-    load_habana_module()  # registers the ops of tf2xla and of this project
+    load_habana_module()  # registers the ops of tf2xla and of the plugin
 
 
 def definition(op: str) -> Any:
@@ -26,7 +26,7 @@ def definition(op: str) -> Any:
 
 
 def test_every_op_exists() -> None:
-    """A misspelt name would change what becomes of an op without a sign."""
+    """A misspelt name would silently change an op's treatment."""
     assert len(OPS) > 300
     assert [op for op in OPS if definition(op) is None] == []
 
@@ -72,7 +72,7 @@ def test_inputs_outputs_and_attributes_exist(op: str) -> None:
         (
             "Abs: {fusible: true}",
             "Abs: {indices: {input: -1, bound: 0, kind: box}}",
-            "Abs.indices.input: -1 must be the number of an input",
+            "Abs.indices.input: -1 must be the index of an input",
         ),
         (
             "Abs: {fusible: true}",

@@ -1,4 +1,4 @@
-"""The form of the op lists: what is wrong is said with the place where it is."""
+"""Format of the op lists: errors name the position in the file."""
 
 from __future__ import annotations
 

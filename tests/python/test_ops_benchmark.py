@@ -1,4 +1,4 @@
-"""benchmarks/ops.py: its lines, which take minutes to measure."""
+"""benchmarks/ops.py: format of its output lines."""
 
 from __future__ import annotations
 

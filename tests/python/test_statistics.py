@@ -1,4 +1,4 @@
-"""The statistics: messages of the plugin as dataclasses, and the real thing."""
+"""Statistics: conversion of the plugin's messages to dataclasses, and counters of a real run."""
 
 from __future__ import annotations
 

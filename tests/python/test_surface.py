@@ -1,4 +1,4 @@
-"""Every module that programs for Gaudi import: it is there, has their names, prints nothing and touches no device."""
+"""Modules that programs for Gaudi import: they exist with their names, print nothing and touch no device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.python import surface_programs as programs
 from tests.support.processes import ROOT, call_to, run, run_python
 
 PACKAGE = "habana_frameworks.tensorflow"
-# What programs for Gaudi call, by module; "" is the package itself.
+# Names that programs for Gaudi use, by module; "" is the package itself.
 NAMES = {
     "": "load_habana_module load_op_library habana_ops HabanaEstimator sysconfig __version__",
     "distribute": "HPUStrategy",
@@ -63,10 +63,10 @@ def test_what_programs_do_first_is_as_it_was() -> None:
 
 
 def test_the_page_names_what_there_is() -> None:
-    """docs/user/python.md: each module of its table, and each name with it."""
+    """docs/user/python.md lists each module and its names."""
     table = (ROOT / "docs" / "user" / "python.md").read_text().split("## Modules")[1].split("##")[0]
     rows = dict(re.findall(r"^\| (`.*?) \| (.*) \|$", table, re.MULTILINE))
-    del rows["`habana_ops`"]  # no module
+    del rows["`habana_ops`"]  # not a module
     assert len(rows) > 20
     package = importlib.import_module(PACKAGE)
     for named, text in rows.items():

@@ -1,4 +1,4 @@
-"""docs/user/troubleshooting.md quotes messages that the code has."""
+"""docs/user/troubleshooting.md quotes only messages that the sources contain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADINGS = re.findall(r"^### `([^`]+)`", (ROOT / "docs" / "user" / "troubleshoot
 
 @pytest.fixture(scope="module")
 def sources() -> str:
-    """All string literals, with those joined that the compiler joins."""
+    """Returns all string literals, with adjacent literals joined."""
     files = [*(ROOT / "plugin").rglob("*.cc"), *(ROOT / "habana_frameworks").rglob("*.py")]
     text = "".join(path.read_text() for path in files)
     return re.sub(r'"\s*\n\s*f?"', "", text)

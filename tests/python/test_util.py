@@ -1,4 +1,4 @@
-"""util and the learning rate schedule: what programs ask and set before they train."""
+"""util and the learning rate schedule."""
 
 from __future__ import annotations
 

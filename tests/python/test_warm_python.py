@@ -1,4 +1,4 @@
-"""The interpreter that tests give their programs is to who starts it what a new one would be."""
+"""The warm interpreter for tests behaves like a new interpreter for its caller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.processes import WARM_PYTHON, run, run_with_tensorflow, start
 
-# Without what TensorFlow's import adds to the path where setuptools is a newer one.
+# Omits the path entries that TensorFlow's import adds with a newer setuptools.
 SHOW = """import sys, os
 path = [entry for entry in sys.path if not entry.endswith("setuptools/_vendor")]
 print(__name__, sys.argv, path, os.getcwd(), os.environ["VALUE"], sys.stdin.read())
@@ -78,7 +78,7 @@ def test_a_killed_program_is_gone_with_what_it_has_started() -> None:
     assert program.stdout is not None
     processes = [int(program.stdout.readline()) for _ in range(2)]
     program.kill()
-    assert program.stdout.read() == b""  # both have closed it
+    assert program.stdout.read() == b""  # both processes have closed the pipe
     end = time.monotonic() + 30
     while any(pathlib.Path(f"/proc/{process}/cwd").exists() for process in processes):
         assert time.monotonic() < end
@@ -94,7 +94,7 @@ def test_a_program_and_who_started_it_may_end_at_the_same_time() -> None:
     os.kill(interpreter, signal.SIGSTOP)
     try:
         os.kill(process, signal.SIGKILL)
-        # The stopped interpreter may not have closed its end of the output yet, so its end of file tells nothing.
+        # The stopped interpreter may still hold its end of the output, so end of file proves nothing.
         while pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
             time.sleep(0.01)
         program.kill()

@@ -1,4 +1,4 @@
-"""The program of test_util.py."""
+"""Program for test_util.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of test_compile_modes.py: each prints the counters of its clusters, as JSON."""
+"""Programs for test_compile_modes.py, each of which prints the counters of its clusters as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from habana_frameworks.tensorflow import load_habana_module, statistics
 from habana_frameworks.tensorflow._internal.native import plugin_library
 
 HPU, CPU = "/device:HPU:0", "/device:CPU:0"
-# The losses; all variables, with the optimizer's.
+# Losses, and all variables including the optimizer's.
 Trained = tuple[list[float], list[np.ndarray]]
 
 
@@ -41,7 +41,7 @@ def report(**values: Any) -> None:
 
 
 def train(device: str, steps: int, after_step: Callable[[int], None] = lambda i: None) -> Trained:
-    """Trains with Adam."""
+    """Trains with Adam. Calls after_step(step) after each step."""
     with tf.device(device):
         tf.keras.utils.set_random_seed(5)
         model = tf.keras.Sequential([tf.keras.layers.Dense(16, "tanh", input_shape=(8,)), tf.keras.layers.Dense(3)])
@@ -79,7 +79,7 @@ def steps() -> None:
 
 def switch_after_step_20() -> None:
     load_habana_module()
-    # The CPU runs the steps before the switch, the HPU those after it.
+    # The CPU runs the steps before the switch, and the HPU the later steps.
     ours = train(HPU, 50, lambda i: wait_for_recipes() if i == 20 else None)
     compare(ours, train(CPU, 50))
     report()
@@ -223,7 +223,7 @@ def eager_ops() -> None:
 
 
 def make_slow() -> Any:
-    """A function that takes about a second or more to compile."""
+    """Returns a function whose compilation takes a second or more."""
 
     @tf.function
     def slow(x: tf.Tensor) -> tf.Tensor:
@@ -272,7 +272,7 @@ def fork_while_compiling() -> None:
     start(slow)
     child = os.fork()
     if child == 0:
-        # The device is lost here; the compiles of the parent are not waited for.
+        # Loses the device. The child does not wait for the parent's compilations.
         try:
             start(slow, 4)
         except tf.errors.AbortedError:

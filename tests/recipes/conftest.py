@@ -1,4 +1,4 @@
-"""A cache directory of the test's own, and a program that compiles a few recipes."""
+"""Fixtures for tests of recipes: a private cache directory, and a program that compiles a few recipes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.processes import call_to, run_with_tensorflow
 
 
 def run_training(cache: pathlib.Path, environment: Mapping[str, str | None] | None = None, before: str = "") -> Any:
-    """Runs train() in a process of its own, after the program `before`; its output, and stderr as "messages"."""
+    """Runs `before` and train() in one new process. Returns the output, with stderr as "messages"."""
     variables: dict[str, str | None] = {"TF_RECIPE_CACHE_PATH": str(cache), "TF_CPP_MIN_LOG_LEVEL": "1"}
     done = run_with_tensorflow(before + call_to(training_programs.train), {**variables, **(environment or {})})
     return {**json.loads(done.stdout.splitlines()[-1]), "messages": done.stderr}
@@ -24,7 +24,7 @@ def run_training(cache: pathlib.Path, environment: Mapping[str, str | None] | No
 
 @dataclasses.dataclass(frozen=True)
 class Warm:
-    """What a first process computed, and the directory that it filled."""
+    """Results of a first process, and the cache directory that it filled."""
 
     cache: pathlib.Path
     first: dict[str, Any]
@@ -42,18 +42,18 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> Warm:
 
 @pytest.fixture
 def warm(first_run: Warm, tmp_path: pathlib.Path) -> Warm:
-    """A copy for one test."""
+    """Copy of the filled cache directory for one test."""
     return first_run.copy(tmp_path / "recipes")
 
 
 @pytest.fixture(scope="session")
 def several_run(tmp_path_factory: pytest.TempPathFactory) -> Warm:
-    """The same with two more clusters: three recipes."""
+    """Results of a first process with two more clusters, so three recipes."""
     cache = tmp_path_factory.mktemp("several") / "recipes"
     return Warm(cache, run_training(cache, before=call_to(training_programs.two_recipes)))
 
 
 @pytest.fixture
 def several(several_run: Warm, tmp_path: pathlib.Path) -> Warm:
-    """A copy for one test."""
+    """Copy of the cache directory with three recipes, for one test."""
     return several_run.copy(tmp_path / "several")

@@ -1,4 +1,4 @@
-"""Programs of test_progress.py, whose recipes take long to compile."""
+"""Programs for test_progress.py, whose recipes take long to compile."""
 
 from __future__ import annotations
 

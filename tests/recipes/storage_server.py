@@ -1,4 +1,4 @@
-"""An HTTP server of objects in this process, on loopback, that can misbehave in ways that tests choose."""
+"""HTTP storage server in this process, on loopback, with selectable faults."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DRIP_SECONDS = 0.2
 
 
 class StorageServer(http.server.ThreadingHTTPServer):
-    """Objects by name, below the prefix /recipes."""
+    """Server of objects by name, below the prefix /recipes."""
 
     daemon_threads = True
     block_on_close = False
@@ -25,7 +25,7 @@ class StorageServer(http.server.ThreadingHTTPServer):
         self.requests: list[tuple[str, str]] = []
         self.tokens: set[str | None] = set()
         self.faults: dict[str, Callable[[_Handler], None]] = {}
-        """By method: what is done in place of an answer."""
+        """Faults by HTTP method. A fault replaces the regular answer."""
         self.stopped = threading.Event()
         self.lock = threading.Lock()
 
@@ -38,7 +38,7 @@ class StorageServer(http.server.ThreadingHTTPServer):
             return sum(request[0] == method for request in self.requests)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that hang up are part of the tests."""
+        """Ignores errors of clients that disconnect, which tests do on purpose."""
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -74,7 +74,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 (as the base class)
-        """Nothing: pytest shows what tests print."""
+        """Suppresses the log, because pytest would show it."""
 
 
 def hang(handler: _Handler) -> None:
@@ -83,14 +83,14 @@ def hang(handler: _Handler) -> None:
 
 
 def reset(handler: _Handler) -> None:
-    # Lingering for no time makes close() reset the connection.
+    # SO_LINGER with zero timeout makes close() reset the connection.
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     handler.connection.close()
     handler.close_connection = True
 
 
 def status(code: int) -> Callable[[_Handler], None]:
-    """Answers at once, without reading a body, and closes the connection."""
+    """Returns a fault that answers immediately with the code, without reading the body, and closes the connection."""
 
     def fault(handler: _Handler) -> None:
         handler.answer(code)
@@ -100,7 +100,7 @@ def status(code: int) -> Callable[[_Handler], None]:
 
 
 def drip(handler: _Handler) -> None:
-    """Sends a byte now and then, so that no read times out."""
+    """Fault that sends single bytes at intervals, so that no read times out."""
     handler.send_response(200)
     handler.send_header("Content-Length", "1000000")
     handler.end_headers()
@@ -110,7 +110,7 @@ def drip(handler: _Handler) -> None:
 
 
 def huge(handler: _Handler) -> None:
-    """Announces more than an entry may have, and sends without end."""
+    """Fault that announces more than the maximum entry size, and sends without end."""
     handler.send_response(200)
     handler.send_header("Content-Length", str(1 << 50))
     handler.end_headers()
@@ -119,7 +119,7 @@ def huge(handler: _Handler) -> None:
 
 
 def endless(handler: _Handler) -> None:
-    """Announces no size, and sends without end."""
+    """Fault that announces no size, and sends without end."""
     handler.send_response(200)
     handler.send_header("Transfer-Encoding", "chunked")
     handler.end_headers()
@@ -128,7 +128,7 @@ def endless(handler: _Handler) -> None:
 
 
 def short(handler: _Handler) -> None:
-    """Ends the connection before all announced bytes are sent."""
+    """Fault that closes the connection before all announced bytes are sent."""
     data = handler.server.objects.get(handler.name, b"part")
     handler.answer(200, data[: len(data) // 2], len(data))
     handler.close_connection = True

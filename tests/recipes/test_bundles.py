@@ -1,4 +1,7 @@
-"""`hpu cache export` and `import`: what fits comes back whole; each kind of bad bundle is refused, with its reason."""
+"""`hpu cache export` and `import`:
+
+complete transfer of fitting recipes, and rejection of each kind of invalid bundle.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def members(bundle: pathlib.Path) -> dict[str, bytes]:
 
 
 def write_bundle(bundle: pathlib.Path, files: dict[str, bytes], sign: bool = True) -> None:
-    """With a manifest and a signature that are right for its entries."""
+    """Writes a bundle. With `sign`, the manifest and signature match its entries."""
     if sign:
         entries = [(name[8:72], data) for name, data in files.items() if name.startswith("entries/")]
         listed = [{"key": k, "bytes": len(d), "sha256": hashlib.sha256(d).hexdigest()} for k, d in entries]
@@ -69,14 +72,14 @@ def test_there_and_back(several: Warm, bundle: pathlib.Path, key: pathlib.Path, 
         second["recipes"]["compiled"] == 0 < second["recipes"]["disk_hits"]
         and second["losses"] == several.first["losses"]
     )
-    # In a process of its own: the same once more does no harm.
+    # Importing again in another process changes nothing.
     assert hpu_cache_alone("import", bundle, "--key", key, "--path", other).returncode == 0
 
 
 def test_damaged_entries_are_not_exported(several: Warm, key: pathlib.Path, tmp_path: pathlib.Path) -> None:
     flip_a_byte(entry_files(several.cache)[0])
     done = as_json("export", tmp_path / "bundle", "--key", key, "--path", several.cache, code=1)
-    assert [entry["problem"] for entry in done["skipped"]] == ["its checksum is wrong"]
+    assert [entry["problem"] for entry in done["skipped"]] == ["the checksum is wrong"]
 
 
 def change_a_byte(files: dict[str, bytes]) -> None:
@@ -106,12 +109,12 @@ def drop(prefix: str) -> Callable[[dict[str, bytes]], Any]:
     return lambda files: files.pop(next(name for name in files if name.startswith(prefix)))
 
 
-# What is done to the files of a good bundle, whether it is signed again after that, and the reason.
+# Changes to the files of a valid bundle, whether it is signed again, and the expected reason.
 REFUSED = {
     "changed entry": (change_a_byte, False, "was modified after signing"),
     "changed manifest": (of_another_format, False, "the signature does not match"),
     "other signature": (put("signature"), False, "the signature does not match"),
-    "entry damaged before signing": (change_a_byte, True, "is damaged: its checksum is wrong"),
+    "entry damaged before signing": (change_a_byte, True, "is damaged: the checksum is wrong"),
     "entry cut off before signing": (cut_an_entry, True, "is damaged: "),
     "entries under each other's name": (swap_entries, True, "does not match its key"),
     "other format": (of_another_format, True, "unsupported format version 2, expected 1"),
@@ -153,7 +156,7 @@ def test_no_damage_of_a_byte_is_more_than_a_refusal(
     good = bundle.read_bytes()
     expected = {path.name: path.read_bytes() for path in entry_files(several.cache)}
     refused = 0
-    # Every kind of byte: headers and names of the zip file, which stand between and after the compressed entries.
+    # Covers headers and names of the zip file, which are between and after the compressed entries.
     for position in [*range(0, len(good) - 1000, 61), *range(len(good) - 1000, len(good), 5)]:
         bundle.write_bytes(good[:position] + bytes([good[position] ^ 0x41]) + good[position + 1 :])
         shutil.rmtree(tmp_path / "other", ignore_errors=True)
@@ -162,7 +165,7 @@ def test_no_damage_of_a_byte_is_more_than_a_refusal(
         except recipe_store.BundleError:
             refused += 1
             assert not (tmp_path / "other").exists()
-        else:  # a time stamp
+        else:  # a timestamp changed
             assert {path.name: path.read_bytes() for path in entry_files(tmp_path / "other")} == expected
     assert refused > 100
 
@@ -202,7 +205,7 @@ def test_key_file(bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Pat
 def test_other_version_is_refused_and_the_rest_taken(
     several: Warm, bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    # An entry of another backend, by a program that ran on it.
+    # Creates an entry of another backend.
     null = tmp_path / "null"
     run_training(null, {"HPU_BACKEND": "null"})
     foreign = entry_files(null)

@@ -1,4 +1,4 @@
-"""`hpu cache`: each command on real recipes, by its exit code, its JSON and what it leaves."""
+"""`hpu cache`: exit code, JSON and effect of each command on real recipes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMAND = [sys.executable, "-m", "habana_frameworks.tensorflow", "cache"]
 
 
 def hpu_cache(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """In this process: starting a new one takes many times as long as the command does."""
+    """Runs the command in this process, because starting a process takes much longer than the command."""
     command = ["cache", *map(str, arguments)]
     out, err = io.StringIO(), io.StringIO()
     with mock.patch.dict(os.environ, environment), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -39,7 +39,7 @@ def hpu_cache(*arguments: object, **environment: str) -> subprocess.CompletedPro
 
 
 def hpu_cache_alone(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """In a process of its own, as users have it."""
+    """Runs the command in a new process, like users do."""
     return run([*COMMAND, *map(str, arguments)], {"TF_RECIPE_CACHE_PATH": None, **environment}, check=False)
 
 
@@ -92,11 +92,11 @@ def test_verify_names_what_loading_refuses(several: Warm) -> None:
     assert as_json("verify", "--path", several.cache)["refused"] == {}
     files = entry_files(several.cache)
     flip_a_byte(files[0])
-    assert as_json("verify", "--path", several.cache, code=1)["refused"] == {files[0].stem: "its checksum is wrong"}
+    assert as_json("verify", "--path", several.cache, code=1)["refused"] == {files[0].stem: "the checksum is wrong"}
     files[1].chmod(0o666)
     refused = as_json("verify", "--path", several.cache, code=1)["refused"]
     assert "can be written by other users" in refused[files[1].stem]
-    # As a file system that was damaged may have it: more than there is memory for.
+    # Simulates a damaged file system: the file claims to be larger than memory.
     os.truncate(files[0], 1 << 42)
     refused = as_json("verify", "--path", several.cache, code=1)["refused"]
     assert "a recipe has at most" in refused[files[0].stem]
@@ -156,7 +156,7 @@ def test_clear_asks(several: Warm) -> None:
 
 
 def test_clear_takes_the_answer(several: Warm) -> None:
-    # A terminal of its own; what is typed waits there.
+    # Uses a pseudo-terminal whose input is typed in advance.
     for answer, code in ((b"n\n", 1), (b"y\n", 0)):
         controller, terminal = os.openpty()
         os.write(controller, answer)

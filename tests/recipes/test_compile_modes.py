@@ -1,4 +1,4 @@
-"""HPU_COMPILE_MODE: what runs on the CPU and why, and that results stay the same across the switch to the HPU."""
+"""HPU_COMPILE_MODE: ops on the CPU with reasons, and unchanged results across the switch to the HPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.processes import call_to, run_with_tensorflow
 
 
 def run(program: str, mode: str, environment: Mapping[str, str | None] | None = None) -> Any:
-    """Runs the program; what it printed as JSON, and stderr as "messages"."""
+    """Runs the program. Returns its JSON output, with stderr as "messages"."""
     done = run_with_tensorflow(program, {"HPU_COMPILE_MODE": mode, "TF_CPP_MIN_LOG_LEVEL": "1", **(environment or {})})
     return {**json.loads(done.stdout.splitlines()[-1]), "messages": done.stderr}
 
@@ -43,7 +43,7 @@ def test_async_switches_with_equal_numbers() -> None:
 
 
 def test_async_while_nothing_is_compiled_yet() -> None:
-    # The queue's one thread has other work first, so that all steps run on the CPU.
+    # The only compile thread is busy at first, so that all steps run on the CPU.
     done = run(call_to(programs.busy_queue), "async")
     assert done["reasons"] == {"compiling": 2} and done["launches"] == 0
 
@@ -55,7 +55,7 @@ def test_a_background_compile_that_fails_is_a_fallback() -> None:
 
 
 def test_a_background_compile_that_fails_is_an_error_where_fallbacks_are_forbidden() -> None:
-    # Running on the CPU by choice is no failure, and so is allowed.
+    # HPU_COMPILE_MODE's runs on the CPU are not failures, so TF_CPU_RUNTIME_FALLBACK=forbid allows them.
     done = run(
         call_to(programs.forbidden_fallback), "async", {"HPU_FAULTS": "compile@1+", "TF_CPU_RUNTIME_FALLBACK": "forbid"}
     )
@@ -96,7 +96,7 @@ def test_strict_follows_no_such_rule_but_warns() -> None:
 
 @pytest.mark.parametrize("mode", ["lazy", "async", "never"])
 def test_a_function_that_the_cpu_cannot_run_is_compiled_at_once(mode: str) -> None:
-    # XLA alone has this op.
+    # An op that only XLA supports.
     done = run(call_to(programs.op_of_xla_alone), mode)
     assert (done["launches"], done["reasons"]) == (1, {})
 

@@ -1,6 +1,6 @@
-"""Recipes on disk: a second process compiles nothing and computes the same.
+"""Recipes on disk: a second process compiles nothing and computes equal results.
 
-plugin/recipes/*_test.cc tests what happens to the files: locks, damage, full disks.
+plugin/recipes/*_test.cc tests the files: locks, damage, full disks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def test_second_process_compiles_nothing(warm: Warm) -> None:
     assert first["recipes"]["compiled"] == first["recipes"]["stored"] > 0
     assert second["recipes"]["compiled"] == 0
     assert second["recipes"]["disk_hits"] == first["recipes"]["compiled"]
-    # Random numbers go on with the program's own sequence: their state is no part of a recipe.
+    # Random numbers continue the program's sequence: a recipe does not contain their state.
     assert second["losses"] == first["losses"]
     assert len(set(first["losses"])) == 4
     assert {path.suffix for path in warm.cache.iterdir()} == {".recipe"}
@@ -32,7 +32,7 @@ def test_path_set_after_loading_and_unrelated_functions_traced_first(warm: Warm)
     before = call_to(training_programs.one_recipe_in, str(warm.cache))
     second = run_training(warm.cache, {"TF_RECIPE_CACHE_PATH": None}, before)
     assert second["recipes"]["disk_hits"] == warm.first["recipes"]["compiled"]
-    assert second["recipes"]["compiled"] == second["recipes"]["stored"] == 1  # of the function that is new
+    assert second["recipes"]["compiled"] == second["recipes"]["stored"] == 1  # compiles only the new function
     assert second["losses"] == warm.first["losses"]
 
 
@@ -58,7 +58,7 @@ def test_damaged_entries_are_compiled_anew_and_reported_once(warm: Warm) -> None
     count = warm.first["recipes"]["compiled"]
     assert (second["recipes"]["refused"], second["recipes"]["compiled"], second["recipes"]["stored"]) == (count,) * 3
     assert second["losses"] == warm.first["losses"]
-    assert second["messages"].count("its checksum is wrong") == count
+    assert second["messages"].count("the checksum is wrong") == count
 
 
 def test_threshold_keeps_small_recipes_out(tmp_path: pathlib.Path) -> None:
@@ -116,7 +116,7 @@ def test_processes_that_start_together_compile_each_recipe_once(tmp_path: pathli
     program = call_to(training_programs.train)
     environment = {
         "TF_RECIPE_CACHE_PATH": str(cache),
-        "HPU_MODULE_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
+        "HPU_MODULE_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight modules
     }
     processes = [start([WARM_PYTHON, "-c", program], environment, stdout=subprocess.PIPE, text=True) for _ in range(8)]
     try:

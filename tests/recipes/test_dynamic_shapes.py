@@ -1,6 +1,6 @@
-"""TF_ENABLE_DYNAMIC_SHAPES: many batch sizes, few recipes, and the CPU's results.
+"""TF_ENABLE_DYNAMIC_SHAPES: many batch sizes with few recipes, and results equal to the CPU's.
 
-test_row_independence.py tests which programs may run with rows added.
+test_row_independence.py tests which programs may run with added rows.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from habana_frameworks.tensorflow.explanation.collect import Collector
 from tests.support.compare import CPU, HPU, assert_close
 
 FEATURES = 16
-SIZES = [1 + (37 * i) % 200 for i in range(200)]  # each of 1 to 200 once
-# For these: 1, 2, 3, 4, 6, 8, ... 192, 256, and the two sizes that compile before rows are known.
+SIZES = [1 + (37 * i) % 200 for i in range(200)]  # each size from 1 to 200 once
+# Buckets 1, 2, 3, 4, 6, 8, ... 192, 256, and the two sizes that compile before the batch dimension is known.
 MOST_RECIPES = 16 + 2
 
 
@@ -35,7 +35,7 @@ def random(*shape: int, seed: int = 1) -> tf.Tensor:
 
 
 def assert_same(function: Callable[..., Any], make: Callable[[int], tuple[Any, ...]], sizes: Iterable[int]) -> int:
-    """Runs `function` on the arguments of each size on both devices; the number of recipes that the HPU needed."""
+    """Compares `function` on both devices for the arguments of each size. Returns the number of recipes on the HPU."""
     kinds = [tf.TensorSpec([None, *a.shape[1:]] if a.shape.rank else [], a.dtype) for a in make(3)]
     graph = tf.function(function, input_signature=kinds)
     for size in sizes:
@@ -71,7 +71,7 @@ def images(x: tf.Tensor) -> tf.Tensor:
 
 
 def block(tokens: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-    """An attention block: token ids and lengths are int32, which comes from host memory."""
+    """Attention block. Token ids and lengths are int32, so they are in host memory."""
     x = tf.gather(weights, tokens)
     mask = tf.sequence_mask(lengths, 6, tf.float32)
     scores = tf.einsum("bqd,bkd->bqk", x, x) + (1.0 - mask[:, None, :]) * -1e9
@@ -120,7 +120,7 @@ def test_train_step_over_200_batch_sizes_ends_on_the_cpu(capfd: pytest.CaptureFi
     assert fallbacks() >= len(SIZES) - recipes()
     messages = capfd.readouterr().err
     assert "dimension 0 of argument" in messages
-    assert "its rows cannot be padded: " in messages and "over the rows, in MatMul" in messages
+    assert "the cluster's rows cannot be padded: " in messages and "over the rows, in MatMul" in messages
 
 
 @pytest.mark.parametrize("setting", ["0", "1"])
@@ -170,7 +170,7 @@ def test_many_sizes_of_what_mixes_rows_end_on_the_cpu() -> None:
 
 
 def test_fixed_size_that_equals_the_batch() -> None:
-    # As many features as rows, at each of them once.
+    # Includes sizes equal to the number of features.
     sizes = [FEATURES - 3, FEATURES + 1, FEATURES - 1, FEATURES, FEATURES + 9]
     assert assert_same(perceptron, lambda n: (random(n, FEATURES),), sizes) <= len(sizes)
 
@@ -179,7 +179,7 @@ def test_targets_among_the_largest() -> None:
     def make(n: int) -> tuple[Any, ...]:
         return random(n, 300), tf.random.stateless_uniform([n], [3, n], 0, 300, tf.int32)
 
-    # Two that compile before rows are known, and 12, 16, 96.
+    # Two sizes compile before the batch dimension is known; the buckets are 12, 16 and 96.
     assert assert_same(lambda x, ids: tf.math.in_top_k(ids, x, 60), make, [5, 6, 9, 10, 11, 12, 13, 15, 90]) <= 5
 
 
@@ -187,7 +187,7 @@ def test_results_of_the_same_size_as_rows() -> None:
     def function(x: tf.Tensor) -> Any:
         return x * 2.0, tf.constant(weights) * 3.0, tf.reduce_sum(x, 1)
 
-    # 11 rows run as 12, 13 to 16 as 16, which is also a size of the second result.
+    # 11 rows run in bucket 12, and 13 to 16 rows in bucket 16, which is also a size of the second result.
     assert_same(function, lambda n: (random(n, FEATURES),), [3, 5, 11, 13, 15, 16])
     assert fallbacks() == 0
 
@@ -197,7 +197,7 @@ def test_two_arguments_of_which_one_has_rows() -> None:
         return random(n, FEATURES), random(FEATURES, FEATURES)
 
     assert_same(lambda x, w: tf.nn.tanh(x @ w), make, [5, 6, 9, 10, 11, 12, 17])
-    assert recipes() == 4  # 5, 6; 12 for 9 to 12; 24
+    assert recipes() == 4  # 5 and 6; bucket 12 for 9 to 12; bucket 24
 
 
 def test_no_rows() -> None:
@@ -206,7 +206,7 @@ def test_no_rows() -> None:
 
 
 def test_padding_raises_nothing_new() -> None:
-    """Padded rows are real ones: of rows without zeros, no quotient is infinite and no index out of range."""
+    """Padding repeats real rows. Without zeros in the rows, no quotient is infinite and no index is out of range."""
 
     def function(x: tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
         return tf.debugging.check_numerics(1.0 / x + tf.gather(weights, ids), "padded")
@@ -227,7 +227,7 @@ def test_variable_that_no_row_changes() -> None:
             sizes = [3, 5, 7, 9, 10, 11]
             results.append(([step(random(n, FEATURES), calls, table) for n in sizes], calls.read_value()))
     assert_close(results[1], results[0])
-    assert recipes() == 4  # 3, 5; 8 for 7; 12 for 9 to 11
+    assert recipes() == 4  # 3 and 5; bucket 8 for 7; bucket 12 for 9 to 11
     assert fallbacks() == 0
 
 
@@ -266,7 +266,7 @@ def test_threads_share_the_recipes() -> None:
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         list(pool.map(run, range(4)))
-    # Each thread may have been first with a size before rows were known.
+    # Each thread may have compiled sizes before the batch dimension was known.
     assert recipes() <= 14 + 2 * 4
     assert fallbacks() == 0
 
@@ -290,7 +290,7 @@ def test_function_that_must_be_compiled() -> None:
 
 
 def explain_sizes(sizes: Iterable[int]) -> tuple[Explanation, Cluster]:
-    """A mean loss over batches of those sizes, and its only cluster."""
+    """Runs a mean loss over batches of the given sizes. Returns the explanation and its only cluster."""
     graph = tf.function(MIX_ROWS["mean loss"], input_signature=[tf.TensorSpec([None, FEATURES])])
     collector = Collector()
     collector.start()
@@ -305,7 +305,7 @@ def explain_sizes(sizes: Iterable[int]) -> tuple[Explanation, Cluster]:
 def test_explanation_says_why_rows_are_not_padded() -> None:
     told, cluster = explain_sizes([5, 7, 9, 10])
     assert cluster.rule == "dynamic-shapes" and cluster.launches == 4 and cluster.fallbacks == 0
-    assert cluster.reason and "its rows cannot be padded: " in cluster.reason and "Mean" in cluster.reason
+    assert cluster.reason and "the cluster's rows cannot be padded: " in cluster.reason and "Mean" in cluster.reason
     (total,) = [total for total in told.rules() if total.rule.name == "dynamic-shapes"]
     assert total.examples[0][2] == cluster.reason and "docs/tuning/dynamic_shapes.md" in total.rule.remedy
 
@@ -313,7 +313,7 @@ def test_explanation_says_why_rows_are_not_padded() -> None:
 def test_explanation_of_a_cluster_that_ends_on_the_cpu() -> None:
     _, cluster = explain_sizes(range(5, 25))
     assert cluster.rule == "megamorphic" and cluster.fallbacks > 0 and cluster.reason
-    assert "dimension 0 of argument" in cluster.reason and "its rows cannot be padded: " in cluster.reason
+    assert "dimension 0 of argument" in cluster.reason and "the cluster's rows cannot be padded: " in cluster.reason
 
 
 @pytest.mark.parametrize("mode", ["lazy", "async"])
@@ -321,7 +321,7 @@ def test_modes_that_begin_on_the_cpu(mode: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("HPU_COMPILE_MODE", mode)
     sizes = [*SIZES[:40], *SIZES[:40], *SIZES[:40]]
     assert_same(perceptron, lambda n: (random(n, FEATURES),), sizes)
-    while mode == "async" and statistics.get().launches == 0:  # until the first recipe is there
+    while mode == "async" and statistics.get().launches == 0:  # waits for the first recipe
         assert_same(perceptron, lambda n: (random(n, FEATURES),), sizes)
     counts = statistics.get()
     assert counts.launches > 0 and 0 < recipes() <= MOST_RECIPES

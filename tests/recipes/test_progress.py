@@ -1,4 +1,4 @@
-"""What a program says while it compiles. plugin/compiler/background/compile_progress_test.cc tests when."""
+"""Progress messages during compilation. plugin/compiler/background/compile_progress_test.cc tests their timing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.processes import call_to, run_python, start
 
 @pytest.fixture
 def environment(tmp_path: pathlib.Path) -> Iterator[dict[str, str | None]]:
-    """A device server's whose compiler takes long."""
+    """Environment with a device server whose compilations are slow."""
     faults = tmp_path / "faults.json"
     faults.write_text(json.dumps({"faults": [{"kind": "slow_compile", "from": 1, "milliseconds": 5000}]}))
     with Server(tmp_path, "--faults", str(faults)) as server:
@@ -43,7 +43,7 @@ def test_a_bar_on_a_terminal_where_several_are_to_be_made(environment: dict[str,
         while True:
             try:
                 data = os.read(terminal, 65536)
-            except OSError:  # Linux: nobody has the other end any more
+            except OSError:  # Linux reports a pseudo-terminal whose other end is closed
                 break
             if not data:
                 break

@@ -1,6 +1,6 @@
-"""HPU_RECIPE_CACHE_REMOTE: machines of a team compile each recipe once, and no storage can do worse than be useless.
+"""HPU_RECIPE_CACHE_REMOTE: machines of a team compile each recipe once, and faulty storages do no harm.
 
-A machine is a local directory of its own. test_remote_storage.py tests storages without programs.
+A local directory stands for a machine. test_remote_storage.py tests storages without programs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def first_team(tmp_path_factory: pytest.TempPathFactory) -> Team:
 
 @pytest.fixture
 def team(first_team: Team, tmp_path: pathlib.Path) -> Team:
-    """A copy for one test."""
+    """Copy of the filled storage for one test."""
     shutil.copytree(first_team.storage, tmp_path / "storage")
     shutil.copy(first_team.key_file, tmp_path / "key")
     return Team(tmp_path / "storage", tmp_path / "key", first_team.first)
@@ -109,14 +109,14 @@ def test_second_machine_compiles_nothing(team: Team, server: StorageServer, mach
     second = team.run(machine, url)
     assert counts(second, "compiled", "remote_hits", "uploaded", "disk_hits") == (0, RECIPES, 0, 0)
     assert second["losses"] == team.first["losses"] and warnings_of(second) == []
-    # The local directory holds the fetched entries, whole, and nothing else.
+    # The local directory contains exactly the complete fetched entries.
     entries = {name: data[signed_object.HEADER_BYTES :] for name, data in team.objects().items()}
     assert {path.stem: path.read_bytes() for path in machine.iterdir()} == entries
     requests = len(server.requests)
     assert requests == (RECIPES if kind == "http" else 0)
     again = team.run(machine, url)
     assert counts(again, "compiled", "disk_hits", "remote_hits") == (0, RECIPES, 0)
-    assert len(server.requests) == requests  # the local directory is asked first
+    assert len(server.requests) == requests  # the local directory takes precedence
 
 
 def test_first_machine_uploads_over_http(team: Team, server: StorageServer, machine: pathlib.Path) -> None:
@@ -149,7 +149,7 @@ def test_bad_objects_are_never_loaded(team: Team, machine: pathlib.Path, change:
     assert counts(done, "remote_refused", "uploaded") == (RECIPES, RECIPES)
     warnings = warnings_of(done)
     assert len(warnings) == RECIPES and all(any(name in warning for warning in warnings) for name in names)
-    # The recipes that were compiled instead are uploaded.
+    # The recipes that had to be compiled are uploaded.
     cache = RemoteCache(team.settings)
     assert all(cache.fetch(name) for name in names)
 
@@ -169,7 +169,7 @@ def test_another_secret(team: Team, machine: pathlib.Path) -> None:
     done = team.run(machine, HPU_RECIPE_CACHE_REMOTE_READ_ONLY="1")
     assert_compiled_all(done, team)
     assert counts(done, "remote_refused") == (RECIPES,)
-    assert all("its signature does not match" in warning for warning in warnings_of(done))
+    assert all("the signature does not match" in warning for warning in warnings_of(done))
 
 
 UNUSABLE: dict[str, tuple[dict[str, str | None], str]] = {
@@ -211,12 +211,12 @@ FAULTS = {
 def test_server_that_fails_costs_one_warning(
     team: Team, server: StorageServer, machine: pathlib.Path, fault: str
 ) -> None:
-    # Half an answer to an upload would be one.
+    # A truncated answer to an upload would still be an answer, so uploads use another fault.
     server.faults |= {"GET": FAULTS[fault], "PUT": FAULTS["500" if fault == "short" else fault]}
     done = team.run(machine, server.url, HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S="1")
     assert_compiled_all(done, team)
     failures, uploaded = counts(done, "remote_failures", "uploaded")
-    # An upload may have begun before the last failure.
+    # An upload may have started before the last failure.
     assert MAX_FAILURES <= failures <= MAX_FAILURES + 1 and uploaded == 0
     warnings = [line for line in warnings_of(done) if " failed: " in line]
     assert len(warnings) == 1 and server.url in warnings[0]
@@ -228,7 +228,7 @@ def test_server_that_announces_too_much(team: Team, server: StorageServer, machi
     done = team.run(machine, server.url, HPU_RECIPE_CACHE_REMOTE_READ_ONLY="1")
     assert_compiled_all(done, team)
     assert counts(done, "remote_refused", "remote_failures") == (RECIPES, 0)
-    assert all("it is too large" in warning for warning in warnings_of(done))
+    assert all("the object is too large" in warning for warning in warnings_of(done))
 
 
 def test_share_that_is_not_mounted(team: Team, machine: pathlib.Path) -> None:
@@ -283,7 +283,7 @@ def test_processes_of_one_machine_fetch_each_recipe_once(
         "TF_RECIPE_CACHE_PATH": str(machine),
         "HPU_RECIPE_CACHE_REMOTE": server.url,
         "HPU_RECIPE_CACHE_REMOTE_KEY_FILE": str(team.key_file),
-        "HPU_MODULE_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
+        "HPU_MODULE_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight modules
     }
     program = BEFORE + call_to(training_programs.train)
     processes = [start([WARM_PYTHON, "-c", program], environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
@@ -302,7 +302,7 @@ def test_transfer_process_ends_with_the_program(team: Team, machine: pathlib.Pat
         listed = run(["ps", "-wweo", "args"]).stdout
         return any("transfer_process.py" in line and team.storage.as_uri() in line for line in listed.splitlines())
 
-    # Killed, and so without any code at its end.
+    # The process is killed, so it runs no code at exit.
     program = call_to(training_programs.two_recipes_and_die)
     environment = {
         "TF_RECIPE_CACHE_PATH": str(machine),

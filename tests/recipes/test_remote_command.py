@@ -1,4 +1,4 @@
-"""`hpu cache remote`: recipes of one directory reach another one by each kind of storage."""
+"""`hpu cache remote`: transfer of recipes between directories through each kind of storage."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_pull_of_a_key_that_is_not_there(shared: Remote, tmp_path: pathlib.Path)
 
 def test_push_ends_after_some_failures(several: Warm, server: StorageServer, key: pathlib.Path) -> None:
     for number in range(3):
-        shutil.copy(entry_files(several.cache)[0], several.cache / f"{number}.recipe")  # not sound, and not pushed
+        shutil.copy(entry_files(several.cache)[0], several.cache / f"{number}.recipe")  # damaged, so not pushed
     server.faults["HEAD"] = storage_server.status(500)
     pushed = Remote(server.url, key).as_json("push", "--path", several.cache, code=1)
     assert len(pushed["failed"]) == len(list(several.cache.glob("*.recipe"))) - 3

@@ -1,4 +1,4 @@
-"""Storages of the remote cache: what was stored comes back; each kind of bad storage is refused, with its reason."""
+"""Storages of the remote cache: round trips, and rejection of each kind of faulty storage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.recipes import storage_server
 from tests.recipes.storage_server import StorageServer
 
 NAME, OTHER_NAME = "1" * 64, "2" * 64
-# Larger than what sockets buffer.
+# Larger than socket buffers.
 ENTRY = secrets.token_bytes(3_000_000)
 HANG_SECONDS = 60
 
@@ -86,7 +86,7 @@ def fetched(cache: RemoteCache, name: str = NAME) -> bytes | None:
 def test_there_and_back(cache: RemoteCache, entry: pathlib.Path) -> None:
     cache.check()
     assert not cache.has(NAME) and fetched(cache) is None
-    for _ in range(2):  # again over what is there
+    for _ in range(2):  # the second upload replaces the object
         cache.upload(NAME, entry)
         assert cache.has(NAME) and fetched(cache) == ENTRY
     assert fetched(cache, OTHER_NAME) is None
@@ -195,7 +195,7 @@ def test_directory_objects_that_are_no_files(
 def test_large_file_is_refused_before_it_is_read(shared: RemoteCache, directory: pathlib.Path) -> None:
     with (directory / NAME).open("wb") as file:
         os.truncate(file.fileno(), 1 << 42)
-    with pytest.raises(errors.RefusedError, match="it is too large"):
+    with pytest.raises(errors.RefusedError, match="the object is too large"):
         shared.fetch(NAME)
 
 
@@ -232,7 +232,7 @@ FAULTS: dict[str, tuple[Callable[[Any], None], type[errors.RemoteError], str]] =
     "500": (storage_server.status(500), errors.StorageError, "answered 500"),
     "401": (storage_server.status(401), errors.StorageError, "answered 401"),
     "short": (storage_server.short, errors.StorageError, "closed the connection after"),
-    "huge": (storage_server.huge, errors.RefusedError, "it is too large"),
+    "huge": (storage_server.huge, errors.RefusedError, "the object is too large"),
     "redirect": (storage_server.redirect, errors.StorageError, "answered 302"),
     "garbage": (storage_server.garbage, errors.StorageError, "SSH"),
 }
@@ -248,7 +248,7 @@ def test_server_that_does_not_answer_as_it_should(
     with pytest.raises(kind, match=reason):
         http.fetch(NAME)
     server.faults.clear()
-    assert fetched(http) == ENTRY  # over a new connection
+    assert fetched(http) == ENTRY  # uses a new connection
 
 
 def test_body_without_a_size_is_bounded(
@@ -256,7 +256,7 @@ def test_body_without_a_size_is_bounded(
 ) -> None:
     monkeypatch.setattr(signed_object, "MAX_ENTRY_BYTES", 10_000_000)
     server.faults["GET"] = storage_server.endless
-    with pytest.raises(errors.RefusedError, match="it is too large"):
+    with pytest.raises(errors.RefusedError, match="the object is too large"):
         http.fetch(NAME)
 
 
@@ -367,7 +367,7 @@ def test_transfer_process(directory: pathlib.Path, key_file: pathlib.Path, entry
     assert call("put", bytes(entry)) == ("stored", b"")
     assert call("get") == ("found", ENTRY)
     (directory / NAME).write_bytes(b"x" * 100)
-    assert call("get") == ("refused", b"it has no signature")
+    assert call("get") == ("refused", b"the object has no signature")
     assert call("put", b"/no/such/entry") == ("skipped", b"")
     (directory / NAME).unlink()
     directory.rmdir()

@@ -1,4 +1,4 @@
-"""The check that lets rows be added to a program's arguments: what keeps rows apart passes, all else is refused."""
+"""Check for padding a program's arguments with rows: accepts row-wise programs and rejects all others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Function = Callable[..., Any]
 
 
 def program(function: Function, *arguments: tf.Tensor) -> bytes:
-    """The function's serialised HLO, as TensorFlow lowers it for the CPU."""
+    """Returns the function's serialised HLO, lowered for the CPU."""
     with tf.device(CPU):
         compiled = tf.function(function, jit_compile=True)
         ir: bytes = compiled.experimental_get_compiler_ir(*arguments)("hlo_serialized", device_name=CPU)
@@ -28,7 +28,7 @@ def program(function: Function, *arguments: tf.Tensor) -> bytes:
 
 
 def refusal(function: Function, *shapes: list[int | None], dtype: tf.DType = tf.float32) -> str | None:
-    """For arguments of these shapes, where None is the number of rows."""
+    """Checks a function with arguments of these shapes. None stands for the number of rows."""
     programs = []
     for count in (ROWS, PADDED_ROWS):
         filled = [[count if size is None else size for size in shape] for shape in shapes]
@@ -48,7 +48,7 @@ def attention(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 
 
 def layer_norm(x: tf.Tensor) -> tf.Tensor:
-    """As Keras does it: the batch normalisation of the transposed problem."""
+    """Keras's layer norm: batch normalisation of the transposed problem."""
     rows = tf.shape(x)[0]
     image = tf.reshape(x, [1, rows, FEATURES, 1])
     normal, _, _ = tf.compat.v1.nn.fused_batch_norm(

@@ -1,4 +1,4 @@
-"""`hpu warmup`: what it leaves is all that the program needs, and it stops when it is told to."""
+"""`hpu warmup`: its directory contains all recipes of the program, and its limits stop the program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def as_json(*arguments: object, code: int = 0, **environment: str | None) -> Any
 
 def test_second_run_finds_all(tmp_path: pathlib.Path) -> None:
     cache = tmp_path / "recipes"
-    # Which would keep nothing.
+    # Settings that would prevent storing recipes.
     settings: dict[str, Any] = {"HPU_COMPILE_MODE": "never", "HPU_RECIPE_CACHE_READ_ONLY": "1"}
     first = as_json("--path", cache, SCRIPT, 6, 0, **settings)
     assert first["compiled"] == len(first["made"]) == 2 and first["not_kept"] == 0 and first["stopped"] == ""

@@ -1,4 +1,4 @@
-"""Programs that compile a few recipes. One that makes others runs before train(), in the same process."""
+"""Programs that compile a few recipes. Programs with further recipes run before train() in the same process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from habana_frameworks.tensorflow._internal.native import plugin_library
 
 
 def train() -> None:
-    """Prints the losses of four train steps and where the recipes came from."""
+    """Prints the losses of four train steps and the origins of the recipes."""
     load_habana_module()
     tf.random.set_seed(3)
     weights = tf.Variable(tf.random.stateless_normal([16, 4], [1, 2]))
@@ -50,7 +50,7 @@ def two_recipes() -> None:
 
 
 def one_recipe_in(cache: str) -> None:
-    """The path of the cache is set after loading."""
+    """Sets the path of the cache after loading."""
     load_habana_module()
     os.environ["TF_RECIPE_CACHE_PATH"] = cache
     one_recipe()
@@ -62,14 +62,14 @@ def one_recipe_and_clear(cache: str) -> None:
 
 
 def one_recipe_with_small_files() -> None:
-    """No file may have more than 4 KiB."""
+    """Limits files to 4 KiB."""
     load_habana_module()
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     one_recipe()
 
 
 def two_recipes_and_die() -> None:
-    """Shows the processes that run, and is killed: no code runs at its end."""
+    """Prints the running processes, then kills itself, so that no code runs at exit."""
     two_recipes()
     os.system("ps -wweo args")
     os.kill(os.getpid(), signal.SIGKILL)

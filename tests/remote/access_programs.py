@@ -1,4 +1,4 @@
-"""Programs of test_access.py: clients of device servers, and servers that do not start."""
+"""Programs for test_access.py: clients of device servers, and servers that fail to start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from habana_frameworks.tensorflow.cli import main
 
 
 def try_environments(environments: Sequence[Mapping[str, str]]) -> None:
-    """Loads the module with each of these environments, and prints why each cannot have the device."""
+    """Loads the module with each of these environments, and prints each error."""
     refusals = []
     for environment in environments:
         os.environ.update(environment)
@@ -30,14 +30,14 @@ def try_environments(environments: Sequence[Mapping[str, str]]) -> None:
 
 
 def serve(calls: Sequence[Sequence[str]]) -> None:
-    """Tries to serve with each of these arguments."""
+    """Runs `hpu serve` with each of these arguments, all of which must fail."""
     for arguments in calls:
         assert main(["serve", *arguments]) == 1
         print(flush=True, file=sys.stderr)
 
 
 def start_servers(addresses: Sequence[str], token: str = "") -> None:
-    """Tries to serve at each of these addresses, which the command would check itself."""
+    """Starts servers at each of these addresses, which the command would reject earlier."""
     for address in addresses:
         try:
             device_server.start(address, "null", token=token)
@@ -64,7 +64,7 @@ def compute_when_told() -> None:
 
 
 def leave_a_child() -> None:
-    """Prints the id of a child that outlives this process, which ends at once."""
+    """Prints the id of a child that outlives this process."""
     habana_device.acquire()
     child = os.fork()
     if child == 0:

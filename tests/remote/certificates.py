@@ -1,4 +1,4 @@
-"""Certificates for tests: each is its own root."""
+"""Self-signed certificates for tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Certificate:
 
 
 def make(directory: pathlib.Path, name: str) -> Certificate:
-    """For 127.0.0.1, as a server or a client."""
+    """Creates a certificate for 127.0.0.1, for servers and clients."""
     made = Certificate(directory / f"{name}.pem", directory / f"{name}.key")
     subprocess.run(
         f"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN={name} "

@@ -1,4 +1,4 @@
-"""Client of a device server for tests, in Python alone: one connection and one session, and no rule is enforced."""
+"""Device server client for tests, in Python only: one connection and session, without protocol checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from habana_frameworks.tensorflow.lib import device_pb2 as pb
 
 MIB = 1 << 20
 ALIGNMENT = 128
-"""Of device memory."""
+"""Alignment of device memory in bytes."""
 _SERVICE = "/hpu.device.v1.DeviceService"
 _SIGN_OF_LIFE_SECONDS = 1.0
 _CALL_SECONDS = 600.0
@@ -23,13 +23,13 @@ _COPIES_AT_ONCE = 4
 
 
 def connect(backend: str) -> Any:
-    """A grpc.Channel with a connection of its own: a server's connection has one session."""
+    """Returns a grpc.Channel with its own connection, because a server accepts one session per connection."""
     options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1)]
     return grpc.insecure_channel(device_channel.target(backend), options=options)
 
 
 class Call:
-    """A call of the service. Messages are written and read one by one; bytes are sent as they are."""
+    """A call of the service, with single messages. Sends bytes unchanged."""
 
     def __init__(
         self, channel: Any, method: str, response: Any, seconds: float = _CALL_SECONDS, token: str = ""
@@ -47,7 +47,7 @@ class Call:
         self._requests.put(message)
 
     def read(self) -> Any:
-        """The next answer. Raises grpc.RpcError, or StopIteration at the end."""
+        """Returns the next answer. Raises grpc.RpcError, or StopIteration at the end."""
         return next(self._call)
 
     def ask(self, message: Any) -> Any:
@@ -58,7 +58,7 @@ class Call:
         self._requests.put(None)
 
     def outcome(self) -> tuple[Any, str]:
-        """Reads to the end of the call; its code and its error."""
+        """Reads to the end of the call, and returns its code and error."""
         try:
             for _ in self._call:
                 pass
@@ -67,7 +67,7 @@ class Call:
         return self._call.code(), self._call.details() or ""
 
     def is_active(self) -> bool:
-        """False once the end of the call has arrived, for which all answers must have been read."""
+        """Whether the call's end has not arrived. Read all answers first."""
         return bool(self._call.is_active())
 
     def cancel(self) -> None:
@@ -97,12 +97,12 @@ class DeviceStream(Call):
         self.write(pb.RunRequest(commands=commands))
 
     def status(self, *commands: Any) -> Any:
-        """The stream's device.v1.Status after these commands."""
+        """Returns the stream's device.v1.Status after these commands."""
         self.send(*commands, pb.Command(report=pb.Report()))
         return self.wait()
 
     def wait(self) -> Any:
-        """The status after all commands so far, the last of which reports."""
+        """Returns the status after all commands so far. The last command must be a report."""
         while True:
             answer = self.read()
             if answer.HasField("progress") and answer.progress.sequence >= self._sequence:
@@ -113,14 +113,14 @@ class DeviceStream(Call):
         return self.wait()
 
     def write_memory(self, address: int, data: bytes) -> Any:
-        """Copies to the device; the stream's status."""
+        """Copies to the device, and returns the stream's status."""
         for at in range(0, len(data), MIB):
             copy = pb.CopyToDevice(destination=address + at, data=data[at : at + MIB])
             self.send(pb.Command(copy_to_device=copy))
         return self.status()
 
     def read_memory(self, address: int, size: int) -> bytes:
-        """Copies to the host; shorter where the stream has an error."""
+        """Copies to the host. The result is shorter if the stream has an error."""
         pieces = [(address + at, min(MIB, size - at)) for at in range(0, size, MIB)]
         data = bytearray()
         for first in range(0, len(pieces), _COPIES_AT_ONCE):
@@ -138,12 +138,12 @@ class DeviceStream(Call):
 
 
 class Session:
-    """A session with a compute stream. Raises grpc.RpcError if the server refuses it."""
+    """A session with a compute stream. Raises grpc.RpcError if the server rejects it."""
 
     def __init__(
         self, backend: str, memory_bytes: int = 64 * MIB, token: str = "", seconds: float = _CALL_SECONDS, **fields: Any
     ) -> None:
-        """seconds: the longest that the session lasts; fields: of Acquire."""
+        """seconds: maximum life of the session; fields: further fields of Acquire."""
         self.token = token
         self._seconds = seconds
         self.channel = connect(backend)
@@ -161,7 +161,7 @@ class Session:
         self.name = bytes(self.acquired.session)
         self.base = int(self.acquired.base_address)
         threading.Thread(target=self._keep_alive, daemon=True).start()
-        # The end of the call arrives behind the answers.
+        # The end of the call arrives after the answers.
         self._reader = threading.Thread(target=self.hold.outcome, daemon=True)
         self._reader.start()
         self.stream = self.open_stream()
@@ -195,12 +195,15 @@ class Session:
             return Recipe(handle, table, bytes(data))
 
     def launch(self, recipe: Recipe, arguments: list[int], results: list[int], workspace: int) -> Any:
-        """The stream's status after a launch."""
+        """Launches a recipe, and returns the stream's status."""
         launch = pb.Launch(recipe=recipe.handle, arguments=arguments, results=results, workspace=workspace)
         return self.stream.status(pb.Command(launch=launch))
 
     def join(self, identity: bytes, rank: int, size: int) -> tuple[int, Call]:
-        """Asks for a rank of a communicator: its handle, and the call, whose first answer says that all have joined."""
+        """Requests a rank of a communicator.
+
+        Returns its handle, and the call, whose first answer means that all ranks have joined.
+        """
         handle = self.new_handle()
         call = Call(self.channel, "MakeCommunicator", pb.MakeCommunicatorResponse, self._seconds, self.token)
         header = pb.CommunicatorHeader(
@@ -213,12 +216,12 @@ class Session:
         return self._reader.is_alive()
 
     def wait_for_end(self) -> tuple[Any, str]:
-        """Waits until the server ends the session; the code and the error."""
+        """Waits until the server ends the session, and returns code and error."""
         self._reader.join()
         return self.hold.outcome()
 
     def close(self) -> None:
-        """Ends the session as the end of its process would."""
+        """Ends the session like the end of its process."""
         self._ended.set()
         self.hold.cancel()
         self.channel.close()
@@ -235,21 +238,21 @@ class Session:
 
 
 class Monitor:
-    """Asks a server for its modules, on a connection that stays open."""
+    """Client that queries a server's modules, on a permanent connection."""
 
     def __init__(self, backend: str, token: str = "") -> None:
         self._channel = connect(backend)
         self._token = token
 
     def describe(self) -> Any:
-        """A device.v1.DescribeResponse."""
+        """Returns a device.v1.DescribeResponse."""
         call = Call(self._channel, "Describe", pb.DescribeResponse, seconds=_CONNECT_SECONDS, token=self._token)
         answer = call.ask(pb.DescribeRequest())
         call.finish_writing()
         return answer
 
     def held(self) -> set[int]:
-        """Modules that are held."""
+        """Returns the ids of the held modules."""
         return {module.id for module in self.describe().modules if module.held}
 
     def close(self) -> None:
@@ -257,5 +260,5 @@ class Monitor:
 
 
 def aligned(address: int) -> int:
-    """The next address at which device memory may begin."""
+    """Rounds an address up to the alignment of device memory."""
     return -(-address // ALIGNMENT) * ALIGNMENT

@@ -1,4 +1,4 @@
-"""Programs of test_failures.py: clients of servers that die, hang or are not there."""
+"""Programs for test_failures.py: clients of servers that die, hang or do not exist."""
 
 from __future__ import annotations
 

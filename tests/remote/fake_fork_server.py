@@ -1,11 +1,12 @@
-"""A fork server whose session processes do what the test says, which is their client.
+"""Fake fork server, whose session processes obey the test as their client.
 
     fake_fork_server.py DIRECTORY [FAILURE]
 
-DIRECTORY has control_pb2.py. FAILURE: "exit" ends at once, "error" reports an error, "deaf" forks once and then ends.
+DIRECTORY contains control_pb2.py. FAILURE: "exit" ends immediately, "error" reports an error, "deaf" forks once and
+ends.
 
-A connection carries frames both ways: a letter, the size of the payload in 4 bytes, the payload. The session process
-passes messages between client and front process on, and obeys the other frames of its client (Order).
+A connection carries frames in both directions: a letter, the payload's size in 4 bytes, the payload. The session
+process forwards messages between client and front process, and executes the other frames of its client (Order).
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ class Order(enum.Enum):
     PASS_ON = b"M"
     """The payload is a packet for the other side."""
     PASS_ON_WITH_FILE = b"F"
-    """The same with a file: its size, the length of its content and the content come first; size 0: a pipe."""
+    """Like PASS_ON with a file. The payload starts with file size, content length and content; size 0: a pipe."""
     FLOOD = b"L"
-    """Sends the payload again and again, and reads no answer."""
+    """Sends the payload repeatedly, and reads no answer."""
     ECHO = b"E"
-    """Comes back to the client."""
+    """Returns the payload to the client."""
     CLOSE_CONTROL = b"C"
     IGNORE_STOP = b"S"
 
@@ -46,18 +47,18 @@ def write_frame(connection: socket.socket, order: Order, payload: bytes) -> None
 
 
 def read_frame(connection: socket.socket) -> tuple[Order, bytes]:
-    """Raises EOFError at the end."""
+    """Reads one frame. Raises EOFError at the end."""
     letter, size = _HEADER.unpack(_read(connection, _HEADER.size))
     return Order(letter), _read(connection, size)
 
 
 def with_file(size: int, content: bytes, packet: bytes) -> bytes:
-    """Payload of PASS_ON_WITH_FILE."""
+    """Returns the payload of PASS_ON_WITH_FILE."""
     return _FILE.pack(size, len(content)) + content + packet
 
 
 def split_file(payload: bytes) -> tuple[int, bytes, bytes]:
-    """Size and content of the file, and the packet."""
+    """Returns size and content of the file, and the packet."""
     size, length = _FILE.unpack_from(payload)
     packet = payload[_FILE.size :]
     return size, packet[:length], packet[length:]

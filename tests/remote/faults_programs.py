@@ -1,4 +1,4 @@
-"""The program of test_faults.py."""
+"""Program for test_faults.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow import load_habana_module, statistics
 
 
 def train(steps: int) -> None:
-    """Prints the numbers of the steps that failed, and of each error the kind and the text."""
+    """Prints the numbers of the failed steps, and class and text of each error."""
     load_habana_module()
     failed = []
 
@@ -27,7 +27,7 @@ def train(steps: int) -> None:
             failed.append(number)
             print(type(error).__name__, error.message)
             if isinstance(error, tf.errors.UnavailableError):
-                break  # the server has gone, for all that follows too
+                break  # the server has ended
     print(f"failed: {failed}")
     print(f"seconds: {time.monotonic() - begin}")
     print(f"fallbacks: {statistics.get().fallbacks}")

@@ -1,4 +1,4 @@
-"""The front process of a device server for tests, in this process, with session processes that obey the test."""
+"""Front process of a device server within the test process, with session processes that obey the test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.remote import fake_fork_server
 from tests.remote.fake_fork_server import Order
 
 SECONDS = 30
-"""After which a test hangs."""
+"""Time limit after which a test counts as hanging."""
 
 
 def command(failure: str = "") -> list[str]:
@@ -29,7 +29,7 @@ def command(failure: str = "") -> list[str]:
 
 @contextlib.contextmanager
 def front(directory: pathlib.Path, failure: str = "", **settings: Any) -> Iterator[FrontThread]:
-    """A server with 2 modules at directory/"server" unless the settings say otherwise."""
+    """Runs a server with two modules at directory/"server", unless `settings` override this."""
     settings = {"address": f"unix:{directory / 'server'}", "modules": 2, **settings}
     running = FrontThread(ServerSettings(**settings), command(failure), os.environ)
     try:
@@ -39,7 +39,7 @@ def front(directory: pathlib.Path, failure: str = "", **settings: Any) -> Iterat
 
 
 class Client:
-    """A connection with a server, whose session process it commands."""
+    """A connection to a server that controls its session process."""
 
     def __init__(self, spec: str, context: ssl.SSLContext | None = None) -> None:
         scheme, _, address = spec.partition(":")
@@ -58,20 +58,20 @@ class Client:
         fake_fork_server.write_frame(self.socket, order, payload)
 
     def send(self, **kind: Any) -> int:
-        """Sends a message to the front process; its number."""
+        """Sends a message to the front process, and returns its number."""
         self._number += 1
         self.write(Order.PASS_ON, pb.ToFront(number=self._number, **kind).SerializeToString())
         return self._number
 
     def send_file(self, size: int, content: bytes = b"", **kind: Any) -> int:
-        """The same with a file; size 0: a pipe."""
+        """Sends a message with a file, and returns its number. size 0: a pipe."""
         self._number += 1
         packet = pb.ToFront(number=self._number, **kind).SerializeToString()
         self.write(Order.PASS_ON_WITH_FILE, fake_fork_server.with_file(size, content, packet))
         return self._number
 
     def read(self) -> tuple[Any, bytes]:
-        """The next message of the front process, and the content of its file. Raises EOFError."""
+        """Returns the next message of the front process, and its file's content. Raises EOFError."""
         order, payload = fake_fork_server.read_frame(self.socket)
         content = b""
         if order is Order.PASS_ON_WITH_FILE:
@@ -79,7 +79,7 @@ class Client:
         return pb.ToSession.FromString(payload), content
 
     def ask(self, **kind: Any) -> Any:
-        """Sends a message and returns its answer; does not report what it is asked for meanwhile."""
+        """Sends a message and returns its answer. Ignores requests that arrive in between."""
         number = self.send(**kind)
         while True:
             answer, _ = self.read()
@@ -91,19 +91,19 @@ class Client:
         return Code(self.ask(authorize=pb.Authorize(authorization=authorization)).status.code)
 
     def claim(self, **fields: Any) -> Any:
-        """Asks for a module; the answer."""
+        """Requests a module and returns the answer."""
         holder = device_pb2.Holder(pid=4711, command=b"python\ntrain.py")
         request = device_pb2.Acquire(holder=holder, **fields)
         return self.ask(claim=pb.Claim(acquire=request.SerializeToString()))
 
     def describe(self) -> Any:
-        """The server's modules."""
+        """Returns the server's DescribeResponse."""
         answer = self.ask(describe=pb.Describe())
         assert answer.status.code == Code.OK, answer
         return device_pb2.DescribeResponse.FromString(answer.modules)
 
     def is_ended(self) -> bool:
-        """Waits for the end of the connection; what still comes is dropped."""
+        """Waits for the end of the connection, and drops remaining data."""
         with contextlib.suppress(ConnectionError, EOFError):
             while True:
                 self.read()
@@ -120,7 +120,7 @@ class Client:
 
 
 def session(spec: str, **fields: Any) -> Client:
-    """A client that holds a module."""
+    """Returns a client that holds a module."""
     client = Client(spec)
     assert client.authorize() is Code.OK
     answer = client.claim(**fields)

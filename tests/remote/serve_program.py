@@ -1,4 +1,4 @@
-"""`hpu serve` with session processes that obey their clients: arguments are the command's."""
+"""`hpu serve` with fake session processes that obey their clients. Accepts the command's arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Device servers for tests: `hpu serve` in a process of its own."""
+"""Device servers for tests: `hpu serve` in a separate process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.processes import ROOT
 
 
 def wait_until(condition: Callable[[], bool], what: str = "") -> None:
-    """Fails the test, saying `what`, if it does not come within a minute."""
+    """Waits for the condition. Fails the test with `what` after a minute."""
     deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, what
@@ -25,7 +25,7 @@ def wait_until(condition: Callable[[], bool], what: str = "") -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """Processes that run, whose ancestor the process is."""
+    """Returns the running descendants of the process."""
     parents = {}
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -39,9 +39,9 @@ def descendants(pid: int) -> list[int]:
 
 
 class Server:
-    """A running server; `backend` is the HPU_BACKEND that reaches it. Ended with the scope.
+    """A running server, which ends with the scope. `backend` is the HPU_BACKEND that reaches it.
 
-    Its socket, its key and its log lie in `directory`.
+    Its socket, key and log are in `directory`.
     """
 
     def __init__(self, directory: pathlib.Path, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
@@ -60,22 +60,22 @@ class Server:
         report = json.loads(line)
         self.backend = str(report["backend"])
         self.token_file = str(report.get("token_file", ""))
-        """Of the token that it made for its port."""
+        """Path of the token that the server generated for its port; empty without one."""
 
     def log(self) -> str:
-        """What it has written to stderr so far."""
+        """Returns the server's stderr so far."""
         return self._log.read_text()
 
     def kill(self) -> None:
-        """As a crash would end it."""
+        """Kills the server, like a crash."""
         self.process.kill()
         self.process.wait(timeout=30)
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """Inside, its processes are there and answer nothing."""
+        """Stops the server's processes within the block, so that they answer nothing."""
         self.process.send_signal(signal.SIGSTOP)
-        # Its threads stop one after the other, on a busy machine over 0.2 s; the kernel reports the last.
+        # The threads stop one after the other, on a busy machine over 0.2 s. The kernel reports the last thread's stop.
         os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
         stopped = [self.process.pid, *descendants(self.process.pid)]
         for pid in stopped[1:]:

@@ -1,4 +1,4 @@
-"""Programs of test_shared_memory.py."""
+"""Programs for test_shared_memory.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from habana_frameworks.tensorflow import load_habana_module
 
 
 def copy() -> None:
-    """Prints a digest of what comes back, and whether this process shares memory with another one."""
+    """Prints a digest of data copied to the device and back, and whether this process shares memory with another
+    process.
+    """
     load_habana_module()
     generator = np.random.default_rng(3)
     digest = hashlib.sha256()

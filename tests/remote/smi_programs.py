@@ -1,4 +1,4 @@
-"""The program of test_smi.py."""
+"""Program for test_smi.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow import load_habana_module
 
 
 def compute_until_told() -> None:
-    """Writes 64 MiB of device memory, launches until its input ends."""
+    """Writes 64 MiB of device memory, and launches until its input ends."""
     load_habana_module()
     with tf.device("HPU:0"):
         block = tf.Variable(tf.ones([4096, 4096]))

@@ -1,4 +1,4 @@
-"""Who may use a device server: tokens, TLS, and what is refused and logged."""
+"""Access to device servers: tokens, TLS, rejections and their log."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ TOKEN = "0123456789abcdef"
 
 
 def acquire(backend: str, environment: dict[str, str] | None = None) -> str:
-    """What a program that acquires the device says."""
+    """Returns the output of a program that acquires the device."""
     return run_with_tensorflow(
         call_to(device_programs.acquire), {"HPU_BACKEND": backend, **(environment or {})}
     ).stdout.strip()
 
 
 def refusals(backend: str, environments: list[dict[str, str]]) -> list[str]:
-    """Why programs with these settings cannot have the device."""
+    """Returns the errors of programs with these settings."""
     done = run_with_tensorflow(call_to(programs.try_environments, environments), {"HPU_BACKEND": backend})
     return [str(refusal) for refusal in json.loads(done.stdout)]
 
@@ -58,7 +58,7 @@ def test_a_client_needs_the_token(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         assert TOKEN[:-1] not in server.log()
         assert acquire(server.backend, {"HPU_SERVER_TOKEN": TOKEN}) == "acquired 0"
         assert acquire(server.backend, {"HPU_SERVER_TOKEN_FILE": token_file}) == "acquired 0"
-        # Clients in Python.
+        # The Python client.
         with pytest.raises(monitor.UnavailableError, match="set HPU_SERVER_TOKEN"):
             monitor.read(server.backend)
         monkeypatch.setenv("HPU_SERVER_TOKEN_FILE", token_file)
@@ -88,7 +88,7 @@ def test_wrong_settings_are_named(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
     found = refusals("grpc://192.0.2.1:1", [environment for environment, _ in cases])
     for (_, reason), refusal in zip(cases, found):
         assert reason in refusal
-    # Clients in Python.
+    # The Python client.
     monkeypatch.setenv("HPU_SERVER_TOKEN_FILE", open_file)
     with pytest.raises(ValueError, match="is accessible to other users"):
         device_channel.open_channel("grpc://127.0.0.1:1")
@@ -166,15 +166,15 @@ def test_both_sides_check_certificates(
         for refusal in unknown:
             assert refusal.startswith(f"cannot connect to the device server at {server.backend}"), refusal
             assert "HPU_SERVER_CERT and HPU_SERVER_KEY satisfy its --tls-client-ca" in refusal
-        # The clients may be told before the log is.
+        # Clients may receive the error before the log is written.
         wait_until(lambda: server.log().count("TLS handshake of ipv4:127.0.0.1:") >= 2)
-        # Older gRPC (Ubuntu 22.04) does not say why.
+        # Older gRPC (Ubuntu 22.04) does not report the reason.
         untold = "(failed to connect to all addresses)" in strange
         assert untold or "CERTIFICATE_VERIFY_FAILED" in strange.upper().replace(" ", "_")
         assert "HPU_SERVER_CA" in strange
         (clear,) = refusals(server.backend.replace("grpcs:", "grpc:"), [{}])
         assert clear
-        # Clients in Python.
+        # The Python client.
         with pytest.raises(monitor.UnavailableError, match="HPU_SERVER_CA verifies its certificate"):
             monitor.read(server.backend)
         for name, value in good.items():
@@ -203,14 +203,14 @@ def test_a_forked_child_does_not_keep_the_module_over_tls(
     tls = ["--tls-cert", str(ours.certificate), "--tls-key", str(ours.key)]
     with Server(tmp_path, "--listen", "127.0.0.1:0", *tls, environment={"LOG_LEVEL_BACKEND": "2"}) as server:
         environment = {"HPU_BACKEND": server.backend, "HPU_SERVER_TOKEN_FILE": server.token_file, **credentials(ours)}
-        # Its child outlives it.
+        # The client's child outlives it.
         command = [WARM_PYTHON, "-c", call_to(programs.leave_a_child)]
         with start(command, environment, stdout=subprocess.PIPE, text=True) as program:
             assert program.stdout is not None
             child = int(program.stdout.readline())
         try:
             wait_until(lambda: "module 0 is free again" in server.log())
-            os.kill(child, 0)  # is still there
+            os.kill(child, 0)  # the child still exists
             assert "was silent" not in server.log()
         finally:
             os.kill(child, signal.SIGKILL)
@@ -244,7 +244,7 @@ def test_a_port_has_a_token(tmp_path: pathlib.Path) -> None:
             assert "set HPU_SERVER_TOKEN" in refusals(server.backend, [{}])[0]
             assert acquire(server.backend, {"HPU_SERVER_TOKEN_FILE": server.token_file}) == "acquired 0"
             tokens.append(pathlib.Path(server.token_file).read_text())
-    assert tokens[0] == tokens[1]  # clients go on with the next server
+    assert tokens[0] == tokens[1]  # clients can use the next server
     assert len(tokens[0]) >= 32
     done = run_with_tensorflow(call_to(programs.start_servers, ["127.0.0.1:0"]))
     assert "--token-file or --tls-client-ca" in done.stdout

@@ -1,4 +1,4 @@
-"""Programs are compiled in processes of their own, which may end at any time without harm to server and clients."""
+"""Compile workers: separate processes whose crashes affect neither server nor clients."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ARGUMENTS = ("--backend", "null", "--modules", "2", "--allow-faults", "--compile
 
 
 def state_and_parent(pid: int) -> tuple[str, int]:
-    """As the kernel writes them; of a process that is no more, "X" and 0."""
+    """Returns state and parent of a process from /proc; "X" and 0 if it does not exist."""
     try:
         state, parent = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
     except OSError:
@@ -36,18 +36,18 @@ def children(parents: set[int]) -> set[int]:
 
 
 def workers(server: Server) -> set[int]:
-    """Compile workers: children of a session's fork server, which is a session process's child."""
+    """Returns the compile workers: children of a session's fork server, which is a child of the session process."""
     sessions = children(children({server.process.pid}))
     return children(children(sessions))
 
 
 def is_running(pid: int) -> bool:
-    # Zombies without a parent stay where nobody collects them.
+    # Orphaned zombies remain if no process reaps them.
     return state_and_parent(pid)[0] not in "ZX"
 
 
 def compile_program(session: Session, handle: int) -> Any:
-    """The code and the error, as make_recipe() gives them."""
+    """Compiles a program, and returns code and error like make_recipe()."""
     return make_recipe(session, handle, SOURCE, len(PROGRAM), PROGRAM)
 
 
@@ -61,7 +61,7 @@ def session_with(client: Client, *faults: str) -> Iterator[Session]:
 
 
 def start_hanging(server: Server, session: Session) -> Stream:
-    """A call that a worker works on without end."""
+    """Starts a call on which a worker hangs."""
     hanging = "injected fault: compiler_hang"
     before = server.log().count(hanging)
     call = session.client.recipe()
@@ -75,7 +75,7 @@ def start_hanging(server: Server, session: Session) -> Stream:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     directory: pathlib.Path = tmp_path_factory.mktemp("server")
-    # The log tells how calls end.
+    # The log records how calls end.
     with Server(directory, *ARGUMENTS, environment={"LOG_LEVEL_BACKEND": "2"}) as made:
         yield made
 
@@ -105,7 +105,7 @@ def test_a_program_that_crashes_the_compiler_fails_alone(server: Server, client:
 def test_workers_may_be_killed(server: Server, client: Client) -> None:
     with session_with(client, "compiler_hang@3") as session:
         assert compile_program(session, 1) == (None, "")
-        # An idle worker is replaced, and the client does not notice.
+        # The server replaces a killed idle worker without an effect on the client.
         before = workers(server)
         assert len(before) == 1
         for pid in before:
@@ -149,7 +149,7 @@ def test_nobody_compiles_for_a_client_that_is_gone(server: Server, client: Clien
     call = start_hanging(server, session)
     busy = workers(server)
     call.cancel()
-    # And not for lack of time.
+    # The cause must be the disconnection, not the time limit.
     wait_until(lambda: "MakeRecipe ended: CANCELLED: the client disconnected" in server.log())
     wait_until(lambda: not busy & workers(server))
     session.end()

@@ -1,4 +1,4 @@
-"""What programs see when the server dies, modules are held, clients die, or the server refuses."""
+"""Errors of programs if the server dies, modules are held, clients die, or the server rejects a request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNAVAILABLE = "14"
 
 
 def start_client(program: str, backend: str) -> subprocess.Popen[bytes]:
-    """A client of a server that goes on while the test does other things; it says by its output how far it is."""
+    """Starts a client that runs concurrently with the test and reports its progress as output."""
     command = [WARM_PYTHON, "-c", program]
     return start(command, {"HPU_BACKEND": backend}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
@@ -73,7 +73,7 @@ def test_a_dead_server_is_named_and_the_next_one_can_be_used(tmp_path: pathlib.P
         server.kill()
         killed = time.monotonic()
         output, _ = client.communicate(timeout=30)
-        assert time.monotonic() - killed < 20  # 10 for the error, the rest for the process to end
+        assert time.monotonic() - killed < 20  # 10 s until the error, and time for the process to end
         assert client.returncode == 0, output
         assert f"the device server at {server.backend} is unreachable" in output
     with Server(tmp_path) as server:
@@ -95,7 +95,7 @@ def test_a_server_that_hangs_keeps_nobody_from_starting(tmp_path: pathlib.Path) 
     with Server(tmp_path) as server:
         with server.stopped():
             done = run_with_tensorflow(call_to(programs.load), {"HPU_BACKEND": server.backend}, check=False)
-        assert f"device server at {server.backend}: it accepted the connection" in done.stderr
+        assert f"device server at {server.backend}: the server accepted the connection" in done.stderr
 
 
 def test_without_a_server_loading_says_how_to_start_one(tmp_path: pathlib.Path) -> None:

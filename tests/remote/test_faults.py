@@ -1,4 +1,4 @@
-"""`hpu serve --faults FILE`: what programs see of each fault, the same each time, and what is wrong with files."""
+"""`hpu serve --faults FILE`: deterministic effects of each fault on programs, and invalid files."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def value(lines: list[str], name: str) -> str:
     return next(line.partition(": ")[2] for line in lines if line.startswith(f"{name}: "))
 
 
-# In the order of the sessions that meet them: rule, error and a part of its text, which of six steps fail.
+# By session: rule, error class, part of the error's text, failing steps of six.
 ERRORS = [
     ({"kind": "launch", "at": 3}, "InternalError", "launch of ", [3]),
     ({"kind": "out_of_memory", "at": 2}, "ResourceExhaustedError", "out of device memory", [2]),
     ({"kind": "copy", "at": 3}, "InternalError", "copy@3", None),
     ({"kind": "lost", "at": 5}, "AbortedError", "the HPU is lost", None),
     ({"kind": "drop", "at": 2}, "UnavailableError", "is unreachable or ended the session", None),
-    ({"kind": "drop", "at": 8}, "UnavailableError", "is unreachable or ended the session", None),  # while compiling
+    ({"kind": "drop", "at": 8}, "UnavailableError", "is unreachable or ended the session", None),  # during compilation
     ({"kind": "silence", "from": 1}, "UnavailableError", "is unreachable or ended the session", None),
 ]
 
@@ -47,11 +47,11 @@ def test_each_error_is_the_cards(tmp_path: pathlib.Path) -> None:
     path = schedule(tmp_path, faults=[*rules, {"kind": "busy", "from": len(ERRORS) + 1}])
     with Server(tmp_path, "--faults", str(path)) as server:
         for rule, error, text, steps in ERRORS:
-            # The server's silence is noticed after the lease.
+            # Clients detect a silent server after the lease.
             lines = train(server.backend, steps=6 if rule["kind"] != "silence" else 10**9)
             assert lines[0].startswith(error), lines
             assert any(text in line for line in lines), lines
-            if steps:  # later work goes on
+            if steps:  # later work succeeds
                 assert value(lines, "failed") == str(steps)
         lines = train(server.backend, steps=1)
         assert lines[0].startswith("UnavailableError"), lines

@@ -1,4 +1,4 @@
-"""The front process: claims, reports, signatures, shared memory, and what hostile session processes can do to it."""
+"""Front process: claims, reports, signatures, shared memory, and hostile session processes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def spec(tmp_path: pathlib.Path) -> Iterator[str]:
 
 
 def open_files() -> int:
-    gc.collect()  # of earlier tests
+    gc.collect()  # frees objects of earlier tests
     return len(list(pathlib.Path("/proc/self/fd").iterdir()))
 
 
@@ -52,7 +52,7 @@ def children(pid: int) -> list[int]:
 
 
 def fork_server() -> int:
-    """The fork server of this process's front."""
+    """Returns the process id of this process's fork server."""
     (pid,) = (
         pid
         for task in pathlib.Path("/proc/self/task").iterdir()
@@ -70,7 +70,7 @@ def test_modules_are_claimed_and_freed(spec: str) -> None:
         held = "module 0: pid 4711 (python train.py); module 1: pid 4711 (python train.py)"
         assert held in refused.status.message.decode()
         second.close()
-        claimed = third.claim()  # waits for the second one's end, if necessary
+        claimed = third.claim()  # waits for the second client's end if necessary
         assert (claimed.claimed.module_id, claimed.claimed.session_number) == (1, 3)
         assert len(claimed.claimed.session) == 16
         assert first.ask(release=pb.Release()).status.code == Code.OK
@@ -134,7 +134,7 @@ def test_a_port_needs_a_token_and_hides_command_lines(tmp_path: pathlib.Path) ->
 def describe_with(
     reporter: Client, asker: Client, report: device_pb2.Module | None = None
 ) -> device_pb2.DescribeResponse:
-    """What the asker learns while the other client's session reports."""
+    """Returns the asker's DescribeResponse while another client's session answers with `report`."""
     number = asker.send(describe=pb.Describe())
     asked, _ = reporter.read()
     assert asked.HasField("report")
@@ -169,7 +169,7 @@ def test_a_session_reports_its_memory_and_nothing_else(tmp_path: pathlib.Path) -
         assert (held.holder.pid, held.holder.command) == (4711, b"python train.py")
         assert (held.memory_bytes, held.memory_used_bytes, held.counters.launches) == (5 * MIB, 3, 9)
         assert (free.id, free.held, free.memory_bytes) == (1, False, 8 * MIB)
-        # Without an answer it is shown as it was.
+        # Without an answer, the last report is used.
         for _ in range(3):
             held = asker.describe().modules[0]
             assert (held.memory_used_bytes, held.counters.launches) == (3, 9)
@@ -201,7 +201,7 @@ def test_recipes_are_signed(tmp_path: pathlib.Path) -> None:
 
 
 def fetch(directory: pathlib.Path, name: bytes) -> bytes | None:
-    """The content of a session's shared memory; None if the server refuses."""
+    """Fetches the content of a session's shared memory; None if the server rejects the request."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(30)
         connection.connect(str(directory / "server.memory"))
@@ -249,9 +249,9 @@ def test_memory_that_could_harm_is_not_taken(tmp_path: pathlib.Path, size: int, 
     [
         b"\xff\xff\xff",
         bytes((1 << 16) + 1),
-        pb.ToFront().SerializeToString() + b"\x08\x01",  # of no kind
+        pb.ToFront().SerializeToString() + b"\x08\x01",  # unknown kind
         pb.ToFront(report=b"\xff").SerializeToString(),
-        pb.ToFront(share=pb.Share(bytes=1)).SerializeToString(),  # without its file
+        pb.ToFront(share=pb.Share(bytes=1)).SerializeToString(),  # without the required file
         pb.ToFront(join_group=pb.JoinGroup(id=b"id", size=1)).SerializeToString(),
     ],
     ids=["garbage", "large", "no kind", "report", "no memory", "no segment"],
@@ -277,7 +277,7 @@ def test_files_that_do_not_belong_end_the_process(spec: str) -> None:
 def test_a_process_that_only_writes_is_ended(spec: str, kind: dict[str, object]) -> None:
     with session(spec) as hostile, session(spec) as other:
         hostile.write(Order.FLOOD, pb.ToFront(number=1, **kind).SerializeToString())
-        assert other.ask(authorize=pb.Authorize()).status.code == Code.OK  # is served meanwhile
+        assert other.ask(authorize=pb.Authorize()).status.code == Code.OK  # other clients are served in the meantime
         assert hostile.is_ended()
         wait_until(lambda: not other.describe().modules[0].held)
 
@@ -405,7 +405,7 @@ def test_more_clients_than_slots_wait_their_turn(tmp_path: pathlib.Path) -> None
             first.pop().close()
             late.socket.settimeout(30)
             assert late.read()[0].number == number
-        # A module makes room too.
+        # A claim frees a slot, too.
         assert first[0].claim().status.code == Code.OK
         for client in first:
             client.close()

@@ -1,4 +1,4 @@
-"""Communicators among the sessions of a server: how ranks find each other and learn that one has gone."""
+"""Communicators among the sessions of a server: rendezvous of ranks, and errors after the loss of a rank."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def spec(tmp_path: pathlib.Path) -> Iterator[str]:
 
 
 def join(client: Client, rank: int, size: int, identity: bytes = IDENTITY) -> int:
-    """Sends the rank's segment."""
+    """Joins a communicator with the rank's segment."""
     return client.send_file(64, b"segment of %d" % rank, join_group=pb.JoinGroup(id=identity, rank=rank, size=size))
 
 
@@ -52,10 +52,10 @@ def form(*clients: Client) -> None:
 def test_all_ranks_get_the_segment_of_the_first(spec: str) -> None:
     with session(spec) as one, session(spec) as two, session(spec) as three:
         form(one, two, three)
-        leave(one, 1)  # no rank of this session
+        leave(one, 1)  # the session does not have this rank
         leave(two, 1, b"rank 1 of 3 has aborted")
         assert ended(one) == ended(three) == "rank 1 of 3 has aborted"
-        leave(one, 0)  # ended already
+        leave(one, 0)  # has already ended
         form(three, one)
         leave(three, 0)
         assert ended(one) == "rank 0 of 2 left the communicator"
@@ -88,7 +88,7 @@ def test_ranks_that_wait_learn_which_one_has_gone(spec: str) -> None:
 
 
 def wait_for_another(client: Client, rank: int, size: int = 3) -> None:
-    """Returns when the front process knows that the rank waits."""
+    """Joins, and returns when the front process has registered the rank."""
     join(client, rank, size)
     assert client.authorize() is Code.OK
 

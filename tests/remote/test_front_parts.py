@@ -1,4 +1,4 @@
-"""Parts of the front process by themselves: signatures, the log of refusals, faults, access."""
+"""Parts of the front process in isolation: signatures, log of refusals, faults, access."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_keys_differ_and_have_ids() -> None:
     digest, ours, theirs = bytes(32), RecipeSeal(KEY), RecipeSeal(b"K" * 32)
     with pytest.raises(StatusError):
         ours.check(digest, theirs.seal(digest))
-    assert RecipeSeal(b"").key_id != RecipeSeal(b"").key_id  # random
+    assert RecipeSeal(b"").key_id != RecipeSeal(b"").key_id  # random keys
     assert ours.key_id != theirs.key_id
     assert len(ours.key_id) == 16
 
@@ -52,7 +52,7 @@ def test_many_refusals_are_counted() -> None:
     for _ in range(7):
         assert log.line("refused") == ""
     now += 10
-    assert log.line("refused") == "refused (7 refusals before it were not logged)"
+    assert log.line("refused") == "refused (7 earlier refusals were not logged)"
     assert log.line("refused") == "refused"
 
 
@@ -67,10 +67,10 @@ def test_the_output_of_sessions_is_limited() -> None:
     now, line = 0.0, b"%063d\n"
     limit = OutputLimit(lambda: now)
     assert limit.take(line % 1) == line % 1
-    assert limit.take(line % 2 * 1024) == line % 2 * 1023  # whole lines alone
+    assert limit.take(line % 2 * 1024) == line % 2 * 1023  # only whole lines
     assert limit.take(b"short\n") == b""
     now += 10
-    assert limit.take(line % 3) == b"(70 bytes of the sessions' output before this were not logged)\n" + line % 3
+    assert limit.take(line % 3) == b"(70 earlier bytes of the sessions' output were not logged)\n" + line % 3
     assert limit.take(line % 4) == line % 4
 
 
@@ -99,7 +99,7 @@ def test_the_output_of_children_arrives_until_the_last_has_ended(tmp_path: pathl
 
 
 def failures(*entries: str, count: int = 6) -> list[int]:
-    """Numbers of the acquisitions that fail."""
+    """Returns the numbers of the failing acquisitions."""
     faults, failed = BusyFaults(entries), []
     for number in range(1, count + 1):
         try:

@@ -1,4 +1,4 @@
-"""TLS in the front process: certificates, and bytes that it relays between clients and session processes."""
+"""TLS in the front process: certificates, and relayed data between clients and session processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def settings(server: Certificate, client: Certificate | None = None) -> Tls:
 
 
 def context(server: Certificate, client: Certificate | None = None) -> ssl.SSLContext:
-    """A client's."""
+    """Returns a client's TLS context."""
     made = ssl.create_default_context(cafile=str(server.certificate))
     made.set_alpn_protocols(["h2"])
     if client is not None:
@@ -73,7 +73,7 @@ def test_large_data_cross_it_whole(spec: str, known: dict[str, Certificate]) -> 
 
 
 def test_a_client_that_does_not_read_stops_its_session(spec: str, known: dict[str, Certificate]) -> None:
-    """It would otherwise fill the memory of the front process."""
+    """Without flow control, the data would fill the front process's memory."""
     with Client(spec, context(known["server"])) as client:
         client.socket.settimeout(2)
         with pytest.raises(socket.timeout):
@@ -108,7 +108,7 @@ def test_certificates_of_clients_are_checked(
     ours, friend, stranger = known["server"], known["client"], known["stranger"]
     with front(tmp_path, address="127.0.0.1:0", tls=settings(ours, friend)) as running:
         with Client(running.spec, context(ours, friend)) as client:
-            assert client.authorize() is Code.OK  # without a token
+            assert client.authorize() is Code.OK  # no token
         for refused in (None, stranger):
             refusal = pytest.raises((ssl.SSLError, ConnectionError, EOFError))
             with refusal, Client(running.spec, context(ours, refused)) as client:

@@ -1,4 +1,4 @@
-"""How much of a server one client may have."""
+"""Limits of a client's resources on a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.remote.servers import Server
 from tests.remote.test_protocol import Client, Session
 
 MIB = 1 << 20
-# xla.HloModuleProto, of which Python has no messages: no parameters, and an empty tuple as the result.
+# xla.HloModuleProto without Python messages: no parameters, and an empty tuple as result.
 PROGRAM = b"\x22\x04\x12\x02\x10\x0d"
 LIMITS = ["--max-memory-mb", "4", "--max-recipes", "2", "--max-recipe-mb", "1", "--max-in-flight-mb", "2"]
 
@@ -28,7 +28,7 @@ def client(tmp_path: pathlib.Path) -> Iterator[Client]:
 
 
 def make_recipe(session: Session, handle: int, source: Any, size: int, *chunks: bytes) -> Any:
-    """The call's code and error; the code is None if it went well."""
+    """Runs MakeRecipe. Returns the call's code and error; the code is None on success."""
     header = pb.MakeRecipeHeader(session=session.acquired.session, recipe=handle, source=source, bytes=size)
     call = session.client.recipe()
     call.write(pb.MakeRecipeRequest(header=header))
@@ -56,7 +56,7 @@ def test_what_is_beyond_the_limits_is_refused_before_it_comes(client: Client) ->
     code, error = make_recipe(session, 3, program, len(PROGRAM), PROGRAM)
     assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert "2 recipe handles" in error
-    # What is given back makes room.
+    # Forgetting a recipe frees its share of the limit.
     session.hold.ask(pb.HoldRequest(forget_recipes=[pb.Forget(handle=1)]))
     assert make_recipe(session, 3, program, len(PROGRAM), PROGRAM) == (None, "")
     session.end()

@@ -1,4 +1,4 @@
-"""The service itself, spoken to by a client that may break its rules."""
+"""The service's protocol, used by a client that may violate its rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_SECONDS = 120
 
 
 class Stream:
-    """One call of the service: messages are written and read one by one."""
+    """One call of the service, with single messages."""
 
     def __init__(self, channel: grpc.Channel, method: str, response: Any) -> None:
         call = channel.stream_stream(
@@ -44,7 +44,7 @@ class Stream:
         return next(self._call)
 
     def refusal(self, *messages: Any) -> tuple[grpc.StatusCode, str]:
-        """The error with which the server ends the call on these messages."""
+        """Sends the messages, and returns the error with which the server ends the call."""
         for message in messages:
             self._requests.put(message)
         with pytest.raises(grpc.RpcError):
@@ -57,13 +57,13 @@ class Stream:
         assert list(self._call) == []
 
     def cancel(self) -> None:
-        """As if the client had died."""
+        """Cancels the call, like a client's death."""
         self._call.cancel()
         self._requests.put(None)
 
 
 class Hold(Stream):
-    """A session's call, which gives signs of life as the library does: a test may take longer than the lease."""
+    """A session's call, which sends heartbeats like the library, because a test may take longer than the lease."""
 
     def __init__(self, channel: grpc.Channel) -> None:
         super().__init__(channel, "Hold", pb.HoldResponse)
@@ -75,7 +75,7 @@ class Hold(Stream):
         self._send(message)
 
     def _send(self, message: Any) -> int:
-        """The number of the message; the server answers each, one after another."""
+        """Sends a message and returns its number. The server answers messages in order."""
         with self._lock:
             self._requests.put(message)
             self._written += 1
@@ -129,7 +129,7 @@ class Client:
 
 
 class Session:
-    """An acquired module and a compute stream on it, on a connection of their own to the server of `client`."""
+    """An acquired module with a compute stream, on its own connection to the server of `client`."""
 
     def __init__(self, client: Client, memory_bytes: int = MEMORY, **fields: Any) -> None:
         self.client = Client(client.backend)
@@ -140,7 +140,7 @@ class Session:
         self.run.write(pb.RunRequest(open=open_stream))
 
     def status(self, **command: Any) -> Any:
-        """The stream's status after one command."""
+        """Returns the stream's status after one command."""
         request = pb.RunRequest(commands=[pb.Command(**command), pb.Command(report=pb.Report())])
         return self.run.ask(request).progress.status
 
@@ -274,12 +274,12 @@ def test_calls_need_a_session(client: Client) -> None:
 
 def test_the_end_of_a_session_ends_its_calls(client: Client) -> None:
     session = Session(client)
-    # Waits for a mark that nobody records.
+    # Waits for a mark that is never recorded.
     session.run.write(pb.RunRequest(commands=[pb.Command(wait=pb.Wait(mark=99))]))
     session.hold.end()
-    # NOT_FOUND if the session had ended before the call's message came.
+    # NOT_FOUND if the session had ended before the call's message arrived.
     assert session.run.refusal()[0] in (grpc.StatusCode.CANCELLED, grpc.StatusCode.NOT_FOUND)
-    # The module is free once the session's memory is gone, which is just after its calls ended.
+    # The module is free once the session's memory is released, shortly after its calls have ended.
     wait_until(lambda: not any(module.held for module in client.describe().modules), "the module is still held")
 
 
@@ -300,7 +300,7 @@ def test_programs_run_no_functions_of_the_server(session: Session) -> None:
     def field(tag: bytes, data: bytes) -> bytes:
         return tag + bytes([len(data)]) + data
 
-    # xla.HloModuleProto, of which Python has no messages.
+    # Serialised xla.HloModuleProto, for which Python has no messages.
     opcode, target = field(b"\x12", b"custom-call"), field(b"\xe2\x01", b"system")
     instruction = field(b"\x12", opcode + target)
     program = field(b"\x1a", instruction)  # a computation

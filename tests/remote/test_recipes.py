@@ -1,4 +1,4 @@
-"""Recipes that clients keep: a server takes its own, and no others."""
+"""Recipes that clients store: a server accepts only recipes that it signed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PAYLOAD_SIZE = slice(32, 40)
 
 
 def run_client(server: Server, cache: pathlib.Path) -> Any:
-    """What a client that trains found, and what it said on the way."""
+    """Runs a client that trains, and returns its counters and messages."""
     return run_training(cache, {"HPU_BACKEND": server.backend})
 
 
 def forge(entry: pathlib.Path, position: float) -> None:
-    """Changes a byte of the recipe (`position` of 1: its last one) and makes the entry's checksum fit."""
+    """Changes a byte of the recipe (`position` 1: the last byte), and corrects the entry's checksum."""
     data = bytearray(entry.read_bytes()[:-CHECKSUM_BYTES])
     size = int.from_bytes(data[PAYLOAD_SIZE], "little")
     data[len(data) - size + int(position * (size - 1))] ^= 1

@@ -1,4 +1,4 @@
-"""`hpu serve` and device_server: what they print, refuse and log. Their session processes obey the tests."""
+"""`hpu serve` and device_server: output, errors and log, with fake session processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.processes import ROOT
 
 
 class Command:
-    """A running `hpu serve`, its first line and its log."""
+    """A running `hpu serve`, with its first line of output and its log."""
 
     def __init__(self, directory: pathlib.Path, *arguments: str, **environment: str) -> None:
         listen = [] if "--listen" in arguments else ["--listen", f"unix:{directory / 'server'}"]
@@ -82,7 +82,7 @@ def test_a_port_has_a_token_of_the_users(tmp_path: pathlib.Path) -> None:
 def test_the_log_goes_to_stderr(tmp_path: pathlib.Path) -> None:
     for level, logged in (("2", True), ("3", False)):
         with Command(tmp_path, "--modules", "1", LOG_LEVEL_BACKEND=level) as command:
-            for _ in range(2):  # the second one waits for the first one's end
+            for _ in range(2):  # the second iteration waits for the first server's end
                 with session(f"grpc+unix:{tmp_path / 'server'}"):
                     pass
             assert (" I BACKEND: module 0 goes to pid 4711\n" in command.log()) == logged
@@ -95,7 +95,7 @@ def test_its_sessions_end_with_it(tmp_path: pathlib.Path) -> None:
         assert client.is_ended()
         command.process.wait()
         command.process.returncode = 0
-        # The socket that is left gives way to the next server's.
+        # The next server replaces the left-over socket.
         with Command(tmp_path), session(f"grpc+unix:{tmp_path / 'server'}"):
             pass
 
@@ -116,7 +116,7 @@ def test_numbers_are_checked(arguments: list[str], text: str, capsys: pytest.Cap
 
 @pytest.fixture
 def address(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """For a server in this process."""
+    """Address for a server in this process."""
     monkeypatch.setattr(device_server, "_fork_server_command", fronts.command)
     yield f"unix:{tmp_path / 'server'}"
     device_server.stop()

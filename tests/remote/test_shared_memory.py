@@ -1,4 +1,4 @@
-"""Copies on one machine go through memory that the session shares: the same bytes as over the socket, nothing left."""
+"""Copies through shared memory: equal to copies over the socket, and without leftovers."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def test_a_port_has_none(tmp_path: pathlib.Path) -> None:
 
 
 def shared_files(pid: int) -> list[str]:
-    """Open files and mappings of shared memory of a process."""
+    """Returns a process's open files and mappings of shared memory."""
     process = pathlib.Path("/proc", str(pid))
     names = process.joinpath("maps").read_text().splitlines()
     for file in process.joinpath("fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+        with contextlib.suppress(FileNotFoundError):  # closed in the meantime
             names.append(str(file.readlink()))
     return [name for name in names if "memfd:hpu" in name]
 
@@ -99,7 +99,7 @@ def client(directory: pathlib.Path) -> Iterator[Client]:
 
 
 def fetch(directory: pathlib.Path, token: bytes) -> int | None:
-    """The file of the session's shared memory, or None if the server gives none."""
+    """Returns the descriptor of a session's shared memory; None if the server sends none."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(directory / "server.memory"))
         connection.sendall(token)

@@ -1,4 +1,4 @@
-"""`hpu smi`, on a device server and on emulators in processes of their own."""
+"""`hpu smi` on a device server and on emulators in other processes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 class Busy:
-    """A process that computes on a module all the time."""
+    """A process that computes continuously on a module."""
 
     def __init__(self, backend: str, **variables: str) -> None:
         command, environment = (
@@ -98,16 +98,16 @@ def test_a_module_that_a_process_emulates(tmp_path: pathlib.Path) -> None:
     assert held["holder"]["pid"] == busy.pid
     assert held["memory_total"] == 500 << 20
     assert 64 << 20 <= held["memory_used"] <= 500 << 20
-    assert held["utilization"] is None  # only the process itself knows
+    assert held["utilization"] is None  # only the holding process has these counters
     assert free["holder"] is None
     (_, pid, used, utilization), other = rows(query)
     assert (pid, utilization) == (str(busy.pid), "N/A")
-    assert held["memory_used"] >> 20 <= int(used) <= 500  # it may have grown in between
+    assert held["memory_used"] >> 20 <= int(used) <= 500  # the memory may have grown in between
     assert other == ["1", "N/A", "0", "0"]
     assert [module["holder"] for module in json.loads(smi("--json", settings=settings))["modules"]] == [None, None]
 
 
-# As launch scripts use them: the one counts lines, the other looks modules up.
+# The queries of launch scripts: one counts lines, the other looks up modules.
 def test_the_queries_of_launch_scripts(server: Server) -> None:
     lines = smi("-Q", "bus_id", "--format=csv", backend=server.backend).splitlines()
     assert lines == ["bus_id", "ffff:00:00.0", "ffff:01:00.0"]

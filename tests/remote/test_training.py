@@ -1,4 +1,4 @@
-"""Training through a device server: the emulator's numbers, bit for bit."""
+"""Training through a device server: results equal the emulator's bit for bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of test_training.py."""
+"""Programs for test_training.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.digits import load_digits
 
 
 def train(backend: str) -> None:
-    """Prints every loss and the weights at the end, exactly."""
+    """Prints every loss and the final weights exactly."""
     load_habana_module()
     tf.keras.utils.set_random_seed(7)
     digits = load_digits()
@@ -37,7 +37,7 @@ def train(backend: str) -> None:
 
 
 def cached_recipe() -> None:
-    """Prints a number, and how many recipes were compiled."""
+    """Prints a result, and the number of compiled recipes."""
     load_habana_module()
 
     @tf.function

@@ -1,12 +1,12 @@
-"""Clients attack a device server while an honest one trains: the attack affects the attackers alone.
+"""Attacks a device server while an honest client trains. The attacks may affect only the attackers.
 
     python -m tests.soak.attack_server --minutes 30 --clients 4 --seed 1
 
-Attackers send mutated and targeted programs, random messages and forged recipes; they leave answers unread,
-connections silent and collectives half way, and are killed by SIGKILL at random moments. Works in rounds. After each,
-all attackers are killed, and the server must have what it had before the first: processes, descriptors, shared memory,
-held modules. Exit code 1: the server ended, the training computed something else, a canary of one client came back to
-another, or something was left behind.
+Attackers send mutated and targeted programs, random messages and forged recipes. They leave answers unread, connections
+silent and collectives unfinished, and are killed by SIGKILL at random moments. After each round all attackers are
+killed, and the server's processes, descriptors, shared memory and held modules must equal those before the first round.
+Exit code 1: the server ended, the training's result changed, a client received another client's canary, or a resource
+leaked.
 """
 
 from __future__ import annotations
@@ -49,46 +49,46 @@ _SESSION_CRASH = re.compile(r"process \d+ of the device server ended: (signal \d
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the command line says."""
+    """Command line."""
 
     minutes: float
     clients: int
     seed: int
     round_seconds: float = 60.0
     kept: str = ""
-    """Directory for programs that ended their session; empty: none."""
+    """Directory for programs that ended their session; empty: programs are not stored."""
 
 
 @dataclasses.dataclass
 class Outcome:
-    """What happened, and what is wrong."""
+    """Counters and problems of the campaign."""
 
     seconds: float = 0.0
     rounds: int = 0
     attackers_started: int = 0
     attackers_killed: int = 0
     attackers_failed: int = 0
-    """Ended by themselves: a fault of this program."""
+    """Attackers that ended on their own, which is a bug of this program."""
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
-    """What the attackers did."""
+    """Actions of the attackers, by name."""
     crashes: dict[str, int] = dataclasses.field(default_factory=dict)
-    """Session processes and compile workers that ended by a signal, by the server's log."""
+    """Session processes and compile workers that a signal ended, according to the server's log."""
     trainings: int = 0
-    """Of the honest client, each with the losses of a quiet run."""
+    """Rounds of the honest client with the losses of a quiet run."""
     victim_rounds: int = 0
     min_available_mib: int = 1 << 40
-    """Memory of the machine."""
+    """Minimum of the machine's available memory."""
     front_mib: list[int] = dataclasses.field(default_factory=list)
     """Resident memory of the front process after each round."""
     log_mib: int = 0
     """Size of the server's log."""
     problems: list[str] = dataclasses.field(default_factory=list)
     log_end: str = ""
-    """Of the server's log, if there are problems."""
+    """End of the server's log, if there are problems."""
 
 
 def run(options: Options, directory: pathlib.Path) -> Outcome:
-    """The campaign, against a server of its own whose socket is in `directory`."""
+    """Runs the campaign against a new server, whose socket is in `directory`."""
     outcome = Outcome()
     run_process([WARM_PYTHON, str(_DIRECTORY / "seed_programs.py"), str(directory)], {"HPU_BACKEND": None})
     programs = tuple(path.read_bytes() for path in sorted(directory.glob("*.hlo")))
@@ -110,7 +110,7 @@ def run(options: Options, directory: pathlib.Path) -> Outcome:
 
 
 class _Training:
-    """The honest client."""
+    """The honest client's process."""
 
     def __init__(self, backend: str, rounds: int | None = None) -> None:
         command = [WARM_PYTHON, str(_DIRECTORY / "innocent.py"), *([] if rounds is None else [str(rounds)])]
@@ -122,14 +122,14 @@ class _Training:
         self._text = b""
 
     def lines(self) -> list[str]:
-        """Rounds that have ended since the last call."""
+        """Returns the rounds that have ended since the last call."""
         assert self.process.stdout is not None
         self._text += self.process.stdout.read() or b""
         *lines, self._text = self._text.split(b"\n")
         return [line.decode() for line in lines]
 
     def wait_for_line(self) -> str:
-        """The next round; empty if it does not end in time, or fails."""
+        """Waits for the next round. Returns "" after the time limit or a failure."""
         deadline = time.monotonic() + _TRAINING_SECONDS
         while time.monotonic() < deadline:
             lines = self.lines()
@@ -240,7 +240,7 @@ class _Campaign:
                 outcome.problems.append(f"client {index + 1} did nothing for a round: the server does not answer")
 
     def _watch(self) -> None:
-        """What must hold in the middle of an attack."""
+        """Checks the conditions that must hold during an attack."""
         outcome, problems = self._outcome, self._outcome.problems
         if self._server.process.poll() is not None:
             problems.append(f"the server ended with {self._server.process.returncode}: {self._server.log()[-3000:]}")
@@ -258,7 +258,7 @@ class _Campaign:
         outcome.min_available_mib = min(outcome.min_available_mib, _kibibytes("/proc/meminfo", "MemAvailable") >> 10)
 
     def _check(self, held: set[int], quiet: Footprint) -> None:
-        """What must hold when the attackers have gone."""
+        """Checks the conditions that must hold after the attackers' end."""
         self._watch()
         problems = self._outcome.problems
         if problems:
@@ -312,11 +312,11 @@ def _line(outcome: Outcome) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30, help="default: %(default)s")
-    parser.add_argument("--clients", type=int, default=4, help="that attack (default: %(default)s)")
-    parser.add_argument("--round-seconds", type=float, default=60, help="default: %(default)s")
+    parser.add_argument("--minutes", type=float, default=30, help="duration (default: %(default)s)")
+    parser.add_argument("--clients", type=int, default=4, help="number of attackers (default: %(default)s)")
+    parser.add_argument("--round-seconds", type=float, default=60, help="duration of a round (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", default="", metavar="DIR", help="for programs that ended their session's process")
+    parser.add_argument("--keep", default="", metavar="DIR", help="store programs that ended their session")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     options = Options(arguments.minutes, arguments.clients, arguments.seed, arguments.round_seconds, arguments.keep)

@@ -1,10 +1,10 @@
-"""Processes share a device server and are killed at random moments: no module, memory or stream is lost.
+"""Kills clients of a device server at random moments. No module, memory or stream may leak.
 
     python -m tests.soak.kill_clients --clients 8 --minutes 10 --seed 1
 
-Works in rounds. In each, every module is held by a process that computes and checks what it gets; some are killed and
-others start in their place; at its end all are killed and the server's statistics are taken. In the last round all end
-by themselves. Exit code 1: something was lost, or a process saw an error.
+In each round, every module is held by a process that computes and checks results. Some processes are killed and
+replaced. At the end of a round all are killed, and the server's statistics are checked. In the last round all processes
+end normally. Exit code 1: a resource leaked, or a process saw an error.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from tests.remote.servers import Server
 from tests.soak.kill_clients_programs import compute_and_check
 from tests.support.processes import WARM_PYTHON, call_to, start
 
-# The server's heap settles in the first rounds.
+# Number of rounds until the server's heap size settles.
 _SETTLED_ROUND = 2
 _MOST_GROWTH = 48 << 20
 _READY_SECONDS = 240
-# The server notices a closed connection at once, and a silent client after its lease of 8 s.
+# The server detects a closed connection immediately, and a silent client after its lease of 8 s.
 _FREE_SECONDS = 20
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the command line says."""
+    """Command line."""
 
     clients: int
     minutes: float
@@ -45,12 +45,12 @@ class Options:
 
 @dataclasses.dataclass
 class Outcome:
-    """What happened, and what is wrong."""
+    """Counters and problems of the run."""
 
     started: int = 0
     killed: int = 0
     resident_bytes: list[int] = dataclasses.field(default_factory=list)
-    """Of the server's process after each round, when no module is held."""
+    """Resident memory of the server's process after each round, when no module is held."""
     sessions_opened: int = 0
     sessions_closed: int = 0
     problems: list[str] = dataclasses.field(default_factory=list)
@@ -67,13 +67,13 @@ class _Client:
         self._ready = False
 
     def ready(self) -> bool:
-        """Whether it has computed something right."""
+        """Whether the client has computed a correct result."""
         assert self.process.stdout is not None
         self._ready = self._ready or bool(self.process.stdout.read(1))
         return self._ready
 
     def wait_ready(self) -> str:
-        """What is wrong if it does not get ready."""
+        """Waits for the first result. Returns the problem if none arrives."""
         deadline = time.monotonic() + _READY_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
             if self.ready():
@@ -82,7 +82,7 @@ class _Client:
         return self.end("did not get ready")
 
     def kill(self) -> str:
-        """What is wrong with it, if it had ended before."""
+        """Kills the client. Returns the problem if it had already ended."""
         if self.process.poll() is not None:
             return self.end("ended")
         self.process.kill()
@@ -90,7 +90,7 @@ class _Client:
         return ""
 
     def finish(self) -> str:
-        """Asks it to end; what is wrong with it."""
+        """Requests the client's end, and returns its problem."""
         try:
             self.process.communicate(timeout=_READY_SECONDS)
         except subprocess.TimeoutExpired:
@@ -105,7 +105,7 @@ class _Client:
 
 
 def run(options: Options, directory: pathlib.Path) -> Outcome:
-    """All rounds, against a server of its own whose socket is in `directory`."""
+    """Runs all rounds against a new server, whose socket is in `directory`."""
     outcome = Outcome()
     chance = random.Random(options.seed)
     with Server(directory, "--modules", str(options.clients)) as server:
@@ -132,7 +132,7 @@ def _run_round(server: Server, options: Options, chance: random.Random, outcome:
     while not outcome.problems and time.monotonic() < end:
         time.sleep(chance.uniform(0, 4))
         victim = chance.randrange(len(clients))
-        # Mostly one at work, now and then one that is just starting.
+        # The victim is mostly a working client, and sometimes a starting client.
         if not clients[victim].ready() and chance.random() < 0.7:
             continue
         outcome.problems += filter(None, [clients[victim].kill()])
@@ -144,7 +144,7 @@ def _run_round(server: Server, options: Options, chance: random.Random, outcome:
 
 
 def _run_last(server: Server, options: Options, chance: random.Random, outcome: Outcome) -> None:
-    """Every module works, and is given back in good order."""
+    """Runs a round in which every client releases its module normally."""
     clients = [_start(server, chance, outcome) for _ in range(options.clients)]
     problems = [client.wait_ready() for client in clients]
     problems += [client.finish() for client in clients]
@@ -153,7 +153,7 @@ def _run_last(server: Server, options: Options, chance: random.Random, outcome: 
 
 
 def _take_statistics(server: Server, outcome: Outcome) -> None:
-    """Waits until all modules are free and all sessions counted as ended: they must be soon."""
+    """Waits until all modules are free and all sessions are counted as ended."""
     deadline = time.monotonic() + _FREE_SECONDS
     while True:
         state = monitor.read(server.backend)
@@ -181,9 +181,9 @@ def _line(outcome: Outcome) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--clients", type=int, default=8, help="processes, and modules (default: %(default)s)")
-    parser.add_argument("--minutes", type=float, default=10, help="default: %(default)s")
-    parser.add_argument("--round-seconds", type=float, default=60, help="default: %(default)s")
+    parser.add_argument("--clients", type=int, default=8, help="number of clients and modules (default: %(default)s)")
+    parser.add_argument("--minutes", type=float, default=10, help="duration (default: %(default)s)")
+    parser.add_argument("--round-seconds", type=float, default=60, help="duration of a round (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()

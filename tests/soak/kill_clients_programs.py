@@ -1,4 +1,4 @@
-"""The client of kill_clients.py."""
+"""Client of kill_clients.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow import load_habana_module, statistics
 
 
 def compute_and_check(seed: int) -> None:
-    """Prints "ready" when it has computed something right, and goes on until its input ends."""
+    """Prints "ready" after the first correct result, and continues until its input ends."""
     load_habana_module()
     random = np.random.default_rng(seed)
     ended = threading.Event()

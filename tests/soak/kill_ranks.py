@@ -1,10 +1,10 @@
-"""Ranks are killed at random moments of collective operations: the survivors learn the lost rank within seconds.
+"""Kills ranks at random moments of collective operations. Survivors must get an error that names the lost rank.
 
     python -m tests.soak.kill_ranks --kills 1000 --seed 1
 
-Each job has 2 or 3 ranks, processes that are clients of one device server, and operands of 1 to 512 MiB. One rank is
-killed by SIGKILL. Two bystanders, ranks of another communicator, repeat an operation and check its results. Exit code
-1: a survivor hung, got another error, or lost its session; a bystander saw an error; or something was left behind.
+Each job has 2 or 3 ranks, which are clients of one device server, with operands of 1 to 512 MiB. SIGKILL ends one rank.
+Two bystanders, ranks of another communicator, repeat an operation and check its results. Exit code 1: a survivor hung,
+got another error, or lost its session; a bystander saw an error; or a resource leaked.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _MAX_END_SECONDS = 5.0
 _JOIN_SECONDS = 120.0
 _RECOVERY_SECONDS = 30.0
 _BYSTANDER_BYTES = 4 * MIB
-# Longer than an operation of 512 MiB takes on a busy machine, so that some ranks die between two.
+# Longer than an operation of 512 MiB on a busy machine, so that some ranks die between operations.
 _MAX_MOMENT_SECONDS = 1.0
 _KILLS_BETWEEN_CHECKS = 10
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the command line says."""
+    """Command line."""
 
     kills: int
     seed: int
@@ -49,25 +49,25 @@ class Options:
 
 @dataclasses.dataclass
 class Outcome:
-    """What happened, and what is wrong."""
+    """Counters and problems of the run."""
 
     kills: int = 0
     survivors: int = 0
     ends: dict[str, int] = dataclasses.field(default_factory=dict)
-    """Codes with which the survivors' operations ended."""
+    """Codes with which the survivors' operations ended, with counts."""
     max_seconds: float = 0.0
-    """From a kill to the end of a survivor's operation."""
+    """Maximum time from a kill to the end of a survivor's operation."""
     median_seconds: float = 0.0
     operations: dict[str, int] = dataclasses.field(default_factory=dict)
-    """Kills in each kind of operation."""
+    """Kills by kind of operation."""
     bytes: int = 0
-    """Sum of the operands' sizes."""
+    """Total size of the operands."""
     bystander_operations: int = 0
     problems: list[str] = dataclasses.field(default_factory=list)
 
 
 def run(options: Options, directory: pathlib.Path) -> Outcome:
-    """All kills, on a server of its own whose socket is in `directory`."""
+    """Runs all kills on a new server, whose socket is in `directory`."""
     outcome = Outcome()
     marker = Marker()
     with Server(directory, "--modules", str(_MAX_RANKS + 2), environment=marker.environment) as server:
@@ -126,7 +126,7 @@ class _Campaign:
         return Job(self._server.backend, identity, operation, size // 1024 * 1024, ranks)
 
     def _kill_one(self, job: Job) -> list[str]:
-        """Codes with which the survivors' operations ended."""
+        """Kills a rank of a job. Returns the codes with which the survivors' operations ended."""
         outcome = self._outcome
         progress = context().RawValue("Q", 0)
         ranks = [Rank(job, rank, progress) for rank in range(job.ranks)]
@@ -134,7 +134,7 @@ class _Campaign:
             if not all(rank.report(_JOIN_SECONDS) == "joined" for rank in ranks):
                 outcome.problems.append(f"{job} was not joined; the server's log: {self._server.log()[-2000:]}")
                 return []
-            # At the start of the first operation as often as in the middle of a later one.
+            # The kill hits the start of the first operation as often as a later operation.
             time.sleep(self._chance.random() ** 2 * _MAX_MOMENT_SECONDS)
             lost = self._chance.choice(ranks)
             moment = lost.kill()
@@ -145,7 +145,7 @@ class _Campaign:
                 rank.finish()
 
     def _survived(self, job: Job, rank: Rank, lost: int, moment: float) -> str:
-        """Checks how a survivor's operation ended; the name of the code."""
+        """Checks the end of a survivor's operation, and returns the name of the code."""
         outcome = self._outcome
         outcome.survivors += 1
         end = rank.report(_RECOVERY_SECONDS)
@@ -165,7 +165,7 @@ class _Campaign:
         return _ENDS.get(end.code, str(end.code))
 
     def _check(self, quiet: Footprint) -> None:
-        """Nothing of the jobs is left, and the bystanders go on."""
+        """Checks that the jobs left nothing behind, and that the bystanders continue."""
         problems = self._outcome.problems
         before = [progress.value for progress in self._progress]
         deadline = time.monotonic() + _RECOVERY_SECONDS
@@ -193,8 +193,8 @@ class _Campaign:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=1000, help="default: %(default)s")
-    parser.add_argument("--max-mib", type=int, default=512, help="of an operand (default: %(default)s)")
+    parser.add_argument("--kills", type=int, default=1000, help="number of kills (default: %(default)s)")
+    parser.add_argument("--max-mib", type=int, default=512, help="maximum operand size (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()

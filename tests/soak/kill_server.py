@@ -1,10 +1,10 @@
-"""A device server is killed at random moments of a training with checkpoints: the training says what happened, never
-hangs, and, started again, ends with the weights of one that nobody disturbed.
+"""Kills a device server at random moments of a training with checkpoints.
 
     python -m tests.soak.kill_server --kills 50 --epochs 40 --seed 1
 
-Trains examples/digits_resume.py. Exit code 1: a training hung, failed without naming the server, or ended with other
-weights.
+The training (examples/digits_resume.py) must report the loss and never hang. After restarts, its final weights must
+equal those of an undisturbed training. Exit code 1: a training hung, failed without naming the server, or ended with
+other weights.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from habana_frameworks.tensorflow import monitor
 from tests.remote.servers import Server
 from tests.support.processes import WARM_PYTHON, start
 
-# From the server's death to the end of the process: 10 s for the error, the rest for a machine that is very busy.
+# From the server's death to the process's end: 10 s for the error, and the rest for a busy machine.
 _MOST_SECONDS = 240
 _MOST_TRAINING_SECONDS = 900
 _DEVICE_LOST = "device lost"
@@ -36,7 +36,7 @@ _DEVICE_LOST = "device lost"
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the command line says."""
+    """Command line."""
 
     kills: int
     epochs: int
@@ -45,16 +45,16 @@ class Options:
 
 @dataclasses.dataclass
 class Outcome:
-    """What happened, and what is wrong."""
+    """Counters and problems of the run."""
 
     kills: int = 0
-    """While a training had the device: not before it came to that, nor after its last step."""
+    """Kills while a training held the device, before its last step."""
     trainings: int = 0
-    """That ended, with the right weights."""
+    """Trainings that ended with the correct weights."""
     ends: dict[str, int] = dataclasses.field(default_factory=dict)
-    """How the processes ended whose server was killed, and how often."""
+    """Ends of the processes whose server was killed, with counts."""
     slowest_seconds: float = 0.0
-    """From the server's death to the process's end."""
+    """Maximum time from the server's death to the process's end."""
     problems: list[str] = dataclasses.field(default_factory=list)
 
 
@@ -69,13 +69,13 @@ class _Process:
         self._process = start(command, {"HPU_BACKEND": backend}, stdout=pipe, stderr=pipe, text=True)
 
     def ends_within(self, seconds: float) -> bool:
-        """Waits for its end for so long."""
+        """Waits up to `seconds` for the process's end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.communicate(timeout=seconds)
         return self._process.poll() is not None
 
     def wait_for_device(self) -> float:
-        """Waits until it holds a module, or has ended; since when it does."""
+        """Waits until the process holds a module or has ended. Returns the time since when it holds the module."""
         deadline = time.monotonic() + _MOST_TRAINING_SECONDS
         while self._process.poll() is None and time.monotonic() < deadline:
             if any(module.holder for module in monitor.read(self._backend).modules):
@@ -84,7 +84,7 @@ class _Process:
         return time.monotonic()
 
     def end(self) -> tuple[str, str]:
-        """How it ended, and what is wrong with that."""
+        """Returns how the process ended, and the problem if that is wrong."""
         hung = not self.ends_within(_MOST_SECONDS)
         if hung:
             self._process.kill()
@@ -104,7 +104,7 @@ class _Process:
 
 
 def run(options: Options, directory: pathlib.Path) -> Outcome:
-    """Kills servers, whose sockets are in `directory`, and checks what each training came to."""
+    """Kills servers, whose sockets are in `directory`, and checks each training's result."""
     outcome = Outcome()
     chance = random.Random(options.seed)
     undisturbed = directory / "undisturbed"
@@ -112,14 +112,14 @@ def run(options: Options, directory: pathlib.Path) -> Outcome:
     outcome.problems += problems
     while not outcome.problems and outcome.kills < options.kills:
         checkpoints = directory / f"training-{outcome.trainings}"
-        # Some trainings are disturbed once, others a dozen times.
+        # Trainings are disturbed between one and a dozen times.
         for _ in range(chance.randint(1, 12)):
             if outcome.problems or outcome.kills == options.kills:
                 break
             whole = not checkpoints.exists()
             ended_after = _disturb(directory, checkpoints, options.epochs, chance.uniform(0, seconds), outcome)
             if ended_after is not None:
-                # The machine has become less busy, or only a part was left to train.
+                # The machine has become less busy, or only a part of the training was left.
                 seconds = ended_after if whole else seconds
                 break
         outcome.problems += _train(directory, checkpoints, options.epochs)[1]
@@ -130,7 +130,7 @@ def run(options: Options, directory: pathlib.Path) -> Outcome:
 
 
 def _train(directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int) -> tuple[float, list[str]]:
-    """To the end; how long it had the device, and what is wrong."""
+    """Trains to the end. Returns the seconds with the device, and problems."""
     with Server(directory) as server:
         process = _Process(server.backend, checkpoints, epochs)
         begin = process.wait_for_device()
@@ -142,7 +142,10 @@ def _train(directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int) -> t
 def _disturb(
     directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int, after: float, outcome: Outcome
 ) -> float | None:
-    """Kills the server that many seconds after the training got the device, or tells after how many that had ended."""
+    """Kills the server `after` seconds with the device.
+
+    If the training ends before, returns its seconds with the device.
+    """
     with Server(directory) as server:
         process = _Process(server.backend, checkpoints, epochs)
         begin = process.wait_for_device()
@@ -161,7 +164,7 @@ def _disturb(
 
 
 def _differences(expected: pathlib.Path, actual: pathlib.Path) -> list[str]:
-    """Variables of the last checkpoints that are not the same, bit for bit."""
+    """Returns the variables whose values differ between the last checkpoints."""
     one, other = (tf.train.load_checkpoint(str(directory)) for directory in (expected, actual))
     names = [name for name in one.get_variable_to_shape_map() if name.endswith(".ATTRIBUTES/VARIABLE_VALUE")]
     assert any("kernel" in name for name in names), names
@@ -174,8 +177,8 @@ def _differences(expected: pathlib.Path, actual: pathlib.Path) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=50, help="default: %(default)s")
-    parser.add_argument("--epochs", type=int, default=40, help="of 22 steps each (default: %(default)s)")
+    parser.add_argument("--kills", type=int, default=50, help="number of kills (default: %(default)s)")
+    parser.add_argument("--epochs", type=int, default=40, help="epochs of 22 steps (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
@@ -185,7 +188,7 @@ def main() -> int:
     if arguments.json:
         print(json.dumps(dataclasses.asdict(outcome), indent=2))
     else:
-        print(f"{outcome.kills} kills, {outcome.trainings} trainings with the right weights; {outcome.ends}")
+        print(f"{outcome.kills} kills, {outcome.trainings} trainings with the correct weights; {outcome.ends}")
         print(f"the slowest process ended {outcome.slowest_seconds:.1f} s after its server")
         print(*outcome.problems, sep="\n")
     return 1 if outcome.problems else 0

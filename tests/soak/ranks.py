@@ -1,6 +1,6 @@
-"""Ranks of a communicator as processes that are cheap to start: forks of a process that has imported gRPC.
+"""Ranks of a communicator as processes with a cheap start: forks of a process that has imported gRPC.
 
-A rank reports to the process that started it over a pipe: "joined", then its end. Between the two it runs collective
+A rank reports over a pipe to the process that started it: "joined", then its end. In between, it runs collective
 operations and checks their results.
 """
 
@@ -25,10 +25,10 @@ _OK = 0
 _CHECKED_BYTES = 4096
 _ROOT = 0
 _LIFETIME_SECONDS = 24 * 3600.0
-# 1.0f + … is exact for the few ranks that there are.
+# Sums of 1.0f are exact for few ranks.
 _ONE = b"\x00\x00\x80\x3f"
 _VALUES = (b"\x00\x00\x00\x00", _ONE, b"\x00\x00\x00\x40", b"\x00\x00\x40\x40", b"\x00\x00\x80\x40")
-"""0.0 to 4.0"""
+"""Encodings of 0.0f to 4.0f."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Job:
     identity: bytes
     operation: str
     size: int
-    """Bytes of the larger operand."""
+    """Size of the larger operand in bytes."""
     ranks: int
 
 
@@ -51,14 +51,14 @@ class End:
     code: int
     message: str
     seconds: float
-    """By time.monotonic(), which processes share."""
+    """Time of the end, from time.monotonic(), which all processes share."""
     operations: int
     problem: str
-    """What the session could not do afterwards."""
+    """Action that failed in the session afterwards; empty if none did."""
 
 
 class Rank:
-    """A process that is a rank."""
+    """Client of a process that is a rank."""
 
     def __init__(self, job: Job, rank: int, progress: Any) -> None:
         """progress: counts operations; a RawValue of context()."""
@@ -69,19 +69,19 @@ class Rank:
         theirs.close()
 
     def report(self, seconds: float) -> Any:
-        """The next report; None if none comes in time, or the process has ended."""
+        """Returns the next report; None after the time limit or the process's end."""
         try:
             return self._end.recv() if self._end.poll(seconds) else None
         except (EOFError, OSError):
             return None
 
     def kill(self) -> float:
-        """As a crash would end it; the moment."""
+        """Kills the process like a crash, and returns the time."""
         self.process.kill()
         return time.monotonic()
 
     def finish(self) -> None:
-        """Has it leave in good order, or kills it after a while."""
+        """Requests a regular end, and kills the process after a time limit."""
         with contextlib.suppress(OSError):
             self._end.send("leave")
         self.process.join(10)
@@ -92,14 +92,14 @@ class Rank:
 
 
 def context() -> Any:
-    """Of multiprocessing. Processes are forks of one that has no channel open."""
+    """Returns the multiprocessing context. Processes are forks of a process without open channels."""
     made = multiprocessing.get_context("forkserver")
     made.set_forkserver_preload(["tests.soak.ranks"])
     return made
 
 
 def operand_bytes(operation: str, ranks: int, size: int) -> tuple[int, int]:
-    """Source and destination of a rank; the larger one has about `size` bytes."""
+    """Returns a rank's source and destination sizes in bytes. The larger operand has about `size` bytes."""
     if operation == "all_gather":
         each = max(_BYTES_EACH, size // ranks // _BYTES_EACH * _BYTES_EACH)
         return each, each * ranks
@@ -123,7 +123,7 @@ def command(job: Job, rank: int, handle: int, base: int) -> Any:
 
 
 def expected(job: Job, rank: int) -> list[tuple[int, bytes]]:
-    """Numbers of the result, and their places in the destination. Rank r's operand is full of r + 1."""
+    """Returns elements of the result with their offsets in the destination. Rank r's operand contains r + 1."""
     source_bytes, destination_bytes = operand_bytes(job.operation, job.ranks, job.size)
     last = destination_bytes - _BYTES_EACH
     if job.operation == "all_gather":
@@ -139,7 +139,7 @@ def expected(job: Job, rank: int) -> list[tuple[int, bytes]]:
 
 
 def _run(job: Job, rank: int, pipe: Connection, progress: Any) -> None:
-    """The process."""
+    """Main function of a rank's process."""
     source_bytes, destination_bytes = operand_bytes(job.operation, job.ranks, job.size)
     session = Session(job.backend, source_bytes + destination_bytes + MIB, seconds=_LIFETIME_SECONDS)
     pattern = _VALUES[rank + 1] * (MIB // _BYTES_EACH)
@@ -157,7 +157,7 @@ def _run(job: Job, rank: int, pipe: Connection, progress: Any) -> None:
 
 
 def _repeat(job: Job, rank: int, session: Session, handle: int, pipe: Connection, progress: Any) -> End | None:
-    """Repeats the operation until it fails; None: until the pipe says so."""
+    """Repeats the operation until it fails. Returns None if the pipe requests the end."""
     destination = session.base + operand_bytes(job.operation, job.ranks, job.size)[0]
     places = expected(job, rank)
     operations = 0
@@ -186,7 +186,7 @@ def _repeat(job: Job, rank: int, session: Session, handle: int, pipe: Connection
 
 
 def _soundness(session: Session) -> str:
-    """What a session whose operation failed can no longer do; empty: nothing."""
+    """Returns the action that fails in a session after a failed operation; empty if the session is usable."""
     data = os.urandom(_CHECKED_BYTES)
     try:
         status = session.stream.clear()

@@ -1,4 +1,4 @@
-"""Memory does not grow with the number of train steps."""
+"""Constant memory over many train steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short forms of the soaks: `make soak` runs them for minutes."""
+"""Short runs of the soak tests. `make soak` runs them for minutes."""
 
 from __future__ import annotations
 

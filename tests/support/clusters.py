@@ -1,4 +1,4 @@
-"""What ran as clusters on the HPU, for tests that must not pass because all of it ran elsewhere."""
+"""Checks of clusters on the HPU, so that tests do not pass because all ops ran elsewhere."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any
 from habana_frameworks.tensorflow import statistics
 from habana_frameworks.tensorflow.explanation import passes
 
-# Ops that may stay out of a train step's cluster: what feeds it, and what only names or orders things.
+# Ops that may stay outside a train step's cluster: its inputs, and ops that only name or order.
 OUTSIDE = frozenset({"_Arg", "_Retval", "IteratorGetNext", "NoOp"})
 
 
 def report_of(name_part: str) -> Any:
-    """What the passes did to the latest graph whose name holds `name_part`."""
+    """Returns the passes' report on the latest graph whose name contains `name_part`."""
     reports = passes.recent_reports()
     for report in reversed(reports):
         if name_part in report.graph:
             return report
-    raise LookupError(f"no graph of {[report['graph'] for report in reports]} has {name_part!r} in its name")
+    raise LookupError(f"no graph name contains {name_part!r}: {[report['graph'] for report in reports]}")
 
 
 def pattern_rewrites(name_part: str) -> list[Any]:
-    """What pattern matching did to that graph, loops and branches in it included."""
+    """Returns the rewrites of pattern matching in that graph, including its loops and branches."""
     return [rewrite for rewrite in report_of(name_part).rewrites if rewrite.pass_name == "patterns"]
 
 
 def assert_one_cluster(name_part: str, launches: int) -> statistics.Cluster:
-    """The latest graph of that name is one cluster, which holds all that can run on the HPU and ran that often."""
+    """Checks that the latest graph of that name is one cluster, with all HPU ops and `launches` launches."""
     report = report_of(name_part)
     assert len(report.clusters) == 1, [cluster.name for cluster in report.clusters]
     left = [refusal for refusal in report.refusals if refusal.op not in OUTSIDE]
@@ -38,7 +38,7 @@ def assert_one_cluster(name_part: str, launches: int) -> statistics.Cluster:
 
 
 def assert_launched() -> None:
-    """Clusters ran on the HPU since the last reset, and none fell back to the CPU."""
+    """Checks that clusters ran on the HPU since the last reset, without CPU fallbacks."""
     counts = statistics.get()
     assert counts.launched_clusters, "no cluster was launched"
     assert counts.fallbacks == 0, [cluster for cluster in counts.clusters if cluster.fallbacks]

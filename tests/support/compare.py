@@ -1,4 +1,4 @@
-"""The HPU against the CPU in one process, and the tolerances, stated once."""
+"""Comparison of the HPU with the CPU in one process, with common tolerances."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ HPU = "/device:HPU:0"
 
 
 class Tolerance(NamedTuple):
-    """For numpy.testing.assert_allclose."""
+    """Arguments of numpy.testing.assert_allclose."""
 
     rtol: float
     atol: float
 
 
-# What two orders of the same sum may differ by. Types that are not listed must be equal.
+# Accepted differences between sums in different orders. Results of other dtypes must be equal.
 TOLERANCES = {
     "float64": Tolerance(1e-12, 1e-12),
     "float32": Tolerance(1e-5, 1e-5),
@@ -33,18 +33,18 @@ TOLERANCES = {
 
 
 def as_numpy(value: Any) -> np.ndarray[Any, Any]:
-    """A tensor, variable or number as an array that numpy can compare (bfloat16 as float32)."""
+    """Converts a tensor, variable or number to an array that NumPy can compare (bfloat16 as float32)."""
     array = np.asarray(tf.convert_to_tensor(value).numpy())
     return array.astype(np.float32) if array.dtype == tf.bfloat16.as_numpy_dtype else array
 
 
 def distance(one: Sequence[np.ndarray[Any, Any]], other: Sequence[np.ndarray[Any, Any]]) -> float:
-    """Between two models' weights: the Euclidean norm of the difference of all their numbers."""
+    """Returns the Euclidean norm of the difference of two models' weights."""
     return float(np.sqrt(sum(np.square(a.astype(np.float64) - b).sum() for a, b in zip(one, other))))
 
 
 def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None, context: str = "") -> None:
-    """Compares nested structures of tensors, each within the tolerance of its dtype."""
+    """Compares nested structures of tensors with the tolerance of each dtype."""
     results.note(actual)
     tf.nest.assert_same_structure(actual, expected, expand_composites=True)
     pairs = zip(tf.nest.flatten(actual, expand_composites=True), tf.nest.flatten(expected, expand_composites=True))
@@ -58,9 +58,9 @@ def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None,
 
 
 def assert_same_on_hpu(function: Callable[..., Any], *arguments: Any, tolerance: Tolerance | None = None) -> Any:
-    """Calls `function` on the CPU and on the HPU, compares the results and returns the HPU's.
+    """Compares `function` on the CPU and on the HPU, and returns the HPU's results.
 
-    Arrays among the arguments become tensors on the device in question.
+    Arrays among the arguments become tensors on the current device.
     """
     results = []
     for device in (CPU, HPU):
@@ -72,7 +72,9 @@ def assert_same_on_hpu(function: Callable[..., Any], *arguments: Any, tolerance:
 
 
 def with_gradients(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` giving its results and the gradients of all that are floats by all arguments that are floats."""
+    """Returns a function that computes `function` and the gradients of its float results with respect to float
+    arguments.
+    """
 
     def run(*arguments: Any) -> Any:
         floats = [argument for argument in arguments if tf.is_tensor(argument) and argument.dtype.is_floating]
@@ -94,10 +96,10 @@ def assert_same_graph(
     tolerance: Tolerance | None = None,
     signature: list[tf.TensorSpec] | None = None,
 ) -> Any:
-    """Like assert_same_on_hpu, for `function` as a tf.function, its gradients included.
+    """Like assert_same_on_hpu, for `function` as a tf.function with its gradients.
 
-    clusters: the HPU's run must have launched clusters, none of which fell back to the CPU.
-    signature: of the arguments, where they are to be less known than they are.
+    clusters: the HPU's run must launch clusters without CPU fallbacks.
+    signature: signature of the arguments, to hide part of their shapes.
     """
     graph = tf.function(with_gradients(function) if gradients else function, input_signature=signature)
     result = assert_same_on_hpu(graph, *arguments, tolerance=tolerance)

@@ -1,4 +1,4 @@
-"""Programs that acquire the device and do nothing else, for tests of several directories."""
+"""Programs that only acquire the device, for tests in several directories."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from habana_frameworks.tensorflow import errors, habana_device
 
 
 def hold() -> None:
-    """Prints the process id once it holds the device, until its input ends."""
+    """Acquires the device, prints the process id, and holds the device until its input ends."""
     habana_device.acquire()
     print(os.getpid(), flush=True)
     sys.stdin.read()
 
 
 def acquire() -> None:
-    """Prints the module that it acquired, or the error."""
+    """Prints the acquired module, or the error."""
     try:
         habana_device.acquire()
         print("acquired", habana_device.info()["module_id"])

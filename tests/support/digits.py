@@ -10,7 +10,7 @@ from tests.support.processes import ROOT
 
 
 def load_digits() -> Any:
-    """What load() of examples/digits.py gives. The examples are programs, not a package: found by their path."""
+    """Returns load() of examples/digits.py. The examples are not a package, so the module is loaded by path."""
     name = "digits"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / "digits.py")

@@ -1,7 +1,7 @@
-"""`machines.py [--mpi] N program …`: starts a program on N machines, namespaces with a name and an address each.
+"""`machines.py [--mpi] N program …`: starts a program on N fake machines, namespaces with a host name and an address.
 
-Each rank gets TF_CONFIG; with --mpi what Open MPI's mpirun would set, and HPU_HOROVOD_RENDEZVOUS. To be run by
-COMMAND, in namespaces that become the first machine. Exit code: the first that is not 0.
+Each rank gets TF_CONFIG. With --mpi, it gets Open MPI's variables and HPU_HOROVOD_RENDEZVOUS. COMMAND runs this file in
+namespaces that become the first machine. Exit code: the first nonzero exit code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 
 NAMESPACES = ("--net", "--uts", "--mount")
-# In a user namespace, anybody may make the others.
+# Within a user namespace, any user may create the other namespaces.
 _UNSHARE = ("unshare", "--map-root-user", *NAMESPACES, "--kill-child")
 COMMAND = (*_UNSHARE, sys.executable, __file__)
 PORT = 4242
@@ -26,7 +26,7 @@ BRIDGE = "machines"
 
 
 def why_not() -> str:
-    """Why this machine cannot make such namespaces; empty if it can."""
+    """Returns the reason why this machine cannot create such namespaces; empty if it can."""
     probe = "ip link add to1 type veth peer name to2"
     try:
         done = subprocess.run([*_UNSHARE, *probe.split()], capture_output=True, text=True, timeout=30)
@@ -44,7 +44,7 @@ def _ip(arguments: str, *prefix: str) -> None:
 
 
 def _begin_first(stack: contextlib.ExitStack, count: int) -> None:
-    """Gives this process's namespaces a name, an address and what /etc/hosts says of all machines."""
+    """Sets host name, address and /etc/hosts in this process's namespaces."""
     hosts = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()), "hosts")
     entries = [f"{address(machine)} machine-{machine}" for machine in range(count)]
     hosts.write_text("\n".join(["127.0.0.1 localhost", *entries, ""]))
@@ -61,7 +61,7 @@ def _begin_first(stack: contextlib.ExitStack, count: int) -> None:
 
 
 def _begin_other(stack: contextlib.ExitStack, machine: int) -> list[str]:
-    """Begins another machine, which a sleeping process holds; what precedes commands on it."""
+    """Starts another machine, which a sleeping process keeps alive. Returns the command prefix for the machine."""
     script = f"hostname machine-{machine} && echo ready && exec sleep infinity"
     holder = subprocess.Popen(["unshare", *NAMESPACES, "sh", "-c", script], stdout=subprocess.PIPE)
     stack.callback(holder.wait)
@@ -77,7 +77,7 @@ def _begin_other(stack: contextlib.ExitStack, machine: int) -> list[str]:
 
 @contextlib.contextmanager
 def machines(count: int) -> Iterator[list[list[str]]]:
-    """What precedes a command that is to run on each machine; the first one is this process's."""
+    """Yields the command prefix for each machine. The first machine is this process's."""
     with contextlib.ExitStack() as stack:
         _begin_first(stack, count)
         yield [[], *(_begin_other(stack, machine) for machine in range(1, count))]
@@ -101,7 +101,7 @@ def main() -> int:
     with machines(arguments.count) as prefixes, tempfile.TemporaryDirectory() as directory:
         processes = []
         for rank, prefix in enumerate(prefixes):
-            # Each machine has HPUs of its own.
+            # Each machine has its own HPUs.
             modules = {"HPU_MODULE_LOCK_DIR": f"{directory}/machine-{rank}", "HPU_MODULES": "1"}
             environment = {**os.environ, **modules, **_variables(rank, arguments.count, arguments.mpi)}
             processes.append(subprocess.Popen([*prefix, sys.executable, *arguments.program], env=environment))

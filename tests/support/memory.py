@@ -1,4 +1,4 @@
-"""How much memory this process and its HPU use, for the tests that watch it."""
+"""Memory use of this process and its HPU."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import resource
 
 from habana_frameworks.tensorflow import habana_device
 
-MOST_GROWTH = 20 << 20  # bytes of resident memory
+MOST_GROWTH = 20 << 20  # accepted growth of resident memory in bytes
 
 
 def resident_bytes() -> int:
@@ -17,7 +17,7 @@ def resident_bytes() -> int:
 
 
 def in_use() -> int:
-    """Bytes of device memory, once all work is done and what nobody holds is freed."""
+    """Returns the used device memory in bytes, after all work has ended and unreferenced tensors are freed."""
     habana_device.synchronize()
     gc.collect()
     return habana_device.memory_info().in_use

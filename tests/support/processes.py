@@ -1,15 +1,18 @@
-"""Programs in a process of their own, for tests whose subject is a fresh process.
+"""Programs in separate processes, for tests that need a new process.
 
-The programs of test_x.py are functions of x_programs.py, so that mypy and ruff read them; call_to() names one. Text is
-for programs whose text is the subject.
+The programs of test_x.py are functions in x_programs.py, so that mypy and ruff check them; call_to() names one. Program
+text in strings is for tests of that text.
 
-Importing TensorFlow takes a new interpreter seconds. So programs that need not show how it is imported are run by
-WARM_PYTHON, which takes what Python takes, and has the program run in a fork of an interpreter that has imported it and
-nothing else (warm_interpreter.py), be it a test that starts it or a program of a test. NumPy's numbers without a seed
-are the same in all of them. To who starts it, it is the program: it gives its files and its environment to it, passes
-signals on, and ends as it does, and the other way round. But its process id is another one, and limits, namespaces,
-what SIGSTOP does, and the like are not the program's. It becomes a new interpreter where importing would read other
-settings, where options are given, and where no interpreter has been made for the log level.
+A new interpreter needs seconds to import TensorFlow. WARM_PYTHON avoids this: it has Python's command line, and runs
+the program in a fork of an interpreter that has already imported TensorFlow and nothing else (warm_interpreter.py). Use
+it for all programs that do not test the import itself, also in programs of tests. NumPy's random numbers without a seed
+are equal in all its programs.
+
+To its caller, WARM_PYTHON is the program: it passes on files, environment and signals, and ends like the program. The
+program has another process id, and does not inherit resource limits, namespaces or the effect of SIGSTOP.
+
+WARM_PYTHON becomes a new interpreter in three cases: if settings that imports read differ, if it gets interpreter
+options, or if no warm interpreter exists for the log level.
 """
 
 from __future__ import annotations
@@ -33,16 +36,16 @@ Parameters = ParamSpec("Parameters")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARM_PYTHON = str(ROOT / "tests" / "support" / "python")
-# Begins a program that must not find this tree, which a .pth file of the virtual environment may name.
+# Prefix of a program that must not find this tree, which a .pth file of the virtual environment may name.
 HIDE_TREE = f"import sys\nsys.path = [entry for entry in sys.path if entry != {str(ROOT)!r}]\n"
 
 
 def call_to(function: Callable[Parameters, object], *values: Parameters.args, **options: Parameters.kwargs) -> str:
-    """A program for the functions below: imports `function` from its module, and calls it.
+    """Returns a program that imports `function` from its module and calls it, for the functions below.
 
     Arguments are passed as literals.
     """
-    ast.literal_eval(repr((values, options)))  # raises where an argument has none
+    ast.literal_eval(repr((values, options)))  # raises if an argument has no literal
     arguments = [*map(repr, values), *(f"{name}={value!r}" for name, value in options.items())]
     name = function.__name__
     return f"from {function.__module__} import {name}\n\n{name}({', '.join(arguments)})\n"
@@ -57,9 +60,10 @@ def run_python(
     as_file: bool = False,
     python: str = sys.executable,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `code`; variables of `environment` are set, or removed where None. Fails the test if the program fails.
+    """Runs `code` in a new process. Fails the test if the program fails.
 
-    as_file: runs it from a file, which multiprocessing's spawned children can import.
+    environment: variables to set, or to remove if None. as_file: runs the code from a file, which processes spawned by
+    multiprocessing can import.
     """
     text = textwrap.dedent(code)
     if not as_file:
@@ -78,7 +82,7 @@ def run(
     cwd: pathlib.Path = ROOT,
     input: str | None = None,  # noqa: A002 (as subprocess.run)
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command with the package of this tree on its path."""
+    """Runs a command with this tree's package on its path."""
     done = subprocess.run(
         command,
         env=_variables(command, environment),
@@ -94,12 +98,12 @@ def run(
 def start(
     command: list[str], environment: Mapping[str, str | None] | None = None, **options: Any
 ) -> subprocess.Popen[Any]:
-    """As run() does, without waiting for its end; `options` are Popen's."""
+    """Like run(), without waiting for the end. `options` are Popen's."""
     return subprocess.Popen(command, env=_variables(command, environment), **{"cwd": ROOT, **options})
 
 
 def _variables(command: list[str], environment: Mapping[str, str | None] | None) -> dict[str, str]:
-    """This process's, with `environment` over them, and what WARM_PYTHON needs where it may be started."""
+    """Returns this process's variables, updated with `environment`, and the variables of WARM_PYTHON if necessary."""
     variables: dict[str, str | None] = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"}
     variables.update(environment or {})
     if WARM_PYTHON in (*command, *variables.values()):
@@ -124,25 +128,25 @@ def run_with_tensorflow(
     cwd: pathlib.Path = ROOT,
     as_file: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """run_python() for programs that need not show how TensorFlow is imported: by WARM_PYTHON."""
+    """run_python() with WARM_PYTHON, for programs that do not test the import of TensorFlow."""
     return run_python(code, environment, timeout, check, cwd, as_file, WARM_PYTHON)
 
 
 @functools.cache
 def _directory() -> pathlib.Path:
-    """Of the sockets of warm interpreters; goes with this process."""
+    """Returns the directory for warm interpreters' sockets, which is removed at exit."""
     directory = tempfile.TemporaryDirectory(prefix="hpu-tests-")
     atexit.register(directory.cleanup)
     return pathlib.Path(directory.name)
 
 
-# Of TF_CPP_MIN_LOG_LEVEL: those that more than one program has.
+# Values of TF_CPP_MIN_LOG_LEVEL that several programs use.
 _LOG_LEVELS = ("1", "2")
 
 
 @functools.cache
 def _start_warm_interpreter(log_level: str) -> None:
-    """One that ends with this process."""
+    """Starts a warm interpreter that ends with this process."""
     path = _directory() / log_level
     command = [sys.executable, str(ROOT / "tests" / "support" / "warm_interpreter.py"), str(path)]
     process = subprocess.Popen(

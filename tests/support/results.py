@@ -1,4 +1,4 @@
-"""What tests compute on the HPU, so that two runs, on two backends, can be compared bit for bit."""
+"""Digests of tests' HPU results, to compare two runs or backends bit for bit."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import json
 import pathlib
 from typing import Any
 
-# Of the test that runs now; tests run one after another.
+# Digest of the current test. Tests run one after another.
 _current = hashlib.sha256()
 _noted = 0
 
 
 def begin() -> None:
-    """A test begins."""
+    """Starts the digest of a test."""
     global _current, _noted
     _current, _noted = hashlib.sha256(), 0
 
 
 def note(value: Any) -> None:
-    """Adds a nested structure of tensors to what the current test computed."""
+    """Adds a nested structure of tensors to the current test's digest."""
     import tensorflow as tf
 
     global _noted
@@ -31,12 +31,12 @@ def note(value: Any) -> None:
 
 
 def end() -> str:
-    """The digest of what the test noted; empty if that is nothing."""
+    """Returns the test's digest; empty if the test added no tensors."""
     return _current.hexdigest() if _noted else ""
 
 
 class Digests:
-    """Those of one run, by test, and those that it is compared with."""
+    """Digests of one run by test, and the expected digests."""
 
     def __init__(self, expected: dict[str, str] | None = None) -> None:
         self._expected = expected or {}
@@ -54,5 +54,5 @@ class Digests:
             self._found[test] = digest
 
     def as_expected(self, test: str) -> bool:
-        """Whether the test's results are what is expected; of a test that is not known anything is."""
+        """Whether the test's digest equals the expected digest. A test without an expected digest passes."""
         return self._expected.get(test, self._found.get(test)) == self._found.get(test)

@@ -1,6 +1,6 @@
-"""Has a warm interpreter run a program, and stays until it has ended: tests/support/python is this.
+"""Client that runs a program in a warm interpreter, and waits for its end. tests/support/python starts it.
 
-Without one that can run it, becomes a new interpreter.
+Without a suitable warm interpreter, becomes a new interpreter.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FORWARDED = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signa
 
 
 def descriptors() -> list[int]:
-    """Of all files that this process was given."""
+    """Returns the inherited descriptors of this process."""
     found = []
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 (without pathlib's cost, and closed at once)
         try:
@@ -31,7 +31,7 @@ def descriptors() -> list[int]:
 
 
 def ask(path: str) -> socket.socket | None:
-    """A connection to the interpreter that runs this process's program; None if none does."""
+    """Returns a connection to the interpreter that runs this process's program; None if no interpreter accepts it."""
     files = descriptors()
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     request: dict[str, Any] = {
@@ -48,7 +48,7 @@ def ask(path: str) -> socket.socket | None:
         )
         if connection.recv(64) == b"no":
             return None
-    except OSError:  # none for this log level; or the request is too large
+    except OSError:  # no interpreter for this log level, or the request is too large
         return None
     for file in files:
         os.close(file)
@@ -67,7 +67,7 @@ def end_as(code: int) -> NoReturn:
 def main() -> None:
     python, directory = os.environ["WARM_NEW"], os.environ["WARM_DIRECTORY"]
     connection = None
-    # The program may run before its signals can be passed on: they wait.
+    # Blocks signals until they can be forwarded to the program.
     signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
     if len(sys.argv) > 2:
         connection = ask(str(pathlib.Path(directory, os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0"))))

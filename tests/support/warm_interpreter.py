@@ -1,9 +1,9 @@
-"""An interpreter that has imported TensorFlow, and forks itself for each program that it is sent.
+"""Interpreter that has imported TensorFlow, and forks itself for each requested program.
 
-Started by tests/support/processes.py with the path of a socket. A connection to it is one program: a request that says
-all that the program is to be, with its files; then, from here, whether it is run, and its exit code when it has ended;
-from there, signals for it. A connection that is closed ends the program and its process group. Nothing of the plugin
-is loaded here. Ends when its standard input does.
+tests/support/processes.py starts it with the path of a socket. A connection stands for one program. The client sends a
+request with the program's description and files, then signals. The interpreter answers whether the program runs, and
+later its exit code. Closing the connection kills the program's process group. The interpreter does not load the plugin,
+and ends with its standard input.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ import tensorflow  # noqa: F401  (what programs need not wait for)
 
 LARGEST_REQUEST = 128 << 10
 MOST_FILES = 64
-# What TensorFlow and Python read when they are imported, and not later.
+# Variables that TensorFlow and Python read only at import.
 READ_AT_IMPORT = ("LD_", "OMP_", "PYTHON", "TF_CPP_", "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS")
-# But these are given to programs after it.
+# Exceptions, which are applied after the fork.
 APPLIED = ("PYTHONPATH", "PYTHONUNBUFFERED")
 
 
 def can_run(request: Mapping[str, Any]) -> bool:
-    """Whether a new interpreter would have imported the same, and takes no options."""
+    """Whether a new interpreter would have the same imports, and the request has no interpreter options."""
     arguments, theirs = request["arguments"], request["environment"]
     names = {name for name in (*theirs, *os.environ) if name.startswith(READ_AT_IMPORT) and name not in APPLIED}
     same = all(theirs.get(name) == os.environ.get(name) for name in names)
@@ -43,7 +43,7 @@ def can_run(request: Mapping[str, Any]) -> bool:
 
 
 class Programs:
-    """Those that run, each a process that leads a session."""
+    """The running programs, each the leader of a session."""
 
     def __init__(self, path: str) -> None:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -52,11 +52,11 @@ class Programs:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._selector.register(0, selectors.EVENT_READ)
-        # By the descriptor of the connection: the program's process and its connection.
+        # Process and connection of each program, by the connection's descriptor.
         self._running: dict[int, tuple[int, socket.socket]] = {}
 
     def serve(self) -> Any:
-        """Forks for each request; returns, in the child, what it is to run."""
+        """Forks for each request. In the child, returns the request."""
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj is self._listener:
@@ -80,7 +80,7 @@ class Programs:
             files.frombytes(data)
         request = json.loads(message) if message else None
         if request is not None and request["arguments"][0] == "-B" and sys.dont_write_bytecode:
-            del request["arguments"][0]  # multiprocessing passes it on
+            del request["arguments"][0]  # an argument of multiprocessing
         process = None
         if request is not None and can_run(request):
             process = os.fork()
@@ -102,7 +102,7 @@ class Programs:
         return None
 
     def _leave(self) -> None:
-        """What is the server's alone is not the program's."""
+        """Closes the server's descriptors in the child."""
         for key in list(self._selector.get_map().values()):
             if isinstance(key.fileobj, socket.socket):
                 key.fileobj.close()
@@ -112,10 +112,10 @@ class Programs:
 
     def _pass_on(self, connection: socket.socket) -> None:
         if connection.fileno() not in self._running:
-            return  # the process has ended, and was looked at first
+            return  # the process has ended, and its end is already handled
         process, _ = self._running[connection.fileno()]
         message = b""
-        with contextlib.suppress(ConnectionResetError):  # closed before it read what it was sent
+        with contextlib.suppress(ConnectionResetError):  # the client closed the connection without reading
             message = connection.recv(64)
         if message:
             os.kill(process, int(message))
@@ -130,13 +130,13 @@ class Programs:
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         with contextlib.suppress(KeyError):
             self._selector.unregister(connection)
-        with contextlib.suppress(OSError):  # its other side is closed
+        with contextlib.suppress(OSError):  # the client has closed the connection
             connection.send(str(code).encode())
         connection.close()
 
 
 def _kill(process: int) -> None:
-    """With the group that it leads, as soon as it does."""
+    """Kills the process with its group, or alone if it does not lead a group yet."""
     try:
         os.killpg(process, signal.SIGKILL)
     except ProcessLookupError:
@@ -144,7 +144,7 @@ def _kill(process: int) -> None:
 
 
 def _place(files: array.array[int], descriptors: list[int]) -> None:
-    """Gives received files the numbers that they have in the process that sent them."""
+    """Duplicates received files to their numbers in the sending process."""
     first = max(descriptors) + 1
     moved = [fcntl.fcntl(file, fcntl.F_DUPFD, first) for file in files]
     for file in files:
@@ -155,7 +155,7 @@ def _place(files: array.array[int], descriptors: list[int]) -> None:
 
 
 def become(request: Any) -> None:
-    """Makes this process what a new interpreter with the request's arguments would be before it runs its program."""
+    """Prepares this process like a new interpreter with the request's arguments, before it runs the program."""
     os.setsid()
     os.chdir(request["directory"])
     os.environ.clear()
@@ -166,15 +166,15 @@ def become(request: Any) -> None:
         sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
     path = os.environ.get("PYTHONPATH", "")
     first = map(os.path.abspath, path.split(os.pathsep)) if path else []
-    sys.path[1:] = dict.fromkeys([*first, *sys.path[1:]])  # as of site: what a .pth file names is not added again
+    sys.path[1:] = dict.fromkeys([*first, *sys.path[1:]])  # like site, which does not add entries of .pth files twice
 
 
 def program_of(arguments: list[str]) -> types.CodeType:
-    """What is to be executed in __main__, which it makes."""
+    """Returns the code to execute in __main__, and creates the module __main__."""
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     if arguments[0] == "-m":
-        # As Python itself does.
+        # Same as in Python itself.
         sys.argv[:] = ["-m", *arguments[2:]]
         sys.path[0] = os.getcwd()  # noqa: PTH109
         vars(main).update(_run=runpy._run_module_as_main)  # type: ignore[attr-defined]
@@ -191,8 +191,8 @@ def program_of(arguments: list[str]) -> types.CodeType:
 
 
 if __name__ == "__main__":
-    gc.freeze()  # so that programs do not write to all that was imported
-    # Here and in no function, so that the interpreter ends as it would after a program of its own.
+    gc.freeze()  # prevents copies of imported objects in the programs
+    # At module level, so that the interpreter ends like after its own program.
     _request = Programs(sys.argv[1]).serve()
     become(_request)
     _program = program_of(_request["arguments"])

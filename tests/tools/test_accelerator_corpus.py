@@ -1,4 +1,4 @@
-"""References of the numerics check: a round trip, errors of floats, integers and values that are not finite."""
+"""References of the numerics check: round trip, and errors of floats, integers and non-finite values."""
 
 from __future__ import annotations
 

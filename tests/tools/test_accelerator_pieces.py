@@ -1,4 +1,4 @@
-"""Pieces of the accelerator kit: sizes, equal bytes, verification, arrival one by one."""
+"""Pieces of the accelerator kit: sizes, reproducible bytes, verification, arrival one by one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMIT = pieces.MIN_LIMIT
 
 @pytest.fixture
 def entries(tmp_path: pathlib.Path) -> list[Entry]:
-    """Files that need several pieces: one larger than a piece, one empty, one program."""
+    """Files for several pieces: one larger than a piece, one empty, one program."""
     folder = tmp_path / "source"
     folder.mkdir()
     contents = {
@@ -34,7 +34,7 @@ def entries(tmp_path: pathlib.Path) -> list[Entry]:
 
 
 def write(entries: list[Entry], folder: pathlib.Path) -> tuple[run.Piece, ...]:
-    """Writes the pieces, an optional one, and the manifest."""
+    """Writes the pieces, an optional piece, and the manifest."""
     folder.mkdir()
     written = pieces.write(entries, folder, "base", LIMIT, preset=0)
     written += pieces.write(entries[:1], folder, "extra", 4 * LIMIT, preset=0, optional=True)

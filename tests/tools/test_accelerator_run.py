@@ -1,4 +1,4 @@
-"""The runner of the accelerator kit: crashes, hangs, budgets, continuing."""
+"""Runner of the accelerator kit: crashes, hangs, budgets, resuming."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROGRAM = pathlib.Path(__file__).parent / "programs" / "check.py"
 
 
 class FakeKit(Kit):
-    """Runs check.py instead of the kit's programs."""
+    """Kit that runs check.py instead of the kit's programs."""
 
     def command(self, check: Check) -> list[str]:
         return [sys.executable, str(PROGRAM), *check.command]
@@ -69,7 +69,7 @@ def test_checks_beyond_the_budget_are_run_by_the_next_call(tmp_path: pathlib.Pat
     log.unlink()
     results = run_all(tmp_path, listed, budget=200)
     assert results.checks["fail"].status == "failed" and results.checks["pass"].status == "passed"
-    assert not log.exists()  # it did not run again
+    assert not log.exists()  # the check did not run again
 
 
 def test_a_check_that_the_budget_ends_is_run_by_the_next_call(tmp_path: pathlib.Path) -> None:

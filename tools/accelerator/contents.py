@@ -1,4 +1,4 @@
-"""Chooses the files of the accelerator kit: Python, its packages, this tree, the C++ programs."""
+"""Files of the accelerator kit: Python, its packages, this tree, the C++ programs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ PYTHON = "python"
 _LIBRARY = f"{PYTHON}/lib/python{sysconfig.get_python_version()}"
 PACKAGES = f"{_LIBRARY}/site-packages"
 
-# Packages whose requirements are packed. TensorFlow is the one that is installed.
+# Packages that are packed with their requirements. Of the TensorFlow packages, the installed package is packed.
 _TENSORFLOWS = ("tensorflow-cpu", "tensorflow")
 _ROOTS = ("protobuf", "grpcio", "scikit-learn")
-# Parts that runs do not need: a C compiler's library, uploads, cloud storage, TensorBoard's own server.
+# Requirements that the checks do not use: a C compiler's library, uploads, cloud storage, TensorBoard's data server.
 _DROPPED_PACKAGES = {
     "google-auth",
     "google-auth-oauthlib",
@@ -42,19 +42,19 @@ _DROPPED_MODULES = re.compile(
     r"(^|/)(__pycache__|test|tests|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data|site-packages)/"
     r"|^config-[^/]*/|\.(pyc|a)$|^lib-dynload/(_tkinter|nis|_test\w*|_xxtestfuzz|xx\w*)\."
 )
-# Folders of the tree that the checks use; `tests` for the readers of profiles and a few programs.
+# Folders of the tree that the checks use. `tests` contains parsers of profiles and a few programs.
 _TREE = ("habana_frameworks", "benchmarks", "examples", "tests", "tools")
-# Built, so not tracked. The device server's part needs gRPC's libraries, which the checks do not.
+# Build output, which git does not track. Without libhpu_remote.so, which needs gRPC's libraries and serves no check.
 _BUILT = "habana_frameworks/tensorflow/lib"
 _DROPPED_BUILT = {"libhpu_remote.so"}
 
 
 class ContentsError(Exception):
-    """Something to pack is not there."""
+    """A package or file that the kit needs is missing."""
 
 
 def interpreter() -> list[Entry]:
-    """Returns the running Python's program and standard library."""
+    """Returns the executable and the standard library of the running Python."""
     version = sysconfig.get_python_version()
     program = pathlib.Path(sys.base_prefix, "bin", f"python{version}")
     folder = pathlib.Path(sysconfig.get_path("stdlib", vars={"installed_base": sys.base_prefix}))
@@ -88,11 +88,11 @@ def _tensorflow() -> importlib.metadata.Distribution:
             return importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    raise ContentsError("no TensorFlow in this environment: make setup, then run this by .venv/bin/python")
+    raise ContentsError(f"{sys.executable} has no TensorFlow: run `make setup`, then use .venv/bin/python")
 
 
 def _closure() -> Iterator[importlib.metadata.Distribution]:
-    """Yields the distributions that the roots need, by name."""
+    """Yields TensorFlow, _ROOTS and all their requirements, sorted by name."""
     waiting = [_tensorflow().metadata["Name"], *_ROOTS]
     found: dict[str, importlib.metadata.Distribution] = {}
     while waiting:
@@ -102,7 +102,7 @@ def _closure() -> Iterator[importlib.metadata.Distribution]:
         try:
             found[name] = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
-            raise ContentsError(f"package {name} is not installed: make setup") from None
+            raise ContentsError(f"package {name} is not installed: run `make setup`") from None
         for text in found[name].requires or ():
             requirement = Requirement(text)
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
@@ -112,7 +112,7 @@ def _closure() -> Iterator[importlib.metadata.Distribution]:
 
 
 def plugin_packages(names: Iterable[str]) -> list[Entry]:
-    """Returns the files of the PJRT plugins among these packages that are installed."""
+    """Returns the files of the installed packages among `names`, which contain PJRT plugins."""
     entries = []
     for name in names:
         try:
@@ -142,7 +142,7 @@ def tree(scratch: pathlib.Path) -> list[Entry]:
     entries = [Entry(f"tree/{name}", ROOT / name) for name in names]
     built = sorted(path for path in (ROOT / _BUILT).glob("*") if path.is_file() and path.name not in _DROPPED_BUILT)
     if not any(path.name.startswith("habana_device.so") for path in built):
-        raise ContentsError(f"no plugin in {_BUILT}: make build")
+        raise ContentsError(f"no plugin in {_BUILT}: run `make build`")
     for path in built:
         source = libraries.stripped(path, scratch / path.name) if libraries.is_elf(path) else path
         entries.append(Entry(f"tree/{_BUILT}/{path.name}", source))
@@ -150,13 +150,13 @@ def tree(scratch: pathlib.Path) -> list[Entry]:
 
 
 def programs(build: pathlib.Path, scratch: pathlib.Path) -> list[Entry]:
-    """Returns the C++ programs that are built in the folder."""
+    """Returns the C++ programs in the build folder, without debug symbols."""
     found = [build / name for name in ("hpu_cts", "hpu_bench") if (build / name).exists()]
     return [Entry(f"bin/{path.name}", libraries.stripped(path, scratch / path.name), True) for path in found]
 
 
 def shared_libraries(entries: Iterable[Entry]) -> list[Entry]:
-    """Returns the system's libraries that packed programs need, beside the C library."""
+    """Returns the system libraries that packed programs need, except the C library."""
     site = pathlib.Path(sysconfig.get_path("purelib"))
     binaries = [entry.source for entry in entries if _may_be_elf(entry) and libraries.is_elf(entry.source)]
     found = libraries.needed(binaries, [site / "tensorflow", site])

@@ -1,4 +1,4 @@
-"""References of the numerics check: samples of what programs computed on the CPU, and errors relative to them."""
+"""Reference results of the numerics check: samples of CPU results, and errors relative to the samples."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-# Elements that are kept of a larger array.
+# Number of sampled elements of a larger array.
 _SAMPLE = 4096
 
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """Results of a program on the CPU: a sample of each array, and the size of its values."""
+    """Results of a program on the CPU: a sample of each array, and the array's largest value."""
 
     inputs: str
     """Checksum of the program's inputs."""
@@ -57,15 +57,15 @@ class Errors:
     """Differences of results from the CPU's, relative to the largest value of each array."""
 
     largest: float
-    """Of any element of any array."""
+    """Largest error of an element, over all arrays."""
     where: str
-    """The array."""
+    """Name of the array with the largest error."""
     rms: float
-    """Root mean square, of the worst array."""
+    """Root mean square error of that array."""
     together: float
     """Norm of the differences of all arrays, relative to the norm of all values."""
     unequal: dict[str, int]
-    """Number of unequal elements of arrays of whole numbers; empty if there are none."""
+    """Number of unequal elements per integer array; empty if all are equal."""
 
     @property
     def is_finite(self) -> bool:
@@ -75,15 +75,15 @@ class Errors:
 def compare(reference: Reference, results: Mapping[str, Array], floor: float = 0) -> Errors:
     """Compares results with the CPU's. Raises ValueError if their names or shapes differ.
 
-    floor: least scale of an error, as a share of the largest value of all arrays. For gradients, of which some are zero
-    but for rounding.
+    floor: minimum scale of an error, as a share of the largest value of all arrays. For gradients, because some
+    gradients consist of rounding errors only.
     """
     largest, where, rms = 0.0, "", 0.0
     least = floor * max(reference.largest.values())
     unequal: dict[str, int] = {}
     squares = norm = 0.0
     if reference.shapes != {name: list(array.shape) for name, array in results.items()}:
-        raise ValueError("the program has other results than the recorded ones: pack the kit again")
+        raise ValueError("names or shapes of the results differ from the recorded results: pack the kit again")
     for name, expected in reference.samples.items():
         got = sample(results[name])
         if not np.issubdtype(expected.dtype, np.inexact):
@@ -103,13 +103,13 @@ def compare(reference: Reference, results: Mapping[str, Array], floor: float = 0
 
 
 def sample(array: Array) -> Array:
-    """Returns the array's elements, or evenly spread ones of a large array; floats as float64."""
+    """Returns the array's elements, or evenly spread elements of a large array; floats as float64."""
     flat = array.reshape(-1)
     if flat.size > _SAMPLE:
         flat = flat[np.linspace(0, flat.size - 1, _SAMPLE).astype(np.int64)]
     if np.issubdtype(flat.dtype, np.complexfloating):
         return flat.astype(np.complex128)
-    # bfloat16 is none of NumPy's own types.
+    # NumPy has no bfloat16 of its own, so np.floating would not match.
     return flat if np.issubdtype(flat.dtype, np.integer) or flat.dtype == np.bool_ else flat.astype(np.float64)
 
 

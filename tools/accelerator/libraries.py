@@ -1,4 +1,4 @@
-"""Shared libraries that the kit's programs need, stripped copies, and the C library that they ask for."""
+"""Shared libraries that the kit's programs need, stripped copies, and the required glibc version."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 
-# Of the C library, which the other machine has: mixing two versions in one process does not work.
+# Libraries of glibc. The target machine has its own glibc, and two versions cannot be mixed in one process.
 _C_LIBRARY = re.compile(
     r"(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt|libutil|libresolv|libnsl|libanl|libBrokenLocale)\.so\b.*"
 )
@@ -28,9 +28,9 @@ def is_elf(path: pathlib.Path) -> bool:
 
 
 def needed(programs: Sequence[pathlib.Path], packed: Sequence[pathlib.Path]) -> dict[str, pathlib.Path]:
-    """Returns the libraries of programs and libraries by soname, except the C library's and those below `packed`.
+    """Returns the shared libraries that `programs` need, by soname. Omits glibc and libraries below `packed`.
 
-    Raises LibraryError if one is missing.
+    Raises LibraryError if a library is missing.
     """
     found: dict[str, pathlib.Path] = {}
     names = {program.name for program in programs}
@@ -39,9 +39,9 @@ def needed(programs: Sequence[pathlib.Path], packed: Sequence[pathlib.Path]) -> 
     for program in programs:
         command = ["ldd", str(program)]
         text = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False).stdout
-        # Wheels hold libraries that are loaded before those which need them.
+        # ldd does not find libraries that a wheel loads at run time before the libraries that need them.
         if missing := [name for name in _MISSING.findall(text) if name not in names]:
-            raise LibraryError(f"{program} needs {', '.join(missing)}, which this machine lacks")
+            raise LibraryError(f"{program} needs {', '.join(missing)}, which this machine lacks: install the packages")
         for name, path in _RESOLVED.findall(text):
             if not _C_LIBRARY.fullmatch(name) and not any(_is_below(path, folder) for folder in packed):
                 found[name] = pathlib.Path(path).resolve()
@@ -53,7 +53,7 @@ def _is_below(path: str, folder: pathlib.Path) -> bool:
 
 
 def glibc_of(paths: Iterable[pathlib.Path]) -> str:
-    """Returns the oldest version of glibc that has all symbols of the files."""
+    """Returns the oldest glibc version with all glibc symbols that the files use."""
     versions: set[tuple[int, ...]] = {(2, 17)}
     for path in paths:
         command = ["objdump", "-T", str(path)]
@@ -63,7 +63,7 @@ def glibc_of(paths: Iterable[pathlib.Path]) -> str:
 
 
 def stripped(path: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
-    """Copies a program or library without symbols for debuggers; returns `target`."""
+    """Copies a program or library to `target` without debug symbols, and returns `target`."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(path, target)
     subprocess.run(["strip", "--strip-unneeded", str(target)], check=True)

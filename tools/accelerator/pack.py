@@ -1,4 +1,4 @@
-"""Packs the accelerator kit: all that a machine with a card, CUDA and JAX lacks to check the PJRT backend.
+"""Packs the accelerator kit, which checks the PJRT backend on a machine that has only a card, CUDA and JAX.
 
 python -m tools.accelerator.pack --out DIR
 
@@ -27,7 +27,7 @@ from tools.accelerator.pieces import Entry
 
 _MB = 1_000_000
 _CPU_PLUGINS = ("lammps-jax-pjrt-cpu",)
-# The program whose recipes are compiled for the card, and how many steps it takes.
+# Command line of the program whose recipes are compiled for the card.
 _RECIPE_PROGRAM = ("benchmarks/steps.py", "mlp", "--optimizer", "sgd", "--steps", "3")
 
 
@@ -38,7 +38,7 @@ class Packed:
     directory: str
     pieces: list[run.Piece] = dataclasses.field(default_factory=list)
     skipped: dict[str, str] = dataclasses.field(default_factory=dict)
-    """Parts that the kit lacks, and why."""
+    """Reasons by part that the kit lacks."""
     unpacked_bytes: int = 0
     seconds: float = 0
 
@@ -58,7 +58,7 @@ class Options:
     target: str
     cpu_plugin: bool
     corpus: pathlib.Path | None
-    """A recorded corpus; None records one."""
+    """Folder of a recorded corpus; None: record a corpus."""
 
 
 def pack(options: Options) -> Packed:
@@ -111,13 +111,13 @@ def pack(options: Options) -> Packed:
 
 
 def _is_ours(entry: Entry) -> bool:
-    """Whether the file was built here: wheels state their own, older C library."""
+    """Whether the file was built here. Files of wheels require an older glibc, which their platform tag states."""
     is_binary = entry.executable or ".so" in pathlib.PurePosixPath(entry.name).name
     return is_binary and not entry.name.startswith(contents.PACKAGES)
 
 
 def _recipes(target: str, folder: pathlib.Path) -> tuple[list[Entry], str]:
-    """Compiles recipes for a card that is not present; returns them, or the reason why there are none."""
+    """Compiles recipes for a card that is not present. Returns the recipes, or no recipes and the reason."""
     folder.mkdir(parents=True)
     command = ["-m", "habana_frameworks.tensorflow", "warmup", "--target", target, "--path", str(folder)]
     plugins = contents.cuda_plugins()
@@ -160,7 +160,7 @@ def _parse() -> tuple[Options, bool]:
         type=pathlib.Path,
         default=contents.ROOT / "build",
         metavar="DIR",
-        help="of hpu_cts, hpu_bench",
+        help="build folder with hpu_cts and hpu_bench",
     )
     parser.add_argument("--piece-mb", type=float, default=60, metavar="MB", help="limit of a piece (default: 60)")
     parser.add_argument("--preset", type=int, choices=range(10), default=6, help="effort of xz (default: 6)")
@@ -182,7 +182,7 @@ def _parse() -> tuple[Options, bool]:
 
 
 def main() -> int:
-    """Exit codes: 0: packed; 1: something to pack is missing or failed; 2: wrong usage."""
+    """Exit codes: 0: packed; 1: a part is missing or failed to build; 2: wrong usage."""
     options, as_json = _parse()
     try:
         packed = pack(options)

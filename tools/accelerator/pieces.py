@@ -1,4 +1,4 @@
-"""Writes the files of the accelerator kit as pieces: tar.xz archives of bounded size that unpack independently."""
+"""Pieces of the accelerator kit: tar.xz archives of bounded size that unpack independently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.accelerator.run import OFFSET, Piece, sha256_of
 
 # Files are split into parts of this size, so that a piece can end within a large file.
 _MAX_PART = 4 << 20
-# LZMA's encoder holds back at most one chunk of 64 KiB; a part that cannot be compressed grows by less than 1 %.
+# LZMA's encoder buffers at most one chunk of 64 KiB; a part that cannot be compressed grows by less than 1 %.
 _HELD_BACK = 128 << 10
 MIN_LIMIT = 1 << 20
 
@@ -36,7 +36,7 @@ class _Part:
 
 
 class _Counter:
-    """The file of a piece; compresses what tarfile writes, and counts the bytes."""
+    """File of a piece. Compresses the data from tarfile, and counts the compressed bytes."""
 
     def __init__(self, path: pathlib.Path, preset: int) -> None:
         self._file = path.open("wb")
@@ -67,11 +67,11 @@ class _OpenPiece:
         self.is_empty = True
 
     def has_room(self, part_bytes: int, limit: int) -> bool:
-        # tarfile holds back one record of 10 KiB, beside the headers of the part and the end of the archive.
+        # Reserve: one record of 10 KiB that tarfile buffers, the headers of the part, and the end of the archive.
         return self._counter.bytes + part_bytes + part_bytes // 100 + _HELD_BACK + 4 * tarfile.RECORDSIZE <= limit
 
     def add(self, part: _Part) -> None:
-        """Adds a part, with nothing that differs from one packing to the next: no times, no owners."""
+        """Adds a part without times and owners, so that equal contents produce equal archives."""
         info = tarfile.TarInfo(part.entry.name)
         info.size = len(part.data)
         info.mode = 0o755 if part.entry.executable else 0o644
@@ -98,9 +98,9 @@ class _Reader:
 def write(
     entries: Sequence[Entry], directory: pathlib.Path, group: str, limit: int, preset: int = 6, optional: bool = False
 ) -> list[Piece]:
-    """Writes `directory`/`group`-NN.tar.xz, each of at most `limit` bytes. Equal entries give equal bytes."""
+    """Writes `directory`/`group`-NN.tar.xz, each of at most `limit` bytes. Equal entries produce equal bytes."""
     if limit < MIN_LIMIT:
-        raise ValueError(f"pieces of {limit} bytes: at least {MIN_LIMIT} are needed")
+        raise ValueError(f"pieces of {limit} bytes are too small: the minimum is {MIN_LIMIT} bytes (--piece-mb)")
     pieces: list[Piece] = []
     current: _OpenPiece | None = None
     for part in _parts(entries, min(_MAX_PART, limit // 2)):
@@ -130,5 +130,5 @@ def _parts(entries: Sequence[Entry], size: int) -> Iterator[_Part]:
 
 
 def _order(entry: Entry) -> tuple[str, str]:
-    """Files of one kind side by side compress better."""
+    """Sort key that groups files by suffix, which compresses better."""
     return pathlib.PurePosixPath(entry.name).suffix, entry.name

@@ -19,9 +19,9 @@ from benchmarks.op_cases.sorted import sorts
 from benchmarks.op_cases.windows import convolutions
 
 Array = npt.NDArray[Any]
-# Decompositions whose factors are not unique, and results that rounding dominates.
+# Ops whose results are not unique (decompositions) or dominated by rounding.
 _AMBIGUOUS = ("QR", "singular value decomposition", "eigenvalues", "inverse", "determinant", "least squares", "boxes")
-# The CPU has no kernels for them.
+# Cases without a CPU kernel.
 _WITHOUT_CPU = ("dilated", "grouped")
 _ELEMENTS = (64, 256)
 _MAX_CASES = 24
@@ -29,7 +29,7 @@ _MAX_CASES = 24
 
 @dataclasses.dataclass(frozen=True)
 class Built:
-    """A program on a device. `labels` names its results, or begins their names."""
+    """A program on a device. `labels` are the names of its results, or prefixes of names for several results."""
 
     function: Callable[..., Any]
     inputs: list[tf.Tensor]
@@ -37,13 +37,13 @@ class Built:
 
 
 def uniform(generator: np.random.Generator, shape: Sequence[int], bound: float = 1.0) -> Array:
-    """Returns numbers from -bound to bound that are the same bits on every machine."""
+    """Returns float32 numbers from -bound to bound, with equal bits on every machine."""
     integers = generator.integers(-(1 << 20), 1 << 20, tuple(shape), dtype=np.int64)
     return (integers * (bound / (1 << 20))).astype(np.float32)
 
 
 def set_weights(model: tf.keras.Model) -> None:
-    """Gives the model weights that are the same bits on every machine, of the size that initializers give."""
+    """Sets the model's weights to equal bits on every machine, with the magnitude of Keras's initial weights."""
     generator = np.random.default_rng(1)
     weights = []
     for variable in model.weights:
@@ -57,7 +57,7 @@ def set_weights(model: tf.keras.Model) -> None:
 
 
 def _gradients(problem: Problem, device: str) -> Built:
-    """The loss of a model in training, and the gradients of its weights."""
+    """Program that computes a model's training loss and the gradients of its weights."""
     generator = np.random.default_rng(2)
     inputs = uniform(generator, (problem.batch_size, *problem.input_shape), math.sqrt(3))
     labels = generator.integers(0, CLASSES, (problem.batch_size, *problem.label_shape), np.int32)
@@ -77,7 +77,7 @@ def _gradients(problem: Problem, device: str) -> Built:
 
 
 def _cases(cases: Sequence[OpCase], device: str) -> Built:
-    """Many ops as one program."""
+    """Program that runs all `cases`."""
     inputs = [case.inputs(device) for case in cases]
 
     def function(*tensors: tf.Tensor) -> list[tf.Tensor]:
@@ -92,7 +92,7 @@ def _cases(cases: Sequence[OpCase], device: str) -> Built:
 
 
 def _control_flow(device: str) -> Built:
-    """A loop whose end depends on values, a branch, sorting, gathering."""
+    """Program with a value-dependent loop, a branch, sorting and gathering."""
     generator = np.random.default_rng(3)
     with tf.device(device):
         inputs = [
@@ -112,7 +112,7 @@ def _control_flow(device: str) -> Built:
 
 
 def _chosen(cases: Sequence[OpCase]) -> list[OpCase]:
-    """Returns the unambiguous cases in float32, one of each name."""
+    """Returns the unambiguous cases in float32, one case per name."""
     found = {
         case.name: case
         for case in cases
@@ -129,12 +129,12 @@ GROUPS: dict[str, Callable[[], Sequence[OpCase]]] = {
     "linear_algebra": lambda: list(linear_algebra()),
 }
 NAMES = ("control_flow", *GROUPS, *PROBLEMS)
-# jit_compile=True refuses its loops over captured variables.
+# Programs whose loops over captured variables fail with jit_compile=True.
 WITHOUT_JIT_COMPILE = ("lstm",)
 
 
 def build(name: str, device: str) -> Built:
-    """Builds the program on a device; equal on every machine."""
+    """Builds program `name` on a device, with equal inputs on every machine."""
     if name == "control_flow":
         return _control_flow(device)
     if name in GROUPS:
@@ -143,7 +143,7 @@ def build(name: str, device: str) -> Built:
 
 
 def flat_results(built: Built, results: Any) -> dict[str, Array]:
-    """Returns the results by label; several results of one label are numbered."""
+    """Returns the results by label. Appends a number if one label has several results."""
     found: dict[str, Array] = {}
     for label, result in zip(built.labels, results):
         arrays = tf.nest.flatten(result)

@@ -1,4 +1,4 @@
-"""Records the corpus of the accelerator kit: references on the CPU, the programs' HLO, and train steps for JAX.
+"""Records the corpus of the accelerator kit: CPU results, the programs' HLO, and train steps for JAX.
 
 python -m tools.accelerator.record --out DIR
 """
@@ -26,7 +26,7 @@ PRECISIONS = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
 
 
 def record_program(name: str, folder: pathlib.Path) -> None:
-    """Writes NAME.npz, NAME.hlo, and NAME.highest.hlo, whose products are in full precision instead of TF32."""
+    """Writes NAME.npz, NAME.hlo, and NAME.highest.hlo, whose dot products use full precision instead of TF32."""
     built = programs.build(name, CPU)
     inputs = checksum([tensor.numpy() for tensor in built.inputs])
     with tf.device(CPU):
@@ -51,7 +51,7 @@ def record_step(name: str, precision: str, folder: pathlib.Path) -> None:
 
 
 def interface_of(hlo: bytes) -> dict[str, Any]:
-    """Returns type and shape of each argument of a program, and which results take the memory of which arguments."""
+    """Returns type and shape of each argument of a program, and its aliases (results that reuse argument memory)."""
     module = hlo_pb2.HloModuleProto.FromString(hlo)
     arguments = [
         {"type": xla_data_pb2.PrimitiveType.Name(shape.element_type), "dimensions": list(shape.dimensions)}

@@ -1,7 +1,7 @@
-"""Unpacks the accelerator kit and runs its checks: a single file that needs Python 3.10 and its standard library.
+"""Unpacks the accelerator kit and runs its checks. A single file, which needs only Python 3.10.
 
-python3 run.py unpack    # verifies and unpacks the pieces beside this file; repeat it as more pieces arrive
-python3 run.py check     # unpacks the rest, runs the checks that have no result yet, writes results.json and results.md
+python3 run.py unpack    # verifies and unpacks the pieces next to this file; repeat as more pieces arrive
+python3 run.py check     # unpacks the rest, runs checks without a result, writes results.json and results.md
 
 docs/developer/accelerator_kit.md describes the checks.
 """
@@ -29,22 +29,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 MANIFEST = "manifest.json"
-# PAX header of a member that holds a part of a file: where the part begins.
+# PAX header of an archive member with a part of a file: offset of the part in the file, in bytes.
 OFFSET = "HPU.offset"
 FORMAT = 1
 
 GOOD, FAILED, USAGE, INCOMPLETE = 0, 1, 2, 3
 
 PASSED, SKIPPED, RUNNING, TIMED_OUT, NOT_RUN = "passed", "skipped", "running", "timed out", "not run"
-# Seconds between SIGTERM and SIGKILL for a check that is out of time.
+# Seconds between SIGTERM and SIGKILL for a check that exceeds its time limit.
 _GRACE_SECONDS = 5
-# A check that never ended is not run again after so many attempts: it may have taken the machine down.
+# Limit of attempts for a check that never ended, because the check may have crashed the machine.
 _MAX_ATTEMPTS = 2
 _LOG_TAIL = 3000
 
 
 class KitError(Exception):
-    """A damaged or foreign kit, or wrong usage."""
+    """The kit is damaged or does not match, or the usage is wrong."""
 
 
 # --- pieces ---
@@ -62,7 +62,7 @@ class Piece:
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """What the kit consists of. `about` describes it: versions, and the oldest glibc that its programs run on."""
+    """Pieces of the kit. `about` contains versions, and the oldest glibc on which the kit's programs run."""
 
     pieces: tuple[Piece, ...]
     about: dict[str, str]
@@ -74,9 +74,9 @@ class Manifest:
         except FileNotFoundError:
             raise KitError(f"no manifest at {path}: pass --pieces DIR") from None
         except ValueError as error:
-            raise KitError(f"{path} is damaged: {error}") from None
+            raise KitError(f"{path} is damaged: {error}; copy it again") from None
         if data.get("format") != FORMAT:
-            raise KitError(f"{path} has format {data.get('format')}; this run.py reads format {FORMAT}")
+            raise KitError(f"{path} has format {data.get('format')}; use the run.py of this kit (found {FORMAT})")
         return cls(tuple(Piece(**piece) for piece in data["pieces"]), data["about"])
 
     def as_json(self) -> str:
@@ -90,9 +90,9 @@ class Unpacked:
 
     added: list[str] = dataclasses.field(default_factory=list)
     missing: list[str] = dataclasses.field(default_factory=list)
-    """Pieces that are needed and have not arrived."""
+    """Required pieces that have not arrived yet."""
     damaged: dict[str, str] = dataclasses.field(default_factory=dict)
-    """Reasons, by piece."""
+    """Reasons by damaged piece."""
 
     @property
     def exit_code(self) -> int:
@@ -108,14 +108,14 @@ def sha256_of(path: pathlib.Path) -> str:
 
 
 def unpack(pieces: pathlib.Path, kit: pathlib.Path) -> Unpacked:
-    """Unpacks the pieces of the folder that are not unpacked yet. Raises KitError if `kit` is of another kit."""
+    """Unpacks new pieces of the folder `pieces` into `kit`. Raises KitError if `kit` contains another kit."""
     state = kit / "unpacked.json"
     done: dict[str, str] = json.loads(state.read_text()) if state.exists() else {}
     result = Unpacked()
     for piece in Manifest.read(pieces / MANIFEST).pieces:
         if piece.name in done:
             if done[piece.name] != piece.sha256:
-                raise KitError(f"{kit} holds another kit's {piece.name}: remove {kit}, or pass another --kit")
+                raise KitError(f"{kit} contains {piece.name} of another kit: remove {kit}, or pass another --kit")
             continue
         path = pieces / piece.name
         if not path.exists():
@@ -136,7 +136,7 @@ def unpack(pieces: pathlib.Path, kit: pathlib.Path) -> Unpacked:
 
 
 def _damage(path: pathlib.Path, piece: Piece) -> str:
-    """Returns how the file differs from the manifest; empty if it does not."""
+    """Describes how the file differs from the manifest; empty if both agree."""
     if (size := path.stat().st_size) != piece.bytes:
         return f"{size} bytes, expected {piece.bytes}: copy it again"
     if (digest := sha256_of(path)) != piece.sha256:
@@ -145,11 +145,11 @@ def _damage(path: pathlib.Path, piece: Piece) -> str:
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, kit: pathlib.Path) -> None:
-    """Writes a file, or a part of one at its offset."""
+    """Writes a file, or a part of a file at its offset."""
     name = pathlib.PurePosixPath(member.name)
     source = archive.extractfile(member)
     if not member.isfile() or source is None or name.is_absolute() or ".." in name.parts:
-        raise KitError(f"illegal entry in the archive: {member.name}")
+        raise KitError(f"illegal entry in the archive: {member.name}; copy the pieces again")
     path = kit / name
     path.parent.mkdir(parents=True, exist_ok=True)
     offset = member.pax_headers.get(OFFSET)
@@ -161,7 +161,7 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, kit: pathlib.Pat
 
 
 def _write(path: pathlib.Path, text: str) -> None:
-    """Replaces a file as a whole, so that a reader or an interruption never sees half of it."""
+    """Replaces a file atomically, so that no reader sees a partial file."""
     temporary = path.with_name(path.name + ".new")
     temporary.write_text(text)
     temporary.replace(path)
@@ -172,16 +172,16 @@ def _write(path: pathlib.Path, text: str) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """A program of the kit. It runs in a process of its own and writes its result to a file."""
+    """A program of the kit, which runs in its own process and writes its result to a file."""
 
     name: str
     subject: str
     command: tuple[str, ...]
     """Module below tools.accelerator.checks, and its arguments."""
     limit: float
-    """Seconds until it is killed."""
+    """Time limit in seconds, after which the check is killed."""
     typical: float = 30
-    """It is not started if fewer seconds are left."""
+    """Usual run time in seconds. The check does not start if less time is left."""
 
 
 MODELS = ("resnet50", "transformer", "bert_small", "lstm")
@@ -190,7 +190,7 @@ OTHER_PROGRAMS = ("control_flow", "linear_algebra", "products", "convolutions", 
 
 
 def all_checks() -> tuple[Check, ...]:
-    """Returns the checks in their order."""
+    """Returns the checks in the order in which they run."""
     checks = [
         Check("client", "client library and the plugin", ("gtests", "client"), 120, 10),
         Check("conformance", "conformance suite of the device interface", ("gtests", "conformance"), 300, 60),
@@ -217,12 +217,12 @@ def all_checks() -> tuple[Check, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Kit:
-    """An unpacked kit, and how its programs are run."""
+    """An unpacked kit, with the environment and command line of its programs."""
 
     directory: pathlib.Path
     backend: str
     environment: Mapping[str, str]
-    """Of this process; JAX runs in it."""
+    """Environment of this process, in which JAX runs."""
 
     @property
     def python(self) -> pathlib.Path:
@@ -259,7 +259,7 @@ class Kit:
         return [str(self.python), "-m", f"tools.accelerator.checks.{module}", *arguments]
 
 
-# Files of plugins in a folder of Python packages, as in plugin/backends/pjrt/plugin_file.cc.
+# Paths of plugins in a folder of Python packages; same table as in plugin/backends/pjrt/plugin_file.cc.
 PLUGINS = {
     "cuda": ("jax_plugins/xla_cuda13/xla_cuda_plugin.so", "jax_plugins/xla_cuda12/xla_cuda_plugin.so"),
     "cpu": ("lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"),
@@ -267,16 +267,16 @@ PLUGINS = {
 
 
 def find_plugin(backend: str, kit: pathlib.Path) -> str:
-    """Returns the backend with the path of its plugin: of the kit, else of this Python's packages.
+    """Returns `backend` with the path of its plugin, from the kit or else from this Python's packages.
 
-    Raises KitError if there is none.
+    Raises KitError if no plugin is found.
     """
     if not backend.startswith("pjrt:"):
         raise KitError(f"--backend {backend}: expected pjrt:cuda, pjrt:cpu, or pjrt:/path/of/the/plugin.so")
     name = backend.removeprefix("pjrt:")
     if "/" in name:
         if not pathlib.Path(name).exists():
-            raise KitError(f"--backend {backend}: no file at {name}")
+            raise KitError(f"--backend {backend}: {name} does not exist; correct the path")
         return f"pjrt:{pathlib.Path(name).resolve()}"
     files = PLUGINS.get(name)
     if files is None:
@@ -289,13 +289,13 @@ def find_plugin(backend: str, kit: pathlib.Path) -> str:
                 return f"pjrt:{folder / file}"
     raise KitError(
         f"--backend {backend}: no {' or '.join(files)} in the kit or in the packages of {sys.executable}; "
-        "run run.py by the Python that has the plugin, or pass --backend pjrt:/path/of/the/plugin.so"
+        "run run.py with the Python that has the plugin, or pass --backend pjrt:/path/of/the/plugin.so"
     )
 
 
 @dataclasses.dataclass
 class Result:
-    """Result of a check. `status` is passed, failed, crashed, timed out, skipped, or running."""
+    """Result of a check. `status`: passed, failed, crashed, timed out, skipped, or running."""
 
     status: str
     summary: str = ""
@@ -331,7 +331,7 @@ def run_check(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE_SECONDS)
         finally:
-            _signal(process.pid, signal.SIGKILL)  # what the check started and left running
+            _signal(process.pid, signal.SIGKILL)  # processes that the check left running
             code = process.wait()
     seconds = round(time.monotonic() - begin, 1)
     tail = log.read_bytes()[-_LOG_TAIL:].decode(errors="replace")
@@ -366,7 +366,7 @@ def last_line(text: str) -> str:
 
 @dataclasses.dataclass
 class Results:
-    """Results of all checks so far. `path` is the JSON file; the Markdown file lies beside it."""
+    """Results of all checks so far. `path` is the JSON file; the Markdown file is next to it."""
 
     path: pathlib.Path
     backend: str
@@ -375,12 +375,12 @@ class Results:
 
     @classmethod
     def open(cls, path: pathlib.Path, backend: str, machine: dict[str, str]) -> Results:
-        """Continues the results in `path`. Raises KitError if they are of another backend."""
+        """Continues the results in `path`. Raises KitError if the results are of another backend."""
         if not path.exists():
             return cls(path, backend, machine)
         data = json.loads(path.read_text())
         if data["backend"] != backend:
-            raise KitError(f"{path} holds results of {data['backend']}: pass another --results")
+            raise KitError(f"{path} contains results of {data['backend']}, not {backend}: pass another --results")
         return cls(path, backend, machine, {name: Result(**result) for name, result in data["checks"].items()})
 
     def is_done(self, name: str) -> bool:
@@ -455,7 +455,7 @@ def _lines(path: str) -> list[str]:
 
 
 def check_glibc(about: Mapping[str, str]) -> None:
-    """Raises KitError if this machine's C library is older than the kit needs."""
+    """Raises KitError if this machine's glibc is older than the kit requires."""
     have, needed = (os.confstr("CS_GNU_LIBC_VERSION") or "").split()[-1:], about.get("glibc", "0")
     if have and _version(have[0]) < _version(needed):
         raise KitError(f"the kit needs glibc {needed}, this machine has {have[0]}: pack the kit on an older system")
@@ -468,7 +468,7 @@ def _version(text: str) -> tuple[int, ...]:
 def run_checks(
     kit: Kit, results: Results, checks: Sequence[Check], budget: float, chosen: Callable[[Check], bool]
 ) -> None:
-    """Runs the chosen checks that have no result yet, as far as they fit into `budget` seconds."""
+    """Runs the chosen checks without a result, while the rest of `budget` (seconds) suffices."""
     end = time.monotonic() + budget
     logs = results.path.parent / "logs"
     logs.mkdir(parents=True, exist_ok=True)
@@ -487,7 +487,7 @@ def run_checks(
             log = logs / f"{check.name.replace(':', '-')}.log"
             limit = min(check.limit, left)
             result = run_check(kit.command(check), environment, pathlib.Path(environment["KIT_RESULT"]), log, limit)
-        if result.status == TIMED_OUT and limit < check.limit:  # the budget ended it: the next call runs it again
+        if result.status == TIMED_OUT and limit < check.limit:  # the budget ended the check: the next call reruns it
             del results.checks[check.name]
             results.write(checks)
             print(f"{check.name}: {NOT_RUN}: no time left", file=sys.stderr)
@@ -504,18 +504,30 @@ def _parser() -> argparse.ArgumentParser:
     here = pathlib.Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    unpacking = commands.add_parser("unpack", help="verify and unpack the pieces that are there")
+    unpacking = commands.add_parser("unpack", help="verify and unpack the pieces that have arrived")
     checking = commands.add_parser("check", help="unpack the rest and run the checks")
     for command in (unpacking, checking):
-        command.add_argument("--pieces", type=pathlib.Path, default=here, metavar="DIR", help="default: beside run.py")
+        command.add_argument(
+            "--pieces",
+            type=pathlib.Path,
+            default=here,
+            metavar="DIR",
+            help="folder of the pieces (default: the folder of run.py)",
+        )
         command.add_argument("--kit", type=pathlib.Path, default=here / "kit", metavar="DIR", help="default: kit")
         command.add_argument("--json", action="store_true", help="print one JSON object for programs")
     checking.add_argument(
         "--backend", default="pjrt:cuda", help="pjrt:cuda (default), pjrt:cpu, or pjrt:/path/of/the/plugin.so"
     )
-    checking.add_argument("--budget", type=float, default=30, metavar="MINUTES", help="of this call (default: 30)")
-    checking.add_argument("--only", nargs="+", default=[], metavar="NAME", help="checks, or their parts before a colon")
-    checking.add_argument("--again", nargs="+", default=[], metavar="NAME", help="forget these results first")
+    checking.add_argument(
+        "--budget", type=float, default=30, metavar="MINUTES", help="time limit of this call (default: 30)"
+    )
+    checking.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="run only these checks, or groups such as numerics"
+    )
+    checking.add_argument(
+        "--again", nargs="+", default=[], metavar="NAME", help="discard the results of these checks first"
+    )
     checking.add_argument(
         "--results", type=pathlib.Path, default=here / "results" / "results.json", help="default: results/results.json"
     )
@@ -572,7 +584,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit codes: 0: good; 1: damaged piece or failed check; 2: wrong usage; 3: missing pieces or checks not run."""
+    """Exit codes: 0: success; 1: damaged piece or failed check; 2: wrong usage; 3: missing pieces or checks not run."""
     arguments = _parser().parse_args(argv)
     try:
         if arguments.command == "check":

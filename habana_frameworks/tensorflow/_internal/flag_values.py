@@ -32,7 +32,8 @@ class Effect(enum.Enum):
 class Flag:
     """One setting of plugin/flags.yaml.
 
-    `name` may contain a placeholder such as <module>, which matches [A-Z0-9_]+. `default` is text, as in a variable.
+    `name` may contain a placeholder such as <module>, which matches [A-Z0-9_]+. `default` is unparsed text, as in an
+    environment variable.
     """
 
     name: str
@@ -89,7 +90,7 @@ def describe_error(flag: Flag, expected: str) -> str:
 
 
 def expectation(flag: Flag) -> str:
-    """Describes the valid values of the setting, for messages."""
+    """Description of the setting's valid values, for messages."""
     if flag.type == "enum":
         return "one of " + ", ".join(flag.values)
     return {"bool": "a boolean (1, true, yes, on, 0, false, no, off)", "int": "a whole number"}.get(flag.type, "text")

@@ -1,4 +1,4 @@
-"""Shared libraries of PJRT plugins that HPU_BACKEND=pjrt:… selects. Loads none of them."""
+"""Search for the shared libraries of PJRT plugins (HPU_BACKEND=pjrt:…). Loads no plugin."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PluginFile:
 
     @property
     def cuda(self) -> int | None:
-        """Major version of CUDA that the plugin is built for, by its name; None if the name does not say it."""
+        """Major version of CUDA in the plugin's name, for which the plugin is built; None if the name has none."""
         match = re.search(r"cuda(\d+)", self._name)
         return int(match[1]) if match else None
 
@@ -64,8 +64,8 @@ class PluginFile:
 def selected(backend: str) -> str | None:
     """Returns the name or path after `pjrt:`; None for other backends.
 
-    `auto` selects "cuda" by the same rule as plugin/backends/pjrt/cuda_cards.cc: a card's device file, the plugin, and
-    the driver's library are there.
+    `auto` selects "cuda" by the same rule as plugin/backends/pjrt/cuda_cards.cc: a card's device file, the plugin and
+    the driver's library must exist.
     """
     if backend == "auto":
         return "cuda" if _has_card() and find("cuda") and _has_driver() else None
@@ -73,7 +73,7 @@ def selected(backend: str) -> str | None:
 
 
 def folders() -> list[pathlib.Path]:
-    """Folders of Python packages that are searched: those in PYTHONPATH, then TensorFlow's."""
+    """Folders in which plugins are searched: the entries of PYTHONPATH, then the folder that contains TensorFlow."""
     found = [pathlib.Path(folder) for folder in os.environ.get("PYTHONPATH", "").split(":") if folder]
     tensorflow = importlib.util.find_spec("tensorflow")
     for location in tensorflow.submodule_search_locations or () if tensorflow else ():

@@ -46,7 +46,8 @@ def read(path: str | os.PathLike[str], what: str = "key", min_bytes: int = MIN_B
 def of_user(name: str) -> bytes:
     """Returns the user's key `name`. The first call generates it at random.
 
-    The file is in the user's state directory (XDG_STATE_HOME). Raises KeyFileError if it cannot be written or read.
+    The key's file is in the user's state directory (XDG_STATE_HOME). Raises KeyFileError if the file cannot be written
+    or read.
     """
     return read(_path_of_user(name, "key", secrets.token_bytes(MIN_BYTES)))
 
@@ -87,7 +88,7 @@ def _make(path: pathlib.Path, secret: bytes) -> None:
 def _read(descriptor: int, what: str, name: pathlib.Path) -> bytes:
     info = os.fstat(descriptor)
     if not stat.S_ISREG(info.st_mode):
-        raise KeyFileError(f"the {what} file {name} is not a regular file")
+        raise KeyFileError(f"the {what} file {name} is not a regular file; pass the path of a regular file")
     if info.st_uid != os.geteuid():
         raise KeyFileError(
             f"the {what} file {name} is owned by user {info.st_uid}; the owner must be you (user {os.geteuid()})"

@@ -24,7 +24,7 @@ def translate_vlog_level() -> None:
         "only the HPU plugin, because TensorFlow is already imported" if "tensorflow" in sys.modules else "all messages"
     )
     _logger.warning(
-        "TensorFlow reads %s, not %s; it is now set to %d, which affects %s", _VLOG, _OLD_VLOG, level, reach
+        "TensorFlow reads %s, not %s: %s is now set to %d, which affects %s", _VLOG, _OLD_VLOG, _VLOG, level, reach
     )
     os.environ[_VLOG] = str(level)
 

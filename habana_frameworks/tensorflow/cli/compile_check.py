@@ -29,10 +29,10 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "compile-check",
         help="compile a program for a card that is not present",
-        description="Runs a program on a device that computes nothing, compiles its clusters for the card, and reports "
-        "for each one the time, the size, the memory that it needs, and whether that fits the card. Exit code 0: all "
-        "clusters compile and fit; 1: some do not; 2: wrong usage; 3: the program needed no recipe; if the program "
-        "fails, the program's exit code.",
+        description="Runs a program on a device that computes nothing, and compiles its clusters for the card. Reports "
+        "each cluster's compile time, code size and memory, and whether the cluster fits the card. Exit code 0: all "
+        "clusters compile and fit; 1: some clusters do not; 2: wrong usage; 3: the program needed no recipe; if the "
+        "program fails, the program's exit code.",
     )
     parser.add_argument("--target", metavar="CARD", required=True, help=warmup.TARGET_HELP)
     warmup.add_limits(parser)
@@ -120,7 +120,7 @@ def _cluster(entry: Entry, memory_bytes: int) -> Cluster:
 
 
 def _bytes(arrays: Sequence[str]) -> int:
-    """Returns the size of arrays that are written like "float32[128,784]"."""
+    """Returns the size in bytes of arrays in the notation "float32[128,784]"."""
     import tensorflow as tf
 
     total = 0

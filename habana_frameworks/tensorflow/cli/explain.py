@@ -20,9 +20,9 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "explain",
         help="run a program and report where its ops run, and why",
-        description="Runs a program with the HPU loaded, and reports on stderr which ops of its graphs are on the HPU "
-        "and in clusters, and what keeps the other ops out. The exit code is the program's; 2: wrong usage; 3: the "
-        "program succeeded, but no graph had an op on the HPU.",
+        description="Runs a program with the HPU loaded. Reports on stderr which ops of its graphs are on the HPU and "
+        "in clusters, and why the other ops are not. The exit code is the program's; 2: wrong usage; 3: the program "
+        "succeeded, but no graph had an op on the HPU.",
     )
     parser.add_argument(
         "--json",

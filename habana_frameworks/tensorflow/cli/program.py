@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def problem(name: str) -> str:
-    """Returns why `name` is not a program that can be run; empty if it is."""
+    """Returns the reason why `name` cannot be run as a program; empty if it can."""
     script = pathlib.Path(name)
     if not script.exists():
         return f"no program at {script}"

@@ -25,7 +25,7 @@ from habana_frameworks.tensorflow._internal.launch.job_supervisor import (
 from habana_frameworks.tensorflow.cli import autoload, numbers, program
 
 _DESCRIPTION = """Starts several processes of a Python program, each with its own rank and HPU, and prints their output
-line by line, prefixed with the rank. When a process fails, the others are ended; --restarts starts all of them again.
+line by line, prefixed with the rank. When a process fails, all others are terminated; --restarts restarts all of them.
 Exit code: 0 if all processes of the last start succeeded, else the exit code of the first process that failed (128 plus
 the signal number if a signal ended it); 2: wrong usage."""
 # TensorFlow's workers treat SIGTERM as a preemption notice: after a failure they keep waiting for the lost rank.
@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _problem(arguments: argparse.Namespace) -> str:
-    """Returns why the job cannot be started; empty if it can."""
+    """Returns the reason why the job cannot be started; empty if it can."""
     modules = _modules(arguments)
     listed = f"{','.join(modules)} (of --modules or HABANA_VISIBLE_MODULES)"
     if not all(module.isdecimal() for module in modules):

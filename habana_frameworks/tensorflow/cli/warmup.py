@@ -162,7 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def target_settings(target: str | None) -> dict[str, str]:
-    """Returns the environment variables that compile for the card `target`; none if it is None."""
+    """Returns the environment variables that compile for the card `target`; no variables if `target` is None."""
     if target is None:
         return {}
     backend = flags.backend()

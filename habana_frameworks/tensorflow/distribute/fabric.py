@@ -1,4 +1,4 @@
-"""In-server collectives: groups whose HPUs are modules of one device server exchange data inside the server."""
+"""In-server collectives, for groups whose HPUs are modules of one device server. Data stays inside the server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Member:
     """A rank's entry in the all_gather of _exchange()."""
 
     rank: int
-    identity: str  # communicator id; empty if the rank's device cannot exchange data with others
+    identity: str  # communicator id; empty if the rank's device does not support in-server collectives
     task: str
 
 
@@ -34,8 +34,8 @@ def join(group_key: int, rank: int, size: int, *, in_calling_order: bool = False
     All ranks call join(), eagerly, and wait for each other. Returns whether the group uses in-server collectives; the
     result is the same on all ranks.
 
-    in_calling_order: all ranks issue all of the group's operations eagerly, in the same order. Broadcasts of groups
-    without this property always use TensorFlow's transport, both eagerly and in graphs.
+    in_calling_order: promises that all ranks issue the group's operations eagerly and in the same order. Broadcasts of
+    groups without this promise always use TensorFlow's transport.
 
     Raises errors.DeviceError if the server refuses the group, or if a rank does not join within a minute.
     """

@@ -17,7 +17,7 @@ _logger = logging.getLogger(__name__)
 
 
 class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
-    """Chooses the HPU as the worker's device, and enables in-server collectives."""
+    """Strategy extension with the HPU as the worker's device and with in-server collectives."""
 
     def _initialize_local_devices(self, cluster_resolver: Any, worker_device: str) -> tuple[tuple[str, ...], str]:
         return (f"{worker_device}/device:HPU:0",), "HPU"
@@ -40,7 +40,7 @@ class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
     """Synchronous training on several workers; each worker is a process with one HPU.
 
     Replaces tf.distribute.MultiWorkerMirroredStrategy and has the same methods. Every worker runs the same program.
-    Create it before TensorFlow runs an op. The constructor blocks until all workers have called it.
+    Create the strategy before TensorFlow runs an op. The constructor blocks until all workers have called it.
 
     cluster_resolver: names the workers. None uses TF_CONFIG, or a single worker if TF_CONFIG is not set.
     communication_options: as for the base class. If bytes_per_pack is not set, gradients are reduced in buckets of

@@ -94,7 +94,7 @@ class _Copied:
 def _copies(
     transfers: Iterable[report_pb2.HostDeviceTransfer], counts: Iterable[report_pb2.CopyCount]
 ) -> dict[tuple[int, str], _Copied]:
-    """Copies to and from each node, by record and node. A tensor counts only for its first consumer."""
+    """Sums the copies to and from each node, by record and node. A tensor counts only for its first consumer."""
     counted = {(entry.record, entry.name): entry for entry in counts}
     copied: dict[tuple[int, str], _Copied] = collections.defaultdict(_Copied)
     for transfer in transfers:

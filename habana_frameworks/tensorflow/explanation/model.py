@@ -29,13 +29,13 @@ class Op:
     inputs: tuple[int, ...]
     """Indices into Graph.ops, including control inputs."""
     rule: str | None = None
-    """Rule that keeps the op off the HPU or out of a cluster, or None; see explanation.RULES."""
+    """Rule that keeps the op off the HPU or out of a cluster (explanation.RULES); None if no rule does."""
     reason: str | None = None
     copied_bytes: int = 0
     """Bytes copied between HPU and CPU because of the op's placement, over all runs."""
     copies: int = 0
     cpu_runs: int = 0
-    """Executions by the CPU kernel although the op is on the HPU."""
+    """Number of executions by the CPU kernel although the op is on the HPU."""
     splits: int = 0
     """Number of cluster pairs that the op separates."""
 
@@ -88,7 +88,7 @@ class Rewrite:
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
-    """A loop or branch that was lowered, because a rule keeps it out of clusters."""
+    """A loop or branch that was lowered because of a rule, so no cluster contains it whole."""
 
     node: str
     op: str
@@ -170,7 +170,7 @@ class Findings:
         raise LookupError(f"no graph name contains {name_part!r}; graphs: {[graph.name for graph in self.graphs]}")
 
     def rules(self) -> tuple[RuleTotal, ...]:
-        """Returns the effect of each rule, the most expensive first and the expected ones last."""
+        """Returns the effect of each rule. The most expensive rule is first; expected rules are last."""
         ops: dict[str, list[tuple[str, str, str]]] = collections.defaultdict(list)
         splits: collections.Counter[str] = collections.Counter()
         copied: collections.Counter[str] = collections.Counter()

@@ -17,7 +17,7 @@ _PROGRAM = ("layout.js", "draw.js", "sidebar.js", "main.js")
 
 
 def render(findings: Findings, summary: str) -> str:
-    """Returns the whole page. `summary` is shown without JavaScript."""
+    """Returns the page as HTML. `summary` needs no JavaScript to be visible."""
     data = dataclasses.asdict(findings)
     data["version"] = __version__
     data["totals"] = [dataclasses.asdict(total) for total in findings.rules()]

@@ -1,4 +1,4 @@
-"""Rules that keep ops off the HPU or out of clusters, or clusters apart, with their meaning and remedy."""
+"""Rules that keep ops off the HPU or out of clusters, or separate clusters, with their meaning and remedy."""
 
 from __future__ import annotations
 
@@ -13,30 +13,34 @@ class Rule:
     meaning: str
     remedy: str
     expected: bool = False
-    """The rule is normal: every graph has such ops."""
+    """The rule applies to ops of every graph and needs no remedy."""
 
 
 _TABLE = (
     # Rules that keep ops off the HPU.
-    Rule("pinned", "the program places it on another device", "remove the tf.device around it, unless it is required"),
+    Rule(
+        "pinned",
+        "the program places the op on another device",
+        "remove the tf.device around the op, unless the op needs it",
+    ),
     Rule("op-list", "the active op list does not support the op", "set HPU_OP_LIST=emulator; on a card use another op"),
-    Rule("dtype", "the HPU has the op, but not for this dtype", "cast to float32, bfloat16 or int32 before it"),
-    Rule("rank", "the HPU has the op, but not for tensors of this rank", "reshape around it"),
+    Rule("dtype", "the HPU has the op, but not for this dtype", "cast the input to float32, bfloat16 or int32"),
+    Rule("rank", "the HPU has the op, but not for tensors of this rank", "reshape the input"),
     Rule(
         "user-setting",
-        "a setting keeps it out",
-        "see its reason; `hpu doctor` lists the settings",
+        "a setting keeps the op out",
+        "see the op's reason; `hpu doctor` lists the settings",
     ),
     Rule("horovod", "stock Horovod reduces in host memory", "nothing", expected=True),
     Rule("no-kernel", "the HPU has no kernel for the op", "use another op, or keep it in the input pipeline"),
-    Rule("neighbours", "TensorFlow placed it with ops on another device", "look at the ops that it is connected to"),
+    Rule("neighbours", "TensorFlow placed the op with ops on another device", "see the rules of the connected ops"),
     Rule("legacy-variable", "a TensorFlow 1 variable that a setting places on the CPU", "use resource variables"),
     # Rules that keep ops out of clusters.
-    Rule("uncompilable", "it has no XLA lowering", "use another op; this one splits the cluster around it"),
-    Rule("lost-error", "compiled code cannot raise its error", "remove assertions and prints from the train step"),
+    Rule("uncompilable", "the op has no XLA lowering", "use another op; this op splits the cluster around it"),
+    Rule("lost-error", "compiled code cannot raise the op's error", "remove assertions and prints from the train step"),
     Rule(
         "dynamic-size",
-        "its result's size depends on values",
+        "the size of the op's result depends on values",
         "use a mask (tf.where with three arguments) and fixed sizes",
     ),
     Rule("random", "compiled code would draw different numbers", "use tf.random.uniform, normal or dropout"),
@@ -47,73 +51,79 @@ _TABLE = (
     ),
     Rule(
         "resource-handle",
-        "it passes a resource handle to other ops, or uses a resource on another device",
+        "the op passes a resource handle to other ops, or uses a resource on another device",
         "create variables outside the function, on the HPU",
     ),
     Rule(
         "side-effect",
-        "it is a loop or branch with a side effect that some of its results do not depend on",
-        "put it into a tf.function, which runs all side effects",
+        "a loop or branch has a side effect on which some of its results do not depend",
+        "put the loop or branch into a tf.function, which runs all side effects",
     ),
     Rule("reference", "a TensorFlow 1 variable", "use resource variables (tf.compat.v1.enable_resource_variables)"),
     Rule("string", "strings", "keep strings in the input pipeline"),
     Rule("control-flow", "part of a lowered loop or branch", "see rule `lowered` of the loop or branch"),
-    Rule("lowered", "a loop or branch that cannot be in a cluster", "fix the cause given in its reason"),
+    Rule("lowered", "a loop or branch that cannot be in a cluster", "fix the cause that the reason states"),
     Rule(
         "unbounded-list", "a TensorList of unknown size", "set the loop's maximum_iterations or the TensorArray's size"
     ),
-    Rule("list-border", "shares a TensorList with ops outside", "fix what keeps those ops outside"),
+    Rule("list-border", "shares a TensorList with ops outside clusters", "see the rules of the ops outside"),
     Rule(
         "list-length",
         "a TensorList whose length or index cannot be checked",
         "fill the list to its capacity and use constant indices",
     ),
-    Rule("communication", "waits for other processes or devices", "nothing: it runs between clusters", expected=True),
+    Rule(
+        "communication", "waits for other processes or devices", "nothing: the op runs between clusters", expected=True
+    ),
     Rule("launch", "is already a compiled cluster", "nothing", expected=True),
-    Rule("host", "runs on the host on behalf of clusters", "nothing", expected=True),
+    Rule("host", "runs on the host for clusters", "nothing", expected=True),
     Rule("host-shape", "computes a size for an op on the host", "nothing", expected=True),
     Rule("border", "an argument or a result of the graph", "nothing", expected=True),
     Rule("constant", "a constant outside clusters", "nothing", expected=True),
     Rule("recursion", "nests function calls too deeply", "unroll the recursion"),
-    Rule("small", "its cluster would be too small", "nothing, or HPU_MIN_CLUSTER_SIZE=1", expected=True),
+    Rule("small", "the op's cluster would be too small", "nothing, or HPU_MIN_CLUSTER_SIZE=1", expected=True),
     Rule("fuel", "HPU_CLUSTER_FUEL is used up", "unset HPU_CLUSTER_FUEL"),
     Rule("jit-scope", "tf.xla.experimental.jit_scope", "remove the scope"),
     Rule("lite", "HPU_CLUSTERING=lite clusters only ops that XLA fuses", "unset HPU_CLUSTERING"),
     Rule("partial-run", "a Session runs the graph in parts", "use run() instead of partial_run()"),
-    Rule("unknown", "no pass recorded a reason", "this is a bug: please report it with the JSON"),
+    Rule("unknown", "no pass recorded a reason", "report a bug, with the output of `hpu explain --json`"),
     # Rules at run time.
     Rule("compile-error", "did not compile and was moved out of its cluster", "see the reason; use another op"),
-    Rule("fallback", "its cluster ran on the CPU", "see the reason; TF_CPU_RUNTIME_FALLBACK=forbid makes it an error"),
+    Rule(
+        "fallback",
+        "the cluster ran on the CPU",
+        "see the reason; TF_CPU_RUNTIME_FALLBACK=forbid raises an error instead",
+    ),
     Rule(
         "dynamic-shapes",
-        "compiles for each size: TF_ENABLE_DYNAMIC_SHAPES cannot pad its rows",
-        "fix the cause given in its reason, or pad in the program (docs/tuning/dynamic_shapes.md)",
+        "the cluster compiles for each size, because TF_ENABLE_DYNAMIC_SHAPES cannot pad its rows",
+        "fix the cause that the reason states, or pad in the program (docs/tuning/dynamic_shapes.md)",
     ),
     # Rules of HPU_COMPILE_MODE.
-    Rule("lazy", "its cluster has not run often enough to be compiled", "see HPU_LAZY_COMPILE_AFTER", expected=True),
-    Rule("compiling", "its cluster ran on the CPU while it was compiled in the background", "nothing", expected=True),
+    Rule("lazy", "the cluster has not run often enough to be compiled", "see HPU_LAZY_COMPILE_AFTER", expected=True),
+    Rule("compiling", "the cluster ran on the CPU during its compilation in the background", "nothing", expected=True),
     Rule(
         "megamorphic",
-        "its cluster needs too many recipes for its number of executions",
-        "pad the dimension that its reason names",
+        "the cluster needs too many recipes for its number of executions",
+        "pad the dimension that the reason names",
     ),
-    Rule("compile-limit", "its cluster takes too long to compile for new shapes", "raise HPU_COMPILE_LIMIT_S"),
-    Rule("never", "HPU_COMPILE_MODE=never", "unset it"),
+    Rule("compile-limit", "the cluster takes too long to compile for new shapes", "raise HPU_COMPILE_LIMIT_S"),
+    Rule("never", "HPU_COMPILE_MODE=never", "unset HPU_COMPILE_MODE"),
     # Rules that separate clusters.
-    Rule("cycle", "ops outside must run between two clusters", "fix what keeps those ops outside"),
-    Rule("resource-hazard", "an op on a variable or resource must run between two clusters", "move it to the end"),
-    Rule("deadness", "they run under different conditions", "see rule `lowered` of the branch"),
-    Rule("loop", "a lowered loop holds only one of them", "see rule `lowered` of the loop"),
+    Rule("cycle", "ops outside must run between two clusters", "see the rules of the ops outside"),
+    Rule("resource-hazard", "an op on a variable or resource must run between two clusters", "move the op to the end"),
+    Rule("deadness", "the clusters run under different conditions", "see rule `lowered` of the branch"),
+    Rule("loop", "a lowered loop contains only one of the clusters", "see rule `lowered` of the loop"),
     Rule(
         "must-compile", "jit_compile=True forms a cluster of its own", "remove jit_compile=True inside the train step"
     ),
-    Rule("device", "they are on different devices", "nothing", expected=True),
+    Rule("device", "the clusters are on different devices", "nothing", expected=True),
     Rule("size-limit", "HPU_MAX_CLUSTER_SIZE or a similar setting", "raise or unset the limit"),
-    Rule("order", "merging them would create a cycle with other ops", "nothing", expected=True),
+    Rule("order", "merging the clusters would create a cycle with other ops", "nothing", expected=True),
 )
 RULES = {rule.name: rule for rule in _TABLE}
 
 
 def find(name: str) -> Rule:
-    """Returns the rule `name`. For an unknown name, returns a rule that refers to the reasons of its ops."""
+    """Returns the rule `name`. An unknown name yields a rule that refers to the reasons of its ops."""
     return RULES.get(name) or Rule(name, "see the reasons of its ops", "see docs/developer/pamsen.md")

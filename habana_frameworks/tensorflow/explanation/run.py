@@ -1,4 +1,4 @@
-"""explain(): explains one call of a function."""
+"""explain(): placement and clustering of the ops of one call."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from habana_frameworks.tensorflow.explanation.explanation import Explanation
 def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     """Calls `fn` once and explains the placement of every op of every graph that ran.
 
-    fn: a tf.function, or any function, which is converted to one. The call has its usual side effects, such as updates
-    of variables. TensorFlow places a graph only once, so a tf.function that has already run is replaced by a new one
-    of the same Python function.
+    fn: a tf.function or a Python function, which is converted to a tf.function. The call has its usual side effects,
+    such as updates of variables. TensorFlow places a graph only once. A tf.function that has already run is therefore
+    replaced by a new tf.function of the same Python function.
 
     args: call load_habana_module() before creating tensors, because the first tensor fixes TensorFlow's devices.
 

@@ -26,27 +26,27 @@ def _lines(findings: Findings) -> Iterator[str]:
         f"{_share(findings.clustered_ops, findings.ops)} in {number(clusters, 'cluster')}"
     )
     if findings.dropped_graphs:
-        yield f"{number(findings.dropped_graphs, 'graph')} more: there was no room for their ops"
+        yield f"{number(findings.dropped_graphs, 'graph')} more, omitted because the records of ops were full"
     if graphs:
         yield ""
         yield from table(["graph", "ops", "on HPU", "clusters", "in them", "launches"], _graph_rows(graphs))
         if len(graphs) > _MAX_GRAPHS:
-            yield f"  … and {len(graphs) - _MAX_GRAPHS} smaller ones"
+            yield f"  … and {number(len(graphs) - _MAX_GRAPHS, 'smaller graph')}"
     totals = findings.rules()
     worth_a_look = [total for total in totals if not total.rule.expected]
     if worth_a_look:
         yield ""
-        yield "Off the HPU, out of clusters, or between them:"
+        yield "Rules that keep ops off the HPU or out of clusters, or split clusters:"
         for total in worth_a_look:
             yield from _rule(total)
     expected = [f"{total.rule.name} {total.ops or total.splits}" for total in totals if total.rule.expected]
     if expected:
         yield ""
-        yield from textwrap.wrap("As it should be: " + ", ".join(expected), _WIDTH, subsequent_indent="  ")
+        yield from textwrap.wrap("Expected: " + ", ".join(expected), _WIDTH, subsequent_indent="  ")
     splits = [split for graph in graphs for split in graph.splits]
     if splits:
         yield ""
-        yield "Clusters that are not one:"
+        yield "Cluster splits:"
         for split in splits[:_MAX_SPLITS]:
             yield from textwrap.wrap(_split(split), _WIDTH, initial_indent="  ", subsequent_indent="    ")
         if len(splits) > _MAX_SPLITS:

@@ -78,7 +78,7 @@ def lines(times: Sequence[InstructionTime]) -> Iterator[str]:
     """Yields the lines of a report for a terminal."""
     clusters = _totals((time.cluster, time.seconds) for time in times)
     if not clusters:
-        yield "No times: no cluster ran, or the device's backend does not time its recipes"
+        yield "No times: no cluster ran, or the backend does not time recipes"
     for cluster in list(clusters)[:_MAX_CLUSTERS]:
         own = [time for time in times if time.cluster == cluster]
         yield f"Time of {cluster}: {_milliseconds(clusters[cluster])}"
@@ -99,7 +99,7 @@ def lines(times: Sequence[InstructionTime]) -> Iterator[str]:
         yield ""
     if len(clusters) > _MAX_CLUSTERS:
         rest = sum(list(clusters.values())[_MAX_CLUSTERS:])
-        yield f"… and {len(clusters) - _MAX_CLUSTERS} others: {_milliseconds(rest)}"
+        yield f"… and {len(clusters) - _MAX_CLUSTERS} more clusters: {_milliseconds(rest)}"
 
 
 def _milliseconds(seconds: float) -> str:

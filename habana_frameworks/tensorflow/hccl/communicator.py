@@ -1,4 +1,4 @@
-"""Communicators: their ranks, and the exchange that every operation uses."""
+"""Communicators: joining ranks, and the exchange that all collective operations use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _strategy: HPUStrategy | None = None  # made this process a worker; kept because
 def get_unique_id() -> bytes:
     """Returns a new communicator id.
 
-    One rank calls it and sends the id to the other ranks out of band, for example over a socket.
+    One rank creates the id and sends it to the other ranks out of band, for example over a socket.
     """
     return secrets.token_bytes(UNIQUE_ID_BYTES)
 
@@ -108,7 +108,7 @@ def _key_of(*parts: object) -> int:
 class Communicator:
     """Ranks that call the same operations in the same order, one thread at a time. Created by init and init_rank.
 
-    It is unusable after an HcclError about missing ranks.
+    A communicator is unusable after an HcclError about missing ranks.
     """
 
     def __init__(self, size: int, unique_id: bytes, rank: int, timeout: float) -> None:

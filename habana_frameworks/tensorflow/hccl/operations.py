@@ -26,7 +26,7 @@ def all_reduce(tensor: tf.Tensor, op: ReduceOp, communicator: Communicator) -> t
 
 
 def reduce(tensor: tf.Tensor, root: int, op: ReduceOp, communicator: Communicator) -> tf.Tensor | None:
-    """Returns the reduction of all ranks' tensors on rank `root`, and None on the others."""
+    """Returns the reduction of all ranks' tensors on rank `root`, and None on the other ranks."""
     check_rank(communicator, "reduce: root", root)
     tensor = _tensor(tensor, "reduce")
     agree(communicator, request(Operation.REDUCE, count_of(tensor), tensor.dtype, op, root))
@@ -95,7 +95,7 @@ def all_to_all(tensor: tf.Tensor, communicator: Communicator) -> tf.Tensor:
 
 
 def barrier(communicator: Communicator) -> None:
-    """Blocks until all ranks have called it."""
+    """Blocks until all ranks have joined the barrier."""
     agree(communicator, request(Operation.BARRIER, 0, tf.int32))
 
 
@@ -111,7 +111,7 @@ def _part_length(tensor: tf.Tensor, communicator: Communicator, what: str) -> in
     if tensor.shape[0] % communicator.size != 0:
         raise ValueError(
             f"{what}: rank {communicator.rank} passed a tensor of shape {tensor.shape}, whose first dimension is not "
-            f"divisible by the communicator's {communicator.size} ranks: pad it"
+            f"divisible by the communicator's {communicator.size} ranks: pad the tensor"
         )
     return int(tensor.shape[0]) // communicator.size
 

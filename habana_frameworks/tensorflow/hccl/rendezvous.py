@@ -17,7 +17,7 @@ _POLL_SECONDS = 0.05
 _HELLO = struct.Struct("!8sH")
 _NAME = b"hpu-hccl"
 _GO = b"go"
-# First bytes of a gRPC client: that rank has already created a strategy.
+# First bytes from a gRPC client, which means that the client's rank has already created a strategy.
 _GRPC = b"PRI * HT"
 
 
@@ -60,7 +60,7 @@ def join(timeout: float) -> None:
 def _receive(listener: socket.socket, ranks: range, deadline: float) -> list[int]:
     """Waits for all ranks and then releases them. Returns the ranks still missing at the deadline.
 
-    A gRPC connection also ends the wait: its rank has already created a strategy.
+    A gRPC connection also ends the wait, because the rank that opened it has already created a strategy.
     """
     came: dict[int, socket.socket] = {}
     ahead = False
@@ -82,12 +82,12 @@ def _receive(listener: socket.socket, ranks: range, deadline: float) -> list[int
 
 
 def _join_rank_0(host: str, port: int, rank: int, deadline: float) -> bool:
-    """Connects to rank 0 again and again until rank 0 answers. Returns False after the deadline."""
+    """Connects to rank 0, with retries, until rank 0 answers. Returns False after the deadline."""
     while (left := deadline - time.monotonic()) > 0:
         with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=left) as connection:
             connection.sendall(_HELLO.pack(_NAME, rank))
             connection.settimeout(max(deadline - time.monotonic(), _POLL_SECONDS))
-            # Any answer will do: TensorFlow's server answers if rank 0 has already created a strategy.
+            # Accepts any answer: TensorFlow's server answers if rank 0 has already created a strategy.
             if connection.recv(len(_GO)):
                 return True
         time.sleep(_POLL_SECONDS)

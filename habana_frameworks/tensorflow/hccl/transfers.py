@@ -40,8 +40,9 @@ class Received:
 def group() -> Iterator[None]:
     """Collects the sends and receives of the `with` block, then starts all of them together and waits for their end.
 
-    Ranks that send to each other need a group: a send outside a group blocks until it is received. A group allows one
-    transfer per sender and receiver, because the order of two would be undefined; a second one raises ValueError.
+    Ranks that send to each other need a group: a send outside a group blocks until the peer receives the tensor. A
+    group allows one transfer per sender and receiver, because the order of two transfers would be undefined. A second
+    transfer raises ValueError.
     """
     if getattr(_groups, "transfers", None) is not None:
         raise RuntimeError("hccl.group() cannot be nested: end the open group first")
@@ -60,7 +61,7 @@ def group() -> Iterator[None]:
 
 
 def send(tensor: tf.Tensor, peer: int, communicator: Communicator) -> None:
-    """Sends a tensor to rank `peer`, which must call `receive`. Outside a group, blocks until it is received."""
+    """Sends a tensor to rank `peer`, which must call `receive`. Outside a group, blocks until the transfer ends."""
     tensor = tf.convert_to_tensor(tensor)
     check_dtype(tensor.dtype, "send")
     _check_peer(communicator, "send", peer)
@@ -116,7 +117,7 @@ def _check_peer(communicator: Communicator, what: str, peer: int) -> None:
 
 
 def _agree(communicator: Communicator, source: int, destination: int, own: list[int]) -> None:
-    """Raises HcclError on both ranks if their element counts or dtypes differ."""
+    """Raises HcclError on both ranks of a transfer if their element counts or dtypes differ."""
     what = f"{describe(own)} from rank {source} to rank {destination}"
     pair = communicator.pair(source, destination)
     one, other = communicator.gather_of_pair(pair, own, what).tolist()

@@ -1,4 +1,4 @@
-"""Dtypes and reductions of collectives, and their mapping to the few dtypes of TensorFlow's collective ops."""
+"""Dtypes and reductions of collectives, and their mapping to the dtypes of TensorFlow's collective ops."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DTYPES = (
 
 # Dtype in which collective ops move data unchanged, by element size in bytes.
 _CARRIERS = {2: tf.float16, 4: tf.float32, 8: tf.float64}
-# Substitutes for dtypes that collective ops cannot reduce. Casting back makes sums and products wrap around as in
-# the original dtype.
+# Substitutes for dtypes that collective ops cannot reduce. The cast back wraps sums and products around, like the
+# original dtype.
 _WIDER = {tf.int8: tf.int32, tf.uint8: tf.int32, tf.uint32: tf.int64, tf.uint64: tf.int64}
 _TOP_BIT = -(2**63)
 

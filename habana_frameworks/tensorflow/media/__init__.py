@@ -1,4 +1,4 @@
-"""Image datasets. Gaudi2 decodes images in hardware; this package always uses the program's tf.data fallback."""
+"""Image datasets. Gaudi2 decodes images in hardware; this package always uses the program's tf.data pipeline."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def habana_imagenet_dataset(fallback: Callable[..., Any], **arguments: Any) -> A
     """Returns the dataset created by `fallback`, because this package has no media loader.
 
     arguments: options of a media loader (`jpeg_data_dir`, `img_size`, …) or of the fallback. The fallback receives the
-        arguments that it has parameters for, or all of them if it has **kwargs. If it has `data_dir` but not
-        `tf_data_dir`, `tf_data_dir` is passed as `data_dir`.
+        arguments for which it has parameters, or all arguments if it has **kwargs. `tf_data_dir` is passed as
+        `data_dir` if the fallback has only the parameter `data_dir`.
 
     Raises TypeError if a required argument of the fallback is missing.
     """
     if arguments.get("jpeg_data_dir"):
-        _logger.info("no media loader: the dataset is read by %s", getattr(fallback, "__name__", fallback))
+        _logger.info("no media loader is available: %s reads the dataset", getattr(fallback, "__name__", fallback))
     parameters = inspect.signature(fallback).parameters
     if "data_dir" in parameters and "tf_data_dir" not in parameters and "tf_data_dir" in arguments:
         arguments.setdefault("data_dir", arguments.pop("tf_data_dir"))

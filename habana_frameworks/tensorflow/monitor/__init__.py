@@ -38,7 +38,7 @@ is_server = device_channel.is_address
 
 
 def read(backend: str = "") -> State:
-    """Returns the modules of `backend`, or of HPU_BACKEND if it is empty.
+    """Returns the modules of `backend`; an empty `backend` means HPU_BACKEND.
 
     Raises UnavailableError if a device server or the cards cannot be read, ValueError for a backend without observable
     modules.

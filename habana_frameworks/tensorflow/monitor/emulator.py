@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from habana_frameworks.tensorflow import flags, modules
 from habana_frameworks.tensorflow.monitor.state import Module, Process, State
 
-# VmFlags that identify device memory among a process's mappings (plugin/backends/common/reservation.cc): not inherited,
+# VmFlags that only a mapping of device memory has (plugin/backends/common/reservation.cc): not inherited by children,
 # not dumped, huge pages.
 _MEMORY_FLAGS = frozenset(("dc", "dd", "hg", "rd", "wr"))
 _PROC = pathlib.Path("/proc")
 
 
 def read() -> State:
-    """Returns the emulated modules of this user. Launches and copies stay unknown: only the holders count them."""
+    """Returns this user's emulated modules. Counts of launches and copies are None: only the holders have them."""
     held = {holder.module: holder for holder in modules.holders()}
-    # Other processes may have a larger HPU_MODULES than this one.
+    # Other processes may have a larger HPU_MODULES than this process.
     count = max(flags.modules(), *(number + 1 for number in held), 1)
     found = tuple(_module(number, held.get(number)) for number in range(count))
     return State("emulator", time.monotonic(), found)

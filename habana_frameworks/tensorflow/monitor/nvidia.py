@@ -1,4 +1,4 @@
-"""State of NVIDIA cards, from the driver's management library NVML (Python module pynvml, package nvidia-ml-py)."""
+"""State of NVIDIA cards, read through the driver's library NVML (Python module pynvml, package nvidia-ml-py)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _nvml() -> Iterator[Any]:
 
 
 class _Reader:
-    """Reads one card. A figure that the card, its driver or this user's rights do not allow to read is None."""
+    """Reads one card. A figure is None if the card or driver does not support it, or if this user may not read it."""
 
     def __init__(self, nvml: Any, number: int) -> None:
         self._nvml = nvml
@@ -100,7 +100,7 @@ class _Reader:
         )
 
     def _processes(self) -> tuple[CardProcess, ...]:
-        """Processes that compute on the card, the one with the most memory first."""
+        """Processes that compute on the card, sorted by memory, largest first."""
         running = self._figure(lambda: self._nvml.nvmlDeviceGetComputeRunningProcesses(self._handle)) or ()
         found = [CardProcess(process.pid, _command(process.pid), process.usedGpuMemory) for process in running]
         return tuple(sorted(found, key=lambda process: (-(process.memory_used or 0), process.pid)))
@@ -122,5 +122,5 @@ def _command(pid: int) -> str:
 
 
 def _text(value: str | bytes) -> str:
-    """Returns a text of NVML; old releases of pynvml return bytes."""
+    """Converts NVML's text to str, because old releases of pynvml return bytes."""
     return value.decode(errors="replace") if isinstance(value, bytes) else value

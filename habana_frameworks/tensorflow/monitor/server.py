@@ -47,7 +47,7 @@ def describe(backend: str) -> Any:
         raise UnavailableError(str(error)) from None
     if len(answers) != 1:
         raise UnavailableError(
-            f"{backend} is not a device server: it sent {len(answers)} answers to Describe, expected 1; correct "
+            f"{backend} is not a device server: expected 1 answer to Describe, received {len(answers)}; correct "
             "HPU_BACKEND"
         )
     return answers[0]

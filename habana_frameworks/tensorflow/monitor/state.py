@@ -11,7 +11,7 @@ class UnavailableError(RuntimeError):
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """The process that holds a module; pid 0 if it is not known yet."""
+    """The process that holds a module; pid is 0 until it is known."""
 
     pid: int
     command: str
@@ -30,7 +30,7 @@ class CardProcess:
 
 @dataclasses.dataclass(frozen=True)
 class Card:
-    """Figures that only a real card has. None means unknown."""
+    """Figures of a real card, which emulated modules lack. None means unknown."""
 
     bus_id: str
     uuid: str
@@ -96,7 +96,8 @@ class State:
 def utilization(before: State, after: State) -> dict[int, float | None]:
     """Returns each module's utilisation: the share of time between the snapshots with running launches, from 0 to 1.
 
-    0 for free modules; None if unknown, for example for a session that started in between. Cards measure it themselves.
+    0 for free modules; None if unknown, for example if a session started between the snapshots. For cards, returns the
+    utilisation that the driver has measured.
     """
     earlier = {module.id: module for module in before.modules}
     seconds = after.seconds - before.seconds

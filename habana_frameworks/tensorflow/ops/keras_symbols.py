@@ -48,7 +48,7 @@ def _symbols(tf: Any) -> list[tuple[Any, str, Any]]:
 
 @functools.cache
 def _replacements() -> tuple[Any, Any]:
-    """Returns the layer and the function, named like TensorFlow's symbols, so that saved models refer to those."""
+    """Returns the layer and the function. Both have the names of TensorFlow's symbols, to which saved models refer."""
     from keras.src import activations
     from keras.src.layers import LayerNormalization
 

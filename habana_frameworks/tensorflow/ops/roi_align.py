@@ -1,6 +1,6 @@
 """ROI align on a feature pyramid, composed of TensorFlow ops because the plugin has no fused op for it.
 
-Programs call it as habana_ops.pyramid_roi_align. It runs as part of a cluster and is differentiable in the images.
+Programs call habana_ops.pyramid_roi_align. Its ops run in clusters; the result is differentiable in the images.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def pyramid_roi_align(
     images: one per level, [batch, height, width, channels] with known height, width and channels; each is half as
         large as the previous one.
     num_boxes: int32 [batch, 1], number of valid boxes per sample; the features of the other boxes are 0.
-    boxes: [batch, boxes, 4]: y1, x1, y2, x2. No gradient flows into them.
+    boxes: [batch, boxes, 4]: y1, x1, y2, x2. No gradient flows into the boxes.
     box_to_level: int32 [batch, boxes, 1], index of each box's image.
-    sampling_ratio: samples per direction; a feature is their mean.
+    sampling_ratio: samples per direction; a feature is the mean of its samples.
     use_abs_coords: coordinates are in pixels; otherwise they are relative, from 0 to 1.
     scale_to_level: absolute coordinates are pixels of the network's input rather than of the box's own image. The
         first image has a quarter of the input's width. Ignored for relative coordinates.

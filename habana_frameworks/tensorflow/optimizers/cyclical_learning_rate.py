@@ -14,7 +14,7 @@ _SCALE_MODES = ("cycle", "iterations")
 
 @tf.keras.utils.register_keras_serializable("habana_frameworks")
 class CyclicalLearningRate(tf.keras.optimizers.schedules.LearningRateSchedule):
-    """Rises from the initial to the maximal rate in step_size steps, falls back in as many steps, and repeats.
+    """Cyclic schedule: rises to the maximal rate in step_size steps, and falls to the initial rate in as many steps.
 
     initial_learning_rate, maximal_learning_rate: numbers or scalar tensors.
     step_size: half of a cycle, in steps.

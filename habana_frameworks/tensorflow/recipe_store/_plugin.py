@@ -8,11 +8,11 @@ from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 
 class StoreError(RuntimeError):
-    """A recipe directory or an entry cannot be used; the message says which and why."""
+    """A recipe directory or an entry cannot be used. The message names it and the reason."""
 
 
 def call(name: str, *arguments: Any) -> bytes:
-    """Calls `int32_t name(arguments…, hpu_buffer* out)` and returns the bytes. Raises StoreError with its message."""
+    """Calls `int32_t name(arguments…, hpu_buffer* out)`. Returns the bytes of `out`, or raises them as StoreError."""
     code, data = c_api.outcome(plugin_library.handle(), name, *arguments)
     if code != 0:
         raise StoreError(data.decode(errors="replace"))

@@ -52,9 +52,9 @@ class Imported:
 
     entries: tuple[Entry, ...]
     refused: dict[str, tuple[str, ...]]
-    """By key: why no program can load the entry here."""
+    """Per key, the reasons why no program can load the entry here."""
     conditions: dict[str, tuple[str, ...]]
-    """By key: settings that a program needs in order to find the entry."""
+    """Per key, the settings with which a program finds the entry."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
         if name in members:
             raise BundleError(f"the bundle contains {name} twice")
         if info.flag_bits & _ENCRYPTED:
-            raise BundleError(f"{name} is encrypted")
+            raise BundleError(f"{name} in the bundle is encrypted; hpu cache export never encrypts")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise BundleError(
                 f"{name} uses compression method {info.compress_type}; only stored and deflated are supported"

@@ -18,7 +18,7 @@ class Entry:
     """One recipe. A recipe with a `problem` would not be loaded, and the fields after `problem` are unknown."""
 
     key: str
-    """SHA-256 of everything that the recipe was compiled from; the file name without suffix."""
+    """SHA-256 of all inputs of the compilation; also the file name without suffix."""
     bytes: int
     used: int
     """Time of the last use, in seconds since 1970, accurate to a minute."""
@@ -93,7 +93,7 @@ def read(path: str | os.PathLike[str], key: str) -> bytes:
 
 
 def inspect(key: str, data: bytes) -> Entry:
-    """Parses an entry from bytes. Raises StoreError if they are not an entry with this key."""
+    """Parses an entry from bytes. Raises StoreError if the bytes are not an entry with this key."""
     return _entry(_plugin.parse("RecipeEntry", _plugin.call("hpu_store_inspect", key.encode(), data, len(data))))
 
 

@@ -15,7 +15,7 @@ _SETTINGS = {"threads": "HPU_EMULATOR_THREADS", "effort": "HPU_COMPILE_EFFORT", 
 
 @dataclasses.dataclass(frozen=True)
 class Installation:
-    """Everything except the program that determines a recipe compiled here."""
+    """Versions, backend and target that, with the program, determine a recipe compiled here."""
 
     package_version: str
     tensorflow_version: str
@@ -31,7 +31,7 @@ class Installation:
 
 
 def misfits(entry: Entry, here: Installation) -> tuple[str, ...]:
-    """Returns why no program can load the entry here; empty if one can."""
+    """Returns the reasons why no program can load the entry here; empty if a program can."""
     found = []
     for what, theirs, ours in (
         ("hpu-tensorflow", entry.package_version, here.package_version),
@@ -47,7 +47,7 @@ def misfits(entry: Entry, here: Installation) -> tuple[str, ...]:
 
 
 def conditions(entry: Entry, here: Installation) -> tuple[str, ...]:
-    """Returns the settings that a program needs in order to find the entry here."""
+    """Returns the settings with which a program on this machine finds the entry."""
     theirs = _parts(entry.target)
     differing = target_differences(entry.target, here.target) if here.target else {}
     return tuple(f"{_SETTINGS[part]}={theirs.get(part, '')}" for part in differing if part in _SETTINGS)

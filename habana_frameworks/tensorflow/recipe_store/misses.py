@@ -1,7 +1,7 @@
 """Explains recipe cache misses: the most similar earlier entry, and the differences.
 
-A stored entry contains everything that the recipe was compiled from, so its miss can be explained later. Recipes that
-were not stored (read-only cache, below the threshold) cannot be explained.
+A stored entry contains all inputs of its compilation, so its miss can be explained later. Recipes that were not stored
+(read-only cache, below the threshold) cannot be explained.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NEAR = 0.1
 
 @dataclasses.dataclass(frozen=True)
 class Miss:
-    """An entry that had to be compiled, and why."""
+    """An entry that had to be compiled, and the reason."""
 
     entry: Entry
     nearest: Entry | None

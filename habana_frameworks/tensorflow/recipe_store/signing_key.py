@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow._internal import secret_files
 class SigningKey:
     """HMAC-SHA256 with the bytes of a file as key.
 
-    The key that verifies can also sign, so transfer it to other machines only over a safe channel.
+    Verification needs the secret key itself, so transfer the key to other machines only over a safe channel.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

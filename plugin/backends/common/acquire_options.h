@@ -13,23 +13,23 @@ namespace hpu::common {
 
 inline constexpr int kMaxModules = 64;
 
-// The modules that a backend has on this machine, and what messages say of them.
+// A backend's modules on this machine, and the words for them in error texts.
 struct Modules {
   std::vector<int> ids;            // in the order in which to try them
-  std::string kind;                // "emulated HPU module"
+  std::string kind;                // for example "emulated HPU module"
   std::string lock_name;           // a module's lock file is named <lock_name>-<id>
-  std::string setting;             // what determines the ids: "HPU_MODULES=8"
-  std::string remedy_of_shortage;  // "raise HPU_MODULES"
+  std::string setting;             // setting that determines the ids, for example "HPU_MODULES=8"
+  std::string remedy_of_shortage;  // for example "raise HPU_MODULES"
 };
 
-// Number of emulated modules, from HPU_MODULES; InvalidArgument unless 1 to kMaxModules.
+// Number of emulated modules (HPU_MODULES). Fails with InvalidArgument unless 1 to kMaxModules.
 absl::StatusOr<int> ModuleCountSetting();
-// The modules 0 to HPU_MODULES - 1, which exist only by their lock files.
+// Modules 0 to HPU_MODULES - 1 of an emulated backend. An emulated module consists of its lock file only.
 absl::StatusOr<Modules> EmulatedModules();
-// The modules that the options admit, in the order in which to try them; never empty. InvalidArgument for modules that
-// do not exist, and for a module_id that is not visible.
+// The modules that the options select, in the order in which to try them; never empty. Fails with InvalidArgument for a
+// module that does not exist and for a module_id that is not visible.
 absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options, const Modules& modules);
-// Bytes of device memory that the options request; HPU_MEMORY_MB if the options contain 0.
+// Bytes of device memory that the options request; HPU_MEMORY_MB if options.memory_bytes is 0.
 absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options);
 
 }  // namespace hpu::common

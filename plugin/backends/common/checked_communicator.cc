@@ -13,7 +13,7 @@ using hal::ReduceOp;
 
 namespace {
 
-// For error texts.
+// Names of a collective and its operands for error texts.
 struct Names {
   const char* operation;
   const char* source;
@@ -39,7 +39,8 @@ Names NamesOf(Collective::Kind kind) {
 absl::Status CheckedCommunicator::CheckStream(const hal::Stream& stream, const char* operation) const {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   if (OwnsStream(stream)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(operation, ": the stream belongs to another device"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(operation, ": the stream belongs to another device; use a stream of the communicator's device"));
 }
 
 absl::Status CheckedCommunicator::CheckRank(int rank, const char* what) const {
@@ -52,7 +53,8 @@ absl::Status CheckedCommunicator::CheckElements(DeviceAddress address, uint64_t 
                                                 const char* what) const {
   uint64_t bytes = hal::SizeOf(dtype);
   if (bytes == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": invalid data type ", static_cast<int>(dtype)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, ": invalid data type ", static_cast<int>(dtype), "; pass a value of hal::DataType"));
   }
   if (__builtin_mul_overflow(bytes, parts, &bytes) || __builtin_mul_overflow(bytes, count, &bytes)) {
     return absl::InvalidArgumentError(

@@ -1,4 +1,4 @@
-// CheckedCommunicator: base class of the backends' communicators, which checks the arguments.
+// CheckedCommunicator: argument checks shared by the communicators of all backends.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_CHECKED_COMMUNICATOR_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_CHECKED_COMMUNICATOR_H_
 
@@ -10,7 +10,7 @@
 
 namespace hpu::common {
 
-// A rank's part in a collective operation of hal::Communicator.
+// One rank's operands in a collective of hal::Communicator.
 struct Collective {
   enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast };
 

@@ -1,4 +1,4 @@
-// CommandQueue: bounded ring of commands from many producers to one consumer.
+// CommandQueue: bounded ring buffer of commands with many producers and one consumer.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_COMMAND_QUEUE_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_COMMAND_QUEUE_H_
 
@@ -23,7 +23,8 @@ class CommandQueue {
  public:
   explicit CommandQueue(std::shared_ptr<Timeline> timeline) : timeline_(std::move(timeline)), slots_(kCapacity) {}
 
-  // `fill(command, sequence)` writes the command with that number into its slot. Returns the number. Thread safe.
+  // Assigns the next number, `sequence`, and calls `fill(command, sequence)`, which writes the command into its slot.
+  // Returns `sequence`. Thread safe.
   template <typename Fill>
   uint64_t Push(const Fill& fill) {
     std::lock_guard<std::mutex> lock(push_mutex_);
@@ -33,23 +34,23 @@ class CommandQueue {
     Publish(sequence);
     return sequence;
   }
-  // As Push, for work that may end at once: `fill` returns whether the command has ended and can be forgotten. If all
-  // earlier commands have ended too, the consumer is not woken; it skips the command (Timeline::Reached).
+  // As Push, for work that may complete immediately: `fill` returns true if the command has completed. If all earlier
+  // commands have completed too, the consumer is not woken and skips the command (Timeline::Reached).
   template <typename Fill>
   void PushUnlessEnded(const Fill& fill) {
     std::lock_guard<std::mutex> lock(push_mutex_);
     const uint64_t sequence = pushed_.load(std::memory_order_relaxed) + 1;
     if (sequence > kCapacity) timeline_->WaitFor(sequence - kCapacity);
     if (!fill(slots_[sequence % kCapacity], sequence) || !timeline_->Reached(sequence - 1)) return Publish(sequence);
-    // First completed, then pushed: a consumer that sees the command sees that it has ended.
+    // Completes the command before the push, so that a consumer that sees the command also sees its completion.
     timeline_->Complete(sequence);
     pushed_.store(sequence, std::memory_order_seq_cst);
   }
   // Number of the last command pushed; 0 if there is none. Thread safe.
   uint64_t pushed() const { return pushed_.load(std::memory_order_acquire); }
 
-  // Waits for the command `sequence` and returns it. The caller may use it until Timeline::Complete(sequence). Called
-  // only by the thread that runs the commands, with ascending numbers.
+  // Blocks until the command `sequence` has been pushed, and returns the command. The caller may use the command until
+  // Timeline::Complete(sequence). Called only by the consumer's thread, with ascending numbers.
   Command& Take(uint64_t sequence) {
     const auto ready = [&] { return pushed_.load(std::memory_order_seq_cst) >= sequence; };
     if (!spin_.Await(ready)) {
@@ -66,7 +67,7 @@ class CommandQueue {
 
   void Publish(uint64_t sequence) {
     pushed_.store(sequence, std::memory_order_seq_cst);
-    if (!asleep_.load(std::memory_order_seq_cst)) return;  // the consumer is busy or spins: no system call
+    if (!asleep_.load(std::memory_order_seq_cst)) return;  // no system call while the consumer is busy or spins
     std::lock_guard<std::mutex> lock(sleep_mutex_);
     awake_.notify_one();
   }

@@ -11,7 +11,7 @@
 namespace hpu::common {
 namespace {
 
-// Freed ranges of at least this size are returned to the operating system; smaller ones are likely to be reused soon.
+// Freed ranges of at least this size are returned to the operating system; smaller ranges are likely to be reused soon.
 constexpr uint64_t kDecommitBytes = uint64_t{4} << 20;
 
 absl::Status CheckHostResult(const HostMemory& host, const hal::Recipe& recipe, size_t result, uint64_t address) {
@@ -109,7 +109,8 @@ absl::Status DeviceMemory::RangeError(const RangeSet::Reader& reader, hal::Devic
 
 absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe_or_null,
                                        const hal::LaunchArguments& launch, const HostMemory* host) const {
-  if (recipe_or_null == nullptr) return absl::InvalidArgumentError("launch without a recipe");
+  if (recipe_or_null == nullptr)
+    return absl::InvalidArgumentError("launch without a recipe: pass the result of Compile or LoadRecipe");
   const hal::Recipe& recipe = *recipe_or_null;
   if (kind != hal::StreamKind::kCompute) {
     return absl::InvalidArgumentError(

@@ -26,20 +26,22 @@ namespace hpu::common {
 // addresses: clients of a device server see the texts and must not learn the server's memory layout.
 class DeviceMemory {
  public:
-  // Runs before a range is freed. It must wait for queued work that uses the range, or free what the range names.
+  // Runs before a range is freed. Must wait for queued work that uses the range, or drop the contents that the backend
+  // keeps for the range.
   using BeforeFree = std::function<void(hal::DeviceAddress address, uint64_t bytes)>;
   DeviceMemory(std::unique_ptr<Reservation> reservation, const Liveness& liveness, BeforeFree before_free);
 
-  // ResourceExhausted names the requested size, the free size and the setting to raise.
+  // Fails with ResourceExhausted if no free block is large enough. The text contains the requested size, the free size
+  // and the setting to raise.
   absl::StatusOr<std::unique_ptr<hal::Memory>> Allocate(uint64_t bytes);
   hal::MemoryInfo info() const;
 
-  // InvalidArgument unless one Memory holds the whole range; `what` names the range ("destination of CopyToDevice"). A
-  // range of 0 bytes may have any address.
+  // Fails with InvalidArgument unless one Memory contains the whole range. `what` is the name of the range in the error
+  // text, for example "destination of CopyToDevice". A range of 0 bytes may have any address.
   absl::Status Check(hal::DeviceAddress address, uint64_t bytes, absl::string_view what) const;
-  // Checks a whole launch under one lock: every address, the number of arguments and results, aliases, the workspace,
-  // that `recipe` is not null and that the stream accepts launches. Results may also be in `host`, unless `host` is
-  // null.
+  // Checks a launch under one lock: every address, the number of arguments and results, aliases and the workspace.
+  // Fails if `recipe` is null or if the stream does not accept launches. Results may also be in `host`, unless `host`
+  // is null.
   absl::Status CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe, const hal::LaunchArguments& launch,
                            const HostMemory* host = nullptr) const;
 

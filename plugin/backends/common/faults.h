@@ -1,4 +1,4 @@
-// Faults: errors and delays that a test injects.
+// Faults: fault injection for tests, as errors and delays of device operations (HPU_FAULTS).
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_FAULTS_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_FAULTS_H_
 
@@ -24,22 +24,22 @@ namespace hpu::common {
 // `#n` applies to session n only.
 //
 // A random hit depends only on the seed, the session, the rule's position, the kind of stream and the event's number on
-// streams of that kind. Time and streams of other kinds have no influence.
+// such streams. Time and streams of other kinds have no influence.
 class Faults {
  public:
   enum Kind {
-    // Hit when the command runs.
+    // Counted when the command runs.
     kLaunch,
     kCopy,
     kFill,
     kOutOfMemory,  // a launch that runs out of device memory
     kSlowCopy,
-    kLost,  // counts all commands of all streams; a hit loses the device
-    // Hit when the function is called.
+    kLost,  // counts all commands of all streams; a hit marks the device as lost
+    // Counted when the function is called.
     kCompile,
     kSlowCompile,
     kAllocate,
-    // Hit in a device server only.
+    // Counted in a device server only.
     kBusy,           // an acquisition finds no free module
     kDrop,           // a stream's command is lost, and its Run call fails
     kDelay,          // a stream's command arrives late
@@ -49,13 +49,13 @@ class Faults {
     kKinds
   };
 
-  // InvalidArgument names the malformed entry and lists the kinds.
+  // Fails with InvalidArgument, which contains the malformed entry and lists the kinds.
   static absl::StatusOr<Faults> Parse(const std::vector<std::string>& entries);
   // The faults in the options; if the options have none, the faults in HPU_FAULTS.
   static absl::StatusOr<Faults> Of(const hal::AcquireOptions& options);
 
   Faults() = default;
-  Faults(Faults&& other) noexcept  // does not move the counts: only before first use
+  Faults(Faults&& other) noexcept  // counts are not moved, so move only before the first count
       : rules_(std::move(other.rules_)), seed_(other.seed_), session_(other.session_) {}
 
   // Counts a command that is about to run on a stream of kind `stream`. First counts kLost; a hit marks the device as
@@ -84,7 +84,7 @@ class Faults {
   };
   static constexpr int kStreamKinds = 3;
 
-  // False if `entry` is malformed.
+  // Returns false if `entry` is malformed.
   static bool ParseRule(const std::string& entry, Rule* rule);
   bool Hits(size_t rule, uint64_t number, hal::StreamKind stream, uint64_t number_on_stream) const;
   absl::Status CountSlow(Kind kind, hal::StreamKind stream);

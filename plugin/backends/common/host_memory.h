@@ -1,4 +1,4 @@
-// HostMemory: allocator and checks of the host memory that one device may access.
+// HostMemory: allocator and access checks of the host memory that is mapped for one device.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_HOST_MEMORY_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_HOST_MEMORY_H_
 
@@ -24,7 +24,7 @@ class HostMemory {
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Allocate(uint64_t bytes);
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Map(void* data, uint64_t bytes);
 
-  // InvalidArgument unless one buffer holds the whole range. A range of 0 bytes may have any address.
+  // Fails with InvalidArgument unless one buffer contains the whole range. A range of 0 bytes may have any address.
   absl::Status Check(const void* data, uint64_t bytes, absl::string_view what) const;
 
  private:

@@ -1,4 +1,4 @@
-// Liveness: whether this process can still use a device.
+// Liveness: state of a device in this process (usable, lost, or unusable after a fork).
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_LIVENESS_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_LIVENESS_H_
 
@@ -15,22 +15,20 @@ namespace hpu::common {
 // Number of forks from the process that first used the HAL to this process; higher in a child than in its parent.
 uint32_t ForkGeneration();
 
-// One per device. Every object of a device calls Check() before anything else, and touches nothing if Check() fails. In
-// a forked child the device's threads do not exist, its mutexes may be locked forever and its memory is not mapped.
-// Thread safe.
+// One per device. Every object of a device calls Check() first, and does nothing else if Check() fails. In a forked
+// child the device's threads do not exist, its mutexes may be locked forever and its memory is not mapped. Thread safe.
 class Liveness {
  public:
   Liveness();
 
-  // True in a child that was forked after this object was made. Destructors then touch nothing.
+  // True in a child that was forked after this object was constructed. Destructors then release nothing.
   bool forked() const { return generation_ != ForkGeneration(); }
   // OK unless the device is lost or this process is a forked child.
   absl::Status Check() const {
     if (ABSL_PREDICT_TRUE(!forked() && !lost_.load(std::memory_order_acquire))) return absl::OkStatus();
     return LostError();
   }
-  // Makes Check() fail from now on: with `reason` if the first call passes an error, else with Aborted. Later calls
-  // change nothing.
+  // Makes Check() fail with `reason`, or with Aborted if `reason` is OK. Only the first call has an effect.
   void MarkLost(absl::Status reason = absl::OkStatus());
 
  private:

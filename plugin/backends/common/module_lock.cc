@@ -71,7 +71,7 @@ absl::StatusOr<FileDescriptor> OpenLockFile(const FileDescriptor& directory, con
   return file;
 }
 
-// A module that a process holds.
+// A module and the process that holds its lock.
 struct ModuleHolder {
   int module_id = 0;
   int pid = 0;          // 0: not written yet
@@ -118,7 +118,8 @@ absl::StatusOr<ModuleLock> ModuleLock::Claim(const hal::AcquireOptions& options,
         files::FileLock lock(std::move(file));
         if (!lock.closed_in_children()) {
           return absl::ResourceExhaustedError(absl::StrCat(
-              "cannot lock module ", module_id, ": this process already holds the maximum number of lock files"));
+              "cannot lock module ", module_id,
+              ": this process already holds the maximum number of lock files; release another device first"));
         }
         return ModuleLock(module_id, std::move(lock));
     }

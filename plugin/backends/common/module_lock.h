@@ -18,9 +18,10 @@ namespace hpu::common {
 // lock: the file is closed after fork() and by exec(). Movable, thread compatible.
 class ModuleLock {
  public:
-  // Claims the first free module that the options admit. Unavailable if all these modules are held: the error names the
-  // holders and says what to do. InvalidArgument for a module that does not exist or is not visible. FailedPrecondition
-  // if the lock directory cannot be used, for example because it is not private to this user.
+  // Claims the first free module that the options select. Fails with Unavailable if all these modules are held; the
+  // text lists the holders and the remedies. Fails with InvalidArgument for a module that does not exist or is not
+  // visible. Fails with FailedPrecondition if the lock directory cannot be used, for example because it is not private
+  // to this user.
   static absl::StatusOr<ModuleLock> Claim(const hal::AcquireOptions& options, const Modules& modules);
 
   int module_id() const { return module_id_; }

@@ -7,7 +7,7 @@
 namespace hpu::common {
 
 PointEvent::~PointEvent() {
-  // Leaks the state in a forked child. The timeline's last reference destroys a condition variable, whose destructor
+  // Leaks the state in a forked child. The timeline's last reference destroys a condition variable. This destructor
   // never returns if a thread was waiting on the variable at the time of the fork.
   if (liveness_.forked()) static_cast<void>(state_.release());
 }

@@ -1,4 +1,4 @@
-// PointEvent: an event that is a position in a stream's timeline.
+// PointEvent: event that stores a position in a stream's timeline.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_POINT_EVENT_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_POINT_EVENT_H_
 

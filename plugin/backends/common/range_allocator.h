@@ -1,4 +1,4 @@
-// RangeAllocator: best-fit allocator of parts of [0, size).
+// RangeAllocator: best-fit allocator of ranges in [0, size).
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_RANGE_ALLOCATOR_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_RANGE_ALLOCATOR_H_
 
@@ -12,9 +12,9 @@
 
 namespace hpu::common {
 
-// Allocates from the smallest free part that fits; among equal parts, from the lowest offset. Neighbouring free parts
-// are merged. All offsets and sizes are multiples of the alignment. Logarithmic in the number of free parts. Not thread
-// safe.
+// Allocates from the smallest free part that fits; among parts of equal size, from the lowest offset. Neighbouring free
+// parts are merged. All offsets and sizes are multiples of the alignment. Logarithmic in the number of free parts. Not
+// thread safe.
 class RangeAllocator {
  public:
   // `alignment` is a power of two; `size` is rounded down to a multiple of it.
@@ -38,7 +38,7 @@ class RangeAllocator {
   const uint64_t size_;
   uint64_t free_bytes_ = 0;
   std::map<uint64_t, uint64_t> by_offset_;           // free parts: offset, bytes
-  std::set<std::pair<uint64_t, uint64_t>> by_size_;  // the same: bytes, offset
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;  // free parts: bytes, offset
 };
 
 }  // namespace hpu::common

@@ -1,4 +1,4 @@
-// RangeSet: the address ranges that copies and launches may access.
+// RangeSet: address ranges that copies and launches may access.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_RANGE_SET_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_RANGE_SET_H_
 
@@ -22,7 +22,7 @@ class RangeSet {
   // Removes one range that was inserted with these values.
   void Erase(uint64_t begin, uint64_t bytes);
 
-  // Holds the shared lock, so keep it for a few lookups only. Not thread safe itself.
+  // A Reader holds the shared lock, so keep it for a few lookups only. A Reader is not thread safe.
   class Reader {
    public:
     explicit Reader(const RangeSet& set) : set_(set), lock_(set.mutex_) {}

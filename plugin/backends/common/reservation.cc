@@ -16,7 +16,7 @@ namespace hpu::common {
 namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
-// Gap between window and data, so that a small overrun of the window does not reach the data.
+// Distance between window and data, so that a small overrun of the window does not reach the data.
 constexpr uint64_t kGap = uint64_t{1} << 30;
 
 absl::Status MapError(const char* call, uint64_t bytes) {

@@ -1,4 +1,5 @@
-// Reservation: the address window of a device and, for backends that hold data in this process, the data behind it.
+// Reservation: reserved address window for device memory and, for backends with data in this process, the pages behind
+// it.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_RESERVATION_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_RESERVATION_H_
 
@@ -18,7 +19,8 @@ class Reservation {
  public:
   enum class Data { kNone, kReadWrite };
 
-  // `bytes` > 0. ResourceExhausted, naming the setting to lower, if the address space is not available.
+  // Requires `bytes` > 0. Fails with ResourceExhausted if the address space is not available; the text names the
+  // setting to lower.
   static absl::StatusOr<std::unique_ptr<Reservation>> Create(uint64_t bytes, Data data);
   ~Reservation();
 
@@ -31,7 +33,7 @@ class Reservation {
 
   // Host address of the data at a device address. Only with Data::kReadWrite.
   char* ToData(uint64_t address) const { return reinterpret_cast<char*>(address + distance_); }
-  // Returns the pages that are entirely in a range to the operating system; their contents are lost.
+  // Returns the pages that are entirely in a range to the operating system. The contents of these pages are lost.
   void Decommit(uint64_t address, uint64_t bytes);
   // Bytes of the data's resident pages. Queries the kernel for each page, which takes milliseconds for tens of GiB.
   uint64_t CommittedBytes() const;

@@ -1,4 +1,4 @@
-// Adaptive spinning before a thread goes to sleep.
+// AdaptiveSpin: adaptive spinning before a thread sleeps.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_SPIN_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_SPIN_H_
 
@@ -30,14 +30,14 @@ bool SpinFor(std::chrono::nanoseconds max, const Ready& ready) {
   return false;
 }
 
-// One per kind of wait. A wake-up through the kernel costs 5 to 50 µs. Spinning saves that cost if the wait is short
-// and a CPU is idle; otherwise it takes the CPU from the thread that does the work. So the spinning time adapts: it
-// doubles when spinning succeeds and halves when it fails, down to an occasional try. On one CPU it never spins. Thread
-// safe.
+// Use one object per kind of wait. A wake-up through the kernel costs 5 to 50 µs. Spinning saves that cost if the wait
+// is short and a CPU is idle. Otherwise spinning takes the CPU from the thread that does the work. So the spinning time
+// adapts: it doubles after a success and halves after a failure, down to an occasional try. With one CPU, Await never
+// spins. Thread safe.
 class AdaptiveSpin {
  public:
   AdaptiveSpin() = default;
-  // `max`: the longest time that a wait spins.
+  // `max`: maximum time that one wait spins.
   explicit AdaptiveSpin(std::chrono::nanoseconds max) : max_(static_cast<int>(max.count())) {}
 
   // Returns whether `ready()` is true, perhaps after spinning.

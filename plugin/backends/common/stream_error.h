@@ -1,4 +1,4 @@
-// StreamError: the first error of a stream's work until it is reported.
+// StreamError: first error of a stream's work, kept until it is reported.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_STREAM_ERROR_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_STREAM_ERROR_H_
 
@@ -16,24 +16,25 @@ namespace hpu::common {
 // Thread safe.
 class StreamError {
  public:
-  // Whether there is an unreported error, so that later work is skipped.
+  // Whether there is an unreported error. Later work is then skipped.
   bool is_set() const { return is_set_.load(std::memory_order_acquire); }
 
-  // Makes `status` the error of the command `sequence`, which has not completed, unless an earlier command failed.
+  // Stores `status` as the error of the command `sequence`, unless an earlier command failed. Requires that the command
+  // has not completed.
   void Set(uint64_t sequence, absl::Status status) {
     std::lock_guard<std::mutex> lock(mutex_);
     failure_->Set(sequence, std::move(status));
     is_set_.store(true, std::memory_order_release);
   }
 
-  // The error of the commands up to `sequence`; OK if there is none.
+  // The error of the commands up to `sequence`; OK without an error.
   absl::Status UpTo(uint64_t sequence) const {
     if (!is_set()) return absl::OkStatus();
     std::lock_guard<std::mutex> lock(mutex_);
     return failure_->UpTo(sequence);
   }
 
-  // Returns the error of the commands up to `sequence`, which have completed, and clears it.
+  // Returns and clears the error of the commands up to `sequence`, which must have completed.
   absl::Status TakeUpTo(uint64_t sequence) {
     if (!is_set()) return absl::OkStatus();
     std::lock_guard<std::mutex> lock(mutex_);

@@ -21,12 +21,13 @@ class Timeline {
  public:
   bool Reached(uint64_t sequence) const { return completed_.load(std::memory_order_seq_cst) >= sequence; }
   void WaitFor(uint64_t sequence);
-  // Marks all commands up to `sequence` as ended. Makes a system call only if a thread sleeps until one of them ends.
+  // Marks all commands up to `sequence` as completed. Makes a system call only if a thread sleeps until one of these
+  // commands completes.
   void Complete(uint64_t sequence);
 
  private:
   std::atomic<uint64_t> completed_{0};
-  std::atomic<uint64_t> wake_at_{~uint64_t{0}};  // the lowest sequence that a sleeper waits for
+  std::atomic<uint64_t> wake_at_{~uint64_t{0}};  // lowest sequence that a sleeping thread waits for
   AdaptiveSpin spin_;
   std::mutex mutex_;
   std::condition_variable reached_;
@@ -36,14 +37,14 @@ class Timeline {
 // events keep the object that was current when they were recorded. Thread safe.
 class Failure {
  public:
-  // Called before the command `sequence` completes. Of several errors, the one with the lowest number counts.
+  // Call before the command `sequence` completes. Keeps the error of the command with the lowest number.
   void Set(uint64_t sequence, absl::Status status) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (sequence >= sequence_.load(std::memory_order_relaxed)) return;
     status_ = std::move(status);
     sequence_.store(sequence, std::memory_order_release);
   }
-  // The error, if a command up to `sequence` is known to have failed; final once all these commands have ended.
+  // OK until a command up to `sequence` fails, then its error. Final once all these commands have completed.
   absl::Status UpTo(uint64_t sequence) const {
     if (sequence_.load(std::memory_order_acquire) > sequence) return absl::OkStatus();
     std::lock_guard<std::mutex> lock(mutex_);
@@ -56,7 +57,7 @@ class Failure {
   absl::Status status_;  // guarded by mutex_
 };
 
-// A point in a stream's work, as an event stores it. A point without a timeline counts as reached.
+// A position in a stream's work, as stored in an event. A point without a timeline counts as reached.
 struct Point {
   std::shared_ptr<Timeline> timeline;
   std::shared_ptr<const Failure> failure;

@@ -1,4 +1,4 @@
-// CopyUncached: memcpy for data that is not read soon.
+// CopyUncached: memcpy with non-temporal stores, for data that is not read soon.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_UNCACHED_COPY_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_UNCACHED_COPY_H_
 
@@ -6,8 +6,8 @@
 
 namespace hpu::common {
 
-// As memcpy, but a large destination bypasses the CPU's caches: memory is written without being read first, and cached
-// data is not evicted. The ranges must not overlap.
+// As memcpy, but writes of large copies bypass the CPU's caches: memory is not read before the write, and cached data
+// is not evicted. The ranges must not overlap.
 void CopyUncached(void* destination, const void* source, uint64_t bytes);
 
 }  // namespace hpu::common

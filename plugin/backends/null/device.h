@@ -1,4 +1,4 @@
-// NullDevice: a device that checks all arguments and computes nothing.
+// NullDevice: device without computation; checks all arguments.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_NULL_DEVICE_H_
 
@@ -16,12 +16,11 @@
 
 namespace hpu::null {
 
-// A program on this device takes only host time, so its run time is the host overhead. The device is also the starting
-// point for a new backend.
+// A program on this device spends host time only, so the program's run time is the host overhead. The device is also
+// the starting point for a new backend.
 class NullDevice final : public hal::Device {
  public:
-  // `values`: where the device keeps small values that the host writes. Null: the host reads zeros, and copies cost
-  // nothing.
+  // `values`: storage for small values that the host writes. If null, the host reads zeros and copies cost nothing.
   NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults,
              std::unique_ptr<Compiler> compiler, std::unique_ptr<HostValues> values);
 
@@ -45,7 +44,7 @@ class NullDevice final : public hal::Device {
       const hal::CommunicatorOptions& options) override;
   absl::Status Synchronize() override { return liveness_.Check(); }
 
-  // For the streams.
+  // Used by NullStream.
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return memory_; }
   const common::HostMemory& host() const { return host_; }

@@ -1,4 +1,4 @@
-// Events of the null backend: reached as soon as they are recorded; they hold only the stream's error.
+// NullEvent: event of the null backend, complete when recorded. Stores the stream's error.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_EVENT_H_
 #define HPU_PLUGIN_BACKENDS_NULL_EVENT_H_
 

@@ -1,4 +1,4 @@
-// HostValues: small values that the host wrote to the memory of a device that computes nothing.
+// HostValues: small values that the host wrote to the memory of a device without computation.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_HOST_VALUES_H_
 #define HPU_PLUGIN_BACKENDS_NULL_HOST_VALUES_H_
 
@@ -12,25 +12,25 @@
 
 namespace hpu::null {
 
-// Programs read back counts, steps and batch sizes that they wrote, and fail if these are 0. Bytes that are not kept
-// read as zeros. Thread safe.
+// Some programs write counts, steps and batch sizes, read them back, and fail if the values are 0. Bytes that are not
+// stored read as zeros. Thread safe.
 class HostValues final : public hal::FreedRanges {
  public:
-  // Larger writes are not kept, because only numbers decide what a program does next.
+  // Larger writes are not stored, because control flow depends on small values only.
   static constexpr uint64_t kMaxBytes = 4096;
 
   void Write(hal::DeviceAddress destination, const void* source, uint64_t bytes);
   void Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes);
   void Copy(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes);
   void Read(hal::DeviceAddress source, void* destination, uint64_t bytes) const;
-  // Forgets values that overlap the range.
+  // Drops all values that overlap the range.
   void Forget(hal::DeviceAddress address, uint64_t bytes);
   void RangeFreed(hal::DeviceAddress address, uint64_t bytes) override { Forget(address, bytes); }
 
  private:
   using Values = std::map<hal::DeviceAddress, std::string>;  // disjoint, by first address
 
-  // The first value that may reach `address` or lies behind it.
+  // First value that may overlap `address` or begins after it.
   Values::const_iterator FirstNear(hal::DeviceAddress address) const;
   void ForgetLocked(hal::DeviceAddress address, uint64_t bytes);
 

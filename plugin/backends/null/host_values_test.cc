@@ -1,4 +1,4 @@
-// Tests of HostValues.
+// Tests of HostValues: writes, fills, copies, reads and freed ranges.
 #include "plugin/backends/null/host_values.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(HostValuesTest, WhatWasWrittenIsReadAndTheRestIsZero) {
   EXPECT_EQ("cd00e", Read(values, 8194, 5));
   values.Copy(8193, 100, 3);
   EXPECT_EQ("bcd", Read(values, 100, 3));
-  values.Fill(100, 'x', 2);  // an overlap forgets the whole earlier value
+  values.Fill(100, 'x', 2);  // an overlap drops the whole earlier value
   EXPECT_EQ("xx0", Read(values, 100, 3));
 }
 

@@ -23,7 +23,7 @@ absl::Status Damaged(absl::string_view name, absl::string_view how) {
 std::string CompilerTarget() { return "null-1"; }
 
 absl::StatusOr<std::shared_ptr<const NullRecipe>> NullCompiler::Compile(const hal::Program& program) {
-  // Not 0, so that callers allocate and pass a workspace as they would on a card.
+  // Not 0, so that callers allocate and pass a workspace as on a card.
   constexpr uint64_t kWorkspaceBytes = 4096;
   HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
   const uint32_t checksum = tsl::crc32c::Value(program.hlo.data(), program.hlo.size());

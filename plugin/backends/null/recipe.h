@@ -1,4 +1,4 @@
-// Recipes of the null backend: the argument and result tables, and no code.
+// NullRecipe and NullCompiler: recipes of the null backend, which contain tables of arguments and results but no code.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_NULL_RECIPE_H_
 
@@ -38,7 +38,7 @@ class NullRecipe final : public hal::Recipe {
   const std::string serialized_;
 };
 
-// Makes the recipes of a null device. Thread safe.
+// Compiles and loads the recipes of a null device. Thread safe.
 class Compiler {
  public:
   virtual ~Compiler() = default;
@@ -48,7 +48,7 @@ class Compiler {
   virtual absl::StatusOr<std::shared_ptr<const NullRecipe>> Load(absl::string_view name, absl::string_view bytes) = 0;
 };
 
-// Makes only the tables of arguments and results. Checks only the parts of the HLO that the table needs.
+// Extracts only the tables of arguments and results. Checks only the parts of the HLO that the tables need.
 class NullCompiler final : public Compiler {
  public:
   absl::StatusOr<std::shared_ptr<const NullRecipe>> Compile(const hal::Program& program) override;

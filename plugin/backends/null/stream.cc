@@ -57,11 +57,11 @@ absl::Status NullStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments));
   if (dynamic_cast<const NullRecipe*>(recipe.get()) == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "launch of ", recipe->name(), ": the recipe belongs to another backend; compile or load it on this device"));
   }
   if (!Begin(common::Faults::kLaunch, &recipe->name()) || device_->values() == nullptr) return absl::OkStatus();
-  // Variables that the launch updates in place keep their values.
+  // Variables that the launch updates in place keep their stored values.
   for (size_t i = 0; i < recipe->results().size(); ++i) {
     const hal::ResultSpec& result = recipe->results()[i];
     if (result.aliased_argument < 0) device_->values()->Forget(arguments.results[i], result.spec.bytes);
@@ -72,7 +72,9 @@ absl::Status NullStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
 absl::Status NullStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   auto* own = dynamic_cast<NullEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("cannot record the event: it belongs to another backend");
+  if (own == nullptr)
+    return absl::InvalidArgumentError(
+        "cannot record the event: it belongs to another backend; create it on this device");
   own->Set(CurrentError());
   return absl::OkStatus();
 }
@@ -80,7 +82,9 @@ absl::Status NullStream::Record(hal::Event& event) {
 absl::Status NullStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const auto* own = dynamic_cast<const NullEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("cannot wait for the event: it belongs to another backend");
+  if (own == nullptr)
+    return absl::InvalidArgumentError(
+        "cannot wait for the event: it belongs to another backend; create it on this device");
   if (absl::Status status = own->status(); !status.ok()) Fail(std::move(status));
   return absl::OkStatus();
 }

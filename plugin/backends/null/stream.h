@@ -1,4 +1,4 @@
-// Streams of the null backend: calls check their arguments and complete at once.
+// NullStream: stream of the null backend. Calls check their arguments and complete immediately.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_NULL_STREAM_H_
 
@@ -13,8 +13,9 @@ namespace hpu::null {
 
 class NullDevice;
 
-// Launches compute nothing. Copies move nothing but what HostValues keeps, if the device has them. CopyToHost writes
-// zeros for the rest, so that programs read the same values in every run. There are no threads and no queue.
+// Launches compute nothing. Copies move only the values in the device's HostValues, if the device has them. CopyToHost
+// writes zeros for all other bytes, so that programs read the same values in every run. There are no threads and no
+// queue.
 class NullStream final : public hal::Stream {
  public:
   NullStream(NullDevice* device, hal::StreamKind kind) : device_(device), kind_(kind) {}

@@ -1,4 +1,4 @@
-// AddressMap: which buffer holds the contents of which device addresses.
+// AddressMap: map from device addresses to the PJRT buffers that hold their contents.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_ADDRESS_MAP_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_ADDRESS_MAP_H_
 
@@ -11,8 +11,8 @@
 
 namespace hpu::pjrt {
 
-// PJRT allocates memory itself, so device addresses are only names: a range of them is bound to a part of a buffer. A
-// write binds its range to a new buffer, and leaves the other parts of the ranges that it cuts. Not thread safe.
+// PJRT allocates memory itself, so device addresses are only keys: a range of addresses is bound to a part of a buffer.
+// Binding a range replaces the overlapping parts of earlier ranges and keeps their other parts. Not thread safe.
 class AddressMap {
  public:
   // Contents of a range of addresses.
@@ -26,17 +26,17 @@ class AddressMap {
 
   // Binds the range to `bytes` bytes of the buffer at `offset`. Requires bytes > 0.
   void Bind(hal::DeviceAddress address, uint64_t bytes, SharedBufferPtr buffer, uint64_t offset = 0);
-  // Forgets the contents of the range.
+  // Removes all bindings in the range.
   void Erase(hal::DeviceAddress address, uint64_t bytes);
 
-  // The map's reference to the buffer whose bytes, all of them, are bound to exactly this range; null if there is none.
-  // Valid while the generation is the same. The caller may empty it.
+  // The map's reference to the buffer that is bound as a whole to exactly this range; null if there is no such buffer.
+  // The pointer is valid while generation() is unchanged. The caller may reset the reference.
   SharedBufferPtr* FindWhole(hal::DeviceAddress address, uint64_t bytes);
-  // The contents of the range, in order of their addresses. Unwritten gaps are pieces without a buffer.
+  // The contents of the range, in address order. Unwritten gaps are pieces without a buffer.
   std::vector<Piece> Pieces(hal::DeviceAddress address, uint64_t bytes) const;
 
   size_t size() const { return ranges_.size(); }
-  // Changes whenever ranges are added or removed, which makes results of FindWhole invalid.
+  // Changes when ranges are added or removed, which invalidates results of FindWhole.
   uint64_t generation() const { return generation_; }
 
  private:

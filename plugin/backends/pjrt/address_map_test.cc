@@ -1,4 +1,4 @@
-// Tests of AddressMap against a model that maps every address by itself.
+// Tests of AddressMap against a model with one entry per address.
 #include "plugin/backends/pjrt/address_map.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace address_map_test {
 
 SharedBufferPtr Buffer(uint64_t bytes) { return std::make_shared<SharedBuffer>(BufferHandle(), bytes); }
 
-// What an address holds: a buffer and an offset in it, or null.
+// Contents of one address: a buffer and an offset in the buffer, or null.
 using Cell = std::pair<const SharedBuffer*, uint64_t>;
 
 std::vector<Cell> Cells(const AddressMap& map, hal::DeviceAddress address, uint64_t bytes) {
@@ -44,7 +44,7 @@ TEST(AddressMap, FindWholeFindsWholeBuffersOnly) {
   EXPECT_EQ(nullptr, map.FindWhole(105, 5));
   map.Bind(200, 5, buffer, 5);
   EXPECT_EQ(nullptr, map.FindWhole(200, 5));
-  map.Bind(300, 5, buffer);  // its first half
+  map.Bind(300, 5, buffer);  // the first half of the buffer
   EXPECT_EQ(nullptr, map.FindWhole(300, 5));
 }
 

@@ -33,12 +33,12 @@ std::string CompilerTargetOf(const Client& client) {
                                 client.platform_version());
 }
 
-// Memory that plugins take of a card unless an option says otherwise (memory_fraction).
+// Share of a card's memory that plugins allocate unless the option memory_fraction is set.
 uint64_t UsableBytes(uint64_t card_bytes) { return card_bytes / 4 * 3; }
 
-// `defaults` hold where HPU_PJRT_OPTIONS does not name them.
+// `defaults`: options for names that HPU_PJRT_OPTIONS does not set.
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const Options& defaults) {
-  const common::ScopedSignalMask mask;  // for the client's threads
+  const common::ScopedSignalMask mask;  // inherited by the client's threads
   auto options = ParseOptions(flags::PjrtOptions());
   if (!options.ok()) return absl::InvalidArgumentError(absl::StrCat("HPU_PJRT_OPTIONS: ", options.status().message()));
   for (const auto& option : defaults) {
@@ -49,7 +49,8 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
   return Client::Create(plugin, *options);
 }
 
-// Memory for tensors on a device with `device_bytes` (0: unknown): at most as much as HPU_MEMORY_MB, if that is set.
+// Bytes for tensors on a device with `device_bytes` bytes (0: unknown). The options or HPU_MEMORY_MB may lower the
+// number.
 absl::StatusOr<uint64_t> TensorBytes(const hal::AcquireOptions& options, uint64_t device_bytes) {
   HPU_ASSIGN_OR_RETURN(const uint64_t bytes, common::DeviceMemoryBytes(options));
   if (device_bytes == 0) return bytes;
@@ -148,7 +149,7 @@ class PjrtBackend final : public hal::Backend {
     return info;
   }
 
-  // A device that computes nothing and has the target's memory. It claims no module, because there is no card.
+  // A null device with the target's memory size. The device claims no module, because there is no card.
   absl::StatusOr<std::unique_ptr<hal::Device>> AcquireTarget(const hal::AcquireOptions& options,
                                                              common::Faults faults) const {
     HPU_ASSIGN_OR_RETURN(const Target target, FindTarget(flags::PjrtTarget()));
@@ -167,11 +168,13 @@ class PjrtBackend final : public hal::Backend {
     return Plugin::Load(file);
   }
 
-  // A client that only compiles. Unimplemented for accelerators, whose clients hold the device.
+  // A client for compilation only. Fails with Unimplemented for accelerators, because a client occupies the
+  // accelerator.
   absl::StatusOr<std::unique_ptr<Client>> CreateCompiler() const {
     HPU_ASSIGN_OR_RETURN(const Plugin* plugin, LoadPlugin());
     if (!IsForCpu(plugin->path())) {
-      return absl::UnimplementedError(absl::StrCat("HPU_BACKEND=", spec_, " compiles only on an acquired device"));
+      return absl::UnimplementedError(
+          absl::StrCat("HPU_BACKEND=", spec_, " compiles only on an acquired device; acquire the device first"));
     }
     return CreateClient(*plugin, /*defaults=*/{});
   }

@@ -29,13 +29,13 @@ absl::StatusOr<std::map<std::string, std::string>> ParseXlaFlags(absl::string_vi
 
 absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo) {
   HPU_ASSIGN_OR_RETURN(auto settings, ParseXlaFlags(flags::PjrtXlaFlags()));
-  // XLA of JAX 0.11.2 calls its own vector functions for arctangents and the like with arguments in 256-bit registers,
-  // but compiles these functions without such registers. They then return garbage.
+  // XLA in JAX 0.11.2 passes 256-bit vector registers to its vector math functions, such as arctangent. XLA compiles
+  // these functions without 256-bit registers, so the functions return garbage.
   if (IsForCpu(plugin_file)) settings.emplace("xla_cpu_prefer_vector_width", "128");
   xla::HloModuleProto program;
   if (program.ParseFromArray(hlo.data(), static_cast<int>(hlo.size())) && RequiresDeterminism(program)) {
     settings["xla_gpu_deterministic_ops"] = "true";
-    // Without it, the CUDA plugin refuses deterministic programs ("No supported config found").
+    // With Triton GEMMs, the CUDA plugin rejects deterministic programs ("No supported config found").
     settings["xla_gpu_enable_triton_gemm"] = "false";
   }
   xla::CompileOptionsProto options;
@@ -44,16 +44,16 @@ absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::
   for (const auto& [name, value] : settings) {
     xla::OptionOverrideProto& setting = (*options.mutable_env_option_overrides())[name];
     if (value == "true" || value == "false") {
-      setting.set_bool_field(value == "true");  // XLA refuses these words as text
+      setting.set_bool_field(value == "true");  // XLA rejects these words as strings
     } else {
-      setting.set_string_field(value);  // XLA converts it
+      setting.set_string_field(value);  // XLA converts the string
     }
   }
   return options.SerializeAsString();
 }
 
 std::string CompilerSettings() {
-  // Read once per process, as plugins do.
+  // XLA_FLAGS is read once per process, as in plugins.
   static const auto* xla_flags = [] {
     const char* value = std::getenv("XLA_FLAGS");
     return new std::string(value == nullptr ? "" : value);

@@ -1,4 +1,4 @@
-// Compile options of PJRT plugins.
+// CompileOptions: XLA compile options for PJRT plugins.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_COMPILE_OPTIONS_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_COMPILE_OPTIONS_H_
 
@@ -11,16 +11,16 @@
 namespace hpu::pjrt {
 
 // Parses settings for a PJRT plugin's XLA. `text` has the form "--name=value --name", as in XLA_FLAGS; a name without a
-// value means true. // InvalidArgument for an entry without "--".
+// value means true. Fails with InvalidArgument for an entry without "--".
 absl::StatusOr<std::map<std::string, std::string>> ParseXlaFlags(absl::string_view text);
 
-// A serialised xla::CompileOptionsProto for one device of the plugin in `plugin_file`: HPU_PJRT_XLA_FLAGS, and what the
-// program and the plugin need. `hlo`: serialised xla::HloModuleProto. InvalidArgument if HPU_PJRT_XLA_FLAGS cannot be
-// parsed.
+// A serialised xla::CompileOptionsProto for one device of the plugin in `plugin_file`. Contains HPU_PJRT_XLA_FLAGS and
+// the settings that the program and the plugin require. `hlo`: serialised xla::HloModuleProto. Fails with
+// InvalidArgument if HPU_PJRT_XLA_FLAGS cannot be parsed.
 absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo);
 
-// Settings that change what plugins compile, beside the program: HPU_PJRT_XLA_FLAGS and XLA_FLAGS, which plugins read
-// themselves. Part of a device's compiler target.
+// Settings besides the program that change the compiled code: HPU_PJRT_XLA_FLAGS, and XLA_FLAGS, which plugins read
+// directly. Part of a device's compiler target.
 std::string CompilerSettings();
 
 }  // namespace hpu::pjrt

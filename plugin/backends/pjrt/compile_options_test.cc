@@ -1,4 +1,4 @@
-// Tests of compile options.
+// Tests of CompileOptions: XLA flags, determinism, vector width, compiler target.
 #include "plugin/backends/pjrt/compile_options.h"
 
 #include <gtest/gtest.h>

@@ -73,7 +73,7 @@ absl::StatusOr<common::Modules> CudaModules(const std::string& folder) {
   if (count == 0) {
     return absl::UnavailableError(absl::StrCat("no NVIDIA card: there is no ", folder,
                                                "/nvidia0. Install the driver, or start the container with its cards "
-                                               "(docker run --gpus all); hpu doctor says what is missing"));
+                                               "(docker run --gpus all); run hpu doctor to list missing parts"));
   }
   const std::optional<absl::string_view> setting = VisibleSetting();
   common::Modules modules;
@@ -87,7 +87,7 @@ absl::StatusOr<common::Modules> CudaModules(const std::string& folder) {
   modules.setting =
       setting.has_value() ? absl::StrCat("CUDA_VISIBLE_DEVICES=", *setting) : absl::StrCat("device files in ", folder);
   if (setting.has_value() && absl::StrContains(*setting, "-")) {
-    // UUIDs: the indices tell cards apart only among processes with the same setting.
+    // With UUIDs, an index identifies a card only among processes with the same setting.
     modules.lock_name = absl::StrCat("cuda-", absl::Hex(tsl::crc32c::Value(setting->data(), setting->size())));
   }
   modules.remedy_of_shortage = "use more cards";
@@ -112,7 +112,7 @@ std::string FindCuda() {
     return "";
   }
   if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
-    HPU_LOG(kBackend, kInfo) << "an NVIDIA card is not used: no driver library: " << dlerror();
+    HPU_LOG(kBackend, kInfo) << "an NVIDIA card is not used: cannot load the driver library: " << dlerror();
     return "";
   }
   return "pjrt:cuda";

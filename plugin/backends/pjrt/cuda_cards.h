@@ -13,25 +13,25 @@
 
 namespace hpu::pjrt {
 
-// Whether the plugin file is the CUDA plugin, by its name.
+// Whether the plugin file is the CUDA plugin, by the file name.
 bool IsForCuda(absl::string_view file);
 
 // Number of cards with a device file in `folder`, which is /dev outside tests.
 int CountCards(const std::string& folder = "/dev");
 
-// The cards that CUDA_VISIBLE_DEVICES leaves of `count`, in CUDA's order: their indices without that variable. Without
-// a setting, all. An entry that CUDA does not accept ends the list. A card that is named by its UUID gets its place in
-// the list as its index.
+// Indices of the cards that `setting` (CUDA_VISIBLE_DEVICES) selects from `count` cards, in CUDA's order. An index is a
+// card's number without CUDA_VISIBLE_DEVICES. Without a setting, all cards are visible. The first invalid entry ends
+// the list, as in CUDA. For a UUID, the index is the position in the list.
 std::vector<int> VisibleCards(int count, std::optional<absl::string_view> setting);
 
-// The cards that this process may use, as modules. Unavailable if there is none.
+// The cards that this process may use, as modules. Fails with Unavailable if there is no card.
 absl::StatusOr<common::Modules> CudaModules(const std::string& folder = "/dev");
 
-// Options for a client of the card `module_id` alone, by the variables that TensorFlow's own CUDA build reads:
-// CUDA_VISIBLE_DEVICES, TF_FORCE_GPU_ALLOW_GROWTH, TF_GPU_ALLOCATOR.
+// Client options for the card `module_id` alone. Reads the variables of TensorFlow's CUDA build: CUDA_VISIBLE_DEVICES,
+// TF_FORCE_GPU_ALLOW_GROWTH, TF_GPU_ALLOCATOR.
 Options CudaOptions(int module_id, const std::string& folder = "/dev");
 
-// "pjrt:cuda" if there are a card, its driver and the plugin; else empty.
+// Returns "pjrt:cuda" if a card, the driver and the plugin are present; else an empty string.
 std::string FindCuda();
 
 }  // namespace hpu::pjrt

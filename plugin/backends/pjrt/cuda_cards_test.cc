@@ -1,4 +1,4 @@
-// Tests of NVIDIA cards as modules, with device files in a folder of the test's own.
+// Tests of NVIDIA cards as modules, with device files in a temporary folder.
 #include "plugin/backends/pjrt/cuda_cards.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using cts::ExpectError;
 using cts::ScopedVariable;
 using Cards = std::vector<int>;
 
-// A folder with the device files of `cards`, and others that a driver makes.
+// Fixture with a folder that contains the driver's device files but no card. Add adds a file.
 class CudaCardsTest : public testing::Test {
  protected:
   void SetUp() override {

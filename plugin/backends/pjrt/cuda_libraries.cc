@@ -13,11 +13,11 @@
 namespace hpu::pjrt {
 namespace {
 
-// What needs another library comes after it.
+// In dependency order: each library follows its dependencies.
 constexpr absl::string_view kLibraries[] = {"cudart",   "nvrtc",    "cublasLt", "cublas",       "nccl", "cupti",
                                             "cusparse", "cusolver", "cufft",    "nvshmem_host", "cudnn"};
 
-// Folder of the packages of CUDA 13's libraries; those of CUDA 12 have a folder each.
+// Folder of all CUDA 13 libraries. Each CUDA 12 library has a folder of its own.
 constexpr absl::string_view kCuda13Folder = "cu13";
 
 // Whether `name` is "lib<library>.so.<major version>".
@@ -55,7 +55,8 @@ std::vector<std::string> CudaLibraries(const std::string& plugin_file) {
 void LoadCudaLibraries(const std::string& plugin_file) {
   for (const std::string& library : CudaLibraries(plugin_file)) {
     if (dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr) {
-      HPU_LOG(kBackend, kWarning) << "cannot load " << library << ": " << dlerror();
+      HPU_LOG(kBackend, kWarning) << "cannot load " << library
+                                  << " (the loader's search path is used instead): " << dlerror();
     }
   }
 }

@@ -30,7 +30,7 @@ TEST(CudaLibrariesTest, LibrariesComeFromThePackagesOfThePluginsCuda) {
     for (const std::string& library : CudaLibraries(file)) {
       names.push_back(std::filesystem::path(library).filename().string());
     }
-    LoadCudaLibraries(file);  // files that are no libraries are left alone
+    LoadCudaLibraries(file);  // logs the files, because they are not libraries
     return names;
   };
   using Names = std::vector<std::string>;

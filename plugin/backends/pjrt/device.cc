@@ -77,8 +77,9 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> PjrtDevice::LoadRecipe(absl::
 absl::Status PjrtDevice::CheckCanExchange() const {
   const Plugin& plugin = state_->client->plugin();
   if (plugin.Has(&PJRT_Api::PJRT_Client_CreateBuffersForAsyncHostToDevice)) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("collective operations: the PJRT plugin ", plugin.path(),
-                                               " lacks PJRT_Client_CreateBuffersForAsyncHostToDevice"));
+  return absl::UnimplementedError(
+      absl::StrCat("collective operations are not supported: the PJRT plugin ", plugin.path(),
+                   " lacks PJRT_Client_CreateBuffersForAsyncHostToDevice; install another plugin release"));
 }
 
 absl::StatusOr<std::string> PjrtDevice::CreateCommunicatorId() {
@@ -97,7 +98,9 @@ absl::StatusOr<std::unique_ptr<hal::Communicator>> PjrtDevice::CreateCommunicato
 absl::Status PjrtDevice::StartRecord(absl::string_view options) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   std::lock_guard<std::mutex> lock(state_->profiler_mutex);
-  if (state_->profiler != nullptr) return absl::FailedPreconditionError("the device's activity is being recorded");
+  if (state_->profiler != nullptr)
+    return absl::FailedPreconditionError(
+        "cannot start a profile: the device's activity is already being recorded; stop the other profile first");
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<Profiler> profiler, Profiler::Create(state_->client->plugin(), options));
   HPU_RETURN_IF_ERROR(profiler->Start());
   state_->profiler = std::move(profiler);
@@ -108,7 +111,9 @@ absl::StatusOr<std::string> PjrtDevice::TakeRecord() {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   std::lock_guard<std::mutex> lock(state_->profiler_mutex);
   const std::unique_ptr<Profiler> profiler = std::move(state_->profiler);
-  if (profiler == nullptr) return absl::FailedPreconditionError("the device's activity is not being recorded");
+  if (profiler == nullptr)
+    return absl::FailedPreconditionError(
+        "cannot collect a profile: the device's activity is not being recorded; start a profile first");
   HPU_RETURN_IF_ERROR(profiler->Stop());
   return profiler->Collect();
 }

@@ -56,7 +56,7 @@ class PjrtDevice final : public hal::Device,
   absl::Status Synchronize() override;
   void RangeFreed(hal::DeviceAddress address, uint64_t bytes) override;
 
-  // For streams.
+  // Used by PjrtStream.
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }
@@ -72,7 +72,8 @@ class PjrtDevice final : public hal::Device,
   void RemoveStream(PjrtStream* stream);
 
  private:
-  // Leaked, not destroyed, in a forked child. The client comes first, because its buffers must not outlive it.
+  // Leaked, not destroyed, in a forked child. `client` is the first member, because buffers must not outlive the
+  // client.
   struct State {
     State(PjrtDevice* device, std::unique_ptr<Client> client, std::unique_ptr<common::Reservation> reservation,
           common::Faults faults);
@@ -88,7 +89,7 @@ class PjrtDevice final : public hal::Device,
     std::vector<PjrtStream*> streams;  // guarded by streams_mutex
   };
 
-  // Unimplemented if the plugin cannot make buffers whose contents come later.
+  // Fails with Unimplemented if the plugin cannot create buffers whose contents are written later.
   absl::Status CheckCanExchange() const;
 
   const hal::DeviceInfo info_;

@@ -21,14 +21,14 @@ constexpr uint64_t kViewAlignment = 64;
 
 }  // namespace
 
-// State of one Launch. Threads keep it, so that a launch allocates only the handles of its results.
+// State of one Launch. Each thread reuses one object, so that a launch allocates only the handles of its results.
 struct DeviceContents::LaunchState {
   std::vector<SharedBufferPtr> arguments;
-  std::vector<std::pair<size_t, std::vector<AddressMap::Piece>>> parts;  // arguments that are no whole buffers
+  std::vector<std::pair<size_t, std::vector<AddressMap::Piece>>> parts;  // arguments that are not whole buffers
   std::vector<PJRT_Buffer*> handles;                                     // of the arguments
   std::vector<int64_t> kept;                                             // aliased arguments that are not donated
   std::vector<char> donated;                                             // by result
-  // By argument that is a whole buffer: the map's reference to it, valid while the map has this generation.
+  // By argument: the map's reference to a whole buffer, or null. Valid while the map has this generation.
   std::vector<SharedBufferPtr*> whole;
   uint64_t generation = 0;
   std::vector<PJRT_Buffer*> results;
@@ -91,7 +91,7 @@ absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal
   } else {
     LoseDonated(recipe, launch, end.status(), &state);
   }
-  state.arguments.clear();  // these two release buffers, because `state` outlives the launch
+  state.arguments.clear();  // both calls release buffers, because `state` outlives the launch
   state.parts.clear();
   return end;
 }
@@ -116,10 +116,10 @@ void DeviceContents::FindArguments(const PjrtRecipe& recipe, const hal::LaunchAr
     const int32_t argument = results[i].aliased_argument;
     if (argument < 0) continue;
     SharedBufferPtr* const whole = state->whole[argument];
-    // Owners: the map and this launch, once. Any other (a second argument, a range, a queued copy, a view) needs the
-    // contents after the launch has begun.
+    // The two owners are the map and this launch. Any other owner (a second argument, a range, a queued copy, a view)
+    // needs the contents after the launch has begun.
     if (donates_ && whole != nullptr && whole->use_count() == 2 && (*whole)->handle != nullptr) {
-      whole->reset();  // nothing else may find it now
+      whole->reset();  // so that no other call finds the donated buffer
       state->donated[i] = 1;
     } else {
       state->kept.push_back(argument);
@@ -176,7 +176,7 @@ void DeviceContents::LoseDonated(const PjrtRecipe& recipe, const hal::LaunchArgu
     if (client_.IsDeleted(buffer->handle.get())) {
       buffer->handle.reset();
       buffer->lost = absl::Status(error.code(), absl::StrCat("a failed launch of ", recipe.name(),
-                                                             " has overwritten it (", error.message(), ")"));
+                                                             " has overwritten the buffer (", error.message(), ")"));
     }
     map_.Bind(launch.arguments[argument], recipe.arguments()[argument].bytes, buffer);
   }
@@ -229,7 +229,7 @@ absl::StatusOr<SharedBufferPtr> DeviceContents::AssembleOnHost(absl::Span<const 
 }
 
 absl::StatusOr<SharedBufferPtr> DeviceContents::View(const AddressMap::Piece& piece) {
-  // A view does not wait for the work that makes its contents.
+  // A view does not wait for the work that writes its contents.
   HPU_RETURN_IF_ERROR(WaitFor(*piece.buffer));
   HPU_ASSIGN_OR_RETURN(void* memory, client_.DeviceMemory(piece.buffer->handle.get()));
   HPU_ASSIGN_OR_RETURN(BufferHandle handle,

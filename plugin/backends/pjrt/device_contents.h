@@ -19,35 +19,36 @@
 
 namespace hpu::pjrt {
 
-// Every call changes the address map at once and lets PJRT do the work later. PJRT orders the work by its buffers: a
-// launch waits for the work that makes its arguments, and a donated buffer waits for its readers. So calls take effect
-// in their order, whichever stream they come from. Ranges must have been checked. Thread safe.
+// Every call updates the address map immediately and queues the work with PJRT. PJRT orders work by buffers: a launch
+// waits for the work that writes its arguments, and a donated buffer waits for its readers. So calls from all streams
+// take effect in call order. The caller must have checked the ranges. Thread safe.
 class DeviceContents {
  public:
-  // `donates`: launches may pass arguments' buffers to results.
+  // `donates`: whether launches may donate argument buffers to results.
   DeviceContents(const Client& client, bool donates) : client_(client), donates_(donates), programs_(client) {}
 
-  // The source must stay unchanged until *source_free.
+  // The source must stay unchanged until the event *source_free.
   absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes, Event* source_free);
-  // Copies nothing: the destination shares the source's buffers until one of both is written.
+  // Copies nothing: the destination shares the source's buffers until either range is written.
   void CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes);
   absl::Status Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes, Event* end);
-  // Passes arguments' buffers to the results that alias them, unless something else needs their contents. If it fails,
-  // the passed arguments may be lost: later uses of their addresses return the error. Returns the end of the launch.
-  // Appends handles of passed buffers to `garbage`, because destroying them takes time.
+  // Donates the buffers of aliased arguments to results, unless the contents are still needed. If the launch fails,
+  // donated arguments may be lost: later uses of their addresses fail with the error. Returns the event of the launch's
+  // end. Appends handles of donated buffers to `garbage`; the caller destroys them later, because destruction is slow.
   absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch,
                                std::vector<BufferHandle>* garbage);
-  // Reads the present contents of the operands that are not written, and binds new contents to the others.
+  // Prepares an exchange: captures the current contents of source operands, and binds new buffers to destination
+  // operands.
   absl::StatusOr<HostExchange> Exchange(absl::Span<const peers::Operand> operands);
-  // The present contents of the range, for CopyToHost. Later writes do not change them.
+  // Current contents of the range, for CopyToHost. Later writes do not change the returned pieces.
   std::vector<AddressMap::Piece> Pieces(hal::DeviceAddress source, uint64_t bytes) const;
-  // Forgets the contents of the range, which frees buffers that nothing else uses.
+  // Drops the contents of the range, and frees buffers without other references.
   void Forget(hal::DeviceAddress address, uint64_t bytes);
 
-  // Whether the pieces' contents are there, so that CopyToHost does not block.
+  // Whether the pieces' contents are available, so that CopyToHost does not block.
   bool IsReady(absl::Span<const AddressMap::Piece> pieces) const;
-  // Waits until the pieces' contents are there, and queues copies of them to `destination`, whose ends are appended to
-  // `ends`.
+  // Waits until the pieces' contents are available, then queues their copies to `destination`. Appends the completion
+  // events to `ends`.
   absl::Status CopyToHost(absl::Span<const AddressMap::Piece> pieces, void* destination, std::vector<Event>* ends);
 
   // Number of address ranges with contents, for tests.
@@ -56,7 +57,7 @@ class DeviceContents {
  private:
   struct LaunchState;
 
-  // The contents of an argument that is no whole buffer, as one buffer.
+  // One buffer with the contents of an argument that is not a whole buffer.
   absl::StatusOr<SharedBufferPtr> Assemble(const std::vector<AddressMap::Piece>& pieces, uint64_t bytes);
   absl::StatusOr<SharedBufferPtr> AssembleOnHost(absl::Span<const AddressMap::Piece> pieces, uint64_t bytes);
   absl::StatusOr<SharedBufferPtr> View(const AddressMap::Piece& piece);

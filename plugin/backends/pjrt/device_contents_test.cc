@@ -21,7 +21,7 @@ using Floats = std::vector<float>;
 
 constexpr int64_t kCount = 1024;
 constexpr uint64_t kBytes = kCount * sizeof(float);
-// Any numbers do: DeviceContents checks no addresses.
+// Arbitrary numbers, because DeviceContents does not check addresses.
 constexpr hal::DeviceAddress kX = 1 << 20;
 constexpr hal::DeviceAddress kD = 2 << 20;
 constexpr hal::DeviceAddress kElsewhere = 3 << 20;
@@ -93,7 +93,7 @@ TEST_F(DeviceContentsTest, WithoutDonationResultsGetNewMemory) {
 TEST_F(DeviceContentsTest, WhatSomethingElseHoldsIsNotDonated) {
   Write(kX, Floats(kCount, 1));
   Write(kD, Floats(kCount, 2));
-  const auto queued = contents_->Pieces(kX, kBytes);  // as a copy to the host holds it
+  const auto queued = contents_->Pieces(kX, kBytes);  // as held by a queued copy to the host
   Launch();
   EXPECT_EQ(Floats(kCount, 1), Read(queued));
   contents_->CopyOnDevice(kX, kElsewhere, kBytes);
@@ -108,7 +108,7 @@ TEST_F(DeviceContentsTest, PartsOfBuffersAreArguments) {
   Floats many(4 * kCount);
   for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<float>(i);
   Write(kD, many);
-  for (const size_t offset : {size_t{0}, size_t{16}, size_t{1}, size_t{kCount + 3}}) {  // aligned, and not
+  for (const size_t offset : {size_t{0}, size_t{16}, size_t{1}, size_t{kCount + 3}}) {  // aligned and unaligned
     Write(kX, Floats(kCount, 0));
     Launch(kX, kD + offset * sizeof(float));
     EXPECT_EQ(Floats(many.begin() + offset, many.begin() + offset + kCount), Read(kX, kCount)) << offset;
@@ -124,7 +124,7 @@ TEST_F(DeviceContentsTest, WorkMayBeQueuedOnTheResultsOfAnExchange) {
   Write(kD, Floats(kCount, 2));
   auto exchange = contents_->Exchange({{kX, kBytes, /*is_written=*/false}, {kD, kBytes, /*is_written=*/true}});
   ASSERT_TRUE(exchange.ok()) << exchange.status();
-  Write(kX, Floats(kCount, 5));  // the exchange reads the contents from before
+  Write(kX, Floats(kCount, 5));  // the exchange reads the earlier contents
   std::vector<BufferHandle> garbage;
   const auto end = contents_->Launch(*recipe_, {{kX, kD}, {kX}, 0}, &garbage);
   ASSERT_TRUE(end.ok()) << end.status();
@@ -153,7 +153,7 @@ TEST_F(DeviceContentsTest, WhatUsesTheResultsOfAFailedExchangeFails) {
                       failed_before ? error : absl::OkStatus(), *contents_);
     EXPECT_EQ(error, result);
     ASSERT_TRUE(end.ok()) << end.status();
-    EXPECT_TRUE(absl::StrContains(end->Await().message(), "rank 1 has left"));  // the plugin changes the code
+    EXPECT_TRUE(absl::StrContains(end->Await().message(), "rank 1 has left"));  // the plugin changes the status code
     std::vector<Event> ends;
     Floats values(kCount);
     cts::ExpectError(contents_->CopyToHost(contents_->Pieces(kD, kBytes), values.data(), &ends),
@@ -168,7 +168,7 @@ TEST_F(DeviceContentsTest, WhatUsesTheResultsOfAFailedExchangeFails) {
 TEST_F(DeviceContentsTest, LaunchesKeepNoBuffers) {
   Write(kX, Floats(kCount, 0));
   Write(kD, Floats(2 * kCount, 1));
-  Launch(kX, kD + sizeof(float));  // a part
+  Launch(kX, kD + sizeof(float));  // a part of a buffer
   const std::weak_ptr<SharedBuffer> watch = contents_->Pieces(kD, kBytes).at(0).buffer;
   contents_->Forget(kD, 2 * kBytes);
   EXPECT_TRUE(watch.expired());
@@ -228,7 +228,7 @@ TEST_F(DeviceContentsTest, DamagedRecipesAreRefused) {
     ASSERT_TRUE(absl::IsInvalidArgument(status)) << i << ": " << status;
   }
   EXPECT_TRUE(PjrtRecipe::Load(*client_, "target", "intact", bytes).ok());
-  // Of another plugin, or of another version of this one.
+  // A recipe of another plugin, or of another version of this plugin.
   const absl::Status status = PjrtRecipe::Load(*client_, "another target", "other", bytes).status();
   EXPECT_EQ(absl::StatusCode::kFailedPrecondition, status.code()) << status;
 }

@@ -82,7 +82,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> HelperPrograms::Find(const std
   HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(client_.plugin().path(), /*hlo=*/""));
   HPU_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> compiled, client_.CompileText(stablehlo, options));
   std::lock_guard<std::mutex> lock(mutex_);
-  if (found_.count(stablehlo) > 0) return compiled;  // another thread was faster
+  if (found_.count(stablehlo) > 0) return compiled;  // another thread has compiled the program meanwhile
   recent_.emplace_front(stablehlo, compiled);
   found_.emplace(stablehlo, recent_.begin());
   if (recent_.size() > kMaxPrograms) {

@@ -1,4 +1,4 @@
-// HelperPrograms: small programs that do on the device what PJRT has no call for.
+// HelperPrograms: small device programs for operations without a PJRT call (fill, concatenate).
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_HELPER_PROGRAMS_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_HELPER_PROGRAMS_H_
 
@@ -19,15 +19,15 @@
 
 namespace hpu::pjrt {
 
-// Compiles a program at the first call for its sizes, and keeps the programs that were used last. Results are u8[bytes]
-// buffers. Thread safe.
+// Compiles a program at the first call with its sizes, and caches the most recently used programs. Results are
+// u8[bytes] buffers. Thread safe.
 class HelperPrograms {
  public:
   explicit HelperPrograms(const Client& client) : client_(client) {}
 
   // `bytes` bytes of `value`, written by a launch that ends with *end.
   absl::StatusOr<BufferHandle> Fill(uint64_t bytes, uint8_t value, Event* end);
-  // The pieces, one after the other; zeros for those that were never written.
+  // The concatenated pieces; zeros for pieces that were never written.
   absl::StatusOr<BufferHandle> Concatenate(absl::Span<const AddressMap::Piece> pieces);
 
  private:
@@ -42,8 +42,8 @@ class HelperPrograms {
   std::map<std::string, std::list<Entry>::iterator> found_;  // by StableHLO; guarded by mutex_
 };
 
-// Runs a program. The launch's end is the event; `results` receives one buffer per output. Never donates the arguments
-// with the numbers `kept`.
+// Launches a program; returns the event of the launch's end. `results` receives one buffer per output. `kept`: indices
+// of the arguments that are not donated.
 absl::StatusOr<Event> Execute(const Executable& executable, const Plugin& plugin,
                               absl::Span<PJRT_Buffer* const> arguments, absl::Span<const int64_t> kept,
                               absl::Span<PJRT_Buffer*> results);

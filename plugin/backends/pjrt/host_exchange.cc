@@ -8,7 +8,7 @@
 namespace hpu::pjrt {
 namespace {
 
-// Waits for all events, whose copies use the caller's memory. Returns the first error.
+// Waits for all events, because the copies use the caller's memory. Returns the first error.
 absl::Status AwaitAll(const std::vector<Event>& ends, absl::Status status) {
   for (const Event& end : ends) status.Update(end.Await());
   return status;

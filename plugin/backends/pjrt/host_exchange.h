@@ -13,11 +13,11 @@ namespace hpu::pjrt {
 
 class DeviceContents;
 
-// Made when the exchange is queued: sources keep their contents of that time, and destinations are bound to buffers
-// whose contents come later. So work that is queued after the exchange finds its results. One thread at a time.
+// Constructed when the exchange is queued. Sources keep their contents of that time; destinations are bound to buffers
+// that are written later. So work that is queued after the exchange uses the exchange's results. Thread compatible.
 class HostExchange {
  public:
-  // An operand of the exchange. Either list is empty.
+  // A source or a destination of the exchange. At least one of the lists is empty.
   struct Operand {
     uint64_t bytes = 0;
     std::vector<AddressMap::Piece> source;
@@ -27,7 +27,8 @@ class HostExchange {
   explicit HostExchange(std::vector<Operand> operands) : operands_(std::move(operands)) {}
 
   // Copies the sources to host memory, runs `exchange` there, and copies the destinations to the device. Blocks. If
-  // `before` is an error, only passes it on. Returns the stream's error after the exchange. Call once.
+  // `before` is an error, passes it to `exchange` and copies nothing. Returns the stream's error after the exchange.
+  // Call once.
   absl::Status Run(const peers::Exchange& exchange, const absl::Status& before, DeviceContents& contents);
 
  private:

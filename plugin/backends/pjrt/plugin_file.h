@@ -1,4 +1,4 @@
-// Finds the shared libraries of PJRT plugins.
+// PluginFile: search for the shared library of a PJRT plugin.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_PLUGIN_FILE_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_PLUGIN_FILE_H_
 
@@ -9,12 +9,11 @@
 
 namespace hpu::pjrt {
 
-// Path of the plugin that `name` selects: a path itself, or "cpu" or "cuda", whose plugin is searched in the packages
-// that are installed beside TensorFlow and in the folders of PYTHONPATH. NotFound names what was searched and the
-// package to install; InvalidArgument for other names.
+// Path of the plugin `name`, which is a path itself, "cpu" or "cuda". For "cpu" and "cuda", searches the packages that
+// are installed beside TensorFlow and the folders of PYTHONPATH. NotFound lists the searched files and the package to
+// install. Fails with InvalidArgument for other names.
 absl::StatusOr<std::string> PluginFile(absl::string_view name);
-// Whether the plugin's device is the CPU, by the name of its file. A client of such a plugin takes no device from
-// anybody.
+// Whether the plugin's device is the CPU, by the file name. A client of such a plugin does not occupy a device.
 bool IsForCpu(absl::string_view file);
 
 }  // namespace hpu::pjrt

@@ -37,7 +37,8 @@ absl::StatusOr<std::shared_ptr<const PjrtRecipe>> PjrtRecipe::Load(const Client&
 }
 
 absl::StatusOr<std::string> PjrtRecipe::Serialize() const {
-  if (serialized_.empty()) return absl::UnimplementedError("the PJRT plugin cannot serialise its programs");
+  if (serialized_.empty())
+    return absl::UnimplementedError("the recipe cannot be stored: the PJRT plugin cannot serialise programs");
   return serialized_;
 }
 

@@ -1,4 +1,4 @@
-// PjrtRecipe: a program that a PJRT plugin has compiled.
+// PjrtRecipe: recipe compiled by a PJRT plugin.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_RECIPE_H_
 
@@ -20,7 +20,8 @@ class PjrtRecipe final : public hal::Recipe {
   // Compiles for `target`, the DeviceInfo::compiler_target of the client's device. May take minutes.
   static absl::StatusOr<std::shared_ptr<const PjrtRecipe>> Compile(const Client& client, const std::string& target,
                                                                    const hal::Program& program);
-  // Inverse of Serialize; see hal::Device::LoadRecipe. Verifies a checksum, because plugins load damaged bytes.
+  // Inverse of Serialize; see hal::Device::LoadRecipe. Verifies a checksum, because plugins do not detect damaged
+  // bytes.
   static absl::StatusOr<std::shared_ptr<const PjrtRecipe>> Load(const Client& client, const std::string& target,
                                                                 absl::string_view name, absl::string_view bytes);
 

@@ -12,7 +12,8 @@ namespace hpu::pjrt {
 namespace {
 
 // Magic, CRC-32C of the rest (4 bytes), size of the temporaries (8 bytes), then three parts, each with its length (8
-// bytes): the target, the signature (an xla::HloModuleProto without computations), and the plugin's executable.
+// bytes). The parts are the target, the signature (an xla::HloModuleProto without computations), and the plugin's
+// executable.
 constexpr absl::string_view kMagic = "HPU PJRT recipe 1\n";
 
 absl::Status Damaged(absl::string_view name, absl::string_view how) {
@@ -45,7 +46,7 @@ bool ConsumePart(absl::string_view* bytes, absl::string_view* part) {
   return true;
 }
 
-// The parts of the program that its table is made from.
+// The parts of the program from which MakeProgramTable builds the table.
 std::string Signature(const std::string& hlo) {
   xla::HloModuleProto module;
   module.ParseFromString(hlo);
@@ -80,7 +81,7 @@ absl::StatusOr<RecipeParts> ParseRecipe(absl::string_view target, absl::string_v
   absl::string_view signature;
   if (!ConsumeNumber(&bytes, &parts.temporary_bytes) || !ConsumePart(&bytes, &recipe_target) ||
       !ConsumePart(&bytes, &signature) || !ConsumePart(&bytes, &parts.code) || !bytes.empty()) {
-    return Damaged(name, "the lengths of its parts are wrong");
+    return Damaged(name, "the lengths of the parts do not match the length of the recipe");
   }
   if (recipe_target != target) {
     return absl::FailedPreconditionError(
@@ -88,7 +89,7 @@ absl::StatusOr<RecipeParts> ParseRecipe(absl::string_view target, absl::string_v
   }
   xla::HloModuleProto module;
   if (!module.ParseFromArray(signature.data(), static_cast<int>(signature.size()))) {
-    return Damaged(name, "its signature cannot be read");
+    return Damaged(name, "invalid signature: not a serialised HloModuleProto");
   }
   HPU_ASSIGN_OR_RETURN(parts.table, MakeProgramTable(module));
   return parts;

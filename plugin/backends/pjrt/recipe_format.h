@@ -12,7 +12,7 @@
 
 namespace hpu::pjrt {
 
-// Parts of a serialised recipe. The views point into its bytes.
+// Parts of a serialised recipe. The views point into the recipe's bytes.
 struct RecipeParts {
   ProgramTable table;
   uint64_t temporary_bytes = 0;  // see CompiledProgram
@@ -22,8 +22,9 @@ struct RecipeParts {
 // A recipe of `program`, compiled for `target`. The program must have a valid table.
 std::string SerializeRecipe(absl::string_view target, const hal::Program& program, uint64_t temporary_bytes,
                             absl::string_view code);
-// The inverse. Verifies a checksum, because plugins load damaged bytes: InvalidArgument if the bytes are damaged,
-// FailedPrecondition if they belong to another target than `target`. `name` is the recipe's, for messages.
+// Inverse of SerializeRecipe. Verifies a checksum, because plugins do not detect damaged bytes. Fails with
+// InvalidArgument if the bytes are damaged, and with FailedPrecondition if the recipe's target is not `target`. `name`:
+// name of the recipe for error texts.
 absl::StatusOr<RecipeParts> ParseRecipe(absl::string_view target, absl::string_view name, absl::string_view bytes);
 
 }  // namespace hpu::pjrt

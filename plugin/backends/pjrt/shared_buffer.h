@@ -13,14 +13,14 @@
 namespace hpu::pjrt {
 
 // The handle changes only while one owner holds the buffer. PJRT keeps a buffer's memory until the launches that read
-// it have ended, so an owner may let go at any time.
+// it have ended, so an owner may release the buffer at any time.
 struct SharedBuffer {
   SharedBuffer(BufferHandle owned, uint64_t size) : handle(std::move(owned)), bytes(size) {}
 
   BufferHandle handle;  // null: the contents are lost
   uint64_t bytes;
   absl::Status lost;                  // why the contents are lost
-  std::atomic<bool> is_ready{false};  // the contents are known to be there; avoids a call
+  std::atomic<bool> is_ready{false};  // the contents are available; avoids a PJRT call
 };
 
 using SharedBufferPtr = std::shared_ptr<SharedBuffer>;

@@ -16,7 +16,7 @@ namespace {
 
 using common::Faults;
 
-// `status` with the name of the recipe whose launch it is about, unless that is null.
+// Prepends the name of the launched recipe to `status`, unless `recipe` is null.
 absl::Status OfLaunch(const hal::Recipe* recipe, absl::Status status) {
   if (status.ok() || recipe == nullptr) return status;
   return absl::Status(status.code(), absl::StrCat("launch of ", recipe->name(), ": ", status.message()));
@@ -121,8 +121,8 @@ absl::Status PjrtStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
   HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments));
   const auto* own = dynamic_cast<const PjrtRecipe*>(recipe.get());
   if (own == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "launch of ", recipe->name(), ": the recipe belongs to another backend; compile or load it on this device"));
   }
   Run(Faults::kLaunch, own, [&](Command& command) -> absl::Status {
     command.kind = Command::Kind::kEnd;
@@ -136,7 +136,9 @@ absl::Status PjrtStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
 absl::Status PjrtStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   auto* own = dynamic_cast<common::PointEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("cannot record the event: it belongs to another backend");
+  if (own == nullptr)
+    return absl::InvalidArgumentError(
+        "cannot record the event: it belongs to another backend; create it on this device");
   own->Set(state_->error.PointAfter(state_->timeline, state_->queue));
   return absl::OkStatus();
 }
@@ -144,11 +146,13 @@ absl::Status PjrtStream::Record(hal::Event& event) {
 absl::Status PjrtStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const auto* own = dynamic_cast<const common::PointEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("cannot wait for the event: it belongs to another backend");
+  if (own == nullptr)
+    return absl::InvalidArgumentError(
+        "cannot wait for the event: it belongs to another backend; create it on this device");
   common::Point point = own->point();
   if (point.timeline == state_->timeline || (point.Reached() && point.Error().ok())) return absl::OkStatus();
   state_->queue.Push([&](Command& command, uint64_t sequence) {
-    // An error that is known already stops this stream's later calls.
+    // An error that is already known makes this stream skip its later commands.
     if (absl::Status error = point.Error(); !error.ok()) state_->error.Set(sequence, std::move(error));
     command.kind = Command::Kind::kWait;
     command.point = std::move(point);
@@ -193,7 +197,7 @@ void PjrtStream::WaitForWork() { state_->timeline->WaitFor(state_->queue.pushed(
 void PjrtStream::RunCommands() {
   for (uint64_t sequence = 1;; ++sequence) {
     Command& command = state_->queue.Take(sequence);
-    if (state_->timeline->Reached(sequence)) continue;  // it had ended when it was pushed
+    if (state_->timeline->Reached(sequence)) continue;  // the command had completed when it was pushed
     const bool last = command.kind == Command::Kind::kStop;
     if (absl::Status status = Finish(command, sequence); !status.ok()) state_->error.Set(sequence, std::move(status));
     command.Clear();

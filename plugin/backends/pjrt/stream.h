@@ -1,4 +1,4 @@
-// Streams of the PJRT backend.
+// PjrtStream: stream of the PJRT backend.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_STREAM_H_
 
@@ -23,20 +23,20 @@ namespace hpu::pjrt {
 
 class PjrtDevice;
 
-// A command whose end a stream's thread waits for. Comments name the kinds that use a field.
+// A command in a stream's queue; the stream's thread waits for its end. Comments list the kinds that use a field.
 struct Command {
-  // kNothing: failed or finished at the call. kEnd: work that PJRT has queued.
+  // kNothing: failed or completed at the call. kEnd: work that is queued with PJRT.
   enum class Kind { kNothing, kEnd, kCopyToHost, kWait, kCallback, kExchange, kStop };
 
   Kind kind = Kind::kStop;
   Event end;                                   // kEnd
-  std::shared_ptr<const hal::Recipe> recipe;   // kEnd: of a launch
+  std::shared_ptr<const hal::Recipe> recipe;   // kEnd: the launched recipe
   std::vector<BufferHandle> garbage;           // kEnd: handles that the stream's thread destroys
   std::vector<AddressMap::Piece> pieces;       // kCopyToHost: the source
   void* destination = nullptr;                 // kCopyToHost
-  common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
+  common::Point point;                         // kWait: point to wait for; kCallback: point of the callback
   std::function<void(absl::Status)> callback;  // kCallback
-  // kExchange: without `operands`, the stream had failed at the call.
+  // kExchange: `operands` is empty if the stream had failed at the call.
   peers::Exchange exchange;
   std::optional<HostExchange> operands;
 
@@ -53,10 +53,10 @@ struct Command {
   }
 };
 
-// PJRT has no streams. Calls hand their work to PJRT at once, on the calling thread (DeviceContents). The stream's
-// thread waits for the ends of the work in order, and so keeps the HAL's promises about order and errors. Copies to the
-// host start on that thread if their source is not ready, because plugins end the process when they copy a failed
-// buffer.
+// PJRT has no streams. Each call queues its work with PJRT immediately, on the calling thread (DeviceContents). The
+// stream's thread waits for the completion of the work in order, as the HAL requires for events and errors. A copy to
+// the host starts on the stream's thread if its source is not ready. Plugins abort the process if a failed buffer is
+// copied.
 class PjrtStream final : public hal::Stream {
  public:
   PjrtStream(PjrtDevice* device, hal::StreamKind kind);
@@ -76,7 +76,7 @@ class PjrtStream final : public hal::Stream {
   // See peers::PeerDevice.
   void QueueExchange(absl::Span<const peers::Operand> operands, peers::Exchange exchange);
   const PjrtDevice* device() const { return device_; }
-  // Waits for the work queued so far; leaves its error with the stream.
+  // Waits for the work queued so far. An error stays with the stream.
   void WaitForWork();
 
  private:
@@ -90,9 +90,9 @@ class PjrtStream final : public hal::Stream {
     std::thread thread;
   };
 
-  // Counts a command of this kind for fault injection and runs `work`, which hands its work to PJRT and describes in
-  // the command what to wait for. Does nothing after an error. An error becomes the stream's; it names `recipe` unless
-  // that is null. Work that has ended when `work` returns needs no wait.
+  // Counts a command of this kind for fault injection, then calls `work`. `work` queues work with PJRT and stores the
+  // event of its end in the command. Does nothing after an error. An error becomes the stream's error, with the name of
+  // `recipe` unless `recipe` is null. The stream's thread skips work that has completed when `work` returns.
   template <typename Work>
   void Run(common::Faults::Kind kind, const hal::Recipe* recipe, const Work& work);
 

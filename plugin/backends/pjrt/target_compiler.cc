@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kPlatform[] = "cuda";
 
-// The value of `device_memory_size: …` in a description; 0 if it has none.
+// The value of `device_memory_size: …` in a description; 0 if the field is missing.
 uint64_t MemoryBytes(absl::string_view description) {
   constexpr absl::string_view kField = "device_memory_size:";
   const size_t found = description.find(kField);

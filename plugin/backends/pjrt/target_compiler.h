@@ -1,4 +1,4 @@
-// TargetCompiler: compiles for a card that is not present.
+// TargetCompiler: ahead-of-time compiler for a card that is not present.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_TARGET_COMPILER_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_TARGET_COMPILER_H_
 
@@ -14,23 +14,23 @@
 
 namespace hpu::pjrt {
 
-// Description of a card, as XLA needs it to compile for the card.
+// Description of a card for XLA's compiler.
 struct Target {
   std::string description;    // a stream_executor.GpuTargetConfigProto as text
-  uint64_t memory_bytes = 0;  // of the card; 0 if the description does not contain it
+  uint64_t memory_bytes = 0;  // memory of the card; 0 if the description does not contain it
 };
 
-// The target that HPU_PJRT_TARGET names: a card of plugin/backends/pjrt/targets/ ("h100"), or the path of a
-// description. InvalidArgument names the known cards.
+// Target for a value of HPU_PJRT_TARGET: a card in plugin/backends/pjrt/targets/, such as "h100", or the path of a
+// description. InvalidArgument lists the known cards.
 absl::StatusOr<Target> FindTarget(const std::string& name);
 
-// Recipes are the plugin's, for the card, and so do nothing here. Their workspace is what the program needs on the
-// card.
+// Recipes contain the plugin's code for the card, so a launch on this machine does nothing. The workspace of a recipe
+// is the temporary memory that the program needs on the card.
 class TargetCompiler final : public null::Compiler {
  public:
   static absl::StatusOr<std::unique_ptr<TargetCompiler>> Create(const Plugin& plugin, const Target& target);
 
-  // DeviceInfo::compiler_target that the card's own device has.
+  // DeviceInfo::compiler_target of a PjrtDevice on the card.
   const std::string& compiler_target() const { return compiler_target_; }
   const std::string& device_kind() const { return topology_->device_kind(); }
 
@@ -46,7 +46,7 @@ class TargetCompiler final : public null::Compiler {
   const std::string compiler_target_;
 };
 
-// DeviceInfo::compiler_target: all that a compiled program depends on, in one line.
+// DeviceInfo::compiler_target: all that the compiled code depends on besides the program, in one line.
 std::string CompilerTargetOf(const Plugin& plugin, absl::string_view platform, absl::string_view device_kind,
                              absl::string_view platform_version);
 

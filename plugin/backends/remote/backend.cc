@@ -25,13 +25,13 @@ proto::Acquire RequestFor(const hal::AcquireOptions& options) {
   for (const int module : options.visible) request.add_visible(module);
   request.set_memory_bytes(options.memory_bytes);
   for (const std::string& fault : options.faults.has_value() ? *options.faults : flags::Faults()) {
-    // This process allocates the memory, so it injects the allocation faults itself.
+    // This process allocates the memory, so allocation faults are injected in this process.
     if (!absl::StartsWith(fault, "allocate")) request.add_faults(fault);
   }
   return request;
 }
 
-// Backend for the device server at `spec`. Opens a connection for each query and each device.
+// Backend for the device server at `spec`. Opens one connection per query and per device.
 class RemoteBackend final : public hal::Backend {
  public:
   explicit RemoteBackend(absl::string_view spec) : spec_(spec) {}

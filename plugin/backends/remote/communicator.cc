@@ -11,7 +11,7 @@
 namespace hpu::remote {
 namespace {
 
-// Longer than the minute for which the server waits for the other ranks.
+// Longer than the server's timeout for the other ranks (60 s).
 constexpr absl::Duration kJoinTimeout = absl::Seconds(70);
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);
@@ -35,8 +35,9 @@ proto::Collective::Kind KindOf(common::Collective::Kind kind) {
 absl::StatusOr<std::string> RemoteCommunicator::NewId(const Session& session) {
   HPU_RETURN_IF_ERROR(session.liveness().Check());
   if (session.acquired().fabric().empty()) {
-    return absl::UnimplementedError(absl::StrCat("the modules of the device server at ", session.connection().spec(),
-                                                 " do not support collective operations"));
+    return absl::UnimplementedError(
+        absl::StrCat("the modules of the device server at ", session.connection().spec(),
+                     " do not support collective operations; use a server with another backend"));
   }
   return absl::StrCat(session.acquired().fabric(), ":", RandomId());
 }
@@ -65,7 +66,7 @@ absl::Status RemoteCommunicator::Join(const hal::CommunicatorOptions& options) {
       [this, answer](const absl::Status& status) {
         if (!status.ok()) return answer(status);
         answer(absl::InternalError(absl::StrCat("the device server ended the communicator before rank ", rank(), " of ",
-                                                size(), " had joined")));
+                                                size(), " had joined; check the server's log")));
       });
   proto::MakeCommunicatorRequest request;
   proto::CommunicatorHeader& header = *request.mutable_header();

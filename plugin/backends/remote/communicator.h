@@ -1,4 +1,4 @@
-// Communicators of the remote backend, among modules of one server.
+// RemoteCommunicator: communicator among the modules of one device server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_COMMUNICATOR_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_COMMUNICATOR_H_
 
@@ -15,19 +15,19 @@ namespace hpu::remote {
 
 class RemoteDevice;
 
-// Sends commands to the server, which computes in its own memory. If the server's device rejects a command, the stream
-// fails with the device's error.
+// Sends collectives as commands to the server, which runs them in its own memory. If the server's device rejects a
+// command, the stream fails with the device's error.
 class RemoteCommunicator final : public common::CheckedCommunicator {
  public:
-  // The id consists of Acquired.fabric, which names the server's interconnect, a colon and a random id. Unimplemented
-  // if the server supports no collectives.
+  // The id consists of Acquired.fabric (the name of the server's interconnect), a colon and a random id. Fails with
+  // Unimplemented if the server does not support collectives.
   static absl::StatusOr<std::string> NewId(const Session& session);
-  // Waits until the server reports that all ranks have joined.
+  // Blocks until the server reports that all ranks have joined.
   static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(RemoteDevice* device,
                                                                    const hal::CommunicatorOptions& options);
   ~RemoteCommunicator() override;
 
-  // Ignores `reason`: the server chooses the reason.
+  // Ignores `reason`, because the server chooses the reason.
   void Abort(absl::string_view reason) override;
 
  private:

@@ -16,7 +16,7 @@ namespace {
 constexpr int32_t kConnectTimeoutMs = 5000;
 
 struct Address {
-  std::string text;  // in gRPC's notation
+  std::string text;  // address in gRPC's notation
   bool encrypted = false;
 };
 
@@ -70,7 +70,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(absl::string_view s
   const std::string authorization = credentials.token.empty() ? "" : absl::StrCat("Bearer ", credentials.token);
   const hpu_rpc_client_options options = {address.text.c_str(), kConnectTimeoutMs, address.encrypted ? &tls : nullptr,
                                           TextOrNull(authorization)};
-  const common::ScopedSignalMask mask;  // for the connection's thread and gRPC's own
+  const common::ScopedSignalMask mask;  // inherited by the connection's thread and gRPC's threads
   absl::Status error;
   hpu_rpc_channel* channel = api->connect(&options, KeepError, &error);
   if (channel == nullptr) {
@@ -99,9 +99,9 @@ Call::~Call() {
 
 absl::Status Call::Wait(absl::Duration timeout) {
   if (done_.WaitForNotificationWithTimeout(timeout)) return status_;
-  return absl::UnavailableError(absl::StrCat("it accepted the connection but has not answered for ",
+  return absl::UnavailableError(absl::StrCat("the server accepted the connection but has not answered for ",
                                              absl::FormatDuration(timeout),
-                                             "; check its load, or restart it (hpu serve)"));
+                                             "; check the server's load, or restart it (hpu serve)"));
 }
 
 void Call::ReceiveMessage(void* self, const void* data, size_t size) {

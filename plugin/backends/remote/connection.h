@@ -1,4 +1,4 @@
-// Connection and Call: messages of proto/hpu/device/v1 to and from a device server.
+// Connection and Call: gRPC connection to a device server, and calls of its DeviceService.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_CONNECTION_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_CONNECTION_H_
 
@@ -17,19 +17,19 @@
 
 namespace hpu::remote {
 
-// One connection. When it breaks, all its calls end with Unavailable, and it cannot be used again. Thread safe.
+// A broken connection ends all its calls with Unavailable and cannot be used again. Thread safe.
 class Connection {
  public:
   // `spec` is a value of HPU_BACKEND: "grpc+unix:/path", "grpc://host:port", or "grpcs://host:port" with TLS.
-  // Credentials come from HPU_SERVER_…. Unavailable if no server answers, or if client and server do not trust each
-  // other.
+  // Credentials come from HPU_SERVER_…. Fails with Unavailable if no server answers, or if client or server rejects the
+  // other's certificate.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(absl::string_view spec);
   ~Connection() { api_->close(channel_); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   const std::string& spec() const { return spec_; }
-  // Disconnects at once, which ends all calls.
+  // Disconnects immediately, which ends all calls.
   void Break() { api_->disconnect(channel_); }
 
  private:
@@ -56,18 +56,18 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Queues a message; false if the call has ended.
+  // Queues a message. Returns false if the call has ended.
   bool Write(absl::string_view message) { return api_->write(call_, message.data(), message.size()) != 0; }
   bool Write(const google::protobuf::MessageLite& message) { return Write(message.SerializeAsString()); }
   // Like Write, for messages with repeated fields only: queued messages may be concatenated.
   bool WriteJoinable(absl::string_view message) {
     return api_->write_joinable(call_, message.data(), message.size()) != 0;
   }
-  // Waits while more than `bytes` bytes are unsent; false if the call has ended.
+  // Blocks while more than `bytes` bytes are unsent. Returns false if the call has ended.
   bool WaitWritable(uint64_t bytes) { return api_->wait_writable(call_, bytes) != 0; }
   // Ends the client's side of the call: no more messages are written.
   void WritesDone() { api_->writes_done(call_); }
-  // Waits for the end of the call and returns its status; Unavailable if it takes longer than `timeout`.
+  // Blocks until the call has ended and returns its status. Returns Unavailable after `timeout`.
   absl::Status Wait(absl::Duration timeout = absl::InfiniteDuration());
 
  private:

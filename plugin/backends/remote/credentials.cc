@@ -21,9 +21,12 @@ absl::StatusOr<std::string> ReadFile(const char* setting, const std::string& pat
   std::ifstream file(path, std::ios::binary);
   std::string text(std::istreambuf_iterator<char>(file), {});
   if (!file.is_open() || file.bad()) {
-    return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, " cannot be read: ", std::strerror(errno)));
+    return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, " cannot be read: ", std::strerror(errno),
+                                                   "; correct the path or its permissions"));
   }
-  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, ": the file is empty"));
+  if (text.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat(setting, "=", path, ": the file is empty; correct the path or unset ", setting));
   return text;
 }
 

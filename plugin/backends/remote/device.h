@@ -1,4 +1,4 @@
-// RemoteDevice: client of a device server's module.
+// RemoteDevice: a device server's module as a device of this process.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_DEVICE_H_
 
@@ -20,9 +20,9 @@ namespace hpu::remote {
 
 class RemoteStream;
 
-// Arguments are checked and addresses allocated in this process, which also owns the host memory. The server owns the
-// device memory and runs the work. The session owns one range of server memory, from which RemoteDevice allocates.
-// Device addresses are in a window: a reserved range of this process's address space that cannot be accessed.
+// This process checks arguments, allocates device addresses and owns the host memory. The server owns the device memory
+// and runs the work. The session owns one range of server memory, from which RemoteDevice allocates. Device addresses
+// are in a window: a reserved range of this process's address space that cannot be accessed.
 class RemoteDevice final : public hal::Device, public hal::Interruptible {
  public:
   RemoteDevice(hal::DeviceInfo info, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
@@ -51,12 +51,12 @@ class RemoteDevice final : public hal::Device, public hal::Interruptible {
   absl::Status Synchronize() override;
   void Interrupt() override;
 
-  // For streams and communicators.
+  // Used by RemoteStream and RemoteCommunicator.
   Session& session() { return *state_->session; }
   const common::Liveness& liveness() const { return state_->session->liveness(); }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }
-  // Shared bounce buffer for a copy of `bytes` bytes; null if messages carry the copy's data.
+  // Shared bounce buffer for a copy of `bytes` bytes; null if the data goes into messages.
   SharedBounceBuffer* BounceBufferFor(uint64_t bytes) const {
     return bytes < SharedBounceBuffer::kMinBytes ? nullptr : state_->bounce.get();
   }
@@ -72,7 +72,7 @@ class RemoteDevice final : public hal::Device, public hal::Interruptible {
     State(RemoteDevice* device, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
           common::Faults faults);
 
-    const std::shared_ptr<Session> session;  // first: the members below use it
+    const std::shared_ptr<Session> session;  // first member, because the members below use the session
     const std::unique_ptr<SharedBounceBuffer> bounce;
     common::DeviceMemory memory;
     common::HostMemory host;

@@ -1,4 +1,4 @@
-// Events of the remote backend: a position in a stream's timeline, and the server's handle of the recorded event.
+// RemoteEvent: event of the remote backend, with a position in a stream's timeline and a handle at the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_EVENT_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_EVENT_H_
 
@@ -23,7 +23,7 @@ class Mark {
   Mark& operator=(const Mark&) = delete;
 
   uint64_t handle() const { return handle_; }
-  // Must be called once before each Wait command that is sent.
+  // Call once before each Wait command is sent.
   void CountUse() { uses_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
@@ -32,7 +32,8 @@ class Mark {
   std::atomic<uint64_t> uses_{0};
 };
 
-// Query and Synchronize send no message: the server reports each recorded event when the work before it has ended.
+// Query and Synchronize send no message, because the server reports each recorded event when the event's work has
+// completed.
 class RemoteEvent final : public hal::Event {
  public:
   // State of a recorded event. `mark` is null if the work before the event had already succeeded when the event was

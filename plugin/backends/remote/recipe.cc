@@ -15,7 +15,7 @@ constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
 constexpr uint64_t kMaxRecipeBytes = uint64_t{1} << 30;
 constexpr size_t kMaxNameBytes = 4096;
 
-// `what` names the tensor in error texts.
+// `what`: name of the tensor in error texts.
 absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor, absl::string_view what) {
   hal::TensorSpec spec;
   spec.dtype = static_cast<hal::DataType>(tensor.dtype());
@@ -26,14 +26,14 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor, absl::string
     spec.dims.push_back(dim);
   }
   if (!valid) {
-    return absl::InternalError(absl::StrCat("invalid recipe table from the device server: ", what,
-                                            " has the data type ", tensor.dtype(), " and the shape [",
-                                            absl::StrJoin(spec.dims, ","), "]"));
+    return absl::InternalError(absl::StrCat(
+        "invalid recipe table from the device server: ", what, " has the data type ", tensor.dtype(),
+        " and the shape [", absl::StrJoin(spec.dims, ","), "]; install the same release on client and server"));
   }
   return spec;
 }
 
-// The server's answer: a table and the serialised recipe, in chunks. Written by the connection's thread.
+// The server's response: a table and the serialised recipe, in chunks. Written by the connection's thread.
 struct Answer {
   proto::RecipeTable table;
   std::string bytes;
@@ -92,12 +92,12 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
     }
     HPU_RETURN_IF_ERROR(status);
   }
-  // The server has loaded the recipe. ~RemoteRecipe releases it, even if the checks below fail.
+  // The server has loaded the recipe, so ~RemoteRecipe must release it, even if the checks below fail.
   auto recipe = std::make_shared<RemoteRecipe>(session, header.recipe(), std::string(name));
   if (!answer.valid || answer.bytes.size() != answer.table.bytes()) {
-    return absl::InternalError(absl::StrCat("recipe '", name, "': invalid answer from the device server at ",
-                                            session->connection().spec(), ": expected ", answer.table.bytes(),
-                                            " bytes, got ", answer.bytes.size()));
+    return absl::InternalError(absl::StrCat(
+        "recipe '", name, "': invalid answer from the device server at ", session->connection().spec(), ": expected ",
+        answer.table.bytes(), " bytes, got ", answer.bytes.size(), "; install the same release on client and server"));
   }
   HPU_RETURN_IF_ERROR(recipe->ReadTable(answer.table));
   recipe->bytes_ = source == proto::MakeRecipeHeader::SOURCE_RECIPE ? std::string(bytes) : std::move(answer.bytes);
@@ -114,7 +114,8 @@ absl::Status RemoteRecipe::ReadTable(const proto::RecipeTable& table) {
     const int32_t alias = result.aliased_argument();
     if (alias < -1 || alias >= static_cast<int64_t>(arguments_.size())) {
       return absl::InternalError(absl::StrCat("invalid recipe table from the device server: a result aliases argument ",
-                                              alias, " of ", arguments_.size()));
+                                              alias, " of ", arguments_.size(),
+                                              "; install the same release on client and server"));
     }
     results_.push_back({std::move(spec), alias});
   }

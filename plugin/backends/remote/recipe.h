@@ -1,4 +1,5 @@
-// Recipes of the remote backend: tables and serialised recipe in this process, loaded code at the server.
+// RemoteRecipe: recipe of the remote backend. This process holds the tables and the serialised recipe; the server holds
+// the loaded code.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_RECIPE_H_
 
@@ -18,7 +19,7 @@ namespace hpu::remote {
 
 class RemoteRecipe final : public hal::Recipe {
  public:
-  // Compiles a program, or loads a serialised recipe, at the server. Waits for the server.
+  // Compiles a program, or loads a serialised recipe, at the server. Blocks until the server has answered.
   static absl::StatusOr<std::shared_ptr<const RemoteRecipe>> Make(const std::shared_ptr<Session>& session,
                                                                   proto::MakeRecipeHeader::Source source,
                                                                   absl::string_view name, absl::string_view bytes);
@@ -36,7 +37,7 @@ class RemoteRecipe final : public hal::Recipe {
 
   uint64_t handle() const { return handle_; }
   bool IsOf(const std::shared_ptr<Session>& session) const { return session_.lock() == session; }
-  // Must be called once before each Launch command that is sent.
+  // Call once before each Launch command is sent.
   void CountUse() const { uses_.fetch_add(1, std::memory_order_relaxed); }
 
  private:

@@ -17,7 +17,7 @@ constexpr char kName[] = "libhpu_remote.so";
 std::string Path() {
   Dl_info info;
   std::string own = dladdr(reinterpret_cast<const void*>(&RpcLibrary), &info) != 0 ? info.dli_fname : "";
-  // For an executable, dladdr() returns argv[0], which may be any text.
+  // In an executable, dladdr() returns argv[0], which may be any text.
   if (own.find('/') == std::string::npos) own = std::filesystem::read_symlink("/proc/self/exe").string();
   return absl::StrCat(own.substr(0, own.rfind('/') + 1), kName);
 }
@@ -30,7 +30,7 @@ absl::StatusOr<const hpu_rpc_api*> Load() {
         " does not exist: this build does not support device servers, because gRPC's development files were missing; "
         "install them (sudo apt-get install pkg-config libgrpc++-dev) and rebuild"));
   }
-  const common::ScopedSignalMask mask;  // for gRPC's own threads
+  const common::ScopedSignalMask mask;  // inherited by gRPC's threads
   // Deep binding, because the library must find its own absl, protobuf and OpenSSL even if TensorFlow's symbols are
   // global.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);

@@ -16,9 +16,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kFirstVersion = 1;
 constexpr uint32_t kLastVersion = 1;
-// Includes the time that the server may wait until another session has released a module.
+// Includes the time that the server waits for another session to release a module.
 constexpr auto kSessionTimeout = absl::Seconds(10);
-// Released handles are sent once this many are pending; keepalives send the rest.
+// Number of pending released handles that triggers a message. Keepalives send the remaining handles.
 constexpr int kMaxPending = 64;
 
 }  // namespace
@@ -57,7 +57,7 @@ absl::Status Session::Start(proto::Acquire request) {
 Session::~Session() {
   if (thread_.joinable()) {
     hold_->WritesDone();
-    static_cast<void>(hold_->Wait());  // until the module is free, or KeepAlive disconnects a dead server
+    static_cast<void>(hold_->Wait());  // returns when the module is free, or when KeepAlive disconnects a dead server
     {
       std::lock_guard<std::mutex> lock(mutex_);
       stop_ = true;
@@ -73,8 +73,10 @@ void Session::Receive(absl::string_view message) {
   if (answered_.HasBeenNotified()) return;
   proto::HoldResponse response;
   if (!response.ParseFromArray(message.data(), static_cast<int>(message.size())) || !response.has_acquired()) {
-    answer_ = absl::InternalError(absl::StrCat(
-        connection_->spec(), " sent an invalid answer: it is not a device server, or it has another protocol version"));
+    answer_ = absl::InternalError(absl::StrCat(connection_->spec(),
+                                               " sent an invalid answer: it is not a device server, or it has another "
+                                               "protocol version; correct HPU_BACKEND or "
+                                               "install the same release on client and server"));
   } else {
     acquired_ = std::move(*response.mutable_acquired());
   }

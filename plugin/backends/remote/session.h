@@ -1,4 +1,4 @@
-// Session: this process's lease of a module on a device server, kept alive by keepalives.
+// Session: lease of a module on a device server, kept alive by keepalives.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_SESSION_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_SESSION_H_
 
@@ -22,18 +22,19 @@ namespace hpu::remote {
 
 namespace proto = ::hpu::device::v1;
 
-// Appended to the path of the server's socket: the path of the socket at which the server shares memory.
+// Suffix of the memory socket's path, appended to the path of the server's socket. The server passes shared memory
+// through the memory socket.
 inline constexpr char kMemorySocketSuffix[] = ".memory";
 
-// A thread sends keepalives to the server, and treats the server as dead if it is silent for the lease time. If the
-// server is dead or the connection breaks, the device is lost; the error is Unavailable and names the server. Thread
-// safe. In a forked child, only liveness() may be used; not even the destructor may run.
+// A thread sends keepalives to the server. A server that is silent for the lease time counts as dead. If the server is
+// dead or the connection breaks, the device is lost with Unavailable and the server's address. Thread safe. In a forked
+// child, only liveness() may be used; not even the destructor may run.
 class Session {
  public:
-  // Waits for the server's answer; returns the server's error if the server refuses.
+  // Blocks until the server has answered. Fails with the server's error if the server refuses.
   static absl::StatusOr<std::unique_ptr<Session>> Acquire(std::unique_ptr<Connection> connection,
                                                           proto::Acquire request);
-  // Releases the module and waits until it is free. All calls made on connection() must have been destroyed.
+  // Releases the module and blocks until the module is free. All calls made on connection() must have been destroyed.
   ~Session();
 
   const common::Liveness& liveness() const { return liveness_; }
@@ -42,16 +43,16 @@ class Session {
 
   // A new handle, for a recorded event, a recipe or a communicator.
   uint64_t NewHandle() { return handles_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  // Release the handle of a recorded event or of a recipe. `uses`: number of commands that use the handle; the server
-  // keeps the object until all of them have arrived.
+  // Release the handle of a recorded event or of a recipe. `uses`: number of commands that use the handle. The server
+  // keeps the object until all these commands have arrived.
   void ForgetMark(uint64_t handle, uint64_t uses);
   void ForgetRecipe(uint64_t handle, uint64_t uses);
 
-  // Marks the device as lost, with an error that names the server. Only the first error is kept.
+  // Marks the device as lost, with `error` and the server's address. Only the first error is kept.
   void Lose(const absl::Status& error);
   // Marks the device as lost and disconnects, because the program was interrupted while it waited for the device.
   void Interrupt();
-  // Marks the device as lost after the server has reported so.
+  // Marks the device as lost after the server has reported the loss.
   void LoseDevice() { liveness_.MarkLost(); }
 
  private:
@@ -69,7 +70,7 @@ class Session {
   const std::unique_ptr<Connection> connection_;
   proto::Acquired acquired_;  // constant once answered_ is notified
   absl::Notification answered_;
-  absl::Status answer_;  // the server's error, if it refused; valid once answered_ is notified
+  absl::Status answer_;  // OK or the server's error; valid once answered_ is notified
   std::unique_ptr<Call> hold_;
   std::atomic<uint64_t> handles_{0};
   std::atomic<bool> unanswered_{false};  // whether a keepalive was sent since the server's last message

@@ -1,4 +1,4 @@
-// SharedBounceBuffer: memory shared with the device server, for large copies.
+// SharedBounceBuffer: bounce buffer for large copies, in memory shared with the device server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_SHARED_BOUNCE_BUFFER_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_SHARED_BOUNCE_BUFFER_H_
 
@@ -20,15 +20,15 @@ class SharedBounceBuffer {
   // Smaller copies are cheaper in a message.
   static constexpr uint64_t kMinBytes = uint64_t{16} << 10;
 
-  // Null if the server is not at a Unix socket, shares less than 4 MiB, or if sharing fails (logged). Also null if
-  // HPU_REMOTE_SHARED_MEMORY=0.
+  // Null if the server is not at a Unix socket, if the server shares less than 4 MiB, or with
+  // HPU_REMOTE_SHARED_MEMORY=0. Also null, with a log message, if sharing fails.
   static std::unique_ptr<SharedBounceBuffer> Open(const Session& session);
 
   // Size of the pieces of a copy: small enough that client and server work in parallel, large enough to justify one
   // message per piece.
   static uint64_t PieceBytes(uint64_t copy_bytes);
-  // Allocates memory for a piece of at most PieceBytes(); waits until there is room. Best fit tends to reuse memory
-  // that is still in the CPU's cache. The last reference frees the memory. References must not outlive the
+  // Allocates memory for a piece of at most PieceBytes(); blocks until enough memory is free. Best fit tends to reuse
+  // memory that is still in the CPU's cache. The last reference frees the memory. References must not outlive the
   // SharedBounceBuffer.
   std::shared_ptr<char> Take(uint64_t bytes);
   // Offset of the piece in the shared memory. Messages to the server use offsets, because the two processes map the

@@ -14,7 +14,7 @@
 namespace hpu::remote {
 namespace {
 
-// Size limit of the data in one message; larger copies take several commands.
+// Size limit of the data in one message. Larger copies are split into several commands.
 constexpr uint64_t kMessageBytes = uint64_t{1} << 20;
 
 proto::StreamKind ProtoKind(hal::StreamKind kind) {
@@ -211,7 +211,8 @@ absl::Status RemoteStream::Launch(std::shared_ptr<const hal::Recipe> recipe, con
   const auto* own = dynamic_cast<const RemoteRecipe*>(recipe.get());
   if (own == nullptr || !device_->Made(*own)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend or device"));
+        absl::StrCat("launch of ", recipe->name(),
+                     ": the recipe belongs to another backend or device; compile or load it on this device"));
   }
   WaitForRoom();
   std::lock_guard<std::mutex> lock(state_->mutex);
@@ -230,7 +231,8 @@ absl::Status RemoteStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   auto* own = dynamic_cast<RemoteEvent*>(&event);
   if (own == nullptr || own->session() != &device_->session()) {
-    return absl::InvalidArgumentError("cannot record the event: it belongs to another backend or device");
+    return absl::InvalidArgumentError(
+        "cannot record the event: it belongs to another backend or device; create it on this device");
   }
   std::unique_lock<std::mutex> lock(state_->mutex);
   RemoteEvent::Moment moment;
@@ -249,7 +251,8 @@ absl::Status RemoteStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const auto* own = dynamic_cast<const RemoteEvent*>(&event);
   if (own == nullptr || own->session() != &device_->session()) {
-    return absl::InvalidArgumentError("cannot wait for the event: it belongs to another backend or device");
+    return absl::InvalidArgumentError(
+        "cannot wait for the event: it belongs to another backend or device; create it on this device");
   }
   const RemoteEvent::Moment moment = own->moment();
   if (moment.mark == nullptr || (moment.point.Reached() && moment.point.Error().ok())) return absl::OkStatus();

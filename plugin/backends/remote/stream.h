@@ -1,4 +1,4 @@
-// Streams of the remote backend; each stream is one Run call to the server.
+// RemoteStream: stream of the remote backend, implemented by one Run call to the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_STREAM_H_
 
@@ -17,9 +17,9 @@ namespace hpu::remote {
 
 class RemoteDevice;
 
-// Queueing checks all arguments and sends a message, without waiting for an answer. A copy to the device puts its data
-// into the message or into shared memory, so the source may be reused at once. A copy waits while earlier copies use
-// all the shared memory.
+// A queueing call checks its arguments and sends a message, without waiting for an answer. A copy to the device writes
+// its data into the message or into shared memory, so the source may be reused immediately. A copy blocks while earlier
+// copies use all the shared memory.
 class RemoteStream final : public hal::Stream {
  public:
   RemoteStream(RemoteDevice* device, hal::StreamKind kind);
@@ -39,7 +39,7 @@ class RemoteStream final : public hal::Stream {
   // Sends a collective that the communicator has checked.
   void SendCollective(const proto::Collective& collective);
   const RemoteDevice* device() const { return device_; }
-  // Whether a requested report of the server is outstanding. Any thread may call it.
+  // Whether a requested report of the server is outstanding. Thread safe.
   bool IsWaitedFor() const;
 
   // The position after all commands queued so far. Requests the server's report for this position.
@@ -52,7 +52,7 @@ class RemoteStream final : public hal::Stream {
 
     StreamProgress progress;
     std::mutex mutex;
-    proto::RunRequest request;  // guarded by mutex, as all down to `reported`; kept to reuse its memory
+    proto::RunRequest request;  // guarded by mutex, like all members down to `reported`; reused to avoid allocations
     proto::Command* command;    // element of `request`
     std::string message;
     uint64_t sent = 0;      // number of the last command sent
@@ -60,8 +60,8 @@ class RemoteStream final : public hal::Stream {
     std::unique_ptr<Call> call;
   };
 
-  // Calls `write` to fill in a command, runs `prepare` with the command's number, and sends the command. Requires
-  // state_->mutex. StreamProgress reports connection errors.
+  // Calls `write` to fill in a command, calls `prepare` with the command's number, and sends the command. Requires
+  // state_->mutex. Connection errors are reported by StreamProgress.
   template <typename Write, typename Prepare>
   void Send(const Write& write, const Prepare& prepare);
   template <typename Write>
@@ -71,18 +71,18 @@ class RemoteStream final : public hal::Stream {
   // Like Send, for a command whose end the server reports.
   template <typename Write>
   void SendReported(const Write& write);
-  // Like SendReported above, and runs `done` when the report arrives. If the call has ended, returns the device's error
+  // Like SendReported above; runs `done` when the report arrives. If the Run call has ended, returns the device's error
   // and does not run `done`.
   template <typename Write>
   absl::Status SendReported(const Write& write, std::function<void(absl::Status)> done);
-  // Send one piece of a copy, in a message or through shared memory.
+  // The four functions below send one piece of a copy, in a message or through shared memory.
   void SendToDevice(const char* source, hal::DeviceAddress destination, uint64_t bytes);
   void SendToHost(hal::DeviceAddress source, char* destination, uint64_t bytes);
   absl::Status SendSharedToDevice(SharedBounceBuffer* bounce, const char* source, hal::DeviceAddress destination,
                                   uint64_t bytes);
   absl::Status SendToHostShared(SharedBounceBuffer* bounce, hal::DeviceAddress source, char* destination,
                                 uint64_t bytes);
-  // Waits while more than rpc::kMaxUnsentBytes bytes are unsent.
+  // Blocks while more than rpc::kMaxUnsentBytes bytes are unsent.
   void WaitForRoom();
   absl::Status Clear();
 

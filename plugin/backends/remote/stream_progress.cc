@@ -16,7 +16,7 @@ absl::Status StatusOf(const proto::Status& status) {
 
 void StreamProgress::Receive(absl::string_view message) {
   if (!response_.ParseFromArray(message.data(), static_cast<int>(message.size()))) {
-    session_->Lose(absl::InternalError("it sent a malformed message"));
+    session_->Lose(absl::InternalError("malformed message from the server"));
     return;
   }
   if (response_.has_progress()) {
@@ -31,7 +31,7 @@ void StreamProgress::TakeData(absl::string_view data) {
   if (destinations_.empty()) return;
   const Destination destination = destinations_.front();
   destinations_.pop_front();
-  // A failed copy returns no data; its error is the stream's error.
+  // A failed copy returns no data; the error is in the next report.
   if (data.size() == destination.bytes) std::memcpy(destination.data, data.data(), data.size());
 }
 
@@ -51,7 +51,7 @@ void StreamProgress::End(const absl::Status& status) {
     std::lock_guard<std::mutex> lock(mutex_);
     ended_ = true;
     destinations_.clear();
-    if (status.ok() && callbacks_.empty()) return;  // the stream was destroyed, after all its work
+    if (status.ok() && callbacks_.empty()) return;  // the stream was destroyed after all its work had completed
   }
   session_->Lose(status);
   Advance(kEnd, session_->liveness().Check());

@@ -1,4 +1,4 @@
-// StreamProgress: a stream's progress, as reported by the server.
+// StreamProgress: progress of a remote stream, as reported by the device server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_STREAM_PROGRESS_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_STREAM_PROGRESS_H_
 
@@ -28,15 +28,15 @@ class StreamProgress {
   // Handles the end of the call. Unless the stream ended normally, the device is lost and outstanding work fails.
   void End(const absl::Status& status);
 
-  // Registers the destination of the data that the next command returns. Data arrives in command order.
+  // Registers the destination for the data of the next command. Data arrives in command order.
   void ExpectData(void* destination, uint64_t bytes);
-  // Runs `callback` when the server reports the command `sequence`, which is about to be sent, or when the call ends.
-  // Returns false, and does not run `callback`, if the call has already ended.
+  // Registers `callback`, which runs when the server reports the command `sequence` or when the call ends. Call this
+  // before the command is sent. Returns false, without running `callback`, if the call has already ended.
   bool ExpectReport(uint64_t sequence, std::function<void(absl::Status)> callback);
 
   common::Point PointAt(uint64_t sequence);
   bool Reached(uint64_t sequence) const { return timeline_->Reached(sequence); }
-  // The stream's error up to the command `sequence`, which must have been reported.
+  // The stream's error up to the command `sequence`. Requires that the server has reported the command.
   absl::Status ErrorUpTo(uint64_t sequence);
 
  private:
@@ -51,16 +51,16 @@ class StreamProgress {
 
   void TakeData(absl::string_view data);
   void TakeReport(const proto::Progress& progress);
-  // Marks all commands up to `sequence` as ended, with `status` as the stream's error.
+  // Marks all commands up to `sequence` as completed, with `status` as the stream's error.
   void Advance(uint64_t sequence, const absl::Status& status);
 
   Session* const session_;
   const std::shared_ptr<common::Timeline> timeline_;
-  proto::RunResponse response_;  // connection's thread only; kept to reuse its memory
+  proto::RunResponse response_;  // connection's thread only; reused to avoid allocations
   uint64_t reached_ = 0;         // connection's thread only
 
   std::mutex mutex_;
-  std::shared_ptr<common::Failure> failure_;  // guarded by mutex_, as all below
+  std::shared_ptr<common::Failure> failure_;  // guarded by mutex_, like all members below
   bool failed_ = false;                       // whether failure_ is set
   bool ended_ = false;
   std::deque<Destination> destinations_;

@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kStackBytes = size_t{64} << 20;
 constexpr char kCrashUrl[] = "hpu-tensorflow/crash";
 
-// Shared by caller and thread. The thread may never end, so neither side can free it alone.
+// Shared by caller and thread. The thread may never end, so neither side can free the object alone.
 struct Call {
   Call(absl::string_view what, absl::FunctionRef<absl::Status()> work) : what(what), work(work) {
     sem_init(&thread.ended, 0, 0);
@@ -45,7 +45,8 @@ absl::Status RunAndCatch(const Call& call) {
   } catch (const absl::BadStatusOrAccess& error) {
     return error.status();
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError(absl::StrCat(call.what, ": out of host memory"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(call.what, ": out of host memory; free host memory or use fewer threads"));
   } catch (const std::exception& error) {
     return absl::InternalError(absl::StrCat(call.what, ": ", error.what()));
   }
@@ -75,7 +76,7 @@ int StartThread(const std::shared_ptr<Call>& call, pthread_t* thread) {
 }
 
 void Wait(sem_t* semaphore) {
-  while (sem_wait(semaphore) != 0) {  // a signal interrupted it
+  while (sem_wait(semaphore) != 0) {  // interrupted by a signal
   }
 }
 
@@ -85,7 +86,7 @@ absl::Status CrashStatus(const Call& call, int signal) {
     cause = absl::StrCat("signal ", signal, " (", strsignal(signal), "); see standard error for details");
   }
   const std::string what = call.activity.empty() ? call.what : absl::StrCat(call.what, " at ", call.activity);
-  LOG(ERROR) << what << ": crashed; its thread was stopped: " << cause;
+  LOG(ERROR) << what << ": crashed; the thread was stopped: " << cause;
   absl::Status status = absl::InternalError(absl::StrCat(what, ": ", cause));
   status.SetPayload(kCrashUrl, absl::Cord());
   return status;

@@ -23,21 +23,21 @@ constexpr int kMaxSignal = 32;
 constexpr int kMaxThreads = 256;
 constexpr size_t kHandlerStackBytes = 64 * 1024;
 
-// A signal handler cannot use thread_local, because a thread's first access allocates memory. So threads are looked up
-// by id.
+// A signal handler cannot use thread_local, because a thread's first access allocates memory. The handler therefore
+// looks threads up by id.
 struct Slot {
   std::atomic<pid_t> thread{0};  // 0: free
   std::atomic<WatchedThread*> watched{nullptr};
 };
 Slot slots[kMaxThreads];
 
-// Handlers that were installed before ours, by signal. Written under `install_mutex`, read by the handler.
+// Handlers installed before the plugin's handlers, by signal. Written under `install_mutex`, read by the handler.
 struct sigaction previous[kMaxSignal];
 ABSL_CONST_INIT absl::Mutex install_mutex(absl::kConstInit);
 
 pid_t CurrentThread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-// The calling thread's slot; null if it is not watched.
+// Returns the calling thread's slot, or null if the thread is not watched.
 Slot* FindSlot() {
   const pid_t self = CurrentThread();
   for (Slot& slot : slots) {
@@ -46,8 +46,8 @@ Slot* FindSlot() {
   return nullptr;
 }
 
-// Restores the previous handler or default action. A faulting instruction then runs again and raises its signal; a
-// signal that was sent (SIGABRT) is raised here.
+// Restores the previous handler or default action. A faulting instruction then runs again and raises the signal again.
+// A signal that was sent (SIGABRT) is raised here.
 void PassOn(int signal, const siginfo_t* info) {
   sigaction(signal, &previous[signal], nullptr);
   const bool sent = info->si_code <= 0 || signal == SIGABRT;
@@ -64,7 +64,7 @@ void Handle(int signal, siginfo_t* info, void*) {
   for (;;) pause();
 }
 
-// Keeps the text of a failed CHECK for the thread that is about to abort.
+// Stores the text of a failed CHECK of the calling thread, which is about to abort.
 void KeepFatalMessage(std::string_view text, std::string_view file, int line) {
   Slot* const slot = FindSlot();
   if (slot == nullptr) return;
@@ -82,8 +82,8 @@ class TslMessages : public tensorflow::TFLogSink {
   }
 };
 
-// The sink lives as long as the process, because other threads log at any time. Parts of TensorFlow log through an
-// Abseil inside libtensorflow_cc that accepts no sinks; their text appears on standard error only.
+// The sink lives as long as the process, because other threads log at any time. Parts of TensorFlow log through the
+// Abseil copy in libtensorflow_cc, which accepts no sinks. Such text appears on standard error only.
 void AddSinks() {
   auto* messages = new TslMessages;
   tensorflow::TFAddLogSink(messages);

@@ -9,7 +9,7 @@
 
 namespace hpu::containment {
 
-// One watched thread, as its signal handler sees it. The object outlives the thread's crash.
+// State of a watched thread, shared with the signal handler. The object outlives the thread's crash.
 struct WatchedThread {
   sem_t ended;                 // posted when the thread crashes, or by RunContained's thread when the work ends
   std::atomic<int> signal{0};  // the signal that stopped the thread
@@ -27,10 +27,10 @@ class CrashWatch {
 
  private:
   int slot_ = -1;
-  void* stack_ = nullptr;  // the handler's own stack, usable after a stack overflow
+  void* stack_ = nullptr;  // stack of the signal handler, usable after a stack overflow
 };
 
-// Installs the handlers. A handler that the program installs later replaces them until the next call.
+// Installs the handlers. A handler that the program installs later replaces the plugin's handler until the next call.
 void InstallCrashHandlers();
 
 }  // namespace hpu::containment

@@ -28,7 +28,8 @@ absl::StatusOr<sockaddr_un> AddressOf(const std::string& path) {
 }
 
 absl::Status Failure(const char* what, const std::string& path) {
-  return absl::UnavailableError(absl::StrCat("cannot ", what, " ", path, ": ", std::strerror(errno)));
+  return absl::UnavailableError(
+      absl::StrCat("cannot ", what, " ", path, ": ", std::strerror(errno), "; check the path and its permissions"));
 }
 
 FileDescriptor NewSocket() { return FileDescriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
@@ -62,7 +63,7 @@ absl::StatusOr<FileDescriptor> ListenAt(const std::string& path) {
   FileDescriptor listening = NewSocket();
   struct stat info;
   if (lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) unlink(path.c_str());
-  // umask() instead of chmod() afterwards, so that no other user can connect in between.
+  // Uses umask() instead of a later chmod(), so that no other user can connect in between.
   const mode_t mask = umask(0177);
   const int bound = bind(listening.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address));
   umask(mask);
@@ -77,7 +78,7 @@ FileDescriptor Accept(const FileDescriptor& listening) {
       LimitWaiting(socket);
       return socket;
     }
-    if (errno == EINVAL || errno == EBADF) return socket;  // shut down
+    if (errno == EINVAL || errno == EBADF) return socket;  // the socket was shut down
     if (errno == EMFILE || errno == ENFILE) usleep(10'000);
   }
 }
@@ -120,11 +121,18 @@ bool SendFile(const FileDescriptor& socket, const FileDescriptor& file) {
 absl::StatusOr<FileDescriptor> ReceiveFile(const FileDescriptor& socket) {
   FileMessage message;
   const ssize_t size = recvmsg(socket.get(), &message.header, MSG_CMSG_CLOEXEC);
-  if (size < 0) return absl::UnavailableError(absl::StrCat("cannot receive a file descriptor: ", std::strerror(errno)));
-  if (size == 0) return absl::UnavailableError("the peer closed the socket before it sent a file descriptor");
+  if (size < 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot receive a file descriptor: ", std::strerror(errno), "; check the peer process"));
+  }
+  if (size == 0) {
+    return absl::UnavailableError(
+        "the peer closed the socket before sending a file descriptor; check the peer process");
+  }
   const cmsghdr* const control = CMSG_FIRSTHDR(&message.header);
   if (control == nullptr || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) {
-    return absl::UnavailableError("the peer's message contains no file descriptor");
+    return absl::UnavailableError(
+        "the peer's message contains no file descriptor; run the same version of hpu-tensorflow in both processes");
   }
   int fd = -1;
   std::memcpy(&fd, CMSG_DATA(control), sizeof(fd));

@@ -11,10 +11,11 @@
 
 namespace hpu::files {
 
-// Listens at `path`, replacing an existing socket there; only this user may connect. Unavailable on errors, e.g. if
-// `path` is another kind of file.
+// Listens at `path` and replaces an existing socket. Only this user may connect. Unavailable on errors, e.g. if `path`
+// is another kind of file.
 absl::StatusOr<FileDescriptor> ListenAt(const std::string& path);
-// The next connection; invalid once the socket has been shut down. Reads and writes on it time out after a second.
+// Returns the next connection, or an invalid descriptor once the socket has been shut down. Reads and writes on the
+// connection time out after a second.
 FileDescriptor Accept(const FileDescriptor& listening);
 
 // Connects to `path`. Reads and writes time out after a second. Unavailable if no process listens, or if the listening
@@ -27,7 +28,7 @@ bool Send(const FileDescriptor& socket, absl::string_view bytes);
 std::string Receive(const FileDescriptor& socket, size_t size);
 
 bool SendFile(const FileDescriptor& socket, const FileDescriptor& file);
-// Unavailable if the other side sends no file.
+// Unavailable if the peer sends no file.
 absl::StatusOr<FileDescriptor> ReceiveFile(const FileDescriptor& socket);
 
 }  // namespace hpu::files

@@ -26,8 +26,8 @@ namespace {
 constexpr size_t kMaxCommandBytes = 200;
 constexpr int kMaxLocks = 256;
 
-// Lock files that this process holds open. A forked child closes these files at once, because a lock lasts as long as
-// any descriptor of its file. The child must not lock a mutex or allocate memory for this.
+// Lock files that this process holds open. A forked child closes these files immediately, because a lock lasts as long
+// as any descriptor of the file. Closing must neither lock a mutex nor allocate memory.
 std::array<std::atomic<int>, kMaxLocks> held_files;  // descriptor + 1; 0: unused
 
 // Removes a descriptor from the table; returns -1 if the slot was empty.
@@ -40,7 +40,8 @@ void CloseHeldFilesInChild() {
   }
 }
 
-// Moves the descriptor to the table of files that forked children close. Returns its index, or -1 if the table is full.
+// Moves the descriptor to the table of files that forked children close. Returns the index in the table, or -1 if the
+// table is full.
 int Keep(FileDescriptor& file) {
   static auto* once = new std::once_flag;
   std::call_once(*once, [] { pthread_atfork(nullptr, nullptr, &CloseHeldFilesInChild); });
@@ -85,8 +86,8 @@ LockHolder ReadHolder(const FileDescriptor& file) {
   const ssize_t size = pread(file.get(), text, sizeof(text), 0);
   const std::vector<std::string> lines = absl::StrSplit(absl::string_view(text, std::max<ssize_t>(size, 0)), '\n');
   LockHolder holder;
-  // If the named process has ended, the text is stale: the present holder has locked the file but not yet written to
-  // it.
+  // If the named process has ended, the text is stale: the present holder has locked the file but not yet written its
+  // own text.
   const bool current = absl::SimpleAtoi(lines[0], &holder.pid) && (kill(holder.pid, 0) == 0 || errno == EPERM);
   if (!current) holder.pid = 0;
   if (current && lines.size() > 1) holder.command = lines[1];
@@ -101,7 +102,8 @@ FileLock::FileLock(FileDescriptor file) : file_(std::move(file)) {
 FileLock::FileLock(FileLock&& other) noexcept : file_(std::move(other.file_)), slot_(std::exchange(other.slot_, -1)) {}
 
 FileLock::~FileLock() {
-  const int fd = slot_ < 0 ? file_.get() : TakeHeldFile(slot_);  // -1 in a forked child, where it is already closed
+  const int fd =
+      slot_ < 0 ? file_.get() : TakeHeldFile(slot_);  // -1 in a forked child, where the file is already closed
   if (fd < 0) return;
   static_cast<void>(!ftruncate(fd, 0));  // otherwise messages would name this process as the next holder
   if (slot_ >= 0) close(fd);

@@ -10,7 +10,7 @@ namespace hpu::files {
 
 // The holder of a lock, for messages. The file's text is valid only while the file is locked.
 struct LockHolder {
-  int pid = 0;          // 0: unknown, because the holder has not written it yet
+  int pid = 0;          // 0: unknown, because the holder has not written the id yet
   std::string command;  // arguments joined by spaces
 };
 
@@ -29,7 +29,7 @@ std::string OwnCommand();
 // The holder according to the file's text.
 LockHolder ReadHolder(const FileDescriptor& file);
 
-// A file locked by TryLock. The constructor writes this process's id and command to the file; the destructor clears and
+// A file locked by TryLock. The constructor writes this process's id and command to the file. The destructor clears and
 // closes the file. A child process does not inherit the lock if closed_in_children(): the file is closed after fork()
 // and by exec(). Movable, thread compatible.
 class FileLock {
@@ -44,7 +44,7 @@ class FileLock {
   bool closed_in_children() const { return slot_ >= 0; }
 
  private:
-  FileDescriptor file_;  // invalid if the table holds it
+  FileDescriptor file_;  // invalid while the table owns the descriptor
   int slot_ = -1;        // index into the table of open lock files
 };
 

@@ -41,7 +41,8 @@ std::vector<FileDescriptor> FilesOf(msghdr* message) {
 absl::StatusOr<std::pair<FileDescriptor, FileDescriptor>> PacketSocketPair() {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot create a socket pair: ", std::strerror(errno)));
+    return absl::UnavailableError(
+        absl::StrCat("cannot create a socket pair: ", std::strerror(errno), "; raise ulimit -n"));
   }
   return std::make_pair(FileDescriptor(sockets[0]), FileDescriptor(sockets[1]));
 }
@@ -67,7 +68,8 @@ absl::Status SendPacket(const FileDescriptor& socket, absl::string_view bytes, c
     sent = sendmsg(socket.get(), &header.message, MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   if (sent == static_cast<ssize_t>(bytes.size())) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot send a packet: ", std::strerror(errno)));
+  return absl::UnavailableError(
+      absl::StrCat("cannot send a packet: ", std::strerror(errno), "; check the peer process"));
 }
 
 absl::StatusOr<Packet> ReceivePacket(const FileDescriptor& socket) {
@@ -80,15 +82,20 @@ absl::StatusOr<Packet> ReceivePacket(const FileDescriptor& socket) {
   do {
     size = recvmsg(socket.get(), &header.message, MSG_CMSG_CLOEXEC);
   } while (size < 0 && errno == EINTR);
-  if (size < 0) return absl::UnavailableError(absl::StrCat("cannot receive a packet: ", std::strerror(errno)));
+  if (size < 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot receive a packet: ", std::strerror(errno), "; check the peer process"));
+  }
   if (size == 0) return absl::UnavailableError("the peer closed the connection");
   packet.files = FilesOf(&header.message);
   if ((header.message.msg_flags & MSG_TRUNC) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("received a packet of more than ", kMaxPacketBytes, " bytes"));
+    return absl::InvalidArgumentError(absl::StrCat("received a packet of more than ", kMaxPacketBytes,
+                                                   " bytes; run the same version of hpu-tensorflow in both processes"));
   }
   if ((header.message.msg_flags & MSG_CTRUNC) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("received a packet with more than ", kMaxPacketFiles,
-                                                   " files, or this process has no free file descriptor (ulimit -n)"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("received a packet with more than ", kMaxPacketFiles,
+                     " files, or this process has no free file descriptor (raise ulimit -n)"));
   }
   packet.bytes.resize(static_cast<size_t>(size));
   return packet;

@@ -21,7 +21,8 @@ struct Packet {
   std::vector<FileDescriptor> files;
 };
 
-// The two ends of a connected socket; exec() closes both. Unavailable if the system cannot create one.
+// Returns the two ends of a connected socket; exec() closes both. Unavailable if the system cannot create a socket
+// pair.
 absl::StatusOr<std::pair<FileDescriptor, FileDescriptor>> PacketSocketPair();
 
 // Sends `bytes` (1 to kMaxPacketBytes) with at most kMaxPacketFiles files, which the caller still owns. Blocks while

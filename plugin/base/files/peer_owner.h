@@ -11,8 +11,9 @@
 
 namespace hpu::files {
 
-// Returns why the process at the other end of a Unix socket is not trusted; empty if it is. Processes of this user and
-// of root are trusted. The check is needed because any user can create a socket in a directory for temporary files.
+// Returns why the process at the other end of a Unix socket is not trusted; empty for a trusted process. Processes of
+// this user and of root are trusted. The check is needed because any user can create a socket in a directory for
+// temporary files.
 inline std::string PeerOwnerProblem(int socket) {
   ucred peer = {};
   socklen_t size = sizeof(peer);

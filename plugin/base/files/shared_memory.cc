@@ -18,8 +18,8 @@ namespace {
 constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 absl::Status Failure(const char* what, uint64_t bytes) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat("cannot ", what, " ", bytes, " bytes of shared memory: ", std::strerror(errno)));
+  return absl::ResourceExhaustedError(absl::StrCat("cannot ", what, " ", bytes, " bytes of shared memory: ",
+                                                   std::strerror(errno), "; free memory or raise the memory limit"));
 }
 
 }  // namespace
@@ -39,15 +39,15 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
   const int seals = fcntl(file.get(), F_GET_SEALS);  // fails for files on disk
   if (seals < 0 || fstat(file.get(), &info) != 0 || fstatfs(file.get(), &system) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("cannot use a file as shared memory (expected a memfd): ", std::strerror(errno)));
+        absl::StrCat("cannot use a file as shared memory: ", std::strerror(errno), "; pass a memfd"));
   }
   if ((seals & kSizeSeals) != kSizeSeals) {
     return absl::FailedPreconditionError(
         "shared memory without a sealed size: expected the seals F_SEAL_SHRINK and F_SEAL_GROW");
   }
   if (static_cast<uint64_t>(info.st_size) != bytes) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("shared memory of ", info.st_size, " bytes, expected ", bytes, " bytes"));
+    return absl::FailedPreconditionError(absl::StrCat("shared memory has ", info.st_size, " bytes, expected ", bytes,
+                                                      " bytes; pass the creator's size"));
   }
   if (system.f_type == HUGETLBFS_MAGIC) {  // access fails when huge pages have run out
     return absl::FailedPreconditionError("shared memory of huge pages is not supported: create it without MFD_HUGETLB");

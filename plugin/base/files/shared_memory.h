@@ -1,5 +1,5 @@
-// SharedMemory: anonymous memory that processes share by passing its file descriptor. It is freed when the last process
-// closes it.
+// SharedMemory: anonymous memory that processes share by passing a file descriptor. The memory is freed when the last
+// process closes the descriptor.
 #ifndef HPU_PLUGIN_BASE_FILES_SHARED_MEMORY_H_
 #define HPU_PLUGIN_BASE_FILES_SHARED_MEMORY_H_
 
@@ -17,11 +17,11 @@ namespace hpu::files {
 class SharedMemory {
  public:
   // New, zeroed memory of a sealed, constant size. Pages are committed when touched. ResourceExhausted if the system
-  // cannot create it.
+  // cannot create the memory.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Create(uint64_t bytes);
-  // Memory that another process created. FailedPrecondition unless its size is `bytes` and sealed: access to memory
-  // that its owner has shrunk would kill this process (SIGBUS). Huge pages are refused too, because access raises
-  // SIGBUS when no huge page is left.
+  // Maps memory that another process created. FailedPrecondition unless the size is `bytes` and sealed: access beyond a
+  // shrunk size would kill this process (SIGBUS). Huge pages are refused too, because access raises SIGBUS when no huge
+  // page is left.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Open(FileDescriptor file, uint64_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

@@ -16,7 +16,7 @@ const char* Get(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// Returns the variable's value, or null. If `name` is not set, looks up `old_name` and copies it to `name`, for
+// Returns the variable's value, or null. If `name` is not set, looks up `old_name` and copies `old_name` to `name`, for
 // messages.
 const char* Get(Variable* variable) {
   const char* value = Get(variable->name);

@@ -1,4 +1,4 @@
-// JSON string literals.
+// JsonQuote: JSON string literals.
 #ifndef HPU_PLUGIN_BASE_JSON_JSON_H_
 #define HPU_PLUGIN_BASE_JSON_JSON_H_
 

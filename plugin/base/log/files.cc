@@ -32,7 +32,7 @@ struct Files {
 
 Files& GetFiles() {
   static auto* files = [] {
-    // A child forked while another thread writes must not find the lock held.
+    // A child that is forked while another thread writes must not inherit a held lock.
     pthread_atfork([] { GetFiles().mutex.lock(); }, [] { GetFiles().mutex.unlock(); },
                    [] { GetFiles().mutex.unlock(); });
     return new Files;

@@ -7,7 +7,7 @@
 namespace hpu::log {
 
 // Appends a line to <module>_<pid>.log in HABANA_LOGS (default ~/.habana_logs). The first write creates the directory
-// and the file. If this fails, one warning appears on standard error and the lines are lost. Does nothing after
+// and the file. If the write fails, one warning appears on standard error and the lines are lost. Does nothing after
 // StopAppending. Thread safe.
 void AppendToFile(const std::string& module, const std::string& line);
 

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <sstream>
 
-// HPU_LOG(kPasses, kInfo) << "…" writes a line if LOG_LEVEL_<module> or LOG_LEVEL_ALL enables its level. Otherwise it
-// costs an atomic load, and the streamed expressions are not evaluated.
+// HPU_LOG(kPasses, kInfo) << "…" writes a line if LOG_LEVEL_<module> or LOG_LEVEL_ALL enables its level. Otherwise the
+// statement costs an atomic load, and the streamed expressions are not evaluated.
 #define HPU_LOG(module, level)                                                   \
   if (!::hpu::log::IsOn(::hpu::log::Module::module, ::hpu::log::Level::level)) { \
   } else /* NOLINT */                                                            \
@@ -20,8 +20,8 @@ inline constexpr int kModules = 5;
 // Values of LOG_LEVEL_<module>.
 enum class Level { kTrace, kDebug, kInfo, kWarning, kError, kCritical, kOff };
 
-// Reads all log levels again. The first message reads and caches them. Called for each graph and each compilation, so
-// that programs can change the levels.
+// Reads all log levels again. The first message reads and caches the levels. Called for each graph and each
+// compilation, so that programs can change levels.
 void ReadSettings();
 
 namespace internal {
@@ -36,7 +36,7 @@ inline bool IsOn(Module module, Level level) {
   return threshold != internal::kUnread || internal::IsOnAfterReading(module, level);
 }
 
-// One line, written by the destructor. Any thread may write; a forked child writes to files of its own.
+// One line, written by the destructor. Any thread may write. A forked child writes to separate files.
 class Message {
  public:
   Message(Module module, Level level) : module_(module), level_(level) {}

@@ -8,7 +8,7 @@
 
 namespace hpu::trace {
 
-// A JSON object with "traceEvents": the device is the one process, each lane with events is a thread. Times are in
+// A JSON object with "traceEvents": the device is the only process, and each lane with events is a thread. Times are in
 // microseconds since 1970.
 std::string ChromeTrace(const Session::Recorded& recorded);
 

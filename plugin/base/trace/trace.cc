@@ -77,7 +77,7 @@ class Buffers {
   }
 
  private:
-  std::mutex mutex_;  // guards the list, not recording
+  std::mutex mutex_;  // guards the list; each buffer has a separate lock
   std::vector<std::shared_ptr<Buffer>> buffers_;
   int held_ = 0;  // sessions that still need the events
 };

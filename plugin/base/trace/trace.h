@@ -20,9 +20,9 @@ struct Event {
   Lane lane = Lane::kMark;
   std::string name;      // name of the cluster or op
   std::string detail;    // shapes if a detailed session runs; may be empty
-  int64_t begin_ns = 0;  // since 1970
+  int64_t begin_ns = 0;  // time in nanoseconds since 1970
   int64_t end_ns = 0;
-  uint64_t bytes = 0;  // of copies and collectives
+  uint64_t bytes = 0;  // size of a copy or collective; otherwise 0
 };
 
 namespace internal {
@@ -30,14 +30,14 @@ extern std::atomic<int> sessions;  // number of running sessions
 extern std::atomic<int> detailed;  // number of running detailed sessions
 }  // namespace internal
 
-// The only cost of tracing while no session runs.
+// The load in IsOn() is the only cost of tracing while no session runs.
 inline bool IsOn() { return internal::sessions.load(std::memory_order_relaxed) > 0; }
 inline bool IsDetailed() { return internal::detailed.load(std::memory_order_relaxed) > 0; }
 
 int64_t NowNs();
 
-// Stores the event if a session runs. Each thread writes to its own buffer; only a reader contends for the buffer's
-// lock.
+// Stores the event if a session runs. Each thread writes to a separate buffer, so only a reader contends for the
+// buffer's lock.
 void Record(Event event);
 
 // Records the lifetime of the object as an event. The name is copied only while a session runs.
@@ -72,11 +72,11 @@ class LaunchName {
   LaunchName(const LaunchName&) = delete;
   LaunchName& operator=(const LaunchName&) = delete;
 
-  // The calling thread's current name; empty if there is none.
+  // Returns the calling thread's current launch name; empty outside LaunchName scopes.
   static std::string_view Current();
 };
 
-// A recording, from construction until Stop. Several may run at once. Not thread safe.
+// A recording, from construction until Stop. Several sessions may run concurrently. Not thread safe.
 class Session {
  public:
   explicit Session(bool detailed);
@@ -84,7 +84,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Ends the recording; later events do not belong to it.
+  // Ends the recording, which then excludes later events.
   void Stop();
 
   struct Recorded {
@@ -101,7 +101,7 @@ class Session {
   bool released_ = false;
 };
 
-// Capacity of a thread's buffer, which is emptied when the last session ends; about 40 MB.
+// Capacity of a thread's buffer, about 40 MB. The buffer is emptied when the last session ends.
 inline constexpr size_t kMaxEvents = size_t{1} << 18;
 
 }  // namespace hpu::trace

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// BoringSSL's function; TensorFlow exports it but ships no header.
+// BoringSSL's function, which TensorFlow exports without a header.
 extern "C" uint8_t* SHA256(const uint8_t* data, size_t size, uint8_t* digest);
 
 namespace hpu::serve {

@@ -92,7 +92,7 @@ absl::Time CompileProgress::ShowDue(absl::Time now) {
     if (running.next_line <= now) ShowLine(running, now);
     next = std::min(next, running.next_line);
   }
-  return std::min(next, now + display_.first);  // another compile may begin meanwhile
+  return std::min(next, now + display_.first);  // a new compile may begin before `next`
 }
 
 void CompileProgress::ShowLine(Running& running, absl::Time now) {

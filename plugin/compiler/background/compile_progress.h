@@ -16,13 +16,13 @@
 namespace hpu {
 
 // Logs progress lines during a long compile. For several compiles on a terminal, a bar replaces the lines. A thread
-// writes this output; it exists only while compiles run or are scheduled. Thread safe.
+// writes this output; the thread exists only while compiles run or are scheduled. Thread safe.
 //
-// A forked child must not use the process-wide object, because the thread does not exist there.
+// A forked child must not use the process-wide object, because the child has no such thread.
 class CompileProgress {
  public:
   struct Display {
-    std::function<void(const std::string&)> line;  // writes a line
+    std::function<void(const std::string&)> line;  // writes one progress line
     std::function<void(const std::string&)> bar;   // overwrites the current line; null: no terminal
     absl::Duration first = absl::Seconds(2);       // delay before the first output
     absl::Duration interval = absl::Seconds(10);   // between two lines of one compile
@@ -33,7 +33,7 @@ class CompileProgress {
   static CompileProgress& Get();
 
   explicit CompileProgress(Display display) : display_(std::move(display)) {}
-  // Waits for the thread. No compile may be running or scheduled.
+  // Waits for the thread to end. No compile may be running or scheduled.
   ~CompileProgress();
   CompileProgress(const CompileProgress&) = delete;
   CompileProgress& operator=(const CompileProgress&) = delete;

@@ -16,14 +16,14 @@ namespace {
 constexpr absl::Duration kFirst = absl::Milliseconds(40);
 constexpr absl::Duration kInterval = absl::Milliseconds(100);
 
-// Records the output.
+// Thread-safe list of the texts that a Display shows.
 class Shown {
  public:
   void Add(const std::string& text) {
     absl::MutexLock lock(&mutex_);
     texts_.push_back(text);
   }
-  // Waits for the first text that contains all these parts.
+  // Waits for the first text that contains all `parts`.
   std::string WaitFor(const std::vector<std::string>& parts) {
     std::string found;
     auto is_there = [&]() {
@@ -82,7 +82,7 @@ TEST(CompileProgressTest, TellsClusterOpsAndStepNowAndThen) {
     CompileProgress::Scope other(progress, "other", 1);
     lines.WaitFor({"other (1 op): compiling"});
   }
-  // At most one line per compile and begun interval.
+  // At most one line per compile in each started interval.
   EXPECT_LE(lines.texts().size(), 2 * (2 + (absl::Now() - start) / kInterval));
 }
 
@@ -101,7 +101,7 @@ TEST(CompileProgressTest, DrawsABarWhereSeveralAreToBeMade) {
     progress.SetWaiting(0);
     lines.WaitFor({"second (3 ops)"});  // a single compile shows a line
   }
-  EXPECT_EQ("", bars.texts().back());  // nothing is left of the bar
+  EXPECT_EQ("", bars.texts().back());  // the bar is cleared
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// CompileQueue: background compilation.
+// CompileQueue: queue of background compiles.
 #ifndef HPU_PLUGIN_COMPILER_BACKGROUND_COMPILE_QUEUE_H_
 #define HPU_PLUGIN_COMPILER_BACKGROUND_COMPILE_QUEUE_H_
 
@@ -14,9 +14,9 @@
 
 namespace hpu {
 
-// One thread of low priority, which ends when no work is left. Thread safe.
+// Runs work on one thread of low priority, which ends when the queue is empty. Thread safe.
 //
-// In a forked child all methods return at once, because the thread does not exist there.
+// In a forked child all methods return immediately, because the child has no such thread.
 class CompileQueue {
  public:
   // `cancelled` turns true once the result is no longer needed.
@@ -37,8 +37,8 @@ class CompileQueue {
   CompileQueue(const CompileQueue&) = delete;
   CompileQueue& operator=(const CompileQueue&) = delete;
 
-  // Schedules `work`. False if it will not run: kCapacity items are waiting, or Stop() was called. `owner` only
-  // identifies the work for Cancel and may be destroyed before the work runs.
+  // Schedules `work`. Returns false if the work will not run: kCapacity items are waiting, or Stop() was called.
+  // `owner` only identifies the work for Cancel and may be destroyed before the work runs.
   bool Schedule(const void* owner, Work work) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Drops the owner's scheduled work and cancels its running work. Does not block.
@@ -56,7 +56,7 @@ class CompileQueue {
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);  // body of the thread
   void ShowWaiting() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool IsForeign() const;  // in a forked child, where the mutex may stay locked forever
+  bool IsForeign() const;  // true in a forked child, whose mutex may stay locked forever
 
   const pid_t process_;
   absl::Mutex mutex_;

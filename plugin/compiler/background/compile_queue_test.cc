@@ -87,7 +87,7 @@ TEST_F(CompileQueueTest, CancelDropsWhatWaitsOfOneOwnerOnly) {
   ASSERT_TRUE(queue_.Schedule(&other_, [&done](const Flag&) { done.Notify(); }));
   EXPECT_EQ(2, held.use_count());
   queue_.Cancel(&owner_);
-  EXPECT_EQ(1, held.use_count());  // dropped at once, not when its turn comes
+  EXPECT_EQ(1, held.use_count());  // dropped by Cancel, not when the queue reaches it
   first.end.Notify();
   done.WaitForNotification();
   EXPECT_FALSE(ran);

@@ -25,7 +25,7 @@ absl::Status Depends(absl::string_view what) {
   return absl::FailedPreconditionError(absl::StrCat(what, " depends on the number of rows"));
 }
 
-// FailedPrecondition unless the executables differ only in the number of rows.
+// Fails with FAILED_PRECONDITION unless the executables differ only in the number of rows.
 absl::Status CheckFit(const Executable& executable, const Executable& padded) {
   if (executable.sizes > 0 || padded.sizes > 0) {
     return absl::FailedPreconditionError("the size of a result depends on the values of the arguments");

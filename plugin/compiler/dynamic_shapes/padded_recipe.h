@@ -28,9 +28,10 @@ class PaddedRecipe {
   // Whether the recipe is compiled. A fitting signature then only needs lowering.
   bool compiled() const { return compiled_.load(std::memory_order_acquire); }
 
-  // An executable for arguments with `rows` rows: at most the recipe's number, and at least half of it. Launches pad
-  // the arguments and drop the padding of the results. FailedPrecondition, with the reason, if padding could change a
-  // result: rows depend on each other or on their number (row_independence.h), or a result's size depends on values.
+  // An executable for arguments with `rows` rows, which is between half of the recipe's number of rows and all of them.
+  // Launches pad the arguments and drop the padding of the results. Fails with FAILED_PRECONDITION, and the reason, if
+  // padding could change a result. Possible reasons: rows depend on each other or on the number of rows
+  // (row_independence.h), or a result's size depends on values.
   absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(hal::Device& device, const ClusterSource& source,
                                                              const std::vector<ArgumentDescription>& arguments,
                                                              int64_t rows, const std::atomic<bool>* cancelled)

@@ -19,7 +19,7 @@ using xla::HloComputationProto;
 using xla::HloInstructionProto;
 using xla::HloModuleProto;
 
-// A parsed program that finds its instructions and computations by id.
+// A parsed program, with its instructions and computations by id.
 class Module {
  public:
   absl::Status Parse(const hal::Program& program) {
@@ -71,7 +71,7 @@ std::string AttributesOf(const HloInstructionProto& instruction, bool with_rows)
   attributes.clear_operand_ids();
   attributes.clear_control_predecessor_ids();
   attributes.clear_called_computation_ids();
-  if (with_rows) {  // the row rules check these
+  if (with_rows) {  // the row rules check these fields
     attributes.clear_slice_dimensions();
     attributes.clear_dynamic_slice_sizes();
     attributes.clear_gather_slice_sizes();
@@ -90,8 +90,8 @@ absl::Status NameOp(const absl::Status& refusal, const HloInstructionProto& inst
   return absl::Status(refusal.code(), absl::StrCat(refusal.message(), ", in ", op.op_type(), " '", op.op_name(), "'"));
 }
 
-// Walks both modules in parallel, from results to arguments. Of instructions that no result needs, only the effects are
-// checked.
+// Walks both modules in parallel, from results to arguments. Checks only the effects of instructions that no result
+// needs.
 class PairWalk {
  public:
   PairWalk(const Module& module, const Module& padded, RowCounts counts)
@@ -128,7 +128,7 @@ class PairWalk {
     return Visit(module_.RootOf(computation), padded_.RootOf(padded_computation));
   }
 
-  // Pairs two instructions. Fails if one of them already has another partner.
+  // Pairs two instructions. Fails if either instruction already has another partner.
   absl::Status Visit(int64_t id, int64_t padded_id) {
     const auto [it, added] = partners_.try_emplace(id, padded_id);
     const auto [padded_it, padded_added] = padded_partners_.try_emplace(padded_id, id);
@@ -164,7 +164,7 @@ class PairWalk {
                                                                                    : Differs(instruction);
   }
 
-  // Checks that arguments and results hold their rows outermost.
+  // Checks that the rows of arguments and results are in the outermost dimension.
   absl::Status CheckBorders() const {
     const xla::ProgramShapeProto& shape = module_.proto().host_program_shape();
     const xla::ProgramShapeProto& padded_shape = padded_.proto().host_program_shape();

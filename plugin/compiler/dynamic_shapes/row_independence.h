@@ -8,17 +8,18 @@
 
 namespace hpu {
 
-// OK if the first rows of `padded`'s results equal `program`'s results for any values in the padded rows of the
+// Returns OK if the first rows of `padded`'s results equal `program`'s results for any values in the padded rows of the
 // arguments. `program` and `padded` are lowerings of one cluster, for `counts.rows` and `counts.padded_rows` rows.
-// FailedPrecondition names an op that may mix rows or depend on their number. Unknown ops count as such.
+// Otherwise fails with FAILED_PRECONDITION; the error names an op that may mix rows or depend on the number of rows.
+// Refuses unknown ops.
 //
 // Both programs must have the same instructions with the same attributes, except for sizes. So only sizes depend on the
 // number of rows, and the sizes show which dimension of each value holds the rows. Each instruction must keep rows
-// apart (row_rules.h). By induction, row i of each value then depends only on row i of the arguments. Arguments and
-// results hold their rows outermost, so the first rows are the first bytes.
+// apart (row_rules.h). By induction, row i of each value then depends only on row i of the arguments. The rows of
+// arguments and results are in the outermost dimension, so the first rows are the first bytes.
 //
-// XLA's own analysis for varying sizes (DynamicDimensionInference) propagates sizes through instructions that mix rows
-// without reporting it, so it cannot replace this check.
+// XLA's own analysis for varying sizes (DynamicDimensionInference) cannot replace this check. It propagates sizes
+// through instructions that mix rows, without an error.
 absl::Status CheckRowIndependence(const hal::Program& program, const hal::Program& padded, RowCounts counts);
 
 }  // namespace hpu

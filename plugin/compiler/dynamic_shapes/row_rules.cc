@@ -45,13 +45,13 @@ bool OnlyFirstHasRows(const Instruction& instruction) {
   return HasRows(instruction, 0);
 }
 
-// Requires all results to hold their rows in the dimension `expected`.
+// Requires the rows of all results to be in the dimension `expected`.
 absl::Status RequireResult(const Instruction& instruction, const Rows& expected) {
   const bool all = absl::c_all_of(instruction.results, [&](const RowArray& result) { return result.rows == expected; });
   return Require(all, instruction, "moves the rows in an unsupported way");
 }
 
-// Each operand except scalars must hold its rows in the result's row dimension.
+// The rows of each operand, except scalars, must be in the result's row dimension.
 absl::Status Elementwise(const Instruction& instruction) {
   const RowArray& result = instruction.results.front();
   for (const RowArray& operand : instruction.operands) {
@@ -85,7 +85,7 @@ absl::Status Transpose(const Instruction& instruction) {
   return RequireResult(instruction, MovedTo(rows, PositionIn(instruction.proto->dimensions(), rows->dimension)));
 }
 
-// Maps a dimension of a dot operand to the result's dimension; -1 if dot contracts it. `before`: number of free
+// Maps a dimension of a dot operand to the result's dimension; -1 for a contracted dimension. `before`: number of free
 // dimensions of the other operand that come first in the result.
 template <typename List>
 int64_t DotResultDimension(int64_t dimension, const List& batch, const List& contracting, int64_t before) {
@@ -125,7 +125,7 @@ absl::Status Convolution(const Instruction& instruction) {
 }
 
 absl::Status Reduce(const Instruction& instruction) {
-  const size_t arrays = instruction.operands.size() / 2;  // followed by one initial value each
+  const size_t arrays = instruction.operands.size() / 2;  // the other half of the operands are initial values
   const Rows& rows = instruction.operands.front().rows;
   for (size_t i = 0; i < instruction.operands.size(); ++i) {
     TF_RETURN_IF_ERROR(
@@ -207,7 +207,7 @@ absl::Status DynamicSlice(const Instruction& instruction) {
   return RequireResult(instruction, operand.rows);
 }
 
-// The update must have all rows: XLA then clamps its start index to row 0.
+// The update must have all rows: XLA then clamps the update's start index to row 0.
 absl::Status DynamicUpdateSlice(const Instruction& instruction) {
   const RowArray& operand = instruction.operands[0];
   const RowArray& update = instruction.operands[1];

@@ -19,12 +19,12 @@ struct RowInstruction {
   std::vector<RowArray> results;
 };
 
-// Checks an instruction with rows in an operand or a result. OK if, in both lowerings alike, row i of each result
-// depends only on row i of the operands and on values without rows. FailedPrecondition says what the instruction does
-// to rows. Unknown instructions are refused. Called computations are checked separately.
+// Checks an instruction with rows in an operand or a result. Returns OK if, in both lowerings, row i of each result
+// depends only on row i of the operands and on values without rows. Otherwise fails with FAILED_PRECONDITION; the error
+// describes how the instruction uses rows. Refuses unknown instructions. Called computations are checked separately.
 absl::Status CheckRowRule(const RowInstruction& instruction);
 
-// FailedPrecondition for instructions that draw random numbers or have side effects, even without rows.
+// Fails with FAILED_PRECONDITION for instructions that draw random numbers or have side effects, even without rows.
 absl::Status CheckPure(const xla::HloInstructionProto& proto);
 
 // Whether the instruction only passes values to or from tuples and computations. The computations' instructions are

@@ -1,4 +1,4 @@
-// Row shapes: finds the row dimension of an array from its shapes in two lowerings of one program.
+// Row shapes: the row dimension of an array, found from the array's shapes in two lowerings of one program.
 #ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_SHAPES_H_
 #define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_SHAPES_H_
 
@@ -40,8 +40,8 @@ struct RowArray {
   int64_t InnerSize() const;
 };
 
-// The array, or the arrays of a tuple. FailedPrecondition, with the reason, unless the two shapes of each array are
-// equal or differ in one dimension, whose size is proportional to the number of rows.
+// The array, or the arrays of a tuple. The two shapes of each array must be equal, or differ in one dimension whose
+// size is proportional to the number of rows. Otherwise fails with FAILED_PRECONDITION and the reason.
 absl::StatusOr<std::vector<RowArray>> RowArraysOf(const xla::ShapeProto& shape, const xla::ShapeProto& padded_shape,
                                                   RowCounts counts);
 

@@ -1,4 +1,4 @@
-// Lowerings of activation gradients that treat zeros and NaN like the CPU kernels; tf2xla's do not.
+// Lowerings of activation gradients that treat zeros and NaN like the CPU kernels, unlike tf2xla's lowerings.
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"

@@ -23,7 +23,7 @@ struct Color {
 
 XlaOp Number(XlaOp like, float value) { return xla::ScalarLike(like, value); }
 
-// Like std::max and std::min, return the first operand if one is NaN.
+// Like std::max and std::min, return the first operand if either operand is NaN.
 XlaOp Larger(XlaOp a, XlaOp b) { return xla::Select(xla::Lt(a, b), b, a); }
 XlaOp Smaller(XlaOp a, XlaOp b) { return xla::Select(xla::Lt(b, a), b, a); }
 
@@ -43,7 +43,7 @@ XlaOp IsOdd(XlaOp category) { return xla::Ne(xla::Rem(category, Number(category,
 
 Color WithHue(const Color& color, XlaOp delta) {
   const auto& [r, g, b] = color;
-  // Each number stands for one order of the channels by value.
+  // Each number encodes one order of the channels by value.
   const auto number = [&](float value) { return xla::FullLike(r, value); };
   const XlaOp green_over_red = xla::Select(xla::Lt(b, r), number(1), xla::Select(xla::Gt(b, g), number(3), number(2)));
   const XlaOp red_over_green = xla::Select(xla::Lt(b, g), number(0), xla::Select(xla::Gt(b, r), number(4), number(5)));

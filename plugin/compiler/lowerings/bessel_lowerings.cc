@@ -1,4 +1,4 @@
-// Lowerings of Bessel functions of orders 0 and 1, except the modified functions of the first kind, which XLA has.
+// Lowerings of Bessel functions of orders 0 and 1. XLA has lowerings only of the modified functions of the first kind.
 #include <cstddef>
 #include <limits>
 
@@ -209,14 +209,14 @@ XlaOp NearJ(XlaOp x, PrimitiveType type) {
     j = j * Polynomial(z, o.small_jf);
   }
   if (order == 1) return j * x;
-  // Exactly 1 at 0.
+  // The result is exactly 1 at 0.
   const XlaOp tiny = xla::Lt(x, Scalar(x, type == xla::F64 ? 1e-5 : 1e-3));
   return xla::Select(tiny, Scalar(z, 1) - Scalar(z, 0.25) * z, j);
 }
 
 enum class Kind { kFirst, kSecond };
 
-// J or Y from NearLimit on.
+// J or Y for x >= NearLimit.
 template <int order, Kind kind>
 XlaOp Far(XlaOp x, PrimitiveType type) {
   const OrderConstants& o = ConstantsOf(order);
@@ -240,7 +240,7 @@ XlaOp Far(XlaOp x, PrimitiveType type) {
   return wave * Scalar(x, kRootOfTwoOverPi) * xla::Rsqrt(x);
 }
 
-// NaN counts as far.
+// False for NaN.
 XlaOp IsNear(XlaOp x, double limit) { return xla::Le(x, Scalar(x, limit)); }
 
 template <int order>

@@ -1,6 +1,6 @@
-// Lowering of the regularised incomplete beta function. Its continued fraction (NIST's Digital Library of Mathematical
-// Functions, 8.17.22) is evaluated from the end, which carries one value from term to term. So XLA builds one vector
-// loop. TensorFlow's lowering carries six values.
+// Lowering of the regularised incomplete beta function. Evaluates a continued fraction from the last term to the first,
+// and carries one value from term to term. So XLA builds one vector loop. TensorFlow's lowering carries six values.
+// Formula: NIST's Digital Library of Mathematical Functions, 8.17.22.
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -44,7 +44,8 @@ struct Precision {
   double digits;  // natural logarithm of 1 / error, plus a margin
   double terms_of_root;
   int max_pairs;
-  // If x or 1 - x is greater, Converges instead of the mean selects the side on which the fraction is evaluated.
+  // If x or 1 - x exceeds `edge`, Converges selects the side on which the fraction is evaluated. Otherwise the mean
+  // selects the side.
   double edge;
 };
 constexpr Precision kOfFloats = {17, 1, 200, 0.995};
@@ -73,7 +74,7 @@ struct Arguments {
 };
 
 // x^a y^b gamma(a + b) / (gamma(a + 1) gamma(b + 1)) * (a + b). Computed by products of powers, because the logarithms
-// of gamma are large and their difference loses digits.
+// of gamma are large and subtracting them loses digits.
 XlaOp Factor(const Arguments& of, PrimitiveType type) {
   const auto& [a, b, x, y] = of;
   const XlaOp shift = Scalar(a, Shift(type)), c = a + b;
@@ -88,7 +89,7 @@ XlaOp Converges(const Arguments& of) {
   return xla::Le(of.x, (of.a + one) / (of.a + of.b + Scalar(of.a, 2)));
 }
 
-// Number of pairs of terms for the element that needs the most, rounded up to a multiple of kPairs.
+// Number of pairs of terms that all elements need, rounded up to a multiple of kPairs.
 XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape& shape) {
   const XlaOp root = xla::Sqrt(xla::Max(of.a, of.b)) * Scalar(of.a, precision.terms_of_root);
   // Each pair of terms multiplies the truncation error by ((1 - s) / (1 + s))^2.
@@ -96,7 +97,7 @@ XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape
   const XlaOp slow = Scalar(s, precision.digits / 2) / (xla::Log1p(s) - xla::Log1p(-s));
   const XlaOp need =
       root + xla::Select(Converges(of), xla::FullLike(of.a, precision.digits / 2 + 2), slow + Scalar(s, 4));
-  // For NaN, the maximum.
+  // Uses the maximum for NaN.
   const XlaOp max = xla::FullLike(need, precision.max_pairs);
   const XlaOp bounded = xla::Select(xla::Le(need, max), need, max);
   std::vector<int64_t> dimensions(shape.rank());
@@ -108,7 +109,7 @@ XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape
   return turns * xla::ScalarLike(turns, kPairs);
 }
 
-// Value of the fraction from pair m on, given `after`, its value from pair m + 1 on.
+// Value of the fraction from pair m to the end. `after` is the fraction's value from pair m + 1 to the end.
 XlaOp BeforePair(XlaOp m, XlaOp after, const Arguments& of) {
   const auto& [a, b, x, y] = of;
   const XlaOp one = Scalar(a, 1), u = one / (a + m + m);

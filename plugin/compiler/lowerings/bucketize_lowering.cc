@@ -1,4 +1,5 @@
-// Lowering of Bucketize that puts NaN into the last bucket, as the CPU kernel does; tf2xla uses the first.
+// Lowering of Bucketize that puts NaN into the last bucket, like the CPU kernel. tf2xla's lowering uses the first
+// bucket.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -18,8 +19,8 @@ using tensorflow::XlaOpKernel;
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-// An element's bucket is the number of boundaries b for which element < b is false; for NaN, this is all of them.
-// Integers are compared as float32, as on the CPU.
+// An element's bucket is the number of boundaries b for which element < b is false; for NaN, the number of all
+// boundaries. Integers are compared as float32, as on the CPU.
 class BucketizeLowering : public XlaOpKernel {
  public:
   explicit BucketizeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {

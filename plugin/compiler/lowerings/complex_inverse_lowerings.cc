@@ -1,5 +1,5 @@
 // Lowerings of inverse functions, log1p and rsqrt that are correct for all finite complex numbers. XLA's functions
-// return another branch or lose digits left of the imaginary axis, on branch cuts and near poles.
+// return results of another branch or lose digits left of the imaginary axis, on branch cuts and near poles.
 //
 // Formulas: W. Kahan, "Branch cuts for complex elementary functions, or much ado about nothing's sign bit", 1987.
 #include "plugin/compiler/compilation_device.h"
@@ -50,7 +50,7 @@ Parts Root(const Parts& z, xla::PrimitiveType type) {
   return {xla::Select(left, other, t), WithSign(xla::Select(left, t, other), z.imaginary, type)};
 }
 
-// The roots of 1 - z, 1 + z and z - 1.
+// The square roots of 1 - z, 1 + z and z - 1.
 Parts RootBelowOne(const Parts& z, xla::PrimitiveType type) { return Root({One(z.real) - z.real, -z.imaginary}, type); }
 Parts RootAboveMinusOne(const Parts& z, xla::PrimitiveType type) {
   return Root({One(z.real) + z.real, z.imaginary}, type);
@@ -99,7 +99,7 @@ Parts Atan(const Parts& z, xla::PrimitiveType type) {  // atan(z) = -i atanh(i z
   return {turned.imaginary, -turned.real};
 }
 
-// xla::Log1p is accurate for real parts near 0; elsewhere log(1 + z) is.
+// xla::Log1p is accurate for real parts near 0; log(1 + z) is accurate for all other numbers.
 Parts Log1p(const Parts& z, xla::PrimitiveType) {
   const XlaOp sum = xla::Log(Join({One(z.real) + z.real, z.imaginary})), whole = xla::Log1p(Join(z));
   const XlaOp near = xla::Lt(xla::Abs(z.real), xla::ScalarLike(z.real, 0.5));
@@ -118,7 +118,7 @@ class InverseLowering : public tensorflow::XlaOpKernel {
   void Compile(tensorflow::XlaOpKernelContext* context) override {
     const XlaOp z = context->Input(0);
     if (!tensorflow::DataTypeIsComplex(input_type(0))) return context->SetOutput(0, kReal(z));
-    // For infinities and NaN, XLA's function is used, which has the right limits.
+    // Uses XLA's function for infinities and NaN, because its limits are correct.
     const Parts parts = Split(z);
     const XlaOp finite = xla::And(xla::IsFinite(parts.real), xla::IsFinite(parts.imaginary));
     context->SetOutput(0, xla::Select(finite, Join(kComplex(parts, context->input_xla_type(0))), kReal(z)));

@@ -1,4 +1,4 @@
-// Lowering of ConjugateTranspose that keeps real numbers real; tf2xla's makes them complex.
+// Lowering of ConjugateTranspose that keeps real numbers real. tf2xla's lowering makes real numbers complex.
 #include <cstdint>
 #include <vector>
 

@@ -107,7 +107,7 @@ XlaOp ImageGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) 
                            by_columns(right ? columns.fraction : one - columns.fraction);
       const XlaOp pixel = CropPixel(image_of_box, below ? rows.second : rows.first,
                                     right ? columns.second : columns.first, sizes.images[1], sizes.images[2], pixels);
-      // Pixels outside the image or without weight get index -1, which scatter ignores.
+      // Pixels outside the image or without weight have index -1, which scatter ignores.
       const XlaOp counts = xla::And(inside, xla::Gt(weight, xla::ZerosLike(weight)));
       const XlaOp index = xla::Select(counts, pixel, xla::FullLike(pixel, -1));
       const XlaOp updates = xla::Mul(gradient, weight, {0, 1, 2});
@@ -137,7 +137,7 @@ XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes)
   const XlaOp counts =
       xla::And(xla::BroadcastInDim(known, sizes.crops, {0}), xla::BroadcastInDim(rows.inside, sizes.crops, {0, 1}),
                xla::BroadcastInDim(columns.inside, sizes.crops, {0, 2}));
-  const auto sum = [&](XlaOp slope, int64_t of) {  // over all but the boxes and this dimension
+  const auto sum = [&](XlaOp slope, int64_t of) {  // over all dimensions except boxes and `of`
     const XlaOp products = xla::Select(counts, gradient * slope, xla::ZerosLike(gradient));
     return xla::Reduce(products, xla::Zero(gradient.builder(), xla::F32),
                        xla::CreateScalarAddComputation(xla::F32, gradient.builder()), {3 - of, 3});

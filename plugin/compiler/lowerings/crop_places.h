@@ -22,7 +22,7 @@ struct CropPlaces {
 
 // Sampling coordinates of each crop's pixels along one axis of the image. `boxes`: float32 [count, 4], whose
 // coordinates are fractions of (image size - 1). `direction`: 0 for y, 1 for x. `pixels` and `length`: size of the crop
-// and of the image along that axis.
+// and of the image along the axis.
 CropPlaces PlacesOf(xla::XlaOp boxes, int64_t count, int64_t direction, int64_t pixels, int64_t length,
                     CropScale scale);
 

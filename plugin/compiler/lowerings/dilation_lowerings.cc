@@ -1,5 +1,5 @@
-// Lowerings of Dilation2D and its gradients, which tf2xla lacks. A window's maximum is the first greatest sum of a
-// pixel and the filter; NaN and sums that do not exceed the type's lowest finite value are ignored. The float32
+// Lowerings of Dilation2D and its gradients, which tf2xla lacks. A window's maximum is the first largest sum of a pixel
+// and its filter element. NaN and sums that do not exceed the type's lowest finite value are ignored. The float32
 // lowerings are marked calls, which a backend can recognise (plugin/program/marked_call.h).
 #include <algorithm>
 #include <cstdint>
@@ -88,7 +88,7 @@ class Dilation {
   static xla::PrimitiveType TypeOf(XlaOp value) { return value.builder()->GetShapePtr(value).value()->element_type(); }
   bool IsSmallFloat() const { return type_ == xla::F16 || type_ == xla::BF16; }
 
-  // `numbers` where `place` equals `number`; else 0.
+  // `numbers` for `place` == `number`; otherwise 0.
   static XlaOp Chosen(XlaOp place, XlaOp number, XlaOp numbers) {
     return xla::Select(xla::Eq(place, number), numbers, xla::ZerosLike(numbers));
   }

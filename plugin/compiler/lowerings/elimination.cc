@@ -119,7 +119,7 @@ struct Equations {
 
 XlaOp Times(XlaOp right, XlaOp factor) { return xla::Mul(right, factor, {0, 1}); }
 
-// Eliminates row i's unknown from row i + 1, where its coefficient is row i + 1 of `lower` [n, batch].
+// Eliminates the unknown of row i from row i + 1, where the unknown's coefficient is row i + 1 of `lower` [n, batch].
 Values Eliminate(XlaOp i, Equations e, XlaOp lower, bool pivoting) {
   const XlaOp next = i + xla::ScalarLike(i, 1);
   const XlaOp d = RowAt(e.diagonal, i), u = RowAt(e.first, i), r = RowAt(e.right, i);
@@ -139,7 +139,7 @@ Values Eliminate(XlaOp i, Equations e, XlaOp lower, bool pivoting) {
   return e.values();
 }
 
-// Computes row i's unknown from the next two. The unknowns are [n + 2, batch, k]; the last two are 0.
+// Computes the unknown of row i from the next two unknowns. The unknowns are [n + 2, batch, k]; the last two are 0.
 XlaOp Substitute(XlaOp i, const Equations& e, XlaOp x) {
   const XlaOp one = xla::ScalarLike(i, 1), next = i + one;
   const XlaOp rest =

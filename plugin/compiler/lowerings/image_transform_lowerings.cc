@@ -22,8 +22,8 @@ using xla::XlaOp;
 // Rounds `value` towards zero. Requires |value| < 2^31.
 XlaOp Truncated(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementType(value, xla::S32), xla::F32); }
 
-// Maps coordinates outside an image of size `length` to coordinates inside, as TensorFlow's CPU kernels do. CONSTANT
-// keeps them outside.
+// Maps coordinates outside an image of size `length` to coordinates inside, like TensorFlow's CPU kernels. CONSTANT
+// does not change coordinates.
 XlaOp MapCoordinate(XlaOp place, int64_t length, const std::string& fill_mode) {
   if (fill_mode == "CONSTANT") return place;
   const XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(length - 1));
@@ -135,7 +135,8 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
   }
 
  private:
-  // Sampling coordinates of each result pixel, float32 [batch, to_height, to_width], and whether they are infinite.
+  // Sampling coordinates of each result pixel, float32 [batch, to_height, to_width], and whether a coordinate is
+  // infinite.
   struct Places {
     XlaOp y, x, infinite;
   };

@@ -1,6 +1,6 @@
-// Lowering of InTopKV2 in place of tf2xla's. TensorFlow's kernels return false for a target beyond the classes, and for
-// a row with an infinity or NaN. tf2xla treats such a target as a prediction of 0, and checks only the target's
-// prediction for infinities and NaN.
+// Lowering of InTopKV2 with the results of TensorFlow's kernels. The kernels return false for a target beyond the
+// classes, and for a row with an infinity or NaN. tf2xla's lowering treats such a target as a prediction of 0, and
+// checks only the target's prediction for infinities and NaN.
 #include <algorithm>
 #include <cstdint>
 

@@ -1,6 +1,5 @@
-// Lowerings of InplaceUpdate, InplaceAdd and InplaceSub, with which the loops of tf.nn.ctc_loss write their results.
-// The ops replace rows of an array, or add to or subtract from them. HLO values are immutable, but XLA reuses the
-// array's memory.
+// Lowerings of InplaceUpdate, InplaceAdd and InplaceSub, which tf.nn.ctc_loss uses in loops. The ops replace rows of an
+// array, or add to or subtract from rows. HLO values are immutable, but XLA reuses the array's memory.
 #include <cstdint>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Lowerings of special integrals: Dawson's, Fresnel's, exponential, Spence's.
+// Lowerings of special integrals: Dawson's, Fresnel and exponential integrals, and Spence's function.
 #include <cstddef>
 #include <limits>
 
@@ -187,7 +187,7 @@ struct Interval {
 
 XlaOp IsBelow(XlaOp x, double limit) { return xla::Lt(x, Scalar(x, limit)); }
 
-// The quotient, evaluated at `variable`, of the first interval that contains x; beyond all intervals, of the last one.
+// Evaluates, at `variable`, the quotient of the first interval that contains x. Uses the last interval for larger x.
 XlaOp QuotientOf(XlaOp variable, XlaOp x, absl::Span<const Interval> intervals) {
   XlaOp over = Polynomial(variable, intervals.back().over);
   XlaOp under = Polynomial(variable, intervals.back().under);
@@ -232,8 +232,8 @@ struct SineAndCosine {
   XlaOp cosine;
 };
 
-// Sine and cosine of `turns` right angles, `turns` >= 0. The multiples of right angles are removed first, so that
-// float32's polynomials are accurate.
+// Sine and cosine of `turns` right angles, `turns` >= 0. Multiples of right angles are removed first, so that the
+// float32 polynomials are accurate.
 SineAndCosine OfRightAngles(XlaOp turns, PrimitiveType type) {
   const XlaOp whole = xla::Floor(turns + Scalar(turns, 0.5));
   const XlaOp angle = (turns - whole) * Scalar(turns, kPi / 2);

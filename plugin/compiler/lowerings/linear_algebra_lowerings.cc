@@ -58,7 +58,7 @@ class LinearAlgebraLowering : public XlaOpKernel {
     }
     OP_REQUIRES(context, !TakesSquares() || Rows(shapes[0]) == Columns(shapes[0]),
                 absl::InvalidArgumentError(
-                    absl::StrCat(type_string(), ": input 0 must hold square matrices, got ", shapes[0].ToString())));
+                    absl::StrCat(type_string(), ": input 0 must contain square matrices, got ", shapes[0].ToString())));
     Call(context, shapes);
   }
 
@@ -201,8 +201,8 @@ class QrLowering final : public LinearAlgebraLowering {
   }
 };
 
-// Maximum number of sweeps over all pairs of rows, as in TensorFlow's lowerings. Sweeps end earlier once nothing
-// changes.
+// Maximum number of sweeps over all pairs of rows, as in TensorFlow's lowerings. Sweeps end earlier if the values no
+// longer change.
 int64_t Sweeps(int64_t size) { return 2 * tensorflow::Log2Ceiling64(size); }
 constexpr float kSmallChange = 1e-6f;
 
@@ -260,7 +260,7 @@ class TridiagonalSolveLowering final : public LinearAlgebraLowering {
   }
 };
 
-// Only int32 permutations, tf.linalg.lu's default.
+// Supports only int32 permutations, the default of tf.linalg.lu.
 REGISTER_XLA_OP(Name("Lu")
                     .Device(kCompilationDevice)
                     .TypeConstraint("T", {tensorflow::DT_FLOAT, tensorflow::DT_DOUBLE})

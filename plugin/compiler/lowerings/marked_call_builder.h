@@ -1,4 +1,4 @@
-// Builds marked calls (plugin/program/marked_call.h).
+// Builder of marked calls (plugin/program/marked_call.h).
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_BUILDER_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_BUILDER_H_
 
@@ -11,8 +11,8 @@
 
 namespace hpu {
 
-// Calls the computation that `body` builds from parameters shaped like the operands, marked as `operation`. Requires at
-// least one operand. Several results form a tuple.
+// Adds a call of the computation that `body` builds, and marks the call as `operation`. The computation's parameters
+// have the shapes of the operands. Requires at least one operand. Several results form a tuple.
 absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& attributes,
                                       const std::vector<xla::XlaOp>& operands,
                                       absl::FunctionRef<xla::XlaOp(const std::vector<xla::XlaOp>&)> body);

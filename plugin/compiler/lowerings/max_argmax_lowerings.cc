@@ -1,6 +1,7 @@
 // Lowerings of MaxPoolWithArgmax and its gradient, which tf2xla lacks. A window's first element is selected unless a
-// later one is greater than all before it. So NaN counts only as the first element, as on the CPU. Gradients of float32
-// and 16-bit floats are marked calls, which a backend can recognise (plugin/program/marked_call.h).
+// later element is greater than all elements before it. So NaN counts only as the first element, as on the CPU.
+// Gradients of float32 and 16-bit floats are marked calls, which a backend can recognise
+// (plugin/program/marked_call.h).
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -28,7 +29,7 @@ namespace {
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-// Window attributes that both ops share.
+// Base class with the window attributes that both ops share.
 class PoolingLowering : public tensorflow::XlaOpKernel {
  public:
   explicit PoolingLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
@@ -133,7 +134,7 @@ XlaOp Scatter(XlaOp gradient, XlaOp places, int64_t elements) {
   return xla::Reshape(sums, {batch, elements});
 }
 
-// Ignores indices outside the images, for which TensorFlow's CPU kernel ends the process.
+// Ignores indices outside the images, for which TensorFlow's CPU kernel aborts the process.
 class MaxArgmaxGradientLowering : public PoolingLowering {
  public:
   using PoolingLowering::PoolingLowering;
@@ -171,7 +172,7 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
   }
 
  private:
-  // Converts places within their image to places within the batch.
+  // Converts places within each image to places within the batch.
   static XlaOp OfBatch(XlaOp places, int64_t elements) {
     const xla::Shape* const shape = places.builder()->GetShapePtr(places).value();
     return places + xla::Iota(places.builder(), *shape, 0) * xla::ScalarLike(places, elements);

@@ -1,5 +1,6 @@
-// Lowerings of max pooling gradients (MaxPoolGrad) and their gradients (MaxPoolGradGrad). They select the same elements
-// as TensorFlow's CPU kernels, which matters for ties and NaN. Arguments are checked beforehand (pooling_rules.h).
+// Lowerings of max pooling gradients (MaxPoolGrad) and their gradients (MaxPoolGradGrad). The lowerings select the same
+// elements as TensorFlow's CPU kernels, which matters for ties and NaN. Arguments are checked beforehand
+// (pooling_rules.h).
 #include <cstdint>
 #include <vector>
 
@@ -84,7 +85,7 @@ class MaxPoolGradLowering : public SecondPoolLowering {
   }
 };
 
-// Limit of a window's size, as each position adds instructions to the program.
+// Limit of a window's size, because each position adds instructions to the program.
 constexpr int64_t kMaxWindow = 256;
 
 // Padding at both ends of each dimension.
@@ -99,7 +100,7 @@ xla::PaddingConfig Edges(absl::Span<const int64_t> dimensions, const Numbers& si
   return edges;
 }
 
-// Start of the slice that holds one position of all windows. Positions count in row-major order.
+// Start of the slice that contains one position of all windows. Positions are numbered in row-major order.
 Numbers StartOf(int64_t position, const Numbers& sizes) {
   Numbers start(sizes.size());
   for (int64_t i = static_cast<int64_t>(sizes.size()) - 1; i >= 0; --i) {
@@ -137,7 +138,7 @@ bool ArePooled(XlaOp maxima) {
   return instruction != nullptr && instruction->opcode() == xla::HloOpcodeString(xla::HloOpcode::kReduceWindow);
 }
 
-// Volumes: each window's gradient goes to all elements that differ from the maximum by less than 1e-5. If the graph
+// For volumes, each window's gradient goes to all elements that differ from the maximum by less than 1e-5. If the graph
 // also contains the pooling, TensorFlow runs oneDNN's kernels on the CPU, which select only the first maximum.
 class MaxPool3DGradLowering final : public MaxPoolGradLowering {
  public:
@@ -169,8 +170,8 @@ class MaxPool3DGradLowering final : public MaxPoolGradLowering {
   }
 };
 
-// For each window, the gradient's element at the first place that equals the given maximum; 0 if there is none. The CPU
-// kernel computes windows larger than kMaxWindow.
+// Returns, for each window, the gradient's element at the first place that equals the window's maximum; 0 without such
+// a place. The CPU kernel computes windows larger than kMaxWindow.
 class MaxPoolGradGradLowering final : public SecondPoolLowering {
  public:
   using SecondPoolLowering::SecondPoolLowering;
@@ -186,8 +187,9 @@ class MaxPoolGradGradLowering final : public SecondPoolLowering {
     if (xla::ShapeUtil::IsZeroElementArray(*result_shape)) return result;
     const int64_t window = xla::Product(sizes);
     if (window > kMaxWindow) {
-      return builder->ReportError(absl::UnimplementedError(absl::StrCat(
-          type_string(), ": windows of ", window, " elements are not supported; the maximum is ", kMaxWindow)));
+      return builder->ReportError(absl::UnimplementedError(absl::StrCat(type_string(), ": windows of ", window,
+                                                                        " elements are not supported; the maximum is ",
+                                                                        kMaxWindow, "; use smaller windows")));
     }
 
     const xla::PaddingConfig edges = Edges(shape->dimensions(), sizes, strides, padding());

@@ -1,5 +1,5 @@
-// Lowerings of MaxPool that ignore NaN, as the CPU kernels do; tf2xla propagates it. Arguments are checked beforehand
-// (pooling_rules.h).
+// Lowerings of MaxPool that ignore NaN, like the CPU kernels; tf2xla's lowerings propagate NaN. Arguments are checked
+// beforehand (pooling_rules.h).
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,8 +41,8 @@ class MaxPoolLowering : public tensorflow::XlaOpKernel {
     xla::XlaBuilder* const builder = context->builder();
     XlaOp images = context->Input(0);
     if (xla::primitive_util::IsFloatingPointType(type)) {
-      // The maximum of a window of NaN is -inf for bfloat16 (oneDNN's kernels, except MaxPoolV2), else the lowest
-      // finite value.
+      // The maximum of a window of NaN is -inf for bfloat16 (oneDNN's kernels, except MaxPoolV2). For other types, the
+      // maximum is the lowest finite value.
       const bool finite = type != xla::BF16 || context->num_inputs() == 3;
       const XlaOp min = finite ? xla::MinFiniteValue(builder, type) : xla::MinValue(builder, type);
       images = xla::Select(xla::Gt(images, min), images, min);

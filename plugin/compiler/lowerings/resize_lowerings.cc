@@ -1,10 +1,10 @@
-// Lowerings of TensorFlow's resize ops and their gradients, in place of tf2xla's.
+// Lowerings of TensorFlow's resize ops and their gradients, in place of tf2xla's lowerings.
 //
-// tf2xla's lowering of ResizeBilinear is wrong where an image becomes three times as large in one direction and larger
-// in the other (8 x 8 to 16 x 24). Its nearest-neighbour lowering has no gradient, and it lacks bicubic and area
-// interpolation. Here an image is multiplied by one matrix per direction, and a gradient by the transposed matrices. In
-// matrix products, an infinite pixel makes its whole row and column NaN. The emulator's kernel (sparse_product) adds
-// only pixels with a nonzero weight.
+// tf2xla's lowering of ResizeBilinear is wrong for some sizes. An example is 8 x 8 to 16 x 24: three times as large in
+// one direction, and larger in the other. tf2xla has no gradient of nearest-neighbour interpolation, and no bicubic or
+// area interpolation. These lowerings multiply an image by one matrix per direction, and a gradient by the transposed
+// matrices. In matrix products, an infinite pixel makes its whole row and column NaN. The emulator's kernel
+// (sparse_product) adds only pixels with a nonzero weight.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -63,7 +63,7 @@ class Weights {
     return corners ? static_cast<float>(from - 1) / static_cast<float>(to - 1) : static_cast<float>(from) / to;
   }
 
-  // A pixel's weight is its overlap with the averaged area. The last pixel also stands for the area beyond it.
+  // A pixel's weight is its overlap with the averaged area. The last pixel also covers the area beyond the image.
   xla::XlaOp Area(xla::XlaBuilder* builder, const xla::Shape& shape) const {
     const int64_t to = shape.dimensions(0), from = shape.dimensions(1);
     // With align_corners and a single source pixel, the averaged area is empty.
@@ -126,7 +126,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("align_corners", &align_corners_));
     if (kInterpolation == Interpolation::kArea) return;
     OP_REQUIRES_OK(construction, construction->GetAttr("half_pixel_centers", &half_pixel_centers_));
-    // Only the CPU kernel of ResizeNearestNeighborGrad accepts both.
+    // Only the CPU kernel of ResizeNearestNeighborGrad accepts both attributes.
     OP_REQUIRES(construction,
                 !half_pixel_centers_ || !align_corners_ || (kGradient && kInterpolation == Interpolation::kNearest),
                 absl::InvalidArgumentError("If half_pixel_centers is True, align_corners must be False."));

@@ -1,5 +1,5 @@
-// Lowering of Roll in place of tf2xla's, which concatenates the array with itself and slices the result. For a shift
-// that is known at compile time, two slices in reverse order suffice.
+// Lowering of Roll. For a shift that is known at compile time, two slices in reverse order suffice. tf2xla's lowering
+// always concatenates the array with itself and slices the result.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Lowerings of ScaleAndTranslate and its gradient, which tf2xla lacks. tf.image.resize uses them for lanczos3,
+// Lowerings of ScaleAndTranslate and its gradient, which tf2xla lacks. tf.image.resize uses these ops for lanczos3,
 // lanczos5, gaussian and mitchellcubic, and with antialias. As in resize_lowerings.cc, images are multiplied by one
 // matrix per direction, and gradients by the transposed matrices.
 #include <algorithm>

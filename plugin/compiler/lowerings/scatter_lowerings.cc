@@ -1,5 +1,5 @@
-// Lowerings of scatter-max and scatter-min that replace an element only by a greater or smaller one, as the CPU kernels
-// do. So NaN in the updates is ignored, and NaN in the tensor stays. tf2xla propagates both.
+// Lowerings of scatter-max and scatter-min that replace an element only by a greater or smaller update, like the CPU
+// kernels. So NaN in the updates is ignored, and NaN in the tensor stays. tf2xla's lowerings propagate NaN.
 #include <string>
 
 #include "plugin/compiler/compilation_device.h"

@@ -1,4 +1,4 @@
-// Lowerings of shifts that clamp the shift as the CPU does: negative shifts to 0, too large shifts to the type's bit
+// Lowerings of shifts that clamp the shift like the CPU kernels: negative shifts to 0, large shifts to the type's bit
 // width - 1.
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/lib/broadcast.h"

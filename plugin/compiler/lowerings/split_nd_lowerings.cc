@@ -1,7 +1,7 @@
 // Lowerings of XlaSplitND, XlaConcatND and their variants for variables.
 //
-// tf2xla slices or updates all dimensions for each part, which takes minutes to compile for ranks above 6. Here one
-// transposition turns each part into a row.
+// tf2xla slices or updates all dimensions for each part, which takes minutes to compile for ranks above 6. These
+// lowerings turn all parts into rows by one transposition.
 #include <cstdint>
 #include <vector>
 
@@ -77,7 +77,7 @@ class Grid {
     return part;
   }
 
-  // The sizes of an array of parts, without its padding.
+  // The sizes of the array that these parts form, without padding.
   absl::StatusOr<Sizes> SizesOf(const Sizes& part) const {
     Sizes array;
     for (int64_t i = 0; i < rank(); ++i) {
@@ -91,7 +91,7 @@ class Grid {
     return array;
   }
 
-  // One row per part.
+  // Returns one row per part.
   XlaOp RowsOf(XlaOp array, const Sizes& part) const {
     Sizes apart, order(2 * rank());
     for (int64_t i = 0; i < rank(); ++i) {

@@ -14,7 +14,7 @@
 
 namespace hpu {
 
-// Window `o` of a dimension holds the existing pixels among o * stride + k * rate - pad_low, k < window.
+// Window `o` of a dimension contains the existing pixels among o * stride + k * rate - pad_low, for 0 <= k < window.
 struct WindowDimension {
   int64_t window = 1;
   int64_t stride = 1;
@@ -36,7 +36,7 @@ class WindowPlaces {
                                                      absl::Span<const xla::XlaOp> values)>;
   enum class Order { kForwards, kBackwards };
 
-  // Windows over images of these dimensions. `padding` determines pad_low, as in TensorFlow. Errors name `op`.
+  // Windows over images with the dimensions `images`. `padding` determines pad_low, as in TensorFlow. Errors name `op`.
   static absl::StatusOr<WindowPlaces> Make(absl::string_view op, absl::Span<const int64_t> images, WindowDimension rows,
                                            WindowDimension columns, tensorflow::Padding padding);
 
@@ -47,8 +47,8 @@ class WindowPlaces {
   const std::vector<int64_t>& images() const { return images_; }
   const std::vector<int64_t>& windows() const { return windows_; }
 
-  // Applies one step per place to `values`. The steps become the body of a loop in the program, so they may use no
-  // XlaOps other than their arguments. An unrolled loop would be no faster and take longer to compile.
+  // Applies one step per place to `values`. The steps become the body of a loop in the program, so a step may use no
+  // XlaOps other than its arguments. An unrolled loop would be no faster and take longer to compile.
   absl::StatusOr<std::vector<xla::XlaOp>> Fold(Order order, const std::vector<xla::XlaOp>& constants,
                                                const std::vector<xla::XlaOp>& values, const Step& step) const;
 
@@ -59,7 +59,7 @@ class WindowPlaces {
   xla::XlaOp At(xla::XlaOp frame, const WindowPlace& place) const;
   // Adds `more` (shaped like windows()) to the frame's elements at this place of each window; returns the new frame.
   xla::XlaOp AddedAt(xla::XlaOp frame, const WindowPlace& place, xla::XlaOp more) const;
-  // Inverse of FrameOf: the images in a frame, with zeros where no window is.
+  // Inverse of FrameOf: the images in a frame. Pixels outside all windows are 0.
   xla::XlaOp ImagesOf(xla::XlaOp frame) const;
   // Whether some window extends beyond the image.
   bool StandOut() const;

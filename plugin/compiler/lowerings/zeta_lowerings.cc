@@ -1,4 +1,4 @@
-// Lowerings of Zeta and Polygamma: XLA's series has only seven digits and returns other values at the poles.
+// Lowerings of Zeta and Polygamma. XLA's series has only seven correct digits and returns other values at the poles.
 //
 // The sum of (q + k)^-x is computed by the Euler-Maclaurin formula, as in the Cephes library (zeta.c). The special
 // cases come from Eigen's kernel (unsupported/Eigen/src/SpecialFunctions/SpecialFunctionsImpl.h).
@@ -32,7 +32,7 @@ constexpr std::array<double, 12> kCoefficients = {12.0,
                                                   -4.5979787224074726105e15,
                                                   1.8152105401943546773e17,
                                                   -7.1661652561756670113e18};
-constexpr int kFirstTerms = 10;  // summed one by one
+constexpr int kFirstTerms = 10;  // number of terms that are summed one by one
 
 XlaOp Series(XlaOp x, XlaOp q) {
   XlaOp sum = xla::Pow(q, -x), end = q, power = sum;

@@ -29,7 +29,7 @@ struct HloKernelCall {
 // Returns an array for each output, with the output's type and shape. Called on any thread, at each compile.
 using HloKernel = std::function<absl::StatusOr<std::vector<xla::XlaOp>>(const HloKernelCall&)>;
 
-// Returns false if the guid is already registered; the first kernel stays. Thread safe.
+// Returns false if the guid is already registered. The first kernel then stays registered. Thread safe.
 HABANALABS_EXPORT bool RegisterHloKernel(const std::string& guid, HloKernel kernel);
 
 }  // namespace v1

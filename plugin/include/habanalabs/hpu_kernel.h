@@ -19,13 +19,13 @@
 namespace habana {
 inline namespace v1 {
 
-// Defines an op's kernel and its outputs. A new functor is made for each compile of a signature.
+// Defines an op's kernel and its outputs. Each compilation of a signature creates a new functor.
 struct BaseFunctor {
   virtual ~BaseFunctor() = default;
   virtual void DefineNode(HpuKernelContext* context) = 0;
 };
 
-// The kernel that TensorFlow runs. Compiles the op by itself if it is in no cluster. Thread safe.
+// The kernel that TensorFlow runs. Compiles the op by itself if the op is in no cluster. Thread safe.
 class HABANALABS_EXPORT HpuKernelBase : public tensorflow::OpKernel {
  public:
   explicit HpuKernelBase(tensorflow::OpKernelConstruction* construction);
@@ -78,7 +78,7 @@ inline HpuKernelDefBuilder ForHpuWithName(const char* op) { return HpuKernelDefB
 }  // namespace v1
 }  // namespace habana
 
-using habana::ForHpuWithName;  // NOLINT: programs write it without a namespace
+using habana::ForHpuWithName;  // NOLINT: programs use the name without a namespace
 
 // REGISTER_KERNEL_BUILDER extracts the op's name with a macro named after the beginning of its first argument.
 #define TF_EXTRACT_KERNEL_NAME_ForHpuWithName(name) name, ::habana::ForHpuWithName(name)

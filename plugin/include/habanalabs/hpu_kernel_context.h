@@ -18,7 +18,7 @@ namespace habana {
 // The version of this interface is part of every symbol's name. An op built for another version does not load.
 inline namespace v1 {
 
-// A tensor as the compiler knows it. The shape is known even if the graph's shape is not.
+// Type and shape of a tensor during compilation. The shape is fully defined, even if the graph's shape is not.
 struct TensorInfo {
   tensorflow::DataType dtype = tensorflow::DT_INVALID;
   tensorflow::TensorShape shape;

@@ -9,7 +9,7 @@ namespace hpu::passes {
 // Whether the limit allows another cluster. Thread safe.
 bool HasFuel(const Settings& settings);
 
-// Counts a new cluster. Returns false if it exceeds the limit. Thread safe.
+// Counts a new cluster. Returns false if the cluster exceeds the limit. Thread safe.
 bool TakeFuel(const Settings& settings);
 
 }  // namespace hpu::passes

@@ -16,7 +16,7 @@ using tensorflow::Node;
 constexpr char kJitScopeAttr[] = "_XlaCompile";
 constexpr char kJitScopeNameAttr[] = "_XlaScope";
 
-// Whether a name in TF_DONT_CLUSTER equals the node's name, or the part of it after the last slash.
+// Whether a name in TF_DONT_CLUSTER equals the node's full name, or the part of the full name after the last slash.
 bool IsNamed(std::string_view node, std::string_view name) {
   if (node == name) return true;
   const size_t scope = node.rfind('/');

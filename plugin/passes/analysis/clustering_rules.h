@@ -13,19 +13,19 @@ namespace hpu::passes {
 // The argument of the tf.xla.experimental.jit_scope that contains the node; nullopt outside such scopes.
 std::optional<bool> JitScope(const tensorflow::Node& node);
 
-// The name of the node's jit_scope; empty without one.
+// The name of the node's jit_scope; empty for a node without a name or scope.
 std::string JitScopeName(const tensorflow::Node& node);
 
 // Puts a node into a jit_scope.
 void SetJitScope(tensorflow::Node* node, bool compile, const std::string& name);
 
-// The setting that excludes a node from clusters; nullopt if there is none.
+// The setting that excludes a node from clusters, or nullopt.
 std::optional<OpRefusal> RefuseBySettings(const tensorflow::Node& node, const Settings& settings);
 
-// The same for a node in a function that is called inside a cluster. RefuseBySettings has already accepted the call.
+// Like RefuseBySettings, for a node in a function that a cluster calls. RefuseBySettings has already accepted the call.
 std::optional<OpRefusal> RefuseInsideBySettings(const tensorflow::Node& node, const Settings& settings);
 
-// Whether the settings allow clusters in the graph. If not, every node on an HPU gets a refusal in the report.
+// Whether the settings allow clusters in the graph. If not, adds a refusal of every HPU node to the report.
 bool MayHaveClusters(PassContext* context);
 
 }  // namespace hpu::passes

@@ -12,7 +12,7 @@ namespace {
 
 using tensorflow::Node;
 
-// Whether an argument is an integer or boolean, as sizes and positions are. Floating-point arguments are data.
+// Whether an argument is an integer or boolean, like sizes and positions. Floating-point arguments are data.
 bool IsSizeLike(const Node& node) {
   return std::all_of(node.output_types().begin(), node.output_types().end(), [](tensorflow::DataType type) {
     return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64 || type == tensorflow::DT_BOOL;

@@ -12,9 +12,9 @@ namespace hpu::passes {
 // Ordered by how often the value changes. A result has the worst origin among the inputs of its op.
 enum class Origin : char {
   kStatic,    // constants and shapes: fixed for given input shapes
-  kArgument,  // integer and boolean arguments, and values computed from them: rarely change (n in x[:n])
+  kArgument,  // integer and boolean arguments (n in x[:n]) and results computed from arguments: rarely change
   kLoop,      // results of Merge nodes: loop-carried values change in each iteration
-  kData,      // data, variables and random numbers, and values computed from them
+  kData,      // data, variables and random numbers, and results computed from data
 };
 
 // The origin of each node's results, by node id. `order` is a topological order of all nodes that ignores the back

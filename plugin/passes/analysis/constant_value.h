@@ -15,7 +15,7 @@ namespace hpu::passes {
 // nodes, and for constants that are empty or have more than 64 Ki elements.
 std::optional<double> NumberOf(const tensorflow::Node& node);
 
-// The same for the attribute "value" of a constant.
+// NumberOf for the attribute "value" of a constant.
 std::optional<double> NumberOf(const tensorflow::AttrValue& value);
 
 // The elements of an int32 or int64 tensor of up to 64 Ki elements, or of a list of integers; empty for other

@@ -41,7 +41,7 @@ const Node* FirstMissing(const std::vector<const Node*>& effects, const NodeSet&
   return found == effects.end() ? nullptr : *found;
 }
 
-// A side effect that neither a result nor a control result needs; null if there is none.
+// A side effect that neither a result nor a control result needs, or null.
 const Node* DeadEffect(const FunctionBody& body, const std::vector<const Node*>& effects) {
   NodeSet needed;
   Need(body, {body.ret_nodes.begin(), body.ret_nodes.end()}, &needed);
@@ -49,7 +49,7 @@ const Node* DeadEffect(const FunctionBody& body, const std::vector<const Node*>&
   return FirstMissing(effects, needed);
 }
 
-// A side effect that at least one result does not need; null if there is none.
+// A side effect that at least one result does not need, or null.
 const Node* UnusedEffect(const FunctionBody& body, const std::vector<const Node*>& effects) {
   for (const Node* result : body.ret_nodes) {
     NodeSet needed;
@@ -59,8 +59,8 @@ const Node* UnusedEffect(const FunctionBody& body, const std::vector<const Node*
   return nullptr;
 }
 
-// A side effect of a loop's body that at least one loop value does not need; null if there is none. Each loop value
-// needs its own inputs and the inputs of the condition. Ignores loop values that never change.
+// A side effect of a loop's body that at least one loop value does not need, or null. Each loop value needs its own
+// inputs and the inputs of the condition. Ignores loop values that never change.
 const Node* UnusedEffectOfLoop(const FunctionBody& condition, const FunctionBody& body,
                                const std::vector<const Node*>& effects) {
   NodeSet condition_needs;
@@ -86,7 +86,7 @@ const Node* UnusedEffectOfLoop(const FunctionBody& condition, const FunctionBody
   return nullptr;
 }
 
-// Searches the functions of a node recursively.
+// Recursive search for unused side effects in the functions of a node.
 class Search {
  public:
   explicit Search(FunctionLibraryRuntime* runtime) : runtime_(runtime) {}
@@ -99,7 +99,7 @@ class Search {
       const Node* const effect = IsFunctionalControlFlow(node) ? FindEffect(node, *body, all_run) : nullptr;
       if (effect != nullptr) {
         return OpRefusal{"side-effect", absl::StrCat("has a side effect (", effect->name(),
-                                                     ") that some of its results do not depend on")};
+                                                     ") on which some of its results do not depend")};
       }
       for (const Node* inner : body->graph->op_nodes()) {
         const bool runs = HasControlUsers(*inner) || absl::c_linear_search(body->control_ret_nodes, inner);
@@ -122,7 +122,7 @@ class Search {
     return bodies;
   }
 
-  // Null if the function cannot be instantiated; compiling the node reports that error.
+  // Null if the function cannot be instantiated; compiling the node reports the error.
   const FunctionBody* BodyOf(const NameAttrList& function) const {
     FunctionLibraryRuntime::Handle handle;
     if (!runtime_->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle).ok()) return nullptr;

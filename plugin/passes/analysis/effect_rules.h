@@ -14,9 +14,9 @@ namespace hpu::passes {
 bool HasControlUsers(const tensorflow::Node& node);
 
 // Refuses a loop or branch that must be lowered because of its side effects. A lowered loop or branch runs only the
-// side effects that its used results depend on; a functional one runs all of them. The two are equivalent if every
-// result depends on every side effect. Automatic control dependencies ensure this, but graphs of Sessions and
-// wrap_function often lack them.
+// side effects on which its used results depend. A functional loop or branch runs all side effects. Both forms are
+// equivalent if every result depends on every side effect. Automatic control dependencies ensure this, but are often
+// missing in graphs of Sessions and wrap_function.
 //
 // all_run: the enclosing function runs the node even if its results are unused. In this case all side effects among the
 // control results of the node's functions run.

@@ -10,7 +10,7 @@ namespace {
 using tensorflow::Edge;
 using tensorflow::Node;
 
-// The node that creates the handle.
+// The node that creates a handle, skipping identities.
 const Node* HandleSource(const Node* node) {
   const Node* before = nullptr;
   while (node->IsIdentity() && node->input_node(0, &before).ok()) node = before;

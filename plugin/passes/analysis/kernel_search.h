@@ -10,17 +10,17 @@
 
 namespace hpu::passes {
 
-// Searches called functions recursively. Not thread safe; serves a single query.
+// Searches called functions recursively. Not thread safe. Create one object for each query.
 class KernelSearch {
  public:
-  // `or_lowering`: an op without a kernel is found if it has a lowering. `library` must outlive this object.
+  // `or_lowering`: whether a lowering counts as a kernel. `library` must outlive this object.
   KernelSearch(const tensorflow::FunctionLibraryDefinition& library, bool or_lowering);
 
-  // Whether the HPU can run the op with its attributes, and all functions that it calls. A function with attributes of
-  // its own is assumed to be runnable, because its types are unknown.
+  // Whether the HPU can run the op with its attributes, and all functions that the op calls. Assumes that a function
+  // with attributes can run, because its types are unknown.
   bool Finds(const tensorflow::NodeDef& node);
 
-  // The same for the functions that the op calls, without the op itself.
+  // Whether the HPU can run all functions that the op calls. Ignores the op itself.
   bool FindsCallees(tensorflow::AttrSlice attrs);
 
  private:

@@ -1,4 +1,4 @@
-// Integer values that a graph determines statically.
+// Integer values known before the graph runs: constants, and dimensions of known shapes.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_KNOWN_NUMBERS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_KNOWN_NUMBERS_H_
 
@@ -19,10 +19,10 @@ class KnownNumbers {
   KnownNumbers(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library)
       : shapes_(graph, library) {}
 
-  // The value of a constant, of an element of a constant or of a shape (`tf.shape(x)[1]`), or of one of these plus or
-  // minus a constant.
+  // Evaluates a constant, an element of a constant or an element of a shape (`tf.shape(x)[1]`), plus or minus
+  // constants. nullopt for other nodes.
   std::optional<int64_t> Scalar(const tensorflow::Node* node);
-  // The dimensions of a node's input, -1 where unknown; empty if the rank is unknown.
+  // The dimensions of a node's input; -1 for an unknown dimension. Empty if the rank is unknown.
   std::vector<int64_t> SizesOfInput(const tensorflow::Node& node, int input);
 
  private:

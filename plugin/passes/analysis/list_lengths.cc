@@ -15,7 +15,7 @@ namespace {
 using tensorflow::Edge;
 using tensorflow::Node;
 
-// The edge into an input, or into the first of a chain of identities before the input; null if there is none.
+// The edge from the node that computes an input, skipping identities; null if an input is not connected.
 const Edge* OriginOf(const Node& node, int input) {
   const Edge* edge = nullptr;
   if (!node.input_edge(input, &edge).ok()) return nullptr;

@@ -13,19 +13,20 @@
 namespace hpu::passes {
 
 // Compiled code stores a TensorList in a buffer of fixed capacity, and reads the whole buffer. If the list is shorter,
-// or if an op writes beyond the buffer, the result differs from the CPU kernel's. Not thread safe.
+// or if an op writes beyond the buffer, the result differs from the CPU kernel's result. Not thread safe.
 class ListStates {
  public:
   // `library` and `shapes` must outlive this object. `shapes` may be null.
   ListStates(const tensorflow::FunctionLibraryDefinition* library, LazyShapes* shapes)
       : library_(library), shapes_(shapes) {}
 
-  // Why compiled code may return another value than the CPU kernel, or lose the kernel's error. nullopt if it does not,
-  // or if the graph does not determine the list's state. `whole`: the node is in a function that is called inside a
-  // cluster. There an index may be a loop counter, which loop_index_pass.h checks; elsewhere it must be constant.
+  // Returns the reason why compiled code may return another value than the CPU kernel, or lose the kernel's error.
+  // nullopt if there is no such reason, or if the list's state is unknown. `whole`: the node is in a function that a
+  // cluster calls. In such a function, an index may be a loop counter, which loop_index_pass.h checks. In other graphs,
+  // an index must be constant.
   std::optional<std::string> WhyNotCompiled(const tensorflow::Node& node, bool whole);
 
-  // The number of elements of the list at a node's input; nullopt if the graph does not determine it.
+  // The number of elements of the list at a node's input; nullopt if it is unknown.
   std::optional<int64_t> LengthOfInput(const tensorflow::Node& node, int input);
 
  private:

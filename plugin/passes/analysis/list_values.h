@@ -15,14 +15,15 @@
 
 namespace hpu::passes {
 
-// The gradient of a loop needs the length and element shape of each list that the loop reads. TensorFlow pushes both in
-// each iteration, but the compiler requires constants. If the list comes from a tensor of known shape, this class puts
-// constants into the body of the gradient's loop. Not thread safe.
+// The gradient of a loop needs the length and element shape of each list that the loop reads. TensorFlow pushes the
+// length and the shape in each iteration, but the compiler requires constants. If the list comes from a tensor of known
+// shape, this class puts constants into the body of the gradient's loop. Not thread safe.
 class ListValues {
  public:
-  // Examines loop value `index`, a list that starts empty and grows by one element in each iteration.
+  // Records the value that the loop pushes onto loop value `index`, if the value is known. The loop value is a
+  // list that starts empty and grows by one element in each iteration.
   void Add(const tensorflow::Node& loop, const tensorflow::FunctionBody& body, int index, KnownNumbers* known);
-  // Replaces the body of each loop that pops known values by a body with constants, and adds it to the library.
+  // Replaces the body of each loop that pops known values by a body with constants. Adds the new bodies to the library.
   absl::Status Replace(tensorflow::FunctionLibraryDefinition* library);
 
  private:

@@ -38,8 +38,8 @@ class LoopCounters::Finder {
     AddComparison(SourceOf(*holds, 1), SourceOf(*holds, 0), !less, or_equal);
   }
 
-  // Records `number` if it is a counter. While the loop runs, `number` is less (or greater) than `limit`, or equal with
-  // `or_equal`.
+  // Records `number` if the condition makes it a counter. While the loop runs, `number` is less (or greater) than
+  // `limit`, or equal to `limit` with `or_equal`.
   void AddComparison(const Node* number, const Node* limit, bool less, bool or_equal) {
     const int value = LoopValueOf(condition_, number);
     const std::optional<int64_t> end = Fixed(condition_, limit);

@@ -18,14 +18,14 @@ struct Range {
 };
 
 // A counter is a loop value that changes by the same amount in each iteration. The loop's condition, or one operand of
-// a LogicalAnd in it, compares the counter with a loop-invariant number.
+// a LogicalAnd in the condition, compares the counter with a loop-invariant number.
 class LoopCounters {
  public:
   // `condition` and `body` are the functions in the attributes "cond" and "body" of `loop`.
   LoopCounters(const tensorflow::Node& loop, const tensorflow::FunctionBody& condition,
                const tensorflow::FunctionBody& body, KnownNumbers* known);
 
-  // Upper bound of the number of iterations; nullopt if no counter bounds it.
+  // Upper bound of the number of iterations; nullopt if the loop has no counter.
   std::optional<int64_t> MaxTurns() const;
 
   // The range of loop value `value` at the start of an iteration; nullopt if the loop value is not a counter.

@@ -14,7 +14,7 @@
 namespace hpu::passes {
 
 // Whether an op with these attributes has a lowering. Ignores kernels for DEVICE_DEFAULT, which TensorFlow's kernel
-// lookup also finds: they would crash the process in the compiler. Functions have no lowering.
+// lookup also finds: such a kernel would crash the process in the compiler. Functions have no lowering.
 bool HasLowering(const tensorflow::NodeDef& node);
 
 // User-readable reason why an op has no lowering: "calls Python".
@@ -22,8 +22,8 @@ std::string WhyNoLowering(const tensorflow::NodeDef& node);
 
 // Fails with INVALID_ARGUMENT if a function, or a function that it calls, contains ops that cannot be compiled; the
 // error names the ops. Ignores ops that neither a result nor a side effect needs. Ops that the compiler may fold into
-// constants do not fail alone: if the compiler cannot fold them, it reports the error itself. `exempt` returns true for
-// ops that need no lowering.
+// constants do not fail alone: the compiler itself reports an error if it cannot fold such an op. `exempt` returns true
+// for ops that need no lowering.
 absl::Status CheckLowerings(const std::string& function, const tensorflow::FunctionLibraryDefinition& library,
                             const std::function<bool(std::string_view op)>& exempt);
 

@@ -38,7 +38,7 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
   if (node.IsSend() || node.IsRecv() || node.IsCollective() || absl::StartsWith(op, "Collective") ||
       absl::StartsWith(op, "HpuCollective")) {
     return OpRefusal{"communication",
-                     "waits for other processes or devices, so inside a cluster it could block the device"};
+                     "waits for other processes or devices, and could block the device inside a cluster"};
   }
   if (op == kLaunchOp || op == "XlaLaunch" || absl::StartsWith(op, "_Xla")) {
     return OpRefusal{"launch", "is already a compiled cluster"};

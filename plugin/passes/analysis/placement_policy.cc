@@ -60,8 +60,8 @@ std::vector<DataType> TypesOf(const OpDef::AttrDef& attribute, tensorflow::AttrS
   return types;
 }
 
-// Whether op lists apply to a type. False for handles, variants and reference types, and for strings, for which no HPU
-// kernel exists.
+// Whether op lists apply to a type. False for handles, variants and reference types. False for strings, because no HPU
+// kernel supports strings.
 bool HasValues(DataType type) {
   return type != tensorflow::DT_RESOURCE && type != tensorflow::DT_VARIANT && type != tensorflow::DT_STRING &&
          type != tensorflow::DT_INVALID && !tensorflow::IsRefType(type);

@@ -23,9 +23,9 @@ bool IsHorovodOp(std::string_view op);
 class PlacementPolicy {
  public:
   struct Settings {
-    std::vector<std::string> on_cpu;  // TF_PLACE_ON_CPU
-    std::string list;                 // HPU_OP_LIST
-    std::string unknown;              // HPU_OP_LIST_UNKNOWN
+    std::vector<std::string> on_cpu;  // from TF_PLACE_ON_CPU
+    std::string list;                 // from HPU_OP_LIST
+    std::string unknown;              // from HPU_OP_LIST_UNKNOWN
   };
 
   explicit PlacementPolicy(const Settings& settings);
@@ -66,7 +66,7 @@ class PlacementPolicy {
 };
 
 // Whether an op is part of the graph's structure rather than its computation: arguments, results, constants, control
-// flow, calls, communication, ops of this plugin. Op lists do not cover these.
+// flow, calls, communication, ops of this plugin. Op lists do not cover such ops.
 bool IsStructural(std::string_view op, const tensorflow::OpDef& definition);
 
 }  // namespace hpu::passes

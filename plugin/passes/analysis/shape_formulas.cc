@@ -58,7 +58,8 @@ ShapeFormulas::~ShapeFormulas() = default;
 
 void ShapeFormulas::Infer(const std::vector<Node*>& targets) {
   const tensorflow::Graph& graph = **context_->graph;
-  // Only the targets and their ancestors, because shape inference costs more than all passes together.
+  // Infers only the shapes of the targets and their ancestors, because shape inference costs more than all passes
+  // together.
   std::vector<bool> needed(graph.num_node_ids(), false);
   std::vector<const Node*> start(targets.begin(), targets.end());
   tensorflow::ReverseDFSFrom(graph, start, [&needed](const Node* node) { needed[node->id()] = true; }, nullptr);

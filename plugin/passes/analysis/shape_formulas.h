@@ -45,7 +45,8 @@ class ShapeFormulas {
   ~ShapeFormulas();
 
   // kExact: nullopt if the batch size may come from several inputs. kLikely: uses the largest of these inputs' batch
-  // sizes. This size is too large if the result takes its shape from an input that the program broadcasts elsewhere.
+  // sizes. This size is too large if the result has the shape of one input, and the program broadcasts this input in
+  // another op.
   enum class Need { kExact, kLikely };
 
   // A node whose result is the shape of `node`'s result, as an int32 vector in host memory. nullopt if the shape
@@ -53,11 +54,11 @@ class ShapeFormulas {
   absl::StatusOr<std::optional<tensorflow::Node*>> ShapeOf(const tensorflow::Node& node, int output,
                                                            const std::string& device, Need need);
 
-  // The size of one dimension (negative: from the end) of a node's input, or of the variable if the input is its
-  // handle; -1 if the size may differ between runs.
+  // The size of one dimension (negative: from the end) of a node's input; -1 if the size may differ between runs. If
+  // the input is the handle of a variable, the variable's size.
   int64_t FixedInputSize(const tensorflow::Node& node, int input, int dimension);
 
-  // The rank of a node's input, or of the variable if the input is a handle; -1 if unknown.
+  // The rank of a node's input, or of the variable behind a handle; -1 if the rank is unknown.
   int InputRank(const tensorflow::Node& node, int input);
 
  private:
@@ -69,7 +70,7 @@ class ShapeFormulas {
   using Sizes = std::array<int64_t, kProbes>;                                    // -1: unknown
   using Shapes = std::array<tensorflow::shape_inference::ShapeHandle, kProbes>;  // unset: unknown
 
-  // A size that the graph does not determine.
+  // An unknown size of a tensor outside the clusters, from which formulas are computed.
   struct Source {
     tensorflow::Node* node;
     int output;
@@ -83,7 +84,7 @@ class ShapeFormulas {
   };
 
   void Infer(const std::vector<tensorflow::Node*>& targets);
-  // Runs shape inference with the numbers of `probe`. Returns the nodes that it rejects.
+  // Runs shape inference with the numbers of `probe`. Returns the nodes that shape inference rejects.
   std::vector<tensorflow::Node*> InferWith(Probe probe, const std::vector<tensorflow::Node*>& order);
   void PutSizes(tensorflow::Node* node, Probe probe);
   int SourceAt(tensorflow::Node* node, int output, int dimension);
@@ -91,7 +92,7 @@ class ShapeFormulas {
   // The batch of an input's first dimension; -1 unless the dimension is a multiple of exactly one batch size.
   int BatchOf(const tensorflow::Edge& input);
   // Called for a node that shape inference rejects: treats the first dimensions of its inputs as one batch. Returns
-  // whether any were joined.
+  // whether any batches were joined.
   bool JoinBatches(const tensorflow::Node& node);
   // Null if the probe did not run, or if inference failed for the node.
   tensorflow::shape_inference::InferenceContext* ContextOf(const tensorflow::Node& node, int probe) const;

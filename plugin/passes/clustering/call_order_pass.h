@@ -7,9 +7,10 @@
 
 namespace hpu::passes {
 
-// Adds control edges from each stateful call in a cluster to the stateful ops that depend on it. TensorFlow finishes a
-// call before its consumers start. tf2xla inlines calls, and a result of an inlined function does not wait for the
-// function's side effects; a control edge from the call does. Also rewrites functions that a cluster calls.
+// Adds control edges from each stateful call in a cluster to the stateful ops that depend on the call. TensorFlow
+// finishes a call before its consumers start. tf2xla inlines calls, so a result of an inlined function does not wait
+// for the function's side effects. A control edge from the call restores this order. Also rewrites functions that a
+// cluster calls.
 absl::Status OrderCalls(PassContext* context);
 
 }  // namespace hpu::passes

@@ -39,7 +39,7 @@ bool KeepsShape(const OutputTensor& values) {
   return values.node->type_string() == "Identity" || values.node->type_string() == "Cast";
 }
 
-// The kind of an op's indices, and the dimension that bounds them.
+// The kind of an op's indices, and the dimension that bounds the indices.
 struct Bound {
   IndexedOp::Kind kind;
   int64_t axis = 0;
@@ -66,7 +66,7 @@ class IndexCheckMaker {
 
  private:
   std::optional<Bound> BoundOf(const Node& node, const IndexedOp& op) const;
-  // The sizes that bound the indices, -1 where a size is not fixed; empty if their number is unknown.
+  // Sizes that bound the indices; -1 for a size that is not fixed. Empty if the number of sizes is unknown.
   std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
   OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
   bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
@@ -108,9 +108,10 @@ std::vector<int32_t> IndexCheckMaker::FixedSizes(const Node& node, const Indexed
   return sizes;
 }
 
-// The tensor to check instead of `indices`, found by following ops that keep values. With `to_host`, the earliest such
-// tensor. Otherwise the tensor on the host if there is one, else the input of a Unique, whose result must not leave its
-// cluster, else `indices`.
+// Returns the tensor to check instead of `indices`. Searches backwards through ops that keep values, until a tensor in
+// host memory. With `to_host`, returns the last tensor of the search. Without `to_host`, returns the last tensor only
+// if it is in host memory. Otherwise returns the input of a Unique, because the result of a Unique must not leave its
+// cluster. Without a Unique, returns `indices`.
 OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
   OutputTensor best = indices;
   while (!IsOnHost(indices) && KeepsValues(indices)) {
@@ -122,8 +123,8 @@ OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, boo
   return to_host || IsOnHost(indices) ? indices : best;
 }
 
-// Whether indices are coordinates of true elements (tf.boolean_mask) of a tensor that is at most as large as the
-// indexed tensor.
+// Whether indices are coordinates of true elements (tf.boolean_mask) of a tensor that is, in each dimension, at most as
+// large as the indexed tensor.
 bool IndexCheckMaker::AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes) {
   const bool vectors = bound.kind == Kind::kVector;
   while (KeepsValues(indices) && (!vectors || KeepsShape(indices))) indices = InputOf(*indices.node, 0);
@@ -201,7 +202,8 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   }
   if (IsPosition(indices)) return absl::OkStatus();
   if (fixed && bound->kind != Kind::kLabel && AreCoordinates(indices, *bound, sizes)) return absl::OkStatus();
-  // Constant indices into int32 tensors are shape arithmetic of libraries. They are assumed to be valid.
+  // Assumes that constant indices into int32 tensors are valid, because libraries use such indices for shape
+  // arithmetic.
   const OutputTensor bounding = InputOf(*node, op.bound);
   if (!op.sizes && indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {
     return absl::OkStatus();
@@ -213,7 +215,7 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   if (!before) values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/false);
   const std::string key =
       absl::StrCat(values.node->name(), ":", values.index, "|", NameOf(bound->kind), bound->axis, "|",
-                   fixed ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " is bounded by what it computes"));
+                   fixed ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " has dynamic bounds"));
   Node*& check = made_[key];
   if (check == nullptr) {
     NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),

@@ -16,12 +16,13 @@ struct BorderRefusal {
   std::string reason;
 };
 
-// The nodes that must leave their clusters, because a tensor that they use or produce must not cross a border.
-// `clusters` contains the cluster of each node by id, negative for none. Call again after removing the nodes, because
+// Returns the nodes that must leave their clusters, because a tensor of such a node must not cross a border. `clusters`
+// is indexed by node id and contains cluster numbers, negative for none. Call again after removing the nodes, because
 // the removal may move a border to other tensors.
 std::vector<BorderRefusal> CheckBorders(const tensorflow::Graph& graph, const std::vector<int>& clusters);
 
-// Pairs of node ids in one cluster. CheckBorders would refuse the nodes if the cluster were cut between them.
+// Returns pairs of node ids that must stay in one cluster. CheckBorders would refuse both nodes of a pair that a cut
+// separates.
 std::vector<std::pair<int, int>> FindTies(const tensorflow::Graph& graph, const std::vector<int>& clusters);
 
 }  // namespace hpu::passes

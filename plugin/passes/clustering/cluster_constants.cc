@@ -43,7 +43,7 @@ absl::Status CopyConstantsIntoClusters(Graph* graph) {
     }
   }
   for (Node* constant : constants) {
-    std::map<std::string, std::vector<const Edge*>> uses;  // by cluster
+    std::map<std::string, std::vector<const Edge*>> uses;  // uses of the constant, by cluster
     for (const Edge* edge : OutEdges(*constant)) {
       std::string cluster;
       if (!edge->IsControlEdge() && tensorflow::TryGetNodeAttr(edge->dst()->attrs(), kClusterAttr, &cluster)) {

@@ -33,7 +33,7 @@ constexpr size_t kMaxNodes = 20;
 struct Group {
   std::string name;
   // The first node determines the cluster's frame and predicate. It is never a constant, because copied constants have
-  // neither.
+  // no frame and no predicate.
   std::vector<const Node*> nodes;
   uintptr_t predicate = 0;  // deadness predicate of the first node, as an address
 };
@@ -90,8 +90,8 @@ class SplitFinder {
     }
   }
 
-  // The analysis requires edges from the source and to the sink, which copied constants lack. So it runs on a copy of
-  // the graph.
+  // DeadnessAnalysis requires edges from the source and to the sink, which copied constants lack. The analysis
+  // therefore runs on a copy of the graph to which these edges are added.
   absl::Status FindPredicates() {
     copy_ = std::make_unique<Graph>(graph_.flib_def());
     tensorflow::CopyGraph(graph_, copy_.get());
@@ -121,33 +121,34 @@ class SplitFinder {
     };
     for (const Node* node : {&one, &two}) {
       if (node->attrs().Find(kMustCompileAttr) == nullptr) continue;
-      return split("must-compile", absl::StrCat(node->name(), " has jit_compile=True, so it is a cluster of its own"));
+      return split("must-compile", absl::StrCat(node->name(), " has jit_compile=True, so it is a cluster by itself"));
     }
     if (one.assigned_device_name_index() != two.assigned_device_name_index()) {
-      return split("device", absl::StrCat("they are on different devices: ", one.assigned_device_name(), " and ",
-                                          two.assigned_device_name()));
+      return split("device", absl::StrCat("the clusters are on different devices: ", one.assigned_device_name(),
+                                          " and ", two.assigned_device_name()));
     }
     if (order_.FrameOf(one.id()) != order_.FrameOf(two.id())) {
-      return split("loop", "they are in different frames: a lowered loop holds only one of them");
+      return split("loop", "the clusters are in different frames: a lowered loop contains only one cluster");
     }
     if (a.predicate != b.predicate) {
-      return split("deadness", "they run under different conditions: a lowered branch or loop may skip one of them");
+      return split("deadness",
+                   "the clusters run under different conditions: a lowered branch or loop may skip one cluster");
     }
     if (const std::vector<const Node*> nodes = Between(first, second); !nodes.empty()) {
       const bool resources = std::any_of(nodes.begin(), nodes.end(), TakesResource);
       ClusterSplit result =
-          resources
-              ? split("resource-hazard", "an unclustered op on a variable or another resource must run between them")
-              : split("cycle", "unclustered ops must run between them");
+          resources ? split("resource-hazard",
+                            "an unclustered op on a variable or another resource must run between the clusters")
+                    : split("cycle", "unclustered ops must run between the clusters");
       for (const Node* node : nodes) result.add_through(node->name());
       return result;
     }
     if (context_.settings.clustering == Clustering::kScopes && JitScopeName(one) != JitScopeName(two)) {
-      return split("jit-scope", "they are in different jit_scope scopes");
+      return split("jit-scope", "the clusters are in different jit_scope scopes");
     }
     const ClusterSlice *slice = FindSlice(a.name), *other = FindSlice(b.name);
     if (slice != nullptr && other != nullptr) return split(other->rule(), other->reason());
-    return split("order", "merging them would create a cycle through ops that are ordered between them");
+    return split("order", "a merged cluster would create a cycle through ops ordered between the clusters");
   }
 
   const ClusterSlice* FindSlice(const std::string& cluster) const {
@@ -157,11 +158,11 @@ class SplitFinder {
     return nullptr;
   }
 
-  // Unclustered nodes on paths from one cluster to the other, in topological order; at most kMaxNodes.
+  // Unclustered nodes on paths from cluster `from` to cluster `to`, in topological order; at most kMaxNodes.
   std::vector<const Node*> Between(int from, int to) const {
     const std::vector<int>& topological = order_.TopologicalOrder();
-    std::vector<char> after(order_.size(), false);   // a path from `from` leads here
-    std::vector<char> before(order_.size(), false);  // a path leads from here to `to`
+    std::vector<char> after(order_.size(), false);   // by vertex: reachable from cluster `from`
+    std::vector<char> before(order_.size(), false);  // by vertex: cluster `to` is reachable
     for (const int v : topological) {
       if (group_of_[v] != from && !after[v]) continue;
       for (const int next : order_.Successors(v)) after[next] = true;
@@ -183,9 +184,9 @@ class SplitFinder {
   const PassContext& context_;
   OrderGraph order_;
   std::unique_ptr<Graph> copy_;
-  std::unique_ptr<DeadnessAnalysis> deadness_;  // of copy_; owns the predicates
-  std::vector<int> group_of_;                   // by vertex
-  std::vector<Group> groups_;                   // ordered by their first members
+  std::unique_ptr<DeadnessAnalysis> deadness_;  // analysis of copy_; owns the predicates
+  std::vector<int> group_of_;                   // cluster by vertex
+  std::vector<Group> groups_;                   // clusters, ordered by their first members
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace hpu::passes {
 //   size-limit                                        both are slices of a cluster that exceeded the size limit
 //   order                                             merging would create a cycle through ops ordered between the two
 //
-// Searches the graph for each pair of clusters, at most 2,000 pairs. Too slow for every run; only for reports.
+// Searches the graph once per pair of clusters, for at most 2,000 pairs. Used only for reports, because it is too slow
+// for every run.
 absl::StatusOr<std::vector<ClusterSplit>> FindSplits(const tensorflow::Graph& graph, const PassContext& context);
 
 }  // namespace hpu::passes

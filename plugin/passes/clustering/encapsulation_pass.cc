@@ -26,7 +26,7 @@ using tensorflow::NodeDef;
 using tensorflow::OutputTensor;
 using tensorflow::Status;
 
-constexpr char kConstantsAttr[] = "_habana_constants";  // attributes from FinishCluster to ReplaceCall
+constexpr char kConstantsAttr[] = "_habana_constants";  // call attributes from FinishCluster to BuildLaunch
 constexpr char kResourcesAttr[] = "_habana_resources";
 constexpr char kCallMustCompileAttr[] = "_habana_call_must_compile";
 constexpr char kHostArgumentsAttr[] = "_habana_host_arguments";
@@ -76,7 +76,7 @@ Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sour
       must_compile = true;
       node->ClearAttr(kMustCompileAttr);
     }
-    // Ops inside a cluster have no device or colocation of their own.
+    // Ops inside a cluster run on the cluster's device; the launch inherits their colocation groups.
     node->ClearAttr(tensorflow::kColocationAttrName);
     node->set_requested_device("");
     node->set_assigned_device_name("");
@@ -161,7 +161,8 @@ Status ReplaceCall(Graph* graph, Node* call, const std::set<std::string>& groups
   MoveConsumers(graph, call, launch);
   const tensorflow::FunctionDef* function = library.Find(call->type_string());
   if (function == nullptr)
-    return tensorflow::errors::Internal("cluster ", call->name(), ": function ", call->type_string(), " not found");
+    return tensorflow::errors::Internal("cluster ", call->name(), ": its function ", call->type_string(),
+                                        " is not in the library");
   report::v1::Cluster& cluster = *report->add_clusters();
   cluster.set_name(call->name());
   cluster.set_device(launch->assigned_device_name());

@@ -1,4 +1,4 @@
-// Ops that must share a device because they use the same resource handles.
+// Groups of ops that must share a device, because the ops use the same resource handles.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_HANDLE_GROUPS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_HANDLE_GROUPS_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu::passes {
 
-// Groups of ops that are connected by edges with resource handles. Function calls connect no groups, because they
-// accept handles of any device. The roots of a group are the ops that produce its handles (a variable, an argument, a
-// table). Does not follow later changes of the graph.
+// Groups of ops that are connected by edges with resource handles. Function calls connect no groups, because a call
+// accepts handles of any device. The roots of a group are the ops that produce its handles (a variable, an argument, a
+// table). Ignores later changes of the graph.
 class HandleGroups {
  public:
   explicit HandleGroups(const tensorflow::Graph& graph);
@@ -22,7 +22,7 @@ class HandleGroups {
   int Find(int id) const;
 
   mutable std::vector<int> parent_;
-  std::vector<std::vector<tensorflow::Node*>> roots_;  // by group
+  std::vector<std::vector<tensorflow::Node*>> roots_;  // by group representative
 };
 
 }  // namespace hpu::passes

@@ -19,7 +19,7 @@ void Rise(const OrderGraph& order, const std::vector<int>& classes, std::vector<
   }
 }
 
-// Raises vertices to the level of their consumers in the same class, if all edges allow it.
+// Raises vertices to the level of their consumers in the same class, if all edges allow this level.
 void Sink(const OrderGraph& order, const std::vector<int>& classes, std::vector<int>* levels) {
   for (auto it = order.TopologicalOrder().rbegin(); it != order.TopologicalOrder().rend(); ++it) {
     const int v = *it;
@@ -51,7 +51,7 @@ class Quotient {
 
   tensorflow::GraphCycles cycles_;
   std::vector<int> ids_;     // by group: the id in cycles_
-  std::vector<int> merged_;  // by group: the group that it was merged into
+  std::vector<int> merged_;  // by group: the group into which it was merged
 };
 
 Quotient::Quotient(const OrderGraph& order, const std::vector<int>& groups, const std::vector<int>& levels,
@@ -116,7 +116,7 @@ std::vector<int> AssignLevels(const OrderGraph& order, const std::vector<int>& c
 }
 
 std::vector<int> MergeLevels(const OrderGraph& order, const std::vector<int>& classes, const std::vector<int>& levels) {
-  std::map<std::pair<int, int>, int> numbers;  // (class, level): group
+  std::map<std::pair<int, int>, int> numbers;  // group of each (class, level)
   std::vector<int> groups(order.size(), -1);
   for (const int v : order.TopologicalOrder()) {
     if (classes[v] == kNoClass) continue;

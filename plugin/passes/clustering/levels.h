@@ -15,7 +15,7 @@ inline constexpr int kNoClass = -1;
 //
 // The level increases along an edge into a vertex with a class if the edge's source has another class or none. A second
 // sweep, in reverse order, raises a vertex to the lowest level of its consumers in the same class if all edges allow
-// it. Vertices of kNoClass are outside every cluster.
+// this level. Vertices of kNoClass are outside every cluster.
 std::vector<int> AssignLevels(const OrderGraph& order, const std::vector<int>& classes);
 
 // Numbers the clusters (equal class and level) from 0, in topological order of their first members. Merges clusters of

@@ -33,9 +33,9 @@ constexpr int kMaxCallDepth = 32;
 
 RecursiveCompilabilityChecker::OperationFilter Filter() {
   RecursiveCompilabilityChecker::OperationFilter filter;
-  // Calls may contain variable ops, because the cluster's edges preserve their order (segmentation_pass.h).
+  // Calls may contain variable ops, because the cluster's edges preserve the order of these ops (segmentation_pass.h).
   filter.allow_resource_ops_in_called_functions = true;
-  // Allows TensorLists, which are variants. Segmentation keeps them inside clusters.
+  // Allows TensorLists, which are variants. Segmentation keeps TensorLists inside clusters.
   filter.allow_ops_producing_or_consuming_variant = true;
   filter.allow_slow_ops = true;
   filter.allow_inaccurate_ops = true;
@@ -52,7 +52,7 @@ std::string FirstReason(const RecursiveCompilabilityChecker::UncompilableNodesMa
       return node.uncompilable_reason;
     }
   }
-  return "the compiler does not support it";
+  return "the compiler does not support the op";
 }
 
 // Checks for a lowering, because TensorFlow's checker also accepts kernels for DEVICE_DEFAULT.
@@ -254,8 +254,8 @@ absl::Status MarkCandidates(PassContext* context) {
       continue;
     }
     if (const auto refusal = rules.Refuse(*node)) {
-      VLOG(2) << node->name() << " (" << node->type_string() << ") is kept out by rule " << refusal->rule << ": "
-              << refusal->reason;
+      VLOG(2) << node->name() << " (" << node->type_string() << ") stays outside clusters by rule " << refusal->rule
+              << ": " << refusal->reason;
       AddRefusal(&context->report, node->name(), node->type_string(), refusal->rule, refusal->reason);
     } else {
       candidates.push_back(node);

@@ -19,11 +19,12 @@ class CandidateRules {
   explicit CandidateRules(PassContext* context);
   ~CandidateRules();
 
-  // The rule that excludes a node from clusters; nullopt if there is none. Ignores the node's own device.
+  // The rule that excludes a node from clusters, or nullopt. Ignores the node's own device.
   std::optional<OpRefusal> Refuse(const tensorflow::Node& node);
 
-  // The rule that excludes the functions that a node calls (branches, loop bodies, callees), which a cluster would
-  // contain whole. Also checks that the node itself can be compiled.
+  // Refuses a node because of the functions that the node calls (branches, loop bodies, callees), which a cluster would
+  // contain whole. Also checks that the node itself can be compiled. Returns the rule that excludes the node, or
+  // nullopt.
   std::optional<OpRefusal> RefuseCallees(const tensorflow::Node& node);
 
  private:

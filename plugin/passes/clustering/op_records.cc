@@ -21,7 +21,7 @@ using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// The first refusal of each node, by node name. It decided the placement.
+// By node name: the node's first refusal, which decided its placement.
 using Refusals = absl::flat_hash_map<std::string, const Refusal*>;
 
 // The reason why a node is not on an HPU.
@@ -39,8 +39,7 @@ OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
   if (found != refusals.end() && (pinned_by_user || found->second->rule() != "pinned")) {
     return {found->second->rule(), found->second->reason()};
   }
-  if (has_kernel)
-    return {"neighbours", "TensorFlow placed it together with ops that it is colocated with or connected to"};
+  if (has_kernel) return {"neighbours", "TensorFlow placed the op on the device of colocated or connected ops"};
   return {"no-kernel", absl::StrCat("the HPU has no kernel for ", node.type_string())};
 }
 
@@ -50,7 +49,7 @@ OpRefusal Unclustered(const Node& node, const Refusals& refusals) {
     return {found->second->rule(), found->second->reason()};
   }
   if (IsFreeConstant(node))
-    return {"constant", "each cluster that uses it holds its own copy, if the constant is small"};
+    return {"constant", "a constant of at most 64 KiB is copied into each cluster that uses it"};
   return {"unknown", "no pass recorded a reason"};
 }
 

@@ -14,12 +14,12 @@ namespace hpu::passes {
 // for its placement: a refusal, a user pin, a missing kernel, or its neighbours.
 absl::Status RecordOps(PassContext* context);
 
-// The same for a graph that the pipeline skips: the records of all HPU ops contain `rule` and `reason`. Also calls
-// TagNodes.
+// Like RecordOps, for a graph that the pipeline skips: the records of all HPU ops contain `rule` and `reason`. Also
+// calls TagNodes.
 void RecordUnclusteredOps(PassContext* context, const std::string& rule, const std::string& reason);
 
-// Numbers the report and sets kRecordAttr on every node, so that later records can refer to it. Runs after the last
-// pass.
+// Numbers the report and sets kRecordAttr on every node, so that later records can refer to the report. Runs after the
+// last pass.
 void TagNodes(PassContext* context);
 
 }  // namespace hpu::passes

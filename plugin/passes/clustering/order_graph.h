@@ -12,7 +12,7 @@ namespace hpu::passes {
 
 // A directed acyclic graph over vertices 0 … size-1. The first vertices are the graph's nodes, by id. After them, each
 // frame of a lowered loop has one vertex. Back edges of loops are omitted. Instead, all edges into a frame precede all
-// edges out of it, because a value may go around the loop.
+// edges out of the frame, because a value may pass through several iterations.
 class OrderGraph {
  public:
   // Fails with INVALID_ARGUMENT if the graph has a cycle that is not a loop.
@@ -22,10 +22,10 @@ class OrderGraph {
   absl::Span<const int> Successors(int vertex) const {
     return {targets_.data() + starts_[vertex], static_cast<size_t>(starts_[vertex + 1] - starts_[vertex])};
   }
-  // All vertices in topological order, the same for equal graphs.
+  // All vertices in topological order. Equal graphs have equal orders.
   const std::vector<int>& TopologicalOrder() const { return order_; }
 
-  // The frame that a node runs in; 0 for none.
+  // The frame in which a node runs; 0 for none.
   int FrameOf(int node) const { return frames_.empty() ? 0 : frames_[node]; }
 
  private:

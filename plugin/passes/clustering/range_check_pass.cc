@@ -51,8 +51,8 @@ bool HoldsNumbers(const Tensor& low, const Tensor& high) {
   }
 }
 
-// Whether the draw cannot fail: the range is not empty, or the result is empty. nullopt if the graph does not determine
-// it.
+// Whether the draw cannot fail: the range is not empty, or the result is empty. nullopt if this is known only at run
+// time.
 std::optional<bool> IsFine(const Node& node) {
   if (const std::optional<Tensor> shape = ConstantOf(*InputOf(node, kShape).node); shape.has_value()) {
     if (shape->dtype() == tensorflow::DT_INT64 ? HasZero<int64_t>(*shape) : HasZero<int32_t>(*shape)) return true;

@@ -58,7 +58,7 @@ bool FunctionHolds(const FunctionDef& function, const Names& names, const Functi
 }
 
 // Places all nodes on the HPU, and marks all except the refused nodes as candidates. Returns the names of the refused
-// nodes. Fails if a refused node has no HPU kernel, because it can run only in a cluster.
+// nodes. Fails if a refused node has no HPU kernel, because such a node can run only in a cluster.
 absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const std::string& device,
                                                     const FunctionLibraryDefinition& library, Graph* graph) {
   std::vector<std::string> found;
@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const 
     if (refused.contains(node->name()) || CallsOneOf(node->attrs(), node->type_string(), refused, library, 0)) {
       if (!KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
         return tensorflow::errors::InvalidArgument(node->name(), " (", node->type_string(),
-                                                   ") cannot leave its cluster: it has no HPU kernel");
+                                                   ") cannot run outside its cluster: the op has no HPU kernel");
       }
       found.push_back(node->name());
       continue;

@@ -10,21 +10,21 @@
 
 namespace hpu::passes {
 
-// The result of splitting a cluster.
+// Result of ReclusterWithout.
 struct SplitCluster {
   std::string function;              // replaces the cluster's function, with the same arguments and results
   int clusters = 0;                  // number of HabanaLaunch nodes in `function`; 0 if no launch is worthwhile
   std::vector<std::string> put_out;  // nodes that were removed from all clusters
 };
 
-// Adds to `library` a function equivalent to the cluster's function `cluster` that runs the ops named in `refused`
-// outside clusters. Also adds the functions of the new clusters. All nodes are placed on `device` (a full name). Run
-// the function on that device: int32 arguments and results are in host memory, resources are handles, all other values
-// are on the device.
+// Adds a function to `library` that computes the same as the cluster's function `cluster`, but runs the ops named in
+// `refused` outside clusters. Also adds the functions of the new clusters. Places all nodes on `device` (a full name),
+// where the function must run. int32 arguments and results are in host memory, resources are handles, and all other
+// values are on the device.
 //
-// For clusters that fail to compile with an error that names nodes. If `refused` names a node inside a called function,
-// the calling node is removed; unknown names are ignored. The new clusters may fail and be split again. Each split
-// removes at least one op, so the splitting ends.
+// Used for a cluster whose compile error names nodes. If `refused` names a node inside a called function, the calling
+// node is removed; unknown names are ignored. The new clusters may fail and be split again. Each split removes at least
+// one op, so the splitting ends.
 //
 // The function is named "<cluster>_split_<n>", and the m-th new cluster of cluster k "habana_cluster_<graph>_<k>_<m>".
 // Numbers whose names the library already contains are skipped.

@@ -32,7 +32,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 void Refuse(PassContext* context, const Node& node, std::string_view rule, std::string_view reason) {
-  VLOG(2) << node.name() << " (" << node.type_string() << ") is kept out by rule " << rule << ": " << reason;
+  VLOG(2) << node.name() << " (" << node.type_string() << ") stays outside clusters by rule " << rule << ": " << reason;
   AddRefusal(&context->report, node.name(), node.type_string(), rule, reason);
 }
 
@@ -41,8 +41,8 @@ class Classifier {
  public:
   static absl::StatusOr<Classifier> Make(const Graph& graph, const OrderGraph& order, const Settings& settings) {
     Classifier classifier(order, settings.clustering == Clustering::kScopes);
-    // The analysis costs 20 µs per node. A graph without Switch and Merge does not need it, because every node is
-    // alive.
+    // The analysis costs 20 µs per node. A graph without Switch and Merge does not need the analysis, because every
+    // node is alive.
     if (HasLoweredControlFlow(graph)) TF_RETURN_IF_ERROR(DeadnessAnalysis::Run(graph, &classifier.deadness_));
     return classifier;
   }
@@ -53,7 +53,7 @@ class Classifier {
       TF_ASSIGN_OR_RETURN(const auto found, deadness_->GetPredicateFor(node, Graph::kControlSlot));
       predicate = absl::bit_cast<uintptr_t>(found);
     }
-    // Each call of a jit_compile function has a class of its own.
+    // Each call of a jit_compile function has a separate class.
     const int alone = node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
     int stage = -1;
     tensorflow::TryGetNodeAttr(node->attrs(), kStageAttr, &stage);
@@ -75,7 +75,7 @@ class Classifier {
 // Ops too cheap to justify a launch by themselves.
 bool IsTrivial(const Node& node) {
   if (FactsOf(node.type_string()).trivial) return true;
-  // int32 tensors are in host memory, and arithmetic on sizes runs there.
+  // int32 tensors are in host memory, and arithmetic on sizes runs on the host.
   const auto is_int32 = [](tensorflow::DataType type) { return type == tensorflow::DT_INT32; };
   const bool metadata = tensorflow::XlaOpRegistry::IsMetadataOp(node.type_string());
   return node.num_outputs() > 0 && std::all_of(node.output_types().begin(), node.output_types().end(), is_int32) &&
@@ -108,7 +108,7 @@ bool HoldsControlFlow(const std::vector<Node*>& nodes) {
 }
 
 bool WorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
-  // Without a launch, TensorFlow would run a loop or branch op by op, and some ops in it have no kernel.
+  // Without a launch, TensorFlow would run a loop or branch op by op, and some ops of its functions have no kernel.
   if (HoldsMustCompile(nodes) || HoldsControlFlow(nodes)) return true;
   int64_t working = 0;
   bool asked_for = false;
@@ -142,7 +142,7 @@ absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const Or
 // A future cluster; nodes in topological order.
 struct Segment {
   std::vector<Node*> nodes;
-  std::string cut;  // why the segment is a slice of a larger cluster; empty if it is complete
+  std::string cut;  // reason why the segment is a slice of a larger cluster; empty for a complete cluster
 };
 
 // Cuts clusters that exceed the size limit and are worth a launch into slices.

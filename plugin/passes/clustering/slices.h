@@ -12,8 +12,8 @@ namespace hpu::passes {
 
 // Cuts a cluster's nodes, which are in topological order, into slices of at most `largest` nodes. No slice depends on a
 // later slice. `ties` are pairs of node ids, from any cluster, that a cut must not separate (FindTies). A cut that
-// would separate a tie moves to an earlier position. If there is no earlier position, it moves to a later one, and the
-// slice exceeds `largest`.
+// would separate a tie moves to an earlier position. If there is no earlier position, the cut moves to a later
+// position, and the slice exceeds `largest`.
 std::vector<std::vector<tensorflow::Node*>> Slice(const std::vector<tensorflow::Node*>& nodes, size_t largest,
                                                   const std::vector<std::pair<int, int>>& ties);
 

@@ -26,7 +26,7 @@ Tensor Vector(int32_t element) {
   return vector;
 }
 
-// Adds nodes that test values.
+// Builder of the graph nodes that test a tensor's values.
 class TestMaker {
  public:
   TestMaker(const NodeMaker& maker, NodeBuilder::NodeOut values) : maker_(maker), values_(values) {}
@@ -68,7 +68,7 @@ class ValueCheckMaker {
   absl::Status Add(Node* node, const ValueRule& rule);
 
  private:
-  // Whether the node's values satisfy the rule; nullopt if the graph does not determine it.
+  // Whether the node's values satisfy the rule; nullopt if the values are known only at run time.
   std::optional<bool> Known(Node* node, const ValueRule& rule);
   bool IsBandOf(Node* node, const Tensor& lower, const Tensor& upper);
   absl::StatusOr<Node*> MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker);
@@ -141,8 +141,8 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
     return absl::OkStatus();
   }
   const bool of_result = rule.test == Test::kFactored;
-  // The op waits for the check only if the checked input is on the host, so that the wait costs no copy. With lowered
-  // loops and branches it never waits; there, `anchor` keeps the test in the op's branch.
+  // The op waits for the check only if the checked inputs are in host memory, so that waiting requires no copy. In
+  // graphs with lowered loops or branches the op never waits, and `anchor` keeps the test in the op's branch.
   bool before = !lowered_ && !of_result && IsOnHost(InputOf(*node, rule.input));
   if (rule.test == Test::kOrdered) before = before && IsOnHost(InputOf(*node, rule.input + 1));
   const std::string host = HostOf(node->assigned_device_name());

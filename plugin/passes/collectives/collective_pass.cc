@@ -26,17 +26,17 @@ using tensorflow::Node;
 constexpr char kReduceOp[] = "CollectiveReduceV2";
 constexpr char kTokensAttr[] = "Nordering_token";
 constexpr int kNoStage = -1;
-// Smaller stages join the previous stage, because they are not worth a cluster of their own. Example: the mean of a
-// loss that is reduced for logging.
+// Number of ops. A smaller stage joins the previous stage, because it is not worth a separate cluster. Example: the
+// mean of a loss that is reduced for logging.
 constexpr int kSmallestStage = 8;
 
 tensorflow::DataType TypeOf(const Node& collective) { return collective.output_type(0); }
 
-// Whether the collective gets an HpuCollectiveStart.
+// Whether the pass adds an HpuCollectiveStart for the collective.
 bool IsReduction(const Node* node) { return node->type_string() == kReduceOp; }
 
-// The collectives that devices may execute directly. Excludes int32, which is in host memory: TensorFlow's kernels
-// reduce it there.
+// The collectives that devices may execute directly. Excludes int32 tensors, which are in host memory: TensorFlow's
+// kernels reduce int32 on the host.
 std::vector<Node*> FindCollectives(Graph* graph) {
   std::vector<Node*> found;
   for (Node* node : graph->op_nodes()) {
@@ -114,8 +114,8 @@ class Rewriter {
   }
 
  private:
-  // Adds TensorFlow's CollectiveReduceV2, from which a Session detects that it needs collectives, with `start` as an
-  // additional ordering token.
+  // Adds TensorFlow's CollectiveReduceV2, with `start` as an additional ordering token. A Session needs this op to
+  // detect that the graph uses collectives.
   absl::StatusOr<Node*> AddReduce(const Node& collective, const tensorflow::OutputTensor& input, Node* start,
                                   tensorflow::DataType type) {
     int tokens = 0;

@@ -9,21 +9,21 @@ namespace hpu::passes {
 
 inline constexpr char kByTransportAttr[] = "_habana_by_transport";
 
-// Each CollectiveReduceV2 on the HPU gets an HpuCollectiveStart as an ordering token. The HpuCollectiveStart queues the
-// copy to the host. Control edges order the reductions by the longest path to each, then by name. The order is the same
-// on all workers, because their graphs are equal.
+// Adds an HpuCollectiveStart to each CollectiveReduceV2 on the HPU, as an ordering token. The HpuCollectiveStart queues
+// the copy to the host. Control edges order the reductions by the longest path to each reduction, then by name. The
+// order is the same on all workers, because all workers have equal graphs.
 //
-// Unless TF_HABANA_COLLECTIVE_REDUCE_SYNC is set, each reduction has a stage (kStageAttr): the nodes that the reduction
-// depends on and earlier reductions do not. Clusters do not cross stages, and a stage waits until the previous copy has
-// been queued. So a bucket of gradients is sent while the rest of the backward pass runs. Nodes on which no reduction
-// depends, such as updates and metrics, have no stage.
+// Unless TF_HABANA_COLLECTIVE_REDUCE_SYNC is set, each reduction has a stage (kStageAttr): the nodes on which this
+// reduction depends, but no earlier reduction. Clusters do not cross stages, and a stage waits until the previous copy
+// has been queued. So a bucket of gradients is sent while the rest of the backward pass runs. Nodes on which no
+// reduction depends, such as updates and metrics, have no stage.
 //
 // With HPU_COLLECTIVE_PRECISION=bfloat16, float32 reductions are cast to bfloat16 and back.
 //
 // The order includes all other collectives on the HPU, because devices that exchange data directly match collectives by
-// arrival. Two kinds have no common order: several collectives in a graph with lowered loops or branches, and
-// broadcasts except eager ones, because their two ends are in different graphs. These get kByTransportAttr, and
-// TensorFlow's transport matches them by key.
+// arrival. Two kinds of collectives have no common order: several collectives in a graph with lowered loops or
+// branches, and broadcasts that are not eager. The two ends of such a broadcast are in different graphs. The pass sets
+// kByTransportAttr on both kinds, and TensorFlow's transport matches them by key.
 absl::Status RewriteCollectives(PassContext* context);
 
 }  // namespace hpu::passes

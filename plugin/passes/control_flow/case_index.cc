@@ -22,7 +22,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 using tensorflow::NodeDef;
 
-// Grappler does not fold this op, which it treats as a placeholder.
+// Grappler treats this op as a placeholder, and does not fold placeholders.
 constexpr char kHidingOp[] = "PlaceholderWithDefault";
 constexpr char kSuffix[] = "/hidden_index";
 

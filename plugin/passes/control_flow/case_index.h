@@ -8,10 +8,10 @@
 
 namespace hpu::passes {
 
-// Inserts a node that grappler cannot fold in front of the index of each stateful Case with the attribute `lowered`, in
-// the graph and in the functions. Grappler would replace a Case with a constant index by a PartitionedCall without side
-// effects, and inline the call with node names that may already exist. Stock TensorFlow is not affected, because it
-// lowers Cases before grappler runs.
+// Inserts a node that grappler cannot fold between each stateful Case with the attribute `lowered` and its index.
+// Rewrites the graph and the functions. Grappler would replace a Case with a constant index by a PartitionedCall
+// without side effects. It would then inline the call, with node names that may already exist. Stock TensorFlow is not
+// affected, because it lowers Cases before grappler runs.
 absl::Status HideCaseIndices(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library,
                              const char* lowered);
 

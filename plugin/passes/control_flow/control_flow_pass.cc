@@ -35,7 +35,7 @@ using tensorflow::NodeDef;
 constexpr char kHiddenAttr[] = "_habana_lower";
 const char* const kLowerAttr = tensorflow::LowerFunctionalOpsPass::kLowerUsingSwitchMergeAttr;
 
-// Renames an attribute if its value is true. Returns whether it was renamed.
+// Renames an attribute if its value is true. Returns whether the attribute was renamed.
 bool RenameAttr(NodeDef* node, const char* from, const char* to) {
   const auto found = node->attr().find(from);
   if (found == node->attr().end() || !found->second.b()) return false;
@@ -110,7 +110,7 @@ class Chooser {
 };
 
 std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
-  if (IsPinnedElsewhere(node)) return OpRefusal{"pinned", "is pinned to another device"};
+  if (IsPinnedElsewhere(node)) return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
   if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   if (!HasFuel(context_->settings)) return OpRefusal{"fuel", "HPU_CLUSTER_FUEL is used up"};
   if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "creates a TensorList of unknown size"};
@@ -139,15 +139,15 @@ std::vector<Node*> Chooser::ToLower() {
   for (const Node* node : graph_.op_nodes()) {
     if (IsHidden(*node)) with_hidden.insert(Find(node->id()));
   }
-  absl::flat_hash_map<int, OpRefusal> refused;  // by group
+  absl::flat_hash_map<int, OpRefusal> refused;  // refusals by group
   for (const Node* node : graph_.op_nodes()) {
     const int group = Find(node->id());
     if (!with_hidden.contains(group) || (!IsHidden(*node) && !sharing.contains(node))) continue;
     if (refused.contains(group)) continue;
     if (auto refusal = Refuse(*node)) {
       if (!IsHidden(*node))
-        refusal->reason = absl::StrCat("shares a TensorList with ", node->name(), ", which is kept out by rule ",
-                                       refusal->rule, ": ", refusal->reason);
+        refusal->reason = absl::StrCat("shares a TensorList with ", node->name(),
+                                       ", which stays outside clusters by rule ", refusal->rule, ": ", refusal->reason);
       refused.emplace(group, *std::move(refusal));
     }
   }

@@ -13,15 +13,16 @@ namespace hpu::passes {
 // TensorFlow's pass. LowerPass runs later, on the inlined graph, and lowers the loops and branches that cannot be in a
 // cluster.
 
-// Renames the attribute that requests lowering, in the graph and in the functions of its library. Also hides the
-// indices of Case ops (case_index.h).
+// Renames the attribute that requests lowering, in the graph and in the library's functions. Also hides the indices of
+// Case ops (case_index.h).
 absl::Status HideControlFlow(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
-// Lowers the loops and branches that must not stay functional, and removes HideControlFlow's attribute. `options` are
-// the options of the pass. A node stays functional if a cluster may contain it and its functions, it is not pinned to
-// another device, it uses no resource on another device, and its side effects do not depend on lowering
-// (effect_rules.h). The same must be true for all ops that share a TensorList with it, and no such list may have the
-// constant size -1. Reports the reason for each lowered node.
+// Lowers the loops and branches that must not stay functional, and removes HideControlFlow's attribute. Reports the
+// reason for each lowered node. `options` are the options of the pass.
+//
+// A node stays functional if a cluster may contain the node and its functions, and if its side effects do not depend on
+// lowering (effect_rules.h). A node that is pinned to another device or uses a resource there is lowered. All ops that
+// share a TensorList with a functional node must satisfy these rules, and no such list may have the constant size -1.
 absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options);
 
 // HideControlFlow as a TensorFlow graph pass (phases.cc).

@@ -22,7 +22,7 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Node;
 using tensorflow::NodeDef;
 
-// The type attributes of the arguments and results of an op's functions.
+// Names of the attributes with the types of the arguments and results of an op's functions.
 struct ValueLists {
   const char* arguments;  // attribute with the argument types
   const char* results;
@@ -43,14 +43,14 @@ const ValueLists* ListsOf(const std::string& op) {
 std::vector<int> Int32Places(AttrSlice attrs, const char* attr, int first) {
   DataTypeVector types;
   std::vector<int> places;
-  if (!tensorflow::GetNodeAttr(attrs, attr, &types).ok()) return {};  // callers of the function choose the types
+  if (!tensorflow::GetNodeAttr(attrs, attr, &types).ok()) return {};  // the types depend on the caller of the function
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i] == tensorflow::DT_INT32) places.push_back(static_cast<int>(i) + first);
   }
   return places;
 }
 
-// Calls set(attribute, value) for the attributes from which TensorFlow reads which values are in host memory.
+// Calls set(attribute, indices) for the attributes that list the op's inputs and outputs in host memory.
 template <typename Set>
 void SetHostMemory(const std::string& op, AttrSlice attrs, Set set) {
   const ValueLists* const lists = ListsOf(op);

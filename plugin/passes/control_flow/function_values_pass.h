@@ -10,15 +10,16 @@
 namespace hpu::passes {
 
 // Keeps the int32 arguments and results of If, Case, For and RemoteCall in host memory, in the graph and in the
-// library. Their kernels expect int32 in device memory, but the functions that they call expect it in host memory.
+// library. The kernels of these ops expect int32 in device memory, but the called functions expect int32 in host
+// memory.
 absl::Status KeepInt32OnHost(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
-// The same for one node whose arguments or results have changed.
+// KeepInt32OnHost for one node whose arguments or results have changed; replaces existing attributes.
 void KeepInt32OnHost(tensorflow::NodeDef* node);
 
-// Moves loops and branches to the CPU if TensorFlow's kernels cannot run them on the HPU, for one of two reasons: they
-// contain an op with neither a kernel nor a lowering, or the loop's condition is int64 or a string, which the loop's
-// kernel reads as host memory.
+// Moves loops and branches to the CPU if TensorFlow's kernels cannot run them on the HPU. There are two reasons. A
+// called function contains an op with neither a kernel nor a lowering. Or a loop's condition has type int64 or string,
+// which the loop's kernel wrongly reads from host memory.
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
 
 // PlaceFunctionalNodes and KeepInt32OnHost as a TensorFlow graph pass (phases.cc). Also rewrites wrappers of eager ops.

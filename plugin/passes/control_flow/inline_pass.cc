@@ -44,14 +44,13 @@ absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefi
       if (!inlined) kept.insert(call);
     }
   }
-  // Constants of inlined functions have no incoming edges. Without this call, a traversal from the source would miss
-  // them.
+  // Constants of inlined functions have no incoming edges, so a traversal from the source would miss these constants.
   tensorflow::FixupSourceAndSinkEdges(graph);
   return absl::OkStatus();
 }
 
 tensorflow::Status RunInlinePass(const tensorflow::GraphOptimizationPassOptions& options) {
-  // Session graphs stay unchanged, because any node in them may be fetched.
+  // Session graphs stay unchanged, because any node in a Session graph may be fetched.
   if (!options.is_function_graph || !MayUseHpu(options) ||
       Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
     return tensorflow::OkStatus();

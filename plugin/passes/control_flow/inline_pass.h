@@ -1,4 +1,4 @@
-// Inlining of calls that share TensorLists with the graph around them.
+// Inlining of calls that share TensorLists with the surrounding graph.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_INLINE_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_INLINE_PASS_H_
 

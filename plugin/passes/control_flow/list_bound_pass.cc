@@ -28,7 +28,7 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// Whether all users of a list except `except` only read it, so that the list does not grow.
+// Whether all users of a list except `except` only read the list, so that it does not grow.
 bool IsOnlyReadBesides(const Node& list, const Node* except) {
   return std::all_of(list.out_edges().begin(), list.out_edges().end(), [&](const tensorflow::Edge* edge) {
     if (edge->IsControlEdge() || edge->dst() == except) return true;
@@ -38,7 +38,7 @@ bool IsOnlyReadBesides(const Node& list, const Node* except) {
   });
 }
 
-// Whether each iteration pushes exactly one element onto the list, and nothing else extends it.
+// Whether each iteration pushes exactly one element onto the list, and no other op extends the list.
 bool PushesOnce(const FunctionBody& body, int index) {
   const Node* push = SourceOf(*body.ret_nodes[index], 0);
   if (push == nullptr || push->type_string() != "TensorListPushBack") return false;

@@ -10,9 +10,9 @@
 namespace hpu::passes {
 
 // A differentiated loop pushes the values that its gradient needs onto TensorLists. TensorFlow creates these lists
-// without a bound even if the loop has one, and then neither the loop nor its gradient compiles. This pass sets the
-// bound if the loop's condition compares a counter with a constant or a known size. It applies to lists that start
-// empty and grow by one element in each iteration.
+// without a bound, even if the loop has a bound. Then neither the loop nor its gradient compiles. This pass sets the
+// bound if the loop's condition compares a counter with a constant or a known size. The pass applies to lists that
+// start empty and grow by one element in each iteration.
 absl::Status BoundAccumulators(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
 // BoundAccumulators as a TensorFlow graph pass (phases.cc).

@@ -11,9 +11,9 @@ namespace hpu::passes {
 
 // A loop with an op that checks its indices (op_facts.h) cannot be compiled, because the op's error would be lost. Many
 // loops use their counter as the index (`tf.gather(x, i)` while `i < tf.shape(x)[0]`). The pass compares the range of
-// the counter, plus or minus a constant, with the shape of the indexed tensor. If no index can be out of range, the op
-// in the loop's body gets kInRangeAttr. An op on a TensorList gets kUncheckedAttr if the range exceeds the length of
-// the list. The pass copies each changed body into a function that only this loop uses.
+// the counter, plus or minus a constant, with the shape of the indexed tensor. If no index can be out of range, the
+// pass sets kInRangeAttr on the op in the loop's body. If the range exceeds the length of a TensorList, the pass sets
+// kUncheckedAttr on the list's op. The pass copies each changed body into a function that only this loop uses.
 absl::Status MarkCountedIndices(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
 // MarkCountedIndices as a TensorFlow graph pass (phases.cc).

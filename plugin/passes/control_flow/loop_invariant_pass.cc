@@ -27,7 +27,7 @@ bool IsInLoopWithout(const Edge& removed) {
 
 }  // namespace
 tensorflow::Status RunLoopInvariantPass(const tensorflow::GraphOptimizationPassOptions& options) {
-  // Not MayUseHpu: a function on the CPU may contain nodes on the HPU.
+  // Does not call MayUseHpu, because a function on the CPU may contain nodes on the HPU.
   if (options.graph == nullptr || !AnyOnHpu(**options.graph) || !HasLoweredControlFlow(**options.graph)) {
     return tensorflow::OkStatus();
   }

@@ -6,9 +6,10 @@
 
 namespace hpu::passes {
 
-// An invariant is available in every iteration, so a control edge from it is redundant. Grappler leaves such an edge
-// when it removes an unused read of a variable. If the edge crosses devices, TensorFlow's partitioning sends the signal
-// only in the first iteration, and the second iteration waits forever (tensorflow/core/graph/graph_partition.cc).
+// An invariant is available in every iteration, so control edges from an invariant are redundant. Grappler leaves such
+// an edge after removing an unused read of a variable. If the edge crosses devices, TensorFlow's partitioning sends the
+// signal only in the first iteration, and the second iteration waits forever
+// (tensorflow/core/graph/graph_partition.cc).
 tensorflow::Status RunLoopInvariantPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

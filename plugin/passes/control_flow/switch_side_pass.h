@@ -6,10 +6,11 @@
 
 namespace hpu::passes {
 
-// If a branch function waits for a Switch by a control edge, grappler's region passes (functional_to_region and
-// region_to_functional in tensorflow/core/transforms) replace the edge by a data argument of the If or Case: output 0
-// of the Switch. If the Switch takes its other side, output 0 is dead, and the If or Case and all its consumers do not
-// run. Stock TensorFlow is not affected, because it lowers such ops earlier.
+// Replaces an input from the dead side of a Switch by the side that other inputs of the node use. Such inputs come from
+// grappler's region passes (functional_to_region and region_to_functional in tensorflow/core/transforms). A branch
+// function may wait for a Switch by a control edge. The region passes replace this edge by a data argument of the If or
+// Case: output 0 of the Switch. If the Switch forwards its other output, output 0 is dead, and the If or Case and all
+// its consumers do not run. Stock TensorFlow is not affected, because it lowers such ops earlier.
 tensorflow::Status RunSwitchSidePass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

@@ -57,7 +57,7 @@ Kept UsedResults(const Node& node) {
 
 using NodeSet = absl::flat_hash_set<const Node*>;
 
-// The ancestors of side effects and of kept results, including both.
+// The side effects and kept results, with all their ancestors.
 NodeSet NeededNodes(const FunctionBody& body, const Kept& results) {
   std::vector<const Node*> ends(body.control_ret_nodes.begin(), body.control_ret_nodes.end());
   for (const Node* node : body.graph->op_nodes()) {
@@ -87,7 +87,7 @@ void RemoveResults(const Kept& kept, FunctionBody* body) {
   }
 }
 
-// Removes arguments that are not kept. They must have no users.
+// Removes arguments that are not kept. Removed arguments must have no users.
 void RemoveArguments(const Kept& kept, FunctionBody* body) {
   int index = 0;
   for (size_t i = 0; i < kept.size(); ++i) {
@@ -138,7 +138,7 @@ void SetFunctions(const std::vector<NameAttrList>& functions, const Node& node, 
   }
 }
 
-// Removes the types or shapes that are not kept from a list attribute.
+// Filters a list attribute (types or shapes): keeps the entries whose arguments or results are kept.
 void FilterAttr(const char* name, const Kept& kept, NodeDef* definition) {
   const auto found = definition->mutable_attr()->find(name);
   if (found == definition->mutable_attr()->end()) return;
@@ -204,7 +204,7 @@ absl::StatusOr<bool> Remover::RunInside(const std::vector<NameAttrList>& functio
   return changed;
 }
 
-// The loop values that the used values, the condition and side effects need.
+// The loop values on which the used values, the condition or side effects depend.
 Kept Remover::NeededValues(const FunctionBody& condition, const FunctionBody& body, Kept used) {
   for (size_t i = 0; i < used.size(); ++i) used[i] = used[i] || HasUser(*condition.arg_nodes[i]);
   bool grows = true;

@@ -7,9 +7,10 @@
 
 namespace hpu::passes {
 
-// Removes unused results of loops and branches on the HPU, the ops in their functions that only these results need, and
-// the arguments that only these ops use. A lowered loop or branch does not run such ops, but a functional one would run
-// them and report their errors. Ops with side effects stay. Runs after the fetches have been added to the graph.
+// Removes unused results of loops and branches on the HPU. Also removes the ops that only these results need, and the
+// arguments that only these ops use. A lowered loop or branch does not run such ops; a functional loop or branch would
+// run such ops and report their errors. Ops with side effects stay. Runs after the fetches have been added to the
+// graph.
 absl::Status RemoveUnusedResults(PassContext* context);
 
 }  // namespace hpu::passes

@@ -78,7 +78,7 @@ absl::StatusOr<bool> FunctionRewriter::RewriteCallees(Node* node) {
 
 absl::StatusOr<std::string> FunctionRewriter::RewriteFunction(const std::string& name) {
   if (const auto found = done_.find(name); found != done_.end()) return found->second;
-  done_[name] = name;  // for recursive calls
+  done_[name] = name;  // ends the recursion for recursive functions
   const FunctionDef* found = context_->library->Find(name);
   if (found == nullptr || found->signature().attr_size() > 0) return name;
   const FunctionDef original = *found;

@@ -17,11 +17,11 @@ namespace hpu::passes {
 absl::StatusOr<tensorflow::FunctionDef> FunctionLike(const tensorflow::FunctionDef& original,
                                                      const tensorflow::FunctionBody& body, const std::string& name);
 
-// Used for one run of a pass. Adds each changed function to the library with a new name, and updates its callers in the
-// graph. Other graphs that use the function stay unchanged.
+// Rewriter for one run of a pass. Adds each changed function to the library under a new name, and updates the
+// function's callers in the graph. Other graphs that use the function stay unchanged.
 class FunctionRewriter {
  public:
-  // Whether a node of a graph is on the HPU, or will be.
+  // Whether a node is on the HPU, or will be placed on the HPU.
   using Concerned = std::function<bool(const tensorflow::Node&)>;
   // Rewrites one graph and returns whether it changed. Node names in reports begin with `prefix`: the function's name
   // and a slash; empty for the main graph.

@@ -12,8 +12,8 @@
 
 namespace hpu::passes {
 
-// The function in a loop's attribute ("cond", "body"), as a graph. Inlines functions that it calls by name, as in
-// tf.compat.v1. Fails with NOT_FOUND if the library lacks the function.
+// The function in a loop's attribute ("cond", "body"), as a graph. Inlines functions that the function calls by name,
+// as in tf.compat.v1. Fails with NOT_FOUND if the library lacks the function.
 absl::StatusOr<std::unique_ptr<tensorflow::FunctionBody>> LoopFunction(
     const tensorflow::Node& loop, const char* attr, const tensorflow::FunctionLibraryDefinition& library);
 
@@ -26,7 +26,7 @@ int LoopValueOf(const tensorflow::FunctionBody& function, const tensorflow::Node
 // Whether each iteration returns loop value `value` unchanged.
 bool IsInvariant(const tensorflow::FunctionBody& body, int value);
 
-// Adds `body` to the library as a new function whose name ends in `suffix`, and makes it the body of the loop.
+// Adds `body` to the library as a new function whose name ends in `suffix`, and sets this function as the loop's body.
 absl::Status SetBody(tensorflow::Node* loop, const tensorflow::FunctionBody& body, const char* suffix,
                      tensorflow::FunctionLibraryDefinition* library);
 

@@ -12,11 +12,11 @@ namespace hpu::passes {
 // The full name of the function whose graph is optimised; empty for a Session's graph.
 std::string FunctionName(const tensorflow::GraphOptimizationPassOptions& options);
 
-// The name of a graph in cluster names, dumps and reports: the function's name without its unique id, or for a
-// Session's graph a hash of its node names.
+// The name of a graph in cluster names, dumps and reports. For a function: its name without the unique id. For a
+// Session's graph: a hash of the node names.
 std::string NameOfGraph(const std::string& function, const tensorflow::Graph& graph);
 
-// Whether the passes must skip the graph: it is the wrapper of an eager op, or the function of a cluster.
+// Whether the passes must skip the function's graph: a wrapper of an eager op, or the function of a cluster.
 bool IsOthersGraph(const std::string& function);
 
 }  // namespace hpu::passes

@@ -23,7 +23,7 @@ inline constexpr char kCheckRangeOp[] = "HabanaCheckRange";
 inline constexpr char kCheckValuesOp[] = "HabanaCheckValues";
 inline constexpr char kRandomOrderOp[] = "HabanaRandomOrder";
 
-// Attributes that passes use to communicate. They have no meaning after the last pass.
+// Attributes that passes use to communicate. These attributes have no meaning after the last pass.
 inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: a cluster may hold the node (marking_pass.h)
 inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the cluster that holds the node
 inline constexpr char kStageAttr[] = "_habana_stage";           // int: clusters do not cross stages (collective_pass.h)
@@ -35,7 +35,7 @@ inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason
 inline constexpr char kMustCompileAttr[] =
     "_habana_must_compile";  // bool: the node calls a jit_compile function, and is a cluster by itself
 
-// Attributes for op records (op_records.h). They remain after the last pass.
+// Attributes for op records (op_records.h). These attributes remain after the last pass.
 inline constexpr char kRecordAttr[] = "_hpu_record";     // int, on every node: the number of the graph's report
 inline constexpr char kUserPinAttr[] = "_hpu_user_pin";  // bool: the program requested another device for the node
 
@@ -68,7 +68,6 @@ std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node);
 // wrappers of eager ops.
 bool MayUseHpu(const tensorflow::GraphOptimizationPassOptions& options);
 
-// Whether any node of the graph is on an HPU.
 bool AnyOnHpu(const tensorflow::Graph& graph);
 
 // A function's name without TensorFlow's prefix and unique id: "__inference_train_function_1234" becomes

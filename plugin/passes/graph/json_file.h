@@ -9,8 +9,8 @@
 
 namespace hpu::passes {
 
-// The text of a file. Fails with NOT_FOUND if the file does not exist, and with INVALID_ARGUMENT if it cannot be read.
-// The error names the file.
+// The text of a file. Fails with NOT_FOUND if the file does not exist, and with INVALID_ARGUMENT if the file cannot be
+// read. The error names the file.
 absl::StatusOr<std::string> ReadText(const std::string& path);
 
 // Parses the text of the file `path` as a JSON object. Errors name the file.

@@ -8,7 +8,8 @@
 
 namespace hpu::passes {
 
-// The name with the smallest edit distance, ignoring case; empty if more than a third of the letters differ.
+// The candidate in `names` with the smallest edit distance to `name`, ignoring case; empty if more than a third of the
+// letters differ.
 std::string NearestName(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace hpu::passes

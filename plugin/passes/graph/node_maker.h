@@ -12,7 +12,7 @@
 
 namespace hpu::passes {
 
-// Creates nodes whose names begin with `prefix`, assigned to `device`. If `anchor` is not null, each constant gets a
+// Creates nodes whose names begin with `prefix`, assigned to `device`. If `anchor` is not null, each constant has a
 // control edge from `anchor`. In lowered loops and branches, this edge puts the constant into the frame of `anchor`.
 class NodeMaker {
  public:
@@ -21,10 +21,10 @@ class NodeMaker {
 
   void set_anchor(tensorflow::Node* anchor) { anchor_ = anchor; }
 
-  // Returns a builder. Call Input and Attr on it, then pass it to Add.
+  // Returns a builder for a node. Add inputs and attributes to the builder, then pass it to Add.
   tensorflow::NodeBuilder New(const std::string& suffix, const std::string& op) const;
-  // The same for a stateful op. A Session finds its kernel by node name for any set of fetches, so the name depends
-  // only on `prefix` and `suffix`. Call this at most once for each pair of prefix and suffix.
+  // Like New, for a stateful op. A Session finds the op's kernel by node name, for any set of fetches. The name
+  // therefore depends only on `prefix` and `suffix`. Call at most once for each pair of prefix and suffix.
   tensorflow::NodeBuilder NewState(const std::string& suffix, const std::string& op) const;
   absl::StatusOr<tensorflow::Node*> Add(tensorflow::NodeBuilder& builder) const;
   absl::StatusOr<tensorflow::Node*> Constant(const std::string& suffix, const tensorflow::Tensor& value) const;

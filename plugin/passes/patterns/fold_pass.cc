@@ -21,7 +21,8 @@ using tensorflow::Node;
 
 constexpr char kSuffix[] = "/habana_folded";
 
-// The input that determines the size of the result, for ops whose result may be much larger than their inputs; else -1.
+// Index of the input that determines the result's size, for ops whose result may be much larger than the inputs. -1 for
+// other ops.
 int SizeInput(const std::string& op) {
   static const auto* inputs =
       new absl::flat_hash_map<std::string, int>({{"Fill", 0}, {"Tile", 1}, {"BroadcastTo", 1}, {"LinSpace", 2}});
@@ -29,8 +30,8 @@ int SizeInput(const std::string& op) {
   return found == inputs->end() ? -1 : found->second;
 }
 
-// Excludes loops, branches and calls, which may take long. Excludes variants, because a TensorList must stay in the
-// cluster that fills it.
+// Whether constant folding may compute a node. Excludes loops, branches and calls, which may run for a long time.
+// Excludes variants, because a TensorList must stay in the cluster that fills it.
 bool IsFoldable(const Node& node) {
   const bool calls = IsFunctionalControlFlow(node) || node.IsFunctionCall();
   return IsOnHpu(node) && !calls && !node.op_def().is_stateful() &&
@@ -70,7 +71,7 @@ std::string DeviceOf(const Graph& graph) {
 absl::Status FoldConstants(PassContext* context) {
   Graph* graph = context->graph->get();
   const int64_t limit = flags::TfMaxConstSizeInCluster();
-  // Folding is expensive and most graphs are already folded, so first check for an op to start with.
+  // Checks first whether any op can be folded, because folding is expensive and most graphs are already folded.
   const bool any = absl::c_any_of(graph->op_nodes(), [limit](const Node* node) {
     return DependsOnConstants(*node) && IsWorthComputing(*node, limit);
   });
@@ -91,7 +92,7 @@ absl::Status FoldConstants(PassContext* context) {
   const tensorflow::Status status =
       tensorflow::ConstantFold(options, /*function_library=*/nullptr, tensorflow::Env::Default(),
                                /*partition_device=*/nullptr, graph, &changed);
-  // Not an error: an op that fails here fails again when it runs.
+  // Not an error: an op that fails in constant folding fails again when it runs.
   if (!status.ok()) VLOG(1) << "constant folding failed, so the graph stays unfolded: " << status;
   if (!changed) return absl::OkStatus();
   const std::string device = DeviceOf(*graph);

@@ -33,7 +33,7 @@ struct OpExpression {
   bool open = false;                                       // AddN(a, ...): the sum may have more terms
   std::vector<OpExpression> args;                          // inputs, alternatives, or the scaled expression
   std::vector<OpExpression> reshaped_to;                   // the name after ~, if any
-  std::vector<std::pair<std::string, std::string>> attrs;  // name and value as text; $name captures or inserts one
+  std::vector<std::pair<std::string, std::string>> attrs;  // name and value as text; value $name: a capture
 };
 
 // name = expression. With a * before the name, nodes outside the match may use values of the expression.
@@ -43,8 +43,8 @@ struct OpStatement {
   OpExpression expression;
 };
 
-// Parses one statement per line and skips empty lines. Fails with INVALID_ARGUMENT; the error quotes the line and says
-// what was expected.
+// Parses one statement per line and skips empty lines. Fails with INVALID_ARGUMENT; the error quotes the line and names
+// the expected text.
 absl::StatusOr<std::vector<OpStatement>> ParseOpText(std::string_view text);
 
 // Parses one expression without a statement's name.

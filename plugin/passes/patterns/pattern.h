@@ -16,26 +16,26 @@ struct PatternMatch;
 struct PatternEntry {
   const char* name;
   const char* meaning;  // description for docs/developer/patterns.md
-  // Statements: name = expression. Names without a statement are inputs. Nodes outside the match may use the results,
-  // and the values of statements with *, so that the match of a gradient can include forward ops. If outside nodes use
-  // any other value, there is no match.
+  // Statements: name = expression. Names without a statement are inputs. Nodes outside the match may use the results
+  // and the values of statements with *. So the match of a gradient can include forward ops. If outside nodes use any
+  // other value, there is no match.
   const char* match;
   // The op that replaces the match, with its inputs and attributes. An input may be the result of another added op.
-  // Entries that add the same op with the same inputs share it.
+  // Entries that add the same op with the same inputs share the added op.
   const char* fused;
-  // For each result of `fused`, the value that it replaces, as name or name:result; _ for none. The first value is the
-  // root. A later value that is not an ancestor of the root is looked up among the users of matched nodes and may be
-  // absent.
+  // For each result of `fused`, the value that the result replaces, as name or name:result; _ for none. The first value
+  // is the root. A later value that is not an ancestor of the root is looked up among the users of matched nodes and
+  // may be absent.
   const char* results;
   // Condition that the text cannot express; may be null. Returns false to reject the match. May add attributes to the
   // match.
   bool (*check)(PatternMatch*);
 };
 
-// A parsed entry.
+// A parsed entry of the pattern table.
 struct Pattern {
   struct Result {
-    std::string name;  // "_": none
+    std::string name;  // "_": no value
     int output = 0;
   };
 
@@ -50,8 +50,8 @@ struct Pattern {
   std::vector<std::string> required_ops;  // op types that every match contains
 };
 
-// The pattern table. The pattern of a gradient precedes the pattern of its forward op: once the gradient is replaced,
-// it no longer uses the forward op's intermediate values, and the forward pattern can match.
+// The pattern table. The pattern of a gradient precedes the pattern of its forward op. Once the gradient is replaced,
+// no op uses the forward op's intermediate values, and the forward pattern can match.
 absl::Span<const PatternEntry> PatternEntries();
 
 // The table, parsed on the first call. A parse error terminates the process. Thread safe.

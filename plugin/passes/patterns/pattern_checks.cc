@@ -33,7 +33,7 @@ const Node* InputNode(const Node& node, int index) {
   return node.input_node(index, &input).ok() ? input : nullptr;
 }
 
-// Whether mean and variance are over the whole image, for each sample and channel.
+// Whether mean and variance are computed over the whole image, for each sample and channel.
 bool AreOfImages(const PatternMatch& match) {
   const Numbers axes = NumbersOf(match, "axes");
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -69,8 +69,8 @@ bool IsNormGrad(const PatternMatch& match) {
   return IsMean(match) && SameAxes(NumbersOf(match, "axes"), NumbersOf(match, "sum_axes"), RankOf(match));
 }
 
-// Whether `axes` and $batch_axes together are all dimensions, each once, and the weights have one dimension. `rank` is
-// 0 if unknown.
+// Whether `axes` and $batch_axes together contain each dimension exactly once, and the weights have one dimension.
+// `rank` is 0 if unknown.
 bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
   absl::c_copy(NumbersOf(match, "batch_axes"), std::back_inserter(axes));
   absl::c_sort(axes);

@@ -11,13 +11,13 @@ namespace hpu::passes {
 bool CheckLayerNorm(PatternMatch* match);
 bool CheckInstanceNorm(PatternMatch* match);
 
-// The same for the gradients. Also requires that $share is 1 / the size of $axes, that $sum_axes equals $axes, and that
-// the gradients of beta and gamma are sums over all other dimensions.
+// CheckLayerNorm and CheckInstanceNorm for gradients. Both also require that $share is 1 / the size of $axes and that
+// $sum_axes equals $axes. The gradients of beta and gamma must be sums over all other dimensions.
 bool CheckLayerNormGrad(PatternMatch* match);
 bool CheckInstanceNormGrad(PatternMatch* match);
 
-// Layer normalisation written as batch normalisation of one sample. $flat_shape is [1, n, m, 1], where m is the product
-// of the last dimensions of $shape, or of the dimensions of x from $first on. Sets $axes to those dimensions.
+// Layer normalisation written as batch normalisation of one sample. $flat_shape is [1, n, m, 1]; m is the product of
+// the last dimensions of $shape, or of the dimensions of x from $first on. Sets $axes to these dimensions.
 bool CheckFlatNorm(PatternMatch* match);
 
 // $scale and $rate are scalars.

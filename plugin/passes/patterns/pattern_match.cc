@@ -100,7 +100,7 @@ class Matcher {
   bool SolveScaled(const Goal& goal);
   bool TakeAttrs(const OpExpression& expression, const Node& node);
   bool Capture(std::string_view name, const tensorflow::AttrValue& value);
-  // The value that the node multiplies by a constant, and the constant in `factor`; a null output for other nodes.
+  // Returns the value that the node multiplies by a constant, and sets `factor` to the constant. Null for other nodes.
   Output Unscaled(const Node& node, double* factor) const;
   bool MayTake(const Node& node) const;
   void Record(const Goal& goal, Node* node);
@@ -328,7 +328,8 @@ bool Matcher::SolveArgs(const Goal& goal, bool swapped) {
   const std::vector<OpExpression>& args = goal.expression->args;
   absl::InlinedVector<Goal, 8> goals(args.size());
   const Goal* next = goal.next;
-  // Ops precede inputs, because an input matches any value and an op may determine it. The list is built from the end.
+  // Ops precede inputs: an input matches any value, unless an op has already determined the input. The list is built
+  // from the end.
   size_t made = 0;
   for (const bool inputs : {true, false}) {
     for (size_t i = args.size(); i-- > 0;) {
@@ -389,7 +390,7 @@ std::vector<Output> UsersOf(const Output& value, std::string_view op) {
   return users;
 }
 
-// Possible roots of an expression, found from the matched values that it uses.
+// Possible roots of an expression, found from the matched values that the expression uses.
 std::vector<Output> Matcher::Candidates(const OpExpression& expression) const {
   std::vector<Output> found;
   const Output* bound = expression.kind == Kind::kName ? match_.Find(expression.name) : nullptr;
@@ -426,8 +427,8 @@ bool Mentions(const OpExpression& expression, std::string_view name) {
   return absl::c_any_of(expression.args, [name](const OpExpression& arg) { return Mentions(arg, name); });
 }
 
-// Searches the users of matched values for the inputs of the fused op that have no match yet, or for statements that
-// use such an input.
+// Finds the inputs of the fused op that have no match yet. Searches the users of matched values for such an input, or
+// for a statement that uses the input.
 bool Matcher::FindInputs(const OpExpression& fused) {
   return absl::c_all_of(fused.args, [this](const OpExpression& argument) {
     if (argument.kind == Kind::kOp) return FindInputs(argument);

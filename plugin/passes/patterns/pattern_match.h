@@ -44,7 +44,7 @@ struct PatternMatch {
   std::vector<Output> more_terms;          // terms of a sum "AddN(…, ...)" at the root that are not in the pattern
 };
 
-// The match of `pattern` with root `root`; nullopt if there is none. Takes time independent of the graph's size.
+// The match of `pattern` with root `root`; nullopt if there is none. The run time does not depend on the graph's size.
 std::optional<PatternMatch> MatchPattern(const Pattern& pattern, tensorflow::Node* root, const MatchScope& scope);
 
 }  // namespace hpu::passes

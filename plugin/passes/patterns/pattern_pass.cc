@@ -46,7 +46,7 @@ class NodeIndex {
   absl::flat_hash_set<std::string> same_;
 };
 
-// Returns whether anything was replaced.
+// Replaces all matches in one graph. Returns whether the graph changed.
 absl::StatusOr<bool> MatchInGraph(PassContext* context, Graph* graph, const FunctionRewriter::Concerned& concerned,
                                   const std::string& prefix) {
   const NodeIndex index(*graph, concerned);

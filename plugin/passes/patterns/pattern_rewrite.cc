@@ -47,7 +47,7 @@ absl::StatusOr<AttrValue> Converted(const std::string& name, const AttrValue& ca
       absl::StrCat("cannot convert the captured value of ", name, " to ", type, ": ", captured.ShortDebugString()));
 }
 
-// The value of an attribute that the pattern table spells as a literal.
+// Parses an attribute's value that the pattern table contains as a literal.
 AttrValue Spelt(const std::string& text, const std::string& type) {
   AttrValue value;
   if (type == "bool") {
@@ -85,15 +85,15 @@ std::vector<Node*> InOrder(const absl::flat_hash_set<Node*>& nodes) {
   return order;
 }
 
-// Whether a control edge from the node is redundant: the node belongs to the match, is one of its inputs, or is a Shape
-// or ShapeN whose inputs all do.
+// Whether a control edge from the node is redundant. True for nodes and inputs of the match, and for a Shape or ShapeN
+// of such nodes.
 bool IsInside(const Node& node, const absl::flat_hash_set<const Node*>& inside) {
   if (inside.contains(&node)) return true;
   if (node.type_string() != "Shape" && node.type_string() != "ShapeN") return false;
   return absl::c_all_of(node.in_edges(), [&](const Edge* edge) { return inside.contains(edge->src()); });
 }
 
-// Sources of the control edges that the fused op must take over from the match.
+// Sources of the control edges that the fused op must inherit from the match.
 std::vector<Node*> ControlInputs(const PatternMatch& match, const absl::flat_hash_set<Node*>& own,
                                  const std::vector<Output>& inputs) {
   absl::flat_hash_set<const Node*> inside(own.begin(), own.end());
@@ -120,7 +120,7 @@ PatternRewriter::Nodes PatternRewriter::OwnNodes(const PatternMatch& match) cons
   for (Node* node : match.nodes) {
     if (!shared.contains(node)) own.insert(node);
   }
-  // Repeats until nothing changes, because the user of a trivial node may be another trivial node.
+  // Repeats until no node is added, because the user of a trivial node may be another trivial node.
   for (size_t before = 0; before != own.size();) {
     before = own.size();
     for (Node* node : match.trivial) {
@@ -326,7 +326,7 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
     VLOG(2) << root->name() << " matches " << pattern.entry->name << " but is not replaced: "
             << (definition.ok() ? "inner values have other consumers, or the fused op would create a cycle"
                                 : definition.status().ToString());
-    std::vector<int> made;  // inputs; Define may have added them
+    std::vector<int> made;  // input nodes that Define may have added
     for (const Output& input : inputs) made.push_back(input.node->id());
     RemoveUnused(graph_, std::move(made));
     return false;

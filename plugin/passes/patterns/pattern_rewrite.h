@@ -14,15 +14,17 @@
 
 namespace hpu::passes {
 
-// Not thread safe; serves one graph.
+// Replaces matches in one graph. Not thread safe.
 class PatternRewriter {
  public:
   // `graph` and `report` must outlive this object. Node names in the report begin with `prefix`.
   PatternRewriter(tensorflow::Graph* graph, std::string prefix, passes::Report* report)
       : graph_(graph), prefix_(std::move(prefix)), report_(report) {}
 
-  // Replaces a match and reports it. Leaves the graph unchanged and returns false in three cases: other nodes use an
-  // inner value of the match, the fused op does not support the types, or the fused op would create a cycle.
+  // Replaces a match and reports the replacement. Leaves the graph unchanged and returns false in these cases:
+  //   - Other nodes use an inner value of the match.
+  //   - The fused op does not support the types.
+  //   - The fused op would create a cycle.
   absl::StatusOr<bool> Replace(const Pattern& pattern, const PatternMatch& match);
 
  private:
@@ -56,7 +58,7 @@ class PatternRewriter {
   const std::string prefix_;
   passes::Report* const report_;
   std::map<std::string, int> made_;  // ids of added nodes by op, inputs and attributes; equal nodes are shared
-  std::vector<int> levels_;          // by node id: greater than the levels of all predecessors; empty: not computed
+  std::vector<int> levels_;          // levels by node id, greater than the levels of predecessors; empty: not computed
 };
 
 }  // namespace hpu::passes

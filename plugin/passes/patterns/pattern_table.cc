@@ -62,7 +62,7 @@ constexpr PatternEntry kEntries[] = {
        through = TanhGrad(tanh, 0.5 * Mul(dy, x)~sum)
      )",
      "HabanaGeluGrad(dy, x)[approximate=true]", "dx", nullptr},
-    {"layer_norm_grad", "gradient of layer normalisation as Keras and tf.nn.batch_normalization make it",
+    {"layer_norm_grad", "gradient of layer normalisation in the form of Keras and tf.nn.batch_normalization",
      R"(
        *mean = Mean(x, $axes)[keep_dims=true]
        *squares = SquaredDifference(x, {mean | StopGradient(mean)})
@@ -85,7 +85,7 @@ constexpr PatternEntry kEntries[] = {
      )",
      "HabanaLayerNormGrad(x, dy, mean, istd, gamma)[axes=$axes, epsilon=$epsilon]", "dx, dbeta, dgamma",
      CheckLayerNormGrad},
-    {"flat_layer_norm_grad", "gradient of layer normalisation as Keras makes it of batch normalisation",
+    {"flat_layer_norm_grad", "gradient of layer normalisation that Keras builds from batch normalisation",
      R"(
        *flat = Reshape(x, flat_shape)
        *normal = FusedBatchNormV3(flat, ones, zeros, _, _)[epsilon=$epsilon, data_format=NCHW, is_training=true]
@@ -155,7 +155,7 @@ constexpr PatternEntry kEntries[] = {
        hit = Cast(Equal(max, x))
      )",
      "HabanaSoftmaxGrad(dy, y)", "dx", nullptr},
-    {"composed_softmax_stopped_grad", "the same where the gradient stops at the maximum",
+    {"composed_softmax_stopped_grad", "gradient of a softmax written as exp(x - tf.stop_gradient(max)) / sum",
      R"(
        *exp = Exp(_)
        *sum = Sum(exp, -1)[keep_dims=true]
@@ -240,7 +240,7 @@ constexpr PatternEntry kEntries[] = {
      "[paddings=$paddings, strides=$strides, data_format=NHWC, dilations=$dilations]",
      "dw", nullptr},
 
-    {"gelu_erf", "GELU by the error function, as tf.nn.gelu makes it",
+    {"gelu_erf", "GELU by the error function, in the form of tf.nn.gelu",
      R"(
        y = 0.5 * Mul(x, AddV2(1, Erf({Mul(x, 0.70710678) | RealDiv(x, 1.41421356)})))
      )",
@@ -250,9 +250,9 @@ constexpr PatternEntry kEntries[] = {
        y = 0.5 * Mul(x, AddV2(1, Tanh(0.79788456 * AddV2(x, 0.044715 * Pow(x, 3)))))
      )",
      "HabanaGelu(x)[approximate=true]", "y", nullptr},
-    {"layer_norm", "layer normalisation as Keras and tf.nn.batch_normalization make it", HPU_NORM,
+    {"layer_norm", "layer normalisation in the form of Keras and tf.nn.batch_normalization", HPU_NORM,
      "HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]", "y, mean, istd", CheckLayerNorm},
-    {"flat_layer_norm", "layer normalisation as Keras makes it of batch normalisation",
+    {"flat_layer_norm", "layer normalisation that Keras builds from batch normalisation",
      R"(
        y = AddV2(Mul(Reshape(normal, shape), gamma), beta)
        normal = FusedBatchNormV3(Reshape(x, flat_shape), ones, zeros, _, _)[epsilon=$epsilon, data_format=NCHW, is_training=true]
@@ -274,7 +274,7 @@ constexpr PatternEntry kEntries[] = {
        max = Max(x, -1)[keep_dims=true]
      )",
      "LogSoftmax(x)", "y", nullptr},
-    {"dropout", "dropout as Keras and tf.nn.dropout make it",
+    {"dropout", "dropout in the form of Keras and tf.nn.dropout",
      R"(
        y = SelectV2(mask, Mul(x, $scale), {0 | ZerosLike(_)})
        mask = GreaterEqual(noise, $rate)

@@ -24,7 +24,7 @@ absl::Status RewriteSize(PassContext* context, Node* size) {
     graph->AddEdge(edge->src(), edge->src_output(), node, edge->dst_input());
   }
   MoveConsumers(graph, size, node);
-  AddRewrite(&context->report, size->name(), "Size", "sizes", "replaced by HabanaSize, because it is in a cluster");
+  AddRewrite(&context->report, size->name(), "Size", "sizes", "replaced by HabanaSize, because the op is in a cluster");
   graph->RemoveNode(size);
   return absl::OkStatus();
 }

@@ -56,7 +56,7 @@ tensorflow::Status RunHostDeviceTransferPass(const tensorflow::GraphOptimization
   if (options.partition_graphs == nullptr || !CollectsOpRecords()) return tensorflow::OkStatus();
   const int64_t record = RecordOf(*options.partition_graphs);
   if (record == 0) return tensorflow::OkStatus();
-  std::map<std::string, HostDeviceTransfer> transfers;  // by key
+  std::map<std::string, HostDeviceTransfer> transfers;  // transfers by tensor key
   for (const auto& [device, graph] : *options.partition_graphs) {
     for (Node* node : graph->op_nodes()) {
       if (node->IsSend() || node->IsRecv()) TF_RETURN_IF_ERROR(Note(node, record, &transfers));

@@ -6,7 +6,7 @@
 
 namespace hpu::passes {
 
-// Runs on partitioned graphs.
+// Records each tensor that a Send and a Recv transfer between the host and an HPU. Runs on partitioned graphs.
 tensorflow::Status RunHostDeviceTransferPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

@@ -10,7 +10,8 @@
 namespace hpu::passes {
 
 // With TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU=true, places all ops with reference inputs or outputs on `host`.
-// Otherwise fails for a reference variable. Ignores ops that the program placed on a device other than the HPU.
+// Otherwise fails with INVALID_ARGUMENT for a reference variable. Ignores ops that the program placed on a device other
+// than the HPU.
 absl::Status PlaceLegacyVariables(tensorflow::Graph* graph, const std::string& host);
 
 }  // namespace hpu::passes

@@ -36,7 +36,8 @@ bool HasKernel(const Node& node, const char* device) {
   return tensorflow::FindKernelDef(tensorflow::DeviceType(device), node.def(), nullptr, nullptr).ok();
 }
 
-// Why TensorFlow places an op without a kernel on the CPU.
+// The refusal of an op without an HPU kernel: rule dtype if the HPU has kernels for other dtypes, otherwise rule
+// op-list.
 OpRefusal NoKernel(const Node& node) {
   const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(node.type_string());
   for (const auto& kernel : kernels.kernel()) {
@@ -57,8 +58,8 @@ bool IsOnCpuAlready(const Node& node) {
   return IsPinnedElsewhere(node) || (node.has_assigned_device_name() && !IsOnHpu(node));
 }
 
-// Whether a node only passes on a variant argument in host memory. The variant may contain strings, which cannot be
-// copied to the HPU: the graph does not show its element type.
+// Whether a node is an Identity of a variant argument in host memory. The variant may contain strings, which cannot be
+// copied to the HPU. The graph does not contain the variant's element type.
 bool HandsOnHostVariant(const Node& node) {
   if (!node.IsIdentity() || node.num_outputs() != 1 || node.output_type(0) != tensorflow::DT_VARIANT) return false;
   const Node* const source = SourceOf(node, 0);
@@ -76,7 +77,7 @@ class Placement {
  private:
   void FindRefusals();
   std::optional<OpRefusal> Refuse(const Node& node) const;
-  // Whether the nodes that are connected to a node by handles move to the CPU, stay, or are already on the CPU.
+  // Placement of a node's handle group: no group, moves to the CPU, stays on the HPU, already on the CPU.
   enum class Group { kNone, kMoves, kStays, kPlaced };
   Group GroupOf(const HandleGroups& groups, const Node& node) const;
   std::optional<OpRefusal> Decide(Node* node, const HandleGroups& groups);
@@ -93,7 +94,7 @@ class Placement {
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
-  if (HandsOnHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may hold tensors in host memory"};
+  if (HandsOnHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may contain tensors in host memory"};
   if (auto refusal = policy_.Refuse(node.type_string(), node.attrs())) return refusal;
   const int bound = shapes_ == nullptr ? 0 : policy_.MaxRank(node.type_string());
   const int rank = bound == 0 ? 0 : shapes_->LargestRank(node);
@@ -125,8 +126,8 @@ void Placement::Move(Node* node) {
   node->set_requested_device(named ? HostOf(node->requested_device()) : host_);
 }
 
-// Drops colocation with moved nodes, which would also move other nodes to the CPU or contradict user pins. Without a
-// shared handle, colocation is only a hint.
+// Drops colocation with moved nodes. Such colocation would also move other nodes to the CPU, or contradict user pins.
+// Without a shared handle, colocation is only a hint.
 void Placement::DropColocation() {
   if (uncolocated_.empty()) return;
   for (Node* node : graph_->op_nodes()) {
@@ -145,7 +146,7 @@ void Placement::DropColocation() {
   }
 }
 
-// Decides whether a node moves. Returns the node's refusal: its own, or the refusal of its handle group.
+// Decides whether a node moves to the CPU. Returns the node's own refusal or the refusal of its handle group.
 std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& groups) {
   const auto found = refused_.find(node);
   std::optional<OpRefusal> refusal;
@@ -157,7 +158,7 @@ std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& group
       if (!refusal) {
         Node* root = groups.RootsOf(*node).front();
         const auto cause = refused_.find(root);
-        refusal = cause == refused_.end() ? OpRefusal{"pinned", "the program places it there"} : cause->second;
+        refusal = cause == refused_.end() ? OpRefusal{"pinned", "the program requests the CPU"} : cause->second;
         refusal->reason = absl::StrCat("uses ", root->name(), ", which is on the CPU: ", refusal->reason);
       }
       moving_.push_back(node);
@@ -165,13 +166,13 @@ std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& group
     case Group::kStays:
       if (!refusal) break;
       absl::StrAppend(&refusal->reason,
-                      "; its variable is on the HPU, so the op stays there and its CPU kernel runs on a copy");
+                      "; its variable is on the HPU, so the op stays on the HPU and its CPU kernel runs on a copy");
       break;
     case Group::kNone:
       if (!refusal) break;
       if (!HasKernel(*node, tensorflow::DEVICE_CPU)) {
         LOG(WARNING) << node->name() << " (" << node->type_string() << ") stays on the HPU although rule "
-                     << refusal->rule << " excludes it (" << refusal->reason << "): the CPU has no kernel for it";
+                     << refusal->rule << " excludes it (" << refusal->reason << "): the op has no CPU kernel";
         return std::nullopt;
       }
       moving_.push_back(node);

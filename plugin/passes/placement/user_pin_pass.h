@@ -1,4 +1,4 @@
-// User pins: records the ops that the program placed on a device other than the HPU.
+// User pins: record of the ops that the program placed on a device other than the HPU.
 #ifndef HPU_PLUGIN_PASSES_PLACEMENT_USER_PIN_PASS_H_
 #define HPU_PLUGIN_PASSES_PLACEMENT_USER_PIN_PASS_H_
 
@@ -6,8 +6,9 @@
 
 namespace hpu::passes {
 
-// After placement, a node requests its assigned device, and the program's request is lost. Runs before all other
-// passes, because they also request devices. Does nothing unless ops are recorded.
+// Sets kUserPinAttr on the ops that the program placed on a device other than the HPU. After placement this request is
+// lost, because each node then requests its assigned device. Runs before all other passes, because other passes also
+// request devices. Does nothing unless ops are recorded.
 tensorflow::Status RunUserPinPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

@@ -43,7 +43,7 @@ class Roles {
   }
 
  private:
-  // The TensorFlow op in a fused op. Its rule applies to the fused op if no list contains the fused op.
+  // The TensorFlow op that a fused op contains. The rule of the TensorFlow op applies if no list contains the fused op.
   static std::string_view PlainOp(const std::string& op) {
     if (op == "HabanaBiasAddActivation") return "BiasAdd";
     if (op == "HabanaFusedBatchNormV3") return "FusedBatchNormV3";
@@ -133,7 +133,7 @@ class Assignment {
     return from && to && from->outputs[edge.src_output()] && to->inputs[edge.dst_input()];
   }
 
-  // Converts the neighbours of a converted node, if their lists allow it.
+  // Converts the neighbours of a converted node, if the neighbours' lists allow the conversion.
   void Spread(const Node& node) {
     for (const Edge* edge : node.in_edges()) {
       if (!Joins(*edge)) continue;
@@ -147,7 +147,7 @@ class Assignment {
     }
   }
 
-  std::vector<Candidate> candidates_;  // by node id
+  std::vector<Candidate> candidates_;  // candidate by node id
   std::vector<Node*> order_;           // convertible nodes
   std::vector<const Node*> fresh_;     // converted nodes whose neighbours have not been visited
 };

@@ -29,7 +29,7 @@ struct Source {
   int output;
 };
 
-// Whether a node is a rounding Cast without control inputs, so that the pass can reuse or bypass it.
+// Whether a node is a rounding Cast without control inputs, which the pass can reuse or bypass.
 bool IsPlainCast(const Node& node) {
   bool truncates = false;
   if (node.type_string() != "Cast") return false;
@@ -78,7 +78,7 @@ class CastInserter {
   }
 
  private:
-  using Key = std::tuple<const Node*, int, DataType, std::string>;  // output, type, device
+  using Key = std::tuple<const Node*, int, DataType, std::string>;  // node, output, type, device
 
   static DataType TypeOf(const Edge& edge) { return tensorflow::BaseType(edge.src()->output_type(edge.src_output())); }
   static DataType WantedBy(const Edge& edge) { return tensorflow::BaseType(edge.dst()->input_type(edge.dst_input())); }
@@ -100,8 +100,8 @@ class CastInserter {
   absl::flat_hash_set<Node*> passed_over_;  // the program's casts that may have become unused
 };
 
-// Changes the operand type of the program's cast after a converted node to bfloat16. Bypasses the cast if it returns
-// bfloat16.
+// Changes the operand type of a cast to bfloat16, because the cast follows a converted node. Bypasses the cast if its
+// result is bfloat16.
 void CastInserter::RetypeCast(const Edge* edge) {
   Node* cast = edge->dst();
   const Source source{edge->src(), edge->src_output()};

@@ -7,7 +7,7 @@
 
 namespace hpu::passes {
 
-// Attribute (bool, true) of the inserted casts. It distinguishes them from the program's own casts.
+// Attribute (bool, true) of inserted casts. The program's own casts do not have this attribute.
 inline constexpr char kBf16CastAttr[] = "_habana_bf16_cast";
 
 // Inserts a cast on each edge between float32 and bfloat16. Edges share one cast for each tensor, type and device.

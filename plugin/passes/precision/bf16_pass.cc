@@ -23,7 +23,7 @@ namespace {
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// The program's own cast of a variable to a 16-bit type, as in Keras's mixed policies; null if there is none.
+// The program's own cast of a variable to a 16-bit type, as in Keras's mixed policies, or null.
 const Node* FindOwnMixedPrecision(const Graph& graph) {
   for (const Node* node : graph.op_nodes()) {
     if (node->type_string() != "Cast" || node->attrs().Find(kBf16CastAttr) != nullptr) continue;

@@ -8,9 +8,9 @@
 namespace hpu::passes {
 
 // Converts nodes according to the active configuration, in the graph and in the functions of its calls, loops and
-// branches. Reports each converted node. Variables, arguments and results keep their types. If the program itself casts
-// variables to a 16-bit type, as with a Keras mixed precision policy, the pass logs a warning and leaves that graph or
-// function unchanged.
+// branches. Reports each converted node. Variables, arguments and results keep their types. The program itself may cast
+// variables to a 16-bit type, for example with a Keras mixed precision policy. The pass then logs a warning and leaves
+// the graph or function unchanged.
 absl::Status ConvertToBf16(PassContext* context);
 
 }  // namespace hpu::passes

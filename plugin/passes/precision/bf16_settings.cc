@@ -31,10 +31,10 @@ const Ops& Recipes() {
   return *recipes;
 }
 
-// The value of TF_BF16_CONVERSION, and the variable or option that set it.
+// The value of TF_BF16_CONVERSION, and the variable or option that set this value.
 struct Choice {
   std::string variable;
-  std::string value;  // empty: none
+  std::string value;  // empty: not set
 };
 
 Choice Chosen(bool asked_for) {
@@ -78,11 +78,11 @@ struct Adjustments {
   }
 };
 
-// `setting` names the variable that lists `ops`.
+// Adds `ops` to `list`. `setting` is the variable that lists `ops`; warnings about unknown ops name this variable.
 void Add(const char* setting, const Ops& ops, Ops* list) {
   for (const std::string& op : ops) {
     if (tensorflow::OpRegistry::Global()->LookUp(op) == nullptr) {
-      LOG(WARNING) << setting << ": unknown op type " << op << "; check its spelling, such as MatMul";
+      LOG(WARNING) << setting << ": unknown op type " << op << "; expected a TensorFlow op type such as MatMul";
     }
     if (!absl::c_linear_search(*list, op)) list->push_back(op);
   }
@@ -107,7 +107,8 @@ void Adjust(const Adjustments& adjustments, Bf16Config* config) {
 absl::Status DumpTo(const std::string& path, const Bf16Config& config) {
   const absl::Status written = tensorflow::WriteStringToFile(tensorflow::Env::Default(), path, config.ToJson());
   if (written.ok()) return written;
-  return tensorflow::errors::InvalidArgument("cannot write TF_BF16_DUMP_PATH=", path, ": ", written.message());
+  return tensorflow::errors::InvalidArgument("cannot write TF_BF16_DUMP_PATH=", path, ": ", written.message(),
+                                             "; set TF_BF16_DUMP_PATH to a writable file");
 }
 
 // Prefixes `status` with the setting and its value. If the file does not exist, appends the valid values.
@@ -121,7 +122,7 @@ absl::Status Explained(const absl::Status& status, const Choice& choice) {
   return tensorflow::errors::InvalidArgument(choice.variable, "=", choice.value, ": ", status.message(), advice);
 }
 
-// The latest configuration, and a key of the inputs that determined it.
+// The latest configuration, and a key of the inputs that determined the configuration.
 struct Cache {
   std::mutex mutex;
   std::string key;

@@ -45,7 +45,8 @@ bool Allows(const OpDef::AttrDef& attr, DataType type) {
   return allowed.empty() || absl::c_linear_search(allowed, type);
 }
 
-// The attribute's value with bfloat16 instead of float32; nullopt if it contains no float32 or does not allow bfloat16.
+// The attribute's value with bfloat16 instead of float32. nullopt if the value has no float32 or the attribute does not
+// allow bfloat16.
 std::optional<AttrValue> Converted(const OpDef::AttrDef& attr, const Node& node) {
   const AttrValue* value = node.attrs().Find(attr.name());
   if (value == nullptr || !Allows(attr, tensorflow::DT_BFLOAT16)) return std::nullopt;

@@ -17,14 +17,13 @@ struct Bf16Types {
   std::vector<bool> outputs;
 };
 
-// The types of a node after conversion to bfloat16. nullopt if the op does not support bfloat16 or has no lowering for
-// it, or if other nodes rely on the node's types (arguments and results, variables, calls, control flow). If the
-// attribute T is a floating-point type, only T changes; batch norm's statistics (U) stay float32, for example.
-// Otherwise all float32 type attributes change. Requires an earlier call of
+// The types of a node after conversion to bfloat16. nullopt if the op does not support bfloat16 or has no bfloat16
+// lowering. Also nullopt if other nodes rely on the node's types (arguments and results, variables, calls, control
+// flow). If the attribute T is a floating-point type, only T changes; batch norm's statistics (U) stay float32, for
+// example. Otherwise all float32 type attributes change. Requires an earlier call of
 // XlaOpRegistry::RegisterCompilationKernels().
 std::optional<Bf16Types> FindBf16Types(const tensorflow::Node& node);
 
-// Sets the changed attributes on the node.
 void SetBf16Types(const Bf16Types& types, tensorflow::Node* node);
 
 }  // namespace hpu::passes

@@ -6,8 +6,8 @@
 
 namespace hpu::passes {
 
-// Logs a warning if a graph computes in float16, as with the Keras policy mixed_float16; once in a process. The
-// emulator supports float16, but cards do not.
+// Logs a warning, once per process, if a graph computes in float16, for example with the Keras policy mixed_float16.
+// The emulator supports float16, but cards do not.
 void AdviseOnFloat16(const tensorflow::Graph& graph);
 
 }  // namespace hpu::passes

@@ -45,14 +45,14 @@ class Narrowing {
         keeps_names_(keeps_names),
         report_(report) {}
 
-  // Returns whether anything changed.
+  // Returns whether the graph changed.
   absl::StatusOr<bool> Run();
 
  private:
   absl::Status Visit(Node* node);
   // Whether all inputs whose type is in `attribute` have a narrow form.
   bool InputsFit(const Node& node, const std::string& attribute) const;
-  // The narrow form of an output that is in narrow_. Adds it to the graph on first use.
+  // The narrow form of an output that is in narrow_. Adds the narrow form to the graph on first use.
   absl::StatusOr<Output> NarrowOf(Node* node, int index);
   absl::StatusOr<Node*> Add(const NodeDef& definition, const Node& like);
   absl::StatusOr<Node*> AddCast(const std::string& name, DataType from, DataType to, const Node& like);
@@ -73,7 +73,7 @@ class Narrowing {
   const bool keeps_names_;
   passes::Report* const report_;
   bool changed_ = false;
-  // Narrow forms by wide output. The node of a narrow form is null until it is added to the graph.
+  // Narrow forms by wide output. The node of a narrow form is null until the form is added to the graph.
   absl::flat_hash_map<std::pair<const Node*, int>, Output> narrow_;
   std::vector<int> wide_;  // ids of nodes that provide wide outputs to other consumers
 };

@@ -10,16 +10,16 @@
 
 namespace hpu::passes {
 
-// Runs before placement, which would move ops with 64-bit types to the CPU. A value is narrow if it provably fits in 32
-// bits: a constant, a cast from a narrow type, a position or size bounded by known shapes, or the result of an op that
-// only moves narrow values. Ops that read narrow values (indices, axes, shapes, comparisons, casts) read the narrow
-// type. Ops that produce narrow values compute in the narrow type. For other consumers, a cast with the op's old name
-// converts the result to the wide type, so fetched values keep their type and value. Nodes that the program placed on
-// another device stay unchanged.
+// Narrows 64-bit values that fit in 32 bits. Runs before placement, which would move ops with 64-bit types to the CPU.
+// A value fits if it is a constant, a cast from a narrow type, or a position or size bounded by known shapes. The
+// result of an op that only moves narrow values is also narrow. Ops that read narrow values (indices, axes, shapes,
+// comparisons, casts) read the narrow type. Ops that produce narrow values compute in the narrow type. For other
+// consumers, a cast with the op's old name converts the result to the wide type, so fetched values keep their type and
+// value. Nodes that the program placed on another device stay unchanged.
 absl::Status NarrowTypes(PassContext* context, const OpListData& list, const StaticShapes& shapes);
 
-// The same for the functions of the loops and branches that `concerned` selects, and for functions that these functions
-// call. Runs before control_flow_pass.h decides which loops and branches stay functional.
+// NarrowTypes for the functions of the loops and branches that `concerned` selects, and for functions that these
+// functions call. Runs before the pass in control_flow_pass.h decides which loops and branches stay functional.
 absl::Status NarrowLoopBodies(PassContext* context, const OpListData& list,
                               const FunctionRewriter::Concerned& concerned);
 

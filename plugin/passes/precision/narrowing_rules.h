@@ -1,4 +1,4 @@
-// Rules for narrowing: 64-bit values that fit in 32 bits, and ops that accept them.
+// Rules for narrowing: which 64-bit values fit in 32 bits, and which ops accept 32-bit types instead.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_NARROWING_RULES_H_
 #define HPU_PLUGIN_PASSES_PRECISION_NARROWING_RULES_H_
 

@@ -97,7 +97,7 @@ absl::StatusOr<Node*> AddCategories(const NodeMaker& maker, const CategoricalSam
   TF_ASSIGN_OR_RETURN(Node * first, maker.Constant("begin", Int32s({0, -1})));
   TF_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Int32s({0, 0})));
   TF_ASSIGN_OR_RETURN(Node * strides, maker.Constant("strides", Int32s({1, 1})));
-  NodeBuilder slice = maker.New("total", "StridedSlice");  // [:, -1:]
+  NodeBuilder slice = maker.New("total", "StridedSlice");  // sums[:, -1:]
   slice.Input(sums).Input(first).Input(end).Input(strides).Attr("begin_mask", 1).Attr("end_mask", 3);
   TF_ASSIGN_OR_RETURN(Node * total, maker.Add(slice));
   TF_ASSIGN_OR_RETURN(Node * fractions, AddFractions(maker, draw));

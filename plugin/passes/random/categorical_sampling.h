@@ -1,4 +1,4 @@
-// Categorical sampling (Multinomial) like TensorFlow's CPU kernels, decomposed into plain ops.
+// Categorical sampling (Multinomial) in plain ops, with the arithmetic of TensorFlow's CPU kernels.
 #ifndef HPU_PLUGIN_PASSES_RANDOM_CATEGORICAL_SAMPLING_H_
 #define HPU_PLUGIN_PASSES_RANDOM_CATEGORICAL_SAMPLING_H_
 

@@ -80,7 +80,7 @@ absl::Status AddSeeds(const Node& node, NodeBuilder* builder) {
   return absl::OkStatus();
 }
 
-// Excludes int32: such tensors are in host memory, and the CPU kernel shuffles them.
+// Excludes int32 tensors, which are in host memory: the CPU kernel shuffles int32.
 bool IsShuffle(const Node& node) {
   return node.type_string() == "RandomShuffle" && NumberType(node) != tensorflow::DT_INT32;
 }
@@ -89,7 +89,7 @@ bool IsCategories(const Node& node) {
   return node.type_string() == "Multinomial" || node.type_string() == "StatelessMultinomial";
 }
 
-// The number of samples per row if it is constant; otherwise -1.
+// The number of samples per row, or -1 if the number is not constant.
 int64_t SamplesOf(const Node& node) {
   const Node* samples = nullptr;
   if (!node.input_node(1, &samples).ok()) return -1;
@@ -108,7 +108,7 @@ class RandomRewriter {
   absl::Status Rewrite(Node* node, const RandomOp& op);
   // Keeps the node if its shape cannot be computed outside clusters.
   absl::Status RewriteShuffle(Node* node);
-  // The same. Also keeps the node if the number of classes or samples is unknown.
+  // Keeps the node if its shape cannot be computed outside clusters, or if the number of classes or samples is unknown.
   absl::Status RewriteCategories(Node* node);
 
  private:
@@ -118,11 +118,11 @@ class RandomRewriter {
     Node* anchor;
   };
 
-  // Replaces `node` by `last`. `last` and `first` get the control inputs of `node`. `first` may be null.
+  // Replaces `node` by `last`, and adds the control inputs of `node` to `last` and `first`. `first` may be null.
   void Replace(Node* node, Node* first, Node* last, const std::string& how);
   absl::StatusOr<Key> AddKey(const Node& node, const RandomOp& op, NodeMaker* maker);
-  // The key from a state that reserves `numbers_of_row` numbers for each row of `shape`. 0: one number for each
-  // element.
+  // Adds a state that reserves `numbers_of_row` numbers for each row of `shape` (0: one number for each element), and
+  // returns the state's key.
   static absl::StatusOr<Key> AddKeyOfState(const Node& node, NodeBuilder::NodeOut shape, int64_t numbers_of_row,
                                            const NodeMaker& maker);
   static absl::StatusOr<Key> AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker);

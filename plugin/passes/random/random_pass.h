@@ -7,11 +7,11 @@
 
 namespace hpu::passes {
 
-// Splits random ops on an HPU into generator state, and a generation of numbers that a cluster can contain:
+// Splits a random op on an HPU into generator state and number generation. A cluster can contain the number generation.
 //
 //   stateful  RandomUniform, RandomStandardNormal, RandomUniformInt   state: HabanaPhiloxState, outside the cluster
-//   stateless …V2 of the same                                         state: their key and counter
-//   stateless first versions                                          state: StatelessRandomGetKeyCounter, outside
+//   stateless V2 ops (StatelessRandomUniformV2, …)                    state: key and counter of the op
+//   stateless ops before V2                                           state: StatelessRandomGetKeyCounter, outside
 //
 // Multinomial and StatelessMultinomial become arithmetic (categorical_sampling.h) if the number of samples is constant
 // and the number of classes is known. RandomShuffle becomes a GatherV2, which a cluster can contain, and a
@@ -20,11 +20,11 @@ namespace hpu::passes {
 //
 // The numbers come from StatelessRandomUniformFullIntV2, whose integers are the same in XLA and on the CPU. XLA's own
 // conversion to floating-point numbers uses other bits than the CPU kernels, so plain ops repeat the arithmetic of the
-// CPU kernels. Uniform numbers are bit-identical to the CPU's. Normal numbers, and the sums that select categories, are
-// equal up to rounding. Categories are equal to the results of the single-threaded CPU kernel; with several threads,
-// the CPU kernel uses some words twice.
+// CPU kernels. Uniform numbers are bit-identical to the numbers of the CPU kernels. Normal numbers, and the sums that
+// select categories, are equal up to rounding. Categories are equal to the results of the single-threaded CPU kernel;
+// with several threads, the CPU kernel uses some words twice.
 //
-// The last node of each replacement gets the name and the edges of the replaced node. Ops and dtypes without a
+// The last node of each replacement inherits the name and the edges of the replaced node. Ops and dtypes without a
 // replacement stay unchanged and outside clusters.
 absl::Status RewriteRandomOps(PassContext* context);
 

@@ -10,7 +10,7 @@ using tensorflow::DataType;
 using tensorflow::Node;
 using tensorflow::Tensor;
 
-// Bit layout of a floating-point number in [1, 2): the lowest bits are random, the others are those of 1.
+// Bit layout of a floating-point number in [1, 2): the lowest bits are random, all other bits equal the bits of 1.
 struct Format {
   DataType type;
   DataType bits;  // the unsigned type of the same size

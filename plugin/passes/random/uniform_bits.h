@@ -1,4 +1,4 @@
-// Conversion of random bits to numbers like TensorFlow's CPU kernels, decomposed into plain ops.
+// Uniform and normal random numbers in plain ops, with the arithmetic of TensorFlow's CPU kernels.
 #ifndef HPU_PLUGIN_PASSES_RANDOM_UNIFORM_BITS_H_
 #define HPU_PLUGIN_PASSES_RANDOM_UNIFORM_BITS_H_
 

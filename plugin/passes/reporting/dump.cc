@@ -18,7 +18,7 @@ namespace {
 // Labels and paths that this process has used.
 struct Names {
   std::mutex mutex;
-  absl::flat_hash_map<std::string, std::string> labels;  // by function and graph
+  absl::flat_hash_map<std::string, std::string> labels;  // label by function and graph
   absl::flat_hash_map<std::string, int> uses;            // number of uses of each label and path
   absl::flat_hash_set<std::string> warned;
 
@@ -67,7 +67,8 @@ void Write(const std::string& directory, const char* setting, const std::string&
   if (status.ok()) {
     VLOG(1) << "wrote " << path;
   } else {
-    WarnOnce(directory, absl::StrCat("cannot write graph dumps to ", setting, "=", directory, ": ", status.message()));
+    WarnOnce(directory, absl::StrCat("cannot write graph dumps to ", setting, "=", directory, ": ", status.message(),
+                                     "; set ", setting, " to a writable directory"));
   }
 }
 
@@ -91,7 +92,7 @@ void Dump(const Settings& settings, DumpLevel level, const std::string& label, s
     Write(settings.dump_directory, kDirectory, name, graph, library);
   } else if (flags::IsSet(kLevel)) {
     WarnOnce(kDirectory, absl::StrCat("no graph dumps are written: ", kLevel, "=", settings.dump_level, " requires ",
-                                      kDirectory, "; set it to a directory"));
+                                      kDirectory, " to be set to a directory"));
   }
 }
 

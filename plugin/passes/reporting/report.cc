@@ -39,8 +39,8 @@ void LogReport(const Report& report) {
                              << " arguments, " << cluster.results() << " results";
   }
   for (const Refusal& refusal : report.refusals()) {
-    HPU_LOG(kPasses, kTrace) << refusal.node() << " (" << refusal.op() << ") is kept out by rule " << refusal.rule()
-                             << ": " << refusal.reason();
+    HPU_LOG(kPasses, kTrace) << refusal.node() << " (" << refusal.op() << ") stays outside clusters by rule "
+                             << refusal.rule() << ": " << refusal.reason();
   }
 }
 

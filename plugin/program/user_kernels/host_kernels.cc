@@ -16,7 +16,7 @@
 namespace hpu {
 namespace {
 
-// Libraries are never unloaded, because recipes hold pointers to their functions.
+// Libraries are never unloaded, because recipes hold pointers to functions of the libraries.
 class Libraries {
  public:
   absl::Status Load(const std::string& path) {
@@ -101,7 +101,7 @@ absl::StatusOr<hpu_host_function> FindHostKernel(const std::string& guid) {
   if (const hpu_host_function function = AllLibraries().Find(guid)) return function;
   const std::string path = flags::GcKernelPath(), guids = AllLibraries().Guids();
   return absl::NotFoundError(absl::StrCat(
-      "no kernel for the guid '", guid, "': no built-in kernel has it, and the libraries in GC_KERNEL_PATH (",
+      "no kernel for the guid '", guid, "': no built-in kernel has this guid, and the libraries in GC_KERNEL_PATH (",
       path.empty() ? "not set" : path, ") define ", guids.empty() ? "no user kernels" : guids,
       "; add the kernel's library to GC_KERNEL_PATH (docs/user/custom_ops.md)"));
 }

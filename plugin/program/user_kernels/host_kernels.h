@@ -1,4 +1,4 @@
-// User kernels from the libraries that GC_KERNEL_PATH names.
+// User kernels: loading and lookup of C functions in the libraries of GC_KERNEL_PATH.
 #ifndef HPU_PLUGIN_PROGRAM_USER_KERNELS_HOST_KERNELS_H_
 #define HPU_PLUGIN_PROGRAM_USER_KERNELS_HOST_KERNELS_H_
 

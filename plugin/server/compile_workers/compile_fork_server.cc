@@ -36,8 +36,8 @@ absl::StatusOr<std::unique_ptr<ForkClient>> StartCompileForkServer(const Compile
   HPU_ASSIGN_OR_RETURN(auto sockets, files::PacketSocketPair());
   const pid_t pid = fork();
   if (pid < 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot create the fork server of the compile workers: ", std::strerror(errno)));
+    return absl::ResourceExhaustedError(absl::StrCat("cannot create the fork server of the compile workers: ",
+                                                     std::strerror(errno), "; free memory or raise ulimit -u"));
   }
   if (pid == 0) {
     close(sockets.first.Release());

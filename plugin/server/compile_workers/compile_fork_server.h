@@ -1,4 +1,4 @@
-// The fork server that starts a session's compile workers.
+// Fork server for the compile workers of a session.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_FORK_SERVER_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_FORK_SERVER_H_
 
@@ -19,8 +19,8 @@ struct CompileForkServerOptions {
   std::vector<int> not_inherited;      // files of this process that the fork server and its workers close
 };
 
-// Forks a child that forks compile workers (compile_worker.h) and ends with this process. This process must have one
-// thread. ResourceExhausted if the child cannot be created.
+// Forks a child process that forks compile workers (compile_worker.h). The child ends with this process. This process
+// must be single-threaded. Fails with ResourceExhausted if the child cannot be created.
 absl::StatusOr<std::unique_ptr<ForkClient>> StartCompileForkServer(const CompileForkServerOptions& options);
 
 }  // namespace hpu::serve

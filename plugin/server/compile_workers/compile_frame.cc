@@ -38,7 +38,7 @@ bool IsWithinBounds(const Header& header) {
 // Handles the result of a non-blocking call: returns the number of bytes moved, or 0 after polling the socket.
 absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket, int16_t events, const GoOn& go_on) {
   if (bytes > 0) return static_cast<size_t>(bytes);
-  if (bytes == 0) return absl::UnavailableError("the peer closed the connection");
+  if (bytes == 0) return absl::UnavailableError("compile frame: the other process closed the connection");
   if (errno != EAGAIN && errno != EINTR) {
     return absl::UnavailableError(absl::StrCat(
         events == POLLIN ? "cannot receive a compile frame: " : "cannot send a compile frame: ", std::strerror(errno)));

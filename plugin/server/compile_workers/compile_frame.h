@@ -1,4 +1,4 @@
-// CompileFrame: a message between a device server and its compile workers.
+// CompileFrame: message between a session process and its compile workers.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_FRAME_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_FRAME_H_
 
@@ -20,7 +20,7 @@ struct CompileFrame {
     kCrash = 2,  // an injected fault instead of a compilation, like kHang
     kHang = 3,
     // From the worker.
-    kBegun = 4,   // the worker has the program: later failures are the program's fault
+    kBegun = 4,   // the worker has received the program; later failures are caused by the program
     kRecipe = 5,  // the body holds the recipe
     kError = 6,   // `code`, with the message in the body
   };
@@ -33,12 +33,14 @@ struct CompileFrame {
   std::string body;
 };
 
-// Called at least ten times a second while waiting for the other side. An error ends the wait.
+// Called at least ten times a second during a wait for the other side. An error ends the wait.
 using GoOn = std::function<absl::Status()>;
 
-// InvalidArgument for a frame that exceeds the bounds, before anything is sent; Unavailable if the other side is gone.
+// Sends a frame. Fails with InvalidArgument for a frame that exceeds the bounds, before any byte is sent. Fails with
+// Unavailable if the other side is gone.
 absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& frame, const GoOn& go_on);
-// Receives the next frame. DataLoss for an invalid header, before the body is read; Unavailable at end of file.
+// Receives the next frame. Fails with DataLoss for an invalid header, before the body is read, and with Unavailable at
+// end of file.
 absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, const GoOn& go_on);
 
 }  // namespace hpu::serve

@@ -16,7 +16,8 @@ namespace hpu::serve {
 absl::StatusOr<std::unique_ptr<CompileProcess>> CompileProcess::Start(ForkClient* fork_server) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot create a socket for a compile worker: ", std::strerror(errno)));
+    return absl::UnavailableError(
+        absl::StrCat("cannot create a socket for a compile worker: ", std::strerror(errno), "; raise ulimit -n"));
   }
   files::FileDescriptor ours(sockets[0]);
   const files::FileDescriptor theirs(sockets[1]);

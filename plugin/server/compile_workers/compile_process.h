@@ -1,4 +1,4 @@
-// CompileProcess: the session process's handle of a compile worker.
+// CompileProcess: handle for a compile worker, owned by the session process.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_PROCESS_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_PROCESS_H_
 
@@ -17,7 +17,7 @@ namespace hpu::serve {
 // A process that runs RunCompileWorker, forked by a fork server. Not thread safe.
 class CompileProcess {
  public:
-  // `fork_server` must outlive the process. Unavailable if no process can be created.
+  // `fork_server` must outlive the CompileProcess. Fails with Unavailable if no process can be created.
   static absl::StatusOr<std::unique_ptr<CompileProcess>> Start(ForkClient* fork_server);
   // Kills the process if it has not ended.
   ~CompileProcess();
@@ -27,7 +27,8 @@ class CompileProcess {
 
   pid_t pid() const { return child_.pid; }
   const files::FileDescriptor& socket() const { return socket_; }
-  // Returns how the process ended: "signal 6 (Aborted)". Waits briefly for a process that is ending, then kills it.
+  // Returns the exit status as text, for example "signal 6 (Aborted)". Waits briefly for a process that is ending, then
+  // kills the process.
   std::string End();
 
  private:

@@ -1,4 +1,4 @@
-// The compile worker: a process that compiles programs for clients of a device server.
+// Compile worker: process that compiles programs for the clients of a device server.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_WORKER_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_WORKER_H_
 
@@ -10,7 +10,7 @@ namespace hpu::serve {
 
 // Compiles the programs that arrive on `socket`. Ends the process as soon as the other end is closed, even during a
 // compilation. A program may use `timeout` of processor time on each processor. `confine`: whether the process confines
-// itself (confinement.h). Holds no device.
+// itself (confinement.h). Does not acquire a device.
 [[noreturn]] void RunCompileWorker(hal::Backend& backend, int socket, std::chrono::seconds timeout, bool confine);
 
 }  // namespace hpu::serve

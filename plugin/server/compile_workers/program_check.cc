@@ -141,7 +141,7 @@ void SetDefaultLayouts(xla::LiteralProto* literal) {
   for (xla::LiteralProto& element : *literal->mutable_tuple_literals()) SetDefaultLayouts(&element);
 }
 
-// Removes frontend attributes except the marks of calls. Backends check a mark's contents.
+// Removes frontend attributes except the kOperationAttribute of calls. Backends check the attribute's contents.
 void ScreenMarks(xla::HloInstructionProto* instruction) {
   auto* attributes = instruction->mutable_frontend_attributes()->mutable_map();
   std::vector<std::string> unknown;
@@ -156,13 +156,15 @@ absl::Status ScreenInstruction(const std::string& program, xla::HloInstructionPr
   const std::string& opcode = instruction->opcode();
   const bool is_custom_call = opcode == "custom-call";
   if (!IsComputation(opcode)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("program '", program, "': device servers do not support the operation '", opcode, "'"));
+    return absl::InvalidArgumentError(absl::StrCat("program '", program,
+                                                   "': device servers do not support the operation '", opcode,
+                                                   "'; run the program without a device server"));
   }
   if (is_custom_call && !IsKnownTarget(instruction->custom_call_target())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("program '", program, "' calls the function '", instruction->custom_call_target(),
-                     "', but device servers allow only XLA's own functions and user kernels"));
+    return absl::InvalidArgumentError(absl::StrCat("program '", program, "' calls the function '",
+                                                   instruction->custom_call_target(),
+                                                   "', but device servers allow only XLA's own functions and user "
+                                                   "kernels; run the program without a device server"));
   }
   // Calls of user kernels keep backend_config, because it names the kernel.
   if (!is_custom_call || instruction->custom_call_target() != kHostKernelTarget) instruction->clear_backend_config();

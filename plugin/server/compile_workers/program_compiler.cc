@@ -36,12 +36,14 @@ Kind KindOf(ProgramCompiler::Fault fault) {
   return Kind::kCompile;
 }
 
-// `begun`: the time at which the worker confirmed the request. Later failures are the program's fault.
+// `begun`: the time at which the worker confirmed the request. Later failures are caused by the program.
 absl::StatusOr<CompileFrame> Ask(const CompileProcess& worker, const CompileFrame& request, const GoOn& go_on,
                                  std::optional<Clock::time_point>* begun) {
   HPU_RETURN_IF_ERROR(SendFrame(worker.socket(), request, go_on));
   HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), go_on));
-  if (receipt.kind != Kind::kBegun) return absl::DataLossError("the compile worker did not confirm the request");
+  if (receipt.kind != Kind::kBegun)
+    return absl::DataLossError(
+        "invalid answer from the compile worker: expected a confirmation of the request; see the server's log");
   *begun = Clock::now();
   return ReceiveFrame(worker.socket(), go_on);
 }
@@ -51,7 +53,8 @@ absl::StatusOr<std::string> ResultOf(CompileFrame answer) {
   if (answer.kind == Kind::kError && answer.code != absl::StatusCode::kOk) {
     return absl::Status(answer.code, answer.body);
   }
-  return absl::InternalError("invalid answer from the compile worker: expected a recipe or an error");
+  return absl::InternalError(
+      "invalid answer from the compile worker: expected a recipe or an error; see the device server's log");
 }
 
 }  // namespace
@@ -70,14 +73,14 @@ class ProgramCompiler::Worker {
   absl::Status StartIfNew() {
     if (!is_new_) return absl::OkStatus();
     absl::StatusOr<std::unique_ptr<CompileProcess>> started = CompileProcess::Start(owner_->options_.fork_server);
-    // Unavailable would make the client believe that the server is gone.
+    // The client treats Unavailable as the loss of the server.
     if (!started.ok()) return absl::InternalError(started.status().message());
     process_ = *std::move(started);
     return absl::OkStatus();
   }
   bool is_new() const { return is_new_; }
   CompileProcess& process() { return *process_; }
-  // Returns the process to the idle processes.
+  // Moves the process to the idle processes.
   void GiveBack() {
     std::lock_guard<std::mutex> lock(owner_->mutex_);
     owner_->idle_.push_back(std::move(process_));
@@ -154,7 +157,7 @@ absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault
                                               "': the compile worker failed to start (", process,
                                               "); see the device server's log"));
     }
-    // The worker ended, or was killed, while idle.
+    // The worker ended, or was killed, while idle. The next iteration uses another worker.
   }
 }
 

@@ -1,4 +1,4 @@
-// ProgramCompiler: compiles clients' programs in expendable processes.
+// ProgramCompiler: compilation of clients' programs in worker processes, which may crash.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_PROGRAM_COMPILER_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_PROGRAM_COMPILER_H_
 
@@ -18,7 +18,7 @@
 namespace hpu::serve {
 
 struct CompileOptions {
-  // Forks children that run RunCompileWorker. Null: programs are compiled in this process and may crash it.
+  // Forks children that run RunCompileWorker. Null: programs are compiled in this process, which a program may crash.
   ForkClient* fork_server = nullptr;
   size_t max_workers = 0;  // 0: the number of CPUs, between 2 and 8
   std::chrono::seconds timeout{1800};
@@ -32,8 +32,9 @@ class ProgramCompiler {
   ProgramCompiler(hal::Backend* backend, CompileOptions options);
 
   enum class Fault { kNone, kCrash, kHang };
-  // Returns a recipe for Device::LoadRecipe; may wait for a worker. An error of `wanted` ends the compilation and the
-  // worker. Internal if the worker dies on the program or exceeds the timeout; other workers continue.
+  // Returns a recipe for Device::LoadRecipe. May block until a worker is free. An error of `wanted` ends the
+  // compilation and the worker. Fails with Internal if the worker crashes or exceeds the timeout; other workers
+  // continue.
   absl::StatusOr<std::string> Compile(hal::Program program, Fault fault, const GoOn& wanted);
 
  private:
@@ -49,7 +50,7 @@ class ProgramCompiler {
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t in_use_ = 0;                                  // guarded by mutex_
-  std::vector<std::unique_ptr<CompileProcess>> idle_;  // latest last; guarded by mutex_
+  std::vector<std::unique_ptr<CompileProcess>> idle_;  // most recently used last; guarded by mutex_
 };
 
 }  // namespace hpu::serve

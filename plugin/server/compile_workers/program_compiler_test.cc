@@ -63,7 +63,7 @@ TEST_F(ProgramCompilerTest, ACompilationThatDoesNotEndIsEnded) {
   const absl::Status late = compiler.Compile(program_, Fault::kHang, Wanted).status();
   EXPECT_TRUE(absl::IsInternal(late)) << late;
   EXPECT_TRUE(absl::StrContains(late.message(), "--compile-timeout")) << late;
-  // A compilation without a waiting client ends, too.
+  // A compilation without a waiting client is cancelled, too.
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   const auto wanted = [until] {
     return std::chrono::steady_clock::now() < until ? absl::OkStatus() : absl::CancelledError("gone");
@@ -78,7 +78,7 @@ TEST_F(ProgramCompilerTest, WhoeverWaitsForAWorkerMayLeave) {
     const auto wanted = [&] { return stop ? absl::CancelledError("stopped") : absl::OkStatus(); };
     EXPECT_TRUE(absl::IsCancelled(compiler.Compile(program_, Fault::kHang, wanted).status()));
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // so that it comes first
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // so that `busy` uses the only worker first
   const auto leave = [] { return absl::CancelledError("left"); };
   EXPECT_TRUE(absl::IsCancelled(compiler.Compile(program_, Fault::kNone, leave).status()));
   stop = true;

@@ -1,4 +1,4 @@
-// ByteBudget: a limit on bytes in use at one time.
+// ByteBudget: limit on the number of bytes in use.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_BYTE_BUDGET_H_
 #define HPU_PLUGIN_SERVER_SERVICE_BYTE_BUDGET_H_
 
@@ -11,12 +11,12 @@ namespace hpu::serve {
 // Thread safe. Shares may outlive the budget.
 class ByteBudget {
  public:
-  // A reserved part of the budget. The last reference returns it.
+  // A reserved part of the budget. The last reference releases the part.
   using Share = std::shared_ptr<const void>;
 
   explicit ByteBudget(uint64_t max) : max_(max), taken_(std::make_shared<std::atomic<uint64_t>>(0)) {}
 
-  // Returns null if fewer than `bytes` are left.
+  // Reserves `bytes`. Returns null if fewer bytes are left.
   Share Take(uint64_t bytes) {
     uint64_t taken = taken_->load();
     do {

@@ -80,8 +80,8 @@ absl::Status Queue(const Session& session, hal::Communicator& communicator, hal:
   }
 }
 
-// Aborts a communicator when the front process reports its end. The report may arrive before the communicator exists.
-// Thread safe.
+// Aborts a communicator when the front process reports that another rank has left. The report may arrive before the
+// communicator exists. Thread safe.
 class Group {
  public:
   void Set(std::shared_ptr<hal::Communicator> communicator) {

@@ -1,4 +1,4 @@
-// Service calls for a client's communicator with other sessions of the server.
+// MakeCommunicator call: communicator of a client with other sessions of the server.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_COMMUNICATOR_CALL_H_
 #define HPU_PLUGIN_SERVER_SERVICE_COMMUNICATOR_CALL_H_
 

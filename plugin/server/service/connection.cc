@@ -90,7 +90,7 @@ absl::Status Connection::Dispatch(ServerCall* call, absl::string_view method) {
     if (name == "MakeRecipe") return ServeMakeRecipe(call);
     if (name == "MakeCommunicator") return ServeMakeCommunicator(call);
   }
-  return absl::UnimplementedError(absl::StrCat("unknown method: ", method));
+  return absl::UnimplementedError(absl::StrCat("unknown method ", method, "; use matching releases of hpu-tensorflow"));
 }
 
 absl::Status Connection::ServeDescribe(ServerCall* call) {
@@ -167,7 +167,7 @@ proto::HoldResponse Connection::AcquiredResponse(uint32_t version, const Session
   acquired.set_memory_bytes(info.memory_bytes);
   acquired.set_type(info.type);
   acquired.set_description(info.description);
-  // Keeps recipes of different servers apart in a shared cache.
+  // Separates the recipes of different servers in a shared cache.
   acquired.set_compiler_target(absl::StrCat(info.compiler_target, "; server-key ", options_.seal_key_id));
   acquired.set_lease_ms(kLeaseMs);
   acquired.set_base_address(Session::kBaseAddress);
@@ -207,7 +207,8 @@ absl::Status Connection::KeepSession(ServerCall* call, Session& session) {
       silent_ms += kPollMs;
       if (silent_ms < kLeaseMs) continue;
       return absl::UnavailableError(
-          absl::StrCat("the client was silent for ", kLeaseMs, " ms, so the server ended its session"));
+          absl::StrCat("the client was silent for ", kLeaseMs,
+                       " ms, so the server ended the session; check the client process and the network"));
     }
     silent_ms = 0;
     HPU_RETURN_IF_ERROR(more.status());

@@ -1,4 +1,4 @@
-// Connection: one client's connection, its calls (proto/hpu/device/v1) and their session.
+// Connection: connection of one client, with its calls (proto/hpu/device/v1) and its session.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_CONNECTION_H_
 #define HPU_PLUGIN_SERVER_SERVICE_CONNECTION_H_
 
@@ -25,9 +25,9 @@ struct ConnectionOptions {
   std::string backend = "emulator";  // backend of the served modules
   bool allow_faults = false;         // whether clients may inject errors (HPU_FAULTS)
   std::vector<std::string> faults;   // for every session, in the syntax of common::Faults
-  bool share_memory = false;         // with a client on the same machine
-  std::string seal_key_id;           // names the key that signs recipes
-  std::string fabric;                // names the network of sessions that can form communicators
+  bool share_memory = false;         // share memory with a client on the same machine
+  std::string seal_key_id;           // id of the key that signs recipes
+  std::string fabric;                // name of the network; its sessions can form communicators
   SessionLimits limits;
   bool limits_process = false;  // whether this process is limited to the session's memory
   CompileOptions compile;
@@ -49,7 +49,7 @@ class Connection {
   // An hpu_rpc_serve_call whose context is a Connection.
   static void Serve(void* self, hpu_rpc_server_call* call, const char* method);
 
-  // State of the session; empty if there is none.
+  // State of the session; empty without a session.
   proto::Module Report();
   // Ends the session with DeadlineExceeded if a launch has run longer than the limit.
   void CheckLaunchTime();
@@ -85,12 +85,12 @@ class Connection {
   ProgramCompiler compiler_;
 
   std::mutex mutex_;
-  bool authorized_ = false;           // guarded by mutex_, like all below
+  bool authorized_ = false;           // guarded by mutex_, like all members below
   std::string authorization_;         // accepted by the front process
   bool claimed_ = false;              // whether a session exists or is being created
   bool over_ = false;                 // whether the session has ended
   std::string token_;                 // the session's token
-  std::shared_ptr<Session> session_;  // null: none yet
+  std::shared_ptr<Session> session_;  // null before the session exists
 };
 
 }  // namespace hpu::serve

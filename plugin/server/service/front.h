@@ -46,9 +46,9 @@ class Front {
   // Returns a signature of kSealBytes for a recipe with this SHA-256.
   virtual absl::StatusOr<std::string> Seal(absl::string_view digest) = 0;
   virtual absl::Status CheckSeal(absl::string_view digest, absl::string_view seal) = 0;
-  // Waits until all ranks have joined or `abandoned` returns true. Returns the file of the segment that the ranks
-  // share. `on_end` runs on a thread of this object when another rank leaves. It does not run after LeaveGroup has
-  // returned.
+  // Blocks until all ranks have joined or `abandoned` returns true. Returns the file of the segment that the ranks
+  // share. `on_end` runs on a thread of this object when another rank leaves. `on_end` does not run after LeaveGroup
+  // has returned.
   virtual absl::StatusOr<files::FileDescriptor> JoinGroup(const GroupRank& rank, int segment,
                                                           const std::function<bool()>& abandoned, GroupEnd on_end) = 0;
   virtual void LeaveGroup(const GroupRank& rank, absl::string_view reason) = 0;

@@ -19,7 +19,9 @@ absl::Status StatusOf(const control::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.code()), status.message());
 }
 
-absl::Status FrontIsGone() { return absl::UnavailableError("the device server is shutting down"); }
+absl::Status FrontIsGone() {
+  return absl::UnavailableError("the device server is shutting down; start it again (hpu serve)");
+}
 
 }  // namespace
 
@@ -140,7 +142,8 @@ absl::StatusOr<proto::DescribeResponse> FrontChannel::Describe() {
   HPU_ASSIGN_OR_RETURN(const Answer answer, Ask(std::move(request)));
   proto::DescribeResponse response;
   if (!response.ParseFromString(answer.message.modules())) {
-    return absl::InternalError("cannot parse the front process's description of its modules");
+    return absl::InternalError(
+        "cannot parse the front process's description of its modules; restart the device server");
   }
   return response;
 }
@@ -189,7 +192,7 @@ absl::StatusOr<files::FileDescriptor> FrontChannel::JoinGroup(const GroupRank& r
     groups_.erase(rank.id);
   }
   if (!answer.ok()) return answer.status();
-  return absl::InternalError("the front process sent no shared memory for the communicator");
+  return absl::InternalError("the front process sent no shared memory for the communicator; restart the device server");
 }
 
 void FrontChannel::LeaveGroup(const GroupRank& rank, absl::string_view reason) {

@@ -48,7 +48,8 @@ class FrontChannel final : public Front {
     files::FileDescriptor file;
   };
 
-  // Sends a request and waits for its answer; returns the answer's error. Cancelled if `abandoned` returns true.
+  // Sends a request and blocks until the answer arrives. Fails with the answer's error, and with Cancelled if
+  // `abandoned` returns true.
   absl::StatusOr<Answer> Ask(control::ToFront request, int file = -1, const std::function<bool()>& abandoned = nullptr);
   absl::Status Send(const control::ToFront& request, int file = -1);
   void ReceiveAll();
@@ -61,12 +62,12 @@ class FrontChannel final : public Front {
   std::condition_variable answered_;
   bool gone_ = false;  // guarded by mutex_, like last_number_ and expected_
   uint64_t last_number_ = 0;
-  std::map<uint64_t, std::optional<Answer>> expected_;  // by number; set when the answer arrives
+  std::map<uint64_t, std::optional<Answer>> expected_;  // by request number; set when the answer arrives
 
   std::mutex groups_mutex_;                 // held while a group's handler runs
   std::map<std::string, GroupEnd> groups_;  // by id; guarded by groups_mutex_
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last member, because the thread uses all members above
 };
 
 }  // namespace hpu::serve

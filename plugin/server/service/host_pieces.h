@@ -1,4 +1,4 @@
-// HostPieces: a pool of host memory for a device server's copies.
+// HostPieces: pool of host buffers for the copies of a device server's stream.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_HOST_PIECES_H_
 #define HPU_PLUGIN_SERVER_SERVICE_HOST_PIECES_H_
 
@@ -26,7 +26,7 @@ class HostPieces {
   // otherwise block forever.
   HostPieces(hal::Device* device, ByteBudget* budget) : device_(device), budget_(budget) {}
 
-  // Returns a piece; waits if all pieces are in use. The last reference returns the piece to the pool.
+  // Returns a piece. Blocks while all pieces are in use. The last reference returns the piece to the pool.
   absl::StatusOr<std::shared_ptr<hal::HostBuffer>> Take() {
     std::unique_lock<std::mutex> lock(mutex_);
     if (free_.empty() && made_ < kMaxPieces) HPU_RETURN_IF_ERROR(MakePiece());

@@ -73,7 +73,7 @@ absl::StatusOr<ByteBudget::Share> TakeRecipeBytes(Session* session, uint64_t byt
   return Take(session->recipe_bytes(), bytes, "a recipe", "--max-recipe-mb");
 }
 
-// The recipe, which returns its share of the budget when it is destroyed.
+// Wraps a recipe, so that its destruction releases `share`.
 std::shared_ptr<const hal::Recipe> WithShare(std::shared_ptr<const hal::Recipe> recipe, ByteBudget::Share share) {
   const hal::Recipe* const address = recipe.get();
   auto both = std::make_shared<std::pair<std::shared_ptr<const hal::Recipe>, ByteBudget::Share>>(std::move(recipe),

@@ -1,4 +1,4 @@
-// The MakeRecipe call: compiles programs and loads recipes.
+// MakeRecipe call: compilation of programs and loading of recipes for a client.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_RECIPE_CALL_H_
 #define HPU_PLUGIN_SERVER_SERVICE_RECIPE_CALL_H_
 
@@ -9,8 +9,8 @@
 
 namespace hpu::serve {
 
-// Reads the data that `header` announces, makes the recipe, adds it to the session and describes it to the client.
-// Recipes for the client are sealed; recipes from the client must carry a valid seal.
+// Reads the data that `header` announces, compiles or loads the recipe, adds the recipe to the session and sends its
+// table to the client. Recipes for the client are signed; recipes from the client must have a valid signature.
 absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, ProgramCompiler* compiler,
                              const proto::MakeRecipeHeader& header);
 

@@ -180,7 +180,7 @@ absl::Status RunCall::Record(const proto::Record& record) {
 
 absl::Status RunCall::Wait(const proto::Wait& wait) {
   const std::shared_ptr<hal::Event> event = session_->marks().Await(wait.mark());
-  if (event == nullptr) return absl::CancelledError("the session has ended");
+  if (event == nullptr) return absl::CancelledError("the session has ended; acquire a module in a new session");
   Keep(stream_->Wait(*event));
   return absl::OkStatus();
 }
@@ -211,7 +211,7 @@ void RunCall::SendProgress(uint64_t sequence, const absl::Status& status, bool c
   progress.mutable_status()->set_message(std::string(status.message()));
   progress.set_cleared(cleared);
   if (status.ok() && !cleared) {
-    call_->WriteJoinable(response);  // progress of a later command implies this one's
+    call_->WriteJoinable(response);  // progress of a later command implies progress of this command
   } else {
     call_->Write(response);
   }

@@ -1,4 +1,4 @@
-// RunCall: one stream of a client's device.
+// RunCall: Run call of a client, which is one stream of the client's device.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_RUN_CALL_H_
 #define HPU_PLUGIN_SERVER_SERVICE_RUN_CALL_H_
 
@@ -19,12 +19,12 @@ class RunCall {
  public:
   // Open must be called before Execute.
   RunCall(ServerCall* call, std::shared_ptr<Session> session);
-  // Waits for queued work.
+  // Blocks until all queued work has ended.
   ~RunCall();
 
   absl::Status Open(const proto::OpenStream& open);
-  // InvalidArgument for a violation of the protocol. Failed work and commands that the device refuses are errors of the
-  // stream: they are reported, and the call continues.
+  // Fails with InvalidArgument for a violation of the protocol. Failed work and refused commands are errors of the
+  // stream: the client receives a report, and the call continues.
   absl::Status Execute(const proto::RunRequest& request);
 
  private:
@@ -38,7 +38,7 @@ class RunCall {
   absl::Status Wait(const proto::Wait& wait);
   absl::Status Collective(const proto::Collective& collective);
   void Clear();
-  // Reports when the work queued so far has ended.
+  // Sends a report when the work queued so far has ended.
   void Report();
   void AfterWork(std::function<void(absl::Status)> callback);
   void SendProgress(uint64_t sequence, const absl::Status& status, bool cleared);

@@ -1,4 +1,4 @@
-// ServerCall: typed wrapper of a client's call (messages of proto/hpu/device/v1).
+// ServerCall: server side of a client's gRPC call (messages of proto/hpu/device/v1).
 #ifndef HPU_PLUGIN_SERVER_SERVICE_SERVER_CALL_H_
 #define HPU_PLUGIN_SERVER_SERVICE_SERVER_CALL_H_
 
@@ -17,16 +17,16 @@ namespace hpu::serve {
 
 namespace proto = ::hpu::device::v1;
 
-// Only the call's thread may read; all other functions are thread safe. All writes must be done before that thread
-// returns from serving the call.
+// Only the call's thread may read; all other functions are thread safe. All writes must be done before the call's
+// thread returns from serving the call.
 class ServerCall {
  public:
   static constexpr int32_t kWithoutEnd = -1;
 
   ServerCall(const hpu_rpc_api* api, hpu_rpc_server_call* call) : api_(api), call_(call) {}
 
-  // Reads the next message; returns false when the client ends the call. InvalidArgument if the message cannot be
-  // parsed, DeadlineExceeded after `timeout_ms`.
+  // Reads the next message. Returns false when the client ends the call. Fails with InvalidArgument if the message
+  // cannot be parsed, and with DeadlineExceeded after `timeout_ms`.
   absl::StatusOr<bool> Read(google::protobuf::MessageLite* message, int32_t timeout_ms = kWithoutEnd) {
     const void* data = nullptr;
     size_t size = 0;
@@ -40,8 +40,8 @@ class ServerCall {
         break;
     }
     if (!message->ParseFromArray(data, static_cast<int>(size))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot parse the client's message as ", message->GetTypeName(), " (", size, " bytes)"));
+      return absl::InvalidArgumentError(absl::StrCat("cannot parse the client's message as ", message->GetTypeName(),
+                                                     " (", size, " bytes); use matching releases of hpu-tensorflow"));
     }
     return true;
   }
@@ -55,7 +55,7 @@ class ServerCall {
     const std::string bytes = message.SerializeAsString();
     api_->server_write_joinable(call_, bytes.data(), bytes.size());
   }
-  // Waits while more than `bytes` bytes are unsent; false once the client is gone.
+  // Blocks while more than `bytes` bytes are unsent. Returns false once the client is gone.
   bool WaitWritable(uint64_t bytes) { return api_->server_wait_writable(call_, bytes) != 0; }
   // Whether the client still reads the call.
   bool IsOpen() { return WaitWritable(std::numeric_limits<uint64_t>::max()); }

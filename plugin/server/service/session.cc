@@ -41,7 +41,7 @@ absl::StatusOr<char*> Session::SharedRange(uint64_t offset, uint64_t bytes) cons
 
 absl::StatusOr<Session::Share> Session::Enter(const std::shared_ptr<Session>& session, ServerCall* call) {
   std::lock_guard<std::mutex> lock(session->mutex_);
-  if (session->closed_) return absl::CancelledError("the session has ended");
+  if (session->closed_) return absl::CancelledError("the session has ended; acquire a module in a new session");
   if (session->calls_.size() >= kMaxCalls) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the session already has ", kMaxCalls,
@@ -60,7 +60,7 @@ void Session::Leave(ServerCall* call) {
 absl::Status Session::AddCommunicator(uint64_t handle, std::shared_ptr<hal::Communicator> communicator) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (communicators_.emplace(handle, std::move(communicator)).second) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("communicator handle ", handle, " is in use"));
+  return absl::InvalidArgumentError(absl::StrCat("communicator handle ", handle, " is in use; choose another handle"));
 }
 
 absl::StatusOr<std::shared_ptr<hal::Communicator>> Session::FindCommunicator(uint64_t handle) const {

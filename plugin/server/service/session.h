@@ -1,4 +1,4 @@
-// Session: a client's claim on one module, with the state that its calls share.
+// Session: claim of a client on one module, with the state shared by the client's calls.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_SESSION_H_
 #define HPU_PLUGIN_SERVER_SERVICE_SESSION_H_
 
@@ -50,8 +50,8 @@ class Session {
     std::shared_ptr<Session> session_;
     ServerCall* call_;
   };
-  // Registers a call of the client, except Hold. Cancelled if the session has ended, ResourceExhausted for more than
-  // kMaxCalls calls.
+  // Registers a call of the client, except Hold. Fails with Cancelled if the session has ended, and with
+  // ResourceExhausted for more than kMaxCalls calls.
   static absl::StatusOr<Share> Enter(const std::shared_ptr<Session>& session, ServerCall* call);
 
   // Ends the Hold call with `status`. Only the first End has an effect.
@@ -60,17 +60,18 @@ class Session {
   absl::Status end() const;
   // Cancels all calls and refuses new calls.
   void EndCalls();
-  // Ends all calls, waits for them and their work, and releases memory and device.
+  // Cancels all calls, blocks until the calls and their work have ended, and releases the memory and the device.
   void Close();
 
   hal::Device& device() { return *device_; }
-  // Converts a client's address to the device's; 0 stays 0. The device refuses addresses outside the session's memory.
+  // Converts a client's address to a device address; 0 stays 0. The device refuses addresses outside the session's
+  // memory.
   hal::DeviceAddress ToDevice(uint64_t address) const { return address == 0 ? 0 : address + distance_; }
   // Creates memory that the session shares with its client. Call before any other thread uses the session.
   absl::Status ShareMemory();
   // Null if ShareMemory was not called.
   const files::SharedMemory* shared_memory() const { return shared_memory_.get(); }
-  // A range of the shared memory. InvalidArgument if it exceeds that memory.
+  // A range of the shared memory. Fails with InvalidArgument if the range exceeds the shared memory.
   absl::StatusOr<char*> SharedRange(uint64_t offset, uint64_t bytes) const;
   UseTable<hal::Event>& marks() { return marks_; }
   UseTable<const hal::Recipe>& recipes() { return recipes_; }
@@ -79,7 +80,8 @@ class Session {
   // Budget for programs and recipes in transfer and for the data of copies.
   ByteBudget& in_flight() { return in_flight_; }
 
-  // InvalidArgument if the handle is in use or unknown. Queued work of a communicator keeps it alive.
+  // AddCommunicator fails with InvalidArgument if the handle is in use, FindCommunicator if the handle is unknown.
+  // Queued work keeps its communicator alive.
   absl::Status AddCommunicator(uint64_t handle, std::shared_ptr<hal::Communicator> communicator);
   absl::StatusOr<std::shared_ptr<hal::Communicator>> FindCommunicator(uint64_t handle) const;
   void RemoveCommunicator(uint64_t handle);
@@ -103,11 +105,11 @@ class Session {
   const hal::DeviceInfo info_;
   const bool forms_communicators_;
   common::Faults faults_;
-  uint64_t distance_;  // from the client's addresses to the device's, modulo 2^64
+  uint64_t distance_;  // device address minus client address, modulo 2^64
   std::unique_ptr<hal::Device> device_;
   std::unique_ptr<hal::Memory> memory_;
   std::unique_ptr<files::SharedMemory> shared_memory_;
-  std::unique_ptr<hal::HostBuffer> shared_mapping_;  // of shared_memory_, for the device
+  std::unique_ptr<hal::HostBuffer> shared_mapping_;  // maps shared_memory_ for the device
   UseTable<hal::Event> marks_{kMaxMarks, "event"};
   UseTable<const hal::Recipe> recipes_;
   ByteBudget recipe_bytes_;

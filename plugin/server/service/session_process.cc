@@ -113,7 +113,7 @@ class SessionProcess {
     absl::Status error;
     server_ = api_->serve(&server_options, &KeepError, &error);
     if (server_ == nullptr) return error;
-    // After gRPC has inspected the machine, and before gRPC reads the client's first byte.
+    // Confines the process after gRPC has inspected the machine, and before gRPC reads the client's first byte.
     if (options_.confine()) HPU_RETURN_IF_ERROR(Confine(Role::kComputes));
     api_->serve_connection(server_, dup(client_.get()));
     return absl::OkStatus();

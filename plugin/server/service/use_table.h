@@ -1,4 +1,4 @@
-// UseTable: objects by client-chosen handles.
+// UseTable: objects by client-chosen handle, with counts of their uses.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_
 #define HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_
 
@@ -15,23 +15,23 @@
 
 namespace hpu::serve {
 
-// When the client releases a handle, it states how often it has used the handle, because uses on other calls may arrive
-// after the release. An object is erased when the release and all its uses have arrived. Thread safe.
+// A release states how often the client has used the handle, because uses on other calls may arrive after the release.
+// An object is erased when its release and all its uses have arrived. Thread safe.
 template <typename T>
 class UseTable {
  public:
-  // For error texts: `what` names the objects, `remedy` says how to raise the maximum.
+  // `what`: name of the objects in error texts. `remedy`: end of the error text if the table is full.
   explicit UseTable(size_t max, const char* what = "object", const char* remedy = "")
       : max_(max), what_(what), remedy_(remedy) {}
 
-  // Adds `object`. InvalidArgument if the handle is in use, ResourceExhausted if the table is full, Cancelled if it is
-  // closed.
+  // Adds `object`. Fails with InvalidArgument if the handle is in use, with ResourceExhausted if the table is full, and
+  // with Cancelled if the table is closed.
   absl::Status Put(uint64_t handle, std::shared_ptr<T> object) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (closed_) return absl::CancelledError("the session has ended");
+    if (closed_) return absl::CancelledError("the session has ended; acquire a module in a new session");
     Entry& entry = entries_[handle];
     if (entry.object != nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(what_, " handle ", handle, " is in use"));
+      return absl::InvalidArgumentError(absl::StrCat(what_, " handle ", handle, " is in use; choose another handle"));
     }
     if (entries_.size() > max_) {
       entries_.erase(handle);
@@ -43,7 +43,7 @@ class UseTable {
     changed_.notify_all();
     return absl::OkStatus();
   }
-  // Counts one use and returns the object; nullptr if there is none.
+  // Counts one use and returns the object; nullptr for an unknown handle.
   std::shared_ptr<T> Use(uint64_t handle) {
     std::lock_guard<std::mutex> lock(mutex_);
     return UseLocked(handle);
@@ -87,7 +87,7 @@ class UseTable {
 
  private:
   struct Entry {
-    std::shared_ptr<T> object;  // nullptr: released before it arrived
+    std::shared_ptr<T> object;  // nullptr: the handle was released before the object arrived
     uint64_t used = 0;
     std::optional<uint64_t> expected;
   };

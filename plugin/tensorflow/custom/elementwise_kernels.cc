@@ -21,7 +21,7 @@ using xla::XlaOp;
 using Operands = std::vector<XlaOp>;
 using Formula = XlaOp (*)(const Operands&);
 
-// Each operand is broadcast to the output's shape, as on the card.
+// Broadcasts each operand to the output's shape, as the card does, and applies `formula`.
 absl::StatusOr<Operands> Build(const HloKernelCall& call, size_t operand_count, Formula formula) {
   if (call.inputs.size() != operand_count || call.output_infos.size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat("expected ", operand_count, " inputs and 1 output, got ",
@@ -29,7 +29,8 @@ absl::StatusOr<Operands> Build(const HloKernelCall& call, size_t operand_count, 
                                                    " outputs"));
   }
   if (!call.params.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("expected no parameters, got ", call.params.size(), " bytes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected no parameters, got ", call.params.size(), " bytes; leave user_params unset"));
   }
   Operands operands;
   for (const XlaOp& input : call.inputs) {

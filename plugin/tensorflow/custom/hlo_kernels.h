@@ -1,4 +1,4 @@
-// HLO for custom kernels, which are looked up by guid.
+// HLO of custom kernels, with lookup by guid.
 #ifndef HPU_PLUGIN_TENSORFLOW_CUSTOM_HLO_KERNELS_H_
 #define HPU_PLUGIN_TENSORFLOW_CUSTOM_HLO_KERNELS_H_
 

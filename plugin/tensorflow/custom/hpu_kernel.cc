@@ -23,8 +23,10 @@ HpuKernelBase::HpuKernelBase(tensorflow::OpKernelConstruction* construction) : O
 HpuKernelBase::~HpuKernelBase() = default;
 
 void HpuKernelBase::Compute(tensorflow::OpKernelContext* context) {
-  OP_REQUIRES(context, runner_ != nullptr,
-              absl::InternalError(type_string() + ": a kernel that was created for the compiler cannot be executed"));
+  OP_REQUIRES(
+      context, runner_ != nullptr,
+      absl::InternalError(type_string() +
+                          ": the kernel was created for the compiler and cannot be executed; place the op on an HPU"));
   runner_->Compute(context);
 }
 
@@ -45,7 +47,7 @@ HpuKernelDefBuilder& HpuKernelDefBuilder::TypeConstraint(const char* attribute,
   if (allowed.size() > 1 && absl::c_linear_search(allowed, tensorflow::DT_INT32)) {
     // Crash OK: a bug in the user's library
     LOG(FATAL) << "ForHpuWithName(" << definition_->op() << "): the type constraint on " << attribute
-               << " lists int32 with other types; register int32 separately, because it lives in host memory";
+               << " lists int32 with other types; register int32 separately, because int32 tensors are in host memory";
   }
   KernelDef::AttrConstraint* constraint = definition_->add_constraint();
   constraint->set_name(attribute);
@@ -67,8 +69,8 @@ HpuKernelDefBuilder& HpuKernelDefBuilder::Priority(int32_t priority) {
 
 namespace {
 
-// Declares host memory for arguments that are always int32: by their declared type, or by a constraint that allows only
-// int32.
+// Declares host memory for arguments that are always int32. Such an argument has the declared type int32, or a
+// constraint that allows only int32.
 void KeepInt32OnHost(KernelDef* kernel) {
   const tensorflow::OpDef* op = nullptr;
   if (!tensorflow::OpRegistry::Global()->LookUpOpDef(kernel->op(), &op).ok()) return;

@@ -15,12 +15,13 @@ std::string HpuKernelContext::State::Prefix() const {
 absl::Status HpuKernelContext::State::Finish() const {
   if (!status.ok()) return absl::Status(status.code(), absl::StrCat(Prefix(), status.message()));
   if (!node.has_value()) {
-    return absl::FailedPreconditionError(absl::StrCat(Prefix(), "the functor returned without calling DefineNode"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(Prefix(), "the functor returned without calling DefineNode; call DefineNode once"));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (std::find(node->outputs.begin(), node->outputs.end(), static_cast<int>(i)) == node->outputs.end()) {
-      return absl::FailedPreconditionError(absl::StrCat(Prefix(), "no node computes output ", i,
-                                                        ": add it to the outputs of DefineNode(", node->guid, ")"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(Prefix(), "no node computes output ", i, ": add the output to DefineNode(", node->guid, ")"));
     }
   }
   return absl::OkStatus();
@@ -34,8 +35,8 @@ const tensorflow::NodeDef& HpuKernelContext::node() const { return *state_->defi
 
 tensorflow::Status HpuKernelContext::InputInfo(int index, TensorInfo& info) const {
   if (index < 0 || index >= num_inputs()) {
-    return absl::OutOfRangeError(
-        absl::StrCat("InputInfo(", index, "): index out of range: the op has ", num_inputs(), " inputs"));
+    return absl::OutOfRangeError(absl::StrCat("InputInfo(", index, "): index out of range, because the op has ",
+                                              num_inputs(), " inputs; count from 0"));
   }
   info = state_->inputs[index];
   return absl::OkStatus();
@@ -43,8 +44,8 @@ tensorflow::Status HpuKernelContext::InputInfo(int index, TensorInfo& info) cons
 
 tensorflow::Status HpuKernelContext::DefineOutputInfo(int index, TensorInfo info) {
   if (index < 0 || index >= num_outputs()) {
-    return absl::OutOfRangeError(
-        absl::StrCat("DefineOutputInfo(", index, "): index out of range: the op has ", num_outputs(), " outputs"));
+    return absl::OutOfRangeError(absl::StrCat("DefineOutputInfo(", index, "): index out of range, because the op has ",
+                                              num_outputs(), " outputs; count from 0"));
   }
   if (info.dtype != state_->output_types[index]) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -52,8 +53,8 @@ tensorflow::Status HpuKernelContext::DefineOutputInfo(int index, TensorInfo info
         " as declared by the op, got ", tensorflow::DataTypeString(info.dtype)));
   }
   if (state_->outputs[index].has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("DefineOutputInfo(", index, ") was called twice; call it once for each output"));
+    return absl::InvalidArgumentError(absl::StrCat("DefineOutputInfo(", index, "): output ", index,
+                                                   " is already defined; call DefineOutputInfo once for each output"));
   }
   state_->outputs[index] = std::move(info);
   return absl::OkStatus();
@@ -63,29 +64,30 @@ tensorflow::Status HpuKernelContext::DefineNode(NodeDesc desc, std::vector<int> 
   const std::string call = absl::StrCat("DefineNode(", desc.guid, ")");
   if (state_->node.has_value()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(call, ": the functor has already defined node ", state_->node->guid, "; it must define only one"));
+        absl::StrCat(call, ": the functor has already defined node ", state_->node->guid, "; define only one node"));
   }
   if (desc.params_size > 0 && desc.user_params == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat(call, ": user_params is null, but params_size is ", desc.params_size));
+        absl::StrCat(call, ": user_params is null, but params_size is ", desc.params_size, "; set both or neither"));
   }
   for (const int input : inputs) {
     if (input < 0 || input >= num_inputs()) {
-      return absl::OutOfRangeError(
-          absl::StrCat(call, ": input ", input, " is out of range: the op has ", num_inputs(), " inputs"));
+      return absl::OutOfRangeError(absl::StrCat(call, ": input ", input, " is out of range, because the op has ",
+                                                num_inputs(), " inputs; count from 0"));
     }
   }
   for (const int output : outputs) {
     if (output < 0 || output >= num_outputs()) {
-      return absl::OutOfRangeError(
-          absl::StrCat(call, ": output ", output, " is out of range: the op has ", num_outputs(), " outputs"));
+      return absl::OutOfRangeError(absl::StrCat(call, ": output ", output, " is out of range, because the op has ",
+                                                num_outputs(), " outputs; count from 0"));
     }
     if (!state_->outputs[output].has_value()) {
       return absl::FailedPreconditionError(
           absl::StrCat(call, ": output ", output, " is not defined: call DefineOutputInfo(", output, ", ...) first"));
     }
     if (std::count(outputs.begin(), outputs.end(), output) > 1) {
-      return absl::InvalidArgumentError(absl::StrCat(call, ": output ", output, " is listed twice"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(call, ": output ", output, " is listed twice; list each output once"));
     }
   }
   std::string params(static_cast<const char*>(desc.user_params), desc.params_size);

@@ -1,4 +1,4 @@
-// State of one call of a custom op's functor: its inputs, and the outputs and the node that it defines.
+// State of one call of a custom op's functor: inputs, defined outputs and the defined node.
 #ifndef HPU_PLUGIN_TENSORFLOW_CUSTOM_KERNEL_STATE_H_
 #define HPU_PLUGIN_TENSORFLOW_CUSTOM_KERNEL_STATE_H_
 

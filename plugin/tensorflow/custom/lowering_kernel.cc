@@ -50,7 +50,7 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
                ? absl::OkStatus()
                : absl::InternalError(
                      construction->def().op() +
-                     ": the HPU kernel is not a habana::HpuKernel; derive its class from habana::HpuKernel");
+                     ": the HPU kernel is not a habana::HpuKernel; register a class derived from habana::HpuKernel");
   }
 
   absl::Status Lower(tensorflow::XlaOpKernelContext* context) const {
@@ -91,7 +91,7 @@ void RegisterCustomLowering(const tensorflow::KernelDef& kernel) {
   auto lowering = std::make_unique<tensorflow::KernelDef>(kernel);
   lowering->set_device_type(kCompilationDevice);
   lowering->clear_host_memory_arg();
-  // TensorFlow's registry owns the definition; the registrar object may be destroyed at once.
+  // TensorFlow's registry owns the definition, so the registrar object may be a temporary.
   tensorflow::kernel_factory::OpKernelRegistrar(
       lowering.release(), "HpuCustomLowering",
       [](tensorflow::OpKernelConstruction* construction) -> tensorflow::OpKernel* {

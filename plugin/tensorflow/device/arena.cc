@@ -8,7 +8,7 @@ namespace hpu {
 namespace {
 
 // Passes the range to the BFC allocator in pieces. The BFC allocator keeps 8 bytes of bookkeeping for every 256 bytes
-// that it receives, so 32 GiB at once would cost 1 GiB of host memory.
+// that it receives. A single piece of 32 GiB would therefore cost 1 GiB of host memory.
 class RangeSubAllocator : public tensorflow::SubAllocator {
  public:
   RangeSubAllocator(void* base, uint64_t bytes, tensorflow::AllocatorMemoryType type)
@@ -41,7 +41,7 @@ std::unique_ptr<tensorflow::Allocator> NewArena(void* base, uint64_t bytes, cons
   bytes -= bytes % kGranule;
   tensorflow::BFCAllocator::Options options;
   options.allow_growth = true;
-  // A free chunk is split if it exceeds the request by at least this much or is at least twice as large as the request.
+  // Surplus in bytes from which a free chunk is split. Chunks at least twice as large as the request are always split.
   constexpr double kSpareBytes = 64 << 10;
   options.fragmentation_fraction = kSpareBytes / static_cast<double>(bytes);
   return std::make_unique<tensorflow::BFCAllocator>(std::make_unique<RangeSubAllocator>(base, bytes, type), bytes, name,

@@ -31,7 +31,7 @@ class DeviceArena final : public tensorflow::AllocatorWrapper {
     if (freed_ranges_ != nullptr) freed_ranges_->RangeFreed(address, bytes);
     wrapped()->DeallocateRaw(data);
   }
-  // AllocatorWrapper does not forward these.
+  // AllocatorWrapper does not forward statistics.
   absl::optional<tensorflow::AllocatorStats> GetStats() override { return wrapped()->GetStats(); }
   bool ClearStats() override { return wrapped()->ClearStats(); }
 

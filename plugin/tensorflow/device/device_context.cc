@@ -24,9 +24,9 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
   absl::StatusOr<ProcessDevice*> acquired = ProcessDevice::Get();
   if (!acquired.ok()) return acquired;
   if (!tensorflow::DataTypeCanUseMemcpy(tensor.dtype())) {
-    return absl::InvalidArgumentError(absl::StrCat("Tensors of type ", tensorflow::DataTypeString(tensor.dtype()),
-                                                   " cannot be copied to or from ", device->name(),
-                                                   "; keep them on the CPU with tf.device(\"CPU\")."));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Tensors of type ", tensorflow::DataTypeString(tensor.dtype()), " cannot be copied to or from ", device->name(),
+        ": their elements are not plain bytes. Keep them on the CPU with tf.device(\"CPU\")."));
   }
   // Eager copies do not check whether the allocation succeeded.
   if (!tensor.IsInitialized()) {
@@ -36,9 +36,10 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
         MemoryExhaustedHint(tensor.shape().num_elements() * tensorflow::DataTypeSize(tensor.dtype())), ")"));
   }
   if (IsWithoutDevice(tensor.tensor_data().data())) {
-    return absl::UnavailableError(absl::StrCat("A tensor on ", device->name(),
-                                               " has no memory, because it was created while the device could not be "
-                                               "acquired. The device is available now: create the tensor again."));
+    return absl::UnavailableError(
+        absl::StrCat("A tensor on ", device->name(),
+                     " has no memory, because the tensor was created while the device could not be "
+                     "acquired. The device is available now: create the tensor again."));
   }
   return acquired;
 }
@@ -54,9 +55,9 @@ std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination
   };
 }
 
-// TensorFlow's assumption about a tensor's memory is wrong for int32 in lists and queues, for int32 arguments that some
-// functions keep on the device, and for results of iterators on the host. If an address contradicts the assumption,
-// copies by address on the caller's thread and returns true.
+// If an address contradicts TensorFlow's assumption about a tensor's memory, copies by address on the caller's thread
+// and returns true. The assumption is wrong for int32 in lists and queues, and for results of iterators on the host.
+// The assumption is also wrong for int32 arguments that some functions keep on the device.
 bool CopyAsAddressesSay(ProcessDevice& device, const Tensor& source, bool source_expected_on_device,
                         const Tensor& destination, bool destination_expected_on_device, const StatusCallback& done) {
   const char* const from = source.tensor_data().data();

@@ -13,7 +13,7 @@ namespace hpu {
 // safe.
 class HpuDeviceContext : public tensorflow::DeviceContext {
  public:
-  // `done` runs when the source may be reused; later work on the device sees the copy.
+  // `done` runs when the source may be reused. Later work on the device reads the copied data.
   void CopyCPUTensorToDevice(const tensorflow::Tensor* cpu_tensor, tensorflow::Device* device,
                              tensorflow::Tensor* device_tensor, tensorflow::StatusCallback done,
                              bool sync_dst_compute) const override;

@@ -18,7 +18,7 @@ namespace {
 
 // A process holds one device.
 constexpr int kDevices = 1;
-// Above the priorities of CPU and GPU: ops without a device go to the HPU.
+// Device priority, above CPU and GPU: TensorFlow places ops without a requested device on the HPU.
 constexpr int kPriority = 300;
 
 std::atomic<bool> is_offered{true};

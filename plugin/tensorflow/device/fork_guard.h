@@ -1,4 +1,4 @@
-// Detection of forks of a process that holds the device.
+// Fork guard: detection of child processes that were forked while the parent held the device.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_FORK_GUARD_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_FORK_GUARD_H_
 
@@ -9,12 +9,12 @@ namespace hpu {
 // Call once, when the device has been acquired. Children forked after this call cannot use the device.
 void WatchForks();
 
-// True in a child forked after WatchForks(). The device's threads do not exist in the child, and a lock that a thread
-// held at the fork is never released there. The child must therefore use neither the device nor its locks. Async-signal
-// safe.
+// True in a child forked after WatchForks(). The device's threads do not exist in the child. A lock that such a thread
+// held at the fork is never released in the child. The child must therefore use neither the device nor the device's
+// locks. Async-signal safe.
 bool IsForkedChild();
 
-// The Aborted error of a call in a forked child, with the remedy.
+// ABORTED error for a call in a forked child. The text names the remedy.
 absl::Status ForkedChildError();
 
 }  // namespace hpu

@@ -47,12 +47,12 @@ absl::Status FreedMemory::WaitForUsers(hal::DeviceAddress address, uint64_t byte
                                        hal::Stream& stream, EventPool& events) {
   if (bytes == 0) return absl::OkStatus();
   std::lock_guard<std::mutex> lock(mutex_);
-  // The period ends before its event is recorded: a thread that reads the old period in Free() has then queued all
-  // users of the memory before the event.
+  // Ends the period before recording its event. A thread that reads the old period in Free() has then queued all users
+  // of the memory before the event.
   const uint32_t ended = period_.fetch_add(1, std::memory_order_seq_cst);
   TF_ASSIGN_OR_RETURN(EventPool::Lease end, events.Record(compute));
   ends_.push_back({ended, std::move(end)});  // so that the search below finds this period
-  // Other threads may meanwhile have freed memory on the same page in a later period.
+  // Other threads may already have freed memory on the same page in a later period.
   const uint32_t freed = std::min(LastFree(address, bytes), ended);
   while (!ends_.empty()) {
     const absl::StatusOr<bool> reached = ends_.front().event->Query();

@@ -15,9 +15,9 @@
 
 namespace hpu {
 
-// Memory may be freed as soon as the compute work that uses it is queued. Later compute work may reuse the memory at
-// once, but a copy on another stream must first wait for the earlier users. If the copy waited for all queued work, it
-// could not overlap with a step.
+// Memory may be freed as soon as all compute work on the memory is queued. Later compute work may reuse the memory
+// immediately, but a copy on another stream must first wait for the earlier users. A copy that waited for all queued
+// work could not overlap with a step.
 //
 // Time is divided into periods; each ends with an event on the compute stream. Every page of memory stores the period
 // in which part of it was last freed. Thread safe.
@@ -25,7 +25,7 @@ class FreedMemory {
  public:
   FreedMemory(hal::DeviceAddress base, uint64_t bytes);
 
-  // Call before the allocator frees the memory. Takes no lock.
+  // Call before the allocator frees the memory. Acquires no lock.
   void Free(hal::DeviceAddress address, uint64_t bytes);
 
   // Makes `stream` wait until the work queued on `compute` no longer uses the previous allocations in the range.
@@ -36,7 +36,7 @@ class FreedMemory {
   void Clear();
 
  private:
-  // The end of a period. 32 bits suffice for ten copies a second over ten years.
+  // The end of a period. A 32-bit period number suffices for ten copies a second over ten years.
   struct End {
     uint32_t period;
     EventPool::Lease event;

@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<HostPool>> HostPool::Create(hal::Device& device) 
     if (buffer.ok()) return std::unique_ptr<HostPool>(new HostPool(*std::move(buffer)));
     if (bytes == wanted) {
       LOG(WARNING) << "Cannot allocate a host pool of " << bytes << " bytes, trying a smaller one: " << buffer.status()
-                   << ". TF_CPU_ALLOCATOR_SIZE_G sets its size in GiB.";
+                   << ". Set TF_CPU_ALLOCATOR_SIZE_G to the size of the pool in GiB.";
     }
     if (bytes / 2 < kSmallestPool) {
       return absl::Status(buffer.status().code(), absl::StrCat("cannot allocate a host pool of ", bytes, " bytes: ",

@@ -12,8 +12,8 @@
 
 namespace hpu {
 
-// One HostBuffer with an allocator over it. Copies between the pool and the device need no further mapping. Thread
-// safe.
+// A HostBuffer and an allocator for the buffer's memory. Copies between the pool and the device need no further
+// mapping. Thread safe.
 class HostPool {
  public:
   // Deleter that returns memory to the pool.

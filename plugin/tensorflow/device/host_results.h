@@ -12,8 +12,8 @@ namespace hpu {
 // Whether a launch on compute() may write a result of `bytes` bytes to this host address.
 bool TakesHostResult(ProcessDevice& device, const void* data, uint64_t bytes);
 
-// Waits for the compute work queued so far, including the launch that writes these results. Returns its error and
-// clears the error for later work.
+// Waits for the compute work queued so far, including the launch that writes the results. Returns the error of the
+// compute work, and clears the error for later work.
 absl::Status WaitForHostResults(ProcessDevice& device);
 
 }  // namespace hpu

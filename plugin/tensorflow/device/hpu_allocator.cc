@@ -24,8 +24,8 @@ using tensorflow::AllocatorStats;
 
 constexpr char kName[] = "HPU_0_bfc";
 
-// Size of this thread's last failed allocation. TensorFlow writes the error message at once, on the same thread, and
-// calls Name() for it; Name() resets the size.
+// Size of this thread's last failed allocation. TensorFlow then writes the error message on the same thread and calls
+// Name(), which resets the size.
 thread_local uint64_t failed_bytes = 0;
 
 std::string Readable(uint64_t bytes) { return tsl::strings::HumanReadableNumBytes(static_cast<int64_t>(bytes)); }
@@ -35,7 +35,8 @@ void* NoMansLand() {
   static void* const address = [] {
     constexpr size_t kPage = 4096;
     void* page = mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    CHECK(page != MAP_FAILED) << "cannot reserve a guard page: the address space is exhausted";
+    CHECK(page != MAP_FAILED)
+        << "cannot reserve a guard page: the address space is exhausted; raise the limit with ulimit -v";
     return page;
   }();
   return address;
@@ -138,7 +139,8 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
   }
 };
 
-// Smaller tensors use CPU memory: they are copied through a bounce buffer anyway.
+// Minimum size of a tensor in the host pool. Smaller tensors use CPU memory, because a bounce buffer serves their
+// copies.
 constexpr uint64_t kPooledBytes = 4096;
 
 class LazyHostAllocator : public tensorflow::Allocator {
@@ -152,7 +154,7 @@ class LazyHostAllocator : public tensorflow::Allocator {
   }
 
   void DeallocateRaw(void* data) override {
-    if (IsForkedChild()) return;  // `data` may belong to the pool, whose locks cannot be used here
+    if (IsForkedChild()) return;  // `data` may be in the pool, whose locks a forked child cannot use
     HostPool* pool = Pool();
     if (pool != nullptr && pool->Contains(data, 1)) {
       pool->allocator().DeallocateRaw(data);

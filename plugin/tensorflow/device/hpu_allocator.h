@@ -1,4 +1,4 @@
-// The allocators that HPU Device objects provide to TensorFlow.
+// Allocators of device memory and of host memory for TensorFlow's HPU devices.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_ALLOCATOR_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_ALLOCATOR_H_
 
@@ -19,7 +19,7 @@ tensorflow::Allocator* DeviceAllocator();
 bool IsWithoutDevice(const void* data);
 
 // Host memory for tensors that are copied to or from the device. Once the device is acquired, tensors of 4 KiB or more
-// use the host pool while it has room. All other tensors use CPU memory that the device cannot access.
+// use the host pool while the pool has room. All other tensors use CPU memory that the device cannot access.
 tensorflow::Allocator* HostAllocator();
 
 // Hint for messages about a failed allocation: "12.0 GiB requested, 25.00 GiB of 32.00 GiB in use …; raise

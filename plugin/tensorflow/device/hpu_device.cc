@@ -57,14 +57,14 @@ tensorflow::Status HpuDevice::MakeTensorFromProto(const tensorflow::TensorProto&
   if (!parsed.FromProto(GetAllocator(host), proto)) {
     return tensorflow::errors::InvalidArgument("Cannot parse the TensorProto of a tensor on ", name(), ": dtype ",
                                                tensorflow::DataTypeString(proto.dtype()), ", shape ",
-                                               proto.tensor_shape().ShortDebugString());
+                                               proto.tensor_shape().ShortDebugString(), "; recreate the constant");
   }
   const bool plain = tensorflow::DataTypeCanUseMemcpy(parsed.dtype());
   if (attributes.on_host() || (!plain && parsed.dtype() != tensorflow::DT_VARIANT)) {
     *tensor = std::move(parsed);
     return absl::OkStatus();
   }
-  // A variant stays in host memory; the tensors in it are copied to the device.
+  // A variant stays in host memory. The tensors in the variant are copied to the device.
   Tensor copy = plain ? Tensor(GetAllocator(attributes), parsed.dtype(), parsed.shape()) : Tensor();
   tensorflow::Notification copied;
   tensorflow::Status status;

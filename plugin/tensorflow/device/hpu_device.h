@@ -32,12 +32,12 @@ class HpuDevice : public tensorflow::LocalDevice {
   void CopyTensorInSameDevice(const tensorflow::Tensor* input, tensorflow::Tensor* output,
                               const tensorflow::DeviceContext* context, tensorflow::StatusCallback done) override;
 
-  // Both cover the work of the whole process, not only this object's. Sync(done) returns at once and calls `done` after
-  // the compute work queued so far.
+  // Both overloads cover the work of the whole process, not only work queued through this object. Sync(done) returns
+  // immediately and calls `done` after the compute work queued so far.
   tensorflow::Status Sync() override;
   void Sync(const DoneCallback& done) override;
 
-  // Returns and clears the status of the calling thread's last Sync(), which TensorFlow calls before it reads a tensor.
+  // Returns and clears the status of the calling thread's last Sync(), which TensorFlow calls before reading a tensor.
   static tensorflow::Status TakeFailedRead();
 
  private:
@@ -46,7 +46,7 @@ class HpuDevice : public tensorflow::LocalDevice {
   std::unique_ptr<tensorflow::ScopedAllocatorMgr> scoped_allocators_;
 };
 
-// Whether TensorFlow's lists of devices contain the HPU: by default they do. Affects lists that are made later.
+// Whether TensorFlow lists the HPU among its devices; true by default. A change affects only later lists.
 void SetOffered(bool offered);
 bool IsOffered();
 

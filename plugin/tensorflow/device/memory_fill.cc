@@ -15,7 +15,7 @@ int64_t FillByte() {
 bool FillsMemory() { return FillByte() >= 0; }
 
 void FillMemory(ProcessDevice& device, hal::DeviceAddress address, uint64_t bytes) {
-  // An error stays with the stream; the next copy or synchronisation returns it.
+  // The stream keeps an error until the next copy or synchronisation returns the error.
   if (!device.compute().Fill(address, static_cast<uint8_t>(FillByte()), bytes).ok()) return;
   absl::StatusOr<EventPool::Lease> end = device.events().Record(device.compute());
   if (end.ok()) (*end)->Synchronize().IgnoreError();

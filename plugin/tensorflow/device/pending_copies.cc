@@ -70,8 +70,8 @@ class WaitingStream final : public StreamWrapper {
  private:
   absl::Status WaitFor(hal::DeviceAddress address, uint64_t bytes) { return copies_.WaitFor(address, bytes, inner()); }
 
-  // Results and temporaries may reuse the memory of a tensor that was freed while a copy into it was pending, so the
-  // launch waits for such copies, too.
+  // Waits for copies to arguments, results and temporaries. Results and temporaries may reuse the memory of a tensor
+  // that was freed while a copy to the tensor was pending.
   absl::Status WaitForAll(const hal::Recipe& recipe, const hal::LaunchArguments& arguments) {
     const size_t argument_count = std::min(arguments.arguments.size(), recipe.arguments().size());
     for (size_t i = 0; i < argument_count; ++i) {

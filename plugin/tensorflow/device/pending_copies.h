@@ -18,7 +18,7 @@ namespace hpu {
 // Only work that touches the destination waits for a copy. Costs one atomic load while no copy is pending. Thread safe.
 class PendingCopies {
  public:
-  // Adds the copy that was queued last on `stream` and writes this range.
+  // Adds the latest copy on `stream`, which writes the range.
   absl::Status Add(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream, EventPool& events);
 
   // Makes `stream` wait until the copies to the range have ended. Errors of the copies become errors of `stream`.
@@ -26,7 +26,7 @@ class PendingCopies {
 
   bool any() const { return count_.load(std::memory_order_acquire) > 0; }
 
-  // Forgets all copies. Call when they have ended and their errors have been reported.
+  // Forgets all copies. Call when all copies have ended and their errors have been reported.
   void Clear();
 
  private:

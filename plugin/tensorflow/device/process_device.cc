@@ -42,7 +42,8 @@ absl::StatusOr<hal::AcquireOptions> OptionsFromFlags() {
   }
   const int64_t mebibytes = flags::MemoryMb();
   if (mebibytes < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB must not be negative, got ", mebibytes));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "HPU_MEMORY_MB=", mebibytes, " is invalid: set it to the size of device memory in MiB, at least 0"));
   }
   options.memory_bytes = static_cast<uint64_t>(mebibytes) << 20;
   return options;
@@ -54,7 +55,8 @@ absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Alloca
   // Only a warning, because programs written for larger cards also set this flag.
   if (initial < 0 || static_cast<uint64_t>(initial) > limit >> 20) {
     LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial
-                 << " is ignored: it must be between 0 and the size of device memory, " << (limit >> 20) << " MiB";
+                 << " is ignored: the value must be between 0 and the size of device memory, " << (limit >> 20)
+                 << " MiB";
     initial = 0;
   }
   if (chunk < 1) {
@@ -106,7 +108,7 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   device_ = std::move(device);
   traits_ = device_->traits();
   if (traits_.host_results != nullptr) traits_.host_results->TakeHostResults();
-  // Takes all free memory: recipes, workspaces and tensors are all allocated from the arena.
+  // Allocates all free device memory, because recipes, workspaces and tensors are all allocated from the arena.
   const uint64_t bytes = device_->memory_info().free_bytes;
   TF_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));
   auto arena = std::make_unique<DeviceArena>(NewArena(reinterpret_cast<void*>(memory_->address()), bytes, "HPU_0_bfc",

@@ -1,4 +1,4 @@
-// ProcessDevice: the one HPU that this process holds, behind every Device object of TensorFlow.
+// ProcessDevice: the HPU of this process, shared by all Device objects of TensorFlow.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_PROCESS_DEVICE_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_PROCESS_DEVICE_H_
 
@@ -27,8 +27,8 @@ inline hal::DeviceAddress AddressOf(const tensorflow::Tensor& tensor) {
   return tensor.TotalBytes() == 0 ? 0 : reinterpret_cast<hal::DeviceAddress>(tensor.tensor_data().data());
 }
 
-// Acquired at first use and never destroyed: the eager context, every Session and every listing of devices share it,
-// and TensorFlow may still free tensors while the process ends. Thread safe.
+// Acquired at first use and never destroyed, because TensorFlow may still free tensors while the process ends. Shared
+// by the eager context, every Session and every listing of devices. Thread safe.
 //
 // Order: work on compute() runs in queueing order. A copy to the device runs after the compute work queued before it
 // and before the compute work queued after it. A copy to the host runs after the compute work queued before it.
@@ -36,7 +36,7 @@ inline hal::DeviceAddress AddressOf(const tensorflow::Tensor& tensor) {
 // be freed as soon as the work that uses it is queued. The exception is the source of a pending CopyToHost, which must
 // stay allocated until the copy ends.
 //
-// Errors of asynchronous work are returned by the next copy to the host or Synchronize() that waits for that work. The
+// The first copy to the host or Synchronize() that waits for asynchronous work returns the error of that work. The
 // streams are then cleared, so that the device can be used again.
 class ProcessDevice {
  public:
@@ -63,26 +63,28 @@ class ProcessDevice {
     return reinterpret_cast<hal::DeviceAddress>(data) - memory_->address() < memory_->size();
   }
 
-  // Allocator of all device memory, best fit with coalescing. Reading its addresses on the host faults.
+  // Allocator of all device memory, best fit with coalescing. Host code that accesses the memory faults.
   tensorflow::Allocator* allocator();
   // Allocator of host memory that the device can access, or of CPU memory once the pool (TF_CPU_ALLOCATOR_SIZE_G) is
   // full.
   tensorflow::Allocator* host_allocator();
-  // The arena and the pool behind these two allocators. Prefer the allocators, which also handle forked children.
+  // The arena behind allocator() and the pool behind host_allocator(). Prefer the allocators, which also handle forked
+  // children.
   tensorflow::Allocator& arena() { return *arena_; }
   HostPool& host_pool() { return *host_pool_; }
 
   // Queues a copy to the device. `source` may be reused when the call returns.
   absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
-  // Queues a copy from memory of the host pool; does not wait for the copy. The copy holds `bounce` until it ends.
+  // Queues a copy from memory of the host pool; does not wait for the copy. The copy holds `bounce` until the copy
+  // ends.
   absl::Status CopyToDeviceFromBounce(std::shared_ptr<void> bounce, hal::DeviceAddress destination, uint64_t bytes);
   // Like CopyToDevice, but no work may have been queued on the destination since its allocation. The copy may run in
   // parallel with other work, and the call does not wait for the copy. `done` runs when `source` may be reused, on the
-  // caller's thread or on a thread of the plugin. `done` may take locks.
+  // caller's thread or on a thread of the plugin. `done` may acquire locks.
   void CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes,
                          std::function<void(absl::Status)> done);
 
-  // Copies to the host. `done` runs on the caller's thread or on a thread of the plugin. `done` may take locks but
+  // Copies to the host. `done` runs on the caller's thread or on a thread of the plugin. `done` may acquire locks but
   // should not wait for other copies.
   void CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes, std::function<void(absl::Status)> done);
   // Like CopyToHost, but waits for the copy.
@@ -91,14 +93,15 @@ class ProcessDevice {
   // Queues a copy within the device on the compute stream. The ranges must not overlap.
   absl::Status CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes);
 
-  // Makes `stream`, which belongs to the caller, wait for the pending copies to the range. (The device's own streams
-  // wait for them by themselves.)
+  // Makes `stream`, which belongs to the caller, wait for the pending copies to the range. The device's own streams
+  // always wait for pending copies.
   absl::Status OrderAfterCopies(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream);
 
   // Calls `done` on a thread of the plugin once the compute work queued so far has ended. If the stream accepts no
-  // callback, calls `done` with the error at once.
+  // callback, immediately calls `done` with the error.
   void AfterCompute(std::function<void(absl::Status)> done);
-  // Interrupts a thread that waits for work, if the backend supports it (hal/device_traits.h). The device is then lost.
+  // Interrupts a thread that waits for work, if the backend supports interruption (hal/device_traits.h). The device is
+  // then lost.
   void Interrupt();
   // Waits for all queued work; returns its first error.
   absl::Status Synchronize();
@@ -127,9 +130,9 @@ class ProcessDevice {
   absl::StatusOr<HostTarget> MakeHostTarget(void* destination, uint64_t bytes);
   absl::StatusOr<hal::Stream*> QueueCopyToHost(hal::DeviceAddress source, const HostTarget& target, uint64_t bytes);
   // Calls `done` on a thread of the plugin with the outcome of the work queued on `stream`. First clears an error of
-  // this work from all streams. If `stream` accepts no callback, calls `done` with the error at once.
+  // this work from all streams. If `stream` accepts no callback, immediately calls `done` with the error.
   void Complete(hal::Stream& stream, std::function<void(absl::Status)> done);
-  // Returns `status`; an error is first cleared from all streams.
+  // Returns `status`. If `status` is an error, first clears the error from all streams.
   absl::Status Cleared(absl::Status status);
 
   std::unique_ptr<hal::Device> device_;

@@ -19,13 +19,13 @@ constexpr uint64_t kInlineBytes = 64 << 10;
 // Maximum size of a copy through the pool for memory that the device cannot access. Mapping a smaller range costs more
 // than the extra copy.
 constexpr uint64_t kBouncedBytes = 1 << 20;
-// Like kBouncedBytes, for copies to the device while it computes: a copy from mapped memory would make the caller wait
-// until the computation ends.
+// Like kBouncedBytes, for copies to a busy device. A copy from mapped memory would make the caller wait until the
+// computation ends.
 constexpr uint64_t kBouncedWhileBusyBytes = 64 << 20;
 
 // Queues a copy into memory that was allocated for this copy, and returns the copy's stream. A copy of more than
-// kInlineBytes can run in parallel with a step: it waits only for work that still uses the memory's previous contents,
-// and only work on this memory waits for the copy.
+// kInlineBytes can run in parallel with a step. Such a copy waits only for work that still uses the memory's previous
+// contents. Only work on the memory waits for the copy.
 absl::StatusOr<hal::Stream*> QueueToNewMemory(ProcessDevice& device, const void* source, hal::DeviceAddress destination,
                                               uint64_t bytes) {
   hal::Stream* const stream = bytes <= kInlineBytes ? &device.compute() : &device.host_to_device();
@@ -72,7 +72,7 @@ absl::Status ProcessDevice::CopyToDeviceFromBounce(std::shared_ptr<void> bounce,
                                                    uint64_t bytes) {
   TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(bounce.get(), destination, bytes));
   if (traits_.copies_are_staged) return absl::OkStatus();  // the copy has already read `bounce`
-  // An error stays with the stream and reaches the work that uses the destination.
+  // The stream passes an error on to the work that uses the destination.
   return stream->AddCallback([bounce = std::move(bounce)](absl::Status) {});
 }
 
@@ -108,7 +108,7 @@ void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress des
   absl::StatusOr<hal::Stream*> stream =
       QueueToNewMemory(*this, bounce != nullptr ? bounce.get() : source, destination, bytes);
   if (!stream.ok()) return done(stream.status());
-  // The source has been read. An error stays with the stream and reaches the work that uses the destination.
+  // The source has been read. The stream passes an error on to the work that uses the destination.
   if (traits_.copies_are_staged) return done(absl::OkStatus());
   if (bounce != nullptr) {
     return done((*stream)->AddCallback([held = std::shared_ptr<void>(std::move(bounce))](absl::Status) {}));
@@ -180,7 +180,7 @@ void ProcessDevice::AfterCompute(Done done) { Complete(*compute_, std::move(done
 void ProcessDevice::Complete(hal::Stream& stream, Done done) {
   auto shared = std::make_shared<Done>(std::move(done));
   absl::Status queued = stream.AddCallback([this, shared](absl::Status status) {
-    // The stream's thread may neither take locks of TensorFlow nor call the HAL.
+    // The stream's thread may neither acquire TensorFlow's locks nor call the HAL.
     completions_->Schedule([this, shared, status = std::move(status)] { (*shared)(Cleared(status)); });
   });
   if (!queued.ok()) (*shared)(queued);
@@ -192,11 +192,11 @@ absl::Status ProcessDevice::Cleared(absl::Status status) {
 }
 
 absl::Status ProcessDevice::Synchronize() {
-  // The compute stream comes first, because it has the first error: streams that wait for each other share errors.
+  // Streams that wait for each other share errors. The compute stream is first, because the first error occurs there.
   absl::Status status = compute_->Synchronize();
   status.Update(host_to_device_->Synchronize());
   status.Update(device_to_host_->Synchronize());
-  if (!status.ok()) {  // the caller reports the error; later work must not see it again
+  if (!status.ok()) {  // the caller reports the error; later work must not see the error again
     auto& arena = static_cast<DeviceArena&>(*arena_);
     arena.copies().Clear();
     arena.freed().Clear();

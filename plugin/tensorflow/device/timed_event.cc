@@ -10,7 +10,7 @@
 
 namespace hpu {
 
-// The time at which a stream reached a record. Shared with the stream's callback, which may outlive the event.
+// The time at which a stream reached the event. Shared with the stream's callback, which may outlive the event.
 class TimedEvent::Mark {
  public:
   void Set() {

@@ -1,4 +1,4 @@
-// TimedEvent: a point in the device's work that programs can wait for and time.
+// TimedEvent: an event on a device stream, for synchronisation and for time measurement.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_TIMED_EVENT_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_TIMED_EVENT_H_
 
@@ -45,7 +45,7 @@ class TimedEvent {
   const std::unique_ptr<hal::Event> event_;
   const bool timing_;
   mutable std::mutex mutex_;
-  std::shared_ptr<Mark> mark_;  // of the latest record; null before the first record and without timing
+  std::shared_ptr<Mark> mark_;  // mark of the latest record; null before the first record and without timing
 };
 
 }  // namespace hpu

@@ -70,8 +70,8 @@ class TracedStream final : public StreamWrapper {
     return Traced(std::move(event), queue);
   }
 
-  // Takes the times in two callbacks, one queued before the work and one after it. Work that another thread queues
-  // between the callbacks counts as part of this event.
+  // Reads the clock in two callbacks, one queued before the work and one after the work. Work that another thread
+  // queues between the callbacks counts as part of this event.
   template <typename Queue>
   absl::Status Traced(trace::Event event, const Queue& queue) {
     auto shared = std::make_shared<trace::Event>(std::move(event));

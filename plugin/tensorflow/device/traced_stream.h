@@ -8,8 +8,8 @@
 
 namespace hpu {
 
-// Wraps `stream` so that it queues a timing callback before and after each copy and launch while a trace is recorded.
-// Without a trace, each call costs one more atomic load.
+// Wraps `stream`. While a trace is recorded, the wrapper queues a timing callback before and after each copy and
+// launch. Without a trace, each call costs one more atomic load.
 std::unique_ptr<hal::Stream> TraceStream(std::unique_ptr<hal::Stream> stream);
 
 }  // namespace hpu

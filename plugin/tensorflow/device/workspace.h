@@ -13,17 +13,17 @@
 namespace hpu {
 
 // One block, shared by all launches on a stream, because launches run one after the other. The block grows in steps of
-// HPU_WORKSPACE_CHUNK_MB when a recipe needs more. It stays allocated, because an allocation for each launch would
-// fragment the memory of longer-lived tensors. It is freed when memory is short. Thread safe.
+// HPU_WORKSPACE_CHUNK_MB when a recipe needs more. The block stays allocated until memory is short. An allocation for
+// each launch would fragment the memory of longer-lived tensors. Thread safe.
 class Workspace {
   struct Block;
 
  public:
-  // Keeps the block until the launch is queued. Later work on the stream may reuse its memory.
+  // Keeps the block until the launch is queued. Later work on the stream may reuse the block's memory.
   class Lease {
    public:
     Lease() = default;
-    // 0 for an empty lease, or if the allocation failed.
+    // Address of the leased memory; 0 for an empty lease, or if the allocation failed.
     hal::DeviceAddress address() const;
 
    private:
@@ -41,7 +41,7 @@ class Workspace {
   // Leases `bytes` bytes of device memory. Requires bytes > 0. The lease's address is 0 if there is no memory left.
   Lease Take(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Frees the block as soon as it has no leases. Returns false if there is no block.
+  // Frees the block as soon as the block has no leases. Returns false if there is no block.
   bool Release() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Size of the current block, in bytes.

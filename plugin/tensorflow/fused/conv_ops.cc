@@ -23,7 +23,7 @@ tensorflow::Status ShapeByInput(tensorflow::shape_inference::InferenceContext* c
       .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'") \
       .Attr("dilations: list(int) = [1, 1, 1, 1]")
 
-// The shape is known only to the kernel: TensorFlow's shape function requires Conv2D's padding attribute, which this op
+// Shape inference finds only the rank. TensorFlow's shape function requires Conv2D's padding attribute, which this op
 // lacks.
 REGISTER_OP("HabanaConv2DWithPadding")
     .Input("input: T")

@@ -142,7 +142,7 @@ absl::StatusOr<AttrValue> Builder::Attr(const OpDef::AttrDef& attr, const std::s
     value.set_s(text);
   } else {
     return absl::InternalError(absl::StrCat(node_.op(), ": invalid value ", text, " of attribute ", attr.name(),
-                                            ": expected type ", attr.type()));
+                                            ": expected type ", attr.type(), "; report a bug"));
   }
   return value;
 }
@@ -198,7 +198,8 @@ absl::StatusOr<Value> Builder::MakeNamed(const OpExpression& expression) {
     }
   }
   if (found == made_.end()) {
-    return absl::InternalError(absl::StrCat(node_.op(), ": undefined name in the decomposition: ", expression.name));
+    return absl::InternalError(
+        absl::StrCat(node_.op(), ": the decomposition uses the undefined name ", expression.name, "; report a bug"));
   }
   Value value = found->second;
   if (value.step < 0 || expression.output == 0) return value;
@@ -216,14 +217,15 @@ absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
   const OpDef* op = nullptr;
   TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
   if (op->input_arg_size() != static_cast<int>(expression.args.size())) {
-    return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " expects ", op->input_arg_size(), " inputs, got ",
-                                            expression.args.size()));
+    return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " in the decomposition: expected ",
+                                            op->input_arg_size(), " inputs, got ", expression.args.size(),
+                                            "; report a bug"));
   }
   std::map<std::string, AttrValue> attrs;
   for (const auto& [attr, text] : expression.attrs) {
     const OpDef::AttrDef* declared = tensorflow::FindAttr(attr, *op);
     if (declared == nullptr) {
-      return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " has no attribute ", attr));
+      return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " has no attribute ", attr, "; report a bug"));
     }
     TF_ASSIGN_OR_RETURN(attrs[attr], Attr(*declared, text));
   }
@@ -255,9 +257,9 @@ absl::StatusOr<Value> Builder::Make(const OpExpression& expression) {
     case Kind::kName:
       return MakeNamed(expression);
     default:
-      return absl::InternalError(absl::StrCat(
-          node_.op(),
-          ": the decomposition contains an expression that only patterns may use; expected an op or a name"));
+      return absl::InternalError(absl::StrCat(node_.op(),
+                                              ": the decomposition contains an expression that only patterns may use, "
+                                              "expected an op or a name; report a bug"));
   }
 }
 

@@ -27,8 +27,8 @@ struct Decomposition {
   std::vector<Value> results;
 };
 
-// Builds the ops of `statements` for a fused node and inserts the values of its attributes. Types follow from the
-// node's inputs. A number has the type of the op's other inputs.
+// Builds the ops of `statements` for a fused node and inserts the values of the node's attributes. Types follow from
+// the node's inputs. A number has the type of the op's other inputs.
 absl::StatusOr<Decomposition> MakeDecomposition(const std::vector<passes::OpStatement>& statements,
                                                 const tensorflow::NodeDef& node, const tensorflow::OpDef& op,
                                                 const tensorflow::DataTypeVector& input_types);

@@ -54,7 +54,7 @@ absl::Status DecompositionKernel::Run(tensorflow::OpKernelContext* context) {
     std::vector<Tensor> tensors;
     for (const Decomposition::Value& input : step.inputs) tensors.push_back(value_of(input));
     for (const Decomposition::Value& input : step.inputs) {
-      // Releases values before the op that uses them last, so that the op can reuse their buffers.
+      // Releases values before their last use, so that the op can reuse the buffers.
       if (input.step >= 0 && last_use_[input.step] == static_cast<int>(i)) values[input.step].clear();
     }
     std::vector<TensorValue> inputs;

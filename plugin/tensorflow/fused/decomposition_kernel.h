@@ -1,4 +1,4 @@
-// DecompositionKernel: the kernel of every fused op, on the CPU and in the compiler.
+// DecompositionKernel: the kernel of every fused op, used as CPU kernel and as lowering.
 #ifndef HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_KERNEL_H_
 
@@ -10,9 +10,9 @@
 
 namespace hpu {
 
-// Runs the plain ops' kernels for its own device, one after another. On the CPU the kernels compute; on the compilation
-// device they add HLO to the program. The decomposition thus defines the fused op on both devices. Thread safe if the
-// plain ops' kernels are.
+// Runs the kernels of the plain ops one after another. On the CPU the kernels compute. On the compilation device the
+// kernels add HLO to the program. The decomposition thus defines the fused op on both devices. Thread safe if the
+// kernels of the plain ops are thread safe.
 class DecompositionKernel : public tensorflow::OpKernel {
  public:
   explicit DecompositionKernel(tensorflow::OpKernelConstruction* construction);

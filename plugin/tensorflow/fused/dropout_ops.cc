@@ -1,5 +1,5 @@
-// HabanaDropout and its gradient. The random numbers are an input, because the node that draws them is placed
-// separately.
+// HabanaDropout and its gradient. The random numbers are an input, because the random op has a node and a placement of
+// its own.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"

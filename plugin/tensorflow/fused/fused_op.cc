@@ -44,12 +44,12 @@ absl::StatusOr<std::vector<passes::OpStatement>> FusedOp::DecompositionOf(const 
   for (const PlainText& candidate : PlainTexts()) {
     if (node.op() == candidate.op && Holds(candidate.condition, node)) return passes::ParseOpText(candidate.text);
   }
-  return absl::InternalError(
-      absl::StrCat(node.op(), " (node ", node.name(), "): no decomposition matches its attributes"));
+  return absl::InternalError(absl::StrCat(node.op(), " (node ", node.name(),
+                                          "): no decomposition matches the node's attributes; report a bug"));
 }
 
 FusedKernels::FusedKernels(const char* op, std::initializer_list<const char*> constants, bool only_shapes) {
-  // TensorFlow's registry owns the definition; the registrar object may be destroyed at once.
+  // TensorFlow's registry owns the definition, so the registrar object may be a temporary.
   tensorflow::kernel_factory::OpKernelRegistrar(tensorflow::KernelDefBuilder(op).Device(tensorflow::DEVICE_CPU).Build(),
                                                 "HpuDecompositionKernel", MakeKernel);
   tensorflow::XlaOpRegistrationBuilder lowering = tensorflow::XlaOpRegistrationBuilder::Name(op);

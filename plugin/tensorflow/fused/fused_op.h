@@ -23,7 +23,7 @@ class FusedOp {
   // first one whose condition holds applies.
   FusedOp(const char* op, const char* condition, std::string decomposition);
 
-  // The first decomposition whose condition holds for the node; Internal if there is none.
+  // Returns the first decomposition whose condition holds for the node. INTERNAL if no condition holds.
   static absl::StatusOr<std::vector<passes::OpStatement>> DecompositionOf(const tensorflow::NodeDef& node);
 };
 
@@ -34,7 +34,7 @@ class FusedKernels {
   explicit FusedKernels(const char* op, std::initializer_list<const char*> constants = {}, bool only_shapes = false);
 };
 
-// The shape function of gradients with inputs (dy, x) or (dy, y): the result has the shape of the second input.
+// Shape function of gradients with inputs (dy, x) or (dy, y): the result has the shape of the second input.
 tensorflow::Status ShapeOfSecondInput(tensorflow::shape_inference::InferenceContext* c);
 
 }  // namespace hpu

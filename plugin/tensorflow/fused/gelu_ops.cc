@@ -1,4 +1,4 @@
-// HabanaGelu and its gradient.
+// HabanaGelu and HabanaGeluGrad: Gaussian error linear unit and its gradient.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"

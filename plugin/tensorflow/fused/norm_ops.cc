@@ -1,4 +1,4 @@
-// HabanaLayerNorm, HabanaInstanceNorm and their gradients.
+// HabanaLayerNorm, HabanaInstanceNorm and their gradients: fused normalisation ops.
 //
 // Statistics are float32 for all tensor types, because sums of many bfloat16 numbers are inaccurate.
 #include "absl/strings/str_cat.h"
@@ -45,7 +45,7 @@ Layer normalisation: (x - mean) * istd * gamma + beta, where istd is 1 / sqrt(va
 axes: Dimensions over which mean and variance are computed: int32, a scalar or a vector.
 epsilon: A float32 scalar.
 mean: Mean of x; the dimensions in axes have size 1.
-istd: The dimensions in axes have size 1.
+istd: 1 / sqrt(variance + epsilon); the dimensions in axes have size 1.
 )doc");
 
 REGISTER_OP("HabanaLayerNormGrad")
@@ -61,7 +61,9 @@ REGISTER_OP("HabanaLayerNormGrad")
     .Attr("axes: tensor")
     .Attr("epsilon: tensor")
     .SetShapeFn(NormGradShape<4>)
-    .Doc("Gradients of HabanaLayerNorm with respect to x, beta and gamma; mean and istd are its results.");
+    .Doc(
+        "Gradients of HabanaLayerNorm with respect to x, beta and gamma; mean and istd are results of "
+        "HabanaLayerNorm.");
 
 REGISTER_OP("HabanaInstanceNorm")
     .Input("input: T")
@@ -97,10 +99,10 @@ REGISTER_OP("HabanaInstanceNormGrad")
     .Attr("epsilon: float = 0.001")
     .Attr("axes: list(int) = []")
     .SetShapeFn(NormGradShape<2>)
-    .Doc("Gradients of HabanaInstanceNorm with respect to input, beta and gamma; mean and istd are its results.");
+    .Doc("Gradients of HabanaInstanceNorm with respect to input, beta and gamma; mean and istd are results of the op.");
 
-// In both gradients, with n = (x - mean) * istd and d the gradient with respect to n: dx = istd * (d - mean(d) - n *
-// mean(d * n)).
+// Formula of both gradients: dx = istd * (d - mean(d) - n * mean(d * n)). Here n = (x - mean) * istd, and d is the
+// gradient with respect to n.
 const FusedOp layer_norm("HabanaLayerNorm", "", R"(
   wide = Cast(x)[DstT=float]
   wide_mean = Mean(wide, $axes)[keep_dims=true]

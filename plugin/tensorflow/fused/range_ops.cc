@@ -1,4 +1,4 @@
-// Clamping to a range, and the gradients of Max and Min.
+// HabanaClampFwd, HabanaClampBwd, HabanaMaxGrad and HabanaMinGrad: clamping and its gradient, gradients of Max and Min.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"

@@ -1,4 +1,4 @@
-// Gradients of softmax and log-softmax over the last dimension, from their results.
+// HabanaSoftmaxGrad and HabanaLogSoftmaxGrad: gradients over the last dimension, computed from the forward results.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/op.h"
 

@@ -19,11 +19,11 @@ struct Words {
 
 // In the order of HostReason.
 constexpr Words kWords[kHostReasons] = {
-    {"fallback", "it could not be compiled or launched"},
-    {"lazy", "it has not run often enough to be compiled (HPU_LAZY_COMPILE_AFTER)"},
-    {"compiling", "it is being compiled in the background"},
-    {"megamorphic", "it needs too many recipes for its number of executions"},
-    {"compile-limit", "it takes too long to compile for new shapes (HPU_COMPILE_LIMIT_S)"},
+    {"fallback", "the compilation or the launch failed"},
+    {"lazy", "the cluster has not run often enough to be compiled (HPU_LAZY_COMPILE_AFTER)"},
+    {"compiling", "a background compilation is queued or running"},
+    {"megamorphic", "the cluster needs too many recipes for its number of executions"},
+    {"compile-limit", "the cluster takes too long to compile for new shapes (HPU_COMPILE_LIMIT_S)"},
     {"never", "HPU_COMPILE_MODE=never"},
 };
 

@@ -9,20 +9,20 @@
 
 namespace hpu {
 
-// Reason for which an execution ran on the CPU.
+// Reason why an execution runs on the CPU.
 enum class HostReason {
-  kFailure,       // it could not be compiled or launched
-  kLazy,          // it has not run often enough
-  kCompiling,     // it is being compiled in the background, or waits for its turn
-  kMegamorphic,   // its cluster needs too many recipes for its number of executions
-  kCompileLimit,  // its cluster takes too long to compile
-  kNever,         // it is never compiled
+  kFailure,       // the compilation or the launch failed
+  kLazy,          // the cluster has not run often enough
+  kCompiling,     // a background compilation is queued or running
+  kMegamorphic,   // the cluster needs too many recipes for its number of executions
+  kCompileLimit,  // the cluster takes too long to compile
+  kNever,         // settings or rules exclude compilation
 };
 inline constexpr int kHostReasons = 6;
 
 // Name in statistics and `hpu explain`: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never".
 absl::string_view NameOf(HostReason reason);
-// A clause for messages: "it is being compiled in the background".
+// A clause for messages: "a background compilation is queued or running".
 absl::string_view MeaningOf(HostReason reason);
 
 // How to run an execution whose signature has no recipe yet.
@@ -47,14 +47,14 @@ struct ClusterCounts {
   bool in_buckets = false;    // a batch bucket serves this signature (batch_buckets.h)
 };
 
-// Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. This is the rule
-// of XLA's lazy compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). A cluster that keeps running is
-// eventually compiled again. Always false for a signature that runs with its bucket's recipe.
+// Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. XLA's lazy
+// compilation has the same rule (tensorflow/compiler/jit/device_compilation_profiler.cc). A cluster that keeps running
+// is eventually compiled again. Always false for a signature that runs with its bucket's recipe.
 bool IsMegamorphic(const ClusterCounts& counts);
 
 // Reads HPU_COMPILE_MODE at each call. In the modes lazy and async, a megamorphic cluster runs new signatures on the
-// CPU. So does a cluster that once took longer than HPU_COMPILE_LIMIT_S to compile. With TF_ENABLE_DYNAMIC_SHAPES the
-// megamorphic rule also applies in the mode strict, unless TF_CPU_RUNTIME_FALLBACK=forbid.
+// CPU. A cluster that once took longer than HPU_COMPILE_LIMIT_S to compile also runs new signatures on the CPU. With
+// TF_ENABLE_DYNAMIC_SHAPES the megamorphic rule also applies in the mode strict, unless TF_CPU_RUNTIME_FALLBACK=forbid.
 CompileDecision DecideCompile(const ClusterCounts& counts);
 
 }  // namespace hpu

@@ -16,10 +16,10 @@ namespace hpu {
 // cannot be copied byte by byte (strings, resource handles, variants).
 bool LivesOnDevice(tensorflow::DataType dtype);
 
-// Copies and clears tensors of one type (numbers, bool or variants) during one kernel execution. Nothing is copied
-// through the host: work on device memory is queued on the compute stream, and work on host memory is done at once. A
-// tensor may be in the wrong memory for its type, because TensorFlow copies whole lists between devices. Only such
-// tensors are copied between host and device. Not thread safe.
+// Copies and clears tensors of one type (numbers, bool or variants) during one kernel execution. Work on device memory
+// is queued on the compute stream. Work on host memory runs immediately, on the caller's thread. A tensor may be in the
+// wrong memory for its type, because TensorFlow copies whole lists between devices. Only such tensors are copied
+// between host and device. Not thread safe.
 class ElementMemory {
  public:
   static absl::StatusOr<ElementMemory> Create(tensorflow::OpKernelContext* context, tensorflow::DataType dtype);
@@ -32,9 +32,9 @@ class ElementMemory {
   // share memory.
   absl::Status Copy(const tensorflow::Tensor& source, int64_t from, tensorflow::Tensor* destination, int64_t to,
                     int64_t count) const;
-  // Sets `count` elements to zero, or makes them empty variants.
+  // Sets `count` elements to zero, or to empty variants.
   absl::Status Clear(tensorflow::Tensor* tensor, int64_t from, int64_t count) const;
-  // `tensor` itself if it is in the memory that its type requires, otherwise a copy in that memory.
+  // Returns `tensor` if it is in the memory that its type requires, otherwise a copy in the required memory.
   absl::StatusOr<tensorflow::Tensor> InPlace(const tensorflow::Tensor& tensor) const;
 
  private:

@@ -20,9 +20,9 @@ absl::Status KernelArguments::FindVariables() {
       return absl::OkStatus();
     });
     if (!status.ok()) {
-      return absl::FailedPreconditionError(absl::StrCat("input ", i, " of ", context_->op_kernel().name(), " (",
-                                                        handle.name(), ", a ", handle.maybe_type_name(),
-                                                        ") is not a variable on this device: ", status.message()));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "input ", i, " of ", context_->op_kernel().name(), " (", handle.name(), ", a ", handle.maybe_type_name(),
+          ") is not a variable on this device; create the variable on this device: ", status.message()));
     }
     lock_order_.push_back(variables_[i].get());
   }

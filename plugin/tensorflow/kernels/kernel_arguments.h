@@ -1,4 +1,4 @@
-// KernelArguments: the inputs of one kernel execution as a recipe sees them.
+// KernelArguments: the inputs of one kernel execution, as arguments of a recipe.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_KERNEL_ARGUMENTS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_KERNEL_ARGUMENTS_H_
 
@@ -17,10 +17,10 @@
 
 namespace hpu {
 
-// How the compiler treats each input. Fixed for a kernel.
+// Kind of each input for the compiler. Fixed for a kernel.
 using ArgumentKinds = std::vector<ArgumentDescription::Kind>;
 
-// Lives on the stack of Compute. The kinds and the context must outlive it. Not thread safe.
+// Lives on the stack of Compute. The kinds and the context must outlive the object. Not thread safe.
 class KernelArguments {
  public:
   KernelArguments(tensorflow::OpKernelContext* context, const ArgumentKinds& kinds)
@@ -29,14 +29,14 @@ class KernelArguments {
   KernelArguments(const KernelArguments&) = delete;
   KernelArguments& operator=(const KernelArguments&) = delete;
 
-  // Looks up the variables and creates missing ones, uninitialised. FailedPrecondition if an input is a resource of
+  // Looks up the variables. Creates missing variables without a value. FailedPrecondition if an input is a resource of
   // another kind.
   absl::Status FindVariables();
-  // Names a variable that is passed as several arguments, and these arguments; empty if there is none. tf2xla would
-  // lose all but one of the writes to such a variable.
+  // Describes a variable that is passed as several arguments; empty if no variable is passed twice. tf2xla would lose
+  // all but one of the writes to such a variable.
   std::string DuplicateVariable() const;
 
-  // Names of the variables without a value; empty if all have one. Requires Lock().
+  // Names of the variables without a value; empty if every variable has a value. Requires Lock().
   std::vector<std::string> UninitializedVariables() const;
 
   // Locks all variables in the order of their addresses, so that launches with common variables cannot deadlock.

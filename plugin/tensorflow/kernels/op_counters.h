@@ -29,7 +29,7 @@ class OpCounters {
   void Collect(bool collect) ABSL_LOCKS_EXCLUDED(mutex_);
   bool collects() const { return collects_.load(std::memory_order_relaxed); }
 
-  // Counts a run of a CPU kernel, for an op of the graph `record` outside clusters, and the bytes that the run copied
+  // Counts a run of a CPU kernel for an op outside clusters in the graph `record`. `bytes`: bytes that the run copied
   // between host and device.
   void AddCpuRun(int64_t record, const std::string& node, int64_t bytes) {
     if (collects()) Record(&cpu_runs_, record, node, bytes);
@@ -38,14 +38,14 @@ class OpCounters {
   void AddCopy(int64_t record, const std::string& key, int64_t bytes) {
     if (collects()) Record(&copies_, record, key, bytes);
   }
-  // Records, once for each cluster and rule, that a cluster did not run as intended. Rule "compile-error": it was split
-  // without `nodes`. Rule "dynamic-shapes": its rows were not padded. NameOf(HostReason): it ran on the CPU.
+  // Records, once for each cluster and rule, that a cluster did not run as intended. Rule "compile-error": the cluster
+  // was split without `nodes`. Rule "dynamic-shapes": the cluster's rows were not padded. NameOf(HostReason): the
+  // cluster ran on the CPU.
   void AddFailure(int64_t record, const std::string& cluster, absl::string_view rule,
                   const std::vector<std::string>& nodes, absl::string_view reason) {
     if (collects()) RecordFailure(record, cluster, rule, nodes, reason);
   }
 
-  // Adds the counts and failures to `records`.
   void AddTo(report::v1::OpRecords* records) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   struct Count {

@@ -1,4 +1,5 @@
-// Staged: the output of HpuCollectiveStart, a host copy of a reduction's input or the event that marks the input ready.
+// Staged: the output of HpuCollectiveStart. Holds a host copy of a reduction's input, or the event that marks the input
+// ready.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
 
@@ -41,7 +42,7 @@ class Staged : public tensorflow::ResourceBase {
   }
 
   tensorflow::Tensor tensor;  // complete once the copy has arrived
-  EventPool::Lease ready;     // marks when the tensor is computed; set instead of a copy if devices reduce directly
+  EventPool::Lease ready;     // reached when the tensor is computed; replaces the copy if devices reduce directly
 
  private:
   absl::Mutex mutex_;
@@ -49,7 +50,7 @@ class Staged : public tensorflow::ResourceBase {
   std::function<void(absl::Status)> waiter_;
 };
 
-// The Staged among a kernel's ordering tokens; null if there is none.
+// Returns the Staged resource among a kernel's ordering tokens, or null.
 inline tensorflow::core::RefCountPtr<Staged> FindStaged(tensorflow::OpKernelContext* context) {
   for (int i = 0; i < context->num_inputs(); ++i) {
     if (context->input_dtype(i) != tensorflow::DT_RESOURCE) continue;

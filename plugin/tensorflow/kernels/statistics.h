@@ -17,7 +17,7 @@
 
 namespace hpu {
 
-// Counters of one cluster. Launches update them without a lock.
+// Counters of one cluster. Launches update the counters without a lock.
 struct ClusterCounters {
   std::string name;
   int64_t ops = 0;        // nodes of the cluster
@@ -26,8 +26,8 @@ struct ClusterCounters {
   std::atomic<int64_t> recipes{0};
   std::atomic<int64_t> compile_microseconds{0};
   std::atomic<int64_t> lowering_microseconds{0};
-  std::atomic<int64_t> argument_bytes{0};  // of the latest recipe
-  std::atomic<int64_t> recipe_bytes{0};    // of all its recipes, as stored
+  std::atomic<int64_t> argument_bytes{0};  // size of the latest recipe's arguments
+  std::atomic<int64_t> recipe_bytes{0};    // serialised size of all recipes of the cluster
   std::atomic<int64_t> launches{0};
   std::atomic<int64_t> fallbacks{0};
   std::array<std::atomic<int64_t>, kHostReasons> fallback_reasons{};  // fallbacks by HostReason
@@ -47,11 +47,11 @@ class Statistics {
  public:
   static Statistics& Get();
 
-  // Counters of the cluster `name`; clusters of the same name and size share them. Never freed.
+  // Counters of the cluster `name`; clusters of the same name and size share counters. Never freed.
   ClusterCounters* Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants);
   EagerCounters& eager() { return eager_; }
 
-  // The counters of hpu_statistics, as docs/user/python.md describes them.
+  // The counters of hpu_statistics, described in docs/user/python.md.
   report::v1::Statistics Read() const;
   // The clusters that were compiled or ran, one per line, as docs/user/logging.md shows.
   std::string ToTable() const;

@@ -1,4 +1,4 @@
-// Check ops, which raise the errors of an op's CPU kernel outside the cluster that contains the op.
+// Check ops: raise the errors of an op's CPU kernel outside the cluster that contains the op.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
@@ -18,9 +18,9 @@ Fails with the error of TensorFlow's CPU kernel if an index is out of range.
 
 The code is OUT_OF_RANGE for kind box, INVALID_ARGUMENT for other kinds.
 
-indices: Must be at least 0 and less than shape[axis], with these exceptions.
+indices: Must be at least 0 and less than shape[axis], with exceptions:
   Kind slice: not checked if another dimension in shape is 0.
-  Kind vector: rows of coordinates, each of which is bounded by its own dimension.
+  Kind vector: rows of coordinates; the bound of each coordinate is the size of its dimension.
   Kind segment: negative indices are valid, because the op drops them.
   Kind length: shape[axis] itself is valid.
   Kind permutation: each index must occur once.

@@ -1,10 +1,10 @@
-// Ops that the collective pass adds to a graph (collective_pass.h).
+// HpuCollectiveStart: the op that the collective pass (collective_pass.h) adds to a graph.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
 namespace hpu {
 
-// Stateful, like TensorFlow's own collective ops, so that later passes do not merge or drop them.
+// Stateful, like TensorFlow's own collective ops, so that later passes neither merge nor drop the op.
 REGISTER_OP("HpuCollectiveStart")
     .Input("input: T")
     .Output("staged: resource")

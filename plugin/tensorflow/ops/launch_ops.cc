@@ -1,10 +1,10 @@
-// HabanaLaunch: one cluster as one op.
+// HabanaLaunch: the op that executes a cluster.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
 namespace hpu {
 
-// Stateful, so that later passes do not merge or drop it.
+// Stateful, so that later passes neither merge nor drop the op.
 REGISTER_OP("HabanaLaunch")
     .Input("args: Targs")
     .Output("results: Tresults")
@@ -15,8 +15,8 @@ REGISTER_OP("HabanaLaunch")
     .Attr("num_resource_args: int >= 0 = 0")
     .Attr("must_compile: bool = false")
     .SetIsStateful()
-    // Keeps the status Unavailable, which reports a lost device server. For other ops TensorFlow turns Unavailable into
-    // Internal.
+    // Keeps the status Unavailable, which reports a lost device server. For other ops TensorFlow replaces Unavailable
+    // by Internal.
     .SetIsDistributedCommunication()
     .SetShapeFn(tensorflow::shape_inference::UnknownShape)
     .Doc(R"doc(

@@ -1,4 +1,4 @@
-// HabanaPhiloxState and HabanaRandomOrder: keep the generator of a stateful random op outside the op's cluster.
+// HabanaPhiloxState and HabanaRandomOrder: random generator states of stateful random ops, outside clusters.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/shape_inference.h"
@@ -22,7 +22,7 @@ REGISTER_OP("HabanaPhiloxState")
     .Doc(R"doc(
 Returns the Philox key and counter that TensorFlow's CPU kernel of a stateful random op uses for this execution.
 
-shape: Shape of the random numbers. The state advances as far as in the CPU kernel.
+shape: Shape of the random numbers. The state advances by the same amount as in the CPU kernel.
 key: Key for the stateless op that computes the numbers.
 counter: Counter for the stateless op that computes the numbers.
 seed: Seed of the stateful op. If seed and seed2 are 0, the operating system provides a seed, once per kernel.

@@ -1,5 +1,5 @@
-// XPlane export for tf.profiler and TensorBoard: a plane of the device, with a line for each lane of the trace, and
-// what the device records itself.
+// XPlane export for tf.profiler and TensorBoard: a device plane with a line per lane of the trace, and the planes that
+// the device records.
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,7 +25,7 @@ using tensorflow::profiler::XPlane;
 
 // TensorBoard shows planes of unknown devices only with the prefix /device:CUSTOM:.
 constexpr char kPlane[] = "/device:CUSTOM:HPU:0";
-// Identifies the plane in the trace viewer; the host's plane is 0.
+// Number of the plane in the trace viewer. The host's plane has number 0.
 constexpr int64_t kPlaneNumber = 1;
 // Tracer level from which shapes are included.
 constexpr uint32_t kDetailedLevel = 2;
@@ -96,7 +96,7 @@ class PlaneWriter {
   std::map<trace::Lane, int> lines_;
 };
 
-// One profile. TensorFlow calls it on one thread at a time.
+// One profile. TensorFlow calls a profiler on one thread at a time.
 class HpuProfiler : public tsl::profiler::ProfilerInterface {
  public:
   explicit HpuProfiler(const ProfileOptions& options)
@@ -132,36 +132,36 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
   }
 
  private:
-  // Null if there is no device, or if it does not record its activity.
+  // Null if there is no device, or if the device does not record its activity.
   static hal::ActivityRecorder* Recorder() {
     const ProcessDevice* device = ProcessDevice::GetIfAcquired();
     return device == nullptr ? nullptr : device->traits().activity_recorder;
   }
 
-  // Unimplemented if the device records nothing, which is no error of the profile.
+  // Starts the device's record. UNIMPLEMENTED if the device cannot record; callers ignore this error.
   absl::Status StartDevice() const {
     hal::ActivityRecorder* recorder = Recorder();
     return recorder == nullptr ? absl::UnimplementedError("") : recorder->StartRecord(options_);
   }
 
-  // Adds what the device recorded itself, or a warning.
+  // Adds the planes that the device recorded. Adds a warning if the record failed.
   void AddDevicePlanes(tensorflow::profiler::XSpace* space) const {
     absl::Status status = device_status_;
     if (status.ok()) status = device_record_.status();
     tensorflow::profiler::XSpace record;
     if (status.ok() && !record.ParseFromString(*device_record_)) {
-      status = absl::InternalError("its record cannot be parsed");
+      status = absl::InternalError("the device's record is not a valid XSpace; update the backend's library");
     }
     for (XPlane& plane : *record.mutable_planes()) space->add_planes()->Swap(&plane);
     if (!status.ok() && !absl::IsUnimplemented(status)) {
-      space->add_warnings("The device's activity is missing: " + std::string(status.message()));
+      space->add_warnings("The profile lacks the device's activity: " + std::string(status.message()));
     }
   }
 
   const std::string options_;  // serialised ProfileOptions
   const bool detailed_;
   std::optional<trace::Session> session_;
-  absl::Status device_status_;                 // of the start of the device's record
+  absl::Status device_status_;                 // result of StartDevice()
   absl::StatusOr<std::string> device_record_;  // valid after Stop if device_status_ is OK
 };
 

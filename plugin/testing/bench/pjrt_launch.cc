@@ -1,5 +1,5 @@
-// Benchmark of launches on a PJRT plugin's device: host time of hal::Stream::Launch beside the plugin's own Execute,
-// for the same program with all arguments updated in place. `make bench` runs it. HPU_BACKEND selects the plugin.
+// Benchmark of launches on a PJRT plugin's device: host time of hal::Stream::Launch and of the plugin's Execute. Both
+// launch the same program, which updates all arguments in place. `make bench` runs it. HPU_BACKEND selects the plugin.
 #include <chrono>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-// Benchmark of the tracing hooks without a trace: calls of a stream that does nothing, with and without the hooks.
-// benchmarks/profiling.py compares the cost with a step.
+// Benchmark of the tracing hooks without a trace: calls of an idle stream, with and without the hooks.
+// benchmarks/profiling.py compares the cost with the duration of a train step.
 #include <memory>
 #include <utility>
 

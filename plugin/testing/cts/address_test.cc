@@ -1,4 +1,4 @@
-// Tests that wrong addresses are refused at once, with the value and the bound.
+// Tests of address checks: wrong addresses fail at the call, with the value and the bound.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ class AddressTest : public CtsTest {
     stream_ = Stream();
   }
   void TearDown() override {
-    // A refusal leaves no error on the stream.
+    // A rejected call leaves no error on the stream.
     if (stream_ != nullptr) EXPECT_OK(stream_->Synchronize());
     stream_.reset();
     host_.reset();
@@ -59,7 +59,8 @@ TEST_P(AddressTest, OverlappingMappingsCountOneByOne) {
   const auto again = Value(device().MapHost(own.data(), 600));
   EXPECT_OK(stream_->CopyToDevice(own.data() + 500, memory_->address(), 500));
   EXPECT_OK(stream_->CopyToDevice(own.data(), memory_->address(), 600));
-  ExpectError(stream_->CopyToDevice(own.data(), memory_->address(), 601), kInvalid);  // no single mapping contains it
+  ExpectError(stream_->CopyToDevice(own.data(), memory_->address(), 601),
+              kInvalid);  // no single mapping contains the range
   first.reset();
   EXPECT_OK(stream_->CopyToDevice(own.data(), memory_->address(), 600));
   EXPECT_OK(stream_->CopyToDevice(own.data() + 400, memory_->address(), 600));

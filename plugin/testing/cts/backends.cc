@@ -35,7 +35,7 @@ std::vector<Listed> UnsupportedHere() {
 #endif
 }
 
-// The PJRT backend with the plugin that `spec` ("pjrt:…") names.
+// The PJRT backend with the plugin of `spec` ("pjrt:…").
 BackendUnderTest Pjrt(const char* name, absl::string_view spec) {
   BackendUnderTest backend;
   backend.name = name;
@@ -49,7 +49,7 @@ BackendUnderTest Pjrt(const char* name, absl::string_view spec) {
   return backend;
 }
 
-// The PJRT backend with the CPU plugin in `file` of the Python packages. Null if that is not installed.
+// The PJRT backend with the CPU plugin in `file` of the Python packages. Null if the plugin is not installed.
 std::optional<BackendUnderTest> InstalledPjrt(const char* name, absl::string_view file) {
   const std::string path = absl::StrCat(CTS_PACKAGES, "/", file);
   if (access(path.c_str(), R_OK) != 0) return std::nullopt;
@@ -79,7 +79,7 @@ const std::vector<BackendUnderTest>& Backends() {
     null.asynchronous = false;
     null.unsupported = UnsupportedHere();
     null.unsupported.push_back({"ModuleTest.*", "modules of the null backend are not exclusive"});
-    null.unsupported.push_back({"CommunicatorTest.*", "devices of the null backend reduce nothing among themselves"});
+    null.unsupported.push_back({"CommunicatorTest.*", "the null backend does not support collective operations"});
 
     auto* all = new std::vector<BackendUnderTest>{emulator, null};
     for (const auto& pjrt : {InstalledPjrt("pjrt_0_81", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"),
@@ -90,7 +90,7 @@ const std::vector<BackendUnderTest>& Backends() {
       BackendUnderTest remote;
       remote.name = "remote";
       remote.spec = server;
-      const char* no_files = "a device server knows its clients; they have no lock files";
+      const char* no_files = "modules of a device server have no lock files";
       remote.unsupported = {{"ModuleTest.WhatAFileSaysCountsOnlyWhileItIsLocked", no_files},
                             {"ModuleTest.UnsafeDirectoriesAndFilesAreRefused", no_files},
                             {"ModuleTest.FilesArePrivateToTheUser", no_files},

@@ -1,4 +1,4 @@
-// The backends that the conformance suite tests, with their properties.
+// Backends under test in the conformance suite, with their properties.
 #ifndef HPU_PLUGIN_TESTING_CTS_BACKENDS_H_
 #define HPU_PLUGIN_TESTING_CTS_BACKENDS_H_
 
@@ -16,9 +16,9 @@ struct Listed {
 
 // To add a backend, add one entry to backends.cc. Every suite then tests it.
 struct BackendUnderTest {
-  std::string name;                       // suffix of its tests' names
+  std::string name;                       // suffix of the tests' names
   std::string spec;                       // value of HPU_BACKEND
-  bool holds_data = true;                 // false: copies and launches move nothing, CopyToHost returns zeros
+  bool holds_data = true;                 // false: copies and launches have no effect, CopyToHost returns zeros
   bool exclusive = true;                  // only one process at a time can acquire a module
   bool asynchronous = true;               // work may still run when the call that queued it returns
   std::vector<Listed> unsupported;        // always skipped; the reason is printed
@@ -29,15 +29,15 @@ struct BackendUnderTest {
 // server.
 inline constexpr char kServerVariable[] = "CTS_SERVER";
 
-// Environment variable that selects one PJRT plugin (pjrt:cuda, pjrt:/path). The suites then run over it alone.
+// Environment variable that selects one PJRT plugin (pjrt:cuda, pjrt:/path). The suites then test this plugin alone.
 inline constexpr char kBackendVariable[] = "CTS_BACKEND";
 
 const std::vector<BackendUnderTest>& Backends();
 
-// The plugin for tests of the PJRT backend's parts, as PluginFile takes it: of CTS_BACKEND, else "cpu".
+// Argument of PluginFile in tests of the PJRT backend's parts: the plugin of CTS_BACKEND, else "cpu".
 std::string PjrtPlugin();
 
-// The entry of `list` that matches `test` ("Suite.Test"), or nullptr.
+// First entry of `list` that matches `test` ("Suite.Test"), or nullptr.
 const Listed* Find(const std::vector<Listed>& list, const std::string& test);
 
 // Prints the name of a test's instance.

@@ -36,7 +36,7 @@ void WaitForEndOfInput() {
 
 void ForkSleeper() {
   if (fork() != 0) return;
-  // Must not keep the test's pipes open.
+  // Closes the test's pipes, so that the test can detect their end.
   close(STDIN_FILENO);
   close(STDOUT_FILENO);
   sleep(60);

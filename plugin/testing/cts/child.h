@@ -1,4 +1,4 @@
-// Child processes of tests: the test program itself, in another role.
+// ChildProcess: child process of a test, which runs the test program in another role.
 #ifndef HPU_PLUGIN_TESTING_CTS_CHILD_H_
 #define HPU_PLUGIN_TESTING_CTS_CHILD_H_
 
@@ -13,14 +13,14 @@ namespace hpu::cts {
 // If the command line selects a role (--cts_child=…), runs it, sets its exit code and returns true. Called by main().
 bool PlayRole(int argc, char** argv, int* exit_code);
 
-// A process that acquires something, reports it, and keeps it until told to stop. It inherits this process's
-// environment. Killed and reaped at destruction.
+// A process that acquires a device or starts a device server, reports the result, and runs until its input is closed.
+// The process inherits this process's environment. The destructor kills and reaps the process.
 class ChildProcess {
  public:
   enum class Role {
-    kHold,         // a device of the backend that the subject names
-    kForkAndHold,  // the same, and forks a child that lives for a minute
-    kServe,        // a device server of two modules, with the subject as its address
+    kHold,         // holds a device of the backend `subject`
+    kForkAndHold,  // like kHold, and forks a child that sleeps for a minute
+    kServe,        // runs a device server with two modules at the address `subject`
   };
 
   ChildProcess(const std::string& subject, Role role);
@@ -40,7 +40,7 @@ class ChildProcess {
   std::string answer_;
 };
 
-// Forks compile workers for modules of the null backend. Call first in main(), while it has one thread.
+// Forks compile workers for modules of the null backend. Call first in main(), while the process is single-threaded.
 serve::ForkClient* CompileForkServer();
 
 }  // namespace hpu::cts

@@ -64,7 +64,7 @@ class CommunicatorTest : public CtsTest {
     for (Rank& rank : ranks_) ASSERT_NE(nullptr, rank.communicator);
   }
 
-  // Element i of rank r.
+  // Source element i of rank r: small whole numbers, so that sums are exact.
   static float Element(int r, uint64_t i) { return static_cast<float>(r * 10 + i % 7); }
   static float Sum(uint64_t i) { return Element(0, i) + Element(1, i); }
   void WriteElements(uint64_t count) {
@@ -216,7 +216,7 @@ TEST_P(CommunicatorTest, ARankThatIsAbandonedEndsTheWaitOfTheOthers) {
     over = true;
   });
   while (!waits && !over) std::this_thread::yield();
-  int asked = 0;  // wait until the server knows both ranks
+  int asked = 0;  // waits until the server has registered both ranks
   ExpectError(join(0, [&] { return ++asked > 10; }), absl::StatusCode::kCancelled, "rank 0 of 3");
   other.join();
   ExpectError(left, absl::StatusCode::kCancelled, "rank 0 of 3 disconnected");

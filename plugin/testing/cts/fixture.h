@@ -1,4 +1,4 @@
-// Test fixture and helpers of the conformance suites.
+// CtsTest: test fixture of the conformance suites, with helpers.
 #ifndef HPU_PLUGIN_TESTING_CTS_FIXTURE_H_
 #define HPU_PLUGIN_TESTING_CTS_FIXTURE_H_
 
@@ -19,7 +19,7 @@
 
 namespace hpu::cts {
 
-// Returns the value; a failure is a failed precondition of the test. For functions that return a value.
+// Returns the value. An error fails the test; Value then returns T().
 template <typename T>
 T Value(absl::StatusOr<T> value) {
   if (!value.ok()) {
@@ -32,7 +32,7 @@ T Value(absl::StatusOr<T> value) {
 #define EXPECT_OK(expression) EXPECT_EQ(absl::OkStatus(), (expression))
 #define ASSERT_OK(expression) ASSERT_EQ(absl::OkStatus(), (expression))
 
-// Checks the code and a part of the message.
+// Fails the test unless `status` has the code and its message contains `part`.
 void ExpectError(const absl::Status& status, absl::StatusCode code, const std::string& part = "");
 
 // Sets an environment variable for a scope.
@@ -52,7 +52,7 @@ class ScopedVariable {
 // Bytes that vary with position and seed.
 std::vector<uint8_t> Pattern(uint64_t bytes, uint8_t seed = 0);
 
-// Acquires a device of the backend for each test. Skips the tests that the backend's list names.
+// Acquires a device of the backend for each test. Skips tests in the backend's list of unsupported tests.
 class CtsTest : public testing::TestWithParam<BackendUnderTest> {
  protected:
   static constexpr uint64_t kMemoryBytes = uint64_t{256} << 20;
@@ -61,7 +61,7 @@ class CtsTest : public testing::TestWithParam<BackendUnderTest> {
 
   const BackendUnderTest& backend() const { return GetParam(); }
   hal::Device& device() { return *device_; }
-  // Acquires again, with other options or with an injected fault.
+  // Acquires one more device of the backend.
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options = {});
   // Replaces device() by a device with these faults (HPU_FAULTS).
   void AcquireWithFaults(const std::string& faults);
@@ -76,12 +76,12 @@ class CtsTest : public testing::TestWithParam<BackendUnderTest> {
   }
   std::unique_ptr<hal::Event> Event() { return Value(device().CreateEvent()); }
 
-  // Copies device memory to the host through its own stream.
+  // Copies device memory to the host on a separate stream.
   std::vector<uint8_t> Read(hal::DeviceAddress address, uint64_t bytes);
   void Write(hal::DeviceAddress address, const std::vector<uint8_t>& contents);
   // Checks that device memory holds these bytes, if the backend holds data.
   void ExpectContents(hal::DeviceAddress address, const std::vector<uint8_t>& expected);
-  // Keeps a stream busy for some 10 ms, if the backend does work at all.
+  // Queues about 10 ms of work on the stream, if the backend does any work.
   absl::Status QueueSlowWork(hal::Stream& stream);
 
  private:

@@ -1,4 +1,4 @@
-// Tests that the host cannot access device memory on any backend.
+// Tests of host accesses to device memory, which must fail on every backend.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -15,8 +15,8 @@
 
 namespace {
 
-// Separates this run's modules from the machine's other processes. The test's child processes and its device server
-// share them.
+// Separates this run's modules from the machine's other processes. The test's child processes and device server share
+// these modules.
 class PrivateModules {
  public:
   PrivateModules() {
@@ -66,6 +66,6 @@ int main(int argc, char** argv) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const int gtest_code = RUN_ALL_TESTS();
   exit_code = hpu::cts::ExitCode(*testing::UnitTest::GetInstance());
-  if (gtest_code != 0 && exit_code == 0) std::printf("Every failure was an expected one.\n");
+  if (gtest_code != 0 && exit_code == 0) std::printf("All failures were expected failures.\n");
   return exit_code;
 }

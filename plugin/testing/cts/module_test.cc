@@ -1,4 +1,4 @@
-// Tests that modules are exclusive: one process each.
+// Tests of exclusive modules: at most one process holds a module.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,8 +77,8 @@ TEST_P(ModuleTest, AKilledProcessFreesItsModule) {
 TEST_P(ModuleTest, AForkedChildDoesNotKeepTheModule) {
   const auto parent = Holder(ChildProcess::Role::kForkAndHold);
   EXPECT_EQ("acquired 0", parent->answer());
-  parent->Kill();  // the child lives on
-  // By number: a device server may not have noticed the holder's end yet, and then waits for it.
+  parent->Kill();  // the forked child keeps running
+  // Selects module 0 by number. A device server that has not yet noticed the holder's end then waits for the module.
   EXPECT_OK(Module(0));
 }
 

@@ -194,7 +194,7 @@ TEST_P(RecipeTest, DamagedBytesAreRefused) {
   for (const size_t size : {size_t{0}, size_t{1}, bytes.size() / 2, bytes.size() - 1}) {
     ExpectError(device().LoadRecipe("cut", bytes.substr(0, size)).status(), kInvalid, "cut");
   }
-  // A damaged target name may read as another target, which must also be refused.
+  // A damaged target name may look like another target, which must also be rejected.
   for (size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 97) {
     std::string damaged = bytes;
     damaged[at] ^= 0x10;
@@ -265,7 +265,7 @@ TEST_P(RecipeTest, MayGoWhileItsLaunchIsQueued) {
   const std::weak_ptr<const hal::Recipe> watch = recipe;
   recipe.reset();
   ASSERT_OK(stream->Synchronize());
-  EXPECT_TRUE(watch.expired()) << "the stream holds the recipe longer than it needs it";
+  EXPECT_TRUE(watch.expired()) << "the stream holds the recipe after the launch has ended";
   ExpectContents(x->address(), Bytes({2, 3, 4}));
 }
 

@@ -13,7 +13,7 @@ class StreamTest : public CtsTest {};
 TEST_P(StreamTest, WorkRunsInTheOrderOfTheCalls) {
   const auto memory = Memory(64 << 10);
   const auto stream = Stream();
-  // Far more than a queue holds: the calls wait for room and do not fail.
+  // Far more commands than a queue holds. The calls block until the queue has a free slot, and do not fail.
   for (int i = 0; i < 5000; ++i) ASSERT_OK(stream->Fill(memory->address(), static_cast<uint8_t>(i), memory->size()));
   ASSERT_OK(stream->Fill(memory->address(), 77, memory->size()));
   ASSERT_OK(stream->Synchronize());
@@ -71,7 +71,7 @@ TEST_P(StreamTest, RecordingAgainMovesTheEventButNotEarlierWaits) {
   ASSERT_OK(first->Fill(memory->address(), 5, 16));
   ASSERT_OK(first->Record(*event));
   ASSERT_OK(waiter->Wait(*event));
-  ASSERT_OK(second->Record(*event));  // of an idle stream: reached
+  ASSERT_OK(second->Record(*event));  // the stream is idle, so the event is reached
   EXPECT_EQ(true, Value(event->Query()));
   ASSERT_OK(waiter->CopyToHost(memory->address(), host->data(), 16));
   ASSERT_OK(waiter->Synchronize());

@@ -30,7 +30,7 @@ int Report(const testing::TestInfo& info) {
       std::printf("FAILURE %s\n", name.c_str());
       return 1;
     case Verdict::kUnexpectedPass:
-      std::printf("UNEXPECTED PASS %s: take it off the backend's expected failures (%s)\n", name.c_str(),
+      std::printf("UNEXPECTED PASS %s: remove it from the backend's expected failures (%s)\n", name.c_str(),
                   listed->reason.c_str());
       return 1;
   }

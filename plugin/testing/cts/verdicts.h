@@ -15,11 +15,11 @@ std::string BackendOf(const testing::TestInfo& info);
 
 enum class Verdict { kGood, kExpectedFailure, kFailed, kUnexpectedPass };
 
-// Judges a test that ran to its end (skipped tests are good).
+// Verdict on a completed or skipped test. Skipped tests are good.
 Verdict Judge(bool failed, bool skipped, bool failure_expected);
 
-// Prints verdicts other than kGood, each with the reason on its list; returns 0 if all are good, else 1. Call after
-// RUN_ALL_TESTS, whose own exit code ignores expected failures.
+// Prints verdicts other than kGood, each with the reason from its list. Returns 0 if there is no failure and no
+// unexpected pass, else 1. Call after RUN_ALL_TESTS, whose own exit code ignores expected failures.
 int ExitCode(const testing::UnitTest& unit_test);
 
 }  // namespace hpu::cts

@@ -1,4 +1,4 @@
-// Replacement for libFuzzer where the compiler has none: mutates inputs and keeps those that reach new code.
+// Replacement for libFuzzer, for compilers without it: mutates inputs and keeps inputs that reach new code.
 //
 //   entry_fuzz [-max_total_time=SECONDS] [-seed=NUMBER] [FILE or DIRECTORY…]
 //
@@ -48,7 +48,7 @@ std::string ReadFile(const std::filesystem::path& path) {
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
-// Whether the input reached an edge for the first time.
+// Runs the input. Returns whether the input reached an edge for the first time.
 bool Run(const std::string& bytes) {
   *input = bytes;
   reached_new = false;
@@ -123,7 +123,8 @@ int main(int argc, char** argv) {
       AddSeeds(argv[i], &inputs);
     }
     if (!valid) {
-      std::fprintf(stderr, "%s: neither an option nor a file: %s\n", argv[0], argv[i]);
+      std::fprintf(stderr, "%s: %s is neither an option (-max_total_time=SECONDS, -seed=NUMBER) nor a file\n", argv[0],
+                   argv[i]);
       return 2;
     }
   }

@@ -24,10 +24,10 @@ uint8_t Sum(absl::string_view bytes) {
 void Parse(absl::string_view bytes) {
   const absl::StatusOr<Entry> entry = ParseEntry(bytes);
   if (!entry.ok()) {
-    if (entry.status().message().empty()) std::abort();  // a refusal must give a reason
+    if (entry.status().message().empty()) std::abort();  // an error must have a text
     return;
   }
-  // The parts lie in `bytes` one after the other and cover everything except header and checksum.
+  // The parts are adjacent in `bytes` and cover all bytes except header and checksum.
   if (entry->ingredients.data() < bytes.data() || entry->metadata.data() != entry->ingredients.end() ||
       entry->payload.data() != entry->metadata.end() ||
       entry->payload.end() + kChecksumBytes != bytes.data() + bytes.size()) {
@@ -35,7 +35,7 @@ void Parse(absl::string_view bytes) {
   }
   volatile uint8_t sum = Sum(entry->ingredients) + Sum(entry->metadata) + Sum(entry->payload);
   static_cast<void>(sum);
-  // An entry under the name that its ingredients determine is read to the last field.
+  // With the key of its ingredients, Inspect reads an entry to the last field.
   const absl::StatusOr<Contents> contents = Inspect(Hex(Sha256({entry->ingredients})), bytes);
   if (contents.ok() && contents->payload_bytes != static_cast<int64_t>(entry->payload.size())) std::abort();
 }
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   bytes.shrink_to_fit();
   hpu::recipes::Parse(bytes);
   if (size < kChecksumBytes) return 0;
-  // Random mutations do not find valid checksums. Setting the right one reaches the code behind the check.
+  // Random mutations do not find valid checksums. Setting the right checksum reaches the code after the check.
   const hpu::recipes::Digest digest = hpu::recipes::Sha256({absl::string_view(bytes).substr(0, size - kChecksumBytes)});
   bytes.replace(size - kChecksumBytes, kChecksumBytes, reinterpret_cast<const char*>(digest.data()), digest.size());
   hpu::recipes::Parse(bytes);

@@ -1,4 +1,4 @@
-// FakeFront: an in-process front process that accepts every client.
+// FakeFront: replacement of the front process in this process; accepts every client.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_FAKE_FRONT_H_
 #define HPU_PLUGIN_TESTING_FUZZ_FAKE_FRONT_H_
 
@@ -10,7 +10,7 @@
 
 namespace hpu::fuzz {
 
-// Gives module 0 to every client, and signs with a hash and a publicly known key. Thread safe.
+// Assigns module 0 to every client, and signs with a hash and a fixed key. Thread safe.
 class FakeFront final : public serve::Front {
  public:
   absl::Status Authorize(absl::string_view) override { return absl::OkStatus(); }

@@ -1,4 +1,4 @@
-// An hpu_rpc_api without sockets, for passing messages directly to a server's call objects.
+// FakeRpcApi: hpu_rpc_api without sockets, which passes messages directly to a server's call objects.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_FAKE_RPC_H_
 #define HPU_PLUGIN_TESTING_FUZZ_FAKE_RPC_H_
 
@@ -17,17 +17,18 @@ namespace hpu::fuzz {
 class FakeCall {
  public:
   void Send(std::string message);
-  // Ends the client's messages.
+  // Ends the client's side of the call.
   void End();
 
-  // Waits for the server's first message or the end of the call. Returns nothing if the call ended without a message.
+  // Blocks until the server has sent its first message or the call has ended. Returns nullopt if the call ended without
+  // a message.
   std::optional<std::string> WaitForAnswer();
   // All messages that the server has written so far.
   std::deque<std::string> answers() const;
   // Number of messages that the server has read.
   size_t read() const;
   bool done() const;
-  // Status with which the server ended the call; valid once it is done.
+  // Status with which the server ended the call; valid once done().
   int32_t code() const;
   std::string error() const;
 
@@ -36,7 +37,7 @@ class FakeCall {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::string> incoming_;  // guarded by mutex_, like all below
+  std::deque<std::string> incoming_;  // guarded by mutex_, like the members below except reading_
   std::deque<std::string> answers_;
   size_t read_ = 0;
   bool at_end_ = false;
@@ -45,7 +46,7 @@ class FakeCall {
   std::string reading_;  // only used on the server's thread
 };
 
-// The server-side functions that a connection uses.
+// The API, with only the server-side functions that serve::Connection uses.
 const hpu_rpc_api* FakeRpcApi();
 // Serves a call with `serve_call` on this thread.
 void Serve(hpu_rpc_serve_call serve_call, void* context, FakeCall* call, const std::string& method);

@@ -1,4 +1,4 @@
-// Mutator: random changes of bytes.
+// Mutator: random mutations of byte strings.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_MUTATOR_H_
 #define HPU_PLUGIN_TESTING_FUZZ_MUTATOR_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu::fuzz {
 
-// Equal seeds give equal changes.
+// Equal seeds produce equal mutations.
 class Mutator {
  public:
   static constexpr size_t kMaxBytes = 1 << 16;
@@ -25,7 +25,7 @@ class Mutator {
 
  private:
   void MutateOnce(std::string* bytes, const std::string& other);
-  // Writes a boundary value of sizes, or a number close to the current one.
+  // Replaces a number by a boundary value of sizes, or by a number close to the current value.
   void ReplaceNumber(std::string* bytes, size_t position);
 
   std::mt19937_64 random_;

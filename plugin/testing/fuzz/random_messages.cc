@@ -5,7 +5,7 @@
 namespace hpu::fuzz {
 namespace {
 
-constexpr uint64_t kBaseAddress = uint64_t{1} << 20;  // of a session's memory
+constexpr uint64_t kBaseAddress = uint64_t{1} << 20;  // base address of a session's memory
 constexpr uint64_t kMemoryBytes = uint64_t{1} << 20;
 constexpr uint64_t kMaxCopied = uint64_t{1} << 20;
 

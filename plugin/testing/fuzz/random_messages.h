@@ -1,4 +1,4 @@
-// Random messages of a client.
+// RandomMessages: random messages of a device server's client.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_RANDOM_MESSAGES_H_
 #define HPU_PLUGIN_TESTING_FUZZ_RANDOM_MESSAGES_H_
 

@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A call that takes longer waits for an event that never comes.
+// A call that runs longer waits for an event that is never recorded.
 constexpr std::chrono::milliseconds kPatience(4);
 constexpr int kCallsOfASession = 200;
 constexpr size_t kMaxRecipes = 8;
@@ -84,7 +84,7 @@ class Holder {
     thread_.join();
   }
 
-  // Empty if it acquired no session.
+  // Empty if no session was acquired.
   const std::string& session() const { return session_; }
   FakeCall& call() { return call_; }
   void Serve(FakeCall* call, const std::string& method) {
@@ -209,7 +209,7 @@ class ServiceFuzz {
     Check(call, script, method);
   }
 
-  // Adds a message; mutates one in `share`.
+  // Adds a message, which is mutated with probability 1 / `share`.
   template <typename Message>
   void Add(const Message& message, uint64_t share, Script* script) {
     Script::Message added;
@@ -229,7 +229,7 @@ class ServiceFuzz {
     if (!call.done()) Fail(absl::StrCat(method, " did not end"));
     if (code == absl::StatusCode::kInvalidArgument) ++report_.refused;
     if (code != absl::StatusCode::kOk && call.error().empty())
-      Fail(absl::StrCat(method, " failed and did not say why"));
+      Fail(absl::StrCat(method, " failed without an error text"));
     if (code == absl::StatusCode::kInternal || code == absl::StatusCode::kUnknown) {
       Fail(absl::StrCat(method, " ended with ", absl::StatusCodeToString(code), ": ", call.error()));
     }
@@ -259,7 +259,7 @@ class ServiceFuzz {
   Watchdog watchdog_;
   ServiceFuzzReport report_;
   std::string other_;                 // an earlier message
-  std::vector<std::string> recipes_;  // made by the server
+  std::vector<std::string> recipes_;  // sent by the server
   FakeFront front_;
 };
 

@@ -22,9 +22,9 @@ struct ServiceFuzzReport {
   int64_t bytes_after = 0;
 };
 
-// Sends messages to a server of null-backend modules until the server has read the given number of mutated ones.
-// Aborts, after printing the reason, if a call that breaks the protocol ends with another code than INVALID_ARGUMENT,
-// or a refusal gives no reason. The process may have no other server.
+// Sends messages to a server of null-backend modules until the server has read `options.messages` mutated messages.
+// Prints the reason and aborts if a call that breaks the protocol ends with a code other than INVALID_ARGUMENT. Also
+// aborts if an error has no text. The process must not contain another server.
 ServiceFuzzReport FuzzService(const ServiceFuzzOptions& options);
 
 }  // namespace hpu::fuzz

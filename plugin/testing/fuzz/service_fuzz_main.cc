@@ -2,7 +2,7 @@
 //
 //   service_fuzz [-messages=NUMBER] [-seed=NUMBER]
 //
-// Exit code 0: the server has read the given number of mutated messages, and its memory did not grow.
+// Exit code 0: the server has read the given number of mutated messages, and its memory grew by at most 1 MiB.
 #include <cstdio>
 #include <random>
 
@@ -28,10 +28,10 @@ int main(int argc, char** argv) {
   options.progress = true;
   for (int i = 1; i < argc; ++i) {
     if (Read(argv[i], &options)) continue;
-    std::fprintf(stderr, "%s: not an option: %s\n", argv[0], argv[i]);
+    std::fprintf(stderr, "%s: %s is not an option; expected -messages=NUMBER or -seed=NUMBER\n", argv[0], argv[i]);
     return 2;
   }
-  google::protobuf::SetLogHandler(nullptr);  // it would report each damaged string
+  google::protobuf::SetLogHandler(nullptr);  // the handler would report each damaged string
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   const hpu::fuzz::ServiceFuzzReport report = hpu::fuzz::FuzzService(options);

@@ -1,4 +1,4 @@
-"""A program that `hpu explain` runs with arguments, and that raises."""
+"""Program with arguments that raises an exception, for `hpu explain`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program whose instructions and ops `hpu explain --time` tells apart."""
+"""Program with distinct instructions and ops for `hpu explain --time`."""
 
 from __future__ import annotations
 

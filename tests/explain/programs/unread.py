@@ -1,4 +1,4 @@
-"""A program that ends without reading its result."""
+"""Program that ends without reading its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// A fake libcuda.so.1: cc -DVERSION=13020, and -DERROR=34 for a stub of the library.
+// Fake libcuda.so.1: cc -DVERSION=13020, and -DERROR=34 to simulate the stub library.
 #ifndef ERROR
 #define ERROR 0
 #endif

@@ -1,4 +1,4 @@
-// A fake PJRT plugin with nothing but a version: cc -DMINOR=115. -DCRASH ends the process when it is loaded.
+// Fake PJRT plugin with only a version: cc -DMINOR=115. -DCRASH aborts the process at load.
 #include <stddef.h>
 #include <stdlib.h>
 

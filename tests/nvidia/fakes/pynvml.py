@@ -1,7 +1,7 @@
-"""A fake of NVML's Python module. FAKE_NVML describes the machine in JSON.
+"""Fake of NVML's Python module. FAKE_NVML describes the machine in JSON.
 
-{"driver": "580.65.06", "error": 0, "cards": [H100 of machine.py]}. `error` is the error that nvmlInit fails with; a
-card does not support the figures that it lacks.
+{"driver": "580.65.06", "error": 0, "cards": [H100 of machine.py]}. nvmlInit fails with `error` unless it is 0. A card
+does not support figures that its entry lacks.
 """
 
 from __future__ import annotations

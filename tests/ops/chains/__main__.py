@@ -1,6 +1,6 @@
-"""Runs random programs on the HPU and on the CPU: `python -m tests.ops.chains --count 1000 --seed 1`.
+"""Runs random programs on HPU and CPU: `python -m tests.ops.chains --count 1000 --seed 1`.
 
-Exit code: 0; 1 if a program differs; 2 for wrong arguments.
+Exit code: 0; 1 if a result differs; 2 for wrong arguments.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def _numbers(text: str) -> list[int]:
 
 
 def main() -> int:
-    """The program."""
+    """Runs the programs and returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--count", type=int, default=1, help="programs, of as many seeds from --seed on")
+    parser.add_argument("--count", type=int, default=1, help="number of programs, with consecutive seeds from --seed")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--dropped", type=_numbers, default=[], metavar="N,…", help="steps to leave out")
-    parser.add_argument("--without", default=",".join(KNOWN), metavar="KIND,…", help="kinds of steps to leave out")
-    parser.add_argument("--shrink", action="store_true", help="drop the steps that a difference does not need")
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each difference, and one of numbers")
+    parser.add_argument("--dropped", type=_numbers, default=[], metavar="N,…", help="numbers of steps to omit")
+    parser.add_argument("--without", default=",".join(KNOWN), metavar="KIND,…", help="kinds of steps to omit")
+    parser.add_argument("--shrink", action="store_true", help="remove steps while the difference persists")
+    parser.add_argument("--json", action="store_true", help="print JSON lines: one per difference, and the totals")
     arguments = parser.parse_args()
     without = [kind for kind in arguments.without.split(",") if kind]
     if arguments.dropped:

@@ -1,4 +1,4 @@
-"""Element by element: arithmetic, comparisons, casts, selections."""
+"""Element-wise steps of random programs: arithmetic, comparisons, casts, selections."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Function = Callable[..., Any]
 
 
 def _not_zero(x: tf.Tensor) -> tf.Tensor:
-    """Neither 0 nor -1: what whole numbers can be divided by without an error."""
+    """Returns a divisor that is neither 0 nor -1, so that integer division raises no error."""
     return tf.maximum(x, tf.ones_like(x)) if x.dtype.is_unsigned else tf.abs(tf.math.floormod(x, 5)) + 1
 
 
 def _shift(y: tf.Tensor) -> tf.Tensor:
-    """Fewer bits than any type has."""
+    """Returns a shift count below the bit width of any dtype."""
     return tf.bitwise.bitwise_and(y, tf.ones_like(y) * 7)
 
 
@@ -106,7 +106,7 @@ COMPARE: dict[str, Function] = {
 
 
 def fits(left: Value) -> Callable[[Value], bool]:
-    """Values of its type that can be broadcast with it."""
+    """Returns a filter for values of the same dtype whose shape can be broadcast with `left`."""
 
     def check(value: Value) -> bool:
         if not value.same_type(left):
@@ -172,13 +172,13 @@ def cast(step: Step, scope: Scope) -> None:
     value = scope.pick(step, "x", lambda v: anything(v) and v.dtype != "string")
     if value is None:
         return
-    # A fraction that differs by rounding may become another whole number, and numbers out of range anything.
+    # Rounding may change the integer part of a fraction, and results for numbers out of range are arbitrary.
     whole = value.exact and value.dtype not in FLOATS
     types = [dtype for dtype in scope.program.types if dtype != "string" and (whole or dtype in (*FLOATS, *COMPLEX))]
     if value.dtype in COMPLEX or not types:
         types = [value.dtype]
     to = step.choose("to", types)
-    # Large whole numbers have no exact float.
+    # Floats cannot represent large integers exactly.
     scope.apply(
         step, f"cast to {to}", lambda x: tf.cast(x, to), value, exact=value.dtype in WIDE_FLOATS and value.exact
     )

@@ -1,4 +1,4 @@
-"""Conditionals and loops: of version 2, and of version 1 where the program runs in a session without version 2."""
+"""Conditionals and loops of random programs: version 2, and version 1 in Sessions without version 2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.ops.chains.shapes import ranked
 
 
 def predicate(step: Step, scope: Scope) -> Value:
-    """A boolean scalar, mostly one that depends on the program's arguments."""
+    """Returns a boolean scalar, which mostly depends on the program's arguments."""
     found = scope.pick(step, "predicate", exact("bool"))
     if found is not None and step.chance("bool", 60):
         name = step.choose("how", ("any", "all"))
@@ -29,7 +29,7 @@ def predicate(step: Step, scope: Scope) -> Value:
 
 
 def prototypes(step: Step, scope: Scope) -> list[Value]:
-    """Values whose types the results of bodies have; at least one."""
+    """Returns at least one value, whose types the results of bodies have."""
     found = [scope.pick(step, ("result", i), lambda _: True) for i in range(1 + step.draw("results", 3))]
     some = [value for value in found if value is not None] or [scope.need(step, "result", "int32")]
     return list({value.name: value for value in some}.values())
@@ -44,7 +44,7 @@ def body(
     title: str = "branch",
     same_graph: bool = False,
 ) -> tuple[Scope, list[Value]]:
-    """Builds a body that begins with `values`; its scope, and its youngest values of the wanted types."""
+    """Builds a body that begins with `values`. Returns its scope, and its youngest values of the wanted types."""
     inner = scope.child()
     if same_graph:
         inner.effects = scope.effects
@@ -57,7 +57,9 @@ def body(
 
 
 def settled(inner: Scope, results: Sequence[Value]) -> list[Any]:
-    """The results' tensors, which wait for the body's effects where TensorFlow does not wait for them by itself."""
+    """Returns the results' tensors, with control dependencies on the body's effects, which TensorFlow may not add
+    itself.
+    """
     with tf.control_dependencies(list(inner.effects.values())):
         return [tf.identity(value.tensor) for value in results]
 
@@ -83,7 +85,7 @@ def _branches(step: Step, scope: Scope, title: str, make: Callable[[list[Callabl
             results = [results]
         done(results[0])
     for value, tensor, is_exact in zip(wanted, results, exact_results):
-        # An eager conditional runs one branch: the other's results might not have been exact.
+        # An eager conditional runs one branch, so exactness of the other branch's results is unknown.
         scope.add(step, tensor, is_exact and not tf.executing_eagerly(), value.element)
 
 
@@ -185,7 +187,7 @@ def scan(step: Step, scope: Scope) -> None:
 
 @kind(weight=4, modes=GRAPHS)
 def switch_merge(step: Step, scope: Scope) -> None:
-    """The ops that conditionals of version 1 are made of; a side effect in one branch alone."""
+    """Switch and Merge, from which version 1 builds conditionals, with a side effect in one branch."""
     value = scope.pick(step, "x")
     if value is None:
         return
@@ -204,7 +206,7 @@ def switch_merge(step: Step, scope: Scope) -> None:
                 effects = [scope.variables[spec.name].assign(tf.identity(new.tensor), read_value=False)]
         with tf.control_dependencies(effects):
             one = tf.identity(alive)
-        # Not tf.zeros_like: it makes a constant of a known shape, which is alive on either side.
+        # tf.zeros_like would fold a known shape to a constant, which is live on both sides.
         other = tf.raw_ops.ZerosLike(x=dead) if step.chance("zeros", 50) else tf.identity(dead)
         merged, index = tf.raw_ops.Merge(inputs=[other, one])
         done(merged)

@@ -1,4 +1,4 @@
-"""Functions within programs, gradients, callbacks into Python, assertions, queues, random numbers."""
+"""Function calls, gradients, Python callbacks, assertions, queues and random numbers in random programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.ops.chains.scope import INTEGERS, WIDE_FLOATS, Scope, Value, anything
 
 @kind(weight=9, bodies=(1, 1))
 def call(step: Step, scope: Scope) -> None:
-    """A tf.function that is given values and variables, called once or twice."""
+    """Calls a tf.function with values and variables, once or twice."""
     given = list({v.name: v for v in prototypes(step, scope)}.values())
     specs = scope.program.variables
     passed = [spec for spec in specs if step.chance(("passed", spec.name), 40)]
@@ -52,7 +52,7 @@ def call(step: Step, scope: Scope) -> None:
             scope.note("  called again with its results")
             with tf.control_dependencies(results) if not tf.executing_eagerly() else contextlib.nullcontext():
                 results = callee(results, variables)
-        # Not the call, which TensorFlow inlines: what waits for it by a control edge waits for its effects alone.
+        # TensorFlow inlines the call, so a control edge from the call itself would wait only for the call's effects.
         results = [tf.identity(result) for result in results]
         done(results[0])
     for tensor, value, is_exact in zip(results, given, exact_results):
@@ -61,7 +61,7 @@ def call(step: Step, scope: Scope) -> None:
 
 @kind(weight=5, bodies=(1, 1))
 def gradient(step: Step, scope: Scope) -> None:
-    """Of what a body computes, by a value or a variable."""
+    """Gradient of a body with respect to a value or a variable."""
     value = scope.pick(step, "x", lambda v: of(*WIDE_FLOATS)(v) and known(v))
     if value is None:
         return
@@ -101,7 +101,7 @@ def callback(step: Step, scope: Scope) -> None:
 
 @kind(weight=2)
 def checked(step: Step, scope: Scope) -> None:
-    """An assertion, which rarely fails, before a copy."""
+    """An assertion, which rarely fails, followed by a copy."""
     value = scope.pick(step, "x", exact(*INTEGERS, *WIDE_FLOATS))
     if value is None:
         return

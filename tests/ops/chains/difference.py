@@ -1,4 +1,4 @@
-"""Compares what a program showed on two devices."""
+"""Comparison of a random program's observations on two devices."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tests.ops.chains.run import Observation
 from tests.ops.chains.scope import BOUND
 from tests.support.compare import TOLERANCES, Tolerance
 
-# Chains add up what single ops differ by: a multiple of the tolerance of one.
+# Chains accumulate the differences of single ops: a multiple of one op's tolerance.
 STEPS = 10
-# What a CPU without a kernel of some type says, or one that cannot expand ParallelConcat in a loop; the program has no
-# meaning from there on.
+# Errors of a CPU without a kernel for some dtype, or that cannot expand ParallelConcat in a loop. The rest of the
+# program is then undefined.
 UNSUPPORTED = (
     "No OpKernel",
     "OpKernel",
@@ -23,18 +23,18 @@ UNSUPPORTED = (
     "nimplemented",
     "has inputs from different frames",
 )
-# A call cancels the step in which it fails before it hands on its error: TensorFlow reports whatever comes first, and
-# between devices that may be a copy that was cancelled.
+# A failing call cancels its step before it reports the error. TensorFlow reports the error that arrives first, which
+# may be the cancelled copy between devices.
 CANCELLED_COPY = "RecvAsync is cancelled"
 
 
 def unsupported(error: Exception) -> bool:
-    """The CPU cannot run the op at all."""
+    """Whether the error means that the CPU cannot run the op."""
     return any(text in str(error) for text in UNSUPPORTED)
 
 
 def difference(ours: Sequence[Observation], theirs: Sequence[Observation]) -> str:
-    """How the first observation that differs from the CPU's does; empty if none does."""
+    """Describes the first observation that differs from the CPU's; empty without differences."""
     for one, other in zip(ours, theirs):
         if other.error is not None and unsupported(other.error):
             return ""
@@ -53,7 +53,7 @@ def _text(seen: Observation) -> str:
 
 
 def _line(error: Exception) -> str:
-    # Between them is where the op was defined.
+    # Removes the stack trace of the op's definition.
     text = " ".join(str(error).split("Original stack trace")[0].split())
     return f"{type(error).__name__}: {text if len(text) < 500 else f'{text[:100]} … {text[-400:]}'}"
 
@@ -88,5 +88,5 @@ def _same(one: np.ndarray, other: np.ndarray, exact: bool) -> bool:
     if exact:
         return bool(np.array_equal(one, other, equal_nan=True))
     single = TOLERANCES.get({"complex128": "float64"}.get(name, name), Tolerance(0, 0))
-    # Terms of up to BOUND may have cancelled each other out.
+    # Terms up to BOUND may have cancelled out.
     return bool(np.allclose(one, other, STEPS * single.rtol, STEPS * single.atol * BOUND, equal_nan=True))

@@ -1,4 +1,4 @@
-"""Gathers, slices and scatters by indices; now and then an index is out of range."""
+"""Gathers, slices and scatters of random programs, with rare indices out of range."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.ops.chains.shapes import ranked
 
 
 def indices(step: Step, scope: Scope, size: int) -> Value:
-    """Whole numbers below the size; rarely, one that is not."""
+    """Returns integers below the size. Rarely, one of them is out of range."""
     found = scope.pick(step, "indices", exact("int32", "int64"))
     if found is None or step.chance("constant", 40) or size == 0:
         to = step.choose("type", ("int32", "int64"))

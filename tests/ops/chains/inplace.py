@@ -1,4 +1,4 @@
-"""Ops that write what they are given, and their kin that must not."""
+"""Ops that update their operand in place, and similar ops that must not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ops = tf.raw_ops
 
 
 def _rows(step: Step, count: int, dtype: str = "int32") -> Value:
-    """Different rows, in any order."""
+    """Returns distinct row indices in random order."""
     drawn = np.random.default_rng(step.hash("rows")).permutation(count)[: 1 + step.draw("count", 2)]
     return Value(f"rows {drawn.tolist()}", step.number, tf.constant(drawn, dtype), True)
 
@@ -68,7 +68,7 @@ def written_in_place(step: Step, scope: Scope) -> None:
     rows = _rows(step, value.shape[0])
     new = scope.need(step, "new", value.dtype, [rows.shape[0], *value.shape[1:]])
     name = step.choose("op", ("InplaceUpdate", "InplaceAdd", "InplaceSub"))
-    # On a copy: other holders of the buffer might see the change.
+    # Updates a copy, because other consumers of the buffer may observe the change.
     scope.apply(
         step,
         f"{name} of a copy",

@@ -1,4 +1,4 @@
-"""The table of kinds of steps; each module of builders adds its own."""
+"""Registry of step kinds. Each module of builders adds its kinds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _builders: dict[str, Builder] = {}
 def kind(
     weight: int = 1, bodies: tuple[int, int] = (0, 0), modes: frozenset[Mode] = frozenset(Mode)
 ) -> Callable[[Builder], Builder]:
-    """Makes the function the builder of the kind of its name."""
+    """Decorator that registers a builder as the kind with the function's name."""
 
     def enter(builder: Builder) -> Builder:
         name = builder.__name__
@@ -35,7 +35,7 @@ def kind(
 
 
 def kinds() -> list[Kind]:
-    """All kinds, in the order of their modules."""
+    """Returns all kinds, in the order of their modules."""
     for module in MODULES:
         importlib.import_module(f"tests.ops.chains.{module}")
     return list(_kinds.values())

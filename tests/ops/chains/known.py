@@ -1,3 +1,3 @@
-"""Kinds of steps that are left out, each with the reason: what they meet is known and not mended yet."""
+"""Step kinds that are excluded because of known bugs, with the reasons."""
 
 KNOWN: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""TensorLists as values that go through branches, loops and calls; TensorArrays within a step."""
+"""TensorLists as values of branches, loops and calls; TensorArrays within a step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _enter(step: Step, scope: Scope, text: str, tensor: Any, element: str) -> No
     scope.add(step, tensor, False, element)
 
 
-# Elements are of three numbers, so that each fits in each list of its type.
+# Elements have three numbers, so that each element fits in each list of its dtype.
 SHAPE = (3,)
 
 

@@ -1,4 +1,4 @@
-"""Runs programs in worker processes: one that ends or hangs is an outcome, and the next program gets a new one."""
+"""Worker processes for random programs. A crash or hang is an outcome; the next program uses a new process."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from typing import Any
 from tests.support.processes import WARM_PYTHON, start
 
 TIMEOUT_S = 120.0
-# Programs of one process: so many that its start counts for little, so few that what they leave behind does not.
+# Programs per process: enough to amortise its start, few enough to limit leftover state.
 PROGRAMS = 400
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of a program; `difference` is empty where both devices agree.
+    """Outcome of a program. `difference` is empty if both devices agree.
 
-    alone: whether a process that ran nothing else shows a difference, too.
+    alone: whether the difference also occurs in a fresh process.
     """
 
     seed: int
@@ -42,7 +42,7 @@ class Outcome:
 
 
 class Worker:
-    """A process that runs programs."""
+    """A worker process that runs programs."""
 
     def __init__(self, timeout_s: float = TIMEOUT_S) -> None:
         self._timeout_s = timeout_s
@@ -68,7 +68,7 @@ class Worker:
     def examine(
         self, seed: int, dropped: Collection[int] = (), without: Collection[str] = (), cpu_only: bool = False
     ) -> Outcome:
-        """Runs a program; on the CPU alone, for its listing."""
+        """Runs a program and compares the devices. cpu_only: runs only on the CPU, for the listing."""
         request = {"seed": seed, "dropped": list(dropped), "without": list(without), "cpu_only": cpu_only}
         self.programs += 1
         assert self._process.stdin is not None
@@ -98,7 +98,7 @@ class Worker:
         return Outcome(seed, how, dropped=tuple(dropped))
 
     def close(self) -> None:
-        """Ends the process."""
+        """Ends the worker process."""
         if not self.alive:
             return
         self.alive = False
@@ -112,7 +112,7 @@ class Worker:
 
 @contextlib.contextmanager
 def worker() -> Iterator[Worker]:
-    """A new process, for as long as the block takes."""
+    """Yields a new worker, and closes it at the end of the block."""
     made = Worker()
     try:
         yield made
@@ -121,7 +121,7 @@ def worker() -> Iterator[Worker]:
 
 
 def described(outcome: Outcome, without: Collection[str] = ()) -> Outcome:
-    """An outcome with the listing of its program, which a process that ended could not give."""
+    """Adds the program's listing to an outcome whose process ended without one."""
     if outcome.listing:
         return outcome
     with worker() as own:
@@ -130,14 +130,14 @@ def described(outcome: Outcome, without: Collection[str] = ()) -> Outcome:
 
 
 def examine_alone(seed: int, dropped: Collection[int] = (), without: Collection[str] = ()) -> Outcome:
-    """Runs a program in a process of its own."""
+    """Runs a program in a fresh process."""
     with worker() as own:
         outcome = own.examine(seed, dropped, without)
     return described(outcome, without)
 
 
 def examine_all(seeds: Iterable[int], without: Collection[str] = ()) -> Iterator[Outcome]:
-    """Runs programs, many in one process; what differs is run again in a process of its own."""
+    """Runs programs, many per process. Reruns differing programs in fresh processes."""
     current: Worker | None = None
     try:
         for seed in seeds:

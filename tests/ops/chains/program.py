@@ -1,8 +1,8 @@
-"""Random programs: plain data, made from a seed.
+"""Random programs as plain data, generated from a seed.
 
-A step says what it does by its kind and a number; everything else (operands, attributes, constants) is drawn from the
-seed, that number and a slot when the step is built. So a program without some of its steps stays a program, and its
-other steps mostly keep their operands.
+A step is defined by its kind and a number. Its operands, attributes and constants are drawn from the seed, the number
+and a slot when the step is built. A program therefore stays valid without some of its steps, and the other steps mostly
+keep their operands.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_DEPTH = 3
 
 
 class Mode(enum.Enum):
-    """How a program is run."""
+    """Execution mode of a program."""
 
     EAGER = "eager"
     FUNCTION = "function"
@@ -30,7 +30,7 @@ class Mode(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One step; `bodies` are the branches of a conditional, the body of a loop or function."""
+    """One step. `bodies`: branches of a conditional, or the body of a loop or function."""
 
     seed: int
     number: int
@@ -39,12 +39,12 @@ class Step:
     on_cpu: bool = False
 
     def hash(self, *slot: Any) -> int:
-        """A drawn number of 32 bits."""
+        """Returns a random number of 32 bits for a slot."""
         mixed = zlib.crc32(f"{self.seed}/{self.number}/{slot}".encode())
         return (mixed * 2654435761 + (mixed >> 15)) & 0xFFFFFFFF
 
     def draw(self, slot: Any, options: int) -> int:
-        """A drawn number below `options`."""
+        """Returns a random number below `options` for a slot."""
         return (self.hash(slot) >> 7) % options
 
     def choose(self, slot: Any, options: Sequence[T]) -> T:
@@ -56,7 +56,7 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """An argument or variable."""
+    """Declaration of an argument or variable."""
 
     name: str
     dtype: str
@@ -65,7 +65,7 @@ class Spec:
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """`types`: of what the program computes with; `runs`: how often its steps are run."""
+    """A random program. `types`: dtypes of its values; `runs`: number of executions of its steps."""
 
     seed: int
     mode: Mode
@@ -79,17 +79,17 @@ class Program:
     named_device: bool
 
     def without(self, numbers: Collection[int]) -> Program:
-        """The program without the steps of these numbers."""
+        """Returns the program without the numbered steps."""
         return dataclasses.replace(self, steps=_without(self.steps, numbers))
 
     def numbers(self) -> list[int]:
-        """Of all steps, those in bodies too."""
+        """Returns the numbers of all steps, including steps in bodies."""
         return [step.number for step in walk(self.steps)]
 
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What the generator knows of a kind of step: how often it occurs, how many bodies it has, and where it can be."""
+    """A kind of step: its weight, its number of bodies, and the modes that support it."""
 
     name: str
     weight: int = 1
@@ -127,7 +127,7 @@ PALETTES = (
     ),
 )
 SHAPES = ((), (), (1,), (3,), (3,), (4,), (2, 3), (2, 3), (3, 3), (1, 3), (2, 1, 3), (0,), (0, 3))
-# Eager programs and those that never compile are cheap; what a compile costs bounds how many of the others there are.
+# Weights of modes. Eager programs and uncompiled programs are cheap; compile time limits the number of the others.
 MODES = ((40, Mode.EAGER), (34, Mode.FUNCTION), (13, Mode.SESSION), (13, Mode.SESSION_V1))
 SETTINGS: dict[str, tuple[tuple[int, str], ...]] = {
     "HPU_COMPILE_MODE": ((55, "strict"), (25, "lazy"), (5, "async"), (15, "never")),
@@ -143,7 +143,7 @@ def _weighted(rng: random.Random, options: Sequence[tuple[int, T]]) -> T:
 
 
 class _Generator:
-    """Draws the steps of one program."""
+    """Generator of the steps of one program."""
 
     def __init__(self, seed: int, rng: random.Random, mode: Mode, kinds: Sequence[Kind]) -> None:
         self._seed, self._rng = seed, rng
@@ -166,7 +166,7 @@ class _Generator:
 
 
 def generate(seed: int, kinds: Sequence[Kind]) -> Program:
-    """The program of a seed."""
+    """Returns the program of a seed."""
     rng = random.Random(seed)
     mode = _weighted(rng, MODES)
     types = _weighted(rng, PALETTES)

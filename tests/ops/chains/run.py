@@ -1,4 +1,4 @@
-"""Runs a program on one device and records all that it can see: results, errors, the variables after each run."""
+"""Execution of a random program on one device, with records of results, errors and variables after each run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ tf1 = tf.compat.v1
 
 @dataclasses.dataclass(frozen=True)
 class Observation:
-    """A result, or the error in its place."""
+    """A result, or the error in place of a result."""
 
     label: str
     value: np.ndarray | None = None
@@ -28,17 +28,17 @@ class Observation:
 
 
 class _Record:
-    """The observations of one run, and the listing of what was run."""
+    """Observations of one run, and the listing of the executed program."""
 
     def __init__(self, program: Program, device: str, without: Collection[str]) -> None:
         self.program, self.device, self.without = program, device, without
         self.observations: list[Observation] = []
         self.listing = Listing()
-        self.over = False  # what comes after is not defined
+        self.over = False  # the rest of the program is undefined
 
     def see(self, label: str, tensor: Any, exact: bool = False) -> None:
         value = np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
-        if value.dtype.kind == "S":  # a string by itself
+        if value.dtype.kind == "S":  # a scalar string
             value = value.astype(object)
         inexact = value.dtype.name in (*FLOATS, *COMPLEX) and not exact
         self._observe(Observation(label, value, not inexact))
@@ -51,7 +51,7 @@ class _Record:
             self.observations.append(seen)
 
     def placed(self) -> Any:
-        """Where the program's ops are put; the HPU is taken by itself, too."""
+        """Device scope for the program's ops. Without an explicit device, placement chooses the HPU."""
         if self.device == HPU and not self.program.named_device:
             return contextlib.nullcontext()
         return tf.device(self.device)
@@ -61,7 +61,7 @@ class _Record:
 
 
 def run(program: Program, device: str, without: Collection[str] = ()) -> tuple[list[Observation], list[str]]:
-    """What the program shows on a device, and its listing. without: kinds of steps that are left out."""
+    """Returns the program's observations on a device, and its listing. without: excluded kinds of steps."""
     record = _Record(program, device, without)
     modes = {Mode.EAGER: _run_eager, Mode.FUNCTION: _run_function}
     try:
@@ -103,7 +103,7 @@ def _run_eager(record: _Record) -> None:
                 label = f"run {repetition}, step {step.number} ({step.kind})"
                 if isinstance(made, Exception):
                     record.fail(label, made)
-                    # Which side effects of a function come before an error is not said.
+                    # The side effects of a function before an error are undefined.
                     record.over = record.over or step.kind == "call"
                 elif not made.element:
                     record.see(f"{label}, {made.name}", made.tensor, made.exact)
@@ -131,7 +131,7 @@ def _run_function(record: _Record) -> None:
         _enter(scope, tensors)
         scope.build(program.steps)
         values = [value for value in scope.values if not value.element]
-        # Not all: what is not returned may be pruned.
+        # A subset, because unreturned values may be pruned.
         shown[:] = [value for value in values if _drawn(program, value.name, 60)] or values[-1:]
         return [value.tensor for value in shown]
 
@@ -149,7 +149,7 @@ def _run_function(record: _Record) -> None:
                 for name, variable in variables.items():
                     record.see(f"call {call}, {name}", variable.read_value())
             except Exception as error:
-                # Which side effects came before it is not said.
+                # The side effects before the error are undefined.
                 record.fail(f"call {call}", error)
                 return
 
@@ -194,7 +194,7 @@ def _run_session(record: _Record) -> None:
 
 
 def _run_once(record: _Record, session: Any, scope: Scope, placeholders: Sequence[Any], call: int) -> None:
-    """Fetches a part of the values and effects, and feeds the placeholders and sometimes a value."""
+    """Fetches a subset of the values and effects. Feeds the placeholders, and sometimes a value."""
     program = record.program
     values = [value for value in scope.values if not value.element and value.number]
     fetched = [value for value in values if _drawn(program, f"{call} {value.name}", 50)] or values[-1:]

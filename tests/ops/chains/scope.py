@@ -1,4 +1,4 @@
-"""What the steps of a program share while it is built: values, variables, and the listing."""
+"""Shared state of a program's steps during construction: values, variables, listing."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ BOUND = 32.0
 class Value:
     """A tensor of the program.
 
-    number: of the step that made it. exact: no rounding is in it, so that decisions may depend on it.
-    element: for TensorLists, the type of their elements.
+    number: of the step that created the value. exact: free of rounding, so that control flow may depend on it.
+    element: for TensorLists, the dtype of the elements.
     """
 
     name: str
@@ -72,12 +72,12 @@ def exact(*types: str) -> Wanted:
 
 
 def known(value: Value) -> bool:
-    """Its static shape is."""
+    """Whether the value's static shape is known."""
     return bool(value.shape.is_fully_defined())
 
 
 def array(step: Step, slot: Any, dtype: str, shape: Sequence[int], small: bool = False) -> np.ndarray:
-    """Drawn numbers; floats are multiples of a quarter. small: whole numbers from 0 to 2."""
+    """Returns random numbers; floats are multiples of 0.25. small: integers from 0 to 2."""
     rng = np.random.default_rng(step.hash("array", slot))
     if dtype == "string":
         return rng.choice(np.array([b"", b"a", b"7", b"-12", b"word", b"two words"], object), size=shape)
@@ -96,12 +96,12 @@ def array(step: Step, slot: Any, dtype: str, shape: Sequence[int], small: bool =
     return np.asarray(numbers).astype(tf.as_dtype(dtype).as_numpy_dtype)
 
 
-# Called with what a step made, or with its error.
+# Callback with the result of a step, or with its error.
 Watch = Callable[[Step, "Value | Exception"], None]
 
 
 class Listing:
-    """The program as lines of text, filled while it is built."""
+    """Text listing of the program, filled during construction."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -111,7 +111,7 @@ class Listing:
 
 
 class Scope:
-    """The values that a list of steps can use: its own and those around it."""
+    """Values available to a list of steps: the scope's own values, and values of enclosing scopes."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Scope:
         self.depth: int = parent.depth + 1 if parent else 0
         self.values: list[Value] = []
         self.variables: dict[str, Any] = parent.variables if parent else {}
-        # For each variable, the latest op on it in this scope: where TensorFlow does not keep their order by itself.
+        # Latest op per variable in this scope, for modes in which TensorFlow does not order the ops.
         self.effects: dict[str, tf.Operation] = {}
 
     def child(self) -> Scope:
@@ -134,15 +134,15 @@ class Scope:
 
     @property
     def ordered(self) -> bool:
-        """Whether the builder has to order the ops on a variable."""
+        """Whether the builder must order the ops on a variable."""
         return self.program.mode in (Mode.SESSION, Mode.SESSION_V1) and not tf.executing_eagerly()
 
     def all_values(self) -> list[Value]:
-        """Those of this scope last."""
+        """Returns all values; this scope's values are last."""
         return [*(self.parent.all_values() if self.parent else []), *self.values]
 
     def pick(self, step: Step, slot: Any, wanted: Wanted = anything) -> Value | None:
-        """One of the wanted values, young ones rather than old ones."""
+        """Returns one of the wanted values, with a preference for young values."""
         fitting = [value for value in self.all_values() if wanted(value)]
 
         def score(value: Value) -> float:
@@ -151,14 +151,14 @@ class Scope:
         return max(fitting, key=score, default=None)
 
     def latest(self, prototype: Value) -> Value:
-        """The youngest value of its type that fits where it stood."""
+        """Returns the youngest value that can replace `prototype`."""
         for value in reversed(self.all_values()):
             if value.same_type(prototype):
                 return value
         return prototype
 
     def need(self, step: Step, slot: Any, dtype: str, shape: Sequence[int] | None = None, small: bool = False) -> Value:
-        """A value of this type and shape, a constant where there is none."""
+        """Returns a value of this dtype and shape, or a constant if no value fits."""
         fits = of(dtype)
         if shape is not None:
             fits = lambda value: of(dtype)(value) and known(value) and list(value.shape) == list(shape)  # noqa: E731
@@ -173,7 +173,7 @@ class Scope:
         return Value(f"{dtype}({text})", step.number, tensor, exact=True)
 
     def add(self, step: Step, tensor: Any, exact: bool, element: str = "") -> Value:
-        """Enters a result of the step."""
+        """Adds a result of the step."""
         count = sum(value.number == step.number for value in self.values)
         value = Value(f"t{step.number}" + (f".{count}" if count else ""), step.number, tensor, False, element)
         always = not element and value.dtype in (*INTEGERS, "bool", "string")
@@ -189,7 +189,7 @@ class Scope:
     def apply(
         self, step: Step, text: str, function: Callable[..., Any], *values: Value, exact: bool | None = None
     ) -> Value:
-        """Enters function(values); `text` says what it is, with its attributes."""
+        """Adds function(values). `text` describes the function and its attributes in the listing."""
         names = ", ".join(value.name for value in values)
         self.note(f"t{step.number} = {text}({names})" + (" on the CPU" if step.on_cpu else ""))
         tensor = function(*[value.tensor for value in values])
@@ -199,7 +199,7 @@ class Scope:
         return result
 
     def build(self, steps: Sequence[Step]) -> None:
-        """Builds steps; those that cannot be built are noted with their error and left out."""
+        """Builds steps. A step that cannot be built is recorded with its error and skipped."""
         for step in steps:
             if step.kind in self.without:
                 continue
@@ -213,7 +213,7 @@ class Scope:
 
     @contextlib.contextmanager
     def effect(self, *names: str) -> Iterator[Callable[[Any], None]]:
-        """Ops on these variables, after what was on them before; gives what is called with the last of them."""
+        """Orders ops on these variables after earlier ops. Yields a function to call with the last op."""
         done: Callable[[Any], None] = lambda made: None  # noqa: E731
         if not self.ordered:
             yield done
@@ -229,7 +229,7 @@ class Scope:
 
 
 def bounded(tensor: tf.Tensor) -> tf.Tensor:
-    """Keeps floats small, so that what rounding does to them stays small."""
+    """Limits floats to a small range, so that rounding errors stay small."""
     if tensor.dtype.is_floating:
         limit = tf.constant(BOUND, tensor.dtype)
         return tf.minimum(tf.maximum(tensor, -limit), limit)
@@ -240,5 +240,5 @@ def bounded(tensor: tf.Tensor) -> tf.Tensor:
 
 
 def spec_array(program: Program, spec: Spec, call: int) -> np.ndarray:
-    """What an argument or variable holds at a call."""
+    """Returns the value of an argument or variable at a call."""
     return array(Step(program.seed, 0, "input"), (spec.name, call), spec.dtype, spec.shape)

@@ -1,4 +1,4 @@
-"""Changes of shape, reductions, products: results whose size follows from their operands' sizes."""
+"""Shape changes, reductions and products, whose result sizes follow from their operands' sizes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.ops.chains.scope import (
 
 
 def ranked(least: int, *types: str) -> Callable[[Value], bool]:
-    """Values of at least this rank."""
+    """Returns a filter for values of at least this rank."""
 
     def check(value: Value) -> bool:
         rank = value.shape.rank
@@ -36,7 +36,7 @@ def ranked(least: int, *types: str) -> Callable[[Value], bool]:
 
 
 def small(value: Value) -> bool:
-    """Few elements, as far as is known."""
+    """Whether the value is known to have few elements."""
     count = value.shape.num_elements() if value.shape.rank is not None else None
     return anything(value) and count is not None and count * 2 <= MAX_ELEMENTS
 
@@ -59,7 +59,7 @@ def reduce(step: Step, scope: Scope) -> None:
     name = step.choose("op", [name for name, (types, _) in REDUCTIONS.items() if value.dtype in types])
     axis = step.choose("axis", [None, *range(value.shape.rank)])
     keep = step.chance("keep", 30)
-    # The least of no numbers is an infinity on one processor and a largest number on the other.
+    # The minimum of an empty set is an infinity on one processor, and the largest number on another.
     if name in ("reduce_max", "reduce_min") and not _has_elements(value):
         name = "reduce_sum"
     function = REDUCTIONS[name][1]

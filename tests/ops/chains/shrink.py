@@ -1,4 +1,4 @@
-"""Drops steps from a program as long as it differs."""
+"""Reduction of a differing program to a minimal program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_TRIALS = 80
 
 
 def shrink(found: Outcome, without: Collection[str] = ()) -> Outcome:
-    """The program of an outcome without the steps that its difference does not need."""
+    """Returns the outcome of a smaller program that still differs."""
     best, size, trials = found, max(1, len(found.steps) // 2), 0
     current = Worker()
     try:

@@ -1,4 +1,4 @@
-"""Results whose size depends on values, and sizes as values."""
+"""Results whose sizes depend on values, and sizes as values."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def size_of(step: Step, scope: Scope) -> None:
 
 @kind(weight=3)
 def counted(step: Step, scope: Scope) -> None:
-    """A size from a value: ranges, fills, repeats, slices."""
+    """Uses a value as a size: ranges, fills, repeats, slices."""
     count = scope.pick(step, "count", exact("int32", "int64"))
     value = scope.pick(step, "x", lambda v: of(*NUMBERS, "bool")(v) and ranked(1)(v))
     if count is None:
@@ -81,7 +81,7 @@ def counted(step: Step, scope: Scope) -> None:
 
 
 def _few(n: tf.Tensor) -> tf.Tensor:
-    """A number from 0 to 3 that depends on a tensor."""
+    """Returns a number from 0 to 3 that depends on a tensor."""
     return tf.math.floormod(tf.reduce_sum(n), 4)
 
 
@@ -108,7 +108,7 @@ def segments(step: Step, scope: Scope) -> None:
         "unsorted_segment_max": lambda x, i: tf.math.unsorted_segment_max(x, i, 3),
         "bincount": lambda _, i: tf.math.bincount(i),
     }
-    # The largest of no numbers is the smallest float: what follows must not compute with it.
+    # The maximum of an empty set is the lowest float, with which later steps must not compute.
     if name == "unsorted_segment_max" and value.dtype not in INTEGERS:
         name = "unsorted_segment_sum"
     scope.apply(step, name, functions[name], value, ids, exact=value.exact)
@@ -126,7 +126,7 @@ def set_difference(step: Step, scope: Scope) -> None:
 
 @kind(weight=2)
 def forgotten_shape(step: Step, scope: Scope) -> None:
-    """The same value, of unknown static shape."""
+    """Returns the same value with unknown static shape."""
     value = scope.pick(step, "x", anything)
     if value is not None:
         scope.apply(

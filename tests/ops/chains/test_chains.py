@@ -1,4 +1,4 @@
-"""Random programs give the CPU's results, errors and variables, whatever the order of their ops."""
+"""Random programs: results, errors and variables equal the CPU's, for any order of ops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SLOW_PROGRAMS = 20_000
 
 
 def differences(seeds: Iterable[int]) -> list[str]:
-    """Each as a command that shows it again, and how it differs."""
+    """Returns a command that reproduces each difference, with its description."""
     return [
         f"python -m tests.ops.chains --seed {outcome.seed} --shrink: {outcome.difference}"
         for outcome in examine_all(seeds, KNOWN)

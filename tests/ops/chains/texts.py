@@ -1,4 +1,4 @@
-"""Strings, which live on the CPU, between ops of the device."""
+"""Strings, which live on the CPU, between device ops."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def number_of(step: Step, scope: Scope) -> None:
 
 @kind(weight=1)
 def encoded(step: Step, scope: Scope) -> None:
-    """Bytes there and back."""
+    """Encodes numbers as bytes and decodes them."""
     value = scope.pick(step, "x", lambda v: of(*INTEGERS, "float32")(v) and v.exact and v.shape.rank is not None)
     if value is not None:
         scope.apply(
@@ -68,7 +68,7 @@ def encoded(step: Step, scope: Scope) -> None:
 
 @kind(weight=2)
 def table(step: Step, scope: Scope) -> None:
-    """A table from strings or whole numbers to whole numbers, made, filled and asked in one step."""
+    """Creates, fills and queries a table from strings or integers to integers, in one step."""
     value = scope.pick(step, "x", lambda v: anything(v) and v.dtype in ("string", "int64"))
     if value is None or not tf.executing_eagerly():
         return

@@ -1,4 +1,4 @@
-"""Reads and writes of variables, whole and in part, directly and by their handles."""
+"""Reads and writes of variables: whole and partial, direct and through handles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.ops.chains.scope import NUMBERS, WIDE_FLOATS, Scope, Value, array
 
 
 def choose(step: Step, scope: Scope, *types: str, least_rank: int = 0, rows: bool = False) -> tuple[Spec, Any] | None:
-    """A variable of one of these types. rows: it has some."""
+    """Returns a variable of one of these dtypes. rows: the first dimension is not empty."""
     specs = [
         spec
         for spec in scope.program.variables
@@ -169,7 +169,7 @@ def variable_facts(step: Step, scope: Scope) -> None:
 
 @kind(weight=3)
 def train(step: Step, scope: Scope) -> None:
-    """What optimizers do to variables."""
+    """Update of a variable by an optimizer's op."""
     found = choose(step, scope, *WIDE_FLOATS, "bfloat16", "float16")
     if found is None:
         return
@@ -200,7 +200,7 @@ def train(step: Step, scope: Scope) -> None:
 
 @kind(weight=2)
 def exchange(step: Step, scope: Scope) -> None:
-    """A variable's value becomes another's, then the first changes: the buffers must part."""
+    """Assigns one variable's value to another variable, then changes the first: the buffers must be separate."""
     pairs = [
         (one, other)
         for one in scope.program.variables

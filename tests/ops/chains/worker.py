@@ -1,4 +1,4 @@
-"""Runs programs, on the CPU and on the HPU, as they are asked for: a line of JSON in, a line of JSON out."""
+"""Worker that runs requested programs on CPU and HPU: one line of JSON in, one line of JSON out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("HPU_COMPILE_EFFORT", "0")
 
-# Of a program that differs.
+# Number of CPU runs of a differing program, to find nondeterminism.
 RUNS_ON_CPU = 8
 
 
@@ -33,7 +33,10 @@ def _settings(settings: Mapping[str, str]) -> Iterator[None]:
 
 
 def examine(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Runs the program of a request's seed, without some steps and kinds; how it differs, with its listing."""
+    """Runs the program of a request's seed, without excluded steps and kinds.
+
+    Returns the difference and the listing.
+    """
     from tests.ops.chains import kinds, program
     from tests.ops.chains.difference import difference
     from tests.ops.chains.run import run
@@ -51,7 +54,7 @@ def examine(request: Mapping[str, Any]) -> dict[str, Any]:
     seconds = time.monotonic() - begun
     found = difference(ours, theirs)
     for _ in range(RUNS_ON_CPU if found else 0):
-        # TensorFlow leaves some order to chance: then the HPU's is one of those that the CPU shows, too.
+        # TensorFlow leaves some order undefined: the HPU's result must then equal any of several CPU runs.
         if not difference(ours, run(made, CPU, without)[0]):
             found = ""
             break
@@ -73,16 +76,16 @@ def examine(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answers requests until its input ends."""
+    """Answers requests until the end of its input."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what programs print goes elsewhere
+    os.dup2(2, 1)  # redirects output of programs
     faulthandler.enable()
     import tensorflow as tf
 
     from habana_frameworks.tensorflow import load_habana_module
 
     load_habana_module()
-    tf.zeros([])  # a context that begins within a graph has no soft placement
+    tf.zeros([])  # a context that starts inside a graph has no soft placement
     tf.get_logger().setLevel("ERROR")
     for line in sys.stdin:
         answers.write(json.dumps(examine(json.loads(line))) + "\n")

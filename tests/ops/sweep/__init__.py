@@ -1,1 +1,1 @@
-"""Sweep of ops: every op of TensorFlow that the HPU claims, on generated arguments, against the CPU."""
+"""Sweep of ops: compares every TensorFlow op that the HPU supports with the CPU, on generated arguments."""

@@ -1,6 +1,6 @@
-"""Runs the ops that the HPU claims on generated arguments, against the CPU: `python -m tests.ops.sweep`.
+"""Compares the HPU's ops with the CPU on generated arguments: `python -m tests.ops.sweep`.
 
-Exit code: 0; 1 if a process ended or hung, or a value is wrong, or more errors differ than may; 2 for wrong arguments.
+Exit code: 0; 1 after a crash, a hang, a wrong value, or too many differing errors; 2 for wrong arguments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.ops.sweep.sweep import OpReport, Sweep, count
 
 _BAD = (Verdict.ABORT, Verdict.HANG, Verdict.VALUE, Verdict.REFUSED, Verdict.XLA)
 _ERRORS = (Verdict.ACCEPTED, Verdict.CLASS, Verdict.TEXT)
-_MAX_DIFFERENT = 0.02  # of all runs
+_MAX_DIFFERENT = 0.02  # accepted share of runs with different errors
 
 
 def main() -> int:
@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def _summarize(reports: Sequence[OpReport]) -> int:
-    """The exit code."""
+    """Prints a summary, and returns the exit code."""
     counts = count(reports)
     runs = sum(len(report.results) for report in reports)
     accepted = sum(bool(result.reason) for report in reports for result in report.results)
@@ -61,7 +61,7 @@ def _summarize(reports: Sequence[OpReport]) -> int:
 
 
 def _show(case: str, arguments: argparse.Namespace) -> int:
-    """One case on both sides, in every mode."""
+    """Prints one case on both devices, in every mode."""
     sweep = Sweep(arguments.cases_per_op, arguments.seed)
     try:
         for line in sweep.show(case):
@@ -80,7 +80,7 @@ def _claims() -> list[Claim]:
 
 
 def _run_all(ops: Sequence[str], arguments: argparse.Namespace) -> Iterator[OpReport]:
-    """In as many threads as jobs, each with workers of its own."""
+    """Runs ops in --jobs threads, each with its own workers."""
     free: queue.SimpleQueue[Sweep] = queue.SimpleQueue()
     sweeps = [Sweep(arguments.cases_per_op, arguments.seed) for _ in range(arguments.jobs)]
     for sweep in sweeps:
@@ -106,13 +106,13 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("ops", nargs="?", default=".*", metavar="REGEX", help="ops whose whole name matches")
     parser.add_argument(
-        "--cases-per-op", type=int, default=6, metavar="N", help="with values; a third more with errors"
+        "--cases-per-op", type=int, default=6, metavar="N", help="cases with values; a third more cases raise errors"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first seed of each op")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="pairs of workers at once")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all that was found")
-    parser.add_argument("--case", metavar="OP:SEED", help="run one case, and print what both sides give")
-    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the page of ops, and run none")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="first seed of each op")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="number of concurrent worker pairs")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all results to FILE")
+    parser.add_argument("--case", metavar="OP:SEED", help="run one case, and print both outcomes")
+    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the page of ops without running ops")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""A case: an op and a seed, which its program is drawn from."""
+"""Case of the op sweep: an op and a seed from which its program is drawn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MUTATED = 0.25
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """Written Op:seed."""
+    """A case, with the text form Op:seed."""
 
     op: str
     seed: int

@@ -1,4 +1,4 @@
-"""Whether an outcome on the HPU is the CPU's."""
+"""Comparison of an HPU outcome with CPU outcomes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.ops.sweep.records import Array, Outcome
 
 
 class Verdict(enum.Enum):
-    """What one run on the HPU came to, the worst first."""
+    """Verdict on one run on the HPU, from worst to best."""
 
     ABORT = "abort"
     HANG = "hang"
@@ -24,16 +24,19 @@ class Verdict(enum.Enum):
     SAME = "same"
 
 
-# The error of an outcome on the CPU that no other error differs from.
+# Error of a CPU outcome that matches every error.
 ANY_ERROR = "any"
-# What two orders of the same sum may differ by, relative to the largest number about; whole numbers must be equal.
+# Accepted differences relative to the largest number, for sums in different orders. Integers must be equal.
 _BOUNDS = {"float64": 1e-10, "float32": 2e-5, "float16": 4e-3, "bfloat16": 4e-2, "complex64": 4e-5, "complex128": 1e-10}
-# Errors that Python raises before TensorFlow is asked, in graphs.
+# Errors that Python raises for graphs before TensorFlow runs.
 _OF_GRAPHS = {"ValueError", "TypeError", "InvalidArgumentError"}
 
 
 def compare(expected: list[Outcome], actual: Outcome) -> tuple[Verdict, str]:
-    """`expected`: outcomes on the CPU, any of which will do. The second says how it differs."""
+    """Compares with `expected`, several acceptable CPU outcomes.
+
+    Returns the best verdict, and a description of the difference.
+    """
     differences = [_compare(one, actual) for one in expected]
     return max(differences, key=lambda difference: [*Verdict].index(difference[0]))
 
@@ -55,7 +58,7 @@ def _compare(expected: Outcome, actual: Outcome) -> tuple[Verdict, str]:
 
 
 def _names_the_same(one: str, other: str) -> bool:
-    """Whether two messages share a fifth of the words of the shorter one."""
+    """Whether two messages share a fifth of the words of the shorter message."""
     words = [
         set(re.findall(r"[a-z]{3,}", re.sub(r"\{\{.*?\}\}|\[Op:.*?\]", "", text.lower()))) for text in (one, other)
     ]
@@ -64,7 +67,7 @@ def _names_the_same(one: str, other: str) -> bool:
 
 
 def difference_of(expected: Outcome, actual: Outcome) -> str:
-    """Empty if there is none."""
+    """Describes the difference; empty if the outcomes agree."""
     if len(expected.arrays) != len(actual.arrays):
         return f"{len(actual.arrays)} results instead of {len(expected.arrays)}"
     for i, (one, other) in enumerate(zip(expected.arrays, actual.arrays)):

@@ -1,4 +1,4 @@
-"""The differences that are accepted (differences.yaml) and those that are not yet mended (faults.yaml)."""
+"""Accepted differences (differences.yaml) and known bugs (faults.yaml) of the op sweep."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ANY = tuple(verdict for verdict in Verdict if verdict not in (Verdict.SAME, Ver
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """One entry."""
+    """One accepted difference."""
 
     ops: str
     verdicts: Sequence[Verdict]
@@ -50,7 +50,7 @@ def accepted() -> Sequence[Difference]:
 
 @functools.cache
 def faults() -> dict[str, str]:
-    """What is wrong, by a regular expression for the whole names of ops."""
+    """Returns descriptions of known bugs, by regular expression for whole op names."""
     return {entry["ops"]: entry["fault"] for entry in yaml.safe_load(_FAULTS.read_text())}
 
 
@@ -59,5 +59,5 @@ def is_faulty(op: str) -> bool:
 
 
 def reason(op: str, mode: Mode, verdict: Verdict, text: str) -> str:
-    """Why the difference is accepted; empty if it is not."""
+    """Returns the reason why a difference is accepted; empty if it is not."""
     return next((entry.reason for entry in accepted() if entry.fits(op, mode, verdict, text)), "")

@@ -1,4 +1,4 @@
-"""Seeds of an op for which the CPU gives values, and some for which it gives errors."""
+"""Search for seeds of an op for which the CPU returns values, and for some that raise errors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.ops.sweep.program import Program
 from tests.ops.sweep.records import Found, Mode, Outcome
 
 _NO_KERNEL = re.compile(r"<no registered kernels>|Could not find device for node|No OpKernel was registered")
-_SECONDS = 6.0  # of looking for seeds of one op
+_SECONDS = 6.0  # time limit of the search for one op
 
 
 def explore(device: str, op: str, first: int, last: int, enough: int) -> Iterator[int | Found]:
-    """Yields a seed before it is drawn, and what was found; ends early with `enough` values and half as many errors."""
+    """Yields each seed before it runs, then its result. Stops after `enough` values and half as many errors."""
     found: collections.Counter[bool] = collections.Counter()
     end = time.monotonic() + _SECONDS
     for seed in range(first, last):
@@ -47,7 +47,7 @@ def explore(device: str, op: str, first: int, last: int, enough: int) -> Iterato
 
 
 def _expected(program: Program, device: str) -> Outcome:
-    """The CPU's answer; XLA:CPU's for ops and types that TensorFlow has no kernel of the CPU for."""
+    """Returns the CPU's outcome, or XLA:CPU's outcome if TensorFlow has no CPU kernel for the op and dtypes."""
     outcome = modes.run(program, Mode.EAGER, device, calls=1)[0]
     return modes.run(program, Mode.JIT, device, calls=1)[0] if _NO_KERNEL.search(outcome.text) else outcome
 
@@ -58,7 +58,7 @@ def _is_differentiable(program: Program) -> bool:
 
 
 def _largest(program: Program) -> float:
-    """Finite number among the arguments."""
+    """Returns the largest finite number among the arguments."""
     largest = 0.0
     for array in (*program.variables, *program.arrays):
         if array.dtype.kind in "fcViu" and array.size:

@@ -1,4 +1,4 @@
-"""Calls of any op, from its OpDef: arguments that its shape inference takes, where some are found."""
+"""Generic argument generator for any op, from its OpDef. Prefers arguments that shape inference accepts."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _STRINGS = {
 
 
 class NoMakerError(Exception):
-    """The op takes what only a maker can make."""
+    """The op needs arguments that only a hand-written maker can create."""
 
 
 def draw(op: str, rng: np.random.Generator) -> Program:
-    """Arguments that shape inference takes, else the last that were tried."""
+    """Returns arguments that shape inference accepts, or else the last attempt."""
     for _ in range(_TRIES):
         program = _draw_once(op, rng)
         if is_inferable(program):
@@ -42,7 +42,7 @@ def draw(op: str, rng: np.random.Generator) -> Program:
 
 
 def is_inferable(program: Program) -> bool:
-    """Whether a graph can be made of the call."""
+    """Whether shape inference accepts the call."""
     with tf.Graph().as_default():
         try:
             tensors = [tf.constant(array) for array in program.arrays]
@@ -63,9 +63,9 @@ def has_gradient(op: str) -> bool:
 def _draw_once(op: str, rng: np.random.Generator) -> Program:
     definition = registry.definition(op)
     if not registry.is_callable(op):
-        raise NoMakerError(f"{op} is no op for programs")
+        raise NoMakerError(f"{op} is not for use in programs")
     if any(tf.as_dtype(a.type) in (tf.resource, tf.variant) for a in definition.input_arg if a.type):
-        raise NoMakerError(f"{op} takes resources or variants")
+        raise NoMakerError(f"{op} has resource or variant arguments: write a maker")
     types = draw_types(op, rng)
     drawer = Drawer(rng, draw_style(rng))
     public = _public_names(op)
@@ -92,7 +92,7 @@ def _draw_once(op: str, rng: np.random.Generator) -> Program:
 
 
 def _public_names(op: str) -> dict[str, str]:
-    """What TensorFlow's function calls the arguments and attributes of the OpDef that it takes."""
+    """Maps names of the OpDef's arguments and attributes to the parameter names of TensorFlow's Python function."""
     definition = registry.definition(op)
     inferred = {attr for a in definition.input_arg for attr in (a.type_attr, a.number_attr, a.type_list_attr)}
     names = [named.name for named in (*definition.input_arg, *definition.attr)]
@@ -119,7 +119,7 @@ def _caller(
 
 
 def draw_types(op: str, rng: np.random.Generator) -> dict[str, tf.DType]:
-    """A type for each attribute, which a kernel of the CPU takes together."""
+    """Draws a dtype for each attribute. Together, a CPU kernel supports them."""
     listed = {attr.name: _listed(attr) for attr in registry.definition(op).attr}
     found = [
         kernel
@@ -137,7 +137,7 @@ def draw_types(op: str, rng: np.random.Generator) -> dict[str, tf.DType]:
         allowed = [dtype for dtype in kernel.types.get(attr.name) or TYPES if dtype in listed[attr.name]]
         usable = _usable(allowed)
         if not usable:
-            raise NoMakerError(f"{op}: {attr.name} is of types that no arrays are drawn of")
+            raise NoMakerError(f"{op}: {attr.name} allows no dtype for generated arrays: write a maker")
         known = tf.as_dtype(attr.default_value.type) if attr.HasField("default_value") else None
         prefers = known in usable and rng.random() < 0.5
         types[attr.name] = known if prefers else usable[int(rng.integers(len(usable)))]
@@ -145,12 +145,12 @@ def draw_types(op: str, rng: np.random.Generator) -> dict[str, tf.DType]:
 
 
 def _listed(attr: Any) -> tuple[tf.DType, ...]:
-    """What the OpDef allows."""
+    """Returns the dtypes that the OpDef allows."""
     return tuple(map(tf.as_dtype, attr.allowed_values.list.type)) or (*TYPES, tf.string)
 
 
 def _usable(types: Sequence[tf.DType]) -> list[tf.DType]:
-    """Types that arrays are drawn of."""
+    """Returns the dtypes of which arrays can be drawn."""
     return [dtype for dtype in types if dtype in TYPES or dtype == tf.string]
 
 
@@ -170,7 +170,7 @@ def _dtypes(argument: Any, types: dict[str, tf.DType], numbers: dict[str, int]) 
 
 
 def _draw_attribute(attr: Any, types: dict[str, tf.DType], drawer: Drawer, rng: np.random.Generator) -> Any:
-    """None where the default is taken."""
+    """Draws an attribute's value; None means the default."""
     has_default = attr.HasField("default_value")
     if attr.name in ("container", "shared_name", "T", "dtype_hint") or (has_default and rng.random() < 0.45):
         return types.get(attr.name) if not has_default else None
@@ -189,7 +189,8 @@ def _draw_value(attr: Any, types: dict[str, tf.DType], drawer: Drawer, rng: np.r
         return bool(rng.integers(2))
     if attr.type == "int":
         low = int(attr.minimum) if attr.has_minimum else 0
-        usual = rng.random() < 0.93 or attr.name.startswith("num") or attr.name == "N"  # lengths of lists are built
+        # list lengths determine the arguments that are built
+        usual = rng.random() < 0.93 or attr.name.startswith("num") or attr.name == "N"
         return int(rng.integers(low, max(low, 3) + 2)) if usual else int(rng.choice([2**31 - 1, -1, -2, 2**62]))
     if attr.type == "float":
         return float(rng.choice([0.0, 0.1, 0.5, 1.0, 1.5, -1.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Ways to run a program, and what comes of it."""
+"""Execution modes of a program, and its outcomes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tests.ops.sweep.records import Array, Mode, Outcome
 EAGER_CALLS = 4
 _GRAPH_CALLS = 2
 _ACCOUNT = re.compile(r"\s*(Graph execution error:|Detected at node |File \"|<stack traces|Node: |$)")
-_MAX_ELEMENTS = 100_000  # of a result
+_MAX_ELEMENTS = 100_000  # maximum size of a result
 
 
 class TooLargeError(Exception):
-    """The result takes too long to compare."""
+    """The result has too many elements to compare."""
 
 
 def run(program: Program, mode: Mode, device: str, calls: int | None = None) -> list[Outcome]:
-    """An outcome for each call. Errors of any class are outcomes."""
+    """Returns an outcome per call. Errors of any class are outcomes."""
     runners: dict[Mode, Callable[[Program, str, int], list[Outcome]]] = {
         Mode.EAGER: _run_eager,
         Mode.GRAPH: _run_graph,
@@ -44,13 +44,13 @@ def _outcome(call: Callable[[], Any]) -> Outcome:
 
 
 def _failure(error: Exception) -> Outcome:
-    """Without TensorFlow's account of where the program made the node."""
+    """Returns an error's outcome, without TensorFlow's stack trace of the node's creation."""
     lines = [line for line in str(error).splitlines() if not _ACCOUNT.match(line)]
     return Outcome(error=type(error).__name__, text="\n".join(lines)[:2000])
 
 
 def to_arrays(value: Any) -> tuple[Array, ...]:
-    """All results; those that hold no numbers are left out."""
+    """Returns all results as arrays. Omits results without numbers."""
     arrays = []
     for part in tf.nest.flatten(value, expand_composites=True):
         if part is None or isinstance(part, tf.Operation):
@@ -59,7 +59,7 @@ def to_arrays(value: Any) -> tuple[Array, ...]:
             if part.dtype in (tf.resource, tf.variant):
                 continue
             if np.prod(part.shape, dtype=np.float64) > _MAX_ELEMENTS:
-                raise TooLargeError(f"a result of shape {part.shape}")
+                raise TooLargeError(f"a result of shape {part.shape} is too large to compare")
             part = part.numpy()
         arrays.append(np.array(part))
     return tuple(arrays)
@@ -101,7 +101,7 @@ def _run_jit(program: Program, device: str, calls: int) -> list[Outcome]:
 
 
 def _tensors_of(value: Any) -> Any:
-    """What a function may return: no operations."""
+    """Returns the tensors that a function may return. Omits operations, resources and variants."""
     flat = tf.nest.flatten(value)
     return [part for part in flat if tf.is_tensor(part) and part.dtype not in (tf.resource, tf.variant)]
 
@@ -149,7 +149,7 @@ def _session_graph(program: Program, device: str) -> tuple[Any, dict[Any, Array]
 
 
 def _run_gradient(program: Program, device: str, calls: int, jit: bool | None = None) -> list[Outcome]:
-    """Results and gradients by all arguments that are floats, in a tf.function."""
+    """Runs a tf.function that returns results and gradients with respect to all float arguments."""
     with tf.device(device):
 
         def body(*tensors: Any) -> Any:

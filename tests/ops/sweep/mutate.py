@@ -1,4 +1,4 @@
-"""Turns a call that may be right into one whose arguments are likely wrong."""
+"""Mutation of a call, so that its arguments are likely invalid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS = ("numbers", "number", "rank up", "rank down", "longer", "shorter", "emp
 
 
 def mutate(program: Program, rng: np.random.Generator) -> Program:
-    """One array is another: numbers out of range, another rank, another length."""
+    """Replaces one array: numbers out of range, another rank, or another length."""
     if not program.arrays:
         return program
     whole = [i for i, array in enumerate(program.arrays) if array.dtype.kind in "iu"]

@@ -1,4 +1,4 @@
-"""docs/user/ops.md, from what is registered for the HPU and from the accepted differences."""
+"""Writer of docs/user/ops.md, from the HPU's registered ops and the accepted differences."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.ops.sweep.records import Claim
 
 _HEAD = """# Ops on the HPU
 
-Which of TensorFlow's ops run on the HPU, with which types. `make ops` runs each of them on generated arguments, valid
-and invalid, and compares values and errors with the CPU's; this page is what it wrote.
+TensorFlow's ops on the HPU, with their types. `make ops` runs each op on generated arguments, valid and invalid. It
+compares values and errors with the CPU's, and writes this page.
 
 ```python
 import tensorflow as tf
@@ -23,11 +23,11 @@ print(tf.raw_ops.Softmax(logits=tf.ones([2, 2])).device)  # ...HPU:0
 
 How to read the tables:
 
-- *Compiled*: the op joins clusters in a `tf.function` or Session, and `jit_compile=True` takes it. Eagerly it runs as a
-  recipe of its own; its first two calls run by the CPU's kernel on copies (`HPU_EAGER_COMPILE_AFTER`).
-- *Kernel*: the op runs on the HPU, outside clusters, by a kernel that computes nothing or copies.
+- *Compiled*: the op joins clusters in a `tf.function` or Session, and `jit_compile=True` supports it. An eager op runs
+  as its own recipe; its first two calls run with the CPU's kernel on copies (`HPU_EAGER_COMPILE_AFTER`).
+- *Kernel*: the op runs on the HPU, outside clusters, with a kernel that only copies or computes nothing.
 - *Clusters only*: the op is compiled in clusters. Elsewhere TensorFlow places it on the CPU.
-- An op of another name, or with another type, runs by the CPU's kernel on the CPU: TensorFlow places it there.
+- TensorFlow places all other ops, and ops with other types, on the CPU.
 - *numbers* are all whole numbers, floats and complex numbers; *floats* are float16, bfloat16, float32 and float64.
 """
 _FLOATS = ("bfloat16", "float16", "float32", "float64")
@@ -38,7 +38,7 @@ _FLOAT8 = ("float8_e4m3fn", "float8_e5m2")
 
 
 def write(claims: Iterable[Claim]) -> str:
-    """The page."""
+    """Returns the page."""
     shown = [claim for claim in claims if claim.op not in excluded.reasons()]
     lines = [_HEAD]
     for title, ways in _WAYS.items():
@@ -67,7 +67,7 @@ def _way(claim: Claim) -> str:
 
 
 def types_text(types: Sequence[str]) -> str:
-    """Groups of types by one word each."""
+    """Abbreviates groups of dtypes by one word each."""
     left = set(types) - {"resource", "variant", "int4", "uint4"}
     words = []
     if left >= {*_FLOATS, *_USUAL, *_COMPLEX}:

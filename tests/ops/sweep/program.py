@@ -1,4 +1,4 @@
-"""One generated call: a function over arrays and variables that runs an op."""
+"""One generated call: a function of arrays and variables that runs an op."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from tests.ops.sweep.records import Array
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """`function` takes the handles of `variables`, then `arrays` as tensors, and returns what the op returned."""
+    """A program.
+
+    `function` receives the handles of `variables` and `arrays` as tensors, and returns the op's results.
+    """
 
     op: str
     function: Callable[..., Any]
     arrays: tuple[Array, ...]
     variables: tuple[Array, ...] = ()
-    # Places of the arrays that graphs hold as constants.
+    # Indices of the arrays that are constants in graphs.
     constants: frozenset[int] = frozenset()
-    # What reports call the arguments.
+    # Names of the arguments in reports.
     names: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def describe(self) -> str:
-        """The arguments, for a report."""
+        """Describes the arguments for a report."""
         names = self.names or tuple(f"argument {i}" for i in range(len(self.arrays)))
         parts = [f"{name}={_brief(array)}" for name, array in zip(names, self.arrays)]
         parts += [f"variable {i}={_brief(array)}" for i, array in enumerate(self.variables)]

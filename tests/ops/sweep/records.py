@@ -1,4 +1,4 @@
-"""What workers tell their parent, which does without TensorFlow."""
+"""Messages from workers to the parent process, which does not import TensorFlow."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ Array = np.ndarray[Any, Any]
 
 
 class Mode(enum.Enum):
-    """How a program runs."""
+    """Execution mode of a program."""
 
     EAGER = "eager"
     GRAPH = "tf.function"
     JIT = "jit_compile"
     SESSION = "session"
     GRADIENT = "gradient"
-    COMPILED_GRADIENT = "compiled gradient"  # asked of the CPU only, for what XLA:CPU gives
+    COMPILED_GRADIENT = "compiled gradient"  # used on the CPU only, for XLA:CPU's outcome
 
 
-# How each case runs on the HPU.
+# Modes in which each case runs on the HPU.
 MODES = (Mode.EAGER, Mode.GRAPH, Mode.JIT, Mode.SESSION, Mode.GRADIENT)
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """The results, or the error, of one run."""
+    """Results or error of one run."""
 
     arrays: tuple[Array, ...] = ()
-    error: str = ""  # the class
+    error: str = ""  # class name
     text: str = ""
-    inputs: float = 0.0  # the largest finite number among the arguments
+    inputs: float = 0.0  # largest finite number among the arguments
 
     @property
     def ok(self) -> bool:
@@ -42,39 +42,39 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What the CPU says of a case."""
+    """CPU result of a case."""
 
     seed: int
     outcome: Outcome
-    types: tuple[str, ...]  # of the arguments
-    gradient: bool  # whether the op has one by one of the arguments
+    types: tuple[str, ...]  # dtypes of the arguments
+    gradient: bool  # whether the op has a gradient with respect to an argument
     description: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """How the HPU runs an op."""
+    """Support of an op on the HPU."""
 
     op: str
-    kernel: bool  # registered for the HPU itself
-    default: bool  # registered for every device
-    lowering: bool  # compiled in clusters
-    types: tuple[str, ...]  # of kernels and lowerings, over all type attributes
+    kernel: bool  # has an HPU kernel
+    default: bool  # has a DEVICE_DEFAULT kernel
+    lowering: bool  # has a lowering for clusters
+    types: tuple[str, ...]  # dtypes of kernels and lowerings, over all type attributes
 
 
-# Before each message of a worker: its size.
+# Size of the length prefix of a worker's message.
 FRAME_BYTES = 8
 
 
 @dataclasses.dataclass(frozen=True)
 class Started:
-    """A worker's process waits for requests."""
+    """A worker process is ready for requests."""
 
     process: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """A worker's process has ended, as os.waitstatus_to_exitcode has it."""
+    """A worker process has ended. `code` is in the form of os.waitstatus_to_exitcode."""
 
     code: int

@@ -1,4 +1,4 @@
-"""What TensorFlow's registry says of ops and of their kernels, device by device."""
+"""Queries of TensorFlow's registries of ops and kernels, by device."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ANY_DEVICE = "DEFAULT"
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """A registered kernel's types by attribute; empty where it takes all."""
+    """Dtypes of a registered kernel by attribute. An attribute without an entry accepts all dtypes."""
 
     types: Mapping[str, Sequence[tf.DType]]
 
 
 @functools.cache
 def _kernels() -> Mapping[str, Mapping[str, Sequence[Kernel]]]:
-    """By device, by op."""
+    """Returns the kernels by device and op."""
     found: dict[str, dict[str, list[Kernel]]] = collections.defaultdict(lambda: collections.defaultdict(list))
     for kernel in kernels.get_all_registered_kernels().kernel:
         types = {
@@ -40,18 +40,18 @@ def _kernels() -> Mapping[str, Mapping[str, Sequence[Kernel]]]:
 
 
 def cpu_kernels(op: str) -> Sequence[Kernel]:
-    """Those that the CPU's answer may come from."""
+    """Returns the kernels that may compute the op on the CPU."""
     return [*_kernels()["CPU"].get(op, ()), *_kernels()[_ANY_DEVICE].get(op, ())]
 
 
 @functools.cache
 def _xla_calls() -> Mapping[str, Callable[..., Any]]:
-    """By the op's name in small letters."""
+    """Returns the Python functions of XLA ops, by lower-case op name."""
     return {name.replace("_", ""): call for name, call in vars(gen_xla_ops).items() if name.startswith("xla_")}
 
 
 def call_of(op: str) -> Callable[..., Any]:
-    """The function of TensorFlow's that runs the op."""
+    """Returns TensorFlow's Python function for the op."""
     return getattr(tf.raw_ops, op, None) or _xla_calls()[op.lower()]
 
 
@@ -64,7 +64,7 @@ def definition(op: str) -> Any:
 
 
 def claims() -> list[Claim]:
-    """Every op of TensorFlow that the HPU takes. The plugin must be loaded."""
+    """Returns all TensorFlow ops that the HPU supports. Requires the loaded plugin."""
     by_device = _kernels()
     names = {*by_device[HPU], *by_device[LOWERING], *by_device[_ANY_DEVICE]}
     own = _own_ops()
@@ -72,7 +72,7 @@ def claims() -> list[Claim]:
 
 
 def _own_ops() -> set[str]:
-    """Ops of the plugin: they are no part of TensorFlow's registry."""
+    """Returns the plugin's own ops, which are not part of TensorFlow."""
     names = {*_kernels()[HPU], *_kernels()[LOWERING]}
     return {name for name in names if name.lstrip("_").startswith(("Habana", "Hpu"))}
 

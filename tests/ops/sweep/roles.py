@@ -1,4 +1,4 @@
-"""What an op's argument means, guessed from its name and type, and values that suit it."""
+"""Roles of op arguments, derived from name and dtype, and suitable values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COUNT = re.compile(r"^k$|depth|^num|^n$|^size$|count|bins|limit|^stop$|diag")
 
 
 class Drawer:
-    """Draws the arguments of one call, which share a shape to be about."""
+    """Generator of the arguments of one call, whose shapes are related."""
 
     def __init__(self, rng: np.random.Generator, style: Style) -> None:
         self.rng = rng
@@ -33,7 +33,7 @@ class Drawer:
         self.layout = str(rng.choice(["same", "broadcast", "free", "ranks"], p=[0.45, 0.2, 0.15, 0.2]))
 
     def argument(self, name: str, dtype: tf.DType, on_host: bool) -> Array:
-        """`on_host`: arguments of which kernels want their value there are sizes, axes and the like."""
+        """Draws an argument. `on_host`: kernels read the value on the host, as for sizes and axes."""
         whole = dtype in (tf.int32, tf.int64, tf.int16)
         if whole and (on_host or _hints(name)):
             return self._role(name, dtype)
@@ -42,7 +42,7 @@ class Drawer:
         return draw_array(self.rng, dtype, self.shape(), self.style)
 
     def shape(self) -> tuple[int, ...]:
-        """Of an argument that holds data."""
+        """Draws the shape of a data argument."""
         if self.layout == "same":
             return self.base
         if self.layout == "broadcast":

@@ -1,4 +1,4 @@
-"""One op after another: finds cases on the CPU, runs them on the HPU, and says what differs."""
+"""Op sweep: finds cases on the CPU, runs them on the HPU, and reports differences."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from tests.ops.sweep.compare import ANY_ERROR, Verdict, compare
 from tests.ops.sweep.records import MODES, Found, Mode, Outcome
 from tests.ops.sweep.workers import Worker, WorkerEndedError
 
-_SEEDS = 60  # of which an op's cases are picked
-_CPU_ABORTS = 3  # after which no more seeds of an op are tried
-_OPS_OF_A_WORKER = 40  # then its memory is full of recipes, and another goes on
+_SEEDS = 60  # candidate seeds for an op's cases
+_CPU_ABORTS = 3  # CPU crashes after which an op's search stops
+_OPS_OF_A_WORKER = 40  # afterwards a new worker starts, because recipes have filled the memory
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One case in one mode."""
+    """Result of one case in one mode."""
 
     case: str
     mode: Mode
     verdict: Verdict
     detail: str
     arguments: str
-    valid: bool  # whether the CPU gives a value
-    reason: str = ""  # why the difference is accepted
+    valid: bool  # whether the CPU returns a value
+    reason: str = ""  # reason why the difference is accepted
 
 
 @dataclasses.dataclass
 class OpReport:
-    """All that was found of an op."""
+    """All results of an op."""
 
     op: str
     results: list[Result] = dataclasses.field(default_factory=list)
     cpu_aborts: list[str] = dataclasses.field(default_factory=list)
-    values: int = 0  # seeds for which the CPU gave values
+    values: int = 0  # seeds for which the CPU returned values
     errors: int = 0
 
     @property
@@ -46,7 +46,7 @@ class OpReport:
 
 
 class Sweep:
-    """A worker of each kind, and what is asked of them."""
+    """Sweep with one CPU worker and one HPU worker."""
 
     def __init__(self, cases_per_op: int, first_seed: int, modes: Sequence[Mode] = MODES) -> None:
         self._cpu = Worker("cpu")
@@ -54,7 +54,7 @@ class Sweep:
         self._cases = cases_per_op
         self._first = first_seed
         self._modes = modes
-        self._ops = 0  # run so far
+        self._ops = 0  # number of ops run so far
 
     def close(self) -> None:
         self._cpu.close()
@@ -73,11 +73,11 @@ class Sweep:
         for found in self._pick(self._explore(report)):
             report.results += self._run_case(f"{op}:{found.seed}", found)
             if any(result.verdict is Verdict.HANG for result in report.results):
-                break  # the others would take a minute each, too
+                break  # the other modes would also time out
         return report
 
     def show(self, case: str) -> Iterator[str]:
-        """What both sides give, for people."""
+        """Yields readable outcomes of both devices."""
         try:
             yield "".join(self._cpu.ask("describe", case))
         except WorkerEndedError as error:
@@ -111,7 +111,7 @@ class Sweep:
         return found
 
     def _pick(self, found: Iterable[Found]) -> list[Found]:
-        """Of many types and of many errors."""
+        """Selects cases with many different dtypes and errors."""
         kinds: dict[bool, dict[Any, list[Found]]] = {True: {}, False: {}}
         for one in found:
             key = one.types if one.outcome.ok else one.outcome.text[:40]
@@ -130,7 +130,7 @@ class Sweep:
         return results
 
     def _ask(self, worker: Worker, case: str, mode: Mode) -> list[Outcome] | str:
-        """Outcomes of a case, or how the worker ended."""
+        """Returns the outcomes of a case, or a description of the worker's end."""
         try:
             ((_, outcomes),) = worker.ask("run", case, [mode.value])
         except WorkerEndedError as error:
@@ -138,7 +138,7 @@ class Sweep:
         return list(outcomes)
 
     def _also(self, case: str, mode: Mode, found: Found) -> list[Outcome]:
-        """The CPU's answer in another mode. Where that ends the process, any error will do."""
+        """Returns the CPU's outcomes in another mode. If that crashes, any error is acceptable."""
         again = self._ask(self._cpu, case, mode)
         if isinstance(again, str):
             return [Outcome(error=ANY_ERROR, text=again)]
@@ -178,5 +178,5 @@ def _round_robin(groups: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 def count(reports: Iterable[OpReport]) -> collections.Counter[Verdict]:
-    """Of what is not accepted with a reason."""
+    """Counts the verdicts of differences that are not accepted."""
     return collections.Counter(result.verdict for report in reports for result in report.results if not result.reason)

@@ -1,4 +1,4 @@
-"""Random arrays by element type and style."""
+"""Random arrays by element dtype and style."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from tests.ops.sweep.records import Array
 
 
 class Style(enum.Enum):
-    """What the elements of a case's arrays are like."""
+    """Distribution of the elements of a case's arrays."""
 
-    NORMAL = "normal"  # around 0, of moderate size
-    UNIT = "unit"  # in (0, 1); whole numbers from 0 to 3
+    NORMAL = "normal"  # around 0, moderate magnitude
+    UNIT = "unit"  # in (0, 1); integers from 0 to 3
     SPECIAL = (
         "special"  # moderate, with NaN, infinities, zeros of both signs, denormals, and the largest numbers between
     )
-    TIES = "ties"  # few different values
+    TIES = "ties"  # few distinct values
 
 
 TYPES = (
     tf.float32, tf.float64, tf.float16, tf.bfloat16, tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16,
     tf.uint32, tf.uint64, tf.bool, tf.complex64, tf.complex128,
 )  # fmt: skip
-_ELEMENTS = 600  # of one array
+_ELEMENTS = 600  # maximum elements per array
 _WORDS = (b"", b"a", b"HPU", b"3.5", b"-7", "ä".encode())
 
 
@@ -48,7 +48,7 @@ def draw_shape(rng: np.random.Generator, rank: int | None = None) -> tuple[int, 
 
 
 def draw_array(rng: np.random.Generator, dtype: tf.DType, shape: Sequence[int], style: Style = Style.NORMAL) -> Array:
-    """Elements of `dtype` in the given style."""
+    """Draws an array of `dtype` in the given style."""
     dtype = tf.as_dtype(dtype)
     if dtype == tf.string:
         return np.array(rng.choice(np.array(_WORDS, object), size=tuple(shape)), object)

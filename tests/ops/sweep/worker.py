@@ -1,8 +1,8 @@
-"""A process that runs cases: `python -m tests.ops.sweep.worker cpu|hpu`.
+"""Worker process that runs cases: `python -m tests.ops.sweep.worker cpu|hpu`.
 
-Requests come as pickles on standard input, replies go as pickles to standard output, one for each thing done, so that
-the parent knows what ran when the process ended; None ends an answer.
-The CPU's worker is TensorFlow without the plugin.
+Requests are pickles on standard input. Replies are pickles on standard output, one for each finished part of a request,
+so that the parent knows the last part before a crash; None ends an answer. The CPU's worker runs TensorFlow without the
+plugin.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any, BinaryIO
 
 from tests.ops.sweep.records import FRAME_BYTES, Ended, Started
 
-# Bytes of a process, whatever sizes a case asks for. The HPU's reserves some for its pools.
+# Memory limit of a process in bytes, for any sizes of a case. The HPU's limit includes reserved pools.
 _MEMORY = {"cpu": 2 << 30, "hpu": 6 << 30}
 
 
 def _import() -> None:
-    """What takes long, and starts no threads."""
+    """Imports slow modules that start no threads."""
     import tensorflow as tf
 
     from tests.ops.sweep import explore
@@ -32,7 +32,7 @@ def _import() -> None:
 
 
 def _prepare(kind: str) -> str:
-    """The device that this worker runs on."""
+    """Initialises the worker, and returns its device."""
     if kind == "cpu":
         return "/device:CPU:0"
     from habana_frameworks.tensorflow import load_habana_module
@@ -67,7 +67,7 @@ def _send(reply: Any, replies: BinaryIO) -> None:
 
 
 def _serve(kind: str, replies: BinaryIO) -> None:
-    """Until standard input ends."""
+    """Serves requests until standard input ends."""
     device = _prepare(kind)
     _send(Started(os.getpid()), replies)
     with open(0, "rb", closefd=False) as requests, contextlib.suppress(EOFError):
@@ -78,10 +78,10 @@ def _serve(kind: str, replies: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Forks a process that serves, and another when that has ended: TensorFlow is imported once."""
+    """Forks a serving process, and a new one after each end, so that TensorFlow is imported only once."""
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY[sys.argv[1]],) * 2)
     replies: BinaryIO = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what ops print is no reply
+    os.dup2(2, 1)  # keeps output of ops out of the replies
     _import()
     while True:
         child = os.fork()

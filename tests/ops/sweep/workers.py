@@ -1,4 +1,4 @@
-"""Worker processes, each with a time limit for what it does, and what their end says."""
+"""Worker processes with a time limit per request, and diagnosis of their end."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from tests.ops.sweep.records import FRAME_BYTES, Ended, Started
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CASE_SECONDS = 60.0
 _START_SECONDS = 120.0
-# Bytes that device memory and the C library's memory are filled with: no number of a result by chance.
+# Fill byte for device memory and the C library's memory, which no result contains by chance.
 _POISON = 0xFB
 
 
 class WorkerEndedError(Exception):
-    """The process ended or took too long; the text says which, with the signal and its last words."""
+    """The process ended or exceeded the time limit. The text contains signal and last output."""
 
 
 class Worker:
-    """One process at a time, started when it is first asked and again after it has ended."""
+    """Client of a worker process, which starts at the first request and after each end."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._parent: subprocess.Popen[bytes] | None = None
-        self._process = 0  # that runs the cases; 0 if it has ended
+        self._process = 0  # process that runs the cases; 0 if it has ended
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
         fcntl.fcntl(self._errors, fcntl.F_SETFL, fcntl.fcntl(self._errors, fcntl.F_GETFL) | os.O_APPEND)
         self._pending = b""
 
     def ask(self, *request: Any, seconds: float = CASE_SECONDS) -> Iterator[Any]:
-        """Yields the replies; raises WorkerEndedError when the process ends, or is ended for taking too long."""
+        """Yields the replies. Raises WorkerEndedError if the process ends or exceeds the time limit."""
         parent = self._started()
         assert parent.stdin is not None
         parent.stdin.write(pickle.dumps(request))
@@ -52,7 +52,7 @@ class Worker:
             yield reply
 
     def end(self) -> None:
-        """Ends the process; the next request starts another."""
+        """Kills the process. The next request starts a new process."""
         if self._process:
             os.kill(self._process, signal.SIGKILL)
             self._read(_START_SECONDS)
@@ -82,7 +82,7 @@ class Worker:
         return self._parent
 
     def _read(self, seconds: float) -> Any:
-        """The next reply."""
+        """Returns the next reply."""
         assert self._parent is not None and self._parent.stdout is not None
         end = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
@@ -95,7 +95,7 @@ class Worker:
         return pickle.loads(frame)
 
     def _take(self) -> bytes | None:
-        """A whole reply of what was read."""
+        """Returns a complete reply from the received bytes; None if incomplete."""
         size = int.from_bytes(self._pending[:FRAME_BYTES], "little")
         if len(self._pending) < FRAME_BYTES + max(1, size):
             return None
@@ -108,7 +108,7 @@ class Worker:
         return WorkerEndedError(f"{reason or name}: {self._last_words()}")
 
     def _last_words(self) -> str:
-        """The message of a failed check or of an uncaught exception, else the last line."""
+        """Returns the message of a failed CHECK or an uncaught exception, or else the last line."""
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").splitlines()
         self._errors.truncate(0)

@@ -1,4 +1,4 @@
-"""A user's program for `hpu compile-check` and `hpu warmup`: steps of an MLP. Argument: number of steps."""
+"""Train steps of an MLP, for `hpu compile-check` and `hpu warmup`. Argument: number of steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The star import, the short way to the estimator, the question for the type: as programs for Gaudi have them."""
+"""First lines of programs for Gaudi: star import, short path to the estimator, query of the device type."""
 
 from __future__ import annotations
 

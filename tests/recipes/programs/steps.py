@@ -1,4 +1,4 @@
-"""`steps.py COUNT CODE`: so many steps of two shapes, for `hpu warmup`, and an exit code."""
+"""`steps.py COUNT CODE`: runs COUNT steps with two shapes, and exits with CODE. For `hpu warmup`."""
 
 from __future__ import annotations
 

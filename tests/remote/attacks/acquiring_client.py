@@ -1,4 +1,4 @@
-"""Acquires a module of HPU_BACKEND; writes its number, or the error."""
+"""Acquires a module of HPU_BACKEND, and prints its number or the error."""
 
 from __future__ import annotations
 

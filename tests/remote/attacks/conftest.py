@@ -1,4 +1,4 @@
-"""Fixtures of the attacks."""
+"""Fixtures for attacks on a device server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.remote.attacks.scene import Scene
 
 @pytest.fixture
 def scene(tmp_path: pathlib.Path) -> Iterator[Scene]:
-    """A server with 3 modules, one of which a victim has; checked after the attack."""
+    """Server with three modules, one of which a victim holds. Checks the server after the attack."""
     with Scene(tmp_path) as made:
         yield made
         made.assert_unharmed()

@@ -1,4 +1,4 @@
-"""Connects to a Unix socket as another user: writes how that ends.
+"""Connects to a Unix socket as another user, and prints the outcome.
 
 connecting_user.py PATH
 """

@@ -1,4 +1,4 @@
-"""Launches a program without end on the server that HPU_BACKEND names, and waits to be killed."""
+"""Launches an endless program on the server in HPU_BACKEND, and waits to be killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's loop that does not end because of a fault in its condition."""
+"""Train loop that never ends because of a faulty condition."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ _PROC = pathlib.Path("/proc")
 
 
 class Marker:
-    """A variable in the environment of a server, by which its processes are found whatever became of their parents.
+    """Environment variable that identifies a server's processes independently of their parents.
 
-    The kernel shows the environment of session processes to root alone. Without it, the tree of processes must do.
+    Only root can read the environment of session processes. Other users identify them by the process tree.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Marker:
         self._entry = f"{_VARIABLE}={self.environment[_VARIABLE]}".encode()
 
     def processes(self, front: int) -> dict[int, int]:
-        """Processes of the server and their parents."""
+        """Returns the server's processes with their parents."""
         parents: dict[int, int] = {}
         marked: set[int] = set()
         for directory in _PROC.glob("[0-9]*"):
@@ -45,18 +45,18 @@ class Marker:
 
 @dataclasses.dataclass(frozen=True)
 class Footprint:
-    """What a server has. Two are equal if nothing was left behind in between."""
+    """Resources of a server. Equal footprints mean that nothing leaked in between."""
 
     sessions: tuple[int, ...]
     """Session processes: children of the fork server."""
     strays: tuple[int, ...]
-    """Processes that are neither the front process nor below it."""
+    """Processes that are neither the front process nor its descendants."""
     front_files: int
     front_memory_files: int
-    """Of front_files, memfds."""
+    """The memfds among front_files."""
     fork_server_files: int
     named_memory: tuple[str, ...]
-    """Of this project in /dev/shm."""
+    """Files of this project in /dev/shm."""
 
     @staticmethod
     def take(front: int, marker: Marker) -> Footprint:
@@ -81,7 +81,7 @@ class Footprint:
 
 
 def private_bytes(pid: int) -> int:
-    """Memory of a process that is not shared with files or other processes."""
+    """Returns a process's memory that is not shared with files or other processes, in bytes."""
     for line in (_PROC / str(pid) / "status").read_text().splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) << 10
@@ -93,7 +93,7 @@ def thread_count(pid: int) -> int:
 
 
 def processor_seconds(pid: int) -> float:
-    """Processor time that a process has used, 0 if it has ended."""
+    """Returns the CPU time of a process in seconds; 0 if it has ended."""
     try:
         fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:

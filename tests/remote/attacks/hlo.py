@@ -1,4 +1,4 @@
-"""Builder of serialised HLO modules, which checks nothing."""
+"""Builder of serialised HLO modules, without checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tensorflow.compiler.xla.service import hlo_pb2
 
 
 def shape(element: str, dims: Sequence[int] = ()) -> Any:
-    """An array's ShapeProto; element: "F32"."""
+    """Returns an array's ShapeProto. element: a PrimitiveType such as "F32"."""
     made = xla.ShapeProto(element_type=xla.PrimitiveType.Value(element))
     made.dimensions.extend(dims)
     made.is_dynamic_dimension.extend([False] * len(dims))
@@ -25,7 +25,7 @@ def tuple_shape(*elements: Any) -> Any:
 
 
 class Computation:
-    """A computation of a module; instructions are protobuf messages."""
+    """A computation of a module. Instructions are protobuf messages."""
 
     def __init__(self, module: Module, message: Any) -> None:
         self._module = module
@@ -37,7 +37,7 @@ class Computation:
         return int(self.message.id)
 
     def add(self, opcode: str, result: Any, *operands: Any, **fields: Any) -> Any:
-        """Adds an instruction; fields: of HloInstructionProto."""
+        """Adds an instruction. fields: further fields of HloInstructionProto."""
         number = self._module.next_id()
         name = f"{opcode.replace('-', '_')}.{number}"
         instruction = self.message.instructions.add(name=name, opcode=opcode, id=number, **fields)
@@ -51,13 +51,13 @@ class Computation:
         return made
 
     def constant(self, kind: Any, **values: Any) -> Any:
-        """values: the field of LiteralProto for the element type."""
+        """Adds a constant. values: the field of LiteralProto for the element type."""
         literal = xla.LiteralProto(**values)
         literal.shape.CopyFrom(kind)
         return self.add("constant", kind, literal=literal)
 
     def finish(self, root: Any) -> Computation:
-        """Makes `root` the result."""
+        """Sets `root` as the result."""
         self.message.root_id = root.id
         program = self.message.program_shape
         for index, parameter in enumerate(self._parameters):
@@ -68,7 +68,7 @@ class Computation:
 
 
 class Module:
-    """A module under construction; its messages may be changed in any way before serialize()."""
+    """A module under construction. Its messages may be changed freely before serialize()."""
 
     def __init__(self, name: str = "attack") -> None:
         self.message = hlo_pb2.HloModuleProto(name=name, id=1)
@@ -90,7 +90,7 @@ class Module:
 
 
 def whole_program(parameters: Sequence[Any], opcode: str, result: Any, **fields: Any) -> bytes:
-    """A program of one instruction over its parameters; its result is in a tuple."""
+    """Returns a program of one instruction over its parameters. Its result is a tuple."""
     module = Module()
     entry = module.computation("main")
     made = entry.add(opcode, result, *(entry.parameter(kind) for kind in parameters), **fields)
@@ -98,6 +98,6 @@ def whole_program(parameters: Sequence[Any], opcode: str, result: Any, **fields:
 
 
 def slice_dimensions(*ranges: tuple[int, int, int]) -> list[Any]:
-    """ranges: start, limit and stride of each dimension."""
+    """Returns slice dimensions. ranges: start, limit and stride per dimension."""
     kind = hlo_pb2.HloInstructionProto.SliceDimensions
     return [kind(start=start, limit=limit, stride=stride) for start, limit, stride in ranges]

@@ -1,4 +1,4 @@
-"""Programs with which clients attacked device servers, and one that an honest client computes."""
+"""Programs of attacks on device servers, and one program of an honest client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROW_BYTES = 65600
 
 
 def train_step(size: int) -> bytes:
-    """w, x -> w - 0.01 x^T (tanh(x w) - x), of `size` x `size` numbers."""
+    """Returns the program w, x -> w - 0.01 x^T (tanh(x w) - x) for `size` x `size` matrices."""
     module = Module("train_step")
     entry = module.computation("main")
     kind = shape("F32", [size, size])
@@ -31,12 +31,12 @@ def train_step(size: int) -> bytes:
 
 
 def partitions(*counts: int) -> bytes:
-    """The backend_config by which XLA:CPU notes how it split a loop among threads."""
+    """Returns the backend_config with which XLA:CPU records a loop's split among threads."""
     return json.dumps({"outer_dimension_partitions": [str(count) for count in counts]}).encode()
 
 
 def cross_read(rows: int) -> bytes:
-    """Two calls of a slice that claims to be split into 3 parts of 2 rows: the third part is far beyond the array."""
+    """Two calls of a slice that claims a split into 3 parts of 2 rows. The third part is far beyond the array."""
     module = Module()
     result, operand = shape("U8", [1, 2, ROW_BYTES]), shape("U8", [1, rows + 1, ROW_BYTES])
     work = module.computation("work")
@@ -68,7 +68,7 @@ def falsely_split(opcode: str, dims: Sequence[int], *counts: int) -> bytes:
 
 
 def endless_loop() -> bytes:
-    """A loop over a number that changes for ever, so that XLA cannot remove the loop."""
+    """A loop over a number that changes in each iteration, so that XLA cannot remove the loop."""
     module = Module()
     number, flag = shape("S32"), shape("PRED")
     condition = module.computation("condition")
@@ -84,7 +84,7 @@ def endless_loop() -> bytes:
 
 
 def nested(depth: int, opcode: str = "tanh") -> bytes:
-    """Calls of calls, `depth` of them."""
+    """Nested calls with the given depth."""
     module = Module()
     kind = shape("F32", [4])
     inner: Computation | None = None
@@ -103,7 +103,7 @@ def nested(depth: int, opcode: str = "tanh") -> bytes:
 
 
 def without_root() -> bytes:
-    """A program whose result is an instruction that there is not, which XLA finds after the server's own checks."""
+    """A program whose result is a missing instruction, which XLA detects only after the server's checks."""
     module = Module()
     entry = module.computation("main")
     result = entry.add("tuple", tuple_shape(shape("F32")), entry.parameter(shape("F32")))

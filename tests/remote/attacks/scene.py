@@ -1,4 +1,4 @@
-"""A device server under attack, with an honest client beside the attacker."""
+"""A device server under attack, with an honest client next to the attacker."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.remote.device_client import Monitor, Session
 from tests.remote.servers import Server
 
 RECOVERY_SECONDS = 30.0
-"""Until modules, processes and files of an attacker are gone; a quiet machine takes less than 5 s."""
+"""Time limit for the release of an attacker's modules, processes and files. A quiet machine needs less than 5 s."""
 
 
 class Scene:
-    """A server, a victim, and the footprint of the server without an attacker."""
+    """A server, a victim, and the server's footprint before the attack."""
 
     def __init__(self, directory: pathlib.Path, *arguments: str, token: str = "") -> None:
-        """arguments: of `hpu serve`, --modules 3 unless they say otherwise."""
+        """arguments: options of `hpu serve`. The default is --modules 3."""
         self._marker = Marker()
         self.token = token
         with contextlib.ExitStack() as stack:
@@ -43,22 +43,22 @@ class Scene:
             self._stack = stack.pop_all()
 
     def attacker(self, **fields: Any) -> Session:
-        """A session of the attacker's; fields: of Session."""
+        """Opens a session of the attacker. fields: further fields of Session."""
         return Session(self.backend, token=self.token, **fields)
 
     def footprint(self) -> Footprint:
         return Footprint.take(self.front, self._marker)
 
     def new_sessions(self) -> list[int]:
-        """Session processes that were not there at the beginning."""
+        """Returns the session processes that did not exist before the attack."""
         return [pid for pid in self.footprint().sessions if pid not in self._footprint.sessions]
 
     def processes(self) -> set[int]:
-        """All processes of the server."""
+        """Returns all processes of the server."""
         return set(self._marker.processes(self.front))
 
     def assert_unharmed(self) -> None:
-        """The server goes on, the victim noticed nothing, and nothing of the attacker is left."""
+        """Checks that the server runs, that the victim saw no error, and that the attacker left nothing behind."""
         assert self.server.process.poll() is None, self.server.log()[-4000:]
         self.victim.assert_unharmed()
         within(lambda: self.monitor.held() == self._held, lambda: f"modules {self.monitor.held()} are held")
@@ -66,7 +66,7 @@ class Scene:
         self.victim.assert_unharmed()
 
     def _is_as_before(self) -> bool:
-        """Idle connections may have been ended to make room: those of the monitor are then other processes."""
+        """Compares footprints, except monitors' idle connections, which the server may have closed to make room."""
         now, before = self.footprint(), self._footprint
         same_files = dataclasses.replace(now, sessions=()) == dataclasses.replace(before, sessions=())
         return same_files and len(now.sessions) == len(before.sessions)
@@ -80,7 +80,7 @@ class Scene:
 
 
 def within(condition: Callable[[], bool], problem: Callable[[], str], seconds: float = RECOVERY_SECONDS) -> float:
-    """Waits for the condition; fails the test, with the problem, if it does not hold in time. Returns the seconds."""
+    """Waits for the condition and returns the seconds. Fails the test with the problem after the time limit."""
     begin = time.monotonic()
     while not condition():
         assert time.monotonic() - begin < seconds, f"after {seconds} s: {problem()}"
@@ -90,6 +90,6 @@ def within(condition: Callable[[], bool], problem: Callable[[], str], seconds: f
 
 @contextlib.contextmanager
 def losing_a_session() -> Iterator[None]:
-    """Inside, the server may refuse a call or end the attacker's session."""
+    """Within the block, the server may reject a call or end the attacker's session."""
     with contextlib.suppress(grpc.RpcError, StopIteration):
         yield

@@ -1,8 +1,8 @@
-"""Listens at a Unix socket as another user, and passes what it gets on to a server at a port of this machine.
+"""Listens at a Unix socket as another user, and forwards data to a server at a local port.
 
     squatter.py PATH PORT
 
-Writes "ready", and a line for each read of a client's bytes.
+Prints "ready", and a line for each read of a client's bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def pump(source: socket.socket, target: socket.socket, counts: bool) -> None:
 
 
 def main(path: str, port: int) -> None:
-    socket.getaddrinfo("127.0.0.1", port)  # loads what another user may not read
+    socket.getaddrinfo("127.0.0.1", port)  # loads files that another user may be unable to read
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)

@@ -1,4 +1,4 @@
-"""Short forms of the campaigns: `make attack-server` and `make kill-ranks` run them for long."""
+"""Short runs of the attack campaigns. `make attack-server` and `make kill-ranks` run them longer."""
 
 from __future__ import annotations
 

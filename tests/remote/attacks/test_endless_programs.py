@@ -1,4 +1,4 @@
-"""Programs without end: module and processor are free once the client has gone, and SIGTERM ends the server."""
+"""Endless programs: the client's end frees module and CPU, and SIGTERM ends the server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIRECTORY = ROOT / "tests" / "remote" / "attacks"
 
 @contextlib.contextmanager
 def client(program: str, backend: str, python: str = sys.executable) -> Iterator[subprocess.Popen[Any]]:
-    """A process that has written its first line."""
+    """Starts a client process, and waits for its first line of output."""
     command = [python, str(DIRECTORY / program)]
     process = start(command, {"HPU_BACKEND": backend}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
@@ -37,7 +37,7 @@ def client(program: str, backend: str, python: str = sys.executable) -> Iterator
 
 
 def computes(pids: list[int]) -> bool:
-    """Whether the processes use a processor; on a busy machine they get little of it."""
+    """Whether the processes use CPU time. On a busy machine they may get little."""
     before = sum(map(processor_seconds, pids))
     time.sleep(0.5)
     return sum(map(processor_seconds, pids)) - before > 0.03

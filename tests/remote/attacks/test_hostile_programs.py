@@ -1,4 +1,4 @@
-"""Programs that claim what is not true: they reach no memory but their own client's, and end no server."""
+"""Programs with false claims: they access only their own client's memory, and crash no server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORKSPACE_AT = 250 * MIB
 
 
 def run(scene: Scene, session: Session, program: bytes, arguments: int, results: int) -> bytes:
-    """All memory of the session after the program ran; empty if it was refused, or ended the session."""
+    """Runs a program and returns all memory of the session; empty if the program was rejected or ended the session."""
     addresses = [session.base + RESULTS_AT + index * 16 * MIB for index in range(results)]
     memory = b""
     with losing_a_session():
@@ -35,7 +35,7 @@ def test_a_slice_reads_its_own_operand_alone(scene: Scene) -> None:
         with scene.attacker(memory_bytes=MEMORY_BYTES) as session:
             session.stream.write_memory(session.base, b"\x11" * MIB)
             memory = run(scene, session, programs.cross_read(rows), 2, 2)
-            # Rows 0 and `rows` of the operand, of which memory beyond 1 MiB is zero.
+            # Rows 0 and `rows` of the operand, whose memory beyond 1 MiB is zero.
             result = memory[RESULTS_AT : RESULTS_AT + 4 * programs.ROW_BYTES]
             own = memory[: programs.ROW_BYTES] + memory[rows * programs.ROW_BYTES :][: programs.ROW_BYTES]
             assert result in (b"", own + bytes(2 * programs.ROW_BYTES))

@@ -1,4 +1,4 @@
-"""A rank that leaves a collective operation: the other rank learns it, and no other client notices anything."""
+"""A rank that leaves a collective operation: the other rank gets an error, and other clients are unaffected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPERATIONS = ("all_reduce", "all_gather", "broadcast", "send")
 
 
 def collective(operation: str, session: Session, rank: int, handle: int, size: int, dtype: int = FLOAT32) -> pb.Command:
-    """The part of one of 2 ranks, with operands of `size` bytes."""
+    """Returns the command for one of two ranks, with operands of `size` bytes."""
     count = size // (4 if dtype == FLOAT32 else 1)
     source, destination = session.base, session.base + size
     if operation == "send":
@@ -41,7 +41,7 @@ def test_a_rank_that_leaves_ends_the_operation(scene: Scene, operation: str) -> 
         joined = [session.join(identity, rank, 2) for rank, session in enumerate(ranks)]
         for _, call in joined:
             call.read()
-        for _ in range(8):  # one after the other: the rank is lost in the middle of one
+        for _ in range(8):  # repeats the operation, so that the rank is lost during one of them
             for rank, session in enumerate(ranks):
                 session.stream.send(collective(operation, session, rank, joined[rank][0], size))
         time.sleep(moments.uniform(0, 0.1))
@@ -51,7 +51,7 @@ def test_a_rank_that_leaves_ends_the_operation(scene: Scene, operation: str) -> 
         assert time.monotonic() - lost < RECOVERY_SECONDS
         assert status.code in ENDS, status
         assert b"rank 1" in status.message, status
-        # The session itself is sound.
+        # The session itself remains usable.
         ranks[0].stream.clear()
         assert ranks[0].stream.write_memory(ranks[0].base, b"sound").code == 0
         assert ranks[0].stream.read_memory(ranks[0].base, 5) == b"sound"

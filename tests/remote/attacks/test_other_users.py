@@ -1,4 +1,4 @@
-"""Users of one machine: sockets of another user, and what clients learn of each other over a port."""
+"""Users of one machine: sockets of other users, and information about other clients at a port."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECRET_COMMAND = b"train.py --password secret"
 
 @pytest.fixture
 def open_directory() -> Iterator[pathlib.Path]:
-    """Every user may write here."""
+    """A directory in which every user may write."""
     with tempfile.TemporaryDirectory(prefix="hpu-squat-", dir="/tmp") as name:
         pathlib.Path(name).chmod(0o1777)
         yield pathlib.Path(name)
@@ -48,7 +48,7 @@ def squatter(path: pathlib.Path, port: str) -> Iterator[subprocess.Popen[bytes]]
 
 
 def seen_by(process: subprocess.Popen[bytes]) -> bytes:
-    """What the squatter has written so far."""
+    """Returns the squatter's output so far."""
     assert process.stdout is not None
     return process.stdout.read() or b""
 
@@ -84,7 +84,7 @@ def test_a_server_takes_no_connection_of_another_user(scene: Scene, open_directo
         path = scene.backend.removeprefix("grpc+unix:").rpartition("/")[0] + "/" + name
         reachable = open_directory / name
         os.link(path, reachable)  # the server's directory may be closed to other users
-        for mode in (0o600, 0o666):  # as if the mode had not held
+        for mode in (0o600, 0o666):  # 0666 simulates a wrong mode
             reachable.chmod(mode)
             done = run([sys.executable, str(DIRECTORY / "connecting_user.py"), str(reachable)])
             assert done.stdout.strip() in ("0 bytes", "PermissionError", "ConnectionResetError", "BrokenPipeError")

@@ -1,4 +1,4 @@
-"""Recipe caches of hostile contents: sparse entries of terabytes, manifests of other forms."""
+"""Recipe caches with hostile contents: sparse entries of terabytes, and malformed manifests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_RESIDENT_KIB = 4 << 20
 
 @pytest.mark.parametrize("claims", [True, False])
 def test_a_sparse_entry_is_set_aside(warm: Warm, claims: bool) -> None:
-    """claims: its header has the size that the file has."""
+    """claims: the header contains the sparse file's size."""
     for path in entry_files(warm.cache):
         data = bytearray(path.read_bytes())
         if claims:

@@ -1,4 +1,4 @@
-"""Connections and calls that say nothing, or what no client says: honest clients come in beside them."""
+"""Silent connections and malformed calls, next to which honest clients still connect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.remote.device_client import Call, Monitor, connect
 TOKEN = "0123456789abcdef0123456789abcdef"
 CALLS = 800
 MAX_THREADS = 150
-# A first message has 10 s, the token of a connection 30 s.
+# The time limit of a first message is 10 s, and of the token 30 s.
 SECONDS_UNTIL_THE_END = 60.0
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000")
 
@@ -39,7 +39,7 @@ def open_socket(backend: str) -> socket.socket:
 
 @contextlib.contextmanager
 def port_scene(directory: pathlib.Path) -> Iterator[Scene]:
-    """A server at a port of the loopback interface, with a token."""
+    """Server with a token, at a port of the loopback interface."""
     token = directory / "token"
     token.write_text(TOKEN)
     token.chmod(0o600)

@@ -1,4 +1,4 @@
-"""Clients that ask and never read: their answers take a bounded amount of the server's memory."""
+"""Clients that send requests but never read: their answers use a bounded amount of server memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.remote.attacks.programs import train_step
 from tests.remote.attacks.scene import Scene
 from tests.remote.device_client import MIB, Call, Session
 
-# 8 MiB that have arrived and 8 MiB that wait to be read, for each call, in messages of many small parts.
+# Per call 8 MiB of received and 8 MiB of unsent data, in messages of many small parts.
 MAX_GROWTH = 256 * MIB
 SECONDS = 6.0
 
 
 def growth(scene: Scene, session: Session) -> int:
-    """Private memory that the front process and the attacker's session gain in some seconds, at most."""
+    """Returns the maximum growth of private memory in the front process and the attacker's session, in bytes."""
     pids = (scene.front, *scene.new_sessions())
     before = sum(map(private_bytes, pids))
     most, deadline = 0, time.monotonic() + SECONDS
@@ -30,7 +30,7 @@ def growth(scene: Scene, session: Session) -> int:
 
 def test_reports(scene: Scene) -> None:
     session = scene.attacker(memory_bytes=MIB)
-    session.stream.send(pb.Command(fill=pb.Fill(destination=1, value=1, bytes=9)))  # an error with a text
+    session.stream.send(pb.Command(fill=pb.Fill(destination=1, value=1, bytes=9)))  # causes an error with a message
     reports = pb.RunRequest(commands=[pb.Command(report=pb.Report())] * 200_000).SerializeToString()
     for _ in range(12):
         session.stream.write(reports)

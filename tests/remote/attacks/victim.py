@@ -1,4 +1,4 @@
-"""An honest client beside an attack: a canary in its device memory, and a training that repeats itself."""
+"""Honest client during an attack: a canary in device memory, and a repeated training."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LIFETIME_SECONDS = 24 * 3600.0
 
 
 class Victim:
-    """Trains in a thread, from the same weights each time, until close()."""
+    """Trains repeatedly in a thread from equal weights, until close()."""
 
     def __init__(self, backend: str, token: str = "", canary: bytes = b"") -> None:
-        """canary: fills the canary's memory, again and again; empty: random bytes."""
+        """canary: bytes that fill the canary memory repeatedly; empty: random bytes."""
         self.session = Session(backend, MEMORY_BYTES, token, _LIFETIME_SECONDS)
         base = self.session.base
         repeated = canary * (_CANARY_BYTES // max(1, len(canary)))
@@ -49,7 +49,7 @@ class Victim:
         self._thread.start()
 
     def assert_unharmed(self) -> None:
-        """Waits for a whole round that begins after this call."""
+        """Waits for a complete round that begins after this call, and checks for errors."""
         until, deadline = self.rounds + 2, time.monotonic() + _ROUND_SECONDS
         while self.rounds < until and not self.problem:
             assert time.monotonic() < deadline, f"the victim's round takes more than {_ROUND_SECONDS} s"
@@ -83,7 +83,7 @@ class Victim:
         return f"{code}: {text}"
 
     def _train(self) -> bytes:
-        """The weights after some steps from the first ones."""
+        """Trains some steps from the initial weights, and returns the final weights."""
         source, target = self._weights
         self._write(source, self._start)
         for _ in range(_STEPS):

@@ -1,4 +1,4 @@
-"""An attacking client, as a process: programs, messages, connections and collectives that no honest client has."""
+"""Process of an attacking client: programs, messages, connections and collectives that no honest client sends."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _READ_SECONDS = 2.0
 _RETRY_SECONDS = 0.2
 _PAIR_BYTES = 2 * MIB
 _ELEMENT_BYTES = (0, 4, 2, 4, 1, 1, 2, 8, 2, 8, 1, 2, 4, 8, 8, 16)
-"""By device.v1's number of the data type."""
+"""Element size in bytes, by device.v1's number of the dtype."""
 _METHODS = {
     "Describe": (pb.DescribeRequest, pb.DescribeResponse),
     "Hold": (pb.HoldRequest, pb.HoldResponse),
@@ -48,24 +48,24 @@ _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("0000000400000000
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What an attacker is given."""
+    """Arguments of an attacker."""
 
     backend: str
     programs: tuple[bytes, ...]
     canaries: Canaries
     kept: str = ""
-    """Directory for programs that ended their session; empty: none."""
+    """Directory for programs that ended their session; empty: programs are not stored."""
 
 
 def context() -> Any:
-    """Of multiprocessing. Attackers are forks of a process that has imported TensorFlow's messages."""
+    """Returns the multiprocessing context. Attackers are forks of a process that has imported TensorFlow's messages."""
     made = multiprocessing.get_context("forkserver")
     made.set_forkserver_preload(["tests.soak.attacks.attacker"])
     return made
 
 
 def attack(target: Target, owner: int, seed: int, values: Any, evidence: str) -> None:
-    """The process; ends by being killed. evidence: a file for what it found."""
+    """Runs an attacker until it is killed. evidence: path of a file for its findings."""
     Attacker(target, owner, random.Random(seed), Counters(values), evidence).run()
 
 
@@ -130,7 +130,7 @@ class Attacker:
         return session
 
     def _note_end(self, session: Session, action: str) -> None:
-        """Keeps the program that ended the session's process."""
+        """Stores the program that ended the session's process."""
         code, _ = session.wait_for_end()
         if code is not grpc.StatusCode.UNAVAILABLE:
             return
@@ -146,7 +146,7 @@ class Attacker:
             self._scan(session.stream.read_memory(session.base, MEMORY_BYTES))
 
     def _scan(self, data: bytes) -> None:
-        """Reports canaries of other clients in what came back."""
+        """Reports canaries of other clients in received data."""
         self._counters.add("bytes_scanned", len(data))
         found = self._target.canaries.leak(data, self._owner)
         if found is not None:
@@ -204,7 +204,7 @@ class Attacker:
             self._scan(session.stream.read_memory(at, size))
 
     def _places(self, session: Session, tensors: Any, at: int) -> tuple[list[int], int]:
-        """Addresses, one after another while they fit, and the end."""
+        """Returns consecutive addresses while the tensors fit, and the end."""
         places = []
         for tensor in tensors:
             size = _ELEMENT_BYTES[tensor.dtype] if tensor.dtype < len(_ELEMENT_BYTES) else 16
@@ -220,7 +220,7 @@ class Attacker:
         return places, at
 
     def _forge_recipe(self, session: Session) -> None:
-        """Loads a recipe that was changed, or that never was one."""
+        """Loads a modified recipe, or random bytes in place of a recipe."""
         self._counters.add("recipes_forged")
         recipe = session.compile(self._target.programs[self._chance.randrange(len(self._target.programs))])
         forged = flip_bytes(recipe.data, self._chance)
@@ -237,7 +237,7 @@ class Attacker:
     # --- Messages
 
     def _send_messages(self, session: Session) -> None:
-        """Random messages to a call."""
+        """Sends random messages to a call."""
         method, (request, response) = self._chance.choice(list(_METHODS.items()))
         call = Call(session.channel, method, response, seconds=_READ_SECONDS)
         for _ in range(self._chance.randint(1, 5)):
@@ -272,7 +272,7 @@ class Attacker:
         return message
 
     def _send_commands(self, session: Session) -> None:
-        """Random commands on a stream of the session's, which may end."""
+        """Sends random commands to a stream of the session, which may end."""
         stream = session.open_stream(self._chance.randint(1, 3), _READ_SECONDS)
         limit = 2 * MEMORY_BYTES
         for _ in range(self._chance.randint(1, 20)):
@@ -289,7 +289,7 @@ class Attacker:
                 self._scan(stream.read().SerializeToString())
 
     def _leave_unread(self, session: Session) -> None:
-        """Asks for much, reads little, and goes."""
+        """Requests large answers, reads few of them, and disconnects."""
         self._counters.add("answers_unread")
         stream = session.open_stream(seconds=_CALL_SECONDS)
         copies = [pb.Command(copy_to_host=pb.CopyToHost(source=session.base, bytes=MIB))] * 200
@@ -303,7 +303,7 @@ class Attacker:
     # --- Connections
 
     def _connect_silently(self, session: Session) -> None:
-        """Connections that say nothing, or what is no HTTP/2, for a moment."""
+        """Opens connections that stay silent or send invalid HTTP/2, for a moment."""
         path = device_channel.target(self._target.backend).removeprefix("unix:")
         with contextlib.ExitStack() as stack:
             for _ in range(self._chance.randint(1, 8)):
@@ -321,7 +321,7 @@ class Attacker:
         channel.close()
 
     def _read_shared_memory(self, session: Session) -> None:
-        """Shared memory of the own session, and of sessions that there are not."""
+        """Reads shared memory of its own session and of invalid sessions."""
         path = device_channel.target(self._target.backend).removeprefix("unix:") + ".memory"
         name = session.name if self._chance.random() < 0.5 else self._chance.randbytes(self._chance.choice((0, 15, 16)))
         with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
@@ -337,7 +337,7 @@ class Attacker:
     def _scan_file(self, descriptor: int, is_own: bool) -> None:
         with contextlib.closing(mmap.mmap(descriptor, 0)) as memory:
             self._scan(memory[:])
-            for _ in range(16):  # the server copies from and to it
+            for _ in range(16):  # the server copies from and to the memory
                 memory[self._chance.randrange(len(memory))] = 0xFF
         os.close(descriptor)
         if not is_own:
@@ -347,7 +347,7 @@ class Attacker:
     # --- Collectives
 
     def _lose_a_rank(self, session: Session) -> None:
-        """A collective operation of two sessions, one of which ends in the middle."""
+        """Runs a collective operation of two sessions, one of which ends during it."""
         other = self._open()
         if other is None:
             return

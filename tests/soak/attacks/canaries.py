@@ -1,4 +1,4 @@
-"""Canaries: secret bytes in each client's device memory, which are recognised wherever they appear."""
+"""Canaries: secret bytes in each client's device memory, which reveal leaks between clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _KEY_BYTES = 8
 
 @dataclasses.dataclass(frozen=True)
 class Canaries:
-    """A canary is the campaign's magic number and a key of its owner's. Numbers name owners."""
+    """A canary consists of the campaign's magic number and its owner's key. Owners are numbers."""
 
     magic: bytes
     keys: tuple[bytes, ...]
@@ -22,15 +22,15 @@ class Canaries:
         return Canaries(os.urandom(_MAGIC_BYTES), tuple(os.urandom(_KEY_BYTES) for _ in range(count)))
 
     def canary(self, owner: int) -> bytes:
-        """16 bytes."""
+        """Returns the owner's canary, 16 bytes."""
         return self.magic + self.keys[owner]
 
     def leak(self, data: bytes, owner: int) -> int | None:
-        """An owner other than `owner` whose canary is in the data."""
+        """Returns an owner other than `owner` whose canary is in the data, or None."""
         rest = data.replace(self.canary(owner), b"")
         if self.magic not in rest:
             return None
-        # The owner's program may have cut its own canary into pieces.
+        # The owner's program may have split its own canary.
         for found in re.finditer(re.escape(self.magic), data):
             key = data[found.end() : found.end() + _KEY_BYTES]
             if key != self.keys[owner] and key in self.keys:

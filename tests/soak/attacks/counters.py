@@ -1,4 +1,4 @@
-"""Counters of attacking processes, which outlive them: they lie in memory that the campaign shares."""
+"""Counters of attacking processes in memory shared with the campaign, so that they outlive the processes."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ NAMES = (
 
 
 class Counters:
-    """Of one client. A killed process leaves them as they are: there is no lock."""
+    """Counters of one client. They need no lock, so a killed process leaves them usable."""
 
     def __init__(self, values: Any) -> None:
-        """values: a RawArray of NAMES' length."""
+        """values: a RawArray with the length of NAMES."""
         self._values = values
 
     def add(self, name: str, count: int = 1) -> None:

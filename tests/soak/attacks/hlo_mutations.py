@@ -1,4 +1,4 @@
-"""Random changes of serialised HLO modules, as tf2xla makes them."""
+"""Random mutations of serialised HLO modules from tf2xla."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DIMENSIONS = (0, 1, 2, 8, 64, 1 << 16, 1 << 31, 1 << 40, -1)
 
 
 class Mutator:
-    """Draws mutations of some programs."""
+    """Generator of mutations of some programs."""
 
     def __init__(self, programs: tuple[bytes, ...]) -> None:
         self._programs = programs
@@ -36,7 +36,7 @@ class Mutator:
 
 
 def _change_instruction(module: Any, chance: random.Random) -> None:
-    """A change that leaves most of a program whole: of one instruction, in a way that other instructions have."""
+    """Changes one instruction in a way that occurs in other instructions, so that most of a program stays valid."""
     if not module.computations:
         return
     computation = chance.choice(module.computations)

@@ -1,9 +1,8 @@
-"""A training of a Keras MLP that starts over and over, and computes the same each time.
+"""Trains a Keras MLP repeatedly, with equal results in each round.
 
     innocent.py [ROUNDS]
 
-Writes a line for each round: the losses, exactly, and a digest of the weights. Ends with standard input, or after
-ROUNDS.
+Prints a line per round: the exact losses, and a digest of the weights. Ends with standard input, or after ROUNDS.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ load_habana_module()
 
 
 def train() -> str:
-    """A round."""
+    """Runs a round, and returns its output line."""
     tf.keras.backend.clear_session()
     tf.keras.utils.set_random_seed(7)
     digits = load_digits()

@@ -1,4 +1,4 @@
-"""Random protobuf messages, and random changes of messages, of any type."""
+"""Random protobuf messages, and random mutations of messages of any type."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _MAX_ADDED_BYTES = 4096
 
 
 def number(chance: random.Random) -> int:
-    """Small ones above all."""
+    """Returns a random number, mostly a small number."""
     drawn = chance.random()
     if drawn < 0.5:
         return chance.choice(NUMBERS)
@@ -68,7 +68,7 @@ def number(chance: random.Random) -> int:
 
 
 def mutate(message: Any, chance: random.Random, words: tuple[str, ...] = ()) -> None:
-    """Changes a field of the message or of a message in it. words: values of text fields."""
+    """Changes a field of the message or of a nested message. words: values for text fields."""
     while chance.random() < _DESCENT:
         below = [value for field, value in message.ListFields() if _is_message(field) and not _is_map(field)]
         if not below:
@@ -84,7 +84,7 @@ def mutate(message: Any, chance: random.Random, words: tuple[str, ...] = ()) -> 
 
 
 def random_message(kind: Any, chance: random.Random, depth: int = 0) -> Any:
-    """A message of the class with some of its fields set."""
+    """Returns a message of the class with some fields set."""
     message = kind()
     for field in message.DESCRIPTOR.fields:
         if chance.random() < 0.5 and not (_is_message(field) and depth >= _MAX_DEPTH):
@@ -147,7 +147,7 @@ def _change_map(entries: Any, chance: random.Random, words: tuple[str, ...]) -> 
     if entries and chance.random() < 0.3:
         entries.clear()
         return
-    with contextlib.suppress(TypeError):  # a map of other types than text
+    with contextlib.suppress(TypeError):  # a map with other types than text
         entries[_text(chance, words)] = _text(chance, words)
 
 

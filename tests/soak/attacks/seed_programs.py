@@ -1,4 +1,4 @@
-"""Writes the HLO of some train steps, as TensorFlow and the plugin make it, into a directory: what is mutated.
+"""Writes HLO of train steps, from TensorFlow and the plugin, to a directory, as input for mutations.
 
 seed_programs.py DIRECTORY
 """
@@ -19,7 +19,7 @@ IMAGES, LABELS = tf.ones([8, 8, 8, 1]), tf.zeros([8], tf.int32)
 
 
 def train_step(*layers: Any) -> Any:
-    """A compiled train step of a model of these layers."""
+    """Returns a compiled train step of a model of these layers."""
     model = tf.keras.Sequential([tf.keras.Input(IMAGES.shape[1:]), *layers])
     variables = model.trainable_variables
     velocities = [tf.Variable(tf.zeros_like(variable)) for variable in variables]

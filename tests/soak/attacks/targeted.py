@@ -1,4 +1,4 @@
-"""Programs that aim at something: each function draws one of a family."""
+"""Targeted attack programs. Each function draws a program of one family."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _HUGE_DIMENSIONS = (1 << 30, 1 << 31, (1 << 31) + 1, 1 << 40, 1 << 62, (1 << 63)
 
 
 def draw(chance: random.Random) -> bytes:
-    """A program of a random family."""
+    """Draws a program of a random family."""
     return chance.choice(FAMILIES)(chance)
 
 
@@ -69,7 +69,7 @@ def single(chance: random.Random) -> bytes:
 
 
 def elementwise(chance: random.Random) -> bytes:
-    """An operation that XLA takes, over large arrays, which says falsely how it is split."""
+    """An operation over large arrays that XLA accepts, with false claims about its split."""
     dims = [chance.choice((1, 2, 64, 1000)) for _ in range(chance.randint(1, 3))]
     opcode = chance.choice(("cosine", "power", "reverse", "tanh", "remainder", "atan2"))
     counts = [-number(chance) if chance.random() < 0.5 else number(chance) for _ in range(chance.randint(0, 4))]
@@ -81,7 +81,7 @@ def cross_read(chance: random.Random) -> bytes:
 
 
 def endless(chance: random.Random) -> bytes:
-    """Each of these takes a client as long as a launch may run, so most are drawn anew."""
+    """An endless loop blocks its client for the launch time limit, so most draws choose another family."""
     return programs.endless_loop() if chance.random() < 0.3 else draw(chance)
 
 
@@ -118,7 +118,7 @@ def custom_call(chance: random.Random) -> bytes:
 
 
 def marked_call(chance: random.Random) -> bytes:
-    """A call that claims to be an operation for which the emulator has a kernel, of operands that do not fit."""
+    """A call marked as an op with an emulator kernel, with operands that do not match."""
     module = Module()
     operands = [shape("F32", _small_dims(chance)) for _ in range(chance.randint(1, 5))]
     if chance.random() < 0.4:
@@ -138,7 +138,7 @@ def marked_call(chance: random.Random) -> bytes:
 
 
 def huge(chance: random.Random) -> bytes:
-    """Arrays of more bytes than there are, from nothing."""
+    """Arrays larger than memory, without inputs."""
     module = Module()
     entry = module.computation("main")
     dims = [chance.choice(_DIMENSIONS + _HUGE_DIMENSIONS) for _ in range(chance.randint(1, 4))]
@@ -155,7 +155,7 @@ def huge(chance: random.Random) -> bytes:
 
 
 def window(chance: random.Random) -> bytes:
-    """A convolution or a reduction over windows of any size, stride, padding and dilation."""
+    """A convolution or window reduction with any size, stride, padding and dilation."""
     operand = shape("F32", [2, 8, 8, 3])
     dimensions = [
         xla.WindowDimension(
@@ -188,7 +188,7 @@ def window(chance: random.Random) -> bytes:
 
 
 def indexed(chance: random.Random) -> bytes:
-    """Slices, updates and gathers at places that the argument, random bytes, says."""
+    """Slices, updates and gathers at indices from the argument, which is random bytes."""
     opcode = chance.choice(("dynamic-slice", "dynamic-update-slice", "gather", "scatter"))
     index = shape(chance.choice(("S32", "S64", "U32", "U8")))
     operand, part = shape("F32", [64, 64]), shape("F32", [chance.choice((1, 64, 65, 100)), 8])
@@ -214,7 +214,7 @@ def indexed(chance: random.Random) -> bytes:
 
 
 def literal(chance: random.Random) -> bytes:
-    """A constant whose literal has another size or shape than it says."""
+    """A constant whose literal's size or shape differs from its claim."""
     module = Module()
     entry = module.computation("main")
     kind = _shape(chance)
@@ -264,7 +264,7 @@ def misnumbered(chance: random.Random) -> bytes:
 
 
 def sorted_oddly(chance: random.Random) -> bytes:
-    """A sort whose comparison is no order."""
+    """A sort whose comparison is not an order."""
     module = Module()
     count, flag = chance.choice((2, 17, 1000, 50_000)), shape("PRED")
     compare = module.computation("compare")
@@ -280,7 +280,7 @@ def sorted_oddly(chance: random.Random) -> bytes:
 
 
 def wide(chance: random.Random) -> bytes:
-    """Tuples of tuples, or thousands of instructions."""
+    """Nested tuples, or thousands of instructions."""
     module = Module()
     entry = module.computation("main")
     kind = shape("F32", [8])
@@ -318,7 +318,7 @@ FAMILIES: tuple[Callable[[random.Random], bytes], ...] = (
 
 
 def _shape(chance: random.Random) -> Any:
-    """Any shape: mostly a small array of numbers."""
+    """Draws any shape, mostly a small array of numbers."""
     drawn = chance.random()
     if drawn < 0.05:
         return tuple_shape(*(_shape(chance) for _ in range(chance.randint(0, 3))))
@@ -344,7 +344,7 @@ def _extent(chance: random.Random) -> int:
 
 
 def _fields(chance: random.Random, rank: int) -> dict[str, Any]:
-    """What some operations need, as often right as wrong."""
+    """Draws fields that some operations require, valid or invalid."""
     fields: dict[str, Any] = {}
     if chance.random() < 0.7:
         fields["dimensions"] = [chance.choice((index, 0, rank, -1)) for index in range(rank)]

@@ -1,4 +1,4 @@
-"""A check for the tests of run.py: passes, fails, crashes, hangs, or leaves a process behind."""
+"""Fake check for tests of run.py: passes, fails, crashes, hangs, or leaves a process behind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main(kind: str) -> int:
         print("something is wrong")
         return 7
     if kind in ("hang", "child"):
-        # Holds the output open, and would outlive a check that is killed alone.
+        # The child keeps the output open, and would survive if only the check was killed.
         child = subprocess.Popen(["sleep", "600"])
         print(f"child {child.pid}", flush=True)
     if kind == "hang":

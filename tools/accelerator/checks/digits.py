@@ -15,7 +15,7 @@ _LINE = re.compile(r"^  ([a-z][\w ]*?)  +(.+)$", re.MULTILINE)
 
 
 def train(device: str) -> dict[str, str]:
-    """Runs the example; returns the lines of its report."""
+    """Runs examples/digits_keras.py and returns its report as label: value."""
     script = outcome.kit() / "tree" / "examples" / "digits_keras.py"
     command = [sys.executable, str(script), "--device", device, "--epochs", str(_EPOCHS)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ)

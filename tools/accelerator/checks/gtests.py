@@ -1,4 +1,4 @@
-"""Checks 1 and 2: hpu_cts over the plugin. gtests.py client|conformance."""
+"""Checks 1 and 2: GoogleTests of hpu_cts on the plugin. gtests.py client|conformance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 
 from tools.accelerator.checks import outcome
 
-# The unit tests of the PJRT backend's parts; the suites over the device interface.
+# "client": unit tests of the PJRT backend. "conformance": the suites of the device interface.
 FILTERS = {"client": "*Pjrt*:*DeviceContents*:*AddressMap*:*CudaCards*:*CompileOptions*", "conformance": "*/chosen"}
 _LINE = re.compile(r"^\[ *(RUN|OK|FAILED|SKIPPED) *\] ([\w/.]+)")
 _REPORTED = re.compile(r"^reported ([^:]+): (.*)")
@@ -21,7 +21,7 @@ _MAX_SHOWN = 20
 
 @dataclasses.dataclass
 class Run:
-    """What the tests printed."""
+    """Test results, parsed from the output of hpu_cts."""
 
     passed: list[str] = dataclasses.field(default_factory=list)
     failed: list[str] = dataclasses.field(default_factory=list)
@@ -31,7 +31,7 @@ class Run:
     verdict: str = ""
 
     def add(self, text: str) -> str:
-        """Adds the output of one process; returns the test that was running at its end, or an empty string."""
+        """Adds the output of one process. Returns the test that was running when the process ended, or ""."""
         running = ""
         for line in text.splitlines():
             if found := _REPORTED.match(line):
@@ -48,7 +48,7 @@ class Run:
 
 
 def run_tests(program: str, pattern: str, timeout: float = 120) -> Run:
-    """Runs the tests; after a crash or a hang, runs the others without the test that was running."""
+    """Runs the tests. After a crash or a hang, reruns hpu_cts without the tests that have already run."""
     run = Run()
     end = time.monotonic() + timeout
     while True:
@@ -62,7 +62,7 @@ def run_tests(program: str, pattern: str, timeout: float = 120) -> Run:
             )
             output, how = done.stdout, f"exit code {done.returncode}"
         except subprocess.TimeoutExpired as expired:
-            output, how = expired.stdout or b"", "no end in time"
+            output, how = expired.stdout or b"", "timed out"
         text = output.decode(errors="replace")
         sys.stdout.write(text)
         running = run.add(text)

@@ -1,4 +1,4 @@
-"""Times a recorded train step under JAX. Run by the machine's own Python: needs JAX and NumPy, nothing of the kit.
+"""Times a recorded train step under JAX. Runs in the machine's own Python with JAX and NumPy, without the kit.
 
 jax_step.py STEP.hlo STEP.json cpu|cuda RESULT.json
 """
@@ -18,7 +18,7 @@ _TYPES |= {f"{sign}{bits}": f"{name}int{bits}" for sign, name in (("S", ""), ("U
 
 
 def compile_step(hlo: bytes, platform: str) -> tuple[Any, Any]:
-    """Compiles the program with JAX's client; returns the executable and its device."""
+    """Compiles the program with JAX's client. Returns the executable and its device."""
     import jax
     from jax.extend import backend
     from jaxlib import _jax
@@ -32,7 +32,7 @@ def compile_step(hlo: bytes, platform: str) -> tuple[Any, Any]:
 
 
 def make_arguments(shapes: list[dict[str, Any]], device: Any) -> list[Any]:
-    """Returns small numbers on the device."""
+    """Returns arrays of small numbers in device memory, one per entry of `shapes`."""
     import jax
     import numpy as np
 
@@ -46,7 +46,7 @@ def make_arguments(shapes: list[dict[str, Any]], device: Any) -> list[Any]:
 
 
 def time_step(executable: Any, arguments: list[Any], aliases: list[tuple[int, int]]) -> float:
-    """Returns the best mean time of a step, in seconds. Each step updates the variables that the next one reads."""
+    """Returns the best mean time of a step, in seconds. Each step updates the variables that the next step reads."""
     current = list(arguments)
 
     def steps(count: int) -> float:

@@ -1,4 +1,4 @@
-"""Check 9: device memory during training, as TensorFlow's allocator and as the plugin count it."""
+"""Check 9: constant device memory during training, according to TensorFlow's allocator and to the plugin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow import habana_device, load_habana_module
 from tools.accelerator.checks import outcome
 
 _ROUNDS, _STEPS = 5, 20
-# Growth of the plugin's figure after the first round that passes: its allocator's rounding.
+# Accepted growth of the plugin's figure after the first round, as a share. The plugin's allocator rounds sizes.
 _MAX_GROWTH = 0.01
 
 

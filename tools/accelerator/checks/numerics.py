@@ -16,16 +16,16 @@ from tools.accelerator import programs
 from tools.accelerator.checks import outcome
 from tools.accelerator.corpus import Errors, Reference, checksum, compare
 
-# Error that passes of any array of an op, relative to its largest value.
+# Accepted error of each array of an op, relative to the array's largest value.
 _TOLERANCES = {"highest": 1e-2, "TF32": 0.1}
-# The same of the gradients of a model together. Rounding turns ReLUs of a deep network on and off: for ResNet-50, XLA
-# and TensorFlow's kernels differ by 2 to 6 % on one processor.
+# Accepted error of all gradients of a model together. Rounding turns ReLUs of a deep network on and off: for ResNet-50,
+# XLA and TensorFlow's kernels differ by 2 to 6 % on one processor.
 _GRADIENT_TOLERANCES = {"highest": 0.1, "TF32": 0.5}
 _FLOOR = 1e-3
 
 
 def measure(name: str, reference: Reference, tf32: bool) -> tuple[Errors, dict[str, Any]]:
-    """Runs the program on the HPU; returns its errors, and facts."""
+    """Runs the program on the HPU. Returns its errors, and further values for the report."""
     tf.config.experimental.enable_tensor_float_32_execution(tf32)
     built = programs.build(name, outcome.HPU)
     same = checksum([tensor.numpy() for tensor in built.inputs]) == reference.inputs
@@ -56,9 +56,9 @@ def main() -> int:
         if not error <= (_GRADIENT_TOLERANCES if is_model else _TOLERANCES)[precision]:
             problems.append(f"{errors.where} with {precision}")
         if errors.unequal:
-            problems.append(f"{', '.join(errors.unequal)} with {precision}: unequal whole numbers")
+            problems.append(f"{', '.join(errors.unequal)} with {precision}: integers differ from the recorded results")
         if not facts["same inputs"]:
-            problems.append("other inputs than the recorded ones")
+            problems.append("the inputs differ from the recorded inputs: pack the kit again")
     summary = f"error {', '.join(shown)}" + (f"; {'; '.join(problems)}" if problems else "")
     return outcome.report(not problems, summary, values)
 

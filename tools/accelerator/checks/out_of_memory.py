@@ -1,4 +1,4 @@
-"""Check 6: the error when device memory runs out, and that the process trains on afterwards."""
+"""Check 6: RESOURCE_EXHAUSTED when device memory runs out, and further training in the same process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_TEXT = 600
 
 
 def _exhaust(limit: int) -> str:
-    """Asks for temporaries larger than the device; returns the error, or an empty string without one."""
+    """Runs a program whose temporaries exceed `limit` bytes. Returns the error's text, or "" without an error."""
     side = int((limit // 4) ** 0.5)
 
     @tf.function(jit_compile=True)
@@ -42,7 +42,8 @@ def main() -> int:
     after = trainer.losses(problem.batch(), 5)
     values = {"limit": limit, "error": error[:_MAX_TEXT], "losses before": before, "losses after": after}
     trains = after[-1] < after[0] <= before[-1]
-    summary = ("RESOURCE_EXHAUSTED" if error else "no error") + (", trains on" if trains else ", does not train on")
+    continues = "training continues" if trains else "training does not continue"
+    summary = f"{'RESOURCE_EXHAUSTED' if error else 'no error'}, {continues}"
     return outcome.report(bool(error) and trains, summary, values)
 
 

@@ -1,4 +1,4 @@
-"""The result file of a check, and the kit's places."""
+"""Result file of a check, and paths of the kit."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ def scratch() -> pathlib.Path:
 
 
 def is_cpu() -> bool:
-    """Whether the plugin's device is the CPU, by the plugin's name as in plugin_file.cc."""
+    """Whether the plugin's device is the CPU, according to the plugin's name (same rule as plugin_file.cc)."""
     return "cpu" in pathlib.PurePath(os.environ["HPU_BACKEND"]).name

@@ -1,4 +1,4 @@
-"""Check 10: a trace of three train steps has the device's events."""
+"""Check 10: device events in a trace of three train steps."""
 
 from __future__ import annotations
 

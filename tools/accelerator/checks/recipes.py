@@ -1,4 +1,4 @@
-"""Check 5: recipes that were compiled without the card are loaded on it."""
+"""Check 5: recipes compiled without the card, which the card must load."""
 
 from __future__ import annotations
 

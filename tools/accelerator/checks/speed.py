@@ -1,6 +1,6 @@
-"""Check 8: time of a train step on the HPU beside the same HLO run by the machine's JAX. speed.py MODEL.
+"""Check 8: time of a train step on the HPU, compared with the machine's JAX on the same HLO. speed.py MODEL.
 
-The two run one after the other, since a card's client takes most of the memory.
+HPU and JAX run one after the other, because each client allocates most of the card's memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_TEXT = 300
 
 
 def _ours(model: str, precision: str) -> dict[str, Any]:
-    """Raises CalledProcessError."""
+    """Returns the times on the HPU, measured in a process of its own. Raises CalledProcessError."""
     file = outcome.scratch() / "ours.json"
     command = [sys.executable, "-m", "tools.accelerator.checks.step_time", model, precision, str(file)]
     subprocess.run(command, check=True)
@@ -30,7 +30,7 @@ def _ours(model: str, precision: str) -> dict[str, Any]:
 
 
 def _jax(model: str, precision: str) -> dict[str, Any] | str:
-    """Returns the times, or why there are none."""
+    """Returns the times under JAX, or the reason why no times exist."""
     environment = json.loads(pathlib.Path(os.environ["KIT_TARGET_ENVIRONMENT"]).read_text())
     steps = outcome.kit() / "corpus" / "steps"
     file = outcome.scratch() / "jax.json"

@@ -1,4 +1,4 @@
-"""Times a train step on the HPU, its batch and variables in device memory. step_time.py MODEL PRECISION FILE."""
+"""Time of a train step on the HPU, with batch and variables in device memory. step_time.py MODEL PRECISION FILE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check 7: losses of train steps on the card against TensorFlow on the CPU. training.py MODEL float32|bfloat16."""
+"""Check 7: losses of train steps on the card, compared with the CPU. training.py MODEL float32|bfloat16."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tools.accelerator import programs, record
 from tools.accelerator.checks import outcome
 
 _STEPS = 10
-# Largest difference of a loss, relative to the first loss: later ones approach zero.
+# Accepted difference of a loss, relative to the first loss, because later losses approach zero.
 _TOLERANCES = {"float32": 1e-2, "bfloat16": 1e-1}
 # ResNet-50 on eight images amplifies rounding from step to step: two compilers for one processor differ by 4 % of the
-# loss after one step. Its first two losses are judged, with this tolerance in float32.
+# loss after one step. The check compares only its first two losses, with this tolerance in float32.
 _AMPLIFYING, _JUDGED, _AMPLIFIED_TOLERANCE = "resnet50", 2, 1e-1
 
 
 def _train(model: str, device: str) -> tuple[list[float], float]:
-    """Returns losses, and seconds to the first one."""
+    """Returns the losses, and the seconds until the first loss."""
     problem = PROBLEMS[model]
     trainer = Trainer(problem, device)
     programs.set_weights(trainer.model)

@@ -57,7 +57,7 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Grace:
-    """Seconds from the signal that asks the ranks to end until SIGKILL."""
+    """Seconds between the signal that requests the ranks to end and SIGKILL."""
 
     after_failure: float
     # After a signal to the launcher.
@@ -164,7 +164,7 @@ class Job:
         return any(_returncode(process) is None for process in self._processes)
 
     def _first_failure(self) -> int | None:
-        """Returns a failed rank, or None. Prefers one killed by a signal, since it may have made the others fail."""
+        """Returns a failed rank, or None. Prefers a rank killed by a signal, whose death may have failed the others."""
         codes = {rank: _returncode(process) for rank, process in enumerate(self._processes)}
         failed = {rank: code for rank, code in codes.items() if code}
         return min(failed, key=lambda rank: failed[rank] >= 0, default=None)
@@ -211,7 +211,7 @@ class Job:
         reason = f"rank {failed} {how_ended(_shell_code(code))}"
         for rank, process in enumerate(self._processes):
             if _returncode(process) is None:
-                self._sink(rank, 2, f"hpu run: rank {rank} is ended, because {reason}")
+                self._sink(rank, 2, f"hpu run: rank {rank} is terminated, because {reason}")
 
     def _stop(self, number: int, seconds: float) -> None:
         """Sends a signal to all ranks and waits up to `seconds` for all ranks to end."""
@@ -258,7 +258,7 @@ def _end_with_parent() -> None:
 
 
 def _returncode(process: subprocess.Popen[bytes]) -> int | None:
-    """Return code like Popen.poll(), but leaves the process unreaped, so that its process group id is not reused."""
+    """Like Popen.poll(), but leaves the process unreaped, so that its process group id is not reused."""
     state = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     if state is None:
         return None

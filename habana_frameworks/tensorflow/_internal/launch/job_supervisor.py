@@ -57,7 +57,7 @@ ReadModules = Callable[[], "Modules | None"]
 
 
 class Supervisor:
-    """Starts a job and restarts it after a failure, up to a limit and with as many ranks as there are modules."""
+    """Starts a job and restarts it after failures, up to a limit. A restart uses at most one rank per usable module."""
 
     def __init__(
         self,

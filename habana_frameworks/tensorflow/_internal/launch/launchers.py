@@ -32,7 +32,7 @@ class Ranks:
 
 
 def ranks() -> Ranks:
-    """Returns the ranks from the first launcher that names several processes, else from the first that names any.
+    """Returns the ranks of the first launcher with several processes, or else of the first launcher that sets any rank.
 
     Raises ValueError if a launcher's variable is malformed.
     """

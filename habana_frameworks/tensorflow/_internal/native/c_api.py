@@ -93,7 +93,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 def open_plugin(path: pathlib.Path) -> ctypes.CDLL:
     """Opens the plugin's library and declares its functions. Raises OSError if it cannot be loaded.
 
-    The first load in a process must be plugin_library's or TensorFlow's.
+    plugin_library or TensorFlow must load the library first in each process.
     """
     plugin = ctypes.CDLL(str(path), mode=ctypes.RTLD_LOCAL)
     for name, (result, arguments) in SIGNATURES.items():
@@ -109,7 +109,7 @@ def has(plugin: ctypes.CDLL, name: str) -> bool:
 
 
 def function(plugin: ctypes.CDLL, name: str) -> Any:
-    """Returns the function `name`. Raises PluginLoadError if the plugin is too old to have it."""
+    """Returns the function `name`. Raises PluginLoadError if the plugin is too old to contain it."""
     try:
         return getattr(plugin, name)
     except AttributeError:

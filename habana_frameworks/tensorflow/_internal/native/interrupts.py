@@ -1,4 +1,4 @@
-"""Lets Ctrl-C interrupt a wait for a device server's work, which may never end."""
+"""Ctrl-C during a wait for a device server's work, which may never end."""
 
 from __future__ import annotations
 

@@ -48,5 +48,5 @@ habana_ops = _LazyOps()
 
 
 def provide(module: types.ModuleType) -> None:
-    """Sets the module with the wrappers that TensorFlow has generated."""
+    """Sets the module whose wrappers `habana_ops` exposes. TensorFlow generates the module."""
     habana_ops._module = module

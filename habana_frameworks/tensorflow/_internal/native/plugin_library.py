@@ -44,7 +44,7 @@ def is_loaded() -> bool:
 
 def load() -> None:
     """Calls load_habana_module(), without a circular import in the modules that library_loader imports."""
-    assert _loader is not None, "library_loader names its loader when it is imported"
+    assert _loader is not None, "no loader is registered: import library_loader first"
     _loader()
 
 

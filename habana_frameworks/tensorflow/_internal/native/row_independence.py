@@ -9,7 +9,7 @@ _FAILED_PRECONDITION = 9
 
 
 def refusal(program: bytes, rows: int, padded: bytes, padded_rows: int) -> str | None:
-    """Returns why a program must not run with rows added to its arguments, or None if it may.
+    """Returns the reason not to run a program on arguments padded with rows, or None if padding is safe.
 
     `program` and `padded` are the same function compiled for `rows` and `padded_rows` rows, as serialised
     HloModuleProtos (`function.experimental_get_compiler_ir(...)("hlo_serialized")`). Raises DeviceError if they are not

@@ -10,7 +10,7 @@ _LEFT_TO_THE_COMPILER = ("arithmetic_optimization", "remapping")
 
 
 def leave_rewrites_to_the_compiler(tf: Any, context: Any) -> None:
-    """Turns off the graph optimizers above, unless the program has set them itself.
+    """Turns off the graph optimizers that duplicate the HPU's compiler, unless the program has set them.
 
     context: TensorFlow's eager context, not yet initialized.
     """

@@ -78,7 +78,9 @@ def _address(ranks: launchers.Ranks, deadline: float) -> tuple[str, int]:
             raise errors.JobError(
                 f"HPU_HOROVOD_RENDEZVOUS={given} is not host:port: set it to rank 0's host and a free port there"
             )
-        raise errors.JobError(f"the first task in TF_CONFIG is not host:port: {given}")
+        raise errors.JobError(
+            f"the first task in TF_CONFIG is {given}, not host:port: correct it, or set HPU_HOROVOD_RENDEZVOUS"
+        )
     return (host, _serve(host, int(port))) if ranks.rank == 0 else (host, int(port))
 
 

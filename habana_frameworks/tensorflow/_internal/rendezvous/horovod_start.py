@@ -44,7 +44,7 @@ def start(basics: Any, init: Callable[..., None], *args: Any, **kwargs: Any) -> 
         except errors.JobError:
             basics.shutdown()
             raise
-    if ranks.size == 1 and basics.size() > 1:  # an MPI whose variables launchers.py does not know
+    if ranks.size == 1 and basics.size() > 1:  # launchers.py does not read this MPI's variables
         os.environ.setdefault("HLS_MODULE_ID", str(module_choice.get_hw_module_id(basics.local_rank())))
 
 

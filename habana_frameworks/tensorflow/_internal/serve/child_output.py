@@ -1,4 +1,4 @@
-"""Rate-limited output of the fork server and the session processes, because clients affect its amount."""
+"""Rate limit on the output of the fork server and the session processes, which clients could flood."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OutputLimit:
         notice = b""
         if self._clock() - self._begin >= _INTERVAL_SECONDS:
             if self._omitted:
-                notice = f"({self._omitted} bytes of the sessions' output before this were not logged)\n".encode()
+                notice = f"({self._omitted} earlier bytes of the sessions' output were not logged)\n".encode()
             self._begin, self._left, self._omitted = self._clock(), _MAX_BYTES, 0
         taken = data if len(data) <= self._left else data[: data.rfind(b"\n", 0, self._left) + 1]
         self._left = self._left - len(taken) if len(taken) == len(data) else 0
@@ -40,7 +40,7 @@ class OutputLimit:
 
 
 class ChildOutput:
-    """Pipe that forwards the children's output to `target`, within the limit, until all children have ended.
+    """Pipe that forwards the children's output to `target`, up to the rate limit, until all children have ended.
 
     Belongs to one event loop.
     """
@@ -83,4 +83,4 @@ class ChildOutput:
             while data:
                 data = data[os.write(self._target, data) :]
         except OSError:
-            return  # the server goes on without its log
+            return  # the server keeps running without a log

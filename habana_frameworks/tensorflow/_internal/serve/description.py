@@ -1,4 +1,4 @@
-"""Answers Describe: modules, holders, memory and counters of a server."""
+"""Response to Describe: modules, holders, memory and counters of a server."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class _Rule:
 
 
 class BusyFaults:
-    """Counts acquisitions and fails the ones that a rule selects."""
+    """Counts acquisitions. An acquisition that a rule selects fails with UNAVAILABLE."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         """Raises StatusError for a malformed entry of any kind; the message quotes the entry."""

@@ -70,7 +70,7 @@ class _Process:
         self._pidfd = os.pidfd_open(self.pid)
         self._loop.add_reader(self._pidfd, self._on_end)
         self._loop.add_reader(self._end, self._on_packet)
-        with contextlib.suppress(OSError):  # it has ended already; _on_end() handles this
+        with contextlib.suppress(OSError):  # the fork server has already ended; _on_end() handles this
             packets.send(self._end, options)
 
     async def ask(self, files: Sequence[int]) -> tuple[pb.Forked, packets.Packet]:
@@ -165,7 +165,7 @@ class ForkServer:
     """Starts session processes; replaces a fork server that ends. Belongs to one event loop."""
 
     def __init__(self, command: Sequence[str], options: pb.Options, environment: Mapping[str, str]) -> None:
-        """command: command line of host.py with its libraries."""
+        """`command` is the command line of host.py with its libraries."""
         self._command = command
         self._options = options.SerializeToString()
         self._environment = environment

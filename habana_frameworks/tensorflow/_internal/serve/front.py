@@ -62,7 +62,7 @@ class Front:
     async def start(self, command: Sequence[str], environment: Mapping[str, str]) -> str:
         """Starts listening and returns the value of HPU_BACKEND for this server. Raises StatusError.
 
-        command, environment: of the fork server.
+        `command` and `environment` start the fork server.
         """
         listener.raise_file_limit()
         try:
@@ -122,7 +122,7 @@ class Front:
             end.cancel()
 
     def _open(self) -> list[socket.socket]:
-        """Opens the listening sockets, and first locks the path of a Unix socket. Raises StatusError."""
+        """Opens the listening sockets, after locking the path of a Unix socket. Raises StatusError."""
         address, path = self._settings.address, self._settings.path
         if path:
             self._lock = listener.PathLock(path)

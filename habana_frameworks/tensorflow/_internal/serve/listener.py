@@ -1,4 +1,4 @@
-"""Listening sockets: opens them, and keeps accepting connections when the system is short of resources."""
+"""Listening sockets of a device server, which survive a shortage of file descriptors or memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PathLock:
 
     def release(self) -> None:
         with contextlib.suppress(OSError):
-            # Otherwise the file would name this process while the next server holds the lock.
+            # Without this, the file would name this process while the next server holds the lock.
             os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
 
@@ -168,7 +168,7 @@ def open_tcp(address: str) -> list[socket.socket]:
 
 
 def peer_problem(connection: socket.socket) -> str:
-    """Returns why the peer of a Unix socket may not use the server; empty if it may."""
+    """Returns the reason why a Unix socket's peer may not use the server; empty if the peer may use it."""
     _, uid, _ = _credentials(connection)
     if uid in (os.geteuid(), 0):
         return ""
@@ -201,7 +201,7 @@ def _credentials(connection: socket.socket) -> tuple[int, int, int]:
 
 
 def _holder(descriptor: int) -> int:
-    """Returns the id of the process named in the lock file; 0 if it names none, or if that process has ended."""
+    """Returns the id of the process named in the lock file; 0 if no process is named or the process has ended."""
     first = os.pread(descriptor, 32, 0).partition(b"\n")[0]
     if not re.fullmatch(rb"[0-9]+", first):
         return 0

@@ -1,4 +1,4 @@
-"""Second Unix socket of a server, from which clients fetch the shared memory of their session."""
+"""Second Unix socket of a server, which sends clients the file descriptor of their session's shared memory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ class MemorySocket:
         except StatusError as error:
             self._refusals.add(f"refused shared memory to {peer}: {error}")
         except (OSError, asyncio.TimeoutError) as error:
-            logging.getLogger(__name__).info("no shared memory for %s: %s", peer, error or "it sent no session name")
+            reason = error or "the client sent no session name"
+            logging.getLogger(__name__).info("no shared memory for %s: %s", peer, reason)
 
     async def _receive(self, connection: socket.socket) -> bytes:
         """Receives the name of the client's session. The name is truncated if the client disconnects early."""

@@ -25,7 +25,7 @@ class Holder:
 
     @staticmethod
     def of(holder: device_pb2.Holder) -> Holder:
-        """Converts the message. Blanks replace control characters of the command, because other clients see it."""
+        """Converts the message. Replaces the command's control characters by spaces, because other clients see it."""
         return Holder(holder.pid, re.sub(rb"[\x00-\x1f\x7f]", b" ", holder.command))
 
 
@@ -45,7 +45,7 @@ def check_bounds(request: device_pb2.Acquire) -> None:
 
 
 class ModuleTable:
-    """Each module is free or held by one session. Belongs to one event loop."""
+    """Table of modules. Each module is free or held by one session. Belongs to one event loop."""
 
     def __init__(self, count: int, shows_commands: bool) -> None:
         """shows_commands: messages contain the holders' command lines, not only their process ids."""
@@ -59,7 +59,7 @@ class ModuleTable:
     async def claim(self, request: device_pb2.Acquire) -> int:
         """Claims the first free module that the request admits and returns its id.
 
-        If all are held, waits for up to _GRACE_SECONDS, then raises StatusError, which names the holders.
+        If all are held, waits for up to _GRACE_SECONDS. Then raises StatusError, whose message names the holders.
         """
         candidates = self._candidates(request)
         loop = asyncio.get_running_loop()
@@ -116,7 +116,7 @@ class ModuleTable:
         return StatusError(
             Code.UNAVAILABLE,
             f"no HPU module is free. Held by {held}. End one of these processes, allow other modules (HLS_MODULE_ID, "
-            "HABANA_VISIBLE_MODULES), or start the server with more (hpu serve --modules, which sets "
+            "HABANA_VISIBLE_MODULES), or start the server with more modules (hpu serve --modules, which sets "
             "HPU_MODULES)",
         )
 

@@ -35,7 +35,7 @@ class File:
         return True
 
     def seals(self) -> int:
-        """The file's seals (F_SEAL_...). Raises OSError for a file that cannot have any."""
+        """The file's seals (F_SEAL_...). Raises OSError for a file type without seals."""
         return fcntl.fcntl(self._descriptor, fcntl.F_GET_SEALS)
 
     def size(self) -> int:
@@ -88,7 +88,7 @@ def send(end: socket.socket, data: bytes, files: Sequence[int] = ()) -> None:
 
 
 def receive(end: socket.socket, max_files: int) -> Packet | None:
-    """Receives one packet; returns None if there is none yet.
+    """Receives one packet, or returns None if no packet is queued.
 
     Raises EOFError if the peer has closed its end, PacketError if the packet is too large or its files cannot all be
     received.

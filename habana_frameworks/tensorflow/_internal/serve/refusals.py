@@ -53,7 +53,7 @@ class RefusalLog:
         now = self._clock()
         if now - self._begin >= _INTERVAL_SECONDS:
             if self._omitted:
-                line += f" ({self._omitted} refusals before it were not logged)"
+                line += f" ({self._omitted} earlier refusals were not logged)"
             self._begin, self._lines, self._omitted = now, 0, 0
         self._lines += 1
         if self._lines > _MAX_LINES:

@@ -21,7 +21,8 @@ class RecipeSeal:
         if key and len(key) < KEY_BYTES:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                f"the recipe key (hpu serve --key) has {len(key)} bytes, but needs at least {KEY_BYTES}",
+                f"the recipe key (hpu serve --key) has {len(key)} bytes, but needs at least {KEY_BYTES}: pass a longer "
+                "key",
             )
         key = key or secrets.token_bytes(KEY_BYTES)
         self._mac_key = _mac(key, b"recipes")

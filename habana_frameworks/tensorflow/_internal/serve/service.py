@@ -81,7 +81,7 @@ class FrontService:
         kind = message.WhichOneof("kind")
         if (file is not None) != (kind in ("share", "join_group")):
             raise RuleError(
-                f"it sent a message of kind {kind} with{'out its' if file is None else ' an unexpected'} file"
+                f"a message of kind {kind} arrived with{'out its' if file is None else ' an unexpected'} file"
             )
         try:
             if kind == "claim":
@@ -127,7 +127,7 @@ class FrontService:
             text = status.message.decode(errors="replace")
             self._refusals.add_call(process.peer, method.decode(errors="replace"), status.code, text)
         else:
-            raise RuleError("it sent a message of unknown kind")
+            raise RuleError("a message of unknown kind arrived")
         return answer
 
     async def _claim(self, process: SessionProcess, message: pb.Claim) -> pb.ToSession:
@@ -141,7 +141,8 @@ class FrontService:
         if request.faults and not self._settings.allow_faults:
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                "HPU_FAULTS is set, but this server does not accept it: unset it, or start hpu serve --allow-faults",
+                "HPU_FAULTS is set, but this server does not inject faults for clients: unset HPU_FAULTS, or start hpu "
+                "serve --allow-faults",
             )
         self._check_may_claim(process)
         self._busy.count()
@@ -174,20 +175,20 @@ class FrontService:
         try:
             self._description.take_report(process, device_pb2.Module.FromString(report))
         except DecodeError:
-            raise RuleError("its report cannot be parsed") from None
+            raise RuleError("the session's report cannot be parsed") from None
 
     def _share(self, process: SessionProcess, share: pb.Share, file: packets.File) -> None:
         """Stores a session's shared memory, so that its client can fetch it from the memory socket."""
         self._check_session(process)
         assert process.claim is not None
         if not self._settings.share_memory or process.claim.memory is not None:
-            raise RuleError("it shared memory that was not requested")
+            raise RuleError("the session shared memory that was not requested")
         if share.bytes > _MAX_SHARED_BYTES:
-            raise RuleError(f"it announced shared memory of {share.bytes} bytes, limit {_MAX_SHARED_BYTES}")
+            raise RuleError(f"the session's shared memory has {share.bytes} bytes, limit {_MAX_SHARED_BYTES}")
         if file.size() != share.bytes:
-            raise RuleError(f"its shared memory has {file.size()} bytes, expected {share.bytes}")
+            raise RuleError(f"the session's shared memory has {file.size()} bytes, expected {share.bytes}")
         if file.seals() & _SIZE_SEALS != _SIZE_SEALS:
-            raise RuleError("the size of its shared memory is not sealed (F_SEAL_SHRINK, F_SEAL_GROW)")
+            raise RuleError("the size of the session's shared memory is not sealed (F_SEAL_SHRINK, F_SEAL_GROW)")
         process.claim.memory = packets.File(file.detach())
 
     def _seal(self, process: SessionProcess, request: pb.Seal) -> bytes:
@@ -212,7 +213,7 @@ class FrontService:
         _logger.info("module %d is free again", claim.module_id)
 
     def _memory_bytes(self, request: device_pb2.Acquire) -> int:
-        """Expected device memory of the session. The session's own report replaces it."""
+        """Expected device memory of the session in bytes, used until the session's first report."""
         asked, limit = request.memory_bytes, self._settings.limits.memory_bytes
         if limit:
             return min(asked or limit, limit)

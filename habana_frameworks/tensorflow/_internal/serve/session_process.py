@@ -60,7 +60,7 @@ class Service(Protocol):
 
 
 class SessionProcess:
-    """The process of one connection. It is not trusted: a message that violates the protocol ends it."""
+    """The untrusted process of one connection. The first message that violates the protocol ends the process."""
 
     def __init__(self, forked: Forked, control: socket.socket, peer: str, service: Service) -> None:
         """Takes ownership of the files of `forked` and of `control`, which is non-blocking."""
@@ -119,7 +119,7 @@ class SessionProcess:
         """Answers with the coroutine's result or StatusError. The end of the process cancels the coroutine."""
         if len(self._tasks) >= _MAX_PENDING:
             answer.close()
-            raise RuleError(f"it has more than {_MAX_PENDING} unanswered messages")
+            raise RuleError(f"more than {_MAX_PENDING} messages are unanswered")
         task = self._loop.create_task(self._reply_with(number, answer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -132,11 +132,11 @@ class SessionProcess:
         try:
             packets.send(self._control, message.SerializeToString(), files)
         except BlockingIOError:
-            self.kill("it does not read its messages")
+            self.kill("the process does not read its messages")
         except ConnectionError:
             pass  # it has ended; _on_packet() handles this
         except OSError as error:
-            self.kill(f"cannot send it a message: {error.strerror}")
+            self.kill(f"sending a message failed: {error.strerror}")
 
     def kill(self, reason: str) -> None:
         """Sends SIGKILL. reason: for the log; empty for a process that is expected to end, which is not logged."""
@@ -179,12 +179,12 @@ class SessionProcess:
             try:
                 self._service.handle(self, pb.ToFront.FromString(packet.data), _file_of(packet))
             except DecodeError:
-                self.kill("its message cannot be parsed")
+                self.kill("a message cannot be parsed")
             except RuleError as error:
                 self.kill(str(error))
             except Exception:
                 _logger.exception("handling a message from %s failed", self.peer)
-                self.kill("handling its message failed")
+                self.kill("handling a message failed; the log above has the traceback")
 
     def _on_end(self) -> None:
         self._loop.remove_reader(self._pidfd)
@@ -202,5 +202,5 @@ def _file_of(packet: packets.Packet) -> packets.File | None:
     if not packet.files:
         return None
     if not packet.files[0].is_memory:
-        raise RuleError("it sent a file that is not in memory (memfd)")
+        raise RuleError("a file arrived that is not in memory (memfd)")
     return packet.files[0]

@@ -57,7 +57,7 @@ class ServerSettings:
     recipe_key: bytes = b""
     """Key that signs recipes; empty: a random key."""
     token: str = ""
-    """Token that clients must send; empty: clients need none."""
+    """Token that clients must send; empty: clients need no token."""
     tls: Tls = Tls(b"", b"")
     limits: Limits = Limits()
     compilation: Compilation = Compilation()

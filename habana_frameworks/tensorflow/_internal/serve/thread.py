@@ -16,9 +16,9 @@ class FrontThread:
     """A device server that runs until stop()."""
 
     def __init__(self, settings: ServerSettings, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Starts the server and waits until it listens. Raises StatusError if it cannot.
+        """Starts the server and waits until it listens. Raises StatusError if the start fails.
 
-        command, environment: of the fork server.
+        `command` and `environment` start the fork server.
         """
         self._settings = settings
         self._command = command

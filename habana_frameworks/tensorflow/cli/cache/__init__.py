@@ -19,8 +19,8 @@ def add_parser(subparsers: Any) -> None:
         "cache",
         help="list, verify, clean, export, import and share recipes on disk",
         description="Manages a directory of recipes, by default TF_RECIPE_CACHE_PATH. Needs no device, and may run "
-        "while programs use the directory. Exit code 0: success; 1: partial success or a failed check (each command "
-        "says which); 2: wrong usage, or the directory, key or bundle cannot be used.",
+        "while programs use the directory. Exit code 0: success; 1: partial success or a failed check (see the "
+        "command's --help); 2: wrong usage, or the directory, key or bundle cannot be used.",
     )
     commands = parser.add_subparsers(dest="cache_command", metavar="COMMAND", required=True)
     for module in (listing, cleaning, bundles, remote, misses):

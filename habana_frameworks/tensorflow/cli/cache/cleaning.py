@@ -34,7 +34,10 @@ def add_parsers(subparsers: Any) -> None:
         "--max-age", type=_seconds, metavar="AGE", help="remove recipes unused for this long: 90s, 30m, 12h, 30d"
     )
     clear = common.add_command(
-        subparsers, "clear", _clear, "Remove all recipes. Asks first. Exit code 1: some remain, or the answer was no."
+        subparsers,
+        "clear",
+        _clear,
+        "Remove all recipes, after confirmation. Exit code 1: some recipes remain, or the answer was no.",
     )
     clear.add_argument("--yes", action="store_true", help="remove without asking")
 

@@ -96,6 +96,6 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.print_json({"entries": len(listing.entries), "refused": {e.key: e.problem for e in refused}})
         return 1 if refused else 0
-    common.print_list("These would not be loaded:", [f"{entry.key}: {entry.problem}" for entry in refused])
+    common.print_list("Recipes that would not be loaded:", [f"{entry.key}: {entry.problem}" for entry in refused])
     print(f"{len(listing.sound)} of {text.number(len(listing.entries), 'recipe')} verified")
     return 1 if refused else 0

@@ -35,7 +35,7 @@ def _explain_miss(arguments: argparse.Namespace) -> int:
         common.print_json({"misses": misses, "remote": remote})
         return 0 if misses else 1
     for miss in misses:
-        against = f"nearest: {common.name_of(miss.nearest)}" if miss.nearest else "no other recipe is near"
+        against = f"nearest: {common.name_of(miss.nearest)}" if miss.nearest else "no similar recipe exists"
         found = [f"in the remote cache: {remote[miss.entry.key]}"] if miss.entry.key in remote else []
         common.print_list(f"{common.name_of(miss.entry)} was compiled; {against}", [*miss.differences, *found])
     if not misses:
@@ -44,7 +44,7 @@ def _explain_miss(arguments: argparse.Namespace) -> int:
 
 
 def _find_in_remote(misses: Sequence[Miss]) -> dict[str, str]:
-    """Maps each key to "yes" or "no": whether the remote cache has it. Empty if no remote cache is configured.
+    """Maps each key to whether the remote cache has it: "yes" or "no". Empty if no remote cache is configured.
 
     If the query fails, maps only the first key, to the error.
     """

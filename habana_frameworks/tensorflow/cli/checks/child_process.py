@@ -19,7 +19,7 @@ def run(
         return {}, f"loading took longer than {timeout_seconds:g} s"
     last_error = done.stderr.strip().splitlines()[-1:] or [""]
     if done.returncode < 0:
-        return {}, f"loading it crashed with {signal.Signals(-done.returncode).name}: {last_error[0]}"
+        return {}, f"loading crashed with {signal.Signals(-done.returncode).name}: {last_error[0]}"
     if done.returncode != 0:
-        return {}, f"loading it failed: {last_error[0]}"
+        return {}, f"loading failed: {last_error[0]}"
     return json.loads(done.stdout.strip().splitlines()[-1]), ""

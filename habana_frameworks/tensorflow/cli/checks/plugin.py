@@ -30,7 +30,7 @@ sys.stdout.write("\\n" + json.dumps(report))
 
 
 def check() -> Iterator[Finding]:
-    """Checks the plugin's files and, if there are any, loads the plugin."""
+    """Checks that plugin files exist, then loads the plugin."""
     files = lib_utils.built_for()
     if not files:
         searched = ", ".join(map(str, lib_utils.search_paths()))
@@ -58,7 +58,7 @@ def probe() -> tuple[dict[str, Any], str]:
 
 def _check_report(report: dict[str, Any]) -> Iterator[Finding]:
     if report["kind"] == "BackendError":
-        yield Finding("backend", Level.ERROR, report["error"], "correct or unset the variable")
+        yield Finding("backend", Level.ERROR, report["error"], "correct or unset HPU_BACKEND")
         return
     if report["error"]:
         yield Finding("plugin loads", Level.ERROR, report["error"], _BUILD)

@@ -60,7 +60,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints once, or until interrupted."""
+    """Prints the modules once, or with --loop until interrupted."""
     show = _view(arguments)
     try:
         for number, sample in enumerate(_samples(arguments.loop)):

@@ -23,7 +23,7 @@ class Field:
     value: Callable[[Sample, Module], object]
     unit: str = ""
     is_emulated: bool = False
-    """Whether the value is made up for modules that are not cards."""
+    """Whether the value is invented for modules that are not cards."""
 
 
 def _mebibytes(count: int | None) -> int | None:

@@ -30,7 +30,7 @@ class Sample:
         return any(module.card for module in self.modules)
 
     def only(self, name: str) -> Sample:
-        """Returns the sample restricted to the module with this number or bus_id; without modules if there is none."""
+        """Returns the sample with only the module that has this number or bus_id, or with no module if none has."""
         chosen = tuple(module for module in self.modules if name in (str(module.id), bus_id(module)))
         return dataclasses.replace(self, state=dataclasses.replace(self.state, modules=chosen))
 
@@ -47,5 +47,5 @@ class Sample:
 
 
 def bus_id(module: Module) -> str:
-    """Returns a card's PCI address; for other modules a made-up one in the domain ffff, which no machine has."""
+    """Returns a card's PCI address; for other modules an invented address in the domain ffff, which no machine uses."""
     return module.card.bus_id if module.card else f"ffff:{module.id:02x}:00.0"

@@ -1,9 +1,9 @@
-// Drawing: boxes and edges on the canvas, only what is in view.
+// Canvas drawing of the visible boxes and edges.
 
 const DTYPES = { float: "#5b8bd6", bfloat16: "#9b59d0", half: "#d04fa1", double: "#c2412d", int32: "#4f9d69", int64: "#2f7d6b",
   bool: "#8a8f99", string: "#b57a00", resource: "#6d7686", variant: "#6d7686" };
 
-const FAR = 0.35;  // of zoom: from here on down, names of ops are not drawn
+const FAR = 0.35;  // zoom factor below which op names are not drawn
 
 function css(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
 
@@ -13,7 +13,7 @@ function colours() {
   return Object.fromEntries(names.map((name) => [name, css(name)]));
 }
 
-// Of an op: in a cluster, on the HPU outside, off the HPU, or outside as it should be.
+// Colour class of an op: "cluster", "hpu" (on the HPU, outside clusters), "cpu", or "plain" (outside, as expected).
 function placeOf(op) {
   if (op.cluster && !op.rule) return "cluster";
   const rule = state.data.rules[op.rule];
@@ -82,7 +82,7 @@ function drawBox(context, box, k, palette) {
   const [fill, line] = boxColours(box, palette);
   const isOpen = box.kind === "open";
   context.globalAlpha = matches ? 1 : 0.16;
-  // From afar, where no text is legible, the colour is all that an op has.
+  // Below FAR an op has no text, so the stronger line colour fills its box.
   const colour = !box.cluster && k < FAR ? line : fill;
   context.fillStyle = colour;
   context.strokeStyle = line;
@@ -91,7 +91,7 @@ function drawBox(context, box, k, palette) {
   context.roundRect(box.x, box.y, box.w, box.h, box.cluster ? 8 : 5);
   if (isOpen) {
     context.globalAlpha *= 0.35;
-  } else {  // edges do not shine through
+  } else {  // an opaque background hides the edges behind the box
     context.fillStyle = palette.back;
     context.fill();
     context.fillStyle = colour;
@@ -120,7 +120,7 @@ function drawText(context, box, k, palette, matches) {
     context.fillText(box.label, box.x + 8, box.y + box.h / 2 + 1, box.w - 14);
     return;
   }
-  // A cluster's name stays legible when it is small: as large as its box allows.
+  // The name of a closed cluster grows as the zoom shrinks, up to the width of its box.
   if (box.kind === "open") return;
   const size = Math.min(13 / Math.max(0.5, Math.min(1, k)), box.w / 9);
   if (size * k < 4) return;
@@ -137,7 +137,7 @@ function clusterText(box, matches) {
   return `${of}${box.ops.length} ops · ${box.cluster.launches} launch${box.cluster.launches === 1 ? "" : "es"}`;
 }
 
-// Of an open cluster: in its head, or across its middle where ops have no names.
+// Title of an open cluster: in the box's head, or below FAR across the box's centre.
 function drawTitle(context, box, k, palette) {
   const matches = state.filtered ? box.ops.filter(state.filtered).length : box.ops.length;
   context.fillStyle = palette.text;

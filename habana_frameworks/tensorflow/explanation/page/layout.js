@@ -1,8 +1,8 @@
-// Layout: which boxes there are, and where. Boxes of one layer stand side by side, each below all that it takes from.
+// Layered layout of a graph's boxes. A layer is a row; each box is below the boxes of its inputs.
 
 const GAP_X = 14, GAP_Y = 30, LINE = 22, PAD = 12, HEAD = 24, MAX_ROW = 1500, GROUP_FROM = 4;
 
-// A graph with what the other parts ask for again and again.
+// Adds indices to a graph: each op's position and consumers, ops by name, ops by cluster.
 function prepare(graph) {
   graph.consumers = graph.ops.map(() => []);
   graph.ops.forEach((op, i) => { op.index = i; op.inputs.forEach((from) => graph.consumers[from].push(i)); });
@@ -11,7 +11,7 @@ function prepare(graph) {
   for (const op of graph.ops) if (op.cluster && graph.byCluster.has(op.cluster)) graph.byCluster.get(op.cluster).ops.push(op);
 }
 
-// The layer of each of n units: one more than that of the last unit before it. Back edges of loops do not count.
+// Layer of each of n units: one more than the highest layer among its inputs. Ignores back edges of loops.
 function layers(n, next) {
   const waits = new Int32Array(n), level = new Int32Array(n), order = [];
   for (let v = 0; v < n; v++) for (const w of next[v]) waits[w]++;
@@ -19,7 +19,7 @@ function layers(n, next) {
   const take = (v) => { done[v] = 1; order.push(v); };
   for (let v = 0; v < n; v++) if (!waits[v]) take(v);
   for (let at = 0, left = 0; ; at++) {
-    if (at === order.length) {  // the rest is in loops: break in at the first that is left
+    if (at === order.length) {  // only loops are left: start at the first remaining unit
       while (left < n && done[left]) left++;
       if (left === n) break;
       take(left);
@@ -30,7 +30,7 @@ function layers(n, next) {
       if (--waits[w] === 0) take(w);
     }
   }
-  // What waits for nothing stands just above what needs it.
+  // Moves each unit without inputs to the layer directly above its first consumer.
   const fed = new Uint8Array(n);
   for (let v = 0; v < n; v++) for (const w of next[v]) fed[w] = 1;
   for (let v = 0; v < n; v++) {
@@ -64,7 +64,7 @@ function clusterBox(entry) {
   return { kind: "cluster", key: "c" + cluster.name, cluster, ops, label, w: Math.max(190, labelWidth(label)), h: 58 };
 }
 
-// Boxes of ops by layer, equal ones of a layer in one box unless it is open.
+// Boxes of ops by layer. A closed group box holds GROUP_FROM or more ops of one layer with equal type, rule and device.
 function boxesOf(ops, level, prefix, open) {
   const groups = new Map();
   for (const op of ops) {
@@ -82,14 +82,14 @@ function boxesOf(ops, level, prefix, open) {
   return boxes;
 }
 
-// Places boxes by layer in rows, and rows in columns so that the whole is not much higher than wide. Returns [w, h].
+// Places the boxes of each layer in rows, and the rows in columns, to limit the height. Returns [width, height].
 function place(boxes, before) {
   const rows = [];
   const byLayer = new Map();
   for (const box of boxes) (byLayer.get(box.layer) || byLayer.set(box.layer, []).get(box.layer)).push(box);
   for (const layer of [...byLayer.keys()].sort((a, b) => a - b)) {
     const row = byLayer.get(layer);
-    for (const box of row) {  // between those that it takes from
+    for (const box of row) {  // the preferred position is the mean position of the box's inputs
       const centres = before(box).filter((other) => other.slot !== undefined).map((other) => other.slot);
       box.wish = centres.length ? centres.reduce((a, b) => a + b, 0) / centres.length : Infinity;
     }
@@ -129,7 +129,7 @@ function place(boxes, before) {
   return [Math.max(0, x - 60), bottom];
 }
 
-// Inside of an open cluster: boxes relative to its corner.
+// Boxes inside an open cluster, with coordinates relative to the cluster's corner.
 function inside(graph, entry, open) {
   const local = new Map(entry.ops.map((op, i) => [op.index, i]));
   const next = entry.ops.map((op) => graph.consumers[op.index].filter((i) => local.has(i)).map((i) => local.get(i)));
@@ -141,7 +141,7 @@ function inside(graph, entry, open) {
   return { boxes, w: w + 2 * PAD, h: h + 2 * PAD + HEAD };
 }
 
-// All boxes of a graph in the order of drawing, and the edges between them.
+// All boxes of a graph in drawing order, and the edges between the boxes.
 function layout(graph, open) {
   const unitOf = new Int32Array(graph.ops.length).fill(-1);
   const units = [];

@@ -1,4 +1,5 @@
-// State and what users do. The address holds what is shown: #graph=0&open=all&q=relu&rule=pinned&colour=dtype&op=NAME
+// State of the page and its event handlers. The URL's fragment sets the initial view:
+// #graph=0&open=all&q=relu&rule=pinned&colour=dtype&op=NAME
 
 const state = { data: JSON.parse(document.getElementById("data").textContent), filters: {}, query: "", open: new Set(),
   view: { x: 0, y: 0, k: 1 }, selected: null, cluster: null, filtered: null, colour: "place" };
@@ -43,7 +44,7 @@ function show(index) {
 
 function openAll() { for (const name of state.graph.byCluster.keys()) state.open.add("c" + name); }
 
-// Opens what hides the op, chooses it and brings it into view.
+// Selects an op: opens its cluster and group, and scrolls to its box.
 function select(op) {
   state.selected = op; state.cluster = null;
   if (op.cluster) state.open.add("c" + op.cluster);
@@ -63,7 +64,7 @@ function showCluster(name) {
   if (box) fit(box);
 }
 
-// Keeps the box under the pointer where it is while the rest moves.
+// Opens or closes a box. The box stays at its place on the screen; the other boxes move.
 function toggle(box) {
   const before = { x: box.x, y: box.y };
   const key = box.key;
@@ -154,7 +155,7 @@ function start() {
   const graphs = state.data.graphs;
   if (!graphs.length) {
     document.querySelector("main").replaceChildren(element("p", { className: "dim", style: "padding: 24px" },
-      "No graph ran. Graphs come from tf.function, Keras and Sessions; eager ops are none."));
+      "No graph ran. Graphs come from tf.function, Keras and Sessions, not from eager ops."));
     return;
   }
   fill("graph", ...graphs.map((graph, i) => element("option", { value: i }, `${graph.name} (${graph.ops.length} ops)`)));

@@ -1,4 +1,4 @@
-// The panels: counts, search, filters, rules, splits, details. All text goes in as text, never as markup.
+// Side panels: counts, search, filters, rules, splits, details. Data of the program is inserted as text, never as HTML.
 
 const MAX_HITS = 200;
 
@@ -60,7 +60,7 @@ function showRules() {
     element("b", {}, rule.name), ` ${own.get(rule.name)}`,
     copied.get(rule.name) ? `, ${bytes(copied.get(rule.name))} copied` : "", element("br"),
     element("small", {}, `${rule.meaning}: ${rule.remedy}`))), ...lowered,
-    !rows.length && !lowered.length ? element("span", { className: "dim" }, "Nothing is kept out that should be in.") : null);
+    !rows.length && !lowered.length ? element("span", { className: "dim" }, "No rule needs a remedy.") : null);
 }
 
 function showGaps() {
@@ -112,9 +112,9 @@ function showDetails() {
     fill("details", element("h1", {}, op.name), op.rule ? advice(op.rule, op.reason) : null, rows([
       ["type", op.type], ["device", op.device], ["cluster", op.cluster ? clusterLink(op.cluster) : "none"],
       ["precision", op.dtypes.join(", ")], ["copied", op.copied_bytes ? `${bytes(op.copied_bytes)}, ${op.copies} copies` : ""],
-      ["CPU runs", op.cpu_runs || ""], ["keeps apart", op.splits ? `${op.splits} pair${op.splits === 1 ? "" : "s"} of clusters` : ""],
-      ["takes", op.inputs.length ? links(op.inputs.map((i) => state.graph.ops[i])) : ""],
-      ["feeds", state.graph.consumers[op.index].length ? links(state.graph.consumers[op.index].map((i) => state.graph.ops[i])) : ""],
+      ["CPU runs", op.cpu_runs || ""], ["separates", op.splits ? `${op.splits} pair${op.splits === 1 ? "" : "s"} of clusters` : ""],
+      ["inputs", op.inputs.length ? links(op.inputs.map((i) => state.graph.ops[i])) : ""],
+      ["consumers", state.graph.consumers[op.index].length ? links(state.graph.consumers[op.index].map((i) => state.graph.ops[i])) : ""],
     ]), ...state.graph.rewrites.filter((rewrite) => rewrite.node === op.name).map((rewrite) =>
       element("p", {}, `${rewrite.by}: ${rewrite.what}`)));
     return;
@@ -130,16 +130,16 @@ function showDetails() {
       ["launches", String(cluster.launches)],
       ["fallbacks", cluster.fallbacks ? `${cluster.fallbacks} (${Object.entries(cluster.fallback_reasons).map((entry) => entry.join(" ")).join(", ")}), ` +
         `${bytes(cluster.fallback_bytes)} copied` : ""],
-      ["most of", countBy(ops, (member) => member.type).slice(0, 8).map(([type, count]) => `${count} ${type}`).join(", ")],
+      ["most frequent", countBy(ops, (member) => member.type).slice(0, 8).map(([type, count]) => `${count} ${type}`).join(", ")],
     ]));
     return;
   }
-  fill("details", element("p", { className: "dim" }, "Click a cluster to open it, an op for its place, its rule and what to do. " +
-    "Drag to move, wheel to zoom."));
+  fill("details", element("p", { className: "dim" }, "Click a cluster to open it, or an op to see its device, rule and remedy. " +
+    "Drag to move, scroll to zoom."));
 }
 
 function showLegend() {
-  const place = { cluster: "in a cluster", hpu: "on the HPU, outside", cpu: "off the HPU", plain: "outside, as it should be" };
+  const place = { cluster: "in a cluster", hpu: "on the HPU, outside", cpu: "off the HPU", plain: "outside, as expected" };
   const swatch = (background, border, text) => {
     const square = element("span", { className: "swatch" });
     square.style.background = background; square.style.borderColor = border;

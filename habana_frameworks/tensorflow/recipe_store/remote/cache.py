@@ -44,7 +44,7 @@ class RemoteCache:
             raise SettingsError(str(error)) from error
 
     def fetch(self, name: str) -> BinaryIO | None:
-        """Fetches an entry and verifies its signature. Returns None if the storage does not have it."""
+        """Fetches an entry and verifies its signature. Returns None if the storage lacks the entry."""
         with contextlib.ExitStack() as unless_verified:
             out = cast(BinaryIO, unless_verified.enter_context(tempfile.SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY)))
             if not self._storage.get(name, signed_object.HEADER_BYTES + signed_object.MAX_ENTRY_BYTES, out):
@@ -54,7 +54,7 @@ class RemoteCache:
             return out
 
     def upload(self, name: str, path: str | os.PathLike[str]) -> None:
-        """Signs and uploads the entry in the file `path`. A missing file raises SkippedError with an empty text."""
+        """Signs and uploads the entry in the file `path`. For a missing file, raises SkippedError without text."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -74,7 +74,7 @@ class RemoteCache:
             self._storage.put(name, len(header) + size, chunks)
 
     def has(self, name: str) -> bool:
-        """Whether the storage has an object with this key. Does not verify it."""
+        """Whether the storage has an object with this key. Does not verify the object."""
         return self._storage.has(name)
 
     def keys(self) -> list[str]:
@@ -112,7 +112,7 @@ def open_storage(settings: RemoteSettings) -> Storage:
         )
     token = _token(settings.token_file)
     if token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-        raise SettingsError(f"the token would be sent unencrypted to {url}: use https://")
+        raise SettingsError(f"the token would be sent unencrypted to {url}: use https:// in HPU_RECIPE_CACHE_REMOTE")
     return HttpStorage(url, settings.timeout, token)
 
 
@@ -121,5 +121,7 @@ def _token(path: str) -> str:
         return ""
     token = secret_files.read(path, "token", _MIN_TOKEN_BYTES).decode("ascii", errors="replace").strip()
     if not token.isascii() or not token.isprintable():
-        raise SettingsError(f"the token file {path} contains characters that are not printable ASCII")
+        raise SettingsError(
+            f"the token file {path} contains characters that are not printable ASCII: create a new token"
+        )
     return token

@@ -19,7 +19,7 @@ _TEMPORARY_PREFIX = ".tmp-"
 
 
 class DirectoryStorage(Storage):
-    """Storage in an existing directory. A missing one is an error, because the share may not be mounted."""
+    """Storage in an existing directory. A missing directory is an error, because the share may not be mounted."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self._path = path
@@ -36,7 +36,7 @@ class DirectoryStorage(Storage):
         with os.fdopen(descriptor, "rb", buffering=0) as file:
             info = os.fstat(descriptor)
             if not stat.S_ISREG(info.st_mode):
-                raise RefusedError("it is not a regular file")
+                raise RefusedError("the object is not a regular file")
             check_size(info.st_size, max_bytes)
             try:
                 copy(file, out, max_bytes)

@@ -28,7 +28,7 @@ class RefusedError(RemoteError):
 
 
 class SkippedError(RemoteError):
-    """This entry cannot be uploaded, but others may be."""
+    """An entry cannot be uploaded. Uploads of other entries may succeed."""
 
     outcome = "skipped"
 

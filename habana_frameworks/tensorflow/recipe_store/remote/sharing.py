@@ -45,7 +45,7 @@ class Pushed:
     present: int
     """Entries that were already in the storage."""
     failed: dict[str, str]
-    """By key: why the entry was not uploaded."""
+    """Per key, the reason why the entry was not uploaded."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Pulled:
     present: int
     """Entries that were already in the directory."""
     misfits: dict[str, tuple[str, ...]]
-    """By key: why no program can load the entry here."""
+    """Per key, the reasons why no program can load the entry here."""
     refused: dict[str, str]
-    """By key: why the entry was refused."""
+    """Per key, the reason why the entry was refused."""
     failed: dict[str, str]
-    """By key: why the entry was not fetched."""
+    """Per key, the reason why the entry was not fetched."""
 
 
 class _Transfers:
@@ -117,12 +117,12 @@ def push(path: str | os.PathLike[str], settings: RemoteSettings, overwrite: bool
                 transfers.cache.upload(entry.key, pathlib.Path(path) / f"{entry.key}.recipe")
             pushed.append(entry)
         except (SkippedError, StorageError) as error:
-            transfers.failed[entry.key] = str(error) or "it was removed in the meantime"
+            transfers.failed[entry.key] = str(error) or "the file was removed in the meantime"
     return Pushed(tuple(pushed), present, transfers.failed)
 
 
 def pull(path: str | os.PathLike[str], settings: RemoteSettings, keys: Sequence[str] = ()) -> Pulled:
-    """Fetches entries that fit this installation and machine: those named in `keys`, or all if `keys` is empty.
+    """Fetches entries that fit this installation and machine: the entries `keys`, or all entries if `keys` is empty.
 
     Raises RemoteError if the settings are unusable or the storage cannot list its entries, StoreError if the directory
     cannot be used.

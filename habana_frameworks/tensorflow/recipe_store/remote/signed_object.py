@@ -38,16 +38,16 @@ def verify(signed: BinaryIO, name: str, key: SigningKey) -> None:
     signed.seek(0)
     data = signed.read(HEADER_BYTES)
     if len(data) < HEADER_BYTES:
-        raise RefusedError("it has no signature")
+        raise RefusedError("the object has no signature")
     magic, version, reserved, signature = _HEADER.unpack(data)
     if magic != _MAGIC:
-        raise RefusedError("it has no signature")
+        raise RefusedError("the object has no signature")
     if version != _VERSION:
-        raise RefusedError(f"its signature has format {version}, but this release supports only format {_VERSION}")
+        raise RefusedError(f"the signature has format {version}, but this release supports only format {_VERSION}")
     if reserved != 0:
-        raise RefusedError(f"its header is damaged: the reserved field is {reserved}, expected 0")
+        raise RefusedError(f"the header is damaged: the reserved field is {reserved}, expected 0")
     if not hmac.compare_digest(_signature(signed, name, key), signature):
-        raise RefusedError("its signature does not match: another key signed it, or it was modified")
+        raise RefusedError("the signature does not match: another key signed the entry, or the entry was modified")
     signed.seek(HEADER_BYTES)
 
 

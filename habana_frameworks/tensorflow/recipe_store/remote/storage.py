@@ -16,7 +16,7 @@ class Storage(abc.ABC):
 
     @abc.abstractmethod
     def get(self, name: str, max_bytes: int, out: BinaryIO) -> bool:
-        """Writes the object to `out`; returns False if it is missing. Raises RefusedError if it exceeds `max_bytes`."""
+        """Writes an object to `out`; returns False if the object is missing. Raises RefusedError beyond `max_bytes`."""
 
     @abc.abstractmethod
     def put(self, name: str, size: int, chunks: Callable[[], Iterator[bytes]]) -> None:
@@ -42,7 +42,7 @@ class Storage(abc.ABC):
 def check_size(size: int, max_bytes: int) -> None:
     """Raises RefusedError if an object exceeds `max_bytes`."""
     if size > max_bytes:
-        raise RefusedError(f"it is too large: at least {size} bytes, limit {max_bytes}")
+        raise RefusedError(f"the object is too large: at least {size} bytes, limit {max_bytes}")
 
 
 def copy(source: BinaryIO, out: BinaryIO, max_bytes: int) -> int:

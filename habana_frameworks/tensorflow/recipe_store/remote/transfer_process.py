@@ -29,7 +29,7 @@ _MAX_TEXT = 1000
 
 
 class TransferProcess:
-    """Answers requests until the plugin closes the socket or its process ends."""
+    """Answers requests until the plugin closes the socket or the plugin's process ends."""
 
     def __init__(self, connection: socket.socket, settings: RemoteSettings, parent: int) -> None:
         self._connection = connection
@@ -71,7 +71,7 @@ class TransferProcess:
                 return ("missing", io.BytesIO()) if entry is None else ("found", entry)
         except RemoteError as error:
             outcome, text = error.outcome, str(error)
-        except Exception as error:  # the plugin reports it and compiles the recipe
+        except Exception as error:  # the plugin reports the error and compiles the recipe
             outcome, text = "failed", f"{type(error).__name__}: {error}"
         return outcome, io.BytesIO(text[:_MAX_TEXT].encode(errors="replace"))
 

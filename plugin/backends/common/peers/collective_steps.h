@@ -1,4 +1,4 @@
-// CollectiveSteps: the data movement of one rank in a collective, without any waiting.
+// CollectiveSteps: copies and reductions of one rank in a collective, without synchronization.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_COLLECTIVE_STEPS_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_PEERS_COLLECTIVE_STEPS_H_
 
@@ -23,8 +23,9 @@ struct Part {
   int root = 0;
 };
 
-// Data moves in chunks. For each chunk, every rank uses one of its pieces (buffers in the segment). A rank reads its
-// own share of a chunk directly from the source, so collectives may run in place, as in NCCL.
+// A collective moves its data in chunks. For each chunk, every rank uses one piece (a buffer of the rank in the
+// segment). A rank reads its own share of a chunk directly from the source, so collectives may run in place, as in
+// NCCL.
 class CollectiveSteps {
  public:
   // `first_piece`: index of the piece for chunk 0, less than kCollectivePieces. Borrows `segment` and `part`.
@@ -32,7 +33,7 @@ class CollectiveSteps {
 
   // Number of chunks, at least 1: even without elements, the ranks must compare their operations (kind, dtype, root).
   uint64_t chunks() const { return chunks_; }
-  // Whether Exchange has to run between CopyIn and CopyOut.
+  // Whether Exchange must run between CopyIn and CopyOut.
   bool exchanges_results() const { return part_.kind == Part::Kind::kAllReduce; }
 
   // Copies the data of the chunk that other ranks need into this rank's piece.

@@ -50,7 +50,8 @@ absl::StatusOr<std::unique_ptr<files::SharedMemory>> LocalRendezvous::Join(const
   files::FileDescriptor file(fcntl(segment_->file().get(), F_DUPFD_CLOEXEC, 0));
   if (file.valid()) return files::SharedMemory::Open(std::move(file), segment_->size());
   return absl::ResourceExhaustedError(
-      absl::StrCat("cannot duplicate the communicator's file descriptor: ", std::strerror(errno)));
+      absl::StrCat("cannot join the communicator: cannot duplicate the file descriptor of its shared memory (",
+                   std::strerror(errno), "); raise ulimit -n"));
 }
 
 absl::Status LocalRendezvous::AwaitRanks(const hal::CommunicatorOptions& options) {

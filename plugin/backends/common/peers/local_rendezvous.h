@@ -23,8 +23,9 @@ class LocalRendezvous {
   static absl::StatusOr<std::shared_ptr<LocalRendezvous>> Find(const std::string& id, int size);
 
   // Blocks until all ranks have joined, for at most a minute. Returns a mapping of the shared segment for this rank.
-  // DeadlineExceeded names the missing ranks. InvalidArgument if options.rank has joined before. If one rank's
-  // options.abandoned returns true, Join fails with Cancelled on all ranks; if one rank times out, on the others.
+  // DeadlineExceeded names the missing ranks. Fails with InvalidArgument if options.rank has joined before. If
+  // options.abandoned returns true on one rank, Join fails with Cancelled on all ranks. If one rank times out, Join
+  // fails with Cancelled on the other ranks.
   absl::StatusOr<std::unique_ptr<files::SharedMemory>> Join(const hal::CommunicatorOptions& options);
 
  private:
@@ -40,7 +41,7 @@ class LocalRendezvous {
   std::condition_variable changed_;
   std::vector<bool> has_joined_;  // by rank; guarded by mutex_, like all members below
   size_t joined_ = 0;
-  std::string aborted_;  // why the rendezvous failed; empty if it has not
+  std::string aborted_;  // reason of the failure; empty without a failure
 };
 
 }  // namespace hpu::peers

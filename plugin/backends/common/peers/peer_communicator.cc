@@ -12,10 +12,10 @@ namespace hpu::peers {
 
 namespace {
 
-// How often an operation that waits for earlier operations checks whether the communicator was aborted.
+// Polling interval for an abort while an operation waits for earlier operations.
 constexpr std::chrono::milliseconds kPoll{50};
 
-// The range that a rank reads.
+// Device memory that `rank` reads.
 Operand SourceOf(const common::Collective& collective, int rank, int size) {
   const uint64_t bytes = collective.elements.count * hal::SizeOf(collective.dtype);
   switch (collective.kind) {
@@ -28,7 +28,7 @@ Operand SourceOf(const common::Collective& collective, int rank, int size) {
   }
 }
 
-// The range that a rank writes.
+// Device memory that a rank writes.
 Operand DestinationOf(const common::Collective& collective, int size) {
   const uint64_t bytes = collective.elements.count * hal::SizeOf(collective.dtype);
   const bool gathers = collective.kind == Part::Kind::kAllGather;

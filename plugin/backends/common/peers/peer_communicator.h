@@ -1,4 +1,4 @@
-// PeerCommunicator: communicator of devices that exchange their data through host memory.
+// PeerCommunicator: communicator of devices that exchange data through host memory.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_COMMUNICATOR_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_COMMUNICATOR_H_
 
@@ -28,13 +28,13 @@ struct Operand {
 // points to the operands in host memory. Returns the stream's error after the exchange.
 using Exchange = std::function<absl::Status(const absl::Status& before, absl::Span<char* const> data)>;
 
-// The rank's device. Implementations are thread safe.
+// Interface to the rank's device. Implementations are thread safe.
 class PeerDevice {
  public:
   virtual ~PeerDevice() = default;
 
   virtual bool OwnsStream(const hal::Stream& stream) const = 0;
-  // Queues `exchange` on one of the device's streams. Runs it once, even if the stream has failed.
+  // Queues `exchange` on one of the device's streams. `exchange` runs once, even if the stream has failed.
   virtual void QueueExchange(hal::Stream& stream, std::vector<Operand> operands, Exchange exchange) = 0;
 };
 
@@ -44,7 +44,7 @@ class PeerCommunicator final : public common::CheckedCommunicator {
   // The id is "<process>:<random>". Without options.meet, only devices of this process can join the communicator.
   static std::string NewId();
   // Blocks until all ranks have joined: through options.meet if it is set, else for at most a minute. Without
-  // options.meet, all ranks must be devices of this process. Borrows the device's parts.
+  // options.meet, all ranks must be devices of this process. Borrows `device`, `liveness` and `memory`.
   static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(PeerDevice& device, const common::Liveness& liveness,
                                                                    const common::DeviceMemory& memory,
                                                                    const hal::CommunicatorOptions& options);
@@ -53,8 +53,8 @@ class PeerCommunicator final : public common::CheckedCommunicator {
   void Abort(absl::string_view reason) override;
 
  private:
-  // Counts the collectives, or the transfers. The operations of a lane run in the order in which they were queued, even
-  // on several streams.
+  // Counters of the collectives, or of the transfers. The operations of a lane run in queueing order, even on several
+  // streams.
   struct Lane {
     uint64_t queued = 0;
     uint64_t ended = 0;
@@ -66,8 +66,8 @@ class PeerCommunicator final : public common::CheckedCommunicator {
   bool OwnsStream(const hal::Stream& stream) const override { return device_.OwnsStream(stream); }
   absl::Status Queue(hal::Stream& stream, const common::Collective& collective) override;
   absl::Status Queue(hal::Stream& stream, std::vector<common::Transfer> transfers) override;
-  // Queues `work(data)`, which waits for the other ranks. If the stream fails before `work` runs, aborts the
-  // communicator instead.
+  // Queues `work(data)`, which waits for the other ranks. If the stream fails before `work` runs, the communicator is
+  // aborted instead.
   template <typename Work>
   void QueueWork(hal::Stream& stream, std::vector<Operand> operands, Lane* lane, Work work);
   // Blocks until all earlier operations of the lane have ended.

@@ -67,7 +67,8 @@ absl::StatusOr<std::unique_ptr<PeerGroup>> PeerGroup::Attach(std::unique_ptr<fil
   }
   if (segment->size() != bytes) {
     return absl::InvalidArgumentError(absl::StrCat("invalid shared memory for a communicator of ", size,
-                                                   " ranks: expected ", bytes, " bytes, got ", segment->size()));
+                                                   " ranks: expected ", bytes, " bytes, got ", segment->size(),
+                                                   "; pass the same size on every rank"));
   }
   return std::unique_ptr<PeerGroup>(new PeerGroup(std::move(segment), rank, size));
 }
@@ -131,7 +132,7 @@ absl::Status PeerGroup::CompareParts(const PartRecord& own) {
 absl::Status PeerGroup::Run(const Part& own) {
   HPU_RETURN_IF_ERROR(Check());
   const CollectiveSteps steps(segment_, rank_, size_, own, next_piece_);
-  // Overwrites the record of this rank's last but one operation. The peers have read that record, because they have
+  // Overwrites the record of this rank's second-to-last operation. The peers have read that record, because they have
   // since arrived at the previous operation's first barrier.
   const PartRecord record = RecordOf(own);
   segment_.rank(rank_).parts[operations_ % 2] = record;
@@ -167,7 +168,8 @@ void PeerGroup::Abort(absl::string_view reason) {
 }
 
 absl::Status PeerGroup::Damaged(absl::string_view what) {
-  End(absl::InternalError(absl::StrCat("the communicator's shared memory is corrupt: invalid ", what)),
+  End(absl::InternalError(
+          absl::StrCat("the communicator's shared memory is corrupt: invalid ", what, "; create a new communicator")),
       absl::StrCat("rank ", rank_, " found the communicator's shared memory corrupt: invalid ", what));
   return Check();
 }

@@ -28,19 +28,19 @@ struct Transfer {
   hal::DataType dtype = hal::DataType::kInvalid;
 };
 
-// The ranks are threads or processes. They share only the segment, which each rank maps. A rank does not trust the
-// segment: if it reads a value that no correct rank writes, its operation fails with Internal. If a rank dies, its
-// peers wait until Abort.
+// The ranks are threads or processes, which share only the segment. Each rank maps the segment. A rank does not trust
+// the segment: an operation that reads an impossible value fails with Internal. If the process of a rank ends, the
+// other ranks wait until Abort.
 //
 // Only one Run and one Exchange may run at a time; any thread may call Abort.
 class PeerGroup {
  public:
-  // Shared memory for `ranks` ranks; pages are committed at first use. InvalidArgument for an unsupported number of
-  // ranks.
+  // Shared memory for `ranks` ranks; pages are committed at first use. Fails with InvalidArgument for an unsupported
+  // number of ranks.
   static absl::StatusOr<std::unique_ptr<files::SharedMemory>> CreateSegment(int ranks);
   // Size of the segment, for files::SharedMemory::Open.
   static absl::StatusOr<uint64_t> SegmentBytes(int ranks);
-  // InvalidArgument if the segment was not created for `size` ranks, or if `rank` is not one of them.
+  // Fails with InvalidArgument if the segment was not created for `size` ranks, or if `rank` is not in [0, size).
   static absl::StatusOr<std::unique_ptr<PeerGroup>> Attach(std::unique_ptr<files::SharedMemory> segment, int rank,
                                                            int size);
 
@@ -73,12 +73,13 @@ class PeerGroup {
   // Waits until ready() is true; fails if the communicator is aborted first. `awaited`: see Bell::awaited.
   template <typename Ready>
   absl::Status Await(Bell& bell, uint32_t awaited, common::AdaptiveSpin& spin, const Ready& ready);
-  // Signals to the other ranks that this rank has reached its next barrier; returns that barrier's number.
+  // Signals to the other ranks that this rank has reached its next barrier. Returns the number of the barrier.
   uint32_t Arrive();
   // Waits until all ranks have arrived at a barrier.
   absl::Status AwaitAll(uint32_t barrier);
   absl::Status CompareParts(const PartRecord& own);
-  // Aborts the communicator because `what` has an impossible value in the segment. Returns the communicator's error.
+  // Aborts the communicator because the segment contains an impossible value; `what` is the name of the value. Returns
+  // the communicator's error.
   absl::Status Damaged(absl::string_view what);
   // Aborts the communicator with `error` on this rank and `reason` on the other ranks, unless it was already aborted.
   void End(const absl::Status& error, absl::string_view reason);

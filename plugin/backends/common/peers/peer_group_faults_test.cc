@@ -1,4 +1,4 @@
-// Tests of ranks in processes that are killed or that corrupt the segment.
+// Tests of PeerGroup with ranks that are killed or that corrupt the segment.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ using hal::Elements;
 constexpr std::chrono::seconds kHang{60};
 constexpr uint64_t kCount = uint64_t{4} << 20;
 
-// A process that runs one rank. Killed at destruction.
+// A process that runs one rank. The destructor kills the process.
 class RankProcess {
  public:
   RankProcess(const files::SharedMemory& segment, int rank, int size, const std::function<bool(PeerGroup*)>& work)
@@ -48,7 +48,7 @@ class RankProcess {
   void Kill() {
     if (!waited_) kill(pid_, SIGKILL);
   }
-  // Whether the work succeeded.
+  // Waits for the process; returns whether its work succeeded.
   bool Succeeded() {
     int status = 0;
     waited_ = waitpid(pid_, &status, 0) == pid_;
@@ -83,7 +83,7 @@ class Running {
   explicit Running(std::function<absl::Status()> work) : result_(std::async(std::launch::async, std::move(work))) {}
   absl::Status Wait() {
     if (result_.wait_for(kHang) == std::future_status::ready) return result_.get();
-    fprintf(stderr, "a rank hangs\n");
+    fprintf(stderr, "a rank did not return within 60 s\n");
     abort();
   }
 
@@ -171,7 +171,7 @@ TEST(PeerProcessTest, ARankThatAbortsAndEndsLeavesItsReason) {
   cts::ExpectError(stayer.Wait(), absl::StatusCode::kCancelled, "rank 1 has left the communicator");
 }
 
-// Writes random words to random positions of the segment until `stop`; half of them into the ranks' state.
+// Writes random words to random positions of the segment until `stop`. Half of the writes hit the state of the ranks.
 void Scribble(const files::SharedMemory& segment, uint32_t seed, const std::atomic<bool>& stop) {
   const auto mapping = MapAgain(segment);
   std::mt19937 random(seed);

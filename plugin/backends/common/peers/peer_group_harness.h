@@ -1,4 +1,4 @@
-// Test ranks of a communicator, and guarded operands, for tests of PeerGroup.
+// Fixtures for tests of PeerGroup: ranks on threads, and operands with guard pages.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_GROUP_HARNESS_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_GROUP_HARNESS_H_
 
@@ -18,7 +18,7 @@
 
 namespace hpu::peers {
 
-// Maps the segment once more, into the calling process.
+// Maps the segment a second time in the calling process.
 inline std::unique_ptr<files::SharedMemory> MapAgain(const files::SharedMemory& segment) {
   files::FileDescriptor file(fcntl(segment.file().get(), F_DUPFD_CLOEXEC, 0));
   return files::SharedMemory::Open(std::move(file), segment.size()).value();
@@ -28,7 +28,7 @@ inline std::unique_ptr<PeerGroup> AttachTo(const files::SharedMemory& segment, i
   return PeerGroup::Attach(MapAgain(segment), rank, size).value();
 }
 
-// All ranks of a communicator, for threads of this process.
+// All ranks of a communicator in this process.
 class RankGroups {
  public:
   explicit RankGroups(int size) : segment_(PeerGroup::CreateSegment(size).value()) {
@@ -55,7 +55,8 @@ class RankGroups {
   std::vector<std::unique_ptr<PeerGroup>> groups_;
 };
 
-// Memory of an operand. Accesses after its end fault; the destructor detects writes directly before it.
+// Memory of an operand. Accesses after the operand's end fault; the destructor detects writes directly before the
+// operand.
 class GuardedMemory {
  public:
   explicit GuardedMemory(uint64_t bytes) : bytes_(bytes), mapped_((bytes + kGuard + kPage - 1) / kPage * kPage) {
@@ -69,7 +70,7 @@ class GuardedMemory {
     if (base_ == nullptr) return;
     for (char* guard = base_ + kPage; guard < data(); ++guard) {
       if (*guard != kPattern) {
-        ADD_FAILURE() << "memory before an operand has been written";
+        ADD_FAILURE() << "an operation wrote to memory directly before an operand";
         break;
       }
     }

@@ -1,4 +1,4 @@
-// Tests of collectives and transfers among threads, and of errors that all ranks agree on.
+// Tests of PeerGroup: collectives and transfers among threads, and errors on all ranks.
 #include "plugin/backends/common/peers/peer_group.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using hal::Elements;
 using hal::ReduceOp;
 using Kind = Part::Kind;
 
-// Random bytes that are small finite numbers in every type; each rank has different ones.
+// Random bytes that are small finite numbers in every type. Each rank has different bytes.
 std::vector<char> Operand(uint64_t bytes, DataType dtype, int rank) {
   std::vector<char> data(bytes);
   const uint64_t element = hal::SizeOf(dtype);
@@ -67,7 +67,8 @@ std::vector<char> Expected(const Case& c, uint64_t count, int rank, const std::v
   return result;
 }
 
-// Runs an operation on all ranks and compares each destination. `in_place` only where NCCL allows it.
+// Runs an operation on all ranks and compares each destination. `in_place`: source and destination overlap in the way
+// that NCCL allows.
 void RunCase(RankGroups& groups, const Case& c, uint64_t count, bool in_place) {
   const uint64_t bytes = count * hal::SizeOf(c.dtype);
   const uint64_t source_bytes = c.kind == Kind::kReduceScatter ? bytes * groups.size() : bytes;
@@ -143,8 +144,8 @@ TEST_P(PeerGroupTest, GathersAndBroadcasts) {
   }
 }
 
-// Ranks leave an operation at different times, and the next one reuses the memory. All ranks contribute the same value,
-// a different one in each operation.
+// Ranks leave an operation at different times, and the next operation reuses the memory. All ranks contribute the same
+// value, which changes with each operation.
 TEST_P(PeerGroupTest, OperationsWithoutAPause) {
   constexpr int kOperations = 1000;
   constexpr uint64_t kCount = 150'001;
@@ -166,7 +167,7 @@ TEST_P(PeerGroupTest, OperationsWithoutAPause) {
       const auto end = destination.begin() + count * (part.kind == Kind::kAllGather ? groups_.size() : 1);
       const auto wrong = std::find_if(destination.begin(), end, [&](float element) { return element != value; });
       if (wrong != end) {
-        groups_[rank].Abort("");  // the others do not wait for this rank
+        groups_[rank].Abort("");  // so that the other ranks do not wait for this rank
         return absl::DataLossError(
             absl::StrCat("element ", wrong - destination.begin(), " of operation ", operation, " is ", *wrong));
       }
@@ -230,7 +231,7 @@ TEST(PeerTransferTest, SeveralBetweenTheSameRanksMatchInOrder) {
 }
 
 // Rank 1 sends only after it has received from rank 2, and rank 2 only after it has received from rank 0. No transfer
-// may block another one of its group.
+// may block another transfer of its group.
 TEST(PeerTransferTest, LateTransfersOfAGroupDoNotBlockTheOthers) {
   RankGroups groups(3);
   constexpr uint64_t kCount = 1 << 20;

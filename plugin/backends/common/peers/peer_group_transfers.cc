@@ -38,7 +38,7 @@ class PeerGroup::TransferLoop {
   bool done() const {
     return std::all_of(states_.begin(), states_.end(), [](const State& state) { return state.done; });
   }
-  // Not OK if the segment holds an impossible value.
+  // An error if the segment contains an impossible value, else OK.
   const absl::Status& damage() const { return damage_; }
   // The first error of the transfers, receives before sends.
   absl::Status status() const {
@@ -51,8 +51,8 @@ class PeerGroup::TransferLoop {
     return status;
   }
 
-  // Makes all progress that is possible without waiting, at most a few pieces per transfer. Returns whether there was
-  // any progress, including the detection of damage.
+  // Makes all progress that is possible without waiting, at most a few pieces per transfer. Returns whether any
+  // transfer made progress or damage was detected.
   bool Step() {
     bool moved = false;
     for (State& state : states_) {
@@ -186,7 +186,8 @@ absl::Status PeerGroup::Exchange(const std::vector<Transfer>& transfers) {
   for (const Transfer& transfer : transfers) {
     if (transfer.peer >= 0 && transfer.peer < size_ && transfer.peer != rank_) continue;
     return absl::InvalidArgumentError(absl::StrCat("invalid transfer between rank ", rank_, " and rank ", transfer.peer,
-                                                   " in a communicator of ", size_, " ranks"));
+                                                   " in a communicator of ", size_,
+                                                   " ranks; the peer must be another rank"));
   }
   TransferLoop loop(this, transfers);
   Bell& bell = segment_.rank(rank_).transfer_bell;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr int kPieces = kCollectivePieces + kTransferPieces;
-// A piece fits in a core's L2 cache; the total is bounded even for many ranks.
+// A piece fits in a core's L2 cache. kMaxDataBytes bounds all pieces together, even for many ranks.
 constexpr uint64_t kMaxPieceBytes = uint64_t{256} << 10;
 constexpr uint64_t kMaxDataBytes = uint64_t{160} << 20;
 constexpr timespec kMaxSleep = {0, 50'000'000};

@@ -1,4 +1,4 @@
-// PeerSegment: layout of the shared memory through which the ranks of one communicator exchange data.
+// PeerSegment: shared memory layout for the data exchange between the ranks of a communicator.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_SEGMENT_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_PEERS_PEER_SEGMENT_H_
 
@@ -64,15 +64,15 @@ struct ReasonRecord {
   char text[kMaxBytes] = {};
 };
 
-// Wakes the rank that owns the bell if it sleeps.
+// Futex on which the owning rank sleeps and which other ranks ring.
 struct alignas(64) Bell {
   static constexpr uint32_t kAnyRank = UINT32_MAX;
 
   // Wakes the sleeping rank if it waits for `rank` or for any rank; otherwise makes no system call.
   void RingFrom(int rank);
   void Ring();
-  // Sleeps until the bell rings. Returns at once if `rings` differs from `seen`, and after 50 ms at the latest, because
-  // a wake-up may be lost.
+  // Sleeps until the bell rings. Returns immediately if `rings` differs from `seen`, and after 50 ms at the latest,
+  // because a wake-up may be lost.
   void Sleep(uint32_t seen);
 
   std::atomic<uint32_t> rings;
@@ -84,7 +84,7 @@ struct alignas(64) RankBlock {
   std::atomic<uint32_t> progress;  // barriers at which the rank has arrived
   Bell collective_bell;
   Bell transfer_bell;
-  PartRecord parts[2];  // of the rank's last two collectives, by their number modulo 2
+  PartRecord parts[2];  // records of the rank's last two collectives, by number modulo 2
   ReasonRecord reason;  // complete before `aborted_by` names the rank
 };
 
@@ -97,7 +97,7 @@ struct alignas(64) PairBlock {
   // Written by the receiver.
   std::atomic<uint32_t> wanted;  // transfers that the receiver has begun
   std::atomic<uint32_t> taken;   // packets that the receiver has copied
-  ElementsRecord elements;       // of the latest wanted transfer
+  ElementsRecord elements;       // elements of the latest wanted transfer
   // Written by the sender.
   alignas(64) std::atomic<uint32_t> offered;       // packets that the sender has filled
   std::atomic<uint32_t> packets[kTransferPieces];  // piece index, ORed with kRefusal if the sender refuses

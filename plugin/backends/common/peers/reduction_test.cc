@@ -1,4 +1,4 @@
-// Tests of reductions: types of the sums, order and rounding.
+// Tests of Reduce: types of the sums, order and rounding.
 #include "plugin/backends/common/peers/reduction.h"
 
 #include <gtest/gtest.h>

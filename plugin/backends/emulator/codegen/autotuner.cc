@@ -93,8 +93,8 @@ absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program) {
   ComputePool pool;
   const auto run_xla = [&] { return by_xla(pool); };
   const auto run_kernels = [&] { return by_kernels(pool); };
-  // The kernel's first call includes one-time work. If the kernel is much faster even so, XLA's code consists of loops
-  // over single elements, and one measurement suffices.
+  // The kernel's first call includes one-time work. If the kernel is much faster nevertheless, XLA's code consists of
+  // loops over single elements, and one measurement suffices.
   constexpr double kHopeless = 10;
   HPU_ASSIGN_OR_RETURN(Autotuner::Times fastest, TimesOf(run_xla, run_kernels));
   if (fastest.xla > kHopeless * fastest.kernel) return fastest;

@@ -1,4 +1,4 @@
-// Autotuner: measures whether XLA's code or a kernel computes an instruction faster on this machine.
+// Autotuner: choice between XLA's code and a kernel for an instruction, by measurement on this machine.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_AUTOTUNER_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_AUTOTUNER_H_
 
@@ -16,7 +16,7 @@
 
 namespace hpu::emulator {
 
-// Called while programs are compiled, never at a launch: the recipe stores the choice. Thread safe.
+// Measures at compile time, never at a launch, because the recipe stores the choice. Thread safe.
 class Autotuner {
  public:
   // Duration of one call in seconds.
@@ -45,7 +45,7 @@ class Autotuner {
 
 // Compiles a program with one result twice, with and without kernels, and runs both in turn. The runs take about 12 ms
 // if a call takes less than 1 ms. Returns the shortest of several times, because other load only lengthens a run. If
-// XLA's code takes more than ten times as long as the kernels in the first round, that round decides. Errors: see
+// XLA's code takes more than ten times as long as the kernels in the first round, later rounds are skipped. Errors: see
 // CompileRecipe.
 absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program);
 

@@ -1,4 +1,4 @@
-// Tests of HPU_AUTOTUNE: what is measured, which choice applies, what a recipe stores.
+// Tests of Autotuner (HPU_AUTOTUNE): measurements, choices, and the choices in stored recipes.
 #include "plugin/backends/emulator/codegen/autotuner.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ xla::XlaOp Argument(xla::XlaBuilder* builder, int64_t number, const std::vector<
   return xla::Parameter(builder, number, xla::ShapeUtil::MakeShape(xla::F32, dims), "x" + std::to_string(number));
 }
 
-// Two products of one shape, and one of another.
+// Two products of equal shapes and one product of another shape.
 xla::XlaComputation Products() {
   xla::XlaBuilder builder("products");
   const xla::XlaOp a = Argument(&builder, 0, {160, 170}), b = Argument(&builder, 1, {170, 160});
@@ -40,7 +40,7 @@ xla::XlaComputation Products() {
   return builder.Build().value();
 }
 
-// A product whose transposition exchanges its operands.
+// A transposed product, which a kernel computes as one product with exchanged operands.
 xla::XlaComputation Exchanged() {
   xla::XlaBuilder builder("exchanged");
   const xla::XlaOp product = xla::Dot(Argument(&builder, 0, {120, 110}), Argument(&builder, 1, {110, 100}));
@@ -75,7 +75,7 @@ xla::XlaComputation Gradient(bool of_filter, bool padded) {
   return builder.Build().value();
 }
 
-// Number of a program's kernels, and of measurements, if the stopwatch returns `times`.
+// Number of kernels in a program and number of measurements, for a stopwatch that returns `times`.
 struct Outcome {
   size_t kernels = 0;
   int measurements = 0;
@@ -105,14 +105,14 @@ TEST(AutotunerTest, ExchangedProductsAreMeasured) {
   if (!HasProductKernels()) GTEST_SKIP() << kNoProductKernels;
   const Outcome slower = Tuned({/*xla=*/1, /*kernel=*/2}, Exchanged());
   EXPECT_EQ(slower.kernels, 0);
-  EXPECT_EQ(slower.measurements, 2) << "the product with its transposition, and alone";
+  EXPECT_EQ(slower.measurements, 2) << "one for the product with its transposition, one for the product alone";
   const Outcome quicker = Tuned({/*xla=*/2, /*kernel=*/1}, Exchanged());
   EXPECT_EQ(quicker.kernels, 1);
   EXPECT_EQ(quicker.measurements, 1);
 }
 
 TEST(AutotunerTest, GradientsOfConvolutionsAreMeasured) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "convolutions have no kernels for any processor";
+  if (IsTargetGeneric()) GTEST_SKIP() << "the generic target has no kernels for convolutions";
   for (const bool of_filter : {false, true}) {
     for (const bool padded : {false, true}) {
       SCOPED_TRACE(testing::Message() << of_filter << padded);

@@ -21,7 +21,7 @@ namespace {
 using xla::cpu_function_runtime::BufferInfo;
 using Modules = std::vector<std::unique_ptr<xla::HloModule>>;
 
-// XLA aligns the buffers of a program to 16 bytes. After a small buffer, large ones then straddle cache lines, and
+// XLA aligns the buffers of a program to 16 bytes. After a small buffer, large buffers then straddle cache lines, and
 // TensorFlow's kernels copy such operands. With sizes rounded up, each buffer begins at a multiple of 64.
 class AligningCompiler final : public xla::cpu::CpuCompiler {
  public:
@@ -31,12 +31,12 @@ class AligningCompiler final : public xla::cpu::CpuCompiler {
   }
 };
 
-// Number of functions that are compiled at a time. More would leave threads without work; fewer would repeat XLA's
-// set-up too often.
+// Number of functions per compilation. Larger batches would leave threads without work; smaller batches would repeat
+// XLA's set-up too often.
 constexpr size_t kBatch = 8;
 
-// Whether the buffer can be the caller's memory of its result. It cannot if the result aliases an argument and XLA did
-// not use the alias: the code may then read the argument after it has written the result.
+// Whether the buffer can be the caller's memory of the result. False if the result aliases an argument and XLA did not
+// use the alias. The code may then read the argument after the write of the result.
 bool MayLieInResult(const BufferInfo& buffer, const ProgramTable& table) {
   if (!buffer.is_temp_buffer() || !buffer.is_result_parameter()) return false;
   const uint32_t index = buffer.result_parameter_number();
@@ -151,7 +151,7 @@ absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module,
   parts.functions.resize(functions.size());
   std::vector<absl::Status> done(1 + (functions.size() + kBatch - 1) / kBatch);
   {
-    // Compiles everything on identical threads, because constants are folded in the thread's floating-point mode.
+    // Compiles all code on threads of one pool, because XLA folds constants in the thread's floating-point mode.
     const int threads = std::min<int>(ComputePool::DefaultThreads(), done.size());
     tsl::thread::ThreadPool pool(tsl::Env::Default(), "hpu_compile", threads);
     pool.Schedule([&] { done[0] = CompileOwnCode(std::move(module), &parts); });

@@ -12,11 +12,11 @@
 
 namespace hpu::emulator {
 
-// One instance for all threads: it has no state, and its construction initialises LLVM.
+// The process-wide instance. The compiler has no state, and its construction initialises LLVM.
 xla::cpu::CpuCompiler& XlaCompiler();
 
-// Generates the code of a recipe and of its functions, on up to ComputePool::DefaultThreads() threads. Sets everything
-// in the result except `kernels`. `table` describes `module`.
+// Generates the code of a recipe and of its functions, on up to ComputePool::DefaultThreads() threads. Sets all fields
+// of the result except `kernels`. `table`: program table of `module`.
 absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,
                                          std::vector<std::unique_ptr<xla::HloModule>> functions);
 

@@ -10,8 +10,8 @@
 namespace hpu::emulator {
 namespace {
 
-// Aligned copies of small operands. XLA aligns a constant by its own size, but functions expect each operand at the
-// start of a cache line. The copies are kept between calls, so that a launch allocates nothing. Not thread safe.
+// Aligned copies of small operands. XLA aligns a constant to the constant's size, but functions expect each operand at
+// the start of a cache line. The copies are kept between calls, so that a launch allocates nothing. Not thread safe.
 class AlignedOperands {
  public:
   // Returns the operands; copies an operand in `small` that does not start a cache line.
@@ -49,7 +49,7 @@ CompiledFunction::CompiledFunction(const FunctionParts& parts, void* entry) : pa
 }
 
 absl::Status CompiledFunction::Run(const KernelCall& call) const {
-  // Functions call no functions, so one set of tables per thread is enough.
+  // A function does not call other functions, so one set of tables per thread suffices.
   thread_local CodeTables tables;
   thread_local AlignedOperands operands;
   const std::vector<hal::ResultSpec>& specs = parts_.table.results;

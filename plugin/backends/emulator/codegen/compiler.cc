@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleP
   config.set_debug_options(debug_options);
   config.set_intra_op_parallelism_threads(ComputePool::DefaultThreads());
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(proto, config));
-  // XLA assumes consistent shapes, but a program from another process may contain anything.
+  // XLA assumes consistent shapes, but a program from another process may be invalid.
   HPU_RETURN_IF_ERROR(
       xla::HloVerifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true).Run(module.get()).status());
   return module;

@@ -11,11 +11,11 @@
 namespace hpu::emulator {
 
 // Compiles for GetTargetCpu() as XLA's just-in-time compiler does, with loops split for ComputePool::DefaultThreads()
-// threads. XLA_FLAGS apply. Without kernels (HPU_EMULATOR_KERNELS=off), results equal those of XLA with
+// threads. XLA_FLAGS apply. Without kernels (HPU_EMULATOR_KERNELS=off), results equal XLA's results with
 // xla_cpu_enable_fast_min_max=false bit for bit. Errors: see CompileRecipe. Thread safe; compilations run in parallel.
 absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program);
 
-// The serialised HLO that CompileParts outlines and then generates code from.
+// The serialised HLO after all passes, from which CompileParts outlines functions and generates code.
 absl::StatusOr<std::string> OptimizedProgram(const hal::Program& program);
 
 // CompileParts with all kernels or with none, regardless of HPU_EMULATOR_KERNELS and HPU_AUTOTUNE.

@@ -12,7 +12,7 @@
 namespace hpu::emulator {
 
 absl::Status DamagedFile(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("object file is damaged: ", what));
+  return absl::InvalidArgumentError(absl::StrCat("object file is damaged: ", what, "; recompile the program"));
 }
 
 namespace {
@@ -88,7 +88,8 @@ class Parser {
       section.data = bytes_.substr(header.sh_offset, header.sh_size);
     }
     if (header_.e_shstrndx >= headers_.size())
-      return DamagedFile(absl::StrCat("section names are in section ", header_.e_shstrndx, " of ", headers_.size()));
+      return DamagedFile(absl::StrCat("section names are in section ", header_.e_shstrndx, ", but the file has ",
+                                      headers_.size(), " sections"));
     absl::string_view names = file_.sections[header_.e_shstrndx].data;
     for (size_t i = 0; i < headers_.size(); ++i) {
       if (!ReadString(names, headers_[i].sh_name, &file_.sections[i].name)) {
@@ -106,8 +107,8 @@ class Parser {
     }
     if (symbol_table_ == 0) return DamagedFile("no symbol table");
     if (headers_[symbol_table_].sh_link >= headers_.size())
-      return DamagedFile(
-          absl::StrCat("symbol names are in section ", headers_[symbol_table_].sh_link, " of ", headers_.size()));
+      return DamagedFile(absl::StrCat("symbol names are in section ", headers_[symbol_table_].sh_link,
+                                      ", but the file has ", headers_.size(), " sections"));
     absl::string_view names = file_.sections[headers_[symbol_table_].sh_link].data;
     absl::string_view data = file_.sections[symbol_table_].data;
     file_.symbols.resize(data.size() / sizeof(Elf64_Sym));
@@ -121,8 +122,8 @@ class Parser {
         return DamagedFile(absl::StrCat("symbol ", i, " has the invalid name offset ", raw.st_name));
       if (raw.st_shndx == SHN_UNDEF || raw.st_shndx == SHN_ABS) continue;
       if (raw.st_shndx >= headers_.size()) {
-        return DamagedFile(
-            absl::StrCat("symbol '", symbol.name, "' is in section ", raw.st_shndx, " of ", headers_.size()));
+        return DamagedFile(absl::StrCat("symbol '", symbol.name, "' is in section ", raw.st_shndx,
+                                        ", but the file has ", headers_.size(), " sections"));
       }
       if (raw.st_value > file_.sections[raw.st_shndx].size) {
         return DamagedFile(absl::StrCat("symbol '", symbol.name, "' has offset ", raw.st_value, " in a section of ",
@@ -149,8 +150,8 @@ class Parser {
         Read(data, offset, &raw);
         uint32_t symbol = ELF64_R_SYM(raw.r_info);
         if (symbol >= file_.symbols.size()) {
-          return DamagedFile(
-              absl::StrCat("relocation section ", i, " refers to symbol ", symbol, " of ", file_.symbols.size()));
+          return DamagedFile(absl::StrCat("relocation section ", i, " refers to symbol ", symbol, ", but the file has ",
+                                          file_.symbols.size(), " symbols"));
         }
         uint32_t type = ELF64_R_TYPE(raw.r_info);
         file_.relocations.push_back({headers_[i].sh_info, raw.r_offset, type, symbol, raw.r_addend});

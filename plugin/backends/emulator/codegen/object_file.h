@@ -12,7 +12,7 @@
 
 namespace hpu::emulator {
 
-// Holds views into the bytes that were passed to ParseObjectFile; the bytes must outlive it.
+// Holds views into the bytes that were passed to ParseObjectFile. The bytes must outlive the ObjectFile.
 struct ObjectFile {
   // Value of Symbol::section for a symbol with an absolute address.
   static constexpr uint32_t kAbsolute = ~uint32_t{0};
@@ -31,8 +31,8 @@ struct ObjectFile {
     uint64_t value = 0;    // offset in the section, at most its size; for kAbsolute, the address
   };
   struct Relocation {
-    uint32_t section = 0;  // section to which it applies
-    uint64_t offset = 0;   // in that section
+    uint32_t section = 0;  // section to which the relocation applies
+    uint64_t offset = 0;   // in `section`
     uint32_t type = 0;     // R_X86_64_…
     uint32_t symbol = 0;   // index
     int64_t addend = 0;
@@ -46,10 +46,10 @@ struct ObjectFile {
 // Appends the contents of `file` to `all`. Symbols of the same name stay separate.
 void AppendObjectFile(const ObjectFile& file, ObjectFile* all);
 
-// The InvalidArgument error of an object that cannot be parsed or loaded; `what` names the malformed part.
+// InvalidArgument error for an object that cannot be parsed or loaded. `what`: the malformed part.
 absl::Status DamagedFile(absl::string_view what);
 
-// InvalidArgument if the bytes are not an x86-64 ELF relocatable object; the error names the malformed part.
+// Fails with InvalidArgument, which names the malformed part, if the bytes are not an x86-64 ELF relocatable object.
 absl::StatusOr<ObjectFile> ParseObjectFile(absl::string_view bytes);
 
 }  // namespace hpu::emulator

@@ -45,7 +45,7 @@ bool NeedsSlot(uint32_t relocation_type) {
 
 }  // namespace
 
-// Lays out the objects, fills the mapping and relocates it.
+// Links objects into one mapping: resolves symbols, lays out sections, applies relocations.
 class ObjectLinker {
  public:
   explicit ObjectLinker(LoadedObject::Resolver resolve) : resolve_(resolve) {}
@@ -66,7 +66,7 @@ class ObjectLinker {
   }
 
  private:
-  // Collects the symbols that code reaches through stubs or slots, and resolves the undefined ones.
+  // Collects the symbols that code reaches through stubs or slots, and resolves the undefined symbols among them.
   absl::Status Resolve() {
     absl::btree_set<absl::string_view> missing;
     for (const ObjectFile::Relocation& relocation : file_.relocations) {
@@ -166,7 +166,7 @@ class ObjectLinker {
       }
       default:
         return absl::UnimplementedError(
-            absl::StrCat("unsupported relocation type in compiled code: ", relocation.type));
+            absl::StrCat("unsupported relocation type ", relocation.type, " in compiled code; recompile the program"));
     }
   }
 

@@ -22,9 +22,9 @@ class LoadedObject {
   using Resolver = void* (*)(const std::string& name);
 
   // Maps the objects (at least one) and finds the function `entry` of each. An object cannot refer to symbols of
-  // another object. InvalidArgument if the bytes are damaged. NotFound if symbols are unresolved (the error lists all
-  // of them). Unimplemented for an unsupported relocation type. ResourceExhausted if memory cannot be mapped, Internal
-  // if it cannot be made executable. `objects` may be freed afterwards.
+  // another object. Fails with InvalidArgument if the bytes are damaged, and with NotFound, which lists all unresolved
+  // symbols. Fails with Unimplemented for an unsupported relocation type. Fails with ResourceExhausted if memory cannot
+  // be mapped, and with Internal if the mapping cannot be made executable. `objects` may be freed afterwards.
   static absl::StatusOr<std::unique_ptr<LoadedObject>> Load(absl::Span<const absl::string_view> objects,
                                                             absl::string_view entry, Resolver resolve);
   ~LoadedObject();

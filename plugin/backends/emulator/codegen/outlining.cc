@@ -152,7 +152,7 @@ absl::Status ComputeInPlace(const std::vector<InPlace>& in_place, HloModule* pro
   return absl::OkStatus();
 }
 
-// Text that identifies what the program computes; it excludes names and graph metadata.
+// Text that identifies a program's computation, without names and graph metadata.
 std::string TextOf(const HloModule& program) {
   xla::HloPrintOptions options = xla::HloPrintOptions::Canonical();
   options.set_print_large_constants(true).set_print_backend_config(true).set_print_ids(false);

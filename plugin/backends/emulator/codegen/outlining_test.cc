@@ -1,4 +1,4 @@
-// Tests that programs with outlined functions compute the same as XLA's own executable.
+// Tests of Outline: programs with outlined functions return the same results as XLA's own executable.
 #include "plugin/backends/emulator/codegen/outlining.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ xla::XlaComputation Network() {
   return builder.Build().value();
 }
 
-// Variables of one size and of two, updated in place.
+// Updates of variables of two shapes.
 xla::XlaComputation Updates(bool in_place) {
   XlaBuilder builder("updates");
   std::vector<XlaOp> results;
@@ -60,7 +60,7 @@ xla::XlaComputation Updates(bool in_place) {
   return builder.Build().value();
 }
 
-// A loop that carries a matrix through layers, and a branch in it.
+// A loop that carries a matrix through layers and a branch.
 xla::XlaComputation Loop() {
   XlaBuilder builder("loop");
   const xla::Shape matrix = Floats({16, 16});

@@ -28,8 +28,8 @@ bool AnyUnaligned(absl::Span<void* const> pointers, uintptr_t alignment) {
   return bits % alignment != 0;
 }
 
-// Moves results that are in other memory to the caller's: XLA's code leaves them there if two results are one value, if
-// a parameter is a result, or if an alias is unused. Reads all results before it writes any, because one result's
+// Copies results to the caller's memory. XLA's code leaves a result in other memory if two results are one value, a
+// parameter is a result, or an alias is unused. Reads all results before the first write, because one result's
 // destination may be the source of another result.
 void MoveResults(const std::vector<hal::ResultSpec>& specs, void* const* produced, absl::Span<void* const> wanted) {
   std::vector<std::pair<size_t, AlignedBlock>> moved;
@@ -95,11 +95,11 @@ absl::Status EmulatorRecipe::Run(absl::Span<void* const> arguments, absl::Span<v
 
 absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                                   ComputePool& pool, void* const** produced) const {
-  // Kept per thread, so that a launch allocates nothing.
+  // One object per thread, so that a launch allocates nothing.
   thread_local CodeTables tables;
   absl::Status done;
   {
-    // The floating-point mode of the threads that run XLA's own executables.
+    // Same floating-point mode as in the threads that run XLA's own executables.
     tsl::port::ScopedFlushDenormal flush;
     tsl::port::ScopedSetRound round(FE_TONEAREST);
     RecipeKernels::Scope scope(kernels_, pool, static_cast<char*>(workspace) + FunctionWorkspaceOffset(parts_));

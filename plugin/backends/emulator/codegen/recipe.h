@@ -35,10 +35,10 @@ class EmulatorRecipe : public hal::Recipe {
   std::vector<hal::InstructionTime> times() const override { return times_.Seconds(); }
 
   // Runs on the pool and on the calling thread, which must not belong to the pool. Pointers are host addresses of the
-  // data, one per argument and result; null for 0 bytes. A result may share the memory of the argument that it aliases,
-  // and of no other. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe.
-  // Allocates only for arguments that are not aligned to 16 bytes, for results that are not aligned to
-  // kWorkspaceAlignment, and for results that XLA's code leaves in other memory.
+  // data, one per argument and result; null for 0 bytes. A result may share memory only with the argument that it
+  // aliases. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe. Allocates
+  // memory only for unaligned arguments (16 bytes), for unaligned results (kWorkspaceAlignment), and for results that
+  // XLA's code leaves in other memory.
   absl::Status Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                    ComputePool& pool) const;
 
@@ -59,17 +59,17 @@ class EmulatorRecipe : public hal::Recipe {
   const std::unique_ptr<LoadedObject> object_;
 };
 
-// The passes run on the calling thread; code of a program with outlined functions is generated on temporary threads.
-// InvalidArgument for an invalid program, Unimplemented for features that XLA's CPU compiler lacks, NotFound for custom
-// call targets that are not registered. Thread safe.
+// Compiles and loads a program. The passes run on the calling thread; the code of a program with outlined functions is
+// generated on temporary threads. Fails with InvalidArgument for an invalid program and with Unimplemented for features
+// that XLA's CPU compiler lacks. Fails with NotFound for custom call targets that are not registered. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileRecipe(const hal::Program& program);
 
-// Compiles a program to the bytes that Serialize returns, without loading them. LoadRecipe reports the errors of
-// loading.
+// Compiles a program to the bytes that Serialize returns, without loading the code. Errors of loading occur in
+// LoadRecipe.
 absl::StatusOr<std::string> CompileToBytes(const hal::Program& program);
 
-// Inverse of Serialize. InvalidArgument for damaged bytes or another format, FailedPrecondition for another target.
-// Thread safe.
+// Inverse of Serialize. Fails with InvalidArgument for damaged bytes or another format, and with FailedPrecondition for
+// another target. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> LoadRecipe(absl::string_view name, absl::string_view bytes);
 
 }  // namespace hpu::emulator

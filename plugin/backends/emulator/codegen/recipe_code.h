@@ -23,8 +23,8 @@ struct CodeCall {
 // thread safe.
 class CodeTables {
  public:
-  // Calls `entry`, whose buffers `slots` describe; it returns `results` arrays. `counters` is null unless the code is
-  // timed. Internal if a custom call fails.
+  // Calls the code at `entry`. `slots`: the code's buffer table. `results`: number of results. `counters` is null
+  // unless the code is timed. Fails with Internal if a custom call fails.
   absl::Status Call(void* entry, const std::vector<BufferSlot>& slots, size_t results, const CodeCall& call,
                     int64_t* counters = nullptr);
 

@@ -23,7 +23,7 @@ constexpr uint32_t kMaxCounters = 1 << 24;
 constexpr uint64_t kMaxWorkspace = uint64_t{1} << 60;
 
 absl::Status DamagedRecipe(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("serialised recipe is damaged: ", what));
+  return absl::InvalidArgumentError(absl::StrCat("serialised recipe is damaged: ", what, "; recompile it"));
 }
 
 // Appends fixed-width little-endian values (the backend supports x86-64 only) to `bytes`, or only counts their bytes.
@@ -255,7 +255,7 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
     static_cast<CodeParts&>(function) = reader.GetCode();
   }
   parts.profile = reader.GetProfile();
-  if (!reader.ok() || !reader.at_end()) return DamagedRecipe("its tables do not match its length");
+  if (!reader.ok() || !reader.at_end()) return DamagedRecipe("the tables do not match the length of the recipe");
   HPU_RETURN_IF_ERROR(Validate(parts));
   return parts;
 }
@@ -298,7 +298,7 @@ std::string SerializeParts(const RecipeParts& parts, absl::string_view target) {
 absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_view target) {
   if (bytes.size() < kHeaderBytes || bytes.substr(0, kMagic.size()) != kMagic) {
     return absl::InvalidArgumentError(
-        absl::StrCat("not a serialised recipe of the emulator (", bytes.size(), " bytes)"));
+        absl::StrCat("not a serialised recipe of the emulator (", bytes.size(), " bytes); recompile it"));
   }
   Reader header(bytes.substr(kMagic.size()));
   const uint32_t version = header.Get<uint32_t>();

@@ -32,7 +32,7 @@ RecipeParts SomeParts() {
   return parts;
 }
 
-// Sets the right checksum for bytes with any contents.
+// Replaces the checksum in `bytes` by the right checksum of the contents.
 std::string WithChecksum(std::string bytes) {
   const uint32_t checksum = tsl::crc32c::Value(bytes.data() + 16, bytes.size() - 16);
   bytes.replace(12, 4, reinterpret_cast<const char*>(&checksum), 4);

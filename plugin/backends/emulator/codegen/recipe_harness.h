@@ -15,7 +15,7 @@
 
 namespace hpu::emulator {
 
-// Bytes of one array, aligned as device memory is.
+// Bytes of one array, aligned like device memory.
 class TestBuffer {
  public:
   explicit TestBuffer(uint64_t bytes);
@@ -38,10 +38,10 @@ std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vect
                                    ComputePool& pool);
 std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vector<xla::Literal>& arguments);
 
-// Bytes that XLA's LocalClient computes, as tf.function(jit_compile=True) does on the CPU.
+// Bytes of the results of XLA's LocalClient, which also runs tf.function(jit_compile=True) on the CPU.
 std::vector<std::string> RunJit(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
 
-// Random values of the element type, the same for the same seed: floats in [-1, 1), integers over their whole range.
+// Random values of the element type, determined by `seed`: floats in [-1, 1), integers over their whole range.
 xla::Literal Numbers(const xla::Shape& shape, uint32_t seed);
 // Random values for every parameter of the computation.
 std::vector<xla::Literal> ArgumentsOf(const xla::XlaComputation& computation);

@@ -1,5 +1,5 @@
-// Tests of every kind of XLA-generated code: runs it as a recipe without kernels and compares the bits with XLA's
-// just-in-time executable.
+// Tests of recipes for every kind of XLA-generated code. Recipes run without kernels; results must equal the results of
+// XLA's just-in-time executable bit for bit.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -105,7 +105,7 @@ std::vector<XlaOp> Convolve(XlaBuilder*, const std::vector<XlaOp>& p) {
       xla::Conv(p[0], p[1], std::vector<int64_t>(p[0].builder()->GetShape(p[0])->rank() - 2, 1), xla::Padding::kSame)};
 }
 
-// Image gradients, which XLA:CPU does not compute by Eigen, and pooling with its gradient.
+// Max pooling and its gradient.
 std::vector<XlaOp> Pool(XlaBuilder* builder, const std::vector<XlaOp>& p) {
   XlaOp lowest = xla::MinValue(builder, xla::F32);
   xla::XlaComputation maximum = xla::CreateScalarMaxComputation(xla::F32, builder);

@@ -1,4 +1,4 @@
-// Parts of an emulator recipe: tables, kernels and machine code. All of them are serialised.
+// RecipeParts: serialised parts of an emulator recipe (tables, kernels, machine code, profile).
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PARTS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PARTS_H_
 
@@ -15,7 +15,7 @@ namespace hpu::emulator {
 
 // Name of the function in each object.
 inline constexpr char kRecipeEntry[] = "hpu_recipe_entry";
-// Alignment of the workspace's buffers; their sizes are rounded up to it.
+// Alignment in bytes of the workspace's buffers. Buffer sizes are rounded up to a multiple of kWorkspaceAlignment.
 inline constexpr uint64_t kWorkspaceAlignment = 64;
 constexpr uint64_t AlignUp(uint64_t bytes) { return RoundUp(bytes, kWorkspaceAlignment); }
 

@@ -35,8 +35,8 @@ std::string KindOf(const xla::HloInstruction& instruction) {
   return text.substr(text.find(' ') + 1);
 }
 
-// XLA splits an instruction over threads by a call without metadata of its own; the root of the called computation has
-// the metadata.
+// To split an instruction over threads, XLA replaces the instruction by a call without metadata. The root of the called
+// computation has the metadata.
 const xla::OpMetadata& OpOf(const xla::HloInstruction& instruction) {
   if (instruction.opcode() != xla::HloOpcode::kCall || !instruction.metadata().op_name().empty()) {
     return instruction.metadata();

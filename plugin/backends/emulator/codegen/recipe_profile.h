@@ -1,4 +1,4 @@
-// RecipeProfile: the timed instructions of a recipe, and their times.
+// RecipeProfile and ProfileTimes: timed instructions of a recipe, and their measured times.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PROFILE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PROFILE_H_
 
@@ -40,8 +40,8 @@ class ProfileTimes {
  public:
   explicit ProfileTimes(const RecipeProfile& profile);
 
-  // Calls `run` with zeroed counters, which the code increments, and adds them to the sums. Passes null if nothing is
-  // timed.
+  // Calls `run` with zeroed counters, which the code increments, and adds the counters to the sums. Passes null if no
+  // instruction is timed.
   void Measure(absl::FunctionRef<void(int64_t* counters)> run);
   // Time of each instruction, in the order of the profile.
   std::vector<hal::InstructionTime> Seconds() const;

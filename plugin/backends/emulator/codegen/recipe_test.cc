@@ -1,4 +1,4 @@
-// Tests of whole recipes: results that share memory, threads, alignment, errors, other processes.
+// Tests of EmulatorRecipe: results that share memory, threads, alignment, errors, other processes.
 #include "plugin/backends/emulator/codegen/recipe.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(RecipeTest, UpdatesInPlace) {
   XlaBuilder builder("update");
   XlaOp variable = xla::Parameter(&builder, 0, Floats({1000}), "variable");
   XlaOp gradient = xla::Parameter(&builder, 1, Floats({1000}), "gradient");
-  // The old value is returned too, so the code must read it before it overwrites it.
+  // The old value is also a result, so the code must read the variable before it overwrites the variable.
   xla::Tuple(&builder, {variable - gradient, variable});
   xla::XlaComputation plain = builder.Build().value();
   XlaBuilder aliased_builder("update");
@@ -133,7 +133,7 @@ TEST(RecipeTest, BuffersTakeWholeCacheLines) {
   EXPECT_EQ(parts->workspace_bytes, 2 * 128);
 }
 
-// A result's memory may end within a cache line that belongs to another buffer, unless the result starts a line.
+// Results that do not start a cache line: the rest of the line may belong to another buffer.
 TEST(RecipeTest, WritesNothingBesideResults) {
   auto recipe = Compiled(SumAndProduct(5));
   ASSERT_NE(recipe, nullptr);
@@ -175,7 +175,7 @@ TEST(RecipeTest, FlushesDenormalsOnEveryThread) {
   ASSERT_NE(recipe, nullptr);
   std::vector<xla::Literal> arguments;
   arguments.push_back(xla::Literal(Floats({1 << 20})));
-  arguments[0].PopulateWithValue(1.5e-38f);  // a quarter of it is denormal
+  arguments[0].PopulateWithValue(1.5e-38f);  // a quarter of this value is denormal
   for (float value : FloatsIn(RunRecipe(*recipe, arguments)[0])) ASSERT_EQ(value, 0);
 }
 
@@ -282,7 +282,7 @@ TEST(RecipeTest, RefusesAnotherNumberOfArguments) {
   EXPECT_EQ(recipe->Run({}, {}, nullptr, pool).code(), absl::StatusCode::kInvalidArgument);
 }
 
-// The child process of LoadsInAnotherProcess, which passes it a directory.
+// Child process of LoadsInAnotherProcess. RECIPE_TEST_DIRECTORY is the directory for the recipe and the result.
 TEST(RecipeProcessTest, Child) {
   const char* given = std::getenv("RECIPE_TEST_DIRECTORY");
   if (given == nullptr) GTEST_SKIP() << "runs as the child of LoadsInAnotherProcess";

@@ -1,4 +1,4 @@
-// BusyTime: total time during which at least one of several activities ran.
+// BusyTime: total time with at least one running activity.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_BUSY_TIME_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_BUSY_TIME_H_
 

@@ -1,4 +1,4 @@
-// Command: one entry of a stream's queue.
+// Command: entry of an emulator stream's queue.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COMMAND_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COMMAND_H_
 
@@ -13,7 +13,7 @@
 
 namespace hpu::emulator {
 
-// Comments name the kinds that use a field. Pointers are host addresses: of device memory's data, or of mapped host
+// Comments list the kinds that use a field. Pointers are host addresses: of device memory's data, or of mapped host
 // memory.
 struct Command {
   enum class Kind { kCopy, kFill, kLaunch, kWait, kCallback, kExchange, kStop };
@@ -33,8 +33,8 @@ struct Command {
 
   common::Point point;                         // kWait
   std::function<void(absl::Status)> callback;  // kCallback
-  // kExchange: work that other devices wait for. Runs even if the stream has failed. `exchange` reports its argument,
-  // the stream's error, to the waiting devices.
+  // kExchange: work that other devices wait for. Runs even if the stream has failed. The argument is the stream's
+  // error, which `exchange` reports to the waiting devices.
   std::function<absl::Status(const absl::Status&)> exchange;
 
   // Releases the objects that the command kept alive, but keeps the storage of its arrays.

@@ -21,7 +21,7 @@ EmulatorDevice::State::State(EmulatorDevice* device, std::unique_ptr<common::Res
 EmulatorDevice::EmulatorDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock,
                                std::unique_ptr<common::Reservation> reservation, common::Faults faults)
     : info_(std::move(info)), lock_(std::move(lock)), reservation_(reservation.get()) {
-  const common::ScopedSignalMask mask;  // for the threads of the compute pool
+  const common::ScopedSignalMask mask;  // inherited by the threads of the compute pool
   state_ = std::make_unique<State>(this, std::move(reservation), std::move(faults));
 }
 

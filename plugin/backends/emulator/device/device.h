@@ -1,4 +1,4 @@
-// EmulatorDevice: a device emulated on this machine's CPU.
+// EmulatorDevice: HPU emulated on the CPU of this machine.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_DEVICE_H_
 
@@ -58,7 +58,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults, public
   void QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands, peers::Exchange exchange) override;
   void TakeHostResults() override { takes_host_results_.store(true, std::memory_order_relaxed); }
 
-  // For streams.
+  // Used by EmulatorStream.
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }

@@ -98,8 +98,8 @@ absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, c
   HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments, device_->host_of_results()));
   const auto* emulator_recipe = dynamic_cast<const EmulatorRecipe*>(recipe.get());
   if (emulator_recipe == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "launch of ", recipe->name(), ": the recipe belongs to another backend; compile or load it on this device"));
   }
   state_->queue.Push([&](Command& command, uint64_t) {
     command.kind = Command::Kind::kLaunch;
@@ -117,7 +117,9 @@ absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, c
 absl::Status EmulatorStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   auto* own = dynamic_cast<common::PointEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("cannot record the event: it belongs to another backend");
+  if (own == nullptr)
+    return absl::InvalidArgumentError(
+        "cannot record the event: it belongs to another backend; create it on this device");
   own->Set(Now());
   return absl::OkStatus();
 }
@@ -125,7 +127,9 @@ absl::Status EmulatorStream::Record(hal::Event& event) {
 absl::Status EmulatorStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const auto* own = dynamic_cast<const common::PointEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("cannot wait for the event: it belongs to another backend");
+  if (own == nullptr)
+    return absl::InvalidArgumentError(
+        "cannot wait for the event: it belongs to another backend; create it on this device");
   common::Point point = own->point();
   if (point.timeline == state_->timeline || (point.Reached() && point.Error().ok())) return absl::OkStatus();
   state_->queue.Push([&](Command& command, uint64_t) {

@@ -1,4 +1,4 @@
-// Streams of the emulator, each with a queue and a thread.
+// EmulatorStream: stream of the emulator, with a command queue and a thread.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_STREAM_H_
 
@@ -19,9 +19,9 @@ namespace hpu::emulator {
 
 class EmulatorDevice;
 
-// The stream's thread runs the commands in order; recipes also use the device's ComputePool. Queueing a command checks
-// all arguments and translates addresses to data pointers. It makes a system call only if the stream's thread sleeps or
-// the queue is full.
+// The stream's thread runs the commands in order; recipes also use the device's ComputePool. A queueing call checks its
+// arguments and translates addresses to data pointers. The call makes a system call only if the stream's thread sleeps
+// or the queue is full.
 class EmulatorStream final : public hal::Stream {
  public:
   EmulatorStream(EmulatorDevice* device, hal::StreamKind kind);
@@ -41,7 +41,7 @@ class EmulatorStream final : public hal::Stream {
   // Queues a command of kind kExchange; see Command::exchange.
   void QueueExchange(std::function<absl::Status(const absl::Status&)> exchange);
   const EmulatorDevice* device() const { return device_; }
-  // How long the current launch has been running; zero if there is none. Any thread may call it.
+  // Elapsed time of the current launch; zero if no launch is running. Thread safe.
   std::chrono::nanoseconds launch_time() const;
 
  private:
@@ -54,7 +54,7 @@ class EmulatorStream final : public hal::Stream {
     const std::shared_ptr<common::Timeline> timeline;
     common::CommandQueue<Command> queue;
     common::StreamError error;
-    // Start of the current launch, by the steady clock; 0 if there is none.
+    // Start of the current launch, by the steady clock; 0 if no launch is running.
     std::atomic<int64_t> launch_begin_ns{0};
     std::thread thread;
   };

@@ -23,7 +23,7 @@ ComputePool::~ComputePool() = default;
 common::AdaptiveSpin& ComputePool::finish_spin() const { return compute_threads_->finish_spin(); }
 
 int ComputePool::DefaultThreads() {
-  // Enough for any machine; limits the damage of a mistyped setting.
+  // Upper limit, in case of a mistyped setting.
   constexpr int64_t kMaxThreads = 1024;
   int64_t threads = flags::EmulatorThreads();
   if (threads <= 0) threads = tsl::port::NumSchedulableCPUs();

@@ -1,4 +1,4 @@
-// ComputePool: thread pool on which the emulator computes.
+// ComputePool: thread pool for the emulator's computations.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_COMPUTE_POOL_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_COMPUTE_POOL_H_
 
@@ -18,8 +18,9 @@ namespace hpu::emulator {
 class ComputeThreads;
 class OpDevice;
 
-// Recipes split their loops over its threads. The threads flush denormals, as TensorFlow's do, so that results do not
-// depend on the thread. A thread of the pool must not run a recipe, because it would wait for itself. Thread safe.
+// Recipes split their loops over the pool's threads. The threads flush denormals, like TensorFlow's threads, so that
+// results do not depend on the thread. A thread of the pool must not run a recipe, because the thread would wait for
+// itself. Thread safe.
 class ComputePool {
  public:
   explicit ComputePool(int threads = DefaultThreads());
@@ -32,7 +33,7 @@ class ComputePool {
   tsl::thread::ThreadPool* workers() const { return pool_.get(); }
   // Controls how long callers spin while they wait for the threads to finish.
   common::AdaptiveSpin& finish_spin() const;
-  // Device of TensorFlow's CPU kernels on the same threads.
+  // Device for TensorFlow's CPU kernels, on the same threads.
   OpDevice* op_device() const { return op_device_.get(); }
   int threads() const { return threads_; }
 
@@ -43,7 +44,7 @@ class ComputePool {
  private:
   const int threads_;
   const std::unique_ptr<ComputeThreads> compute_threads_;
-  const std::unique_ptr<tsl::thread::ThreadPool> pool_;  // uses compute_threads_, as do the members below
+  const std::unique_ptr<tsl::thread::ThreadPool> pool_;  // uses compute_threads_, like the members below
   const std::unique_ptr<Eigen::ThreadPoolDevice> device_;
   const std::unique_ptr<OpDevice> op_device_;
 };

@@ -31,7 +31,7 @@ thread_local Membership current;
 
 ComputeThreads::ComputeThreads(int threads) : most_awake_(std::min(threads, common::AvailableCpus()) - 1) {
   const common::ScopedSignalMask mask;
-  threads_.reserve(threads);  // threads read its size
+  threads_.reserve(threads);  // threads read the vector's size
   for (int id = 0; id < threads; ++id) {
     threads_.emplace_back([this, id] { Work(id); });
     pthread_setname_np(threads_.back().native_handle(), "hpu_compute");
@@ -88,7 +88,7 @@ bool ComputeThreads::RunOne() {
 
 void ComputeThreads::Work(int id) {
   current = {this, id};
-  // The floating-point mode of TensorFlow's threads.
+  // Same floating-point mode as in TensorFlow's threads.
   const tsl::port::ScopedFlushDenormal flush;
   const tsl::port::ScopedSetRound round(FE_TONEAREST);
   for (;;) {

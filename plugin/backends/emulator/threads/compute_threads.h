@@ -16,10 +16,10 @@
 
 namespace hpu::emulator {
 
-// Optimised for sequences of short tasks on few CPUs. There, Eigen's pool loses more time than parallelism saves: its
-// calling thread sleeps while workers compute, and it wakes two threads where one suffices. In this pool the calling
-// thread computes too. A thread that has just worked spins for a moment, and a second thread is woken only for a second
-// task. Thread safe.
+// Optimised for sequences of short tasks on few CPUs. For such sequences, the overhead of Eigen's pool exceeds the
+// gain. The calling thread sleeps while workers compute, and the pool wakes two threads where one suffices. In this
+// pool, the calling thread computes too. A thread spins briefly after a task, and a second thread is woken only for a
+// second task. Thread safe.
 class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
  public:
   explicit ComputeThreads(int threads);
@@ -27,9 +27,9 @@ class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
   ~ComputeThreads() override;
 
   void Schedule(std::function<void()> task) override;
-  // oneDNN splits its work into one task per thread. It schedules the first task, which queues the others, on thread 0.
-  // Unless the caller is one of these threads, the caller acts as thread 0: it runs the task and all queued tasks that
-  // no thread has begun, then waits briefly for the running tasks.
+  // oneDNN splits its work into one task per thread. The first task, which queues the other tasks, is scheduled on
+  // thread 0. A caller outside the pool acts as thread 0: the caller runs the task and all queued tasks that no thread
+  // has begun. Then the caller waits briefly for the running tasks.
   void ScheduleWithHint(std::function<void()> task, int first_thread, int last_thread) override;
 
   int NumThreads() const override { return static_cast<int>(threads_.size()); }
@@ -40,7 +40,7 @@ class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
 
  private:
   void Work(int id);
-  // False if the queue is empty.
+  // Runs one queued task. Returns false if the queue is empty.
   bool RunOne();
 
   const int most_awake_;  // leaves one CPU to the calling thread

@@ -55,7 +55,7 @@ TEST(ComputeThreadsTest, TheCallingThreadTakesTheFirstTask) {
   threads.ScheduleWithHint(
       [&] {
         ran = std::this_thread::get_id();
-        EXPECT_EQ(threads.CurrentThreadId(), 0);  // so that the work inside is not split again
+        EXPECT_EQ(threads.CurrentThreadId(), 0);  // so that nested work is not split again
       },
       0, 1);
   EXPECT_EQ(ran, std::this_thread::get_id());

@@ -21,8 +21,8 @@ bool IsResult(const void* data) {
   return false;
 }
 
-// Allocates the memory of one result, or fresh memory if the request does not fit: a kernel may allocate more than it
-// returns.
+// Allocates a kernel's result in the recipe's memory. Allocates new memory for requests that do not fit, because a
+// kernel may allocate more than its result.
 class ResultAllocator final : public tensorflow::Allocator {
  public:
   explicit ResultAllocator(size_t index) : index_(index) {}

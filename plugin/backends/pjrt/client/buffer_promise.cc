@@ -6,7 +6,8 @@
 namespace hpu::pjrt {
 
 BufferPromise::~BufferPromise() {
-  if (manager_ != nullptr) Fail(absl::CancelledError("the work that should have written the buffer was abandoned"));
+  if (manager_ != nullptr)
+    Fail(absl::CancelledError("the buffer was not written: the operation that writes it was abandoned"));
 }
 
 absl::StatusOr<Event> BufferPromise::Fulfill(const void* data) {
@@ -26,12 +27,13 @@ void BufferPromise::Fail(const absl::Status& error) {
   const Plugin& plugin = *manager.get_deleter().plugin;
   Arguments<PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args> fail;
   fail->transfer_manager = manager.get();
-  fail->error_code = static_cast<PJRT_Error_Code>(error.code());  // the same numbers
+  fail->error_code = static_cast<PJRT_Error_Code>(error.code());  // PJRT_Error_Code has the same values
   fail->error_message = error.message().data();
   fail->error_message_size = error.message().size();
-  // Without it, whatever uses the buffer waits forever.
+  // Without this call, work that uses the buffer waits forever.
   const absl::Status status = HPU_PJRT_CALL(plugin, PJRT_AsyncHostToDeviceTransferManager_SetBufferError, fail);
-  if (!status.ok()) HPU_LOG(kBackend, kError) << "cannot mark a buffer as failed: " << status;
+  if (!status.ok())
+    HPU_LOG(kBackend, kError) << "cannot mark a buffer as failed; work that uses the buffer may hang: " << status;
 }
 
 }  // namespace hpu::pjrt

@@ -1,4 +1,4 @@
-// BufferPromise: contents of a buffer that the host delivers later.
+// BufferPromise: device buffer whose contents the host writes later.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_BUFFER_PROMISE_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_BUFFER_PROMISE_H_
 
@@ -11,24 +11,24 @@
 
 namespace hpu::pjrt {
 
-// Work may use the buffer before the promise is kept; PJRT makes it wait. If a promise is destroyed before Fulfill or
-// Fail, the buffer gets a Cancelled error. Must not outlive the client. Thread compatible.
+// Work that uses the buffer may be queued before Fulfill; PJRT delays the work until then. If a promise is destroyed
+// before Fulfill or Fail, the buffer fails with Cancelled. Must not outlive the client. Thread compatible.
 class BufferPromise {
  public:
-  // `manager` has promised `buffer`, of `bytes` bytes, and no other buffer. Client::Promise calls this.
+  // `manager`: transfer manager of `buffer` (`bytes` bytes) and of no other buffer. Called by Client::Promise.
   BufferPromise(TransferManagerHandle manager, BufferHandle buffer, uint64_t bytes)
       : manager_(std::move(manager)), buffer_(std::move(buffer)), bytes_(bytes) {}
   ~BufferPromise();
   BufferPromise(BufferPromise&&) = default;
   BufferPromise& operator=(BufferPromise&&) = delete;
 
-  // The buffer; null if it was taken before. The promise stays.
+  // Transfers ownership of the buffer; null after the first call. The promise stays valid.
   BufferHandle TakeBuffer() { return std::move(buffer_); }
   uint64_t bytes() const { return bytes_; }
 
   // Starts to copy the buffer's contents from `data`, which must stay unchanged until the event occurs.
   absl::StatusOr<Event> Fulfill(const void* data);
-  // Gives the buffer an error, which work that uses the buffer gets too.
+  // Marks the buffer as failed with `error`. Work that uses the buffer also fails with `error`.
   void Fail(const absl::Status& error);
 
  private:

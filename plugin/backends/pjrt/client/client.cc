@@ -78,7 +78,7 @@ std::vector<PJRT_NamedValue> NamedValues(const Options& options) {
 
 Arguments<PJRT_Program> ProgramArguments(absl::string_view format, absl::string_view code) {
   Arguments<PJRT_Program> program;
-  program->code = const_cast<char*>(code.data());  // input only
+  program->code = const_cast<char*>(code.data());  // PJRT only reads the code
   program->code_size = code.size();
   program->format = format.data();
   program->format_size = format.size();
@@ -106,13 +106,14 @@ absl::StatusOr<std::string> Executable::OptimizedProgram() const {
   Arguments<PJRT_Executable_OptimizedProgram_Args> get;
   get->executable = executable_.get();
   get->program = &program.args;
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));  // sets the sizes
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));  // the first call sets the sizes
   std::string code(program->code_size, '\0');
   program->code = code.data();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));
   const std::string format(program->format, program->format_size);
   if (format == "hlo") return code;
-  return absl::UnimplementedError(absl::StrCat("the PJRT plugin returns its optimised program as ", format));
+  return absl::UnimplementedError(absl::StrCat(
+      "the optimised program is not available: expected the format hlo, but the PJRT plugin returned ", format));
 }
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, const Options& options) {
@@ -276,7 +277,7 @@ absl::StatusOr<BufferHandle> Client::View(void* device_memory, uint64_t bytes, s
   view->element_type = PJRT_Buffer_Type_U8;
   view->memory = memory_;
   view->device = device_;
-  // Plugins call it even if it is null, and then end the process.
+  // Required, because plugins call the callback even if it is null, and then crash.
   view->on_delete_callback = [](void*, void* argument) {
     const std::unique_ptr<std::function<void()>> callback(static_cast<std::function<void()>*>(argument));
     (*callback)();

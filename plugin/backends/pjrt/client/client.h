@@ -1,4 +1,4 @@
-// Client: one PJRT client, its devices, buffers and programs.
+// Client: PJRT client with its device, buffers and programs.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_CLIENT_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_CLIENT_H_
 
@@ -19,13 +19,13 @@
 
 namespace hpu::pjrt {
 
-// Options of PJRT_Client_Create or PJRT_TopologyDescription_Create, by name. Unknown names are errors of the plugin.
+// Options of PJRT_Client_Create or PJRT_TopologyDescription_Create, by name. The plugin rejects unknown names.
 using OptionValue = std::variant<std::string, int64_t, bool, float, std::vector<int64_t>>;
 using Options = std::vector<std::pair<std::string, OptionValue>>;
 
 // A compiled program as bytes for Client::Load.
 absl::StatusOr<std::string> Serialize(const Plugin& plugin, const PJRT_Executable* executable);
-// Device memory that a launch needs besides arguments and results; 0 if the plugin does not know it.
+// Device memory that a launch needs besides arguments and results; 0 if the plugin does not report it.
 uint64_t TemporaryBytes(const Plugin& plugin, PJRT_Executable* executable);
 
 // A program that a client has compiled or loaded. Must not outlive the client. Immutable and thread safe.
@@ -38,8 +38,8 @@ class Executable {
   absl::StatusOr<std::string> Serialize() const { return pjrt::Serialize(plugin(), executable_.get()); }
   // Device memory that a launch needs besides arguments and results; 0 if unknown.
   uint64_t temporary_bytes() const { return TemporaryBytes(plugin(), executable_.get()); }
-  // The program after the plugin's passes, as a serialised xla::HloModuleProto. Unimplemented if the plugin returns it
-  // in another format.
+  // The program after the plugin's passes, as a serialised xla::HloModuleProto. Fails with Unimplemented if the plugin
+  // returns another format.
   absl::StatusOr<std::string> OptimizedProgram() const;
 
  private:
@@ -55,7 +55,7 @@ struct MemoryStats {
   uint64_t limit = 0;
 };
 
-// Uses the first addressable device. Thread safe. Must outlive all that it creates.
+// Uses the first addressable device. Thread safe. Must outlive all objects that it creates.
 class Client {
  public:
   static absl::StatusOr<std::unique_ptr<Client>> Create(const Plugin& plugin, const Options& options);
@@ -65,34 +65,36 @@ class Client {
   const std::string& platform_name() const { return platform_name_; }        // "cpu", "cuda"
   const std::string& platform_version() const { return platform_version_; }  // "PJRT C API\ncuda 13000"
   const std::string& device_kind() const { return device_kind_; }            // "NVIDIA H100 80GB HBM3"
-  // Unimplemented if the plugin does not count memory.
+  // Fails with Unimplemented if the plugin has no memory statistics.
   absl::StatusOr<MemoryStats> memory_stats() const;
 
   // `hlo`: serialised xla::HloModuleProto. `options`: serialised xla::CompileOptionsProto. May take minutes.
   absl::StatusOr<std::unique_ptr<Executable>> Compile(absl::string_view hlo, absl::string_view options) const;
-  // The same for a program in StableHLO's text form.
+  // As Compile, for a program in StableHLO text form.
   absl::StatusOr<std::unique_ptr<Executable>> CompileText(absl::string_view stablehlo, absl::string_view options) const;
   // Inverse of Executable::Serialize. Plugins may load damaged bytes, so the caller must verify them.
   absl::StatusOr<std::unique_ptr<Executable>> Load(absl::string_view bytes) const;
 
-  // A new u8[bytes] buffer with the contents of `data`. If `source_free` is null, the source has been read when the
-  // call returns. Otherwise it must stay unchanged until *source_free.
+  // A new u8[bytes] buffer with the contents of `data`. If `source_free` is null, `data` has been read when the call
+  // returns. Otherwise `data` must stay unchanged until the event *source_free.
   absl::StatusOr<BufferHandle> ToDevice(const void* data, uint64_t bytes, Event* source_free) const;
-  // A new u8[bytes] buffer whose contents come later. Unimplemented on plugins without transfer managers.
+  // A new u8[bytes] buffer whose contents are written later. Fails with Unimplemented on plugins without transfer
+  // managers.
   absl::StatusOr<BufferPromise> Promise(uint64_t bytes) const;
-  // Copies all of the buffer's `bytes` bytes to `data`. The buffer must be ready and without an error: some plugins
-  // end the process otherwise.
+  // Copies all of the buffer's `bytes` bytes to `data`. The buffer must be ready and without an error; otherwise some
+  // plugins abort the process.
   absl::StatusOr<Event> ToHost(PJRT_Buffer* buffer, void* data, uint64_t bytes) const;
-  // The same for a part of the buffer. Unimplemented on plugins without PJRT_Buffer_CopyRawToHost.
+  // As ToHost, for a part of the buffer. Fails with Unimplemented on plugins without PJRT_Buffer_CopyRawToHost.
   absl::StatusOr<Event> PartToHost(PJRT_Buffer* buffer, uint64_t offset, void* data, uint64_t bytes) const;
   // A u8[bytes] buffer over memory of another buffer of this client, which must be ready. `on_delete` runs when the
   // plugin no longer uses the memory, on any thread.
   absl::StatusOr<BufferHandle> View(void* device_memory, uint64_t bytes, std::function<void()> on_delete) const;
   // Address of the buffer's memory, for View. The buffer must be ready.
   absl::StatusOr<void*> DeviceMemory(PJRT_Buffer* buffer) const;
-  // Occurs when the buffer's contents are there, or carries the error of the program that should have made them.
+  // Event that occurs when the buffer's contents are available. If the program that writes the buffer failed, the event
+  // has its error.
   absl::StatusOr<Event> Ready(PJRT_Buffer* buffer) const;
-  // Whether a launch has taken the buffer's memory.
+  // Whether a launch has consumed the buffer by donation.
   bool IsDeleted(PJRT_Buffer* buffer) const;
 
  private:
@@ -117,13 +119,13 @@ class Client {
 };
 
 // Parses "name=value;name=value"; values are true, false, integers, decimal numbers, lists of integers ([0,1]) or text.
-// InvalidArgument for an entry without a name or "=".
+// Fails with InvalidArgument for an entry without a name or "=".
 absl::StatusOr<Options> ParseOptions(absl::string_view text);
 
-// A program as PJRT takes it, in the format "hlo" or "mlir". Points into the arguments, which must outlive the result.
+// A program as an argument of PJRT calls, in the format "hlo" or "mlir". Borrows `format` and `code`.
 Arguments<PJRT_Program> ProgramArguments(absl::string_view format, absl::string_view code);
 
-// Options as PJRT takes them. Points into `options`, which must outlive the result.
+// Options as an argument of PJRT calls. Borrows `options`.
 std::vector<PJRT_NamedValue> NamedValues(const Options& options);
 
 }  // namespace hpu::pjrt

@@ -1,4 +1,4 @@
-// Tests of Client on a plugin's device: what the plugin reports of itself, programs, copies.
+// Tests of Client on a plugin's device: plugin properties, programs, copies.
 #include "plugin/backends/pjrt/client/client.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace client_test {
 
 using PjrtClient = ClientFixture;
 
-// Prints "reported NAME: VALUE" for the reader of a log.
+// Prints the plugin's properties to the test log, as "reported NAME: VALUE".
 TEST_F(PjrtClient, ReportsItself) {
   const auto report = [](absl::string_view name, const auto& value) {
     std::cout << "reported " << name << ": " << value << "\n";

@@ -2,7 +2,7 @@
 
 namespace hpu::pjrt {
 
-// Plugins cannot fail to destroy an object but for a wrong struct size, which leaks it.
+// The only possible error is a wrong struct size, which leaks the object.
 #define HPU_PJRT_DELETER(Object, field)                                     \
   template <>                                                               \
   void Deleter<PJRT_##Object>::operator()(PJRT_##Object* object) const {    \
@@ -26,7 +26,7 @@ bool Event::IsReady() const {
   Arguments<PJRT_Event_IsReady_Args> is_ready;
   is_ready->event = handle_.get();
   const Plugin& plugin = *handle_.get_deleter().plugin;
-  // An event that cannot be polled counts as pending: Await reports the error.
+  // An event that cannot be polled counts as pending. Await returns the error.
   return HPU_PJRT_CALL(plugin, PJRT_Event_IsReady, is_ready).ok() && is_ready->is_ready;
 }
 

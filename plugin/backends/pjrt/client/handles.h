@@ -1,4 +1,4 @@
-// Owning handles of a PJRT plugin's objects.
+// Owning handles for the objects of a PJRT plugin.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_HANDLES_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_HANDLES_H_
 

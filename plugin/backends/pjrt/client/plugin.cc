@@ -19,7 +19,7 @@
 namespace hpu::pjrt {
 namespace {
 
-// The GNU build id among the notes of a segment; empty if there is none.
+// The GNU build id in the notes of a segment; empty if there is no build id.
 absl::string_view BuildIdIn(absl::string_view notes) {
   const auto padded = [](size_t bytes) { return (bytes + 3) / 4 * 4; };
   while (notes.size() >= sizeof(ElfW(Nhdr))) {
@@ -97,7 +97,8 @@ absl::StatusOr<const Plugin*> Plugin::Load(const std::string& path) {
   std::lock_guard<std::mutex> lock(*mutex);
   if (const auto found = loaded->find(path); found != loaded->end()) return found->second;
   if (access(path.c_str(), R_OK) != 0) {
-    return absl::NotFoundError(absl::StrCat("cannot read the PJRT plugin ", path, ": ", strerror(errno)));
+    return absl::NotFoundError(
+        absl::StrCat("cannot read the PJRT plugin ", path, ": ", strerror(errno), "; correct HPU_BACKEND"));
   }
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -108,7 +109,8 @@ absl::StatusOr<const Plugin*> Plugin::Load(const std::string& path) {
   using GetApi = const PJRT_Api* (*)();
   const auto get_api = reinterpret_cast<GetApi>(dlsym(library, "GetPjrtApi"));
   if (get_api == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat(path, " is not a PJRT plugin: it does not export GetPjrtApi"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " is not a PJRT plugin: it does not export GetPjrtApi; set HPU_BACKEND to another plugin"));
   }
   HPU_ASSIGN_OR_RETURN(const Plugin* plugin, Of(path, get_api()));
   loaded->emplace(path, plugin);
@@ -117,7 +119,8 @@ absl::StatusOr<const Plugin*> Plugin::Load(const std::string& path) {
 
 absl::StatusOr<const Plugin*> Plugin::Of(const std::string& name, const PJRT_Api* api) {
   if (api == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat("the PJRT plugin ", name, " returned no function table"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the PJRT plugin ", name, " returned no function table from GetPjrtApi; install another plugin release"));
   }
   const PJRT_Api_Version& version = api->pjrt_api_version;
   if (version.major_version != PJRT_API_MAJOR || version.minor_version < kMinMinorVersion) {
@@ -156,7 +159,7 @@ absl::Status Plugin::Take(PJRT_Error* error) const {
   std::string text(message->message, message->message_size);
   Arguments<PJRT_Error_GetCode_Args> get;
   get->error = error;
-  // The codes of PJRT are those of Abseil.
+  // PJRT_Error_Code has the values of absl::StatusCode.
   absl::StatusCode code = absl::StatusCode::kInternal;
   if (PJRT_Error* nested = api_->PJRT_Error_GetCode(&get.args); nested == nullptr) {
     code = static_cast<absl::StatusCode>(get->code);
@@ -172,8 +175,9 @@ absl::Status Plugin::Take(PJRT_Error* error) const {
 }
 
 absl::Status Plugin::Missing(const char* name) const {
-  return absl::UnimplementedError(
-      absl::StrCat("the PJRT plugin ", path_, " (version ", version(), " of the PJRT C API) has no ", name));
+  return absl::UnimplementedError(absl::StrCat("the PJRT plugin ", path_, " (version ", version(),
+                                               " of the PJRT C API) does not implement ", name,
+                                               "; install another plugin release"));
 }
 
 absl::Status Plugin::Named(const char* name, const absl::Status& status) const {

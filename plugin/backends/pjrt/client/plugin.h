@@ -1,4 +1,4 @@
-// Plugin: a PJRT plugin in this process, and calls through its function table.
+// Plugin: PJRT plugin loaded into this process, and calls through its function table.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PLUGIN_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PLUGIN_H_
 
@@ -17,8 +17,8 @@ namespace hpu::pjrt {
 // Oldest minor version of the PJRT C API that this library supports. 0.57 changed the order of the function table.
 inline constexpr int kMinMinorVersion = 57;
 
-// Arguments of one PJRT call: a zeroed struct with its size set. Plugins that are older or newer than the header know
-// a shorter or longer struct. A plugin that requires a longer one gets zeros from `padding`.
+// Arguments of one PJRT call: a zeroed struct with its size set. A plugin that is older or newer than the header
+// expects a shorter or longer struct. `padding` provides the zeros of a longer struct.
 template <typename Args>
 struct Arguments {
   Arguments() {
@@ -36,19 +36,20 @@ struct Arguments {
 // Never unloaded: threads of the plugin run until the process ends. Thread safe.
 class Plugin {
  public:
-  // The plugin in the shared library `path`, which is loaded and initialised at the first call. NotFound if there is no
-  // such file, FailedPrecondition if it cannot be loaded, is no PJRT plugin, or has an unsupported version.
+  // The plugin in the shared library `path`. The first call loads and initialises the library. Fails with NotFound if
+  // there is no such file. Fails with FailedPrecondition if the file cannot be loaded, is not a PJRT plugin, or has an
+  // unsupported version.
   static absl::StatusOr<const Plugin*> Load(const std::string& path);
-  // A plugin with the function table `api`, for tests. The same checks as in Load.
+  // A plugin with the function table `api`, for tests. Performs the same checks as Load.
   static absl::StatusOr<const Plugin*> Of(const std::string& name, const PJRT_Api* api);
 
   const std::string& path() const { return path_; }
   const PJRT_Api& api() const { return *api_; }
-  // "0.81"
+  // Version of the PJRT C API, for example "0.81".
   std::string version() const;
-  // Identifies the build of the plugin: the linker's build id in hexadecimal; empty if the file has none.
+  // The linker's build id of the plugin in hexadecimal; empty if the file has no build id.
   const std::string& build_id() const { return build_id_; }
-  // Properties that the plugin reports of itself ("xla_version"), as text.
+  // Attributes of the plugin as text, for example "xla_version".
   const std::map<std::string, std::string>& attributes() const { return attributes_; }
 
   // Whether the plugin has an optional function, such as &PJRT_Api::PJRT_Buffer_CopyRawToHost.
@@ -59,7 +60,8 @@ class Plugin {
     return api_->struct_size >= end && entry != nullptr;
   }
 
-  // Calls a function. Unimplemented, with `name`, if the plugin lacks the function. HPU_PJRT_CALL passes the name.
+  // Calls a function of the plugin. Fails with Unimplemented and `name` if the plugin lacks the function. HPU_PJRT_CALL
+  // passes the name.
   template <typename Args>
   absl::Status Call(PJRT_Error* (*PJRT_Api::*function)(Args*), const char* name, Arguments<Args>& arguments) const {
     if (!Has(function)) return Missing(name);
@@ -71,7 +73,7 @@ class Plugin {
     return error == nullptr ? absl::OkStatus() : Named(name, Take(error));
   }
 
-  // The status of an error, which is destroyed.
+  // Converts `error` to a status and destroys `error`.
   absl::Status Take(PJRT_Error* error) const;
 
  private:
@@ -80,7 +82,7 @@ class Plugin {
   absl::Status Initialize();
   absl::Status Missing(const char* name) const;
   absl::Status Named(const char* name, const absl::Status& status) const;
-  // Whether `status` says that the plugin expects a longer struct that still fits into `capacity` bytes. If so, sets
+  // Returns true if `status` means that the plugin expects a longer struct of at most `capacity` bytes. Then sets
   // `struct_size` to the expected size.
   static bool Lengthen(const absl::Status& status, size_t capacity, size_t* struct_size);
 

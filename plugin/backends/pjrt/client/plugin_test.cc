@@ -1,4 +1,4 @@
-// Tests of Plugin with function tables of this file: old, short, and strict plugins.
+// Tests of Plugin with fake function tables: old, short, and strict plugins.
 #include "plugin/backends/pjrt/client/plugin.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,6 @@
 namespace hpu::pjrt {
 namespace plugin_test {
 
-// An error of the fake plugin.
 struct FakeError {
   PJRT_Error_Code code;
   std::string message;
@@ -22,7 +21,7 @@ PJRT_Error* NewError(PJRT_Error_Code code, const std::string& message) {
   return reinterpret_cast<PJRT_Error*>(new FakeError{code, message});
 }
 
-// The size that the fake plugin's PJRT_Event_IsReady requires, as plugins that compare for equality do.
+// Struct size that the fake plugin's PJRT_Event_IsReady requires. Some plugins require an exact size.
 size_t required_size = 0;
 size_t seen_size = 0;
 
@@ -93,7 +92,7 @@ TEST(PjrtPlugin, PluginsThatExpectLongerStructsGetZeros) {
     EXPECT_TRUE(arguments->is_ready);
     EXPECT_EQ(required_size, seen_size);
   }
-  // Longer than the padding, or shorter than the struct: the error names both versions.
+  // The error contains both versions if the expected struct is longer than the padding or shorter than Args.
   for (const size_t size : {sizeof(Arguments<PJRT_Event_IsReady_Args>) + 1, sizeof(PJRT_Event_IsReady_Args) - 1}) {
     required_size = size;
     Arguments<PJRT_Event_IsReady_Args> arguments;
@@ -106,7 +105,7 @@ TEST(PjrtPlugin, PluginsThatExpectLongerStructsGetZeros) {
 TEST(PjrtPlugin, FilesThatAreNoPluginsAreRefused) {
   EXPECT_EQ(absl::StatusCode::kNotFound, Plugin::Load("/nonexistent/plugin.so").status().code());
   EXPECT_EQ(absl::StatusCode::kFailedPrecondition, Plugin::Load("/proc/self/exe").status().code());
-  const absl::Status status = Plugin::Load("libdl.so.2").status();  // not a path of a file
+  const absl::Status status = Plugin::Load("libdl.so.2").status();  // a library name, not a path
   EXPECT_EQ(absl::StatusCode::kNotFound, status.code()) << status;
 }
 

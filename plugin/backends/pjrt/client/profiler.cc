@@ -6,7 +6,7 @@
 namespace hpu::pjrt {
 namespace {
 
-// Null if the plugin has no profiler, or one with fewer functions than this library knows.
+// Null if the plugin has no profiler, or if the profiler's function table is shorter than profiler_api::Table.
 const profiler_api::Table* FindTable(const Plugin& plugin) {
   for (const PJRT_Extension_Base* extension = plugin.api().extension_start; extension != nullptr;
        extension = extension->next) {
@@ -67,7 +67,7 @@ absl::StatusOr<std::string> Profiler::Collect() {
   std::string data(collect.buffer_size_in_bytes, '\0');
   if (collect.buffer != nullptr) {
     data.assign(reinterpret_cast<const char*>(collect.buffer), data.size());
-  } else if (!data.empty()) {  // the caller provides the memory
+  } else if (!data.empty()) {  // the caller must provide the memory
     collect.buffer = reinterpret_cast<uint8_t*>(data.data());
     HPU_RETURN_IF_ERROR(Take(table_.collect_data(&collect)));
   }

@@ -1,4 +1,4 @@
-// Profiler: a plugin's record of what its devices do.
+// Profiler: profile of device activity, recorded by a PJRT plugin.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PROFILER_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PROFILER_H_
 
@@ -13,10 +13,10 @@
 
 namespace hpu::pjrt {
 
-// One record. Thread compatible.
+// One profile. Thread compatible.
 class Profiler {
  public:
-  // `options`: serialised tensorflow.ProfileOptions. Unimplemented if the plugin has no profiler.
+  // `options`: serialised tensorflow.ProfileOptions. Fails with Unimplemented if the plugin has no profiler.
   static absl::StatusOr<std::unique_ptr<Profiler>> Create(const Plugin& plugin, absl::string_view options);
   ~Profiler();
   Profiler(const Profiler&) = delete;

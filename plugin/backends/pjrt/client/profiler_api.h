@@ -1,8 +1,8 @@
-// The profiler extension of the PJRT C API: the structs that plugins and callers share.
+// Structs of the profiler extension of the PJRT C API.
 //
-// The pinned package of the API's header lacks this extension. The layouts are those of XLA's
-// xla/backends/profiler/plugin/profiler_c_api.h and xla/pjrt/c/pjrt_c_api_profiler_extension.h. Only plugins whose
-// table has all functions are used.
+// The pinned package of the API's header lacks this extension. The layouts are copied from XLA's
+// xla/backends/profiler/plugin/profiler_c_api.h and xla/pjrt/c/pjrt_c_api_profiler_extension.h. A profiler is used only
+// if its table has all functions below.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PROFILER_API_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PROFILER_API_H_
 
@@ -13,8 +13,8 @@
 
 namespace hpu::pjrt::profiler_api {
 
-struct Error;     // the plugin's
-struct Profiler;  // the plugin's
+struct Error;     // defined by the plugin
+struct Profiler;  // defined by the plugin
 
 struct ErrorDestroy {
   size_t struct_size;
@@ -26,7 +26,7 @@ struct ErrorMessage {
   size_t struct_size;
   void* priv;
   const Error* error;
-  const char* message;  // result; lives as long as `error`
+  const char* message;  // result; valid as long as `error`
   size_t message_size;  // result
 };
 
@@ -53,7 +53,7 @@ struct Use {
 struct CollectData {
   size_t struct_size;
   Profiler* profiler;
-  uint8_t* buffer;              // null: the plugin keeps the data, and sets it to them
+  uint8_t* buffer;              // null: the plugin owns the data and sets `buffer`
   size_t buffer_size_in_bytes;  // result
 };
 

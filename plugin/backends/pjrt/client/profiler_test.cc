@@ -1,4 +1,4 @@
-// Tests of Profiler with a fake plugin.
+// Tests of Profiler with the function table of a fake plugin.
 #include "plugin/backends/pjrt/client/profiler.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ using profiler_api::Use;
 using FakeError = std::string;
 
 std::string options_seen;
-std::string calls;              // letters of the calls so far
-bool caller_allocates = false;  // how the fake plugin hands out its data
+std::string calls;              // one letter per call so far
+bool caller_allocates = false;  // whether the caller of collect_data allocates the buffer
 const std::string kData = "an XSpace";
 
 profiler_api::Error* NewError(const char* message) {

@@ -31,7 +31,8 @@ absl::Status Topology::Initialize() {
   list->topology = topology_.get();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_TopologyDescription_GetDeviceDescriptions, list));
   if (list->num_descriptions == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("the target of the PJRT plugin ", plugin_.path(), " has no device"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the target of the PJRT plugin ", plugin_.path(), " has no device; correct HPU_PJRT_TARGET"));
   }
   Arguments<PJRT_DeviceDescription_Kind_Args> kind;
   kind->device_description = list->descriptions[0];

@@ -1,4 +1,4 @@
-// Topology: a device that need not be present, as a target for compilation.
+// Topology: target of ahead-of-time compilation; the device need not be present.
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_TOPOLOGY_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_TOPOLOGY_H_
 
@@ -14,7 +14,7 @@
 
 namespace hpu::pjrt {
 
-// A program that was compiled without its device.
+// A program that was compiled without access to the device.
 struct CompiledProgram {
   std::string bytes;             // for Client::Load on the device
   uint64_t temporary_bytes = 0;  // device memory that a launch needs besides arguments and results
@@ -23,11 +23,11 @@ struct CompiledProgram {
 // Thread safe.
 class Topology {
  public:
-  // Unimplemented if the plugin compiles only for the devices of a client.
+  // Fails with Unimplemented if the plugin compiles only for the devices of a client.
   static absl::StatusOr<std::unique_ptr<Topology>> Create(const Plugin& plugin, const std::string& platform,
                                                           const Options& options);
 
-  // The same texts that a client on the device returns.
+  // The same texts as in a client on the device.
   const std::string& platform_version() const { return platform_version_; }
   const Plugin& plugin() const { return plugin_; }
   const std::string& device_kind() const { return device_kind_; }

@@ -1,5 +1,5 @@
 // FarmHash declarations, which TensorFlow's pip package lacks. TensorFlow's fingerprint.h (and so all of
-// common_runtime/eager) includes them. The plugin does not call them.
+// common_runtime/eager) includes the declarations. The plugin does not call the functions.
 #ifndef HPU_PLUGIN_COMPAT_TF_2_15_FARMHASH_FARMHASH_H_
 #define HPU_PLUGIN_COMPAT_TF_2_15_FARMHASH_FARMHASH_H_
 

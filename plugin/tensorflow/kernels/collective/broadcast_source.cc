@@ -31,8 +31,10 @@ void FindBroadcastSource(OpKernelContext* context, const TensorShape& shape, boo
   tensorflow::CollectiveExecutor* const executor = context->collective_executor();
   const absl::StatusOr<tensorflow::Device*> cpu = CpuBeside(context);
   if (executor == nullptr || !cpu.ok()) {
-    return found(cpu.ok() ? absl::InternalError(context->op_kernel().name() + ": the step has no collective executor")
-                          : cpu.status());
+    return found(
+        cpu.ok() ? absl::InternalError(context->op_kernel().name() +
+                                       ": the step has no collective executor; set the cluster up with tf.distribute")
+                 : cpu.status());
   }
   auto* params = new CollectiveParams;
   params->name = context->op_kernel().name();

@@ -1,4 +1,4 @@
-// Resolution of a broadcast's source rank, which TensorFlow's receivers do not know.
+// Broadcast source: resolution of the source rank, which TensorFlow passes to the sender only.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_BROADCAST_SOURCE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_BROADCAST_SOURCE_H_
 
@@ -14,8 +14,8 @@ namespace hpu {
 absl::StatusOr<tensorflow::TensorShape> ReceivedShape(tensorflow::OpKernelContext* context);
 
 // Passes the source rank, in TensorFlow's rank order, to `found`, which may run on another thread. TensorFlow's
-// collective parameter resolver waits for all ranks, at most `timeout_s` seconds (0: no limit), and checks that all
-// ranks pass the same type and shape.
+// collective parameter resolver waits for all ranks, at most `timeout_s` seconds (0: no limit). The resolver checks
+// that all ranks pass the same type and shape.
 void FindBroadcastSource(tensorflow::OpKernelContext* context, const tensorflow::TensorShape& shape, bool sends,
                          float timeout_s, std::function<void(absl::StatusOr<int>)> found);
 

@@ -1,5 +1,5 @@
 // HPU kernels of TensorFlow's collective ops. If the devices of a group cannot exchange data directly
-// (fabric_exchange.h), the data pass through host memory: CPU kernels exchange them with other workers over
+// (fabric_exchange.h), the data pass through host memory. CPU kernels then exchange the data with other workers over
 // TensorFlow's transport. (TensorFlow's DEVICE_DEFAULT kernels would reduce into a copy of the device's buffers and
 // drop the result.)
 #include <atomic>
@@ -50,7 +50,7 @@ absl::Status CopyToNewHostTensor(absl::string_view op, ProcessDevice& device, co
   return absl::OkStatus();
 }
 
-// One execution: copies to the host, the CPU kernel, copies back. Deletes itself at the end.
+// One execution through host memory: copies to the host, the CPU kernel, copies back. Deletes itself at the end.
 class Run {
  public:
   Run(OpKernelContext* context, ProcessDevice& device, std::shared_ptr<AsyncOpKernel> kernel,
@@ -192,8 +192,10 @@ class CollectiveKernel : public AsyncOpKernel {
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
         MakeCpuKernel(construction->def(), construction->graph_def_version());
     OP_REQUIRES_OK(construction, kernel.status());
-    OP_REQUIRES(construction, (*kernel)->AsAsync() != nullptr,
-                absl::InternalError(absl::StrCat(type_string(), ": expected an asynchronous CPU kernel")));
+    OP_REQUIRES(
+        construction, (*kernel)->AsAsync() != nullptr,
+        absl::InternalError(absl::StrCat(
+            type_string(), ": the CPU kernel is not asynchronous; use a TensorFlow version that the plugin supports")));
     kernel_.reset((*kernel).release()->AsAsync());
   }
 

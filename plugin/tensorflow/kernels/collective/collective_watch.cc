@@ -34,7 +34,7 @@ std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Ten
                       KeyOf(context, "group_key"), ", instance ", KeyOf(context, "instance_key"), ")");
 }
 
-// Checks whether every member is up, and logs the answers once all have answered or timed out.
+// Checks whether every member is up. Logs the results after all checks have ended or timed out.
 class Question {
  public:
   Question(std::string text, RefCountPtr<CollectiveExecutor> executor, std::vector<GroupMember> members)
@@ -165,8 +165,8 @@ void CollectiveWatch::Say(Waiting waiting) {
     for (const auto& member : group.members) members.push_back({member.task, member.is_local});
   }
   if (!members.empty()) return (new Question(text, std::move(waiting.executor), std::move(members)))->Ask();
-  LOG(WARNING) << text << " Some workers of its group have not started a collective operation." << kAdvice;
-  HPU_LOG(kKernels, kWarning) << text << " Some workers of its group have not started a collective operation."
+  LOG(WARNING) << text << " Some workers of the group have not started a collective operation." << kAdvice;
+  HPU_LOG(kKernels, kWarning) << text << " Some workers of the group have not started a collective operation."
                               << kAdvice;
 }
 

@@ -19,7 +19,7 @@
 
 namespace hpu {
 
-// A key of a collective op: an input of the V2 ops, an attribute of the older ones.
+// A key of a collective op: an input of V2 ops, an attribute of V1 ops.
 int KeyOf(tensorflow::OpKernelContext& context, const char* name);
 
 // A rank of a group.
@@ -28,13 +28,13 @@ struct GroupMember {
   bool is_local = false;  // the rank is in this process
 };
 
-// Warns once about each operation that takes longer than HPU_COLLECTIVE_STALL_S. Its thread starts with the first
-// operation and sleeps while there is none. Thread safe; never destroyed.
+// Warns once about each operation that takes longer than HPU_COLLECTIVE_STALL_S. The watch's thread starts with the
+// first operation and sleeps while no operation runs. Thread safe; never destroyed.
 class CollectiveWatch {
  public:
   static CollectiveWatch& Get();
 
-  // Registration of a running operation; its destruction ends the watch.
+  // Registration of a running operation. The destructor ends the watch.
   class Entry {
    public:
     ~Entry();
@@ -69,7 +69,7 @@ class CollectiveWatch {
     absl::Duration limit;
     bool said = false;
     absl::Duration timeout = absl::InfiniteDuration();
-    std::function<void()> give_up;  // null once it has run, and without a timeout
+    std::function<void()> give_up;  // null after the call, and without a timeout
   };
 
   CollectiveWatch() = default;

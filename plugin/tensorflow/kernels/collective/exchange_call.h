@@ -11,10 +11,10 @@
 namespace hpu {
 
 // After a timeout, TensorFlow abandons a collective while the transport still uses the kernel's context. This object
-// therefore owns everything that the transport needs, and Keep() keeps the object alive. Used by one thread at a time.
+// therefore owns all data that the transport needs, and Keep() keeps the object alive. Used by one thread at a time.
 class ExchangeCall {
  public:
-  // `outer` must live until the kernel has called back, `cpu` and `runner` as long as the process.
+  // `outer` must live until the kernel has called back. `cpu` and `runner` must live as long as the process.
   ExchangeCall(tensorflow::OpKernelContext* outer, std::shared_ptr<tensorflow::AsyncOpKernel> kernel,
                tensorflow::Device* cpu, std::function<void(std::function<void()>)>* runner,
                std::vector<tensorflow::Tensor> inputs);
@@ -38,7 +38,7 @@ class ExchangeCall {
   // Separate from the step's manager, which may be destroyed before the transport ends. The callback registered with
   // the step shares ownership.
   const std::shared_ptr<tensorflow::CancellationManager> cancellation_;
-  tensorflow::CancellationManager* step_;  // null if there is none, or after Detach()
+  tensorflow::CancellationManager* step_;  // null if the step has no manager, or after Detach()
   tensorflow::CancellationToken token_ = tensorflow::CancellationManager::kInvalidToken;
   HostCall call_;
 };

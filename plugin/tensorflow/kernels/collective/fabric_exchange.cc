@@ -69,7 +69,6 @@ std::optional<Kind> KindOf(absl::string_view op) {
   return std::nullopt;
 }
 
-// Shape of the op's output.
 absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const FabricOp& op, int ranks) {
   if (op.kind == Kind::kBroadcast && !op.sends) return ReceivedShape(context);
   TensorShape shape = context->input(0).shape();
@@ -89,7 +88,7 @@ absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const FabricOp
   return shape;
 }
 
-// One execution. Deletes itself at the end.
+// One execution on the devices of a group. Deletes itself at the end.
 class Exchange {
  public:
   Exchange(OpKernelContext* context, FabricGroup* group, const FabricOp& op, AsyncOpKernel::DoneCallback done)
@@ -111,7 +110,7 @@ class Exchange {
   // Whether the op has input data.
   bool Reads() const { return op_.kind != Kind::kBroadcast || op_.sends; }
 
-  // Elements per peer. The shape, for error texts, is the shape of this rank's whole tensor.
+  // Elements per peer. Error texts show the shape of this rank's whole tensor.
   hal::Elements ElementsOf(const Tensor& output) const {
     const Tensor& part = op_.kind == Kind::kAllGather ? context_->input(0) : output;
     uint64_t count = static_cast<uint64_t>(part.NumElements());
@@ -148,7 +147,8 @@ class Exchange {
       token_ = cancellation_->get_cancellation_token();
       if (!cancellation_->RegisterCallback(token_, [group = group_] { group->Abort(); })) {
         cancellation_ = nullptr;
-        return End(absl::CancelledError(absl::StrCat(context_->op_kernel().name(), ": the step was cancelled")));
+        return End(absl::CancelledError(
+            absl::StrCat(context_->op_kernel().name(), ": the step was cancelled; see the first error of the step")));
       }
     }
     CollectiveWatch::Wait wait;
@@ -173,7 +173,7 @@ class Exchange {
       status =
           absl::DeadlineExceededError(absl::StrCat(context_->op_kernel().name(), ": timed out after ", op_.timeout_s,
                                                    " s waiting for other ranks: check that every rank executes "
-                                                   "this collective, or raise its timeout_seconds"));
+                                                   "this collective, or raise the op's timeout_seconds"));
     }
     if (!status.ok()) context_->SetStatus(status);
     const AsyncOpKernel::DoneCallback done = std::move(done_);
@@ -217,7 +217,7 @@ FabricGroup* FabricFor(OpKernelContext* context, const std::optional<FabricOp>& 
   if (!op.has_value() || context->output_memory_type(0) == tensorflow::HOST_MEMORY) return nullptr;
   if (!HalType(context->expected_output_dtype(0)).has_value()) return nullptr;
   FabricGroup* const group = FabricGroup::Find(KeyOf(*context, "group_key"));
-  // Sender and receiver must decide alike, although one may be eager and the other in a graph.
+  // Sender and receiver must choose the same path, although one may run eagerly and the other in a graph.
   return group != nullptr && op->kind == Kind::kBroadcast && !group->Broadcasts() ? nullptr : group;
 }
 

@@ -1,4 +1,4 @@
-// TensorFlow collective ops whose data the devices of a group exchange directly.
+// Direct collectives: TensorFlow's collective ops as exchanges between the devices of a group.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_EXCHANGE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_EXCHANGE_H_
 
@@ -10,7 +10,7 @@
 
 namespace hpu {
 
-// A collective op as the devices run it.
+// Parameters of a collective op that devices run.
 struct FabricOp {
   FabricOperation::Kind kind = FabricOperation::Kind::kAllReduce;
   hal::ReduceOp reduce = hal::ReduceOp::kSum;
@@ -22,7 +22,7 @@ struct FabricOp {
 // (passes::kByTransportAttr).
 std::optional<FabricOp> FabricOpOf(const tensorflow::NodeDef& node);
 
-// The group whose devices run the op in `context`; null if there is none.
+// Returns the group whose devices run the op in `context`. Null if the data must pass through host memory.
 FabricGroup* FabricFor(tensorflow::OpKernelContext* context, const std::optional<FabricOp>& op);
 
 // Runs the op in `context`. An all-reduce, or a broadcast on its source rank, writes its output to the input's memory

@@ -25,7 +25,7 @@ Groups& AllGroups() {
   return *groups;
 }
 
-// Thread for the callers' `done` callbacks, which take TensorFlow's locks. A stream's own callback must not block.
+// Thread for the callers' `done` callbacks, which acquire TensorFlow's locks. A stream's callback must not block.
 tsl::thread::ThreadPool& Completions() {
   static auto* pool = new tsl::thread::ThreadPool(tsl::Env::Default(), "hpu_fabric", /*num_threads=*/1);
   return *pool;
@@ -36,8 +36,8 @@ tsl::thread::ThreadPool& Completions() {
 absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
                                bool in_calling_order) {
   if (Find(group_key) != nullptr) {
-    return absl::AlreadyExistsError(
-        absl::StrCat("this process has already joined a communicator for collective group ", group_key));
+    return absl::AlreadyExistsError(absl::StrCat("this process has already joined a communicator for collective group ",
+                                                 group_key, "; join each group once"));
   }
   TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   TF_ASSIGN_OR_RETURN(auto communicator, device->hal().CreateCommunicator(options));
@@ -112,7 +112,8 @@ absl::Status FabricGroup::Start(const FabricOperation& operation) {
     case FabricOperation::Kind::kBroadcast:
       return communicator_->Broadcast(*stream_, source, destination, elements, dtype, root);
   }
-  return absl::InternalError(absl::StrCat("invalid kind of collective operation: ", static_cast<int>(kind)));
+  return absl::InternalError(
+      absl::StrCat("invalid kind of collective operation: ", static_cast<int>(kind), "; report a bug"));
 }
 
 absl::Status FabricGroup::WithNames(const absl::Status& status) const {

@@ -1,4 +1,4 @@
-// FabricGroup: a group of workers whose devices exchange data directly, without their hosts.
+// FabricGroup: a group of workers with direct data exchange between their devices, without host memory.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_GROUP_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_GROUP_H_
 
@@ -22,7 +22,7 @@ struct FabricOperation {
   enum class Kind { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast };
 
   Kind kind = Kind::kAllReduce;
-  const hal::Event* ready = nullptr;  // marks when the source is computed; null: after the compute work queued so far
+  const hal::Event* ready = nullptr;  // reached when the source is computed; null: wait for all queued compute work
   hal::DeviceAddress source = 0;
   hal::DeviceAddress destination = 0;
   hal::Elements elements = 0;
@@ -49,7 +49,7 @@ class FabricGroup {
   // The members, by rank.
   const std::vector<GroupMember>& members() const { return members_; }
   // Whether the group runs broadcasts. Sender and receiver may be in different graphs, so only a group whose ranks call
-  // in the same order can run them.
+  // in the same order can run broadcasts.
   bool Broadcasts() const { return in_calling_order_; }
   // Queues the operation. Unless Queue returns an error, `done` runs on a thread of the plugin when the operation has
   // ended. Unavailable names the lost ranks.

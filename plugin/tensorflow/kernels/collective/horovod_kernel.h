@@ -6,7 +6,7 @@ namespace hpu {
 
 // Registers the kernel, once, if Horovod's library is loaded; otherwise does nothing. Earlier registration would make
 // TensorFlow log an error for a kernel without an op. The kernel runs Horovod's CPU kernel on copies of the variables
-// and writes them back. Horovod's other ops are placed on the CPU (plugin/passes/analysis/placement_policy.h).
+// and writes the results back. Horovod's other ops are placed on the CPU (plugin/passes/analysis/placement_policy.h).
 void RegisterHorovodKernel();
 
 }  // namespace hpu

@@ -10,7 +10,7 @@
 namespace hpu {
 
 // A child of the step's cancellation manager: cancelled with the step, but cannot cancel the step. A function's
-// executor cancels its cancellation manager when an op fails. If it used the step's manager, the step's executors would
+// executor cancels its cancellation manager when an op fails. With the step's manager, the step's executors would
 // report "cancelled" before the kernel returns the op's error.
 class CallCancellation {
  public:

@@ -51,7 +51,8 @@ absl::Status HostCall::TakeOutputs(std::vector<Tensor>* outputs) {
   for (int i = 0; i < context_->num_outputs(); ++i) {
     std::unique_ptr<Tensor> output(context_->release_output(i).tensor);
     if (output == nullptr) {
-      return absl::InternalError(absl::StrCat(params_.op_kernel->name(), ": the CPU kernel did not set output ", i));
+      return absl::InternalError(absl::StrCat(params_.op_kernel->name(), ": the CPU kernel did not set output ", i,
+                                              "; fix the op's CPU kernel"));
     }
     outputs->push_back(std::move(*output));
   }

@@ -16,7 +16,7 @@
 
 namespace hpu {
 
-// Creates the op's CPU kernel. NotFound if the op has none.
+// Creates the op's CPU kernel. NotFound if the op has no CPU kernel.
 absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeCpuKernel(const tensorflow::NodeDef& node,
                                                                     int graph_def_version);
 

@@ -26,7 +26,11 @@ absl::StatusOr<HostDevice*> HostDevice::Get() {
   static const auto* host = new absl::StatusOr<HostDevice*>([]() -> absl::StatusOr<HostDevice*> {
     std::unique_ptr<tensorflow::Device> device =
         tensorflow::DeviceFactory::NewDevice("CPU", tensorflow::SessionOptions(), "/job:localhost/replica:0/task:0");
-    if (device == nullptr) return absl::InternalError("cannot create a CPU device for the CPU fallback");
+    if (device == nullptr) {
+      return absl::InternalError(
+          "cannot create a CPU device for the CPU fallback: TensorFlow has no CPU device factory; reinstall "
+          "TensorFlow");
+    }
     return new HostDevice(std::move(device));
   }());
   return *host;

@@ -41,7 +41,7 @@ class HostDevice {
 // this CPU device.
 absl::StatusOr<tensorflow::Device*> CpuBeside(tensorflow::OpKernelContext* context);
 
-// Temporary variables of one CPU fallback. The destructor deletes them. Not thread safe.
+// Temporary variables of one CPU fallback. The destructor deletes the variables. Not thread safe.
 class HostVariables {
  public:
   explicit HostVariables(HostDevice& host);

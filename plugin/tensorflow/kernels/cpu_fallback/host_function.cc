@@ -54,8 +54,8 @@ class HostFunction : public HostProgram {
   absl::Status Instantiate(const tensorflow::NameAttrList& function) {
     runtime_ = runtimes_.GetFLR(host_->device()->name());
     if (runtime_ == nullptr) {
-      return absl::InternalError(
-          absl::StrCat("no function runtime for the CPU fallback's device ", host_->device()->name()));
+      return absl::InternalError(absl::StrCat("the CPU fallback's device ", host_->device()->name(),
+                                              " has no function runtime; report a bug"));
     }
     return runtime_->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle_);
   }
@@ -86,7 +86,8 @@ absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   const FunctionDef* definition = library.Find(function.name());
   if (definition == nullptr) {
-    return absl::NotFoundError(absl::StrCat("function ", function.name(), " is not in the function library"));
+    return absl::NotFoundError(absl::StrCat(
+        "function ", function.name(), " is not in the function library; save the graph together with its functions"));
   }
   auto own =
       std::make_unique<FunctionLibraryDefinition>(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());

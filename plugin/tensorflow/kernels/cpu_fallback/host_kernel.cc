@@ -54,8 +54,8 @@ bool HasCpuKernel(const tensorflow::NodeDef& node) {
 
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::NodeDef& node, int graph_def_version) {
   if (CpuKernelName(node) == kCompilesForCpu) {
-    return absl::NotFoundError(
-        absl::StrCat("no CPU kernel for op ", node.op(), ": on the CPU it runs only through the XLA compiler"));
+    return absl::NotFoundError(absl::StrCat("no CPU kernel for op ", node.op(),
+                                            ": TensorFlow runs the op on the CPU only through XLA; use another op"));
   }
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   TF_ASSIGN_OR_RETURN(std::unique_ptr<tensorflow::OpKernel> kernel, MakeCpuKernel(node, graph_def_version));

@@ -30,7 +30,7 @@ class Rewriter {
     for (int i = 0; i < nodes; ++i) {
       if (IsChannelsFirst(function_->node_def(i))) Rewrite(i);
     }
-    // Redirects the consumers of a rewritten output to its channels-first copy, except the transpose that makes the
+    // Redirects the consumers of a rewritten output to its channels-first copy, except the transpose that computes the
     // copy.
     for (int i = 0; i < function_->node_def_size(); ++i) {
       NodeDef* node = function_->mutable_node_def(i);

@@ -1,4 +1,4 @@
-// Layout conversion of channels-first graphs for the CPU, some of whose kernels require channels last.
+// Layout conversion of channels-first functions for CPU kernels that require channels last.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_LAYOUT_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_LAYOUT_H_
 

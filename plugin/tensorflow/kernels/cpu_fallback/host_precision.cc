@@ -51,7 +51,7 @@ std::string AddCast(FunctionDef* function, const std::string& name, const std::s
   return absl::StrCat(name, ":y:0");
 }
 
-// Whether the op is an optimizer update, whose variables all have the type of its other inputs.
+// Whether the op is an optimizer update. All variables of such an op have the type of the op's other inputs.
 bool UpdatesVariables(const NodeDef& node) {
   return absl::StartsWith(node.op(), "ResourceApply") || absl::StartsWith(node.op(), "ResourceSparseApply");
 }
@@ -70,7 +70,7 @@ std::vector<std::string> ControlsOf(const NodeDef& node) {
   return controls;
 }
 
-// Appends a node with an attribute `dtype`, and returns the name of a control edge from it.
+// Appends a node with an attribute `dtype`, and returns the name of a control edge from the node.
 std::string AddVariableOp(FunctionDef* function, const char* op, const std::string& name,
                           const std::vector<std::string>& inputs, DataType dtype) {
   NodeDef* node = function->add_node_def();

@@ -1,4 +1,4 @@
-// Precision conversion of bfloat16 graphs for the CPU, which lacks some bfloat16 kernels.
+// Precision conversion of bfloat16 functions for the CPU, which lacks some bfloat16 kernels.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PRECISION_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PRECISION_H_
 
@@ -6,8 +6,8 @@
 
 namespace hpu {
 
-// Rewrites the nodes of `function` that have a CPU kernel for float32 but none for bfloat16: these nodes compute in
-// float32, between casts. An optimizer update of bfloat16 variables runs on float32 copies.
+// Rewrites the nodes of `function` whose ops have a CPU kernel for float32, but not for bfloat16. The rewritten nodes
+// compute in float32, between casts. An optimizer update of bfloat16 variables runs on float32 copies.
 void ToHostPrecision(tensorflow::FunctionDef* function);
 
 }  // namespace hpu

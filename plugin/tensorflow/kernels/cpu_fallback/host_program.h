@@ -26,10 +26,10 @@ class HostProgram {
 // the op with XLA.
 bool HasCpuKernel(const tensorflow::NodeDef& node);
 
-// Wraps the op's own CPU kernel. NotFound if the op has none or only one that compiles with XLA.
+// Wraps the op's own CPU kernel. NotFound if the op has no CPU kernel, or only a kernel that compiles with XLA.
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::NodeDef& node, int graph_def_version);
 
-// A function and all functions that it calls, on the CPU. Ignores requested devices of nodes.
+// Instantiates a function, with all functions that it calls, on the CPU. Ignores requested devices of nodes.
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::NameAttrList& function,
                                                               const tensorflow::FunctionLibraryDefinition& library,
                                                               int graph_def_version);

@@ -130,7 +130,7 @@ class HostRun {
   absl::Status SetOutputs(const std::vector<Tensor>& outputs) {
     if (static_cast<int>(outputs.size()) != context_->num_outputs()) {
       return absl::InternalError(absl::StrCat(context_->op_kernel().name(), ": expected ", context_->num_outputs(),
-                                              " results from the CPU, got ", outputs.size()));
+                                              " results from the CPU, got ", outputs.size(), "; report a bug"));
     }
     for (int i = 0; i < context_->num_outputs(); ++i) {
       if (context_->output_memory_type(i) == tensorflow::HOST_MEMORY) {
@@ -143,8 +143,8 @@ class HostRun {
     return absl::OkStatus();
   }
 
-  // Writes the new values to the program's variables. Runs last, so that only a device error can leave some variables
-  // updated and others not.
+  // Writes the new values to the program's variables. Runs last, so that only a device error can leave a part of the
+  // variables updated.
   absl::Status CommitUpdates() {
     for (Borrowed& entry : borrowed_) {
       if (!entry.changed) continue;

@@ -1,4 +1,4 @@
-// RunOnHost: one kernel execution on the CPU instead of the device.
+// RunOnHost: execution of a kernel's op on the CPU instead of the device.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_RUN_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_RUN_H_
 
@@ -13,7 +13,7 @@
 
 namespace hpu {
 
-// `tensor` itself if it is in host memory, otherwise a host copy. Waits for the device.
+// Returns `tensor` if its data are in host memory, otherwise a host copy. Waits for the device.
 absl::StatusOr<tensorflow::Tensor> HostCopyOf(ProcessDevice& device, const tensorflow::Tensor& tensor);
 
 // Runs `program` on copies of the inputs and variables in host memory, sets the context's outputs, and writes changed

@@ -9,8 +9,9 @@
 
 namespace hpu {
 
-// Runs the CPU kernel of ZerosLike for one variant, or of AddN for several, on host copies of their tensors. The
-// result's tensors are in the memory that their types require on the HPU. Returns the CPU kernel's error. Thread safe.
+// Runs the CPU kernel of ZerosLike for one variant, or of AddN for several, on host copies of the variants' tensors.
+// The result's tensors are in the memory that their types require on the HPU. Returns the CPU kernel's error. Thread
+// safe.
 absl::Status ComputeVariantOnHost(tensorflow::OpKernelContext* context,
                                   absl::Span<const tensorflow::Variant* const> inputs, tensorflow::Variant* output);
 

@@ -1,4 +1,5 @@
-// RemoteCall on the HPU: TensorFlow's kernel, with int32 results in host memory where the executor expects them.
+// RemoteCall on the HPU: TensorFlow's kernel, with int32 results moved to host memory if the executor expects host
+// memory.
 #include <utility>
 
 #include "plugin/tensorflow/device/hpu_device.h"

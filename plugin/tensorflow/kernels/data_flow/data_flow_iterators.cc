@@ -18,8 +18,8 @@ using tensorflow::KernelDef;
 using tensorflow::OpKernel;
 using tensorflow::OpKernelConstruction;
 
-// Creates the kernel that TensorFlow registers for GPUs, on the current device. These kernel classes work on any
-// device, but not all of their headers are public.
+// Creates the kernel that TensorFlow registers for GPUs, on the current device. The GPU kernel classes work on any
+// device, but some of their headers are not public.
 class GpuKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {
  public:
   OpKernel* Create(OpKernelConstruction* construction) override {
@@ -65,8 +65,8 @@ bool RegisterLikeGpu() {
   return true;
 }
 
-// prefetch_to_device creates string constants, the names of devices, on the current device. The priority is lower than
-// the CPU kernel's, as for the ops above.
+// prefetch_to_device creates string constants (device names) on the current device. As for the ops above, the CPU
+// kernel has a higher priority.
 REGISTER_KERNEL_BUILDER(
     Name("Const").Device(kDeviceType).HostMemory("output").TypeConstraint<tensorflow::tstring>("dtype").Priority(-1),
     tensorflow::_HostConstantOp);

@@ -1,4 +1,5 @@
-// Data-flow kernels that replace TensorFlow's default ones, which access device memory on the host.
+// Data-flow kernels that replace TensorFlow's default kernels, because the default kernels access device memory on the
+// host.
 #include <algorithm>
 #include <utility>
 
@@ -16,8 +17,8 @@ using tensorflow::OpKernelConstruction;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 
-// Op that TensorFlow's debugger inserts on watched edges. It copies the value now, because an aliased variable may be
-// updated in place while the debugger reads it.
+// Op that TensorFlow's debugger inserts on watched edges. Copies the value immediately, because an aliased variable may
+// be updated in place while the debugger reads the value.
 class Copy : public tensorflow::OpKernel {
  public:
   using OpKernel::OpKernel;

@@ -98,13 +98,14 @@ absl::Status RunKernel(OpKernelContext* outer, OpKernel* kernel, std::vector<Ten
   TF_RETURN_IF_ERROR(context.status());
   std::unique_ptr<Tensor> result(context.release_output(0).tensor);
   if (result == nullptr) {
-    return absl::InternalError(absl::StrCat("Cannot add elements: ", kernel->type_string(), " returned no output"));
+    return absl::InternalError(
+        absl::StrCat("Cannot add elements: ", kernel->type_string(), " returned no output; report a bug"));
   }
   *output = std::move(*result);
   return absl::OkStatus();
 }
 
-// Makes `output` a host tensor of variants with the shape of `like`; `each` computes each variant.
+// Sets `output` to a host tensor of variants with the shape of `like`. `each` computes one variant.
 template <typename Each>
 absl::Status ForEachVariant(const Tensor& like, Tensor* output, Each each) {
   *output = Tensor(tensorflow::cpu_allocator(), tensorflow::DT_VARIANT, like.shape());

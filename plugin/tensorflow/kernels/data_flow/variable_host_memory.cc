@@ -1,4 +1,4 @@
-// int32 variables on the HPU, whose values are in host memory, like every int32 input and output of an op.
+// HPU kernels of int32 variables, whose values are in host memory like every int32 input and output of an op.
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/resource_var.h"

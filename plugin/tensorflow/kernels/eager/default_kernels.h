@@ -1,4 +1,4 @@
-// Survey of TensorFlow's DEVICE_DEFAULT kernels for ops of the HPU.
+// DefaultKernels: TensorFlow's DEVICE_DEFAULT kernels that the HPU can use.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_DEFAULT_KERNELS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_DEFAULT_KERNELS_H_
 

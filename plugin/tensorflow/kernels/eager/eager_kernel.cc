@@ -27,7 +27,7 @@ namespace {
 
 using Kind = ArgumentDescription::Kind;
 
-// The node's op and attributes, except private attributes ("_..."), as a key.
+// Key of a node: the op and the attributes, except private attributes ("_...").
 std::string NodeKey(tensorflow::NodeDef node) {
   node.clear_name();
   node.clear_device();
@@ -49,7 +49,7 @@ bool NamesFunctions(const tensorflow::NodeDef& node) {
   });
 }
 
-// Whether placement refuses the op. A refused op stays on the HPU if it uses a variable there.
+// Whether placement refuses the op. A refused op stays on the HPU if the op uses a variable on the HPU.
 bool IsRefused(const tensorflow::NodeDef& node) {
   return passes::PlacementPolicy::Active().Refuse(node.op(), tensorflow::AttrSlice(node)).has_value();
 }
@@ -81,20 +81,21 @@ bool AnyAboveOne(const tensorflow::NodeDef& node, const char* attribute) {
          absl::c_any_of(found->second.list().i(), [](int64_t number) { return number > 1; });
 }
 
-// Whether eager calls compile at once, because the op's CPU kernel rejects the attributes or computes a different
+// Whether the first eager call compiles, because the op's CPU kernel rejects the attributes or computes a different
 // result. The fallback uses TensorFlow's Eigen kernels, not the oneDNN kernels of graphs on the CPU.
 bool IsLeftToCompiler(const tensorflow::NodeDef& node) {
   const std::string& op = node.op();
   if (IsChannelsFirst(node)) return true;
-  // The kernel does not support dilations. For strides larger than the window, it computes a negative padding.
+  // The CPU kernel does not support dilations. For strides larger than the window, the kernel computes a negative
+  // padding.
   if (op == "Conv3D") {
     return AnyAboveOne(node, "dilations") || (node.attr().at("padding").s() == "SAME" && AnyAboveOne(node, "strides"));
   }
-  // The kernels ignore dilations.
+  // The CPU kernels ignore dilations.
   if (op == "DepthwiseConv2dNativeBackpropFilter" || op == "DepthwiseConv2dNativeBackpropInput") {
     return AnyAboveOne(node, "dilations");
   }
-  // The kernel returns fewer results than shape inference predicts.
+  // The CPU kernel returns fewer results than shape inference predicts.
   const auto aggregated = node.attr().find("aggregate_to_topk");
   return op == "ApproxTopK" && aggregated != node.attr().end() && !aggregated->second.b();
 }
@@ -150,7 +151,7 @@ ClusterSource EagerKernel::Source(tensorflow::OpKernelContext* context) const {
 
 absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensorflow::OpKernelContext*) const {
   absl::StatusOr<std::unique_ptr<HostProgram>> program = MakeHostKernel(def(), graph_def_version_);
-  // Unimplemented makes the caller compile.
+  // After UNIMPLEMENTED, the caller compiles the op.
   if (!program.ok()) return absl::UnimplementedError(program.status().message());
   return program;
 }
@@ -170,10 +171,11 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
   if (!compilable_) return kNever;
   if (!has_cpu_kernel_ || (sums_over_windows_ && HasEmptyInput(arguments))) return {};
   if (only_host_ || flags::CompileMode() == "never") return kNever;
-  // The CPU kernel would fail again: shapes, attributes and constants are the same.
+  // The CPU kernel would fail again, because shapes, attributes and constants are unchanged.
   if (entry.raised()) return kNever;
   if (left_to_compiler_) return {};
-  // x[i] in a Python loop makes a new signature at each step; compiling each one would not pay off.
+  // x[i] in a Python loop has a new signature at each step. Compiling every signature would cost more time than it
+  // saves.
   const int64_t compile_after = flags::EagerCompileAfter();
   if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
   if (entry.CountHostRun() > compile_after) return {};
@@ -182,7 +184,7 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
 
 absl::StatusOr<bool> EagerKernel::NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                             const KernelArguments& arguments) {
-  // Compiled code does not check indices; for indices out of range, the CPU kernel raises the expected error.
+  // Compiled code does not check indices. For indices out of range, the CPU kernel raises the expected error.
   if (indexed_ != nullptr) {
     TF_ASSIGN_OR_RETURN(const bool in_range, IndicesInRange(context, device, *indexed_, arguments));
     return !in_range;
@@ -206,9 +208,11 @@ absl::Status EagerKernel::CheckHostRun(ProcessDevice& device, const KernelArgume
 
 absl::Status EagerKernel::OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) {
   if (flags::TfCpuRuntimeFallback() != "forbid") return absl::OkStatus();
-  return absl::Status(failure.code(),
-                      absl::StrCat("op ", def().op(), " cannot run on the HPU, and ",
-                                   "TF_CPU_RUNTIME_FALLBACK=forbid disables the CPU fallback: ", failure.message()));
+  return absl::Status(
+      failure.code(),
+      absl::StrCat("op ", def().op(), " cannot run on the HPU, and ",
+                   "TF_CPU_RUNTIME_FALLBACK=forbid disables the CPU fallback (allow enables the fallback): ",
+                   failure.message()));
 }
 
 void EagerKernel::CountLaunch() { Statistics::Get().eager().launches.fetch_add(1, std::memory_order_relaxed); }

@@ -43,8 +43,8 @@ class EagerKernel : public ClusterKernel {
   const ValueRule* rule_ = nullptr;     // set if the CPU kernel raises an error for some values
   bool left_to_compiler_ = false;       // the CPU kernel rejects the attributes or returns a different result
   bool sums_over_windows_ = false;      // the CPU kernel may leave results of empty operands unset
-  bool only_host_ = false;              // all inputs and outputs are in host memory, so compiling would not pay off
-  int algorithm_ = -1;                  // the input that selects a random op's algorithm, -1 if none
+  bool only_host_ = false;              // all inputs and outputs are in host memory, so compiling saves no time
+  int algorithm_ = -1;                  // the input that selects a random op's algorithm; -1: no such input
   int graph_def_version_ = 0;
   int64_t record_ = 0;  // number of the graph's report; 0 if ops are not recorded
 };

@@ -1,6 +1,6 @@
 // Placement of eager ops with the rules of the graph pass (plugin/passes/placement/placement_pass.h). TensorFlow runs
-// this rewrite before it executes an op. A refused op that uses a variable on the HPU stays on the HPU, where its CPU
-// kernel computes on copies.
+// this rewrite before it executes an op. A refused op that uses a variable on the HPU stays on the HPU. The CPU kernel
+// of such an op computes on copies.
 #include <memory>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// Registration of EagerKernels when the library is loaded: for ops with a lowering, and for random, variable and check
+// Registration of EagerKernels when the library is loaded. Covers ops with a lowering, and random, variable and check
 // ops that run on their CPU kernels.
 #include <algorithm>
 #include <memory>
@@ -37,7 +37,7 @@ bool TakesOtherThanArrays(const OpDef& op) {
          });
 }
 
-// One registration for each combination of int32 type attributes, because a registration fixes memory types.
+// Registers one kernel for each combination of int32 type attributes, because a registration fixes memory types.
 void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels& defaults) {
   const std::vector<const OpDef::AttrDef*> attributes = TypeAttributes(op);
   const size_t split = std::min<size_t>(attributes.size(), 4);
@@ -51,7 +51,7 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels
       std::vector<DataType> types = AllowedTypes(lowering, *attributes[i]);
       types.erase(std::remove_if(types.begin(), types.end(),
                                  [&](DataType type) {
-                                   // Variants have their own kernels, because recipes do not support them.
+                                   // Variants have their own kernels, because recipes do not support variants.
                                    return (type == tensorflow::DT_INT32) != is_int32 ||
                                           type == tensorflow::DT_VARIANT || defaults.host_types.count(type) > 0;
                                  }),
@@ -126,7 +126,7 @@ bool RegisterAll() {
     const OpDef* op = nullptr;
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(lowering->op(), &op).ok()) continue;
     if (TakesOtherThanArrays(*op) || IsKeptFromCompiler(op->name())) continue;
-    if (op->name() == "DynamicPartition") continue;  // has its own kernel
+    if (op->name() == "DynamicPartition") continue;  // see partition_kernel.cc
     // The size of the result depends on data, so only a cluster that consumes the result can contain the op.
     if (op->name() == "Unique") continue;
     const auto found = defaults.find(op->name());

@@ -21,7 +21,7 @@ void Register(const char* op, const char* attribute, const std::vector<DataType>
 }
 
 [[maybe_unused]] const bool types_registered = [] {
-  // TensorFlow's kernels that move tensors predate float8.
+  // TensorFlow's kernels that only move tensors do not support float8.
   const std::vector<DataType> float8 = {tensorflow::DT_FLOAT8_E5M2, tensorflow::DT_FLOAT8_E4M3FN};
   Register("Const", "dtype", float8);
   for (const char* op : {"EnsureShape", "Identity", "PreventGradient", "Squeeze", "StopGradient"}) {

@@ -1,4 +1,4 @@
-// DynamicPartition: the host counts and sorts the row indices, and the rows stay on the device.
+// DynamicPartition kernel: the host sorts the row indices, and the device gathers the rows.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -73,7 +73,7 @@ class PartitionKernel : public tensorflow::OpKernel {
     Tensor rows;
     if (!rows.CopyFrom(data, shape)) {
       return tensorflow::errors::Internal("cannot reshape data from ", data.shape().DebugString(), " to rows of shape ",
-                                          shape.DebugString());
+                                          shape.DebugString(), "; report a bug");
     }
     TF_ASSIGN_OR_RETURN(const Tensor sorted, gather_.Run(context, rows, Order(partitions, counts)));
     return SetOutputs(context, sorted, counts);
@@ -104,7 +104,7 @@ class PartitionKernel : public tensorflow::OpKernel {
 REGISTER_KERNEL_BUILDER(
     Name("DynamicPartition").Device(kDeviceType).TypeConstraint("T", RowGather::Types()).HostMemory("partitions"),
     PartitionKernel);
-// int32 data are in host memory, so the CPU kernel partitions them.
+// int32 data are in host memory, so the CPU kernel partitions int32 data.
 REGISTER_KERNEL_BUILDER(Name("DynamicPartition")
                             .Device(kDeviceType)
                             .TypeConstraint<tensorflow::int32>("T")

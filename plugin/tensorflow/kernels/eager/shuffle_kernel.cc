@@ -1,4 +1,4 @@
-// RandomShuffle and HabanaRandomOrder: the host draws the order, and the rows stay on the device.
+// RandomShuffle and HabanaRandomOrder kernels: the host draws the order, and the device gathers the rows.
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -78,7 +78,7 @@ REGISTER_KERNEL_BUILDER(Name("HabanaRandomOrder").Device(kDeviceType).HostMemory
 REGISTER_KERNEL_BUILDER(Name("HabanaRandomOrder").Device(tensorflow::DEVICE_CPU), RandomOrderKernel);
 REGISTER_KERNEL_BUILDER(Name("RandomShuffle").Device(kDeviceType).TypeConstraint("T", RowGather::Types()),
                         ShuffleKernel);
-// int32 data are in host memory, so the CPU kernel shuffles them.
+// int32 data are in host memory, so the CPU kernel shuffles int32 data.
 REGISTER_KERNEL_BUILDER(Name("RandomShuffle")
                             .Device(kDeviceType)
                             .TypeConstraint<tensorflow::int32>("T")

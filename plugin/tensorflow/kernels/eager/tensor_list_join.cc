@@ -129,7 +129,7 @@ class Concat : public TensorListKernel {
   }
 
  private:
-  // The elements' shape: the first dimension (-1 if it is unknown or differs) and the others.
+  // Shape of the elements: the first dimension (-1: unknown or different sizes) and the other dimensions.
   struct Shape {
     int64_t first = -1;
     PartialTensorShape rest;

@@ -109,8 +109,8 @@ bool RegisterTensorListKernel(const char* op, std::initializer_list<const char*>
                               tensorflow::OpKernel* (*create)(tensorflow::OpKernelConstruction*)) {
   std::vector<DataType> device_types;
   for (DataType type : tensorflow::AllTypes()) {
-    // Variants count as device memory, although TensorFlow keeps them on the host. Lists of strings need no HPU kernel,
-    // because TensorFlow places them on the CPU.
+    // Variants count as device memory, although TensorFlow keeps variants on the host. Lists of strings need no HPU
+    // kernel, because TensorFlow places such lists on the CPU.
     if (LivesOnDevice(type) || type == tensorflow::DT_VARIANT) device_types.push_back(type);
   }
   Register(op, host_arguments, nullptr, device_types, create);

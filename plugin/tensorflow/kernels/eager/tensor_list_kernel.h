@@ -50,7 +50,7 @@ class TensorListKernel : public tensorflow::OpKernel {
   // Fills `output` with the elements one after another. An unset element becomes zeros.
   static absl::Status Join(const ElementMemory& memory, const std::vector<const tensorflow::Tensor*>& elements,
                            int64_t unset_elements_size, tensorflow::Tensor* output);
-  // A copy of row `row` of `tensor`.
+  // Returns a copy of row `row` of `tensor`.
   static absl::StatusOr<tensorflow::Tensor> CopyRow(const ElementMemory& memory, const tensorflow::Tensor& tensor,
                                                     int64_t row);
 

@@ -23,7 +23,7 @@ absl::Status CheckRank(const Tensor& tensor) {
   return InvalidArgument("Tensor must be at least a vector, but saw shape: ", tensor.shape().DebugString());
 }
 
-// Reads the element shape from input `input`, at most a vector, and checks it against the rows of `tensor`.
+// Reads the element shape from input `input`, at most a vector, and checks the shape against the rows of `tensor`.
 absl::Status ElementShape(OpKernelContext* context, const char* op, int input, const Tensor& tensor,
                           PartialTensorShape* shape) {
   const TensorShape& given = context->input(input).shape();

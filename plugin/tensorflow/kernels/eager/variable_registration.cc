@@ -25,8 +25,8 @@ using tensorflow::KernelDef;
 using tensorflow::NodeDef;
 using tensorflow::OpDef;
 
-// Whether a resource argument of this name is not a variable: ops name such arguments after their kind ("table_handle",
-// "iterator").
+// Whether a resource argument of this name is not a variable. Ops name such arguments after the resource kind
+// ("table_handle", "iterator").
 bool IsNameOfOtherResource(absl::string_view argument) {
   static const auto* names = new absl::flat_hash_set<absl::string_view>{
       "cache",  "client",           "communicator", "handle",        "iteration_counter", "iterator",
@@ -36,8 +36,8 @@ bool IsNameOfOtherResource(absl::string_view argument) {
   return names->contains(argument);
 }
 
-// Whether an op computes with a variable's value: it has a resource handle, and all other arguments and results are
-// arrays.
+// Whether an op computes with a variable's value. Such an op has a resource handle, and all other arguments and results
+// are arrays.
 bool TakesVariable(const OpDef& op) {
   bool takes = false;
   for (const auto& input : op.input_arg()) {

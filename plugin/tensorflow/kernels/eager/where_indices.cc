@@ -32,7 +32,7 @@ uint64_t TrueBits(const char* flags, int64_t count) {
   return TrueBits(word);
 }
 
-// Computes coordinates from the row of the previous flag; flags must be passed in ascending order.
+// Computes coordinates from the row of the previous flag. Callers must pass flags in ascending order.
 template <int kRank>
 class ByRow {
  public:
@@ -49,7 +49,7 @@ class ByRow {
 
  private:
   void MoveTo(int64_t at) {
-    // A division is slower than one step but faster than several.
+    // A division is slower than one step to the next row, but faster than several steps.
     if (at - end_ >= length_) return Seek(at / length_);
     end_ += length_;
     for (int i = kRank - 2; i >= 0; --i) {
@@ -73,8 +73,8 @@ class ByRow {
   std::array<int64_t, kRank - 1> place_{};
 };
 
-// Computes coordinates by division, implemented as a multiplication by 2^63 / size. Rounding the factor up is harmless
-// for arrays of at most 2^31 flags: it adds less than flag / 2^63 < 1 / size to a quotient.
+// Computes coordinates by division, implemented as a multiplication by 2^63 / size. The factor is rounded up. For
+// arrays of at most 2^31 flags, the error of a quotient is less than flag / 2^63 < 1 / size, which is harmless.
 template <int kRank>
 class ByDivision {
  public:

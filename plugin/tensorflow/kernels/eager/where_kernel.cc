@@ -1,4 +1,4 @@
-// Where of bool: the host computes the coordinates of the true flags.
+// Where kernel for bool (tf.where): the host computes the coordinates of the true flags.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -48,7 +48,7 @@ class WhereKernel : public tensorflow::OpKernel {
     return absl::OkStatus();
   }
 
-  // Allocates from the host pool while it has room.
+  // Allocates from the host pool while the pool has room.
   static absl::StatusOr<Tensor> AllocateOnHost(OpKernelContext* context, const Tensor& tensor) {
     tensorflow::AllocatorAttributes attributes;
     attributes.set_on_host(true);
@@ -107,7 +107,7 @@ class WhereKernel : public tensorflow::OpKernel {
   const int64_t record_;  // number of the graph's report; 0 if ops are not recorded
 };
 
-// Other types run on the CPU kernel.
+// For other types, Where runs on the CPU kernel.
 REGISTER_KERNEL_BUILDER(Name("Where").Device(kDeviceType).TypeConstraint<bool>("T"), WhereKernel);
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace hpu {
 namespace {
 
-// TensorFlow assumes that a function's int32 argument is in host memory. But the kernels that pass lists of tensors to
-// functions (If, Case, For, RemoteCall) have int32 in device memory and pass it on unchanged.
+// TensorFlow assumes that a function's int32 argument is in host memory. However, the kernels that pass lists of
+// tensors to functions (If, Case, For, RemoteCall) pass int32 in device memory.
 class HostArgument : public tensorflow::ArgOp {
  public:
   using ArgOp::ArgOp;

@@ -12,8 +12,8 @@ namespace {
 using Arguments = std::vector<ArgumentDescription>;
 
 constexpr size_t kSeen = 16;          // number of remembered signatures
-constexpr int kSignaturesBefore = 2;  // signatures that must precede the first padded one
-constexpr int kRefusals = 3;          // after this many refusals, no rows are padded
+constexpr int kSignaturesBefore = 2;  // number of signatures before the first padded signature
+constexpr int kRefusals = 3;          // number of refusals after which no rows are padded
 
 bool SameButSizes(const ArgumentDescription& a, const ArgumentDescription& b) {
   if (a.kind != b.kind || a.dtype != b.dtype || a.initialized != b.initialized || a.shape.dims() != b.shape.dims()) {
@@ -124,7 +124,8 @@ absl::StatusOr<std::shared_ptr<Executable>> BatchBuckets::Compile(hal::Device& d
     absl::MutexLock lock(&mutex_);
     bucket = FindBucket(arguments);
   }
-  absl::StatusOr<std::shared_ptr<Executable>> executable = absl::FailedPreconditionError("no rows");
+  absl::StatusOr<std::shared_ptr<Executable>> executable =
+      absl::FailedPreconditionError("the arguments have no row dimension");
   if (bucket) {
     executable = bucket->recipe->MakeExecutable(device, source, arguments, bucket->rows, cancelled);
     if (absl::IsCancelled(executable.status())) return executable;

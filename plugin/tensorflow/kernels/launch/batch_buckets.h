@@ -29,9 +29,9 @@ int64_t BucketSize(int64_t rows);
 // Belongs to a cluster. The cluster's kernel may be destroyed during a compilation, so the kernel and the compilation
 // share ownership. Thread safe.
 //
-// The first two signatures compile for their own shapes. If a third signature differs from both in a single size, which
-// may occur in several arguments, the dimensions of this size hold rows. Each number of rows then runs with the recipe
-// of its bucket, if PaddedRecipe finds the rows independent.
+// The first two signatures compile for their own shapes. A third signature may differ from both in a single size, which
+// may occur in several arguments. The dimensions of this size then hold rows. Each number of rows then runs with the
+// recipe of its bucket, if PaddedRecipe finds the rows independent.
 class BatchBuckets {
  public:
   // State of the bucket for the arguments' rows.
@@ -41,7 +41,7 @@ class BatchBuckets {
     kCompiled,  // the bucket has its recipe
   };
 
-  // Classifies a signature that has no executable yet, and remembers it.
+  // Classifies a signature that has no executable yet, and stores the signature.
   Rows Look(const std::vector<ArgumentDescription>& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Returns an executable of the recipe for the arguments' bucket, or compiles the arguments with CompileCluster.
@@ -49,7 +49,7 @@ class BatchBuckets {
                                                       const std::vector<ArgumentDescription>& arguments,
                                                       const std::atomic<bool>* cancelled) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // The last reason for which rows were not padded; empty if padding was never tried or never refused.
+  // Latest reason why rows were not padded; empty if padding was never tried or never refused.
   std::string refusal() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -72,9 +72,9 @@ class BatchBuckets {
 
   mutable absl::Mutex mutex_;
   std::deque<std::vector<ArgumentDescription>> seen_ ABSL_GUARDED_BY(mutex_);  // the latest signatures
-  // By the signature of the padded arguments.
+  // Buckets by the signature of the padded arguments.
   absl::flat_hash_map<recipes::Signature, std::shared_ptr<PaddedRecipe>> buckets_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_set<const hal::Recipe*> recipes_ ABSL_GUARDED_BY(mutex_);  // of the cluster's executables
+  absl::flat_hash_set<const hal::Recipe*> recipes_ ABSL_GUARDED_BY(mutex_);  // recipes of the cluster's executables
   int refusals_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string refusal_ ABSL_GUARDED_BY(mutex_);
 };

@@ -17,7 +17,7 @@
 namespace hpu {
 
 // Covers all signatures. A background compilation may outlive the kernel, so the compilation and the kernel share
-// ownership. Thread safe; CountExecution takes no lock.
+// ownership. Thread safe. CountExecution acquires no lock.
 class ClusterHistory {
  public:
   void CountExecution() { executions_.fetch_add(1, std::memory_order_relaxed); }

@@ -32,7 +32,7 @@ absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments
                                                     "it has been deleted."));
 }
 
-// Whether the CPU has no kernel for an op, or none for its attributes (NCHW).
+// Whether the CPU has no kernel for an op, or no kernel for the op's attributes (NCHW).
 bool CpuLacksKernel(const absl::Status& status) {
   return absl::IsUnimplemented(status) ||
          (absl::IsNotFound(status) && absl::StrContains(status.message(), "No registered '"));
@@ -42,7 +42,9 @@ bool CpuLacksKernel(const absl::Status& status) {
 absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const ClusterSource& source) {
   const tensorflow::FunctionDef* definition = source.library->Find(source.function.name());
   if (definition == nullptr) {
-    return absl::NotFoundError(absl::StrCat("function ", source.function.name(), " is not in the function library"));
+    return absl::NotFoundError(
+        absl::StrCat("function ", source.function.name(),
+                     " is not in the function library; save the graph together with its functions"));
   }
   std::shared_ptr<FunctionLibraryDefinition> library(
       new FunctionLibraryDefinition(source.library->ReachableDefinitions(*definition)));
@@ -87,8 +89,8 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     return RunHere(context, *device, arguments, HostReason::kFailure);
   }
   static thread_local recipes::Signature signature;
-  // Compilation takes seconds and runs without the locks. Variables may change meanwhile, so the signature is computed
-  // again.
+  // Compilation takes seconds and runs without the locks. Variables may change during the compilation, so the signature
+  // is computed again.
   while (true) {
     arguments.Lock();
     signature.Clear();
@@ -135,7 +137,7 @@ absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, P
   compiles_later_.store(true, std::memory_order_relaxed);
   ClusterSource source = Source(context);
   TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
-  // The work refers to nothing in this kernel, because the kernel may be destroyed during the compilation.
+  // The callback captures no member of this kernel, because the kernel may be destroyed during the compilation.
   auto work = [&device, &entry, table = table_, source, library, descriptions = std::move(descriptions),
                counter = CompileCounter(), buckets = batch_buckets()](const std::atomic<bool>& cancelled) mutable {
     source.library = library.get();

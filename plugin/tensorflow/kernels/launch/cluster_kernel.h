@@ -23,11 +23,11 @@
 
 namespace hpu {
 
-// Shared by clusters and eager ops: finds the executable of the arguments' signature, compiles it if necessary, and
-// launches it, or runs on the CPU. Thread safe, like all kernels.
+// Shared by clusters and eager ops. Finds or compiles the executable of the arguments' signature, then launches the
+// executable. Runs on the CPU if the compile policy or a failure requires the CPU. Thread safe, like all kernels.
 class ClusterKernel : public tensorflow::OpKernel {
  public:
-  // Drops this kernel's queued background compilations; does not wait for running ones.
+  // Drops this kernel's queued background compilations; does not wait for running compilations.
   ~ClusterKernel() override;
   void Compute(tensorflow::OpKernelContext* context) final;
 
@@ -68,7 +68,7 @@ class ClusterKernel : public tensorflow::OpKernel {
     return false;
   }
   virtual void CountLaunch() = 0;
-  // Callback for each compilation. It runs on any thread, possibly after this kernel is destroyed.
+  // Callback for each compilation. The callback runs on any thread, possibly after this kernel is destroyed.
   virtual std::function<void(const Executable&)> CompileCounter() const = 0;
   virtual void CountHostRun(uint64_t bytes, HostReason reason) = 0;
 
@@ -77,7 +77,8 @@ class ClusterKernel : public tensorflow::OpKernel {
   // Queues the entry for compilation in the background, if the queue has room.
   absl::Status CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
                             std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);
-  // Runs on the CPU after a failure on the HPU, if that is allowed and possible. The caller holds the arguments' lock.
+  // Runs on the CPU after a failure on the HPU, if the settings and the CPU kernels permit a fallback. The caller holds
+  // the arguments' lock.
   absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
                         const absl::Status& failure);
   absl::Status RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,

@@ -16,7 +16,8 @@ absl::StatusOr<TensorShape> TrueShape(const TensorShape& bound, const SizePlaces
     const int32_t size = sizes[places[d]];
     if (size < 0 || size > bound.dim_size(d)) {
       return absl::InternalError(absl::StrCat("dimension ", d, " of a result with bound ", bound.DebugString(),
-                                              " has size ", size, ", expected 0 to ", bound.dim_size(d)));
+                                              " has size ", size, ", expected 0 to ", bound.dim_size(d),
+                                              "; report a bug"));
     }
     shape.set_dim(d, size);
   }
@@ -27,7 +28,7 @@ absl::StatusOr<Tensor> FirstElements(const Tensor& vector, const TensorShape& sh
   Tensor first;
   if (shape.num_elements() > vector.NumElements() || !first.CopyFrom(vector.Slice(0, shape.num_elements()), shape)) {
     return absl::InternalError(absl::StrCat("a result of shape ", shape.DebugString(), " does not fit its buffer of ",
-                                            vector.NumElements(), " elements"));
+                                            vector.NumElements(), " elements; report a bug"));
   }
   return first;
 }

@@ -17,8 +17,8 @@
 
 namespace hpu {
 
-// Belongs to one kernel, or to all kernels of equal eager nodes. Entries live as long as the table. Thread safe;
-// looking up the same signature as the previous lookup takes no lock.
+// Belongs to one kernel, or to all kernels of equal eager nodes. Entries live as long as the table. Thread safe. A
+// lookup of the same signature as in the previous lookup acquires no lock.
 class ExecutableTable {
  public:
   // The executable and the state of one signature.
@@ -26,12 +26,12 @@ class ExecutableTable {
    public:
     // nullptr until compiled.
     const Executable* executable() const { return ready_.load(std::memory_order_acquire); }
-    // Whether compilation failed; it is not tried again.
+    // Whether compilation failed. A failed compilation is not repeated.
     bool failed() const { return failed_.load(std::memory_order_acquire); }
     // The error of the compilation; OK unless failed().
     absl::Status failure() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-    // Compiles, unless another thread has already compiled or failed; returns the outcome. Cancelled is not kept.
+    // Compiles, unless another thread has already compiled or failed. Returns the outcome. CANCELLED is not stored.
     absl::Status Compile(absl::FunctionRef<absl::StatusOr<std::shared_ptr<Executable>>()> compile)
         ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -39,7 +39,7 @@ class ExecutableTable {
     // one.
     int CountHostRun() { return host_runs_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-    // Whether the CPU kernel has raised an error for this signature. A recipe might not raise it.
+    // Whether the CPU kernel has raised an error for this signature. A recipe might not raise the error.
     bool raised() const { return raised_.load(std::memory_order_relaxed); }
     void SetRaised() { raised_.store(true, std::memory_order_relaxed); }
 
@@ -58,7 +58,7 @@ class ExecutableTable {
     std::atomic<bool> scheduled_{false};
   };
 
-  // Valid as long as the table.
+  // The entry is valid as long as the table.
   Entry& FindOrCreate(const recipes::Signature& signature);
 
   // Number of signatures whose background compilation is queued or running.

@@ -21,8 +21,8 @@ using Kind = ArgumentDescription::Kind;
 
 constexpr char kMustCompile[] = "_XlaMustCompile";
 
-// TensorFlow calls its kernel creator for every function call that it runs as a kernel. This creator makes a launch
-// kernel for must-compile calls on an HPU; on other devices it forwards to XLA's creator. Thread safe.
+// TensorFlow calls the kernel creator for every function call that runs as a kernel. On an HPU, this creator creates a
+// launch kernel for must-compile calls. On other devices, this creator forwards to XLA's creator. Thread safe.
 class KernelCreator : public tensorflow::CustomKernelCreator {
  public:
   bool CanCreateKernel(const tensorflow::FunctionLibraryRuntime& runtime,
@@ -51,7 +51,7 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
       if (type == tensorflow::DT_RESOURCE || type == tensorflow::DT_INT32) input_memory[i] = tensorflow::HOST_MEMORY;
     }
     for (int i : constants) {
-      // A variable is read in the cluster, even if the cluster needs its value at compile time.
+      // A variable is read in the cluster, even if the cluster needs the variable's value at compile time.
       if (cluster.kinds[i] == Kind::kVariable) continue;
       cluster.kinds[i] = Kind::kConstant;
       input_memory[i] = tensorflow::HOST_MEMORY;

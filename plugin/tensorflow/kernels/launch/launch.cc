@@ -25,8 +25,8 @@ using tensorflow::Tensor;
 
 uint64_t Align(uint64_t bytes) { return RoundUp(bytes, hal::kDeviceAlignment); }
 
-// Device memory for one launch. It may be freed as soon as the launch is queued: the next user of the memory runs later
-// on the same stream.
+// Device memory for one launch. The memory may be freed as soon as the launch is queued, because its next user runs
+// later on the same stream.
 class ScratchMemory {
  public:
   explicit ScratchMemory(ProcessDevice& device) : allocator_(device.allocator()) {}
@@ -146,7 +146,7 @@ class LaunchFrame {
     return executable_.padded ? executable_.recipe->arguments()[i].bytes : value.TotalBytes();
   }
 
-  // Adds rows by repeating the first ones. Padding with real rows avoids indices out of range and divisions by zero in
+  // Adds rows by repeating the first rows. Padding with real rows avoids indices out of range and divisions by zero in
   // the added rows. The padding never has more rows than the value.
   absl::Status PadDeviceArgument(size_t i, const Tensor& value) {
     const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
@@ -252,8 +252,8 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // Directs a result to `tensor` in host memory. The device writes to `tensor` if it can access the memory. Otherwise
-  // it writes to scratch memory, which is copied to `tensor` after the launch.
+  // Directs a result to `tensor` in host memory. If the device can access the memory, the device writes to `tensor`.
+  // Otherwise the device writes to scratch memory, which is copied to `tensor` after the launch.
   absl::Status ToHostLater(int result, const Tensor& tensor) {
     if (tensor.TotalBytes() == 0) return absl::OkStatus();
     const hal::ResultSpec& spec = executable_.recipe->results()[result];
@@ -357,7 +357,7 @@ class LaunchFrame {
         " of results and ", executable_.recipe != nullptr ? executable_.recipe->workspace_bytes() : 0,
         " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that launch "
         "concurrently, or on the emulator more memory (HPU_MEMORY_MB). If the free memory is fragmented, reserve a "
-        "workspace at the start (HABANA_INITIAL_WORKSPACE_SIZE_MB) or grow it in larger steps "
+        "workspace at the start (HABANA_INITIAL_WORKSPACE_SIZE_MB) or grow the workspace in larger steps "
         "(HPU_WORKSPACE_CHUNK_MB)."));
   }
 
@@ -378,7 +378,7 @@ class LaunchFrame {
   absl::InlinedVector<NewValue, 4> new_values_;
   absl::InlinedVector<HostResult, 4> host_results_;
   absl::InlinedVector<Copy, 4> copies_;
-  std::optional<Tensor> sizes_;  // of the dynamic dimensions, in host memory
+  std::optional<Tensor> sizes_;  // sizes of the dynamic dimensions, in host memory
   std::vector<DynamicResult> dynamic_results_;
 };
 

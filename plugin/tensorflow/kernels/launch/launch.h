@@ -1,4 +1,4 @@
-// Launch: runs an executable on the device for one kernel execution.
+// Launch: execution of an executable on the device, for one kernel call.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_H_
 
@@ -10,16 +10,17 @@
 
 namespace hpu {
 
-// Queues the launch, sets the context's outputs and updates the variables. The caller holds the variables' locks.
-// Returns before the device has finished, unless it writes an output or a variable in host memory (int32) or of dynamic
-// shape. Sets `queued` to false if the launch failed before it was queued; variables and outputs are then unchanged.
+// Queues the launch, sets the context's outputs and updates the variables. The caller holds the variables' locks. Waits
+// for the device only if an output or a variable is in host memory (int32) or has a dynamic shape. Sets `queued` to
+// false if the launch fails before it enters the queue. Variables and outputs are then unchanged.
 //
-// A variable in device memory is updated in place if its result aliases its argument and no other tensor shares the
-// buffer. Otherwise it receives a new buffer.
+// A variable in device memory is updated in place if the result aliases the argument and no other tensor shares the
+// buffer. Otherwise the variable receives a new buffer.
 absl::Status Launch(tensorflow::OpKernelContext* context, ProcessDevice& device, const Executable& executable,
                     const KernelArguments& arguments, bool* queued);
 
-// Copies the executable's constant outputs to the device, so that launches share them. Call once, after compilation.
+// Copies the executable's constant outputs to the device, so that all launches share the copies. Call once, after
+// compilation.
 absl::Status PlaceConstants(ProcessDevice& device, Executable* executable);
 
 }  // namespace hpu

@@ -28,9 +28,9 @@ absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchK
   TF_RETURN_IF_ERROR(construction->GetAttr("must_compile", &cluster->must_compile));
   const int inputs = construction->num_inputs();
   if (constants + resources > inputs) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cluster ", cluster->function.name(), ": num_constant_args=", constants,
-                     " plus num_resource_args=", resources, " exceeds the number of arguments, ", inputs));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cluster ", cluster->function.name(), ": num_constant_args=", constants, " plus num_resource_args=", resources,
+        " exceeds the number of arguments, ", inputs, "; recreate the graph"));
   }
   cluster->kinds.assign(inputs, Kind::kParameter);
   std::fill_n(cluster->kinds.begin(), constants, Kind::kConstant);
@@ -40,7 +40,7 @@ absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchK
 
 // BatchBuckets::refusal() as a clause for messages.
 std::string RefusalText(const std::string& refusal) {
-  return refusal.empty() ? "" : absl::StrCat("its rows cannot be padded: ", refusal);
+  return refusal.empty() ? "" : absl::StrCat("the cluster's rows cannot be padded: ", refusal);
 }
 
 // Whether all of `names` are random ops of `function` that draw on the host. Only such ops may stay outside the
@@ -79,7 +79,8 @@ void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cl
       construction->function_library()->GetFunctionLibraryDefinition()->Find(function_.name());
   OP_REQUIRES(
       construction, definition != nullptr,
-      absl::NotFoundError(absl::StrCat("cluster function ", function_.name(), " is not in the function library")));
+      absl::NotFoundError(absl::StrCat("cluster function ", function_.name(),
+                                       " is not in the function library; save the graph together with its functions")));
   if (must_compile_) {
     const auto& library = *construction->function_library()->GetFunctionLibraryDefinition();
     OP_REQUIRES_OK(construction, passes::PlacementPolicy::Active().CheckMustCompile(function_.name(), library));
@@ -145,9 +146,11 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
                                       failure, NodesNamedIn(failure.message()));
   }
   if (flags::TfCpuRuntimeFallback() == "forbid") {
-    return absl::Status(failure.code(),
-                        absl::StrCat("node ", name(), " cannot run on the HPU, and ",
-                                     "TF_CPU_RUNTIME_FALLBACK=forbid disables the CPU fallback: ", failure.message()));
+    return absl::Status(
+        failure.code(),
+        absl::StrCat("node ", name(), " cannot run on the HPU, and ",
+                     "TF_CPU_RUNTIME_FALLBACK=forbid disables the CPU fallback (allow enables the fallback): ",
+                     failure.message()));
   }
   if (!warned_.exchange(true)) {
     OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),
@@ -191,7 +194,7 @@ void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
                        ? ". Pad the changing argument to a few sizes; until then new sizes run on the CPU "
                          "(TF_ENABLE_DYNAMIC_SHAPES)"
                        : ". Pad the changing argument to a few sizes, or set TF_ENABLE_DYNAMIC_SHAPES=1, which pads "
-                         "clusters whose rows are independent and runs the others on the CPU");
+                         "clusters whose rows are independent and runs other clusters on the CPU");
   HPU_LOG(kKernels, kWarning) << warning;
 }
 

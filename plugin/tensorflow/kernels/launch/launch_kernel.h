@@ -1,4 +1,4 @@
-// LaunchKernel: the kernel of HabanaLaunch, and of functions that must be compiled as a whole.
+// LaunchKernel: the kernel of HabanaLaunch, and of must-compile functions.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_KERNEL_H_
 
@@ -17,7 +17,7 @@ namespace hpu {
 
 class LaunchKernel : public ClusterKernel {
  public:
-  // The function to run, and whether a failure to compile it is an error. `kinds` has an entry for each input.
+  // The function to run, and whether a failed compilation is an error. `kinds` has an entry for each input.
   struct Cluster {
     tensorflow::NameAttrList function;
     ArgumentKinds kinds;
@@ -43,7 +43,7 @@ class LaunchKernel : public ClusterKernel {
   void CountHostRun(uint64_t bytes, HostReason reason) override;
 
  private:
-  // Made at the first failure; null if the cluster cannot be split.
+  // Creates the split program at the first failure. Returns null if the cluster cannot be split.
   const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
       ABSL_LOCKS_EXCLUDED(split_mutex_);
   std::vector<std::string> ArgumentNames() const;

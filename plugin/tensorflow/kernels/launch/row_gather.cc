@@ -92,7 +92,9 @@ absl::StatusOr<Tensor> RowGather::Run(OpKernelContext* context, const Tensor& ro
   gather_->Compute(&call);
   TF_RETURN_IF_ERROR(call.status());
   const std::unique_ptr<Tensor> output(call.release_output(0).tensor);
-  return output != nullptr ? absl::StatusOr<Tensor>(*output) : absl::InternalError("GatherV2 returned no output");
+  return output != nullptr
+             ? absl::StatusOr<Tensor>(*output)
+             : absl::InternalError("cannot gather rows: the kernel of GatherV2 returned no output; report a bug");
 }
 
 }  // namespace hpu

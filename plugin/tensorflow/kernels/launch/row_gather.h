@@ -13,7 +13,8 @@
 
 namespace hpu {
 
-// Used by kernels whose rows have one type. Runs the HPU kernel of GatherV2, and thus shares its recipes. Thread safe.
+// Used by kernels whose rows have one type. Runs the HPU kernel of GatherV2, and thus shares the recipes of GatherV2.
+// Thread safe.
 class RowGather {
  public:
   // Reports errors to `construction`.

@@ -25,7 +25,7 @@ class ShapeChanges {
   std::string MostFrequent(const std::vector<std::string>& names) const;
 
  private:
-  // An argument, and one of its dimensions or kWhole.
+  // Number of an argument, and a dimension of the argument or kWhole.
   using Place = std::pair<int, int>;
   struct Change {
     int64_t times = 0;

@@ -79,7 +79,8 @@ absl::Status SplitProgram::Run(tensorflow::OpKernelContext* context, ProcessDevi
   // surrounding function.
   tensorflow::PrivateIntraProcessRendezvous rendezvous(runtime_->device_mgr());
   options.rendezvous = &rendezvous;
-  // Runs on this thread. Waiting for the runner's threads could deadlock, because this kernel may occupy the last one.
+  // Runs on this thread. Waiting for the runner's threads could deadlock, because this kernel may occupy the last
+  // thread.
   std::function<void(std::function<void()>)> here = [](const std::function<void()>& closure) { closure(); };
   options.runner = &here;
   options.run_all_kernels_inline = true;

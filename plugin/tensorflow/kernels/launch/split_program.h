@@ -19,10 +19,10 @@ namespace hpu {
 std::vector<std::string> NodesNamedIn(absl::string_view message);
 
 // Runs on the HPU as a function of smaller clusters and the ops between them. Thread safe. Must not outlive the
-// function runtime of the kernel that made it.
+// function runtime of the kernel that created it.
 class SplitProgram {
  public:
-  // InvalidArgument if the cluster cannot be split: `refused` names none of its ops, or nothing would be left to
+  // InvalidArgument if the cluster cannot be split: `refused` names none of the cluster's ops, or no op would remain to
   // compile.
   static absl::StatusOr<std::unique_ptr<SplitProgram>> Make(tensorflow::FunctionLibraryRuntime* runtime,
                                                             const std::string& function,
@@ -31,7 +31,7 @@ class SplitProgram {
   SplitProgram(const SplitProgram&) = delete;
   SplitProgram& operator=(const SplitProgram&) = delete;
 
-  // Reads the context's inputs and sets its outputs, like the cluster's kernel. The caller must not hold locks of
+  // Reads the inputs and sets the outputs of the context, like the cluster's kernel. The caller must not hold locks of
   // variables.
   absl::Status Run(tensorflow::OpKernelContext* context, ProcessDevice& device) const;
 
@@ -44,7 +44,8 @@ class SplitProgram {
       : runtime_(runtime), library_(std::move(library)), put_out_(std::move(put_out)) {}
 
   tensorflow::FunctionLibraryRuntime* const runtime_;
-  const std::unique_ptr<tensorflow::FunctionLibraryDefinition> library_;  // the kernel's functions and the new ones
+  const std::unique_ptr<tensorflow::FunctionLibraryDefinition>
+      library_;  // the kernel's functions and the split's functions
   const std::vector<std::string> put_out_;
   tensorflow::FunctionLibraryRuntime::Handle handle_ = tensorflow::kInvalidHandle;
 };

@@ -1,4 +1,4 @@
-"""Small hand-written makers of calls, for ops whose arguments OpDef and shape inference do not tell."""
+"""Hand-written makers of calls, for ops whose arguments cannot be derived from OpDef and shape inference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAKERS: dict[str, Maker] = {}
 
 
 def maker(*ops: str) -> Callable[[Maker], Maker]:
-    """Registers a maker for ops."""
+    """Decorator that registers a maker for ops."""
 
     def register(function: Maker) -> Maker:
         _MAKERS.update(dict.fromkeys(ops, function))

@@ -1,4 +1,4 @@
-"""Ops whose arguments depend on each other's values: permutations, diagonals, segments, solvable matrices."""
+"""Makers for ops with related arguments: permutations, diagonals, segments, solvable matrices."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _square(rng: Rng, definite: bool) -> Array:
     dtype, size = pick(rng, tf.float32, tf.float64, tf.complex64, tf.complex128), int(rng.integers(0, 5))
     x = draw_array(rng, dtype, (*draw_shape(rng, int(rng.integers(0, 2))), size, size))
     if rng.random() < 0.15:
-        return np.zeros_like(x)  # singular
+        return np.zeros_like(x)  # singular matrix
     if definite:
         x = x @ np.conj(np.swapaxes(x, -1, -2))
     return np.asarray(x + 5 * np.eye(size)).astype(dtype.as_numpy_dtype)
@@ -119,7 +119,7 @@ _matrix("MatrixTriangularSolve", False, True)
 
 
 def _decomposition(op: str, function: Any) -> None:
-    """Their factors are unique but for signs and order; what they multiply to is compared."""
+    """Maker that compares products of the factors, which are unique except for signs and order."""
 
     @maker(op)
     def make(rng: Rng) -> Program:
@@ -168,7 +168,7 @@ def make_py_function(rng: Rng) -> Program:
 
 @maker("Placeholder", "PlaceholderV2")
 def make_placeholder(rng: Rng) -> Program:
-    """A session feeds one; elsewhere the value goes through."""
+    """Placeholder, which a Session feeds; otherwise an identity of the value."""
     return run(lambda x: tf.identity(x), x=draw_array(rng, pick(rng, *TYPES), draw_shape(rng)))
 
 

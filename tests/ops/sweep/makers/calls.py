@@ -1,4 +1,4 @@
-"""What makers share: calls of raw ops over drawn arrays."""
+"""Shared helpers of makers: calls of raw ops with drawn arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def float_type(rng: np.random.Generator) -> tf.DType:
 def call(
     op: str, arguments: Mapping[str, Array], variables: Mapping[str, Array] | None = None, **attributes: Any
 ) -> Program:
-    """A call of the raw op with arguments and variables by name. The variables' handles come first."""
+    """Returns a call of the raw op with named arguments and variables. The variables' handles come first."""
     held = dict(variables or {})
     names = [*held, *arguments]
 
@@ -41,13 +41,13 @@ def call(
 
 
 def run(function: Callable[..., Any], /, variables: Mapping[str, Array] | None = None, **arguments: Array) -> Program:
-    """A function over the handles of variables and over arguments, in their order."""
+    """Returns a program for a function of the variables' handles and the arguments, in this order."""
     held = dict(variables or {})
     return Program("", function, tuple(arguments.values()), tuple(held.values()), frozenset(), tuple(arguments))
 
 
 def constant(program: Program, *names: str) -> Program:
-    """With these arguments as constants of graphs."""
+    """Returns the program with the named arguments as constants in graphs."""
     import dataclasses
 
     places = frozenset(i for i, name in enumerate(program.names) if name in names)

@@ -1,4 +1,4 @@
-"""Control flow and calls: bodies that compute in the argument's type, of whole numbers too."""
+"""Makers for control flow and calls. Bodies compute in the argument's dtype, including integers."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def make_batch(rng: Rng) -> Program:
 
 
 def _make_flow(op: str) -> None:
-    """Of loops in frames."""
+    """Maker for the ops of loop frames."""
 
     @maker(op)
     def make(rng: Rng) -> Program:

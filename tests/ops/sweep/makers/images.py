@@ -1,4 +1,4 @@
-"""Images: crops, resizing, transforms, dilation, and their gradients."""
+"""Makers for image ops: crops, resizing, transforms, dilation, and their gradients."""
 
 from __future__ import annotations
 

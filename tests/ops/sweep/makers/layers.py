@@ -1,4 +1,4 @@
-"""Ops of layers: normalisation, biases, blocks of space and depth, images, quantisation."""
+"""Makers for ops of layers: normalisation, biases, space to depth, images, quantisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TensorLists: each call makes its list, runs the op on it, and returns the elements of what it gives."""
+"""Makers for TensorList ops. Each call creates a list, runs the op, and returns the elements of the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers: keys, counters and seeds of the shapes that the ops take."""
+"""Makers for random ops: keys, counters and seeds with the required shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scattering, segments, splits and sequences: indices below the sizes that they index."""
+"""Makers for scatters, segments, splits and sequences, with indices below the indexed sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _scatter(op: str) -> None:
         shape, some = draw_shape(rng, int(rng.integers(1, 4))), draw_shape(rng, int(rng.integers(1, 3)))
         dtype, index, style = pick(rng, *_NUMBERS), pick(rng, tf.int32, tf.int64), draw_style(rng)
         depth = int(rng.integers(1, len(shape) + 1))
-        wide = int(rng.random() < 0.1)  # some out of range
+        wide = int(rng.random() < 0.1)  # makes some indices out of range
         places = [rng.integers(-wide, max(1, size + wide), some) for size in shape[:depth]]
         arguments: dict[str, Any] = {"indices": whole(np.stack(places, -1), index)}
         arguments["updates"] = draw_array(rng, dtype, (*some, *shape[depth:]), style)

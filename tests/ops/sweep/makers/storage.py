@@ -1,4 +1,7 @@
-"""Queues, stacks, staging areas and TensorArrays: each call makes one, puts elements in, and takes them out."""
+"""Makers for queues, stacks, staging areas and TensorArrays.
+
+Each call creates one, puts elements in, and takes them out.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _made = [0]
 
 
 def _name() -> str:
-    """Of a resource of its own for each call."""
+    """Returns a unique resource name."""
     _made[0] += 1
     return f"sweep_{_made[0]}"
 

@@ -1,4 +1,4 @@
-"""Ops on resource variables, from their OpDef: handles are variables, gradients have their shapes."""
+"""Makers for ops on resource variables, from their OpDef: handles are variables, and gradients have their shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutions and pooling, forward and backward, with windows that fit and some that do not."""
+"""Makers for convolutions and pooling with gradients. Some windows do not fit the image."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Window:
         return (self.batch, *self.sizes, self.channels)
 
     def output(self) -> list[int]:
-        """Spatial sizes of the result."""
+        """Returns the spatial sizes of the result."""
         found = []
         for i, size in enumerate(self.sizes):
             reach = (self.kernel[i] - 1) * self.dilations[i] + 1

@@ -1,4 +1,7 @@
-"""XLA's own ops (tf.raw_ops.Xla…), which TensorFlow has no kernels of the CPU for: XLA:CPU's value is expected."""
+"""Makers for XLA's ops (tf.raw_ops.Xla…).
+
+TensorFlow has no CPU kernels for them, so XLA:CPU computes the expected value.
+"""
 
 from __future__ import annotations
 

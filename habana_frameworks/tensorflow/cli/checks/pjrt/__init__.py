@@ -11,7 +11,10 @@ from habana_frameworks.tensorflow.cli.checks.pjrt import cards, device_files, dr
 
 
 def check() -> Iterator[Finding]:
-    """Checks the plugin that HPU_BACKEND selects and what it needs; for other backends names plugins and cards."""
+    """Checks the plugin that HPU_BACKEND selects, with its driver, libraries and cards.
+
+    For other backends, lists the installed plugins and the cards.
+    """
     name = pjrt_plugins.selected(flags.backend())
     if name is None:
         yield from plugin.list_installed()

@@ -18,7 +18,7 @@ _NO_PERMISSION = "run as a user that may open them, or change their permissions;
 
 
 def check() -> Iterator[Finding]:
-    """Checks that the files are there and that this user may open them."""
+    """Checks that the files exist and that this user may open them."""
     if (_DEVICES / "dxg").exists():
         yield Finding("device files", Level.OK, f"{_DEVICES / 'dxg'} (Windows Subsystem for Linux)")
         return
@@ -37,7 +37,7 @@ def check() -> Iterator[Finding]:
         yield Finding("device files", Level.ERROR, text, _NO_PERMISSION, data)
         return
     if not memory.exists():
-        text = f"{memory} missing; CUDA creates it at its first use only with the right to do so"
+        text = f"{memory} is missing, and CUDA may lack the permission to create it"
         yield Finding("device files", Level.WARNING, text, "run nvidia-modprobe -u -c=0 on the host", data)
         return
     yield Finding("device files", Level.OK, ", ".join(map(str, present)), data=data)

@@ -1,10 +1,10 @@
-"""Commands that install plugins and what they need: the extras of pyproject.toml."""
+"""pip commands that install PJRT plugins and their libraries (the extras of pyproject.toml)."""
 
 from __future__ import annotations
 
 
 def install_plugin(name: str) -> str:
-    """Returns how to install a plugin and the CUDA libraries that it needs. `name`: cpu, cuda, cuda12 or cuda13."""
+    """Returns the pip command for a plugin and its CUDA libraries. `name`: cpu, cuda, cuda12 or cuda13."""
     if name == "cuda":
         return f"{_pip('cuda13')}, or cuda12 for a driver older than 580"
     return _pip("pjrt-cpu" if name == "cpu" else name)

@@ -1,4 +1,4 @@
-"""Check of the CUDA libraries that a plugin opens when it is used."""
+"""Check of the CUDA libraries that a PJRT plugin opens at run time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow.cli.checks.pjrt import extras, probing
 
 @dataclasses.dataclass(frozen=True)
 class Library:
-    """A library and the Python package with it."""
+    """A CUDA library, and the Python package that contains it."""
 
     name: str
     folder: str
@@ -55,7 +55,7 @@ def check(file: PluginFile) -> Iterator[Finding]:
     """Looks for each library beside the plugin's package, then where the loader searches."""
     needed = _LIBRARIES.get(file.cuda or 0)
     if needed is None:
-        text = f"not checked: {file.path} does not say which CUDA it is built for"
+        text = f"not checked, because the path {file.path} contains no known CUDA version"
         yield Finding("CUDA libraries", Level.NOTE, text)
         return
     # The plugin's RPATH: the package nvidia beside jax_plugins.

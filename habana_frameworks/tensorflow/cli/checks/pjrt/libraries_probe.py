@@ -1,4 +1,4 @@
-"""Loads libraries for the checks of this folder and prints what they say as a JSON object.
+"""Probe process of the PJRT checks: loads a library and prints its version as a JSON object.
 
 python libraries_probe.py plugin PATH     # {"major": …, "minor": …} of the plugin's PJRT C API, or {"error": …}
 python libraries_probe.py driver          # {"cuda": …} as cuDriverGetVersion encodes it, or {"error": …}
@@ -42,9 +42,9 @@ def _plugin(path: str) -> dict[str, Any]:
     try:
         get_api = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL).GetPjrtApi
     except OSError as error:
-        return {"error": f"it cannot be loaded: {error}"}
+        return {"error": f"the plugin cannot be loaded: {error}"}
     except AttributeError:
-        return {"error": "it is not a PJRT plugin: it does not export GetPjrtApi"}
+        return {"error": "not a PJRT plugin: the library does not export GetPjrtApi"}
     get_api.restype = ctypes.POINTER(_Api)
     api = get_api()
     if not api:

@@ -15,7 +15,7 @@ _OLDEST = (0, 57)
 
 
 def check(name: str, file: PluginFile | None) -> Iterator[Finding]:
-    """Checks the plugin `file` that `name` selects; None if it does not exist."""
+    """Checks the plugin that `name` selects. `file` is None if the plugin does not exist."""
     if file is None:
         yield _missing(name)
         return
@@ -59,7 +59,7 @@ def _missing(name: str) -> Finding:
 def _check_version(file: PluginFile) -> Finding:
     report, problem = probing.run("plugin", str(file.path))
     if problem:
-        remedy = "install the plugin again, or set HPU_BACKEND to another one"
+        remedy = "install the plugin again, or set HPU_BACKEND to another plugin"
         return Finding("PJRT plugin loads", Level.ERROR, f"{file.path}: {problem}", remedy)
     version = (report["major"], report["minor"])
     text = "PJRT C API {}.{}".format(*version)

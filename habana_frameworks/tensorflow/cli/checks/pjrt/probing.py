@@ -1,4 +1,4 @@
-"""Starts libraries_probe.py."""
+"""Runs libraries_probe.py in a process of its own."""
 
 from __future__ import annotations
 

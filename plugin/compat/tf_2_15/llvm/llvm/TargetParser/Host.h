@@ -24,7 +24,7 @@ struct StringMapEntryOfBool {
 template <typename Value, typename Allocator>
 class StringMap;
 
-// Filled by LLVM. Its memory is never freed: callers keep it for the whole process.
+// Filled by LLVM. The map's memory is never freed, because callers keep the map for the whole process.
 template <>
 class StringMap<bool, MallocAllocator> {
  public:
