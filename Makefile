@@ -96,7 +96,7 @@ build-tests: build $(SYSTEM_TESTS)
 	ninja -C $(BUILD) -j $(JOBS) hpu_cts
 
 # Subsets that run-cts repeats: tests of emulator kernels with generic code, and tests of products without oneDNN.
-KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:SortTest*:*CropGradientTest*/?:ElementaryFunctionPass.Of*
+KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:SortTest*:ElementaryFunctionPass.Of*
 KERNEL_TESTS := $(KERNEL_TESTS):BatchedProductPass.Few*:ConcatenationPass.Cuts*:-*Convolution*
 PRODUCT_TESTS := *Convolution*:*MatMul*:*Widening*:*MaterializedValues*:*Autotuner*
 cts: build-tests ## conformance suite of the device interface, for every backend

@@ -1,5 +1,4 @@
-// Lowerings of CropAndResize's gradients, which tf2xla lacks: marked calls that a backend can recognise
-// (plugin/program/marked_call.h).
+// Lowerings of the gradients of CropAndResize, which tf2xla lacks.
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -10,8 +9,6 @@
 #include "absl/types/span.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/crop_places.h"
-#include "plugin/compiler/lowerings/marked_call_builder.h"
-#include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -147,8 +144,8 @@ XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes)
   return xla::ConcatInDim(gradient.builder(), {by_y, by_x}, 1);
 }
 
-// Sampling coordinates in the format of the marked calls: negative outside the image.
-XlaOp Marked(const CropPlaces& places) {
+// Sampling coordinates; negative outside the image.
+XlaOp SamplingCoordinates(const CropPlaces& places) {
   return xla::Select(places.inside, places.place, xla::FullLike(places.place, -1));
 }
 
@@ -178,13 +175,10 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
       CropPlaces places = PlacesOf(context->Input(1), sizes.crops[0], direction, sizes.crops[direction + 1],
                                    sizes.images[direction + 1], CropScale::kDivided);
       if (method_ == "nearest") places.place = xla::Round(places.place);
-      return Marked(places);
+      return SamplingCoordinates(places);
     };
-    const absl::StatusOr<XlaOp> call =
-        MarkedCall(kCropGradient, kImageGradient, {context->Input(0), places(0), places(1), context->Input(2)},
-                   [&](const std::vector<XlaOp>& operands) { return ImageGradient(operands, sizes); });
-    OP_REQUIRES_OK(context, call.status());
-    context->SetOutput(0, xla::ConvertElementType(*call, type));
+    const XlaOp of_images = ImageGradient({context->Input(0), places(0), places(1), context->Input(2)}, sizes);
+    context->SetOutput(0, xla::ConvertElementType(of_images, type));
   }
 
  private:
@@ -221,17 +215,15 @@ class CropBoxesGradientLowering : public tensorflow::XlaOpKernel {
       return context->SetOutput(0, xla::Broadcast(xla::Zero(context->builder(), xla::F32), {count, 4}));
     }
     const auto places = [&](int64_t direction) {
-      return Marked(PlacesOf(context->Input(2), count, direction, sizes.crops[direction + 1],
+      return SamplingCoordinates(PlacesOf(context->Input(2), count, direction, sizes.crops[direction + 1],
                              sizes.images[direction + 1], CropScale::kMultiplied));
     };
-    const absl::StatusOr<XlaOp> call =
-        MarkedCall(kCropGradient, kPlacesGradient,
-                   {context->Input(0), xla::ConvertElementType(context->Input(1), xla::F32), places(0), places(1),
-                    context->Input(3)},
-                   [&](const std::vector<XlaOp>& operands) { return PlacesGradient(operands, sizes); });
-    OP_REQUIRES_OK(context, call.status());
+    const XlaOp of_places =
+        PlacesGradient({context->Input(0), xla::ConvertElementType(context->Input(1), xla::F32), places(0), places(1),
+                        context->Input(3)},
+                       sizes);
     const auto sides = [&](int64_t begin, int64_t pixels, int64_t length) {
-      const XlaOp by_place = xla::SliceInDim(*call, begin, begin + pixels, 1, 1);
+      const XlaOp by_place = xla::SliceInDim(of_places, begin, begin + pixels, 1, 1);
       const XlaOp shares = SharesOf(context->builder(), pixels, length);
       xla::PrecisionConfig precision;
       precision.add_operand_precision(xla::PrecisionConfig::HIGHEST);

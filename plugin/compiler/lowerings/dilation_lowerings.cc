@@ -1,6 +1,5 @@
 // Lowerings of Dilation2D and its gradients, which tf2xla lacks. A window's maximum is the first largest sum of a pixel
-// and its filter element. NaN and sums that do not exceed the type's lowest finite value are ignored. The float32
-// lowerings are marked calls, which a backend can recognise (plugin/program/marked_call.h).
+// and its filter element. NaN and sums that do not exceed the type's lowest finite value are ignored.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -10,9 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
-#include "plugin/compiler/lowerings/marked_call_builder.h"
 #include "plugin/compiler/lowerings/window_places.h"
-#include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tsl/platform/statusor.h"
@@ -39,7 +36,6 @@ class Dilation {
   Dilation(const WindowPlaces& places, xla::PrimitiveType type) : places_(places), type_(type) {}
 
   const WindowPlaces& places() const { return places_; }
-  bool IsFloat32() const { return type_ == xla::F32; }
   XlaOp Widened(XlaOp value) const { return IsSmallFloat() ? xla::ConvertElementType(value, xla::F32) : value; }
 
   absl::StatusOr<XlaOp> Maxima(XlaOp images, XlaOp filter) const {
@@ -226,26 +222,13 @@ class DilationLowering : public tensorflow::XlaOpKernel {
   static absl::StatusOr<XlaOp> ValueOf(XlaOpKernelContext* context, const Dilation& dilation) {
     std::vector<XlaOp> operands;
     for (int i = 0; i < context->num_inputs(); ++i) operands.push_back(dilation.Widened(context->Input(i)));
-    if (!dilation.IsFloat32()) return Compute(dilation, operands);
-    return MarkedCall(kDilation, TextOf(dilation.places()), operands, [&](const std::vector<XlaOp>& parameters) {
-      return parameters[0].builder()->ReportErrorOrReturn(Compute(dilation, parameters));
-    });
+    return Compute(dilation, operands);
   }
 
   static absl::StatusOr<XlaOp> Compute(const Dilation& dilation, const std::vector<XlaOp>& operands) {
     if (of == Of::kMaxima) return dilation.Maxima(operands[0], operands[1]);
     return of == Of::kInput ? dilation.InputGradient(operands[0], operands[1], operands[2])
                             : dilation.FilterGradient(operands[0], operands[1], operands[2]);
-  }
-
-  static std::string TextOf(const WindowPlaces& places) {
-    std::string text = of == Of::kMaxima  ? kDilationMaxima
-                       : of == Of::kInput ? kDilationInputGradient
-                                          : kDilationFilterGradient;
-    for (const WindowDimension& d : {places.rows(), places.columns()}) {
-      absl::StrAppend(&text, " ", d.stride, " ", d.rate, " ", d.pad_low);
-    }
-    return text;
   }
 
   tensorflow::Padding padding_;

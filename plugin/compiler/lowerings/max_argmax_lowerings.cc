@@ -1,7 +1,5 @@
 // Lowerings of MaxPoolWithArgmax and its gradient, which tf2xla lacks. A window's first element is selected unless a
 // later element is greater than all elements before it. So NaN counts only as the first element, as on the CPU.
-// Gradients of float32 and 16-bit floats are marked calls, which a backend can recognise
-// (plugin/program/marked_call.h).
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -10,9 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
-#include "plugin/compiler/lowerings/marked_call_builder.h"
 #include "plugin/compiler/lowerings/window_places.h"
-#include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -157,18 +153,12 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
     const xla::PrimitiveType type = images->element_type();
     const bool is_float = type == xla::F32 || type == xla::BF16 || type == xla::F16;
     const int64_t batch = images->dimensions(0), count = xla::ShapeUtil::ElementsIn(*gradient) / batch;
-    const std::vector<XlaOp> operands = {
-        xla::Reshape(xla::ConvertElementType(context->Input(1), is_float ? xla::F32 : type), {batch, count}),
-        xla::Reshape(context->Input(2), {batch, count})};
+    const XlaOp grads =
+        xla::Reshape(xla::ConvertElementType(context->Input(1), is_float ? xla::F32 : type), {batch, count});
+    const XlaOp offsets = xla::Reshape(context->Input(2), {batch, count});
     const int64_t elements = xla::ShapeUtil::ElementsIn(*images) / batch;
-    const auto scatter = [&](const std::vector<XlaOp>& of) {
-      return Scatter(of[0], include_batch() ? of[1] : OfBatch(of[1], elements), elements);
-    };
-    const absl::StatusOr<XlaOp> sums =
-        is_float ? MarkedCall(kPlacedGradient, include_batch() ? kPlacesOfBatch : kPlacesOfImage, operands, scatter)
-                 : scatter(operands);
-    OP_REQUIRES_OK(context, sums.status());
-    context->SetOutput(0, xla::Reshape(xla::ConvertElementType(*sums, type), images->dimensions()));
+    const XlaOp sums = Scatter(grads, include_batch() ? offsets : OfBatch(offsets, elements), elements);
+    context->SetOutput(0, xla::Reshape(xla::ConvertElementType(sums, type), images->dimensions()));
   }
 
  private:

@@ -1,16 +1,12 @@
 #include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "plugin/backends/emulator/kernels/elementary_function.h"
 #include "plugin/base/status_macros.h"
 #include "xla/comparison_util.h"
-#include "xla/hlo/evaluator/hlo_evaluator.h"
-#include "xla/literal.h"
-#include "xla/service/hlo_creation_utils.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -43,10 +39,9 @@ bool IsWorthIt(const xla::Shape& shape) {
 }
 
 absl::StatusOr<HloInstruction*> CallOf(ElementaryFunction::Function function,
-                                       absl::Span<HloInstruction* const> operands, bool uniform, KernelCalls* calls) {
+                                       absl::Span<HloInstruction* const> operands, KernelCalls* calls) {
   const xla::Shape& shape = operands[0]->shape();
-  const ElementaryFunction kernel{function, shape.element_type() == xla::BF16, uniform,
-                                  xla::ShapeUtil::ElementsIn(shape)};
+  const ElementaryFunction kernel{function, shape.element_type() == xla::BF16, xla::ShapeUtil::ElementsIn(shape)};
   return calls->Add(kernel.Spec(), operands, shape);
 }
 
@@ -57,21 +52,15 @@ absl::StatusOr<HloInstruction*> OfOne(ElementaryFunction::Function function, Hlo
   if (!IsWorthIt(x->shape()) || SourceOf(x)->opcode() == HloOpcode::kConstant || RepeatedBy(x) != nullptr) {
     return nullptr;
   }
-  return CallOf(function, {x}, /*uniform=*/false, calls);
-}
-
-absl::StatusOr<HloInstruction*> OfTwo(ElementaryFunction::Function function, HloInstruction* instruction,
-                                      KernelCalls* calls) {
-  HloInstruction *first = instruction->mutable_operand(0), *second = instruction->mutable_operand(1);
-  if (!IsWorthIt(first->shape()) || SourceOf(first)->opcode() == HloOpcode::kConstant) return nullptr;
-  HloInstruction* scalar = RepeatedBy(second);
-  return CallOf(function, {first, scalar == nullptr ? second : scalar}, scalar != nullptr, calls);
+  return CallOf(function, {x}, calls);
 }
 
 // tf.math.atan is the angle of (1, x).
 absl::StatusOr<HloInstruction*> AngleOf(HloInstruction* angle, KernelCalls* calls) {
   if (Repeats(angle->mutable_operand(1), 1)) return OfOne(ElementaryFunction::Function::kArcTangent, angle, calls);
-  return OfTwo(ElementaryFunction::Function::kArcTangent2, angle, calls);
+  HloInstruction *y = angle->mutable_operand(0), *x = angle->mutable_operand(1);
+  if (!IsWorthIt(y->shape()) || SourceOf(y)->opcode() == HloOpcode::kConstant) return nullptr;
+  return CallOf(ElementaryFunction::Function::kArcTangent2, {y, x}, calls);
 }
 
 // SourceOf(instruction) if it has this opcode, else null.
@@ -109,7 +98,7 @@ absl::StatusOr<HloInstruction*> ArcSineOf(HloInstruction* multiply, KernelCalls*
   HloInstruction* x = SourceOf(angle->mutable_operand(0));
   HloInstruction* root = Beside(1, HloOpcode::kAdd, angle->mutable_operand(1));
   if (root == nullptr || !IsOtherLeg(root, x)) return nullptr;
-  return CallOf(ElementaryFunction::Function::kArcSine, {x}, /*uniform=*/false, calls);
+  return CallOf(ElementaryFunction::Function::kArcSine, {x}, calls);
 }
 
 // x != -1 ? 2 * atan2(sqrt(1 - x * x), 1 + x) : pi.
@@ -124,58 +113,7 @@ absl::StatusOr<HloInstruction*> ArcCosineOf(HloInstruction* select, KernelCalls*
   if (!IsOtherLeg(angle->mutable_operand(0), x) || Beside(1, HloOpcode::kAdd, angle->mutable_operand(1)) != x) {
     return nullptr;
   }
-  return CallOf(ElementaryFunction::Function::kArcCosine, {x}, /*uniform=*/false, calls);
-}
-
-// Rewrites log(1 + x) - log(1 - x), twice the inverse hyperbolic tangent, to one logarithm.
-absl::StatusOr<HloInstruction*> DifferenceOfLogs(HloInstruction* subtract) {
-  const HloInstruction* first = As(HloOpcode::kLog1p, subtract->mutable_operand(0));
-  const HloInstruction* second = As(HloOpcode::kLog1p, subtract->mutable_operand(1));
-  if (first == nullptr || second == nullptr || !IsFloatArray(subtract->shape())) return nullptr;
-  HloInstruction* x = SourceOf(first->operands()[0]);
-  HloInstruction* negate = As(HloOpcode::kNegate, second->operands()[0]);
-  if (negate == nullptr || SourceOf(negate->mutable_operand(0)) != x) return nullptr;
-  // log(1 + 2 |x| / (1 - |x|)). Uses |x|, because for negative x the quotient would come close to -1.
-  HPU_ASSIGN_OR_RETURN(HloInstruction * magnitude, xla::MakeUnaryHlo(HloOpcode::kAbs, x));
-  HPU_ASSIGN_OR_RETURN(HloInstruction * doubled, xla::MakeBinaryHlo(HloOpcode::kAdd, magnitude, magnitude));
-  HPU_ASSIGN_OR_RETURN(HloInstruction * rest,
-                       xla::MakeBinaryHlo(HloOpcode::kSubtract, xla::MakeScalarLike(x, 1.0f), magnitude));
-  HPU_ASSIGN_OR_RETURN(HloInstruction * quotient, xla::MakeBinaryHlo(HloOpcode::kDivide, doubled, rest));
-  HPU_ASSIGN_OR_RETURN(HloInstruction * log, xla::MakeUnaryHlo(HloOpcode::kLog1p, quotient));
-  HPU_ASSIGN_OR_RETURN(HloInstruction * sign, xla::MakeUnaryHlo(HloOpcode::kSign, x));
-  return xla::MakeBinaryHlo(HloOpcode::kMultiply, sign, log);
-}
-
-// x^-0.5, which local response normalisation contains; XLA only turns x^0.5 into a root. Unlike 1 / sqrt(x), it is
-// infinity for -0 and 0 for -infinity.
-absl::StatusOr<HloInstruction*> ReciprocalRoot(HloInstruction* x) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const auto like_x = [x](float number) { return xla::MakeScalarLike(x, number); };
-  HPU_ASSIGN_OR_RETURN(HloInstruction * magnitude, xla::MakeUnaryHlo(HloOpcode::kAbs, x));
-  HPU_ASSIGN_OR_RETURN(HloInstruction * root, xla::MakeUnaryHlo(HloOpcode::kRsqrt, magnitude));
-  HPU_ASSIGN_OR_RETURN(HloInstruction * negative, xla::MakeCompareHlo(Direction::kLt, x, like_x(0.0f)));
-  HPU_ASSIGN_OR_RETURN(HloInstruction * finite, xla::MakeCompareHlo(Direction::kLt, magnitude, like_x(kInfinity)));
-  HPU_ASSIGN_OR_RETURN(HloInstruction * undefined, xla::MakeBinaryHlo(HloOpcode::kAnd, negative, finite));
-  return xla::MakeSelectHlo(undefined, like_x(std::numeric_limits<float>::quiet_NaN()), root);
-}
-
-bool IsMadeProductsOrRoots(float exponent) {
-  return exponent == 0 || exponent == 0.5 || exponent == 1 || exponent == 2 || exponent == 3 || exponent == -1;
-}
-
-// In gradients, the exponent is a difference of constants, which XLA folds later.
-std::optional<float> ExponentOf(HloInstruction* power) {
-  HloInstruction* scalar = RepeatedBy(power->mutable_operand(1));
-  xla::Literal exponent;
-  if (scalar == nullptr || !xla::HloEvaluator().TryEvaluate(scalar, &exponent, true)) return std::nullopt;
-  return exponent.GetAsDouble({});
-}
-
-absl::StatusOr<HloInstruction*> PowerOf(HloInstruction* power, KernelCalls* calls) {
-  const std::optional<float> exponent = ExponentOf(power);
-  if (exponent.has_value() && IsMadeProductsOrRoots(*exponent)) return nullptr;
-  if (exponent == -0.5f && IsWorthIt(power->shape())) return ReciprocalRoot(power->mutable_operand(0));
-  return OfTwo(ElementaryFunction::Function::kPower, power, calls);
+  return CallOf(ElementaryFunction::Function::kArcCosine, {x}, calls);
 }
 
 }  // namespace
@@ -185,14 +123,10 @@ absl::Status UseElementaryFunctionKernels(xla::HloModule* module, KernelCalls* c
       ReplaceAll(module, HloOpcode::kSelect, [calls](HloInstruction* select) { return ArcCosineOf(select, calls); }));
   HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kMultiply,
                                  [calls](HloInstruction* multiply) { return ArcSineOf(multiply, calls); }));
-  HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kSubtract, DifferenceOfLogs));
-  HPU_RETURN_IF_ERROR(
-      ReplaceAll(module, HloOpcode::kPower, [calls](HloInstruction* power) { return PowerOf(power, calls); }));
   HPU_RETURN_IF_ERROR(
       ReplaceAll(module, HloOpcode::kAtan2, [calls](HloInstruction* angle) { return AngleOf(angle, calls); }));
   for (const auto& [opcode, function] : {std::pair(HloOpcode::kSin, ElementaryFunction::Function::kSine),
-                                         {HloOpcode::kCos, ElementaryFunction::Function::kCosine},
-                                         {HloOpcode::kTan, ElementaryFunction::Function::kTangent}}) {
+                                         {HloOpcode::kCos, ElementaryFunction::Function::kCosine}}) {
     HPU_RETURN_IF_ERROR(ReplaceAll(module, opcode, [calls, function = function](HloInstruction* instruction) {
       return OfOne(function, instruction, calls);
     }));

@@ -1,5 +1,4 @@
-// Pass that calls kernels for sines, arctangents, powers and similar functions. XLA computes these one element at a
-// time.
+// Pass that calls kernels for sines, arctangents and similar functions. XLA computes these one element at a time.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENTARY_FUNCTION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENTARY_FUNCTION_PASS_H_
 
@@ -10,8 +9,7 @@
 namespace hpu::emulator {
 
 // Replaces functions of large arrays by calls of the kernel `elementary_function`. Arcsines and arccosines are
-// recognised in the form that tf2xla emits. Powers that XLA turns into products or roots are left to XLA. Reciprocal
-// roots and inverse hyperbolic tangents are rewritten to forms that XLA vectorises.
+// recognised in the form that tf2xla emits.
 absl::Status UseElementaryFunctionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -7,29 +7,21 @@
 #include "plugin/backends/emulator/hlo_passes/complex_parts_pass.h"
 #include "plugin/backends/emulator/hlo_passes/concatenation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
-#include "plugin/backends/emulator/hlo_passes/crop_gradient_pass.h"
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
-#include "plugin/backends/emulator/hlo_passes/dilation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/element_choice_pass.h"
 #include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
-#include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/fourier_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/linear_algebra_pass.h"
 #include "plugin/backends/emulator/hlo_passes/materialized_values.h"
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
-#include "plugin/backends/emulator/hlo_passes/padding_pass.h"
-#include "plugin/backends/emulator/hlo_passes/placed_gradient_pass.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
-#include "plugin/backends/emulator/hlo_passes/row_gather_pass.h"
 #include "plugin/backends/emulator/hlo_passes/row_window_pass.h"
-#include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sort_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sorted_search_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
-#include "plugin/backends/emulator/hlo_passes/transposition_pass.h"
 #include "plugin/backends/emulator/hlo_passes/widening_pass.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/base/status_macros.h"
@@ -56,9 +48,6 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
     HPU_RETURN_IF_ERROR(UseLinearAlgebraKernels(module, &calls));
     HPU_RETURN_IF_ERROR(UseFourierKernels(module, &calls));
   }
-  HPU_RETURN_IF_ERROR(UseCropGradientKernels(module, &calls));
-  HPU_RETURN_IF_ERROR(UseDilationKernels(module, &calls));
-  HPU_RETURN_IF_ERROR(UsePlacedGradientKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
   // First replaces bfloat16 products if the processor has bfloat16 instructions, then the remaining products in
   // float32.
@@ -77,12 +66,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseRowWindowKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
-  HPU_RETURN_IF_ERROR(UseSoftmaxKernels(module, &calls));
-  HPU_RETURN_IF_ERROR(UseExtremumKernels(module, &calls));
-  HPU_RETURN_IF_ERROR(UsePaddingKernels(module, &calls));
-  HPU_RETURN_IF_ERROR(UseRowGatherKernels(module, &calls));
   HPU_RETURN_IF_ERROR(KeepValues(module));
-  HPU_RETURN_IF_ERROR(UseTranspositionKernels(module, &calls));
   return calls.TakeSpecs();
 }
 

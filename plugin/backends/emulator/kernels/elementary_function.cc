@@ -12,21 +12,20 @@ namespace {
 
 constexpr char kName[] = "elementary_function.2";
 // TensorFlow's ops, indexed by ElementaryFunction::Function.
-constexpr const char* kOps[ElementaryFunction::kFunctions] = {"Sin",  "Cos",  "Tan",   "Asin",
-                                                              "Acos", "Atan", "Atan2", "Pow"};
+constexpr const char* kOps[ElementaryFunction::kFunctions] = {"Sin", "Cos", "Asin", "Acos", "Atan", "Atan2"};
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 4 || parameters[0] < 0 || parameters[0] >= ElementaryFunction::kFunctions ||
-      parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 || parameters[3] <= 0) {
+  if (parameters.size() != 3 || parameters[0] < 0 || parameters[0] >= ElementaryFunction::kFunctions ||
+      parameters[1] >> 1 != 0 || parameters[2] <= 0) {
     return absl::InvalidArgumentError(
-        "expected 4 parameters: function (0: sin, 1: cos, 2: tan, 3: asin, 4: acos, 5: atan, 6: atan2, 7: pow), "
-        "bfloat16 and uniform (0 or 1), and elements > 0");
+        "expected 3 parameters: function (0: sin, 1: cos, 2: asin, 3: acos, 4: atan, 5: atan2), bfloat16 "
+        "(0 or 1), and elements > 0");
   }
   const tensorflow::DataType type = parameters[1] != 0 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
-  const std::vector<int64_t> dims = {parameters[3]};
+  const std::vector<int64_t> dims = {parameters[2]};
   std::vector<TensorFlowKernel::Input> inputs = {TensorFlowKernel::Operand(0, type, dims)};
-  if (ElementaryFunction::IsBinary(static_cast<ElementaryFunction::Function>(parameters[0]))) {
-    inputs.push_back(TensorFlowKernel::Operand(1, type, parameters[2] != 0 ? std::vector<int64_t>() : dims));
+  if (static_cast<ElementaryFunction::Function>(parameters[0]) == ElementaryFunction::Function::kArcTangent2) {
+    inputs.push_back(TensorFlowKernel::Operand(1, type, dims));
   }
   return TensorFlowKernel::Make(PlainNode(kOps[parameters[0]], type), std::move(inputs), type, dims);
 }
@@ -35,8 +34,6 @@ const bool registered = RegisterKernel(kName, Make);
 
 }  // namespace
 
-KernelSpec ElementaryFunction::Spec() const {
-  return {kName, {static_cast<int64_t>(function), bfloat16, uniform, elements}};
-}
+KernelSpec ElementaryFunction::Spec() const { return {kName, {static_cast<int64_t>(function), bfloat16, elements}}; }
 
 }  // namespace hpu::emulator
