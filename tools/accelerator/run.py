@@ -76,7 +76,9 @@ class Manifest:
         except ValueError as error:
             raise KitError(f"{path} is damaged: {error}; copy it again") from None
         if data.get("format") != FORMAT:
-            raise KitError(f"{path} has format {data.get('format')}; use the run.py of this kit (found {FORMAT})")
+            raise KitError(
+                f"{path} has format {data.get('format')}, but this run.py reads format {FORMAT}: use the kit's run.py"
+            )
         return cls(tuple(Piece(**piece) for piece in data["pieces"]), data["about"])
 
     def as_json(self) -> str:

@@ -62,7 +62,7 @@ class Unknown:
     nearest: str | None
 
     def __str__(self) -> str:
-        hint = f"; did you mean {self.nearest}?" if self.nearest else ""
+        hint = f"; did you mean {self.nearest}?" if self.nearest else "; docs/user/settings.md lists the settings"
         return f"{self.name} is not a setting of hpu-tensorflow{hint}"
 
 

@@ -30,7 +30,9 @@ def read(path: str | os.PathLike[str], what: str = "key", min_bytes: int = MIN_B
             raise KeyFileError(
                 f"the {what} file {name} cannot be read: it is a symbolic link; pass the path of the file itself"
             ) from error
-        raise KeyFileError(f"the {what} file {name} cannot be read: {error.strerror}") from error
+        raise KeyFileError(
+            f"the {what} file {name} cannot be read: {error.strerror}; correct the path or its permissions"
+        ) from error
     try:
         secret = _read(descriptor, what, name)
     finally:
@@ -67,7 +69,9 @@ def _path_of_user(name: str, what: str, secret: bytes) -> pathlib.Path:
         if not path.exists():
             _make(path, secret)
     except OSError as error:
-        raise KeyFileError(f"the {what} file {path} cannot be created: {error.strerror}") from error
+        raise KeyFileError(
+            f"the {what} file {path} cannot be created: {error.strerror}; set XDG_STATE_HOME to a writable directory"
+        ) from error
     return path
 
 

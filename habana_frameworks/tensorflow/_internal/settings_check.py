@@ -40,8 +40,6 @@ def report_unknown_settings() -> None:
     ours = [variable for variable in found if variable.name.startswith("HPU_")]
     if ours and flags.strict_flags():
         listed = "; ".join(map(str, ours))
-        raise errors.SettingError(
-            f"{listed} (an error because HPU_STRICT_FLAGS is set; docs/user/settings.md lists the settings)"
-        )
+        raise errors.SettingError(f"{listed} (an error because HPU_STRICT_FLAGS is set)")
     for variable in found:
         _logger.warning("%s", variable)

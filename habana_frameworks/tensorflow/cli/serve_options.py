@@ -145,4 +145,4 @@ def _contents(path: str | None) -> bytes:
     try:
         return pathlib.Path(path).read_bytes()
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+        raise ValueError(f"{path} cannot be read: {error.strerror}; correct the path or its permissions") from error

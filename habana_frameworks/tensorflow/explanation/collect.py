@@ -37,7 +37,7 @@ class Collector:
     def stop(self) -> Explanation:
         """Stops recording and returns the explanation. Raises RuntimeError without start()."""
         if self._before is None:
-            raise RuntimeError("Collector.stop() was called before start()")
+            raise RuntimeError("Collector.stop() was called before start(): call start() first")
         _collect(False)
         records = c_api.read_message(plugin_library.handle(), "hpu_op_records", "OpRecords")
         explanation = build(records, difference(statistics.get(), self._before))

@@ -121,7 +121,9 @@ def import_bundle(
     except BundleError as error:
         raise BundleError(f"cannot import {os.fspath(bundle)}: {error}") from error
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise BundleError(f"cannot import {os.fspath(bundle)}: not a bundle, or damaged: {error}") from error
+        raise BundleError(
+            f"cannot import {os.fspath(bundle)}: not a bundle, or damaged: {error}; export it again"
+        ) from error
     except OSError as error:
         raise BundleError(f"cannot import {os.fspath(bundle)}: {error.strerror or error}") from error
 
@@ -157,11 +159,11 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
         if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name):
             raise BundleError(f"the bundle contains a path outside the directory: {name!r}")
         if name not in (_MANIFEST, _SIGNATURE) and not _ENTRY.fullmatch(name):
-            raise BundleError(f"the bundle contains an unexpected file: {name!r}")
+            raise BundleError(f"the bundle contains an unexpected file: {name!r}; export the bundle again")
         if name in members:
-            raise BundleError(f"the bundle contains {name} twice")
+            raise BundleError(f"the bundle contains {name} twice; export the bundle again")
         if info.flag_bits & _ENCRYPTED:
-            raise BundleError(f"{name} in the bundle is encrypted; hpu cache export never encrypts")
+            raise BundleError(f"{name} is encrypted; export the bundle again")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise BundleError(
                 f"{name} uses compression method {info.compress_type}; only stored and deflated are supported"
@@ -169,7 +171,7 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
         members[name] = info
     for name, limit in ((_MANIFEST, _MAX_MANIFEST_BYTES), (_SIGNATURE, _MAX_SIGNATURE_BYTES)):
         if name not in members:
-            raise BundleError(f"not a bundle: the file contains no {name}")
+            raise BundleError(f"not a bundle: the file contains no {name}; pass a file from hpu cache export")
         if members[name].file_size > limit:
             raise BundleError(f"{name} is too large: {members[name].file_size} bytes, limit {limit}")
     total = sum(info.file_size for info in members.values())

@@ -201,7 +201,10 @@ class ForkServer:
                     process.kill()  # a late answer would be taken for the answer to the next request
                     raise
                 except OSError as error:
-                    raise StatusError(Code.UNAVAILABLE, f"cannot start a session process: {error.strerror}") from error
+                    raise StatusError(
+                        Code.UNAVAILABLE,
+                        f"cannot start a session process: {error.strerror}; check ulimit -n and the free memory",
+                    ) from error
                 with contextlib.closing(packet):
                     return _forked(forked, packet)
         raise StatusError(
@@ -226,7 +229,10 @@ class ForkServer:
         try:
             process = _Process(self._command, self._options, self._environment)
         except OSError as error:
-            raise StatusError(Code.UNAVAILABLE, f"the fork server cannot be started: {error.strerror}") from error
+            raise StatusError(
+                Code.UNAVAILABLE,
+                f"the fork server cannot be started: {error.strerror}; run `hpu doctor` to check the setup",
+            ) from error
         try:
             forked, packet = await process.answer(_READY_SECONDS)
         except _EndedError:

@@ -39,8 +39,8 @@ class RecipeSeal:
         if not hmac.compare_digest(seal, self.seal(digest)):
             raise StatusError(
                 Code.PERMISSION_DENIED,
-                "the recipe is not signed with this server's key (hpu serve --key): another server compiled it, or it "
-                "was modified",
+                "the recipe is not signed with this server's key (hpu serve --key): another server compiled the "
+                "recipe, or the recipe was modified",
             )
 
 

@@ -136,7 +136,10 @@ class FrontService:
         try:
             request = device_pb2.Acquire.FromString(message.acquire)
         except DecodeError:
-            raise StatusError(Code.INVALID_ARGUMENT, "the Acquire request cannot be parsed") from None
+            raise StatusError(
+                Code.INVALID_ARGUMENT,
+                "the Acquire request cannot be parsed: use equal releases of client and server",
+            ) from None
         modules.check_bounds(request)
         if request.faults and not self._settings.allow_faults:
             raise StatusError(

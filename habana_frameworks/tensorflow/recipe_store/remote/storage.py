@@ -42,7 +42,9 @@ class Storage(abc.ABC):
 def check_size(size: int, max_bytes: int) -> None:
     """Raises RefusedError if an object exceeds `max_bytes`."""
     if size > max_bytes:
-        raise RefusedError(f"the object is too large: at least {size} bytes, limit {max_bytes}")
+        raise RefusedError(
+            f"the object is too large: at least {size} bytes, limit {max_bytes}; remove it from the storage"
+        )
 
 
 def copy(source: BinaryIO, out: BinaryIO, max_bytes: int) -> int:

@@ -57,7 +57,7 @@ def _unreadable(error: nvidia.NvmlError) -> Finding:
         nvidia.LIBRARY_NOT_FOUND: Level.NOTE,
         nvidia.VERSION_MISMATCH: Level.ERROR,
     }.get(error.code, Level.WARNING)
-    return Finding("cards", level, f"`hpu smi` cannot read them: {error}", error.remedy, {"code": error.code})
+    return Finding("cards", level, f"`hpu smi` cannot read the cards: {error}", error.remedy, {"code": error.code})
 
 
 def _check_card(card: Module) -> Finding:
