@@ -37,7 +37,7 @@ def get_type() -> str:
 
 
 def device_count() -> int:
-    """Returns the number of modules of this machine or of the device server. A process holds one. Acquires nothing."""
+    """Returns the number of modules of this machine or of the device server. Acquires no module."""
     modules = info().get("modules")
     if modules is None:
         raise DeviceError(14, str(info().get("error", "the backend cannot list its modules")))

@@ -13,7 +13,7 @@ _MAX_BYTES = 1 << 20
 
 
 class KeyFileError(ValueError):
-    """The secret file cannot be used; the message says why and what to do."""
+    """A secret file cannot be used. The message contains the reason and a remedy."""
 
 
 def read(path: str | os.PathLike[str], what: str = "key", min_bytes: int = MIN_BYTES) -> bytes:

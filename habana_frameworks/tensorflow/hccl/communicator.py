@@ -73,7 +73,7 @@ def init(*, timeout: float = _TIMEOUT_SECONDS) -> Communicator:
 
 
 def _join_cluster(timeout: float) -> None:
-    """Makes this process a TensorFlow worker, unless it already is one or the job has only one process."""
+    """Makes this process a TensorFlow worker. Does nothing for a worker, or in a job of one process."""
     global _strategy
     library_loader.load_habana_module()
     with _cluster_lock:

@@ -34,7 +34,7 @@ _ENTRY = re.compile(r"entries/([0-9a-f]{64})\.recipe")
 
 
 class BundleError(ValueError):
-    """A bundle is refused and no entry was imported; the message says why."""
+    """The bundle is refused, and no entry was imported. The message contains the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,9 +213,10 @@ def _items(text: bytes) -> list[_Item]:
     except BundleError:
         raise
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise BundleError(f"{_MANIFEST} is malformed: {type(error).__name__}: {error}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise BundleError(f"{_MANIFEST} is malformed: {reason}; export the bundle again") from error
     if not whole:
-        raise BundleError(f"{_MANIFEST} is malformed: an entry has an invalid key or size")
+        raise BundleError(f"{_MANIFEST} is malformed: an entry has an invalid key or size; export the bundle again")
     return items
 
 

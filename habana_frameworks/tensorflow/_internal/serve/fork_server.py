@@ -176,7 +176,7 @@ class ForkServer:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the running fork server; None if there is none."""
+        """Process id of the running fork server; None if it is not running."""
         return None if self._process is None or self._process.ended.is_set() else self._process.pid
 
     async def start(self) -> None:
@@ -221,7 +221,7 @@ class ForkServer:
             await process.stop()
 
     async def _ready(self) -> _Process:
-        """Returns the running fork server; starts one if there is none. The caller holds _lock."""
+        """Returns the running fork server, which is started if necessary. The caller holds _lock."""
         if self._process is not None and not self._process.ended.is_set():
             return self._process
         if self._stopped:

@@ -68,7 +68,7 @@ class FrontService:
         self._slots.add(process)
 
     def shared_memory(self, session: bytes) -> packets.File:
-        """Returns the shared memory of the session with this name. Raises StatusError if there is none."""
+        """Returns the shared memory of the session with this name. Raises StatusError if the session has none."""
         for process in self._processes:
             claim = process.claim
             if claim is not None and secrets.compare_digest(claim.session, session):

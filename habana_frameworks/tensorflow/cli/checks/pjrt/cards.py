@@ -17,7 +17,7 @@ _PREALLOCATED = 0.75
 
 
 def check() -> Iterator[Finding]:
-    """Checks that there are cards, and that programs see them."""
+    """Checks that the driver lists cards, and that CUDA_VISIBLE_DEVICES does not hide all of them."""
     try:
         cards = nvidia.read_cards()
     except nvidia.NvmlError as error:
