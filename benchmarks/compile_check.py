@@ -2,9 +2,9 @@
 
 python -m benchmarks.compile_check --results results.json [--target h100] [--only models applications examples]
 
-Each program runs under `hpu compile-check` in its own process: one train step of each model in models.py and of each
-family of tf.keras.applications, and each example in full. Prints a Markdown table. A program whose result is in the
-file of --results is not run again. Exit code 1 if a program was not compiled as a whole.
+Each program runs under `hpu compile-check` in its own process. Programs: one train step of each model in models.py and
+of each family of tf.keras.applications, and each complete example. Prints a Markdown table. Skips programs whose result
+is in the file of --results. Exit code 1 if a program was not compiled as a whole.
 """
 
 from __future__ import annotations

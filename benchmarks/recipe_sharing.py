@@ -2,8 +2,8 @@
 
 python benchmarks/recipe_sharing.py [--processes 8] [--model transformer] [--json]
 
-Each process runs one train step. Exit code 1 if a recipe was compiled more than once over all processes, or if a
-process waited more than one second longer than the total compile time.
+Each process runs one train step. Exit code 1 if two processes compiled the same recipe, or if a process waited more
+than one second longer than the total compile time.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def start(
                 flags.remote_shared_memory(),
             )
             command = _fork_server_command()
-            # Imported only here, because it imports the protobuf messages, which exist only after a build.
+            # A local import, because the module imports the protobuf messages, which exist only after a build.
             from habana_frameworks.tensorflow._internal.serve.thread import FrontThread
 
             _server = FrontThread(settings, command, _environment())

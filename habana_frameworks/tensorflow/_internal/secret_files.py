@@ -46,7 +46,7 @@ def read(path: str | os.PathLike[str], what: str = "key", min_bytes: int = MIN_B
 
 
 def of_user(name: str) -> bytes:
-    """Returns the user's key `name`. The first call generates it at random.
+    """Returns the user's key `name`. The first call generates a random key.
 
     The key's file is in the user's state directory (XDG_STATE_HOME). Raises KeyFileError if the file cannot be written
     or read.

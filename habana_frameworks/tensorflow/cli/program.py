@@ -15,7 +15,7 @@ from habana_frameworks.tensorflow import errors, library_loader
 
 
 class Stop(BaseException):
-    """Raised in a program to end it with exit code 0."""
+    """Exception that ends the user's program with exit code 0."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -75,7 +75,7 @@ class Outcome:
     not_kept: int
     """Recipes that were compiled but not stored."""
     stopped: str
-    """Why the program was stopped; empty if it ended by itself."""
+    """Reason why the program was stopped; empty if the program ended normally."""
     seconds: float
 
 

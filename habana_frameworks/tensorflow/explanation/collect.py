@@ -99,7 +99,7 @@ def _copies(
     copied: dict[tuple[int, str], _Copied] = collections.defaultdict(_Copied)
     for transfer in transfers:
         entry = counted.get((transfer.record, transfer.key))
-        if entry is None:  # the tensor stays in host memory (int32, strings), or it was never copied
+        if entry is None:  # the tensor stays in host memory (int32, strings), or was never copied
             continue
         for node in (transfer.source, *transfer.to[:1]):
             total = copied[transfer.record, node]

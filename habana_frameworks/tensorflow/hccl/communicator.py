@@ -30,7 +30,7 @@ _FIRST_GROUP_KEY = 1 << 30
 _worlds = itertools.count()
 
 _cluster_lock = threading.Lock()
-_strategy: HPUStrategy | None = None  # made this process a worker; kept because it monitors the other workers
+_strategy: HPUStrategy | None = None  # made this process a worker; kept alive to monitor the other workers
 
 
 def get_unique_id() -> bytes:

@@ -1,4 +1,4 @@
-"""Signatures of recipes. A server loads machine code only if a server with the same key signed it."""
+"""Signatures of recipes. A server loads only recipes that a server with the same key has signed."""
 
 from __future__ import annotations
 

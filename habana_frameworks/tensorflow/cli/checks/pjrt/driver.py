@@ -1,4 +1,4 @@
-"""Check of the NVIDIA driver: its kernel module, its library, and whether it is new enough for the plugin's CUDA."""
+"""Check of the NVIDIA driver: kernel module, library, and minimum version for the plugin's CUDA."""
 
 from __future__ import annotations
 
