@@ -117,8 +117,8 @@ def main() -> int:
     else:
         print(f"{arguments.processes} processes, one train step of {arguments.model} each, {report.losses} loss(es)")
         print(f"  recipes in the cache      {report.recipes}")
-        print(f"  compiled, over all        {report.compiled}")
-        print(f"  read from disk, over all  {report.disk_hits}")
+        print(f"  compiled, all processes   {report.compiled}")
+        print(f"  from disk, all processes  {report.disk_hits}")
         print(f"  compiling                 {report.compiling_seconds:.2f} s")
         print(f"  longest wait              {report.longest_wait_seconds:.2f} s")
     return 0 if report.ok else 1
