@@ -40,7 +40,9 @@ def device_count() -> int:
     """Returns the number of modules of this machine or of the device server. Acquires no module."""
     modules = info().get("modules")
     if modules is None:
-        raise DeviceError(14, str(info().get("error", "the backend cannot list its modules")))
+        raise DeviceError(
+            14, str(info().get("error", "this backend does not list its modules: use the emulator or a device server"))
+        )
     return int(modules)
 
 

@@ -166,7 +166,7 @@ def _parse() -> tuple[Options, bool]:
     parser.add_argument("--preset", type=int, choices=range(10), default=6, help="effort of xz (default: 6)")
     parser.add_argument("--target", default="h100", metavar="CARD", help="card for the recipes (default: h100)")
     parser.add_argument("--cpu-plugin", action="store_true", help="add the CPU plugin, to try the kit without a card")
-    parser.add_argument("--corpus", type=pathlib.Path, metavar="DIR", help="folder of a recorded corpus (default: record one)")
+    parser.add_argument("--corpus", type=pathlib.Path, metavar="DIR", help="recorded corpus (default: record one)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parsed = parser.parse_args()
     options = Options(

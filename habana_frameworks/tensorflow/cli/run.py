@@ -75,7 +75,9 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--no-prefix", action="store_true", help="print lines without the rank")
     parser.add_argument("--json", action="store_true", help="print one JSON object at the end; output goes to stderr")
-    parser.add_argument("-m", "--module", action="store_true", help="the program is a Python module's name")
+    parser.add_argument(
+        "-m", "--module", action="store_true", help="run the program as a Python module, like python -m"
+    )
     program.add_arguments(parser)
     parser.set_defaults(run=run)
 
