@@ -96,7 +96,8 @@ def run(processes: int, model: str) -> Report:
         ]
         outputs = [process.communicate()[0] for process in running]
         if any(process.returncode for process in running):
-            raise SystemExit("a process failed; see its messages above")
+            codes = ", ".join(str(process.returncode) for process in running)
+            raise SystemExit(f"exit codes of the processes: {codes}; see the errors above")
         outcomes = [Outcome(**json.loads(output.splitlines()[-1])) for output in outputs]
         return Report.of(outcomes, len(list(cache.glob("*.recipe"))))
 

@@ -137,7 +137,7 @@ def _import(archive: zipfile.ZipFile, path: str | os.PathLike[str], key: Signing
         try:
             entry = directory.inspect(item.key, data)
         except _plugin.StoreError as error:
-            raise BundleError(f"entry {item.key} is damaged: {error}") from error
+            raise BundleError(f"entry {item.key} is damaged: {error}; export the bundle again") from error
         reasons = misfits(entry, here)
         if reasons:
             refused[entry.key] = reasons
@@ -227,7 +227,8 @@ def _entries(
         data = _read(archive, members[f"entries/{item.key}.recipe"])
         if len(data) != item.bytes or hashlib.sha256(data).hexdigest() != item.sha256:
             raise BundleError(
-                f"entry {item.key} was modified after signing: its size or SHA-256 differs from the manifest"
+                f"entry {item.key} was modified after signing: its size or SHA-256 differs from the manifest; "
+                "export the bundle again"
             )
         yield item, data
 
@@ -237,5 +238,8 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as file:
         data = file.read(info.file_size + 1)
     if len(data) != info.file_size:
-        raise BundleError(f"{info.filename} has a wrong size: expected {info.file_size} bytes, read {len(data)}")
+        raise BundleError(
+            f"{info.filename} has a wrong size: expected {info.file_size} bytes, read {len(data)}; "
+            "export the bundle again"
+        )
     return data

@@ -164,7 +164,7 @@ class FrontService:
             device_pb2.Module(memory_bytes=self._memory_bytes(request)),
         )
         self._slots.discard(process)
-        _logger.info("module %d goes to pid %d", module_id, request.holder.pid)
+        _logger.info("module %d is assigned to pid %d", module_id, request.holder.pid)
         claim = process.claim
         claimed = pb.Claimed(module_id=module_id, session_number=claim.number, session=claim.session)
         return pb.ToSession(status=pb.Status(), claimed=claimed)
