@@ -72,7 +72,7 @@ def gloo_way(data: Any) -> Way | None:
 
 
 def time_reductions(mebibytes: list[int], rounds: int) -> dict[str, dict[str, list[float]]]:
-    """Returns the seconds per call by MiB and way, one value per round."""
+    """Returns the seconds per call by MiB and transport, one value per round."""
     load_habana_module()
     HPUStrategy()  # makes the processes one cluster
     rank, size = multinode_helpers.comm_rank(), multinode_helpers.comm_size()

@@ -2,9 +2,9 @@
 
 python -m benchmarks.compile_check --results results.json [--target h100] [--only models applications examples]
 
-Each program runs under `hpu compile-check` in its own process: one train step of each model in models.py and of each
-family of tf.keras.applications, and each example in full. Prints a Markdown table. A program whose result is in the
-file of --results is not run again. Exit code 1 if a program was not compiled as a whole.
+Each program runs under `hpu compile-check` in its own process. Programs: one train step of each model in models.py and
+of each family of tf.keras.applications, and each complete example. Prints a Markdown table. Skips programs whose result
+is in the file of --results. Exit code 1 if a program was not compiled as a whole.
 """
 
 from __future__ import annotations
@@ -209,10 +209,14 @@ def _row(cells: Sequence[str]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=pathlib.Path, metavar="FILE", required=True, help="JSON file of the results")
-    parser.add_argument("--target", metavar="CARD", default="h100", help="as in hpu compile-check (default: h100)")
-    parser.add_argument("--only", nargs="+", choices=SUITES, default=list(SUITES), help="default: everything")
+    parser.add_argument("--target", metavar="CARD", default="h100", help="card to compile for (default: h100)")
+    parser.add_argument(
+        "--only", nargs="+", choices=SUITES, default=list(SUITES), help="groups of programs (default: all)"
+    )
     parser.add_argument("--programs", nargs="+", metavar="NAME", help="check only these programs (default: all)")
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS", default=1200, help="per program")
+    parser.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", default=1200, help="time limit per program (default: 1200)"
+    )
     parser.add_argument("--retry", action="store_true", help="rerun programs that were not compiled as a whole")
     arguments = parser.parse_args()
     programs = [program for suite in arguments.only for program in SUITES[suite]]

@@ -34,7 +34,7 @@ class Way:
     device: str
     mode: str
     cached: bool = False
-    """Whether the process uses the recipe directory shared by all cached ways."""
+    """Whether the process uses the recipe directory that all cached configurations share."""
     effort: int = 3
 
 

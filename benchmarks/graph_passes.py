@@ -2,9 +2,9 @@
 
 python benchmarks/graph_passes.py [--nodes 2000 5000 …] [--host 0.02] [--bf16 full]
 
-The graph has the structure of a train step: element-wise ops, a share of host ops in between, and a backward half that
-uses the forward half's results in reverse order. Prints one line per size, and the exponent of the growth between the
-smallest and the largest. --bf16 enables the conversion to bfloat16 with a recipe of TF_BF16_CONVERSION.
+The graph resembles a train step: element-wise ops with a share of host ops in between. Its second half uses the first
+half's results in reverse order, like a backward pass. Prints one line per size, and the growth exponent between the
+smallest and the largest size. --bf16 enables the conversion to bfloat16 with a recipe of TF_BF16_CONVERSION.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def calls_of(count: int, device: str, jit_compile: bool) -> Callable[[int], None
 
 
 def measure(counts: list[int], rounds: int, seconds_per_turn: float) -> Times:
-    """Measures all ways, which are named "hpu 2", "hpu_jit 2", "jit 2", and so on."""
+    """Measures all alternatives, which are named "hpu 2", "hpu_jit 2", "jit 2", and so on."""
     ways = {}
     for count in counts:
         ways[f"hpu {count}"] = calls_of(count, HPU, jit_compile=False)
@@ -134,7 +134,7 @@ def main() -> int:
         help="device, as in HPU_BACKEND (default: null, which accepts launches but computes nothing)",
     )
     parser.add_argument("--arguments", nargs="+", type=int, default=[2, 25, 100, 400], help="numbers of arguments")
-    parser.add_argument("--rounds", type=int, default=21, help="turns of each way (default: 21)")
+    parser.add_argument("--rounds", type=int, default=21, help="measurement rounds (default: 21)")
     parser.add_argument("--seconds", type=float, default=0.2, help="length of a turn (default: 0.2)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     arguments = parser.parse_args()

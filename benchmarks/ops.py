@@ -310,7 +310,7 @@ def as_json(case: OpCase, times: Times) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ops", default="", help="only ops whose output line contains this text")
-    parser.add_argument("--rounds", type=int, default=9, help="turns of each device (default: 9)")
+    parser.add_argument("--rounds", type=int, default=9, help="measurement rounds (default: 9)")
     parser.add_argument("--seconds", type=float, default=0.05, help="length of a turn (default: 0.05)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     arguments = parser.parse_args()

@@ -48,7 +48,7 @@ def measure(model: str, rounds: int, seconds: float) -> tuple[Times, dict[str, f
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=PROBLEMS, default="transformer")
-    parser.add_argument("--rounds", type=int, default=15, help="turns of each way (default: 15)")
+    parser.add_argument("--rounds", type=int, default=15, help="measurement rounds (default: 15)")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: 0.5)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     arguments = parser.parse_args()

@@ -84,7 +84,7 @@ def main() -> int:
     parser.add_argument("--models", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--recipes", nargs="+", default=["full"], help="values of TF_BF16_CONVERSION (default: full)")
     parser.add_argument("--optimizer", choices=("sgd", "adam"), default="sgd")
-    parser.add_argument("--rounds", type=int, default=15, help="turns of each way (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=15, help="measurement rounds (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON array for programs")
     arguments = parser.parse_args()

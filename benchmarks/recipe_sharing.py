@@ -2,8 +2,8 @@
 
 python benchmarks/recipe_sharing.py [--processes 8] [--model transformer] [--json]
 
-Each process runs one train step. Exit code 1 if a recipe was compiled more than once over all processes, or if a
-process waited more than one second longer than the total compile time.
+Each process runs one train step. Exit code 1 if two processes compiled the same recipe, or if a process waited more
+than one second longer than the total compile time.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def run(processes: int, model: str) -> Report:
         ]
         outputs = [process.communicate()[0] for process in running]
         if any(process.returncode for process in running):
-            raise SystemExit("a process failed; see its messages above")
+            codes = ", ".join(str(process.returncode) for process in running)
+            raise SystemExit(f"exit codes of the processes: {codes}; see the errors above")
         outcomes = [Outcome(**json.loads(output.splitlines()[-1])) for output in outputs]
         return Report.of(outcomes, len(list(cache.glob("*.recipe"))))
 
@@ -117,8 +118,8 @@ def main() -> int:
     else:
         print(f"{arguments.processes} processes, one train step of {arguments.model} each, {report.losses} loss(es)")
         print(f"  recipes in the cache      {report.recipes}")
-        print(f"  compiled, over all        {report.compiled}")
-        print(f"  read from disk, over all  {report.disk_hits}")
+        print(f"  compiled, all processes   {report.compiled}")
+        print(f"  from disk, all processes  {report.disk_hits}")
         print(f"  compiling                 {report.compiling_seconds:.2f} s")
         print(f"  longest wait              {report.longest_wait_seconds:.2f} s")
     return 0 if report.ok else 1

@@ -66,7 +66,7 @@ def server(kind: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def worker(backend: str) -> Iterator[Callable[[str], Callable[[int], None]]]:
-    """Runs a client of `backend` and yields a function that returns the client's ways by name."""
+    """Runs a client of `backend` and yields a function that returns the client's measurements by name."""
     process = start("benchmarks.remote_worker", environment={"HPU_BACKEND": backend, **KEEP_FREED_MEMORY})
 
     def way(name: str) -> Callable[[int], None]:
@@ -148,7 +148,7 @@ def main() -> int:
     questions.append("launch")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", nargs="+", choices=questions, default=questions, metavar="QUESTION")
-    parser.add_argument("--rounds", type=int, default=9, help="turns of each way (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=9, help="measurement rounds (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     arguments = parser.parse_args()

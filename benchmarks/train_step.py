@@ -146,9 +146,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--optimizers", nargs="+", choices=("sgd", "adam"), default=["sgd"])
-    parser.add_argument("--batch-size", type=int, metavar="N", help="examples per batch (default: the model's own)")
+    parser.add_argument(
+        "--batch-size", type=int, metavar="N", help="examples per batch (default: the model's batch size)"
+    )
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
-    parser.add_argument("--rounds", type=int, default=15, help="turns of each way (default: 15)")
+    parser.add_argument("--rounds", type=int, default=15, help="measurement rounds (default: 15)")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: 0.5)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     arguments = parser.parse_args()

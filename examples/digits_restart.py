@@ -16,7 +16,7 @@ from habana_frameworks.tensorflow import load_habana_module, multinode_helpers
 from habana_frameworks.tensorflow.distribute import HPUStrategy
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--backup", default="digits_backup", metavar="DIRECTORY", help="default: %(default)s")
+parser.add_argument("--backup", default="digits_backup", metavar="DIRECTORY", help="checkpoints (default: %(default)s)")
 parser.add_argument("--lose-rank", type=int, metavar="RANK")
 arguments = parser.parse_args()
 load_habana_module()

@@ -80,8 +80,15 @@ class Training:
 
 def main() -> int:
     parser = digits.make_parser(__doc__ or "", epochs=10)
-    parser.add_argument("--checkpoints", default="digits_checkpoints", metavar="DIRECTORY", help="default: %(default)s")
-    parser.add_argument("--save-every", type=int, default=20, metavar="STEPS", help="default: %(default)s")
+    parser.add_argument(
+        "--checkpoints",
+        default="digits_checkpoints",
+        metavar="DIRECTORY",
+        help="directory for checkpoints (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--save-every", type=int, default=20, metavar="STEPS", help="steps between checkpoints (default: %(default)s)"
+    )
     arguments = parser.parse_args(namespace=Arguments())
     digits.prepare(arguments)
     tf.keras.utils.set_random_seed(arguments.seed)

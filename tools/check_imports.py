@@ -113,7 +113,7 @@ def texts(root: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def main() -> int:
-    """Checks the tree. Returns exit code 1 if there are problems."""
+    """Checks the tree. Returns exit code 1 if a check fails."""
     found = modules(ROOT)
     sources = {module: path.read_text() for module, path in found.items()}
     problems = list(check({module: imports(source, found) - {module} for module, source in sources.items()}))

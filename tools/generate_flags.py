@@ -85,7 +85,7 @@ def read() -> list[Flag]:
         flags.append(flag)
     names = [name for flag in flags for name in (flag.name, flag.old_name) if name]
     if duplicates := {name for name in names if names.count(name) > 1}:
-        raise ValueError(f"declared twice: {sorted(duplicates)}")
+        raise ValueError(f"declared twice: {sorted(duplicates)}; remove one declaration")
     return flags
 
 

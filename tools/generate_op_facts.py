@@ -65,7 +65,7 @@ def text(value: Any) -> str:
 
 
 def word(enum: str, prefix: str = "") -> Writer:
-    """Returns a writer for enumerators of `enum` in op_facts.h, which the file spells in lower case."""
+    """Returns a writer for enumerators of `enum` in op_facts.h. The YAML file spells them in lower case."""
 
     def write(value: Any) -> str:
         known = enumerators(enum)

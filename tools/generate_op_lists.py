@@ -61,7 +61,7 @@ def _fields(where: str, value: Any, required: set[str], optional: frozenset[str]
     if not isinstance(value, dict):
         raise ValueError(f"{where}: expected a mapping")
     if missing := required - set(value):
-        raise ValueError(f"{where}: lacks {sorted(missing)}")
+        raise ValueError(f"{where}: required fields are missing: {sorted(missing)}")
     if extra := set(value) - required - optional:
         raise ValueError(f"{where}: unknown fields {sorted(extra)}")
     return value
@@ -111,7 +111,7 @@ def parse(text: str) -> OpList:
             entries.append(Entry(op, group["verdict"], group["source"], int(group.get("max_rank", 0)), rules))
     counts = collections.Counter(entry.op for entry in entries)
     if twice := sorted(op for op, count in counts.items() if count > 1):
-        raise ValueError(f"listed twice: {', '.join(twice)}")
+        raise ValueError(f"listed twice: {', '.join(twice)}; list each op once")
     return OpList(
         data["name"],
         False,
@@ -131,7 +131,7 @@ def read() -> list[OpList]:
         except (ValueError, yaml.YAMLError) as error:
             raise ValueError(f"{path.relative_to(ROOT)}: {error}") from error
         if found.name != path.stem:
-            raise ValueError(f"{path.relative_to(ROOT)}: is named {found.name!r}")
+            raise ValueError(f"{path.relative_to(ROOT)}: the name {found.name!r} differs from the file name")
         lists.append(found)
     return lists
 

@@ -2,7 +2,7 @@
 
 python tools/layers.py --includes build/layers    # one folder per layer, with links to the folders it may include
 python tools/layers.py --tree                     # write the picture in docs/developer/architecture.md
-python tools/layers.py --check                    # exit code 1 if it is not up to date
+python tools/layers.py --check                    # exit code 1 if the picture is outdated
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def open_channel(backend: str) -> Any:
     root, chain = _read("HPU_SERVER_CA", flags.server_ca()), _read("HPU_SERVER_CERT", flags.server_cert())
     key = _read_secret("HPU_SERVER_KEY", flags.server_key())
     if bool(chain) != bool(key):
-        raise ValueError("only one of HPU_SERVER_CERT and HPU_SERVER_KEY is set: TLS needs both")
+        raise ValueError("only one of HPU_SERVER_CERT and HPU_SERVER_KEY is set: set both, or unset both")
     if encrypted:
         channel = grpc.secure_channel(target(backend), grpc.ssl_channel_credentials(root, key, chain), _OPTIONS)
     else:
@@ -95,7 +95,7 @@ def _read(setting: str, path: str) -> bytes | None:
     try:
         return pathlib.Path(path).read_bytes()
     except OSError as error:
-        raise ValueError(f"{setting}={path} cannot be read: {error.strerror}") from error
+        raise ValueError(f"{setting}={path} cannot be read: {error.strerror}; correct or unset {setting}") from error
 
 
 def _read_secret(setting: str, path: str) -> bytes | None:

@@ -81,7 +81,7 @@ def start(
                 flags.remote_shared_memory(),
             )
             command = _fork_server_command()
-            # Imported only here, because it imports the protobuf messages, which exist only after a build.
+            # A local import, because the module imports the protobuf messages, which exist only after a build.
             from habana_frameworks.tensorflow._internal.serve.thread import FrontThread
 
             _server = FrontThread(settings, command, _environment())
@@ -124,7 +124,7 @@ def _default_memory_bytes() -> int:
 
 def _fork_server_command() -> list[str]:
     """Returns the command line of host.py. With -I, working directory and PYTHON… variables do not affect sessions."""
-    # Importing TensorFlow takes seconds, so its version comes from the installed package if there is one.
+    # Reads TensorFlow's version from package metadata if possible, because the import of TensorFlow takes seconds.
     version = next(iter(lib_utils.installed_tensorflow().values()), None)
     (plugin,) = lib_utils.mandatory_libraries(version or plugin_library.import_tensorflow().__version__)
     libraries = map(str, (*plugin_library.tensorflow_libraries(), plugin))

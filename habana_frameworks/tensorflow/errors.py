@@ -1,4 +1,4 @@
-"""Exceptions of this package. Each message says what failed and what to do."""
+"""Exceptions of this package. Each message contains the failed operation and a remedy."""
 
 
 class HabanaModuleError(RuntimeError):

@@ -37,10 +37,12 @@ def get_type() -> str:
 
 
 def device_count() -> int:
-    """Returns the number of modules of this machine or of the device server. A process holds one. Acquires nothing."""
+    """Returns the number of modules of this machine or of the device server. Acquires no module."""
     modules = info().get("modules")
     if modules is None:
-        raise DeviceError(14, str(info().get("error", "the backend cannot list its modules")))
+        raise DeviceError(
+            14, str(info().get("error", "this backend does not list its modules: use the emulator or a device server"))
+        )
     return int(modules)
 
 

@@ -28,7 +28,9 @@ def append_param(func: Callable[..., Any], arg: str, update: Iterable[Any]) -> C
     """
     signature = inspect.signature(func)
     if arg not in signature.parameters:
-        raise ValueError(f"{func.__qualname__} has no parameter {arg}")
+        raise ValueError(
+            f"{func.__qualname__} has no parameter {arg}; expected one of {', '.join(signature.parameters)}"
+        )
     added = list(update)
 
     @functools.wraps(func)

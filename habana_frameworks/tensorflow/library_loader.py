@@ -74,7 +74,7 @@ def load_op_library(path: str | os.PathLike[str]) -> types.ModuleType:
 
     name = os.fspath(path)
     if not pathlib.Path(name).is_file():
-        raise FileNotFoundError(f"custom op library not found: {name}")
+        raise FileNotFoundError(f"custom op library not found: {name}; build it, or correct the path")
     return tf.load_op_library(name)  # type: ignore[no-any-return]
 
 

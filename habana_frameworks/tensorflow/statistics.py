@@ -84,7 +84,7 @@ class Statistics:
         return tuple(cluster for cluster in self.clusters if cluster.launches)
 
     def cluster(self, name_part: str) -> Cluster:
-        """Returns the launched cluster whose name contains `name_part`. Raises LookupError unless exactly one does."""
+        """Returns the launched cluster whose name contains `name_part`. Raises LookupError unless one matches."""
         found = [cluster for cluster in self.launched_clusters if name_part in cluster.name]
         if len(found) != 1:
             names = ", ".join(cluster.name for cluster in self.launched_clusters) or "none"

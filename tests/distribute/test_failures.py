@@ -70,7 +70,7 @@ def test_a_worker_is_lost_while_a_device_server_reduces(tmp_path: pathlib.Path, 
 
 
 def test_a_worker_is_lost_while_a_communicator_forms(tmp_path: pathlib.Path) -> None:
-    """If a worker is lost while a communicator forms, its module is free at once, and waiting workers get an error."""
+    """Loss of a worker while a communicator forms frees its module immediately. Waiting workers get an error."""
     with Server(tmp_path) as server, contextlib.ExitStack() as running:
         variables = {"HPU_BACKEND": server.backend}
 

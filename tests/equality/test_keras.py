@@ -403,7 +403,7 @@ def encoder() -> tf.keras.Model:
 
 
 def test_fit_with_a_partial_last_batch_finds_the_layers() -> None:
-    """With a partial last batch, the train step does not know the batch size."""
+    """With a partial last batch, the batch size in the train step is unknown."""
     generator = np.random.default_rng(0)
     x = generator.standard_normal((40, 6, 16), dtype=np.float32)
     data = x, (x.sum((1, 2)) > 0).astype(np.int32)

@@ -44,7 +44,7 @@ def test_a_batch_size_that_changes_each_step() -> None:
         with tf.device(device):
             losses[device] = [model.train_on_batch(batch(n), np.arange(n) % 3)[0] for n in SIZES]
     np.testing.assert_allclose(losses[HPU], losses[CPU], rtol=1e-5)
-    # Keras retraces the step until it knows that the size changes. Each trace has its own cluster.
+    # Keras retraces the step until the batch size is dynamic. Each trace has its own cluster.
     clusters = statistics.get().launched_clusters
     assert {cluster.name for cluster in clusters} == {"habana_cluster_train_function_0"}
     assert sum(cluster.launches for cluster in clusters) == len(SIZES)

@@ -1,4 +1,4 @@
-"""Loops and branches with unused results compute and raise only what the used results need, like the CPU."""
+"""Loops and branches with unused results compute only the used results, with the CPU's errors."""
 
 from __future__ import annotations
 

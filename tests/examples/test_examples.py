@@ -1,4 +1,4 @@
-"""Each example runs, learns and reports, on the HPU and on the CPU."""
+"""Each example runs, reaches its accuracy and prints a report, on the HPU and on the CPU."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Cases of the Keras sweep:
+"""Cases of the Keras sweep for parts of models.
 
-activations, losses, metrics, optimizers, schedules, initializers, regularizers, constraints.
+Activations, losses, metrics, optimizers, schedules, initializers, regularizers, constraints.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def main() -> int:
     what.add_argument("--check", action="store_true", help=f"fail if {PAGE.name} is outdated")
     arguments = parser.parse_args()
     if arguments.only and (arguments.write or arguments.check):
-        parser.error("the page is of all cases: --only goes with neither --write nor --check")
+        parser.error("--only excludes --write and --check, because the page needs all cases")
     outcomes = _run_all(arguments.only, not arguments.quiet)
     bad = [outcome for outcome in outcomes if outcome.verdict in (Verdict.WRONG, Verdict.FAILED)]
     text = page.write(outcomes, same_names()) if outcomes else ""

@@ -1,7 +1,4 @@
-"""One model of each family of tf.keras.applications:
-
-results, gradients and saved weights. Takes minutes (`make keras`).
-"""
+"""One model of each family of tf.keras.applications: results, gradients, saved weights. Slow (`make keras`)."""
 
 from __future__ import annotations
 

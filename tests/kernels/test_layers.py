@@ -29,10 +29,7 @@ def array(*shape: int, seed: int = 3) -> Any:
 
 
 def assert_same_layer(ours: Any, theirs: Any, x: Any, tolerance: Tolerance = TOLERANCE) -> None:
-    """Compares results and gradients of inputs and weights:
-
-    `ours` on the HPU, eager and in a graph; `theirs` on the CPU.
-    """
+    """Compares results and gradients of two layers: `ours` on the HPU, eager and in a graph; `theirs` on the CPU."""
     ours.build(x.shape), theirs.build(x.shape)
     weights = [array(*weight.shape, seed=index) for index, weight in enumerate(theirs.weights)]
     ours.set_weights(weights), theirs.set_weights(weights)

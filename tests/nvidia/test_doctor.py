@@ -154,7 +154,7 @@ def test_cards_that_others_use(machine: Machine, monkeypatch: pytest.MonkeyPatch
 )
 def test_nvml_that_fails(machine: Machine, code: int, level: Level, text: str) -> None:
     machine.set_cards(error=code)
-    assert problem(level).text == f"`hpu smi` cannot read them: NVML: {text}"
+    assert problem(level).text == f"`hpu smi` cannot read the cards: NVML: {text}"
 
 
 def test_without_nvml(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

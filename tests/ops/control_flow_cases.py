@@ -1,7 +1,7 @@
 """Loops, branches and calls with values of one dtype, compared with the CPU.
 
-test_control_flow.py runs these cases in separate processes: under settings that keep them out of clusters, and because
-a kernel that reads device memory on the host crashes the process.
+test_control_flow.py runs these cases in separate processes. Some processes have settings that keep the ops out of
+clusters, and a kernel that reads device memory on the host crashes its process.
 """
 
 from __future__ import annotations

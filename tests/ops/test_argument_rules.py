@@ -19,10 +19,7 @@ Program = Callable[[tf.Tensor], Any]
 
 
 def others(program: Program, operand: Any) -> list[Any]:
-    """Returns the HPU's outcomes that differ from the CPU's error class:
-
-    eager, in a tf.function, and with jit_compile=True.
-    """
+    """Returns HPU outcomes that differ from the CPU's error class: eager, in a tf.function, with jit_compile=True."""
     constant = tf.constant(operand)
     expected = outcome(functools.partial(program, constant), CPU)
     calls: list[Program] = [program] * EAGER_CALLS

@@ -1,6 +1,6 @@
-"""Random ops of all dtypes and algorithms:
+"""Random ops of all dtypes and algorithms.
 
-eager results equal graph results, or jit_compile results without a CPU kernel.
+Eager results equal graph results, or jit_compile results for ops without a CPU kernel.
 """
 
 from __future__ import annotations

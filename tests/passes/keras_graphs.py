@@ -110,7 +110,7 @@ OPTIMIZERS: dict[str, Callable[[], object]] = {
 def train_step(model_name: str, optimizer: str) -> tf.compat.v1.GraphDef:
     """Returns the placed train step of a Keras model, as in Model.fit, with sparse labels and an accuracy metric.
 
-    The graph does not know the batch size.
+    The batch size in the graph is unknown.
     """
     tf.keras.backend.clear_session()
     with tf.device("/CPU:0"):

@@ -80,7 +80,7 @@ def test_unknown_variable_is_named_with_the_nearest(
 def test_unknown_variable_far_from_all_has_no_suggestion() -> None:
     (found,) = flag_values.unknown(flags.ALL, {"HPU_ZZZZZZ": "1", "PATH": "", "HPU_BACKEND": ""})
     assert found.nearest is None
-    assert str(found) == "HPU_ZZZZZZ is not a setting of hpu-tensorflow"
+    assert str(found) == "HPU_ZZZZZZ is not a setting of hpu-tensorflow; docs/user/settings.md lists the settings"
 
 
 @pytest.mark.parametrize(

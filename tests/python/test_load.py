@@ -106,7 +106,7 @@ def test_spawned_children_set_themselves_up() -> None:
 def test_op_library_that_is_not_there() -> None:
     assert (
         run_with_tensorflow(call_to(programs.missing_op_library)).stdout
-        == "custom op library not found: missing/libcustom.so\n"
+        == "custom op library not found: missing/libcustom.so; build it, or correct the path\n"
     )
 
 

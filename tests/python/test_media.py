@@ -53,7 +53,7 @@ def test_dataset_over_a_pipeline() -> None:
 
 
 def test_dataset_over_something_else() -> None:
-    with pytest.raises(TypeError, match=r"list is not a media pipeline: it has no build, iter_init, run\(\)"):
+    with pytest.raises(TypeError, match=r"list is not a media pipeline: implement build, iter_init, run\(\)"):
         HabanaDataset([[1]], [tf.int32], [])
 
 

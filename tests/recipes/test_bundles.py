@@ -1,7 +1,4 @@
-"""`hpu cache export` and `import`:
-
-complete transfer of fitting recipes, and rejection of each kind of invalid bundle.
-"""
+"""`hpu cache export` and `import`: transfer of fitting recipes, and rejection of each kind of invalid bundle."""
 
 from __future__ import annotations
 

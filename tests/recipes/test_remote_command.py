@@ -117,7 +117,9 @@ def test_pull_refuses_what_does_not_verify(
 
 def test_pull_of_a_key_that_is_not_there(shared: Remote, tmp_path: pathlib.Path) -> None:
     pulled = shared.as_json("pull", "--path", tmp_path / "other", "0" * 64, code=1)
-    assert pulled["failed"] == {"0" * 64: "the remote cache has no entry with this key"}
+    assert pulled["failed"] == {
+        "0" * 64: "the remote cache has no entry with this key; upload it with hpu cache remote push"
+    }
 
 
 def test_push_ends_after_some_failures(several: Warm, server: StorageServer, key: pathlib.Path) -> None:

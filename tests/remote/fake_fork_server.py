@@ -1,4 +1,4 @@
-"""Fake fork server, whose session processes obey the test as their client.
+"""Fake fork server. The test controls its session processes as their client.
 
     fake_fork_server.py DIRECTORY [FAILURE]
 

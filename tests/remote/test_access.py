@@ -244,7 +244,7 @@ def test_a_port_has_a_token(tmp_path: pathlib.Path) -> None:
             assert "set HPU_SERVER_TOKEN" in refusals(server.backend, [{}])[0]
             assert acquire(server.backend, {"HPU_SERVER_TOKEN_FILE": server.token_file}) == "acquired 0"
             tokens.append(pathlib.Path(server.token_file).read_text())
-    assert tokens[0] == tokens[1]  # clients can use the next server
+    assert tokens[0] == tokens[1]  # the token persists, so clients can use the next server
     assert len(tokens[0]) >= 32
     done = run_with_tensorflow(call_to(programs.start_servers, ["127.0.0.1:0"]))
     assert "--token-file or --tls-client-ca" in done.stdout

@@ -85,7 +85,7 @@ def test_the_log_goes_to_stderr(tmp_path: pathlib.Path) -> None:
             for _ in range(2):  # the second iteration waits for the first server's end
                 with session(f"grpc+unix:{tmp_path / 'server'}"):
                     pass
-            assert (" I BACKEND: module 0 goes to pid 4711\n" in command.log()) == logged
+            assert (" I BACKEND: module 0 is assigned to pid 4711\n" in command.log()) == logged
             assert (" I BACKEND: module 0 is free again\n" in command.log()) == logged
 
 

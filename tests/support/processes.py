@@ -3,16 +3,16 @@
 The programs of test_x.py are functions in x_programs.py, so that mypy and ruff check them; call_to() names one. Program
 text in strings is for tests of that text.
 
-A new interpreter needs seconds to import TensorFlow. WARM_PYTHON avoids this: it has Python's command line, and runs
-the program in a fork of an interpreter that has already imported TensorFlow and nothing else (warm_interpreter.py). Use
-it for all programs that do not test the import itself, also in programs of tests. NumPy's random numbers without a seed
+A new interpreter needs seconds to import TensorFlow. WARM_PYTHON avoids the import. It has Python's command line, and
+runs the program in a fork of an interpreter that has imported only TensorFlow (warm_interpreter.py). Use WARM_PYTHON
+for all programs that do not test the import itself, also in programs of tests. NumPy's random numbers without a seed
 are equal in all its programs.
 
 To its caller, WARM_PYTHON is the program: it passes on files, environment and signals, and ends like the program. The
 program has another process id, and does not inherit resource limits, namespaces or the effect of SIGSTOP.
 
-WARM_PYTHON becomes a new interpreter in three cases: if settings that imports read differ, if it gets interpreter
-options, or if no warm interpreter exists for the log level.
+WARM_PYTHON becomes a new interpreter in three cases: for interpreter options, for other values of settings that imports
+read, and for a log level without a warm interpreter.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ _DROPPED_MODULES = re.compile(
 )
 # Folders of the tree that the checks use. `tests` contains parsers of profiles and a few programs.
 _TREE = ("habana_frameworks", "benchmarks", "examples", "tests", "tools")
-# Build output, which git does not track. Without libhpu_remote.so, which needs gRPC's libraries and serves no check.
+# Build output, which git does not track. Excludes libhpu_remote.so, which needs gRPC's libraries; no check uses it.
 _BUILT = "habana_frameworks/tensorflow/lib"
 _DROPPED_BUILT = {"libhpu_remote.so"}
 

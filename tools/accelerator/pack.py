@@ -162,11 +162,11 @@ def _parse() -> tuple[Options, bool]:
         metavar="DIR",
         help="build folder with hpu_cts and hpu_bench",
     )
-    parser.add_argument("--piece-mb", type=float, default=60, metavar="MB", help="limit of a piece (default: 60)")
+    parser.add_argument("--piece-mb", type=float, default=60, metavar="MB", help="maximum piece size (default: 60)")
     parser.add_argument("--preset", type=int, choices=range(10), default=6, help="effort of xz (default: 6)")
     parser.add_argument("--target", default="h100", metavar="CARD", help="card for the recipes (default: h100)")
     parser.add_argument("--cpu-plugin", action="store_true", help="add the CPU plugin, to try the kit without a card")
-    parser.add_argument("--corpus", type=pathlib.Path, metavar="DIR", help="a recorded corpus (default: record it)")
+    parser.add_argument("--corpus", type=pathlib.Path, metavar="DIR", help="recorded corpus (default: record one)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parsed = parser.parse_args()
     options = Options(

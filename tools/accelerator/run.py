@@ -76,7 +76,9 @@ class Manifest:
         except ValueError as error:
             raise KitError(f"{path} is damaged: {error}; copy it again") from None
         if data.get("format") != FORMAT:
-            raise KitError(f"{path} has format {data.get('format')}; use the run.py of this kit (found {FORMAT})")
+            raise KitError(
+                f"{path} has format {data.get('format')}, but this run.py reads format {FORMAT}: use the kit's run.py"
+            )
         return cls(tuple(Piece(**piece) for piece in data["pieces"]), data["about"])
 
     def as_json(self) -> str:
@@ -514,7 +516,13 @@ def _parser() -> argparse.ArgumentParser:
             metavar="DIR",
             help="folder of the pieces (default: the folder of run.py)",
         )
-        command.add_argument("--kit", type=pathlib.Path, default=here / "kit", metavar="DIR", help="default: kit")
+        command.add_argument(
+            "--kit",
+            type=pathlib.Path,
+            default=here / "kit",
+            metavar="DIR",
+            help="folder of the unpacked kit (default: kit)",
+        )
         command.add_argument("--json", action="store_true", help="print one JSON object for programs")
     checking.add_argument(
         "--backend", default="pjrt:cuda", help="pjrt:cuda (default), pjrt:cpu, or pjrt:/path/of/the/plugin.so"
@@ -529,7 +537,10 @@ def _parser() -> argparse.ArgumentParser:
         "--again", nargs="+", default=[], metavar="NAME", help="discard the results of these checks first"
     )
     checking.add_argument(
-        "--results", type=pathlib.Path, default=here / "results" / "results.json", help="default: results/results.json"
+        "--results",
+        type=pathlib.Path,
+        default=here / "results" / "results.json",
+        help="file of the results (default: results/results.json)",
     )
     return parser
 

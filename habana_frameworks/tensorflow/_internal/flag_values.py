@@ -56,13 +56,13 @@ class Flag:
 
 @dataclasses.dataclass(frozen=True)
 class Unknown:
-    """A variable that looks like a setting but is not one, and the most similar setting, if any."""
+    """A variable that is named like a setting but is unknown, and the most similar setting, if any."""
 
     name: str
     nearest: str | None
 
     def __str__(self) -> str:
-        hint = f"; did you mean {self.nearest}?" if self.nearest else ""
+        hint = f"; did you mean {self.nearest}?" if self.nearest else "; docs/user/settings.md lists the settings"
         return f"{self.name} is not a setting of hpu-tensorflow{hint}"
 
 
@@ -144,7 +144,7 @@ _SHARED_PREFIXES = ("HBN_", "HABANA_", "TF_HABANA_")
 
 
 def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unknown]:
-    """Returns the variables of `environment` that look like settings but are not, sorted by name."""
+    """Returns the unknown variables of `environment` that are named like settings, sorted by name."""
     names = [name for flag in flags for name in (flag.name, flag.old_name) if name]
     found = []
     for name in sorted(environment):

@@ -82,7 +82,7 @@ def folders() -> list[pathlib.Path]:
 
 
 def find(name: str) -> PluginFile | None:
-    """Returns the plugin that `name` selects: a path, or a key of PACKAGES. None if there is no such file."""
+    """Returns the plugin that `name` selects: a path, or a key of PACKAGES. None if the file does not exist."""
     if "/" in name:
         path = pathlib.Path(name)
         return _from_path(path) if path.exists() else None

@@ -13,7 +13,7 @@ _MAX_BYTES = 1 << 20
 
 
 class KeyFileError(ValueError):
-    """The secret file cannot be used; the message says why and what to do."""
+    """A secret file cannot be used. The message contains the reason and a remedy."""
 
 
 def read(path: str | os.PathLike[str], what: str = "key", min_bytes: int = MIN_BYTES) -> bytes:
@@ -30,7 +30,9 @@ def read(path: str | os.PathLike[str], what: str = "key", min_bytes: int = MIN_B
             raise KeyFileError(
                 f"the {what} file {name} cannot be read: it is a symbolic link; pass the path of the file itself"
             ) from error
-        raise KeyFileError(f"the {what} file {name} cannot be read: {error.strerror}") from error
+        raise KeyFileError(
+            f"the {what} file {name} cannot be read: {error.strerror}; correct the path or its permissions"
+        ) from error
     try:
         secret = _read(descriptor, what, name)
     finally:
@@ -44,7 +46,7 @@ def read(path: str | os.PathLike[str], what: str = "key", min_bytes: int = MIN_B
 
 
 def of_user(name: str) -> bytes:
-    """Returns the user's key `name`. The first call generates it at random.
+    """Returns the user's key `name`. The first call generates a random key.
 
     The key's file is in the user's state directory (XDG_STATE_HOME). Raises KeyFileError if the file cannot be written
     or read.
@@ -67,7 +69,9 @@ def _path_of_user(name: str, what: str, secret: bytes) -> pathlib.Path:
         if not path.exists():
             _make(path, secret)
     except OSError as error:
-        raise KeyFileError(f"the {what} file {path} cannot be created: {error.strerror}") from error
+        raise KeyFileError(
+            f"the {what} file {path} cannot be created: {error.strerror}; set XDG_STATE_HOME to a writable directory"
+        ) from error
     return path
 
 

@@ -19,7 +19,7 @@ def translate_vlog_level() -> None:
     level = flags.tf_cpp_min_vlog_level()
     if level == 0 or _VLOG in os.environ:
         return
-    # TensorFlow's libraries read the variable at import, the plugin reads it at its first message.
+    # TensorFlow's libraries read the variable at import; the plugin reads the variable at its first message.
     reach = (
         "only the HPU plugin, because TensorFlow is already imported" if "tensorflow" in sys.modules else "all messages"
     )
@@ -30,7 +30,7 @@ def translate_vlog_level() -> None:
 
 
 def report_unknown_settings() -> None:
-    """Warns about variables that look like settings but are not, and about old names of settings.
+    """Warns about unknown variables that are named like settings, and about old names of settings.
 
     With HPU_STRICT_FLAGS, raises SettingError for unknown HPU_ variables.
     """
@@ -40,8 +40,6 @@ def report_unknown_settings() -> None:
     ours = [variable for variable in found if variable.name.startswith("HPU_")]
     if ours and flags.strict_flags():
         listed = "; ".join(map(str, ours))
-        raise errors.SettingError(
-            f"{listed} (an error because HPU_STRICT_FLAGS is set; docs/user/settings.md lists the settings)"
-        )
+        raise errors.SettingError(f"{listed} (an error because HPU_STRICT_FLAGS is set)")
     for variable in found:
         _logger.warning("%s", variable)

@@ -78,7 +78,7 @@ class Report:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the program and reports what its clusters need on the card."""
+    """Runs the program, and reports compile time, size and memory of its clusters on the card."""
     problem = program.problem(arguments.script)
     if problem:
         print(f"hpu compile-check: {problem}", file=sys.stderr)

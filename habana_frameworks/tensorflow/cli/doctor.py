@@ -17,7 +17,8 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "doctor",
         help="check the setup and suggest fixes",
-        description="Checks the setup. Exit code 0: the HPU can be used; 1: it cannot (errors are listed).",
+        description="Checks the setup. Exit code 0: the HPU can be used; 1: the HPU cannot be used, and the output "
+        "lists the errors.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)

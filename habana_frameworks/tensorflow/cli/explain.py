@@ -77,7 +77,7 @@ def _problem(arguments: argparse.Namespace) -> str:
             continue
         folder = pathlib.Path(target).absolute().parent
         if not folder.is_dir():
-            return f"--{option} {target}: there is no directory {folder}"
+            return f"--{option} {target}: there is no directory {folder}; create it first"
     return "--html cannot write to stdout: pass a file name" if arguments.html == "-" else ""
 
 

@@ -15,7 +15,7 @@ from habana_frameworks.tensorflow import errors, library_loader
 
 
 class Stop(BaseException):
-    """Raised in a program to end it with exit code 0."""
+    """Exception that ends the user's program with exit code 0."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +28,9 @@ def problem(name: str) -> str:
     """Returns the reason why `name` cannot be run as a program; empty if it can."""
     script = pathlib.Path(name)
     if not script.exists():
-        return f"no program at {script}"
+        return f"no program at {script}: correct the path"
     if script.is_dir() and not (script / "__main__.py").is_file():
-        return f"{script} is a directory without __main__.py"
+        return f"{script} is a directory without __main__.py: pass a Python file"
     return ""
 
 

@@ -75,7 +75,9 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--no-prefix", action="store_true", help="print lines without the rank")
     parser.add_argument("--json", action="store_true", help="print one JSON object at the end; output goes to stderr")
-    parser.add_argument("-m", "--module", action="store_true", help="the program is a Python module's name")
+    parser.add_argument(
+        "-m", "--module", action="store_true", help="run the program as a Python module, like python -m"
+    )
     program.add_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -123,11 +125,17 @@ def _problem(arguments: argparse.Namespace) -> str:
     if not all(module.isdecimal() for module in modules):
         return f"{listed} is not a list of module numbers, such as 0,1"
     if modules and len(modules) < arguments.processes:
-        return f"too few modules for {arguments.processes} processes: {listed} names only {len(modules)}"
+        return (
+            f"too few modules for {arguments.processes} processes: {listed} names only {len(modules)}; name one module "
+            "per process"
+        )
     if len(set(map(int, modules))) < len(modules):
-        return f"{listed} names a module twice, but a module serves only one process"
+        return f"{listed} names a module twice, but a module serves only one process: name each module once"
     if _min_ranks(arguments) > arguments.processes:
-        return f"--min-ranks {arguments.min_ranks} exceeds the number of processes (-np {arguments.processes})"
+        return (
+            f"--min-ranks {arguments.min_ranks} exceeds the number of processes (-np {arguments.processes}): lower "
+            "--min-ranks"
+        )
     if arguments.min_ranks is not None and arguments.restarts == 0:
         return f"--min-ranks {arguments.min_ranks} applies to restarts: add --restarts"
     return "" if arguments.module else program.problem(arguments.script)

@@ -122,7 +122,7 @@ def _checked(text: str, path: str | pathlib.Path) -> str:
 
 
 def tls(arguments: argparse.Namespace) -> Tls:
-    """Reads the certificate files. Raises ValueError if one cannot be read."""
+    """Reads the certificate files. Raises ValueError if a file cannot be read."""
     return Tls(_contents(arguments.tls_cert), _contents(arguments.tls_key), _contents(arguments.tls_client_ca))
 
 
@@ -145,4 +145,4 @@ def _contents(path: str | None) -> bytes:
     try:
         return pathlib.Path(path).read_bytes()
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+        raise ValueError(f"{path} cannot be read: {error.strerror}; correct the path or its permissions") from error

@@ -35,9 +35,10 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "warmup",
         help="compile all recipes of a program, then stop it",
-        description="Runs a program with the HPU loaded until its recipes are on disk: to its end, or until --steps or "
-        "--idle stops it. Reports on stderr what was compiled. Exit code 0: all recipes are on disk; 1: some were not "
-        "stored; 2: wrong usage; 3: the program needed no recipe; if the program fails, the program's exit code.",
+        description="Runs a program with the HPU loaded, to its end or until --steps or --idle stops it. Stores its "
+        "recipes on disk, and reports the compiled recipes on stderr. Exit code 0: all recipes are on disk; 1: some "
+        "recipes were not stored; 2: wrong usage; 3: the program needed no recipe; if the program fails, the "
+        "program's exit code.",
     )
     parser.add_argument("--path", metavar="DIRECTORY", help="recipe directory (default: TF_RECIPE_CACHE_PATH)")
     parser.add_argument("--target", metavar="CARD", help=TARGET_HELP)
@@ -75,7 +76,7 @@ class Outcome:
     not_kept: int
     """Recipes that were compiled but not stored."""
     stopped: str
-    """Why the program was stopped; empty if it ended by itself."""
+    """Reason why the program was stopped; empty if the program ended normally."""
     seconds: float
 
 

@@ -37,7 +37,7 @@ class Collector:
     def stop(self) -> Explanation:
         """Stops recording and returns the explanation. Raises RuntimeError without start()."""
         if self._before is None:
-            raise RuntimeError("Collector.stop() was called before start()")
+            raise RuntimeError("Collector.stop() was called before start(): call start() first")
         _collect(False)
         records = c_api.read_message(plugin_library.handle(), "hpu_op_records", "OpRecords")
         explanation = build(records, difference(statistics.get(), self._before))
@@ -99,7 +99,7 @@ def _copies(
     copied: dict[tuple[int, str], _Copied] = collections.defaultdict(_Copied)
     for transfer in transfers:
         entry = counted.get((transfer.record, transfer.key))
-        if entry is None:  # the tensor stays in host memory (int32, strings), or it was never copied
+        if entry is None:  # the tensor stays in host memory (int32, strings), or was never copied
             continue
         for node in (transfer.source, *transfer.to[:1]):
             total = copied[transfer.record, node]

@@ -98,7 +98,7 @@ class Refusal:
 
 @dataclasses.dataclass(frozen=True)
 class Graph:
-    """One graph seen by the passes: a tf.function, or a Session's graph."""
+    """One graph that the passes have processed: a tf.function, or a Session's graph."""
 
     name: str
     function: str

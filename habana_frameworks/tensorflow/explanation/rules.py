@@ -7,7 +7,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """Why an op is not on the HPU or in a cluster, or why two clusters are not merged (docs/developer/pamsen.md)."""
+    """Reason why an op is off the HPU or outside clusters, or why two clusters are separate (see pamsen.md)."""
 
     name: str
     meaning: str

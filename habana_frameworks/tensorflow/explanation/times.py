@@ -36,7 +36,7 @@ class InstructionTime:
 
 
 def measure() -> None:
-    """Enables timing of recipes created from now on. Call it before the first recipe is created."""
+    """Enables timing of recipes created afterwards. Call before the first recipe is created."""
     os.environ[SETTING] = "1"
 
 

@@ -30,7 +30,7 @@ _FIRST_GROUP_KEY = 1 << 30
 _worlds = itertools.count()
 
 _cluster_lock = threading.Lock()
-_strategy: HPUStrategy | None = None  # made this process a worker; kept because it monitors the other workers
+_strategy: HPUStrategy | None = None  # made this process a worker; kept alive to monitor the other workers
 
 
 def get_unique_id() -> bytes:
@@ -73,7 +73,7 @@ def init(*, timeout: float = _TIMEOUT_SECONDS) -> Communicator:
 
 
 def _join_cluster(timeout: float) -> None:
-    """Makes this process a TensorFlow worker, unless it already is one or the job has only one process."""
+    """Makes this process a TensorFlow worker. Does nothing for a worker, or in a job of one process."""
     global _strategy
     library_loader.load_habana_module()
     with _cluster_lock:

@@ -113,7 +113,7 @@ def _run_or_keep(key: _Key, transfer: Callable[[], None]) -> None:
 def _check_peer(communicator: Communicator, what: str, peer: int) -> None:
     check_rank(communicator, f"{what}: peer", peer)
     if peer == communicator.rank:
-        raise ValueError(f"{what}: rank {peer} cannot exchange data with itself")
+        raise ValueError(f"{what}: rank {peer} cannot exchange data with itself: pass another rank")
 
 
 def _agree(communicator: Communicator, source: int, destination: int, own: list[int]) -> None:

@@ -24,7 +24,7 @@ def HabanaDataset(  # noqa: N802 (a class elsewhere)
     """
     missing = [name for name in ("build", "iter_init", "run") if not callable(getattr(pipeline, name, None))]
     if missing:
-        raise TypeError(f"{type(pipeline).__name__} is not a media pipeline: it has no {', '.join(missing)}()")
+        raise TypeError(f"{type(pipeline).__name__} is not a media pipeline: implement {', '.join(missing)}()")
     specs = tuple(tf.TensorSpec(shape, dtype) for shape, dtype in zip(output_shapes, output_types))
     pipeline.build()
 

@@ -6,7 +6,7 @@ import dataclasses
 
 
 class UnavailableError(RuntimeError):
-    """The state of a device server or of a card cannot be read; the message says why."""
+    """The state of a device server or of a card cannot be read. The message contains the reason."""
 
 
 @dataclasses.dataclass(frozen=True)

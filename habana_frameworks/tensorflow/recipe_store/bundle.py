@@ -34,7 +34,7 @@ _ENTRY = re.compile(r"entries/([0-9a-f]{64})\.recipe")
 
 
 class BundleError(ValueError):
-    """A bundle is refused and no entry was imported; the message says why."""
+    """The bundle is refused, and no entry was imported. The message contains the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +121,9 @@ def import_bundle(
     except BundleError as error:
         raise BundleError(f"cannot import {os.fspath(bundle)}: {error}") from error
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise BundleError(f"cannot import {os.fspath(bundle)}: not a bundle, or damaged: {error}") from error
+        raise BundleError(
+            f"cannot import {os.fspath(bundle)}: not a bundle, or damaged: {error}; export it again"
+        ) from error
     except OSError as error:
         raise BundleError(f"cannot import {os.fspath(bundle)}: {error.strerror or error}") from error
 
@@ -135,7 +137,7 @@ def _import(archive: zipfile.ZipFile, path: str | os.PathLike[str], key: Signing
         try:
             entry = directory.inspect(item.key, data)
         except _plugin.StoreError as error:
-            raise BundleError(f"entry {item.key} is damaged: {error}") from error
+            raise BundleError(f"entry {item.key} is damaged: {error}; export the bundle again") from error
         reasons = misfits(entry, here)
         if reasons:
             refused[entry.key] = reasons
@@ -157,11 +159,11 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
         if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name):
             raise BundleError(f"the bundle contains a path outside the directory: {name!r}")
         if name not in (_MANIFEST, _SIGNATURE) and not _ENTRY.fullmatch(name):
-            raise BundleError(f"the bundle contains an unexpected file: {name!r}")
+            raise BundleError(f"the bundle contains an unexpected file: {name!r}; export the bundle again")
         if name in members:
-            raise BundleError(f"the bundle contains {name} twice")
+            raise BundleError(f"the bundle contains {name} twice; export the bundle again")
         if info.flag_bits & _ENCRYPTED:
-            raise BundleError(f"{name} in the bundle is encrypted; hpu cache export never encrypts")
+            raise BundleError(f"{name} is encrypted; export the bundle again")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise BundleError(
                 f"{name} uses compression method {info.compress_type}; only stored and deflated are supported"
@@ -169,7 +171,7 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
         members[name] = info
     for name, limit in ((_MANIFEST, _MAX_MANIFEST_BYTES), (_SIGNATURE, _MAX_SIGNATURE_BYTES)):
         if name not in members:
-            raise BundleError(f"not a bundle: the file contains no {name}")
+            raise BundleError(f"not a bundle: the file contains no {name}; pass a file from hpu cache export")
         if members[name].file_size > limit:
             raise BundleError(f"{name} is too large: {members[name].file_size} bytes, limit {limit}")
     total = sum(info.file_size for info in members.values())
@@ -211,9 +213,10 @@ def _items(text: bytes) -> list[_Item]:
     except BundleError:
         raise
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise BundleError(f"{_MANIFEST} is malformed: {type(error).__name__}: {error}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise BundleError(f"{_MANIFEST} is malformed: {reason}; export the bundle again") from error
     if not whole:
-        raise BundleError(f"{_MANIFEST} is malformed: an entry has an invalid key or size")
+        raise BundleError(f"{_MANIFEST} is malformed: an entry has an invalid key or size; export the bundle again")
     return items
 
 
@@ -224,7 +227,8 @@ def _entries(
         data = _read(archive, members[f"entries/{item.key}.recipe"])
         if len(data) != item.bytes or hashlib.sha256(data).hexdigest() != item.sha256:
             raise BundleError(
-                f"entry {item.key} was modified after signing: its size or SHA-256 differs from the manifest"
+                f"entry {item.key} was modified after signing: its size or SHA-256 differs from the manifest; "
+                "export the bundle again"
             )
         yield item, data
 
@@ -234,5 +238,8 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as file:
         data = file.read(info.file_size + 1)
     if len(data) != info.file_size:
-        raise BundleError(f"{info.filename} has a wrong size: expected {info.file_size} bytes, read {len(data)}")
+        raise BundleError(
+            f"{info.filename} has a wrong size: expected {info.file_size} bytes, read {len(data)}; "
+            "export the bundle again"
+        )
     return data

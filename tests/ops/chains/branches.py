@@ -44,7 +44,7 @@ def body(
     title: str = "branch",
     same_graph: bool = False,
 ) -> tuple[Scope, list[Value]]:
-    """Builds a body that begins with `values`. Returns its scope, and its youngest values of the wanted types."""
+    """Builds a body that begins with `values`. Returns its scope, and its latest values of the required types."""
     inner = scope.child()
     if same_graph:
         inner.effects = scope.effects

@@ -11,7 +11,7 @@ from tests.ops.sweep.records import Array
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A program.
+    """A generated call of an op.
 
     `function` receives the handles of `variables` and `arrays` as tensors, and returns the op's results.
     """

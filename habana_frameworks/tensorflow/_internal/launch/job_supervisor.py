@@ -97,7 +97,7 @@ class Supervisor:
         return attempts
 
     def _next(self, attempts: list[Attempt], read_modules: ReadModules | None) -> Placement | None:
-        """Returns the placement of the next attempt, or None if there is no further attempt."""
+        """Returns the placement of the next attempt, or None after the last attempt."""
         last = attempts[-1]
         if last.outcome.failed is None or len(attempts) > self._restarts or self._interruption.signal is not None:
             return None

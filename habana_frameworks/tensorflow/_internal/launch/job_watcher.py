@@ -1,7 +1,7 @@
 """Helper process that kills a job's process groups if the launcher is killed.
 
-Run as a file. It reads the ranks' process group ids from stdin, one per line. End of file means that the launcher has
-died, unless the line "done" precedes it.
+Runs as a script. Reads the ranks' process group ids from stdin, one per line. End of file without a preceding line
+"done" means that the launcher has died.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def _number(name: str, launcher: Launcher, default: int) -> int:
     try:
         return int(text) if text else default
     except ValueError:
-        raise ValueError(f"{name}={text}, set by {launcher.value}, is not a whole number") from None
+        raise ValueError(f"{name}={text}, set by {launcher.value}, is not a whole number: unset {name}") from None
 
 
 _RANK_VARIABLES = {"SIZE": 1, "RANK": 0, "LOCAL_SIZE": 1, "LOCAL_RANK": 0}

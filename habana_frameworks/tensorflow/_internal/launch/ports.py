@@ -11,8 +11,8 @@ from collections.abc import Iterator
 def reserved(count: int) -> Iterator[list[int]]:
     """Yields `count` free ports that the system assigns to no other process within the context.
 
-    A bound socket that does not listen holds each port. A server with SO_REUSEADDR, such as gRPC's, can still listen
-    on it: Linux allows this as long as no other socket listens.
+    A bound socket that does not listen holds each port. A server with SO_REUSEADDR, such as gRPC's, can still listen on
+    the port: Linux allows this as long as no other socket listens.
     """
     with contextlib.ExitStack() as stack:
         ports = []

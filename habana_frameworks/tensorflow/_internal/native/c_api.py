@@ -179,7 +179,7 @@ def outcome(plugin: ctypes.CDLL, name: str, *arguments: Any) -> tuple[int, bytes
 
 
 def check(plugin: ctypes.CDLL, name: str, *arguments: Any) -> None:
-    """Calls a function whose `out` is an error message. Raises it as DeviceError if the status code is not 0."""
+    """Calls a function whose `out` is an error message. Raises DeviceError with the message unless the status is 0."""
     code, message = outcome(plugin, name, *arguments)
     if code != 0:
         raise DeviceError(code, message.decode(errors="replace"))

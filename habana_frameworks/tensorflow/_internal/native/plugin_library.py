@@ -99,7 +99,7 @@ def tensorflow_libraries() -> list[pathlib.Path]:
 
 
 def import_tensorflow() -> Any:
-    """Imports TensorFlow. Raises TensorFlowError, which says how to install it."""
+    """Imports TensorFlow. Raises TensorFlowError with the install command if TensorFlow is missing."""
     try:
         import tensorflow as tf
     except ImportError as error:

@@ -101,7 +101,10 @@ def _value_of(handle: Any) -> tuple[Any, Any]:
 
     data = getattr(handle, "_handle_data", None)
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
-        raise ValueError(f"{handle} is not a variable: functions on the HPU can only use variables as resources")
+        raise ValueError(
+            f"{handle} is not a variable: functions on the HPU can only use variables as resources; create other "
+            "resources outside the function"
+        )
     value = data.shape_and_type[0]
     return tf.as_dtype(value.dtype), tf.TensorShape(value.shape)
 

@@ -1,4 +1,4 @@
-"""Disables TensorFlow's graph optimizers that duplicate the HPU's compiler or are useless for it."""
+"""TensorFlow's graph optimizers that are disabled, because they duplicate or hinder the HPU's compiler."""
 
 from __future__ import annotations
 

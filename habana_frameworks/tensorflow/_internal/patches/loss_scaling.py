@@ -9,7 +9,7 @@ from habana_frameworks.tensorflow import flags
 
 
 def scale_on_request(tf: Any) -> None:
-    """Makes Keras's Model.compile and TensorFlow 1's Optimizer.minimize add loss scaling to an optimizer without it.
+    """Patches Keras's Model.compile and TensorFlow 1's Optimizer.minimize to add loss scaling to optimizers.
 
     The patched methods read TF_ENABLE_AUTO_MIXED_PRECISION at each call.
     """

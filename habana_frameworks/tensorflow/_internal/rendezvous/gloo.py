@@ -36,7 +36,7 @@ class Member:
 
 
 def is_needed(ranks: launchers.Ranks, mpi_built: bool) -> bool:
-    """Whether Horovod cannot find the other processes by itself."""
+    """Whether Horovod needs this rendezvous to find the other processes."""
     if ranks.size == 1 or os.environ.get("HOROVOD_GLOO_RENDEZVOUS_ADDR"):
         return False
     controller = os.environ.get("HOROVOD_CONTROLLER", "").lower()

@@ -23,7 +23,7 @@ class Access:
     def check_address(self, address: str) -> None:
         """Raises StatusError if a server with these settings must not listen at the address."""
         if bool(self._tls.certificate) != bool(self._tls.private_key):
-            raise StatusError(Code.INVALID_ARGUMENT, "only one of --tls-cert and --tls-key is set: TLS needs both")
+            raise StatusError(Code.INVALID_ARGUMENT, "only one of --tls-cert and --tls-key is set: pass both")
         if self._tls.client_ca and not self.encrypted:
             raise StatusError(
                 Code.INVALID_ARGUMENT,

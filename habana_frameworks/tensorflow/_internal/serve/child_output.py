@@ -24,9 +24,9 @@ class OutputLimit:
         self._omitted = 0
 
     def take(self, data: bytes) -> bytes:
-        """Returns the bytes to write for `data`, after a notice if bytes were omitted before.
+        """Returns the bytes to write for `data`, preceded by a notice if earlier bytes were omitted.
 
-        Replaces control characters by spaces, because parts of the output come from clients.
+        Replaces control characters by spaces, because clients control parts of the output.
         """
         notice = b""
         if self._clock() - self._begin >= _INTERVAL_SECONDS:

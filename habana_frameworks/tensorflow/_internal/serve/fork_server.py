@@ -176,7 +176,7 @@ class ForkServer:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the running fork server; None if there is none."""
+        """Process id of the running fork server; None if it is not running."""
         return None if self._process is None or self._process.ended.is_set() else self._process.pid
 
     async def start(self) -> None:
@@ -201,7 +201,10 @@ class ForkServer:
                     process.kill()  # a late answer would be taken for the answer to the next request
                     raise
                 except OSError as error:
-                    raise StatusError(Code.UNAVAILABLE, f"cannot start a session process: {error.strerror}") from error
+                    raise StatusError(
+                        Code.UNAVAILABLE,
+                        f"cannot start a session process: {error.strerror}; check ulimit -n and the free memory",
+                    ) from error
                 with contextlib.closing(packet):
                     return _forked(forked, packet)
         raise StatusError(
@@ -218,7 +221,7 @@ class ForkServer:
             await process.stop()
 
     async def _ready(self) -> _Process:
-        """Returns the running fork server; starts one if there is none. The caller holds _lock."""
+        """Returns the running fork server, which is started if necessary. The caller holds _lock."""
         if self._process is not None and not self._process.ended.is_set():
             return self._process
         if self._stopped:
@@ -226,7 +229,10 @@ class ForkServer:
         try:
             process = _Process(self._command, self._options, self._environment)
         except OSError as error:
-            raise StatusError(Code.UNAVAILABLE, f"the fork server cannot be started: {error.strerror}") from error
+            raise StatusError(
+                Code.UNAVAILABLE,
+                f"the fork server cannot be started: {error.strerror}; run `hpu doctor` to check the setup",
+            ) from error
         try:
             forked, packet = await process.answer(_READY_SECONDS)
         except _EndedError:

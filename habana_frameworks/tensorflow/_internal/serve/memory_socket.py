@@ -22,7 +22,7 @@ class MemorySocket:
     def __init__(
         self, path: str, name_bytes: int, memory_of: Callable[[bytes], packets.File], refusals: RefusalLog
     ) -> None:
-        """memory_of: returns a session's file; raises StatusError if it has none. The constructor raises OSError."""
+        """memory_of: returns a session's file, or raises StatusError. The constructor raises OSError."""
         self._name_bytes = name_bytes
         self._memory_of = memory_of
         self._refusals = refusals

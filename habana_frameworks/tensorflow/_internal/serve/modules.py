@@ -25,7 +25,7 @@ class Holder:
 
     @staticmethod
     def of(holder: device_pb2.Holder) -> Holder:
-        """Converts the message. Replaces the command's control characters by spaces, because other clients see it."""
+        """Converts the message. Replaces control characters of the command by spaces, for display to other clients."""
         return Holder(holder.pid, re.sub(rb"[\x00-\x1f\x7f]", b" ", holder.command))
 
 

@@ -63,5 +63,5 @@ class RefusalLog:
 
 
 def printable(text: str) -> str:
-    """Replaces control characters by spaces, because parts of the text come from clients."""
+    """Replaces control characters by spaces, because clients control parts of the text."""
     return "".join(character if character.isprintable() else " " for character in text)

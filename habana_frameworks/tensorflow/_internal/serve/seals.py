@@ -1,4 +1,4 @@
-"""Signatures of recipes. A server loads machine code only if a server with the same key signed it."""
+"""Signatures of recipes. A server loads only recipes that a server with the same key has signed."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class RecipeSeal:
         if not hmac.compare_digest(seal, self.seal(digest)):
             raise StatusError(
                 Code.PERMISSION_DENIED,
-                "the recipe is not signed with this server's key (hpu serve --key): another server compiled it, or it "
-                "was modified",
+                "the recipe is not signed with this server's key (hpu serve --key): another server compiled the "
+                "recipe, or the recipe was modified",
             )
 
 

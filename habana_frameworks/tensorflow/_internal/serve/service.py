@@ -57,7 +57,7 @@ class FrontService:
         return iter(tuple(self._processes))
 
     def end_oldest_idle(self, seconds: float) -> None:
-        """Ends the longest idle process if it has been idle for more than `seconds`, to free its slot."""
+        """Frees the slot of the longest idle process if its idle time exceeds `seconds`. Kills the process."""
         oldest = max(self._processes, key=lambda process: process.idle_seconds, default=None)
         if oldest is not None and oldest.idle_seconds > seconds:
             oldest.kill("")
@@ -68,7 +68,7 @@ class FrontService:
         self._slots.add(process)
 
     def shared_memory(self, session: bytes) -> packets.File:
-        """Returns the shared memory of the session with this name. Raises StatusError if there is none."""
+        """Returns the shared memory of the session with this name. Raises StatusError if the session has none."""
         for process in self._processes:
             claim = process.claim
             if claim is not None and secrets.compare_digest(claim.session, session):
@@ -136,7 +136,10 @@ class FrontService:
         try:
             request = device_pb2.Acquire.FromString(message.acquire)
         except DecodeError:
-            raise StatusError(Code.INVALID_ARGUMENT, "the Acquire request cannot be parsed") from None
+            raise StatusError(
+                Code.INVALID_ARGUMENT,
+                "the Acquire request cannot be parsed: use equal releases of client and server",
+            ) from None
         modules.check_bounds(request)
         if request.faults and not self._settings.allow_faults:
             raise StatusError(
@@ -161,7 +164,7 @@ class FrontService:
             device_pb2.Module(memory_bytes=self._memory_bytes(request)),
         )
         self._slots.discard(process)
-        _logger.info("module %d goes to pid %d", module_id, request.holder.pid)
+        _logger.info("module %d is assigned to pid %d", module_id, request.holder.pid)
         claim = process.claim
         claimed = pb.Claimed(module_id=module_id, session_number=claim.number, session=claim.session)
         return pb.ToSession(status=pb.Status(), claimed=claimed)

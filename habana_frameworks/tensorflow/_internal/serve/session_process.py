@@ -123,7 +123,7 @@ class SessionProcess:
         task = self._loop.create_task(self._reply_with(number, answer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: answer.close())  # in case it was cancelled before it started
+        task.add_done_callback(lambda _: answer.close())  # the task may be cancelled before its start
 
     def send(self, message: pb.ToSession, files: Sequence[int] = ()) -> None:
         """Sends a message. Kills the process if the message cannot be sent. Does nothing if the process has ended."""
@@ -134,7 +134,7 @@ class SessionProcess:
         except BlockingIOError:
             self.kill("the process does not read its messages")
         except ConnectionError:
-            pass  # it has ended; _on_packet() handles this
+            pass  # the process has ended; _on_packet() handles this
         except OSError as error:
             self.kill(f"sending a message failed: {error.strerror}")
 

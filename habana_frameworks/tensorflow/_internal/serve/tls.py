@@ -143,7 +143,7 @@ class TlsRelay:
                 await self._loop.sock_sendall(self._connection, data)
 
     def _abort(self) -> None:
-        """Makes closing the connection reset it, so that the client sees an error instead of the end of the data."""
+        """Makes close() reset the connection, so that the client gets an error instead of an end of file."""
         with contextlib.suppress(OSError):
             self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER.pack(1, 0))
 

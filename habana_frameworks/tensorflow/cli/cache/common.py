@@ -50,6 +50,6 @@ def name_of(entry: Entry) -> str:
 
 
 def print_list(heading: str, lines: Sequence[str]) -> None:
-    """Prints a heading and indented lines; prints nothing if there are no lines."""
+    """Prints a heading and indented lines; prints nothing if `lines` is empty."""
     if lines:
         print(heading, *lines, sep="\n  ")

@@ -65,8 +65,8 @@ def _push(arguments: argparse.Namespace) -> int:
     else:
         total = text.size(sum(entry.bytes for entry in done.entries))
         print(
-            f"{text.number(len(done.entries), 'recipe')} ({total}) uploaded to {settings.url}, "
-            f"which had {done.present} before"
+            f"{text.number(len(done.entries), 'recipe')} ({total}) uploaded to {settings.url}; "
+            f"{done.present} were already there"
         )
         common.print_list("Not uploaded:", _lines(done.failed))
     return 1 if done.failed else 0
@@ -78,7 +78,7 @@ def _pull(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.print_json(done)
     else:
-        print(f"{text.number(len(done.entries), 'recipe')} fetched into {path}, which had {done.present} before")
+        print(f"{text.number(len(done.entries), 'recipe')} fetched into {path}; {done.present} were already there")
         unfit = {key: "; ".join(reasons) for key, reasons in done.misfits.items()}
         common.print_list("Not fetched, because no program can load them on this machine:", _lines(unfit))
         common.print_list("Refused:", _lines(done.refused))

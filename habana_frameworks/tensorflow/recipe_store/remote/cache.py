@@ -100,7 +100,7 @@ def open_storage(settings: RemoteSettings) -> Storage:
         parts = urllib.parse.urlsplit(url)
         port_is_valid = parts.port is None or parts.port > 0
     except ValueError as error:
-        raise SettingsError(f"not a URL: {url} ({error})") from error
+        raise SettingsError(f"not a URL: {url} ({error}); correct HPU_RECIPE_CACHE_REMOTE") from error
     if parts.scheme == "file" and parts.netloc in ("", "localhost") and len(parts.path) > 1:
         return DirectoryStorage(pathlib.Path(urllib.parse.unquote(parts.path)))
     if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_valid:

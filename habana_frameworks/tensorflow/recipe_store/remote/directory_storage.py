@@ -36,7 +36,7 @@ class DirectoryStorage(Storage):
         with os.fdopen(descriptor, "rb", buffering=0) as file:
             info = os.fstat(descriptor)
             if not stat.S_ISREG(info.st_mode):
-                raise RefusedError("the object is not a regular file")
+                raise RefusedError("the object is not a regular file; remove it from the storage")
             check_size(info.st_size, max_bytes)
             try:
                 copy(file, out, max_bytes)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 
 class RemoteError(RuntimeError):
-    """Base class. The message says what failed and why."""
+    """Base class of remote cache errors. The message contains the failed operation and the reason."""
 
     outcome: ClassVar[str] = "failed"
 

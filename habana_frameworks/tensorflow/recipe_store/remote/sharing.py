@@ -159,7 +159,7 @@ def _fetch(transfers: _Transfers, key: str) -> bytes:
     with time_limit(transfers.timeout):
         file = transfers.cache.fetch(key)
         if file is None:
-            raise StorageError("the remote cache has no entry with this key")
+            raise StorageError("the remote cache has no entry with this key; upload it with hpu cache remote push")
         with file:
             return file.read()
 

@@ -24,7 +24,7 @@ class Storage(abc.ABC):
 
     @abc.abstractmethod
     def has(self, name: str) -> bool:
-        """Whether there is an object with this name."""
+        """Whether the storage has an object with this name."""
 
     @abc.abstractmethod
     def names(self) -> list[str]:
@@ -36,13 +36,15 @@ class Storage(abc.ABC):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Closes the connection; the next call opens a new one."""
+        """Closes the connection. The next call opens a new connection."""
 
 
 def check_size(size: int, max_bytes: int) -> None:
     """Raises RefusedError if an object exceeds `max_bytes`."""
     if size > max_bytes:
-        raise RefusedError(f"the object is too large: at least {size} bytes, limit {max_bytes}")
+        raise RefusedError(
+            f"the object is too large: at least {size} bytes, limit {max_bytes}; remove it from the storage"
+        )
 
 
 def copy(source: BinaryIO, out: BinaryIO, max_bytes: int) -> int:

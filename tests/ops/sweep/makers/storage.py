@@ -1,6 +1,6 @@
 """Makers for queues, stacks, staging areas and TensorArrays.
 
-Each call creates one, puts elements in, and takes them out.
+Each call creates a container, adds elements, and removes them.
 """
 
 from __future__ import annotations

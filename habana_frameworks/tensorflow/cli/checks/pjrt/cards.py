@@ -17,7 +17,7 @@ _PREALLOCATED = 0.75
 
 
 def check() -> Iterator[Finding]:
-    """Checks that there are cards, and that programs see them."""
+    """Checks that the driver lists cards, and that CUDA_VISIBLE_DEVICES does not hide all of them."""
     try:
         cards = nvidia.read_cards()
     except nvidia.NvmlError as error:
@@ -57,7 +57,7 @@ def _unreadable(error: nvidia.NvmlError) -> Finding:
         nvidia.LIBRARY_NOT_FOUND: Level.NOTE,
         nvidia.VERSION_MISMATCH: Level.ERROR,
     }.get(error.code, Level.WARNING)
-    return Finding("cards", level, f"`hpu smi` cannot read them: {error}", error.remedy, {"code": error.code})
+    return Finding("cards", level, f"`hpu smi` cannot read the cards: {error}", error.remedy, {"code": error.code})
 
 
 def _check_card(card: Module) -> Finding:

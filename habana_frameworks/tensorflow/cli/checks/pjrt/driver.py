@@ -1,4 +1,4 @@
-"""Check of the NVIDIA driver: its kernel module, its library, and whether it is new enough for the plugin's CUDA."""
+"""Check of the NVIDIA driver: kernel module, library, and minimum version for the plugin's CUDA."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check(cuda: int | None) -> Iterator[Finding]:
         return
     if module is None:
         text = f"the kernel module is not loaded: there is no {_VERSION_FILE}; libcuda.so.1 can be loaded"
-        remedy = "load it (modprobe nvidia), or install the driver again after an update of the kernel"
+        remedy = "load the module (modprobe nvidia), or install the driver again after an update of the kernel"
         yield Finding("NVIDIA driver", Level.WARNING, text, remedy, data)
         return
     yield Finding("NVIDIA driver", Level.OK, text, data=data)

@@ -52,13 +52,13 @@ _LIBRARIES = {
 
 
 def check(file: PluginFile) -> Iterator[Finding]:
-    """Looks for each library beside the plugin's package, then where the loader searches."""
+    """Searches each library next to the plugin's package, then in the loader's path."""
     needed = _LIBRARIES.get(file.cuda or 0)
     if needed is None:
         text = f"not checked, because the path {file.path} contains no known CUDA version"
         yield Finding("CUDA libraries", Level.NOTE, text)
         return
-    # The plugin's RPATH: the package nvidia beside jax_plugins.
+    # The plugin's RPATH: the package nvidia next to jax_plugins.
     beside = file.path.resolve().parent.parent.parent / "nvidia"
     elsewhere = [library for library in needed if not (beside / library.folder / "lib" / library.name).exists()]
     report, problem = probing.run("load", *(library.name for library in elsewhere)) if elsewhere else ({}, "")

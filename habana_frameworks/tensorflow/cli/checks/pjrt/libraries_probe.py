@@ -18,7 +18,7 @@ from typing import Any
 
 
 class _Version(ctypes.Structure):
-    """PJRT_Api_Version."""
+    """ctypes declaration of PJRT_Api_Version."""
 
     _fields_ = (
         ("struct_size", ctypes.c_size_t),
@@ -29,7 +29,7 @@ class _Version(ctypes.Structure):
 
 
 class _Api(ctypes.Structure):
-    """The beginning of PJRT_Api, the same in all versions."""
+    """ctypes declaration of the first fields of PJRT_Api, which are the same in all versions."""
 
     _fields_ = (
         ("struct_size", ctypes.c_size_t),
