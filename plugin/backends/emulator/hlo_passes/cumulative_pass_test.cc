@@ -116,7 +116,7 @@ TEST(CumulativePass, OfIntegers) {
 
 // Integers, whose sums are exact in any order.
 TEST(CumulativePass, OfFloat64) {
-  for (const Case& c : {Case{{3, 40, 2}, 1, 39, 0}, Case{{3, 40, 2}, 1, 0, 40}, Case{{1, 2000}, 1, 1999, 0},
+  for (const Case& c : {Case{{3, 40, 2}, 1, 39, 0}, Case{{3, 40, 2}, 1, 0, 40}, Case{{1, 500}, 1, 499, 0},
                         Case{{5, 30}, 0, 4, 0}, Case{{2, 12}, 1, 11, 0, Cumulative::Function::kMultiply}}) {
     const xla::XlaComputation computation = Sums(c, xla::F64);
     Dice dice(4);
