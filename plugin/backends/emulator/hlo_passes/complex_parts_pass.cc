@@ -42,7 +42,7 @@ HloInstruction* RealConstant(HloInstruction* number) {
   return number->parent()->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0(value.real())));
 }
 
-// The real number from which a complex one was made; null if it may have an imaginary part.
+// The real part of a complex number without an imaginary part; null if the imaginary part may be nonzero.
 absl::StatusOr<HloInstruction*> RealNumberOf(HloInstruction* number) {
   switch (number->opcode()) {
     case HloOpcode::kComplex:

@@ -172,7 +172,7 @@ TEST_P(ConvolutionPassTest, EqualsXla) {
 }
 
 TEST(ConvolutionPass, ComputesByBfloat16Instructions) {
-  if (!HasAvx512() || !IsOneDnnOn()) GTEST_SKIP() << "oneDNN computes nothing in bfloat16";
+  if (!HasAvx512() || !IsOneDnnOn()) GTEST_SKIP() << "bfloat16 kernels require oneDNN and AVX-512";
   const PretendedBfloat16Instructions pretended;
   int in_bfloat16 = 0;
   for (int seed = 0; seed < 40; ++seed) {
@@ -204,7 +204,7 @@ TEST(ConvolutionPass, ComputesDilatedDepthwiseOnes) {
   }
 }
 
-// TensorFlow has no CPU kernels for these.
+// TensorFlow has no CPU kernels for groups in three dimensions.
 TEST(ConvolutionPass, LeavesGroupsInThreeDimensions) {
   for (const int64_t groups : {2, 4}) {
     Convolution c{.batch = 1,
@@ -259,7 +259,7 @@ TEST(ConvolutionPass, LeavesEmptyArrays) {
 
 // Calls the kernel twice, with and without a bias; the second call finds the filter packed.
 TEST(ConvolutionPass, PacksConstantFiltersOnce) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   for (const bool bias : {false, true}) {
     const Convolution c{.batch = 2,
                         .input_features = 8,
@@ -286,7 +286,7 @@ TEST(ConvolutionPass, PacksConstantFiltersOnce) {
 }
 
 TEST(ConvolutionPass, TakesEveryPadding) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   Convolution c{.kind = Kind::kInputGradient,
                 .batch = 2,
                 .input_features = 4,
@@ -339,7 +339,7 @@ Convolution Taken(Convolution c, xla::PrimitiveType type) {
 }
 
 TEST(ConvolutionPass, AddsBiasesInTheKernel) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   int with_bias = 0;
   for (int seed = 0; seed < 90; seed += 3) {  // forward convolutions
     const Convolution c = RandomCase(seed);
@@ -359,7 +359,7 @@ TEST(ConvolutionPass, AddsBiasesInTheKernel) {
 
 // If something else uses the sums without the bias, they are computed separately.
 TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   const Convolution c{.batch = 2, .input_features = 4, .output_features = 4, .dimensions = {{7, 6, 2}, {7, 6, 2}}};
   xla::XlaBuilder builder("convolution");
   const XlaOp convolved = Build(&builder, c, xla::F32);
@@ -407,7 +407,7 @@ xla::XlaComputation NormalisedResidual(const Convolution& c) {
 
 // XLA fuses the elementwise work into one loop over the kernel's result.
 TEST(ConvolutionPass, FusesWhatFollows) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   const Convolution c{.batch = 2,
                       .input_features = 16,
                       .output_features = 32,

@@ -72,12 +72,12 @@ std::vector<T> ElementsOf(absl::string_view bytes) {
 // other types, require equal bits.
 void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
-// Like ExpectSameAsEvaluator, but compares with a recipe without kernels, and expects no number of kernels. For
+// Like ExpectSameAsEvaluator, but compares with a recipe without kernels, and does not check the number of kernels. For
 // instructions that the evaluator does not support.
 void ExpectSameAsXla(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                      double tolerance);
-// Runs both comparisons above. The tolerance against XLA's own code is at least 2e-6, because XLA may add in another
-// order.
+// Runs both comparisons above. The tolerance of the comparison with XLA's own code is at least 2e-6, because XLA may
+// add in another order.
 void ExpectSameWithKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
 

@@ -62,7 +62,7 @@ int64_t CountOverwriting(const xla::XlaComputation& computation) {
   });
 }
 
-// Compares with XLA's executable, which shares no memory between functions.
+// Compares the results with XLA's executable, which shares no memory between functions.
 void ExpectSameAsJit(const xla::XlaComputation& computation) {
   cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
   const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
@@ -132,7 +132,7 @@ TEST(MemoryReuse, UpdatedVariablesStay) {
   EXPECT_TRUE(RunRecipe(**recipe, arguments) == RunJit(updates(/*in_place=*/false), arguments));
 }
 
-// The next layer needs the product too, in a product that need not come before the loop.
+// The next layer also reads the product, in a product that may run after the loop.
 TEST(MemoryReuse, WhatIsReadLaterStays) {
   const xla::XlaComputation computation = Layers(256, [](XlaOp product, std::vector<XlaOp>*) {
     const XlaOp weights = xla::Slice(product, {0, 0}, {128, 128}, {1, 1});

@@ -216,7 +216,7 @@ TEST(PoolingPass, TiesAndSpecialNumbers) {
   ExpectSameAsEvaluator(of_bfloat16, arguments, 1, 0);
 }
 
-// Unsupported cases stay with XLA.
+// XLA computes unsupported cases.
 TEST(PoolingPass, LeavesTheRest) {
   const Case c = ThreeByThree();
   const auto kernels = [&c](xla::PrimitiveType type, const std::vector<int64_t>& image, bool other_initial) {
@@ -232,7 +232,7 @@ TEST(PoolingPass, LeavesTheRest) {
     return KernelsOf(builder.Build().value()).size();
   };
   EXPECT_EQ(kernels(xla::F32, c.image, false), 1);
-  EXPECT_EQ(kernels(xla::F32, c.image, true), 0) << "an initial value that counts";
+  EXPECT_EQ(kernels(xla::F32, c.image, true), 0) << "an initial value other than the identity";
   EXPECT_EQ(kernels(xla::F32, {2, 9, 9, 2}, false), 0) << "few features";
   EXPECT_EQ(kernels(xla::F32, {0, 9, 9, 8}, false), 0) << "no elements";
   for (const std::vector<int64_t>& image : {std::vector<int64_t>{0, 9, 9, 8}, {2, 9, 9, 0}, {2, 1, 0, 8}}) {

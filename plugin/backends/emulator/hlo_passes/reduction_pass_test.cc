@@ -107,8 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReductionPassTest,
                                          Case{{70, 51, 64, 3}, {2, 1}}, Case{{2, 77, 99, 7}, {1, 2}},
                                          Case{{2, 96, 96, 3, 2}, {1, 2}}));
 
-// Adjacent dimensions, with or without others before and after them; enough columns for a kernel, or few columns, whose
-// rows are joined.
+// A reduction over adjacent dimensions, with or without dimensions before and after them. Has enough columns for a
+// kernel, or few columns, whose rows are merged.
 Case RandomCase(Dice* dice) {
   Case c;
   const auto add = [&](int64_t dimensions, int64_t low, int64_t high, bool reduced) {
@@ -276,14 +276,14 @@ TEST(ReductionPass, ProductsOfSpecialNumbers) {
 
 TEST(ReductionPass, LeavesTheRest) {
   const auto kernels = [](const Case& c) { return KernelsOf(Reduction(c.dims, c.reduced, Function::kSum)).size(); };
-  EXPECT_EQ(kernels({{1024, 8}, {1}}), 0) << "rows";
-  EXPECT_EQ(kernels({{8209}, {0}}), 0) << "everything, not to be cut in rows";
+  EXPECT_EQ(kernels({{1024, 8}, {1}}), 0) << "sums within short rows";
+  EXPECT_EQ(kernels({{8209}, {0}}), 0) << "all elements, which do not divide into rows";
   EXPECT_EQ(kernels({{65, 8192}, {1}}), 0) << "many rows";
-  EXPECT_EQ(kernels({{2, 8209}, {1}}), 0) << "rows that are not to be cut";
-  EXPECT_EQ(kernels({{1000, 8}, {0, 1}}), 0) << "everything, few elements";
+  EXPECT_EQ(kernels({{2, 8209}, {1}}), 0) << "rows that do not divide";
+  EXPECT_EQ(kernels({{1000, 8}, {0, 1}}), 0) << "all elements, but few";
   EXPECT_EQ(kernels({{32, 8, 32, 8}, {0, 2}}), 0) << "dimensions apart";
   EXPECT_EQ(kernels({{10, 8}, {0}}), 0) << "few elements";
-  EXPECT_EQ(kernels({{9001, 2}, {0}}), 0) << "few columns, not to be put together";
+  EXPECT_EQ(kernels({{9001, 2}, {0}}), 0) << "few columns, and rows that do not merge";
 }
 
 }  // namespace reduction_pass_test
