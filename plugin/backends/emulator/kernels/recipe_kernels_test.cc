@@ -1,4 +1,4 @@
-// Tests of kernels in recipes: what a recipe stores, and what it rejects.
+// Tests of the kernels of a recipe: storage on disk, threads, unknown kernels, invalid parameters.
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 
 #include <gtest/gtest.h>
