@@ -132,7 +132,7 @@ TEST(MemoryReuse, UpdatedVariablesStay) {
   EXPECT_TRUE(RunRecipe(**recipe, arguments) == RunJit(updates(/*in_place=*/false), arguments));
 }
 
-// The next layer also reads the product, in a product that may run after the loop.
+// The next layer's product also reads the product, and may run after the loop.
 TEST(MemoryReuse, WhatIsReadLaterStays) {
   const xla::XlaComputation computation = Layers(256, [](XlaOp product, std::vector<XlaOp>*) {
     const XlaOp weights = xla::Slice(product, {0, 0}, {128, 128}, {1, 1});

@@ -18,7 +18,7 @@ namespace pooling_pass_test {
 
 using xla::XlaOp;
 
-// [batch, one to three windowed dimensions, features]
+// A reduction over windows of an image [batch, one to three windowed dimensions, features].
 struct Case {
   std::vector<int64_t> image, window, strides, dilations, base_dilations;
   std::vector<std::pair<int64_t, int64_t>> padding;
