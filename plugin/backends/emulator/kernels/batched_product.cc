@@ -17,7 +17,7 @@ namespace {
 constexpr char kName[] = "batched_product.1";
 // Rows of the result that are computed at once, each in a register.
 constexpr int kRows = 8;
-// Number of products in a partial sum; the partial sums are then added. This keeps long sums accurate.
+// Number of products in a partial sum. Adding partial sums keeps long sums accurate.
 constexpr int64_t kAddends = 256;
 // Number of multiplications that one thread computes in about 20 µs.
 constexpr int64_t kPieceProducts = 1 << 20;

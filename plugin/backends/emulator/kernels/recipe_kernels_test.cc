@@ -36,7 +36,7 @@ TEST(RecipeKernelsTest, CallsThatAreAlikeShareAKernel) {
 
 TEST(RecipeKernelsTest, GoToDiskAndBack) { ExpectSameFromDisk(TwoSums()); }
 
-// Three threads must compute the same as one.
+// Three threads must compute the same as one thread.
 TEST(RecipeKernelsTest, NumbersDoNotDependOnThreads) {
   const xla::XlaComputation computation = TwoSums();
   const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
