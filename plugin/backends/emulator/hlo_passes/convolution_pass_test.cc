@@ -111,7 +111,7 @@ Convolution RandomCase(uint32_t seed) {
   c.input_features = kind_of_groups == 3 ? c.groups : c.groups * dice.Roll(1, 5);
   c.output_features = c.groups * dice.Roll(1, 4);
   const bool three = dice.Roll(0, 4) == 0;
-  // Strides, dilations, both or neither; equal in all dimensions or not.
+  // Strides and dilations are 1 or random. Random values are equal in all dimensions or differ.
   const int64_t max_stride = dice.Roll(0, 1) == 0 ? 1 : 3, max_dilation = dice.Roll(0, 1) == 0 ? 1 : 3;
   const int64_t stride = dice.Roll(1, max_stride), dilation = dice.Roll(1, max_dilation);
   const bool alike = dice.Roll(0, 1) == 0;
@@ -184,7 +184,7 @@ TEST(ConvolutionPass, ComputesByBfloat16Instructions) {
   EXPECT_GT(in_bfloat16, IsTargetGeneric() ? -1 : 20);
 }
 
-// TensorFlow's depthwise gradients ignore dilations; oneDNN computes them as grouped convolutions.
+// TensorFlow's depthwise gradients ignore dilations. oneDNN computes dilated gradients as grouped convolutions.
 TEST(ConvolutionPass, ComputesDilatedDepthwiseOnes) {
   for (Convolution c : {Convolution{.batch = 2,
                                     .input_features = 4,

@@ -81,7 +81,7 @@ bool Repeat(const std::vector<Dimension>& dimensions) {
 }
 
 // Repeats each element once per position of the window, and inserts `edge` where a window is empty. Unlike a sum that
-// starts at 0, this keeps -0.
+// starts at 0, a repetition keeps -0.
 absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vector<Dimension>& dimensions,
                                          HloInstruction* edge) {
   std::vector<int64_t> copies, from, repeated;

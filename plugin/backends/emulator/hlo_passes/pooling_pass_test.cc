@@ -42,7 +42,7 @@ Case RandomCase(uint32_t seed) {
     const int64_t window = dice.Roll(1, 3);
     add(dice.Roll(window, 9), window, dice.Roll(1, 3), {dice.Roll(0, window - 1), dice.Roll(0, window - 1)}, 1, 1);
   }
-  // Whole blocks of lanes, parts of them, and fewer elements than a vector has.
+  // Whole blocks of lanes, parts of blocks, and fewer elements than a vector has.
   constexpr int64_t kFeatures[] = {4, 5, 16, 31, 32, 40, 64, 100};
   add(kFeatures[dice.Roll(0, 7)], 1, 1, {0, 0}, 1, 1);
   // The first case is one window of one element.
@@ -157,7 +157,7 @@ TEST_P(PoolingPassTest, PaddedAndCutSums) {
   ExpectSame(builder.Build().value(), Repeat(dilated) ? 0 : 1);
 }
 
-// As in the lowering of MaxPoolGrad: the first number stays unless the second is greater.
+// The select function of MaxPoolGrad's lowering: keeps the first number unless the second number is greater.
 xla::XlaComputation FirstMaximum() {
   xla::XlaBuilder builder("first_maximum");
   const xla::Shape number = xla::ShapeUtil::MakeShape(xla::F32, {});

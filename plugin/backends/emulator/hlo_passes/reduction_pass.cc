@@ -108,7 +108,7 @@ absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* reduce, KernelCa
   if (!function.has_value() || !BeginsAtNothing(reduce, *function)) return nullptr;
   const std::optional<Columns> sizes = ColumnSizes(shape, reduce->dimensions());
   if (!sizes.has_value()) return nullptr;
-  // XLA computes maxima of rows: no train step needs a kernel for them.
+  // XLA computes maxima of rows, because no train step needs a kernel for row maxima.
   if (sizes->columns == 1 && function == ColumnReduction::Function::kMax && sizes->outer > 1 && type != xla::PRED)
     return nullptr;
   const int64_t together = sizes->columns < kMinReducedColumns ? RowsTogether(*sizes) : 1;

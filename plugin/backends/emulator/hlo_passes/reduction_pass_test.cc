@@ -22,8 +22,8 @@ using xla::XlaOp;
 
 enum class Function { kSum, kSumOfSquares, kSumOfProducts, kMax, kProduct };
 
-// Maps numbers up to 1 to numbers of both signs near 1, so that products of thousands neither overflow nor underflow.
-// Zeros, infinities and NaN stay.
+// Maps numbers up to 1 to numbers of both signs near 1, so that products of thousands of numbers neither overflow nor
+// underflow. Zeros, infinities and NaN stay.
 XlaOp AboutOne(XlaOp x) {
   return xla::Sign(x) *
          (xla::ScalarLike(x, 1) + (xla::Abs(x) - xla::ScalarLike(x, 0.5)) * xla::ScalarLike(x, 1.0 / 64));
@@ -54,7 +54,7 @@ xla::XlaComputation Reduction(const std::vector<int64_t>& dims, const std::vecto
   return builder.Build().value();
 }
 
-// Whether all booleans are true, or any is.
+// Reduces booleans by `and` if `all`, else by `or`.
 XlaOp AllOrAnyOf(XlaOp bools, bool all, const std::vector<int64_t>& reduced, bool initial) {
   const xla::XlaComputation combine = all ? xla::CreateScalarAndComputation(xla::PRED, bools.builder())
                                           : xla::CreateScalarOrComputation(xla::PRED, bools.builder());
