@@ -124,7 +124,7 @@ class BatchedProductKernel final : public Kernel {
  public:
   explicit BatchedProductKernel(BatchedProduct product) : product_(std::move(product)) {
     for (const BatchedProduct::Batch& batch : product_.batches) matrices_ *= batch.size;
-    // If there are few matrices, splits them by rows too. The split does not change how an element is computed.
+    // Splits the matrices by rows if there are few matrices. The split does not change how an element is computed.
     const int64_t cuts = std::max<int64_t>(1, kMinPieces / matrices_);
     rows_of_piece_ = ((product_.rows + cuts - 1) / cuts + kRows - 1) / kRows * kRows;
     pieces_of_matrix_ = (product_.rows + rows_of_piece_ - 1) / rows_of_piece_;

@@ -14,7 +14,7 @@ struct HostCpu {
 // Detected once. Thread safe.
 const HostCpu& GetHostCpu();
 
-// Whether code is generated for any x86-64 CPU. HPU_EMULATOR_TARGET=generic selects this; the variable is read at the
+// Whether code is generated for any x86-64 CPU. True with HPU_EMULATOR_TARGET=generic; the variable is read at the
 // first call. Thread safe.
 bool IsTargetGeneric();
 
