@@ -87,7 +87,7 @@ XlaOp Positive(XlaOp x, int64_t size) {
                   {rank - 2, rank - 1});
 }
 
-// x + 2·size: far from singular, and from symmetric.
+// x + 2·size: neither singular nor symmetric, by a wide margin.
 XlaOp Dominant(XlaOp x, int64_t size) {
   const int64_t rank = x.builder()->GetShape(x)->rank();
   return xla::Add(x, Identity(x, size) * xla::ScalarLike(x, 2 * size), {rank - 2, rank - 1});

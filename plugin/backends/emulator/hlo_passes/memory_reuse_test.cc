@@ -36,8 +36,8 @@ XlaOp Matrix(XlaBuilder* builder, int64_t number, std::vector<int64_t> dims) {
 
 XlaOp Number(XlaBuilder* builder, float value) { return xla::ConstantR0<float>(builder, value); }
 
-// A chain of products: each is computed from the result of `layer` for the previous one. Returns the last product and
-// the results that `layer` adds.
+// A chain of products: each product is computed from the result of `layer` for the previous product. Returns the last
+// product and the results that `layer` adds.
 using Layer = std::function<XlaOp(XlaOp product, std::vector<XlaOp>* results)>;
 xla::XlaComputation Layers(int64_t rows, const Layer& layer) {
   XlaBuilder builder("layers");

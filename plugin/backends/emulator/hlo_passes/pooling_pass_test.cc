@@ -201,7 +201,7 @@ Case ThreeByThree() {
   return {{2, 9, 9, 8}, {1, 3, 3, 1}, {1, 2, 2, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {{0, 0}, {1, 1}, {1, 1}, {0, 0}}};
 }
 
-// Of equal elements, the first one gets the gradient.
+// The first of equal elements gets the gradient.
 TEST(PoolingPass, TiesAndSpecialNumbers) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kValues[] = {0, 0, 1, 1, -0.0f, -1, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
