@@ -21,7 +21,7 @@ constexpr int64_t kMaxMovesPerElement = 8;
 // Size of a chunk of an array that is split over the pool.
 constexpr int64_t kChunk = 32 << 10;
 
-// The bits in which numbers differ from the first one.
+// The bits in which numbers differ from the first number.
 template <typename Element>
 uint32_t DifferingBits(const Element* elements, int64_t size, uint32_t first) {
   uint32_t bits = 0;
