@@ -192,56 +192,55 @@ _BY_NAME = {flag.name: flag for flag in ALL}
 
 
 def backend() -> str:
-    """HPU_BACKEND: Device to use: auto (an NVIDIA card if it, its driver and the CUDA plugin are there, else the
-    emulator), emulator, null (a device that computes nothing, to measure host overhead), a device of a PJRT
-    plugin (pjrt:cpu, pjrt:cuda, or pjrt:/path/of/the/plugin.so), or a module of a device server (hpu serve):
-    grpc+unix:/path, grpc://host:port, or grpcs://host:port with TLS.
+    """HPU_BACKEND: Device that this process uses. auto: an NVIDIA card if the card, its driver and the CUDA plugin
+    are there, else the emulator. emulator: an emulated card in the process. null: a device that computes nothing,
+    for measuring host overhead. pjrt:cpu, pjrt:cuda or pjrt:/path/of/the/plugin.so: the device of a PJRT plugin.
+    grpc+unix:/path, grpc://host:port or, with TLS, grpcs://host:port: a module of a device server (hpu serve).
     """
     return values.parse_string(_BY_NAME["HPU_BACKEND"])
 
 
 def pjrt_options() -> str:
-    """HPU_PJRT_OPTIONS: Options for the client of HPU_BACKEND=pjrt:…, as name=value;name=value. Values are true,
-    false, integers, decimal numbers, lists of integers ([0,1]) or text. The plugin refuses options that it does
-    not know.
+    """HPU_PJRT_OPTIONS: Client options for HPU_BACKEND=pjrt:…, as name=value;name=value. A value is true, false, an
+    integer, a decimal number, a list of integers ([0,1]) or text. The plugin rejects unknown options.
     """
     return values.parse_string(_BY_NAME["HPU_PJRT_OPTIONS"])
 
 
 def pjrt_xla_flags() -> str:
-    """HPU_PJRT_XLA_FLAGS: Settings for the XLA of the plugin of HPU_BACKEND=pjrt:…, as in XLA_FLAGS:
-    --xla_gpu_autotune_level=0. They are part of a recipe's key. The plugin refuses names that it does not know.
-    XLA_FLAGS must contain only names that TensorFlow's XLA knows, too.
+    """HPU_PJRT_XLA_FLAGS: XLA flags for the plugin of HPU_BACKEND=pjrt:…, in the syntax of XLA_FLAGS:
+    --xla_gpu_autotune_level=0. The flags are part of a recipe's key. The plugin rejects unknown flags. XLA_FLAGS
+    must also contain only flags of TensorFlow's own XLA, which reads the variable too.
     """
     return values.parse_string(_BY_NAME["HPU_PJRT_XLA_FLAGS"])
 
 
 def tf_force_gpu_allow_growth() -> bool:
-    """TF_FORCE_GPU_ALLOW_GROWTH: Whether HPU_BACKEND=pjrt:cuda takes the card's memory as it is needed, instead of
-    three quarters of it at the start.
+    """TF_FORCE_GPU_ALLOW_GROWTH: Whether HPU_BACKEND=pjrt:cuda allocates the card's memory as needed. Otherwise it
+    allocates three quarters of the memory at the start.
     """
     return values.parse_bool(_BY_NAME["TF_FORCE_GPU_ALLOW_GROWTH"])
 
 
 def tf_gpu_allocator() -> str:
-    """TF_GPU_ALLOCATOR: cuda_malloc_async makes HPU_BACKEND=pjrt:cuda take memory from CUDA's own pool.
-    HPU_PJRT_OPTIONS=allocator=… names the plugin's other allocators.
+    """TF_GPU_ALLOCATOR: Allocator of HPU_BACKEND=pjrt:cuda. cuda_malloc_async: CUDA's own memory pool.
+    HPU_PJRT_OPTIONS=allocator=… selects the plugin's other allocators.
     """
     return values.parse_string(_BY_NAME["TF_GPU_ALLOCATOR"])
 
 
 def pjrt_donation() -> bool:
-    """HPU_PJRT_DONATION: Whether launches with HPU_BACKEND=pjrt:… update variables in their own memory. Without
-    donation, each launch allocates new memory for them; use it to find out whether a wrong result comes from
-    donation.
+    """HPU_PJRT_DONATION: Whether launches with HPU_BACKEND=pjrt:… update variables in their own memory (donation).
+    Otherwise each launch allocates new memory for the variables that it updates. Turn donation off to check
+    whether it causes a wrong result.
     """
     return values.parse_bool(_BY_NAME["HPU_PJRT_DONATION"])
 
 
 def pjrt_target() -> str:
-    """HPU_PJRT_TARGET: A card to compile for that is not present, with HPU_BACKEND=pjrt:cuda: a100, h100, h200, l4,
-    or the path of a description (GpuTargetConfigProto as text). The device then computes nothing; hpu warmup
-    stores its recipes for the card.
+    """HPU_PJRT_TARGET: Absent card for which HPU_BACKEND=pjrt:cuda compiles: a100, h100, h200, l4, or the path of a
+    description (GpuTargetConfigProto as text). The device then computes nothing. hpu warmup stores recipes for
+    the card.
     """
     return values.parse_string(_BY_NAME["HPU_PJRT_TARGET"])
 
@@ -281,24 +280,24 @@ def emulator_threads() -> int:
 
 def emulator_kernels() -> bool:
     """HPU_EMULATOR_KERNELS: Whether recipes of the emulator call this package's and TensorFlow's kernels where XLA's
-    code is slower: convolutions, pooling and others (docs/developer/emulator_kernels.md). Without kernels,
-    results are those of XLA's just-in-time compiler.
+    code is slower: convolutions, pooling and other operations (docs/developer/emulator_kernels.md). Without
+    kernels, results equal the results of XLA's just-in-time compiler.
     """
     return values.parse_bool(_BY_NAME["HPU_EMULATOR_KERNELS"])
 
 
 def autotune() -> bool:
-    """HPU_AUTOTUNE: Whether the emulator's compiler chooses between XLA's code and TensorFlow's kernel for matrix
-    products and convolutions by timing both, once per shape and process, instead of by rules
-    (docs/developer/emulator_code.md). The recipe contains the choice, so launches are not timed.
+    """HPU_AUTOTUNE: Whether the emulator's compiler times XLA's code and TensorFlow's kernel for each matrix product
+    and convolution, and selects the faster one (docs/developer/emulator_code.md). Otherwise fixed rules select.
+    The compiler times each shape once per process. The recipe contains the choice, so launches are not timed.
     """
     return values.parse_bool(_BY_NAME["HPU_AUTOTUNE"])
 
 
 def emulator_target() -> str:
     """HPU_EMULATOR_TARGET: Processor for which the emulator compiles. native: all instructions of this machine's
-    processor. generic: instructions of every x86-64 processor, for equal results and recipes on all machines
-    (docs/developer/emulator_code.md).
+    processor. generic: only instructions that every x86-64 processor has, for equal results and recipes on all
+    machines (docs/developer/emulator_code.md).
     """
     return values.parse_string(_BY_NAME["HPU_EMULATOR_TARGET"])
 
@@ -318,9 +317,9 @@ def compile_effort() -> int:
 
 
 def fill_memory() -> int:
-    """HPU_FILL_MEMORY: For tests: byte (0 to 255) that fills device memory at each allocation, and a recipe's
-    temporaries before each launch, so that uninitialised results become visible. Slow. -1: no fill. Read at the
-    first allocation.
+    """HPU_FILL_MEMORY: Byte (0 to 255) that fills device memory at each allocation, and a recipe's temporaries
+    before each launch. Makes uninitialised results visible in tests, but slows programs down. -1: no fill. Read
+    at the first allocation.
     """
     return values.parse_int(_BY_NAME["HPU_FILL_MEMORY"])
 
@@ -366,10 +365,11 @@ def server_key() -> str:
 
 
 def faults() -> list[str]:
-    """HPU_FAULTS: Errors and delays to inject in tests: a comma-separated list of kind@n (the n-th command of this
-    kind fails), kind@n+ (the n-th and all later commands fail) and kind%p (each command fails with probability
-    p); seed=n seeds the random draws. Kinds: launch, copy, fill, out_of_memory (when the work runs), compile,
-    allocate (at the call), lost (a command loses the device); slow_copy and slow_compile end with :ms.
+    """HPU_FAULTS: Errors and delays to inject in tests, as a comma-separated list. kind@n: the n-th command of this
+    kind fails. kind@n+: the n-th and all later commands fail. kind%p: each command fails with probability p.
+    seed=n: seed of the random draws. Kinds: launch, copy, fill and out_of_memory (when the work runs); compile
+    and allocate (at the call); lost (the command loses the device); slow_copy and slow_compile, which end with
+    :ms.
     """
     return values.parse_list(_BY_NAME["HPU_FAULTS"])
 
@@ -391,7 +391,7 @@ def eager_max_signatures() -> int:
 def clustering() -> str:
     """HPU_CLUSTERING: Whether graphs are divided into clusters (docs/tuning/clustering.md). off: each op is its own
     recipe. lite: clusters contain only ops that XLA fuses (element-wise ops, reductions, shape changes). If set,
-    overrides set_jit and global_jit_level. A function with jit_compile=True is always a cluster.
+    this setting overrides set_jit and global_jit_level. A function with jit_compile=True is always a cluster.
     """
     return values.parse_string(_BY_NAME["HPU_CLUSTERING"])
 
@@ -441,8 +441,9 @@ def workspace_chunk_mb() -> int:
 
 
 def tf_cpu_allocator_size_g() -> int:
-    """TF_CPU_ALLOCATOR_SIZE_G: Size of the pool of device-reachable host memory, in GiB; 0: the minimum of 64, 80 %
-    of the available memory, and the available memory less 16. Reserved, and committed on use.
+    """TF_CPU_ALLOCATOR_SIZE_G: Size, in GiB, of the pool of host memory that the device can access. 0: the minimum
+    of 64 GiB, 80 % of the available memory, and the available memory less 16 GiB. Memory is reserved, and
+    committed on use.
     """
     return values.parse_int(_BY_NAME["TF_CPU_ALLOCATOR_SIZE_G"])
 
@@ -472,8 +473,8 @@ def tf_place_on_cpu() -> list[str]:
 
 
 def op_list() -> str:
-    """HPU_OP_LIST: List of the ops that the device supports: emulator (every op that compiles) or gaudi (the ops
-    that the card is known to support, to test a program without a card).
+    """HPU_OP_LIST: List of the ops that the device supports. emulator: every op that compiles. gaudi: the ops that
+    the card is publicly known to support, for testing a program without a card.
     """
     return values.parse_string(_BY_NAME["HPU_OP_LIST"])
 
@@ -516,7 +517,7 @@ def tf_enable_bf16_conversion() -> str:
 
 def tf_enable_auto_mixed_precision() -> bool:
     """TF_ENABLE_AUTO_MIXED_PRECISION: Enables the bfloat16 conversion of HPU graphs, and loss scaling in optimizers
-    without it.
+    that have none.
     """
     return values.parse_bool(_BY_NAME["TF_ENABLE_AUTO_MIXED_PRECISION"])
 
@@ -640,9 +641,9 @@ def recipe_cache_min_compile_ms() -> int:
 
 
 def recipe_cache_remote() -> str:
-    """HPU_RECIPE_CACHE_REMOTE: Storage of recipes that the machines of a team share, used if TF_RECIPE_CACHE_PATH
-    lacks a recipe: file:///directory (a shared file system), http://host:port/prefix or https://…
-    (docs/tuning/recipes.md). Empty: none.
+    """HPU_RECIPE_CACHE_REMOTE: Remote cache that the machines of a team share, for recipes that TF_RECIPE_CACHE_PATH
+    lacks: file:///directory (a shared file system), http://host:port/prefix or https://…
+    (docs/tuning/recipes.md). Empty: no remote cache.
     """
     return values.parse_string(_BY_NAME["HPU_RECIPE_CACHE_REMOTE"])
 
@@ -720,9 +721,9 @@ def collective_bucket_mb() -> int:
 
 
 def collective_fabric() -> str:
-    """HPU_COLLECTIVE_FABRIC: Whether workers whose HPUs are modules of one device server exchange data inside the
-    server (auto) or through TensorFlow's transport (off), as workers of different servers do. off on one worker
-    applies to all of its groups.
+    """HPU_COLLECTIVE_FABRIC: Transport between workers whose HPUs are modules of one device server. auto: inside the
+    server. off: TensorFlow's transport, which workers of different servers always use. off on one worker applies
+    to all of its groups.
     """
     return values.parse_string(_BY_NAME["HPU_COLLECTIVE_FABRIC"])
 
@@ -788,10 +789,10 @@ def autoload() -> bool:
 
 
 def horovod_rendezvous() -> str:
-    """HPU_HOROVOD_RENDEZVOUS: Address of the rendezvous of a job's ranks, if Open MPI, Slurm or TF_CONFIG started
-    them and Horovod uses Gloo: host:port, with an address of rank 0's machine and a free port there. Required for
-    several machines, unless TF_CONFIG names the addresses. On one machine, the ranks use the loopback interface
-    by default.
+    """HPU_HOROVOD_RENDEZVOUS: Address of the rendezvous of a job's ranks: host:port, an address of rank 0's machine
+    and a free port there. Used if Open MPI, Slurm or TF_CONFIG started the ranks and Horovod uses Gloo. Required
+    for several machines, unless TF_CONFIG names the addresses. On one machine, the ranks use the loopback
+    interface by default.
     """
     return values.parse_string(_BY_NAME["HPU_HOROVOD_RENDEZVOUS"])
 
@@ -804,37 +805,38 @@ def gc_kernel_path() -> str:
 
 
 def habana_profile() -> str:
-    """HABANA_PROFILE: 1, or the name of one of the card's templates, traces the whole program: copies, launches,
-    compiles and collectives, with shapes. The trace is written to default_profiling.json in the working directory
-    when the program ends (docs/tuning/profiling.md). Read by load_habana_module().
+    """HABANA_PROFILE: Traces the whole program: copies, launches, compiles and collectives, with shapes. The value
+    is 1 or the name of one of the card's templates. The trace is written to default_profiling.json in the working
+    directory when the program ends (docs/tuning/profiling.md). Read by load_habana_module().
     """
     return values.parse_string(_BY_NAME["HABANA_PROFILE"])
 
 
 def habana_profile_range() -> str:
-    """HABANA_PROFILE_RANGE: start:stop traces the steps from start to stop - 1 of the programs that TF_HOOK_MODE
-    selects. HABANA_PROFILE_RANGE takes precedence over its older name, TF_HW_PROFILE_RANGE.
+    """HABANA_PROFILE_RANGE: Steps to trace, as start:stop, from start to stop - 1. TF_HOOK_MODE selects the calls
+    that count as steps. HABANA_PROFILE_RANGE takes precedence over its older name, TF_HW_PROFILE_RANGE.
     """
     return values.parse_string(_BY_NAME["HABANA_PROFILE_RANGE"])
 
 
 def tf_hw_profile_range() -> str:
-    """TF_HW_PROFILE_RANGE: start:stop traces the steps from start to stop - 1 of the programs that TF_HOOK_MODE
-    selects. HABANA_PROFILE_RANGE takes precedence over its older name, TF_HW_PROFILE_RANGE.
+    """TF_HW_PROFILE_RANGE: Steps to trace, as start:stop, from start to stop - 1. TF_HOOK_MODE selects the calls
+    that count as steps. HABANA_PROFILE_RANGE takes precedence over its older name, TF_HW_PROFILE_RANGE.
     """
     return values.parse_string(_BY_NAME["TF_HW_PROFILE_RANGE"])
 
 
 def tf_hook_mode() -> str:
-    """TF_HOOK_MODE: What HABANA_PROFILE_RANGE counts as steps: calls of MonitoredSession.run (v1), batches of
-    Model.fit (keras), calls of an Orbit-like trainer's train (ctl), or all. Read by load_habana_module().
+    """TF_HOOK_MODE: Calls that HABANA_PROFILE_RANGE counts as steps: calls of MonitoredSession.run (v1), batches of
+    Model.fit (keras), calls of an Orbit-like trainer's train (ctl), or both v1 and keras (all). Read by
+    load_habana_module().
     """
     return values.parse_string(_BY_NAME["TF_HOOK_MODE"])
 
 
 def habana_synapse_logger() -> str:
-    """HABANA_SYNAPSE_LOGGER: What synapse_logger_init() does: all, true or 1 starts the log of device activity;
-    range leaves the start to SynapseLoggerHook (docs/tuning/profiling.md).
+    """HABANA_SYNAPSE_LOGGER: Start of the log of device activity. all, true or 1: synapse_logger_init() starts the
+    log. range: SynapseLoggerHook starts it (docs/tuning/profiling.md).
     """
     return values.parse_string(_BY_NAME["HABANA_SYNAPSE_LOGGER"])
 

@@ -33,7 +33,7 @@ std::vector<int64_t> StridesOf(const xla::Shape& shape) {
   return strides;
 }
 
-// Merges the dimensions, in this order, into one; nullopt unless the strides allow it.
+// Merges the dimensions, in this order, into one. Returns nullopt if the strides do not allow it.
 template <typename Dimensions>
 std::optional<ProductDimension> Joined(const xla::Shape& shape, const Dimensions& dimensions) {
   const std::vector<int64_t> strides = StridesOf(shape);

@@ -16,8 +16,8 @@
 namespace hpu::emulator {
 namespace batched_product_pass_test {
 
-// An einsum; each dimension of the operands is a letter. Batch dimensions are in both operands and in `batch`,
-// contracted ones in both operands only.
+// An einsum; each dimension of the operands is a letter. Batch dimensions are in both operands and in `batch`.
+// Contracted dimensions are in both operands, but not in `batch`.
 xla::XlaComputation Product(const std::string& a, const std::string& b, const std::string& batch,
                             const std::map<char, int64_t>& sizes, xla::PrimitiveType type = xla::F32) {
   xla::XlaBuilder builder("product");
@@ -107,13 +107,14 @@ TEST(BatchedProductPass, LeavesTheRest) {
   EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 16}, {'c', 16}}), 1);
   EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 16}, {'c', 16}}, xla::F16), 0) << "half precision";
   EXPECT_EQ(count("brk", "bkc", {{'b', 1}, {'r', 64}, {'k', 64}, {'c', 64}}), 0) << "one product";
-  EXPECT_EQ(count("brk", "bkc", {{'b', 4}, {'r', 8}, {'k', 8}, {'c', 8}}), 0) << "a small one";
+  EXPECT_EQ(count("brk", "bkc", {{'b', 4}, {'r', 8}, {'k', 8}, {'c', 8}}), 0) << "small products";
   EXPECT_EQ(count("brk", "bkc", {{'b', 64}, {'r', 1}, {'k', 64}, {'c', 64}}), 0) << "vectors";
   EXPECT_EQ(count("brk", "bkc", {{'b', 2}, {'r', 512}, {'k', 512}, {'c', 512}}), 0) << "large matrices";
   EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 0}, {'c', 16}}), 0) << "no elements";
   EXPECT_EQ(count("brsk", "bkc", {{'b', 16}, {'r', 16}, {'s', 16}, {'k', 16}, {'c', 16}}), 1);
-  EXPECT_EQ(count("rbsk", "bkc", {{'b', 16}, {'r', 16}, {'s', 16}, {'k', 16}, {'c', 16}}), 0) << "rows apart";
-  EXPECT_EQ(count("bkrl", "bklc", {{'b', 16}, {'r', 16}, {'k', 4}, {'l', 4}, {'c', 16}}), 0) << "sums over parts";
+  EXPECT_EQ(count("rbsk", "bkc", {{'b', 16}, {'r', 16}, {'s', 16}, {'k', 16}, {'c', 16}}), 0) << "row dimensions apart";
+  EXPECT_EQ(count("bkrl", "bklc", {{'b', 16}, {'r', 16}, {'k', 4}, {'l', 4}, {'c', 16}}), 0)
+      << "contracted dimensions apart";
 }
 
 }  // namespace batched_product_pass_test

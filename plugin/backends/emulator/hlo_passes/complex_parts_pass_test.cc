@@ -149,7 +149,7 @@ void ExpectQuotientsOfSpecialNumbers() {
     const bool same = parts[i] == expected[i] && std::signbit(parts[i]) == std::signbit(expected[i]);
     EXPECT_TRUE(same || (std::isnan(parts[i]) && std::isnan(expected[i])))
         << columns[0][number] << " + " << columns[1][number] << "i by " << columns[2][number] << ": part " << i / count
-        << " is " << parts[i] << ", of XLA " << expected[i];
+        << " is " << parts[i] << ", but " << expected[i] << " by XLA";
   }
   EXPECT_GT(compared, count / 2);
 }

@@ -113,7 +113,7 @@ TEST(ConcatenationPass, RepeatsArrays) {
   }
   EXPECT_EQ(KernelsOf(Tiled({64, 64}, 1, 3)).size(), 1);
   EXPECT_EQ(KernelsOf(Tiled({64, 64}, 1, 3, /*added=*/true)).size(), 0) << "fused";
-  EXPECT_EQ(KernelsOf(Tiled({64, 64}, 0, 1)).size(), 0) << "nothing to do";
+  EXPECT_EQ(KernelsOf(Tiled({64, 64}, 0, 1)).size(), 0) << "a tiling by one";
   EXPECT_EQ(KernelsOf(Tiled({64, 4}, 1, 30)).size(), 0) << "short rows";
   EXPECT_EQ(KernelsOf(Tiled({64, 64}, 0, 65)).size(), 0) << "many operands";
 }

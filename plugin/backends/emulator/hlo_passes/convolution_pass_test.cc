@@ -111,7 +111,7 @@ Convolution RandomCase(uint32_t seed) {
   c.input_features = kind_of_groups == 3 ? c.groups : c.groups * dice.Roll(1, 5);
   c.output_features = c.groups * dice.Roll(1, 4);
   const bool three = dice.Roll(0, 4) == 0;
-  // Strides, dilations, both or neither; equal in all dimensions or not.
+  // Strides and dilations are 1 or random. Random values are equal in all dimensions or differ.
   const int64_t max_stride = dice.Roll(0, 1) == 0 ? 1 : 3, max_dilation = dice.Roll(0, 1) == 0 ? 1 : 3;
   const int64_t stride = dice.Roll(1, max_stride), dilation = dice.Roll(1, max_dilation);
   const bool alike = dice.Roll(0, 1) == 0;
@@ -172,7 +172,7 @@ TEST_P(ConvolutionPassTest, EqualsXla) {
 }
 
 TEST(ConvolutionPass, ComputesByBfloat16Instructions) {
-  if (!HasAvx512() || !IsOneDnnOn()) GTEST_SKIP() << "oneDNN computes nothing in bfloat16";
+  if (!HasAvx512() || !IsOneDnnOn()) GTEST_SKIP() << "bfloat16 kernels require oneDNN and AVX-512";
   const PretendedBfloat16Instructions pretended;
   int in_bfloat16 = 0;
   for (int seed = 0; seed < 40; ++seed) {
@@ -184,7 +184,7 @@ TEST(ConvolutionPass, ComputesByBfloat16Instructions) {
   EXPECT_GT(in_bfloat16, IsTargetGeneric() ? -1 : 20);
 }
 
-// TensorFlow's depthwise gradients ignore dilations; oneDNN computes them as grouped convolutions.
+// TensorFlow's depthwise gradients ignore dilations. oneDNN computes dilated gradients as grouped convolutions.
 TEST(ConvolutionPass, ComputesDilatedDepthwiseOnes) {
   for (Convolution c : {Convolution{.batch = 2,
                                     .input_features = 4,
@@ -204,7 +204,7 @@ TEST(ConvolutionPass, ComputesDilatedDepthwiseOnes) {
   }
 }
 
-// TensorFlow has no CPU kernels for these.
+// TensorFlow has no CPU kernels for groups in three dimensions.
 TEST(ConvolutionPass, LeavesGroupsInThreeDimensions) {
   for (const int64_t groups : {2, 4}) {
     Convolution c{.batch = 1,
@@ -259,7 +259,7 @@ TEST(ConvolutionPass, LeavesEmptyArrays) {
 
 // Calls the kernel twice, with and without a bias; the second call finds the filter packed.
 TEST(ConvolutionPass, PacksConstantFiltersOnce) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   for (const bool bias : {false, true}) {
     const Convolution c{.batch = 2,
                         .input_features = 8,
@@ -286,7 +286,7 @@ TEST(ConvolutionPass, PacksConstantFiltersOnce) {
 }
 
 TEST(ConvolutionPass, TakesEveryPadding) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   Convolution c{.kind = Kind::kInputGradient,
                 .batch = 2,
                 .input_features = 4,
@@ -339,7 +339,7 @@ Convolution Taken(Convolution c, xla::PrimitiveType type) {
 }
 
 TEST(ConvolutionPass, AddsBiasesInTheKernel) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   int with_bias = 0;
   for (int seed = 0; seed < 90; seed += 3) {  // forward convolutions
     const Convolution c = RandomCase(seed);
@@ -359,7 +359,7 @@ TEST(ConvolutionPass, AddsBiasesInTheKernel) {
 
 // If something else uses the sums without the bias, they are computed separately.
 TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   const Convolution c{.batch = 2, .input_features = 4, .output_features = 4, .dimensions = {{7, 6, 2}, {7, 6, 2}}};
   xla::XlaBuilder builder("convolution");
   const XlaOp convolved = Build(&builder, c, xla::F32);
@@ -407,7 +407,7 @@ xla::XlaComputation NormalisedResidual(const Convolution& c) {
 
 // XLA fuses the elementwise work into one loop over the kernel's result.
 TEST(ConvolutionPass, FusesWhatFollows) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   const Convolution c{.batch = 2,
                       .input_features = 16,
                       .output_features = 32,

@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces reductions over a window that is as long as its dimension and ends, or begins, at each element or beside it.
-// Types are float32, float64 and int32; for logarithms, float32 only. Must run before the other passes for
+// Replaces reductions over windows as long as their dimension. Each window ends, or begins, at an element or next to
+// it. Supports float32, float64 and int32; for logarithms, float32 only. Must run before the other passes for
 // reduce-window.
 absl::Status UseCumulativeKernels(xla::HloModule* module, KernelCalls* calls);
 

@@ -114,7 +114,7 @@ TEST(CumulativePass, OfIntegers) {
   }
 }
 
-// Integers, whose sums are exact in any order.
+// Sums integers, because their sums are exact in any order.
 TEST(CumulativePass, OfFloat64) {
   for (const Case& c : {Case{{3, 40, 2}, 1, 39, 0}, Case{{3, 40, 2}, 1, 0, 40}, Case{{1, 500}, 1, 499, 0},
                         Case{{5, 30}, 0, 4, 0}, Case{{2, 12}, 1, 11, 0, Cumulative::Function::kMultiply}}) {
@@ -179,9 +179,9 @@ TEST(CumulativePass, OfOneElement) {
 
 TEST(CumulativePass, LeavesTheRest) {
   EXPECT_EQ(KernelsOf(Sums({{7, 0}, 0, 6, 0})).size(), 0) << "no elements";
-  EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 5, 0})).size(), 0) << "not from the first element on";
-  EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 3, 3})).size(), 0) << "around the element";
-  EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 6, 0}, xla::S64)).size(), 0) << "whole numbers of 64 bits";
+  EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 5, 0})).size(), 0) << "a window shorter than the dimension";
+  EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 3, 3})).size(), 0) << "a window around the element";
+  EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 6, 0}, xla::S64)).size(), 0) << "int64";
   Cumulative kernel;
   EXPECT_TRUE(MakeKernel(kernel.Spec()).ok());
   kernel.type = NumberType{kNumberTypes};

@@ -20,7 +20,7 @@ using xla::ComparisonDirection;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// The column index of each row, if `is_it` compares an iota over the columns with these indices; else null.
+// The column index of each row, if `is_it` compares an iota over the columns with column indices; else null.
 HloInstruction* ColumnsOf(HloInstruction* is_it) {
   if (is_it->opcode() != HloOpcode::kCompare || is_it->comparison_direction() != ComparisonDirection::kEq) {
     return nullptr;

@@ -23,7 +23,7 @@ struct Case {
   xla::PrimitiveType index = xla::S32;
   bool minimum = false;
   bool index_first = false;
-  // The compared iota and the value of the other elements. Other settings must not match.
+  // Dimension of the compared iota, and value of the masked elements. The pass matches only these defaults.
   int64_t iota_dimension = 1;
   bool other_is_identity = true;
 };
@@ -95,13 +95,13 @@ TEST(ElementChoicePass, GivesTheElements) {
 TEST(ElementChoicePass, LeavesTheRest) {
   Case c;
   c.other_is_identity = false;
-  EXPECT_FALSE(HasGather(c)) << "others that count";
+  EXPECT_FALSE(HasGather(c)) << "masked elements that are not the identity";
   c = {};
   c.iota_dimension = 0;
-  EXPECT_FALSE(HasGather(c)) << "whole rows";
+  EXPECT_FALSE(HasGather(c)) << "an iota over the rows";
   c = {};
   c.index = xla::U32;
-  EXPECT_FALSE(HasGather(c)) << "numbers without a sign";
+  EXPECT_FALSE(HasGather(c)) << "unsigned indices";
   c = {};
   c.columns = 0;
   EXPECT_FALSE(HasGather(c)) << "no elements";

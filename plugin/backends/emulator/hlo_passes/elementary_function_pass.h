@@ -1,4 +1,5 @@
-// Pass that calls kernels for sines, arctangents and similar functions. XLA computes these one element at a time.
+// Pass that calls kernels for sines, arctangents and similar functions. XLA computes such functions one element at a
+// time.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENTARY_FUNCTION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENTARY_FUNCTION_PASS_H_
 

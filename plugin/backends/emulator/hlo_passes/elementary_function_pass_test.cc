@@ -234,7 +234,7 @@ TEST(ElementaryFunctionPass, LeavesTheRest) {
                                          xla::Atan2(x, xla::Add(xla::ScalarLike(x, 1), xla::Sqrt(x))));
                        },
                        nullptr};
-  EXPECT_EQ(CountCalls(repeated, {1024}), 0) << "the same everywhere";
+  EXPECT_EQ(CountCalls(repeated, {1024}), 0) << "a broadcast scalar";
   EXPECT_EQ(CountCalls(constant, {1024}), 0) << "a constant";
   const std::vector<KernelSpec> specs = KernelsOf(ComputationOf(other, xla::ShapeUtil::MakeShape(xla::F32, {1024})));
   ASSERT_EQ(specs.size(), 1);
@@ -245,7 +245,7 @@ TEST(ElementaryFunctionPass, RefusesOtherParameters) {
   EXPECT_TRUE(MakeKernel(ElementaryFunction().Spec()).ok());
   KernelSpec spec = ElementaryFunction().Spec();
   spec.parameters[0] = ElementaryFunction::kFunctions;
-  EXPECT_FALSE(MakeKernel(spec).ok()) << "a function that is not";
+  EXPECT_FALSE(MakeKernel(spec).ok()) << "an unknown function";
   spec = ElementaryFunction().Spec();
   spec.parameters[2] = 0;
   EXPECT_FALSE(MakeKernel(spec).ok()) << "no elements";

@@ -1,4 +1,4 @@
-// Tests that flattened loops compute the same as the original ones, in the same number of parts.
+// Tests that flattened loops compute the same as the original loops, in the same number of parts.
 #include "plugin/backends/emulator/hlo_passes/flat_loops.h"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ TEST(FlatLoops, HaveOneDimension) {
 }
 
 TEST(FlatLoops, StaySplit) {
-  if (ComputePool::DefaultThreads() < 2) GTEST_SKIP() << "there is one thread";
+  if (ComputePool::DefaultThreads() < 2) GTEST_SKIP() << "requires at least two threads";
   for (const Of of : {Of::kArrays, Of::kReshapes}) {
     const Loops loops = LoopsAfterwards(Elementwise({300, 200, 3}, of));
     EXPECT_EQ(loops.of_arrays, 0);

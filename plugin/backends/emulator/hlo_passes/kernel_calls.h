@@ -72,7 +72,7 @@ xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType ty
 // Whether the value was converted from bfloat16: its operand is the stored array.
 bool IsWidened(const xla::HloInstruction* value);
 
-// The NumberType of an element type, if it has one.
+// The NumberType of an element type; nullopt if there is none.
 std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type);
 
 // The value of a scalar constant of float32 or bfloat16; nullopt for other instructions.

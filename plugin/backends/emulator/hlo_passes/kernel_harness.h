@@ -50,7 +50,8 @@ std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation);
 size_t CountKernels(const xla::XlaComputation& computation, const std::string& name);
 
 // Bytes of the program's first result, with the kernels that the environment selects. A second run must return the same
-// bytes. So must a run with one more thread, unless the recipe calls a library. Fails the test and returns "" on error.
+// bytes. A run with one more thread must also return them, unless the recipe calls a library. Fails the test and
+// returns "" on error.
 std::string ResultOf(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
 // Runs a kernel once and returns its result of `bytes` bytes, which must not depend on the number of threads.
 std::string RunKernel(const KernelSpec& spec, const std::vector<absl::string_view>& operands, uint64_t bytes);
@@ -68,16 +69,16 @@ std::vector<T> ElementsOf(absl::string_view bytes) {
 }
 
 // Runs a program of one result with kernels, expects it to call `kernels` kernels, and compares the result with XLA's
-// evaluator. Elements of float32 and bfloat16 may differ by `tolerance` times the largest one. A tolerance of 0, and
-// other types, require equal bits.
+// evaluator. Elements of float32 and bfloat16 may differ by `tolerance` times the largest element. A tolerance of 0,
+// and other types, require equal bits.
 void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
-// Like ExpectSameAsEvaluator, but compares with a recipe without kernels, and expects no number of kernels. For
+// Like ExpectSameAsEvaluator, but compares with a recipe without kernels, and does not check the number of kernels. For
 // instructions that the evaluator does not support.
 void ExpectSameAsXla(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                      double tolerance);
-// Runs both comparisons above. The tolerance against XLA's own code is at least 2e-6, because XLA may add in another
-// order.
+// Runs both comparisons above. The tolerance of the comparison with XLA's own code is at least 2e-6, because XLA may
+// add in another order.
 void ExpectSameWithKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
 

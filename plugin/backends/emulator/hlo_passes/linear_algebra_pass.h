@@ -1,4 +1,4 @@
-// Pass that replaces matrix factorisations, linear systems, eigenvalues and the like by kernels.
+// Pass that replaces linear algebra by kernels: factorisations, linear systems, determinants, eigenvalues.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_LINEAR_ALGEBRA_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_LINEAR_ALGEBRA_PASS_H_
 

@@ -87,7 +87,7 @@ XlaOp Positive(XlaOp x, int64_t size) {
                   {rank - 2, rank - 1});
 }
 
-// x + 2·size: far from singular, and from symmetric.
+// x + 2·size: neither singular nor symmetric, by a wide margin.
 XlaOp Dominant(XlaOp x, int64_t size) {
   const int64_t rank = x.builder()->GetShape(x)->rank();
   return xla::Add(x, Identity(x, size) * xla::ScalarLike(x, 2 * size), {rank - 2, rank - 1});
@@ -192,7 +192,8 @@ TEST(LinearAlgebraPass, QrFactors) {
 
 // Eigenvectors may have the other sign, so their products are compared.
 TEST(LinearAlgebraPass, Eigenvalues) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel, and XLA's code ends the process";
+  if (IsTargetGeneric())
+    GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel, and XLA's code ends the process";
   for (uint32_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
     RandomCase c(seed);
@@ -212,7 +213,8 @@ TEST(LinearAlgebraPass, Eigenvalues) {
 }
 
 TEST(LinearAlgebraPass, SingularValues) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel, and XLA's code ends the process";
+  if (IsTargetGeneric())
+    GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel, and XLA's code ends the process";
   for (uint32_t seed = 0; seed < 4; ++seed) {
     SCOPED_TRACE(seed);
     RandomCase c(seed);
@@ -231,7 +233,7 @@ Values ZerosOf(const Values& like, const std::vector<xla::Shape>& shapes) {
 }
 
 TEST(LinearAlgebraPass, FactorsByElimination) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   for (uint32_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
     const RandomCase c(seed);
@@ -261,7 +263,7 @@ TEST(LinearAlgebraPass, FactorsByElimination) {
 }
 
 TEST(LinearAlgebraPass, TridiagonalSolving) {
-  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   for (uint32_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
     const RandomCase c(seed);
@@ -287,7 +289,7 @@ TEST(LinearAlgebraPass, TridiagonalSolving) {
   }
 }
 
-// One matrix of three is not positive definite; the others are not affected.
+// One matrix of three is not positive definite. The results of the two other matrices are not affected.
 TEST(LinearAlgebraPass, GivesNanWhereThereIsNoFactor) {
   const xla::XlaComputation computation = Program({{3, 2, 2}}, xla::F32, [](const Values& p) -> Values {
     return {xla::Triangle(xla::Cholesky(p[0], true), true)};
@@ -323,7 +325,7 @@ TEST(LinearAlgebraPass, LeavesTheRest) {
       KernelsOf(Program({{3, 3}}, xla::F32, [](const Values& p) -> Values { return {xla::Cholesky(p[0], false)}; }))
           .size(),
       0)
-      << "the upper triangle";
+      << "an upper Cholesky factor";
   EXPECT_EQ(KernelsOf(Program({{3, 3}}, xla::F32,
                               [](const Values& p) -> Values {
                                 return {xla::TriangularSolve(p[0], p[0], false, true, false,
@@ -331,7 +333,7 @@ TEST(LinearAlgebraPass, LeavesTheRest) {
                               }))
                 .size(),
             0)
-      << "from the right";
+      << "a solve from the right";
   EXPECT_EQ(KernelsOf(Program({{3, 3}}, xla::F32,
                               [](const Values& p) -> Values {
                                 return Call("SomethingElse", p,
@@ -339,7 +341,7 @@ TEST(LinearAlgebraPass, LeavesTheRest) {
                               }))
                 .size(),
             0)
-      << "an op that is not known";
+      << "an unknown op";
 }
 
 TEST(LinearAlgebraPass, RefusesOtherParameters) {

@@ -88,7 +88,7 @@ int64_t BytesToComputeAnew(const Cone& cone) {
   return bytes;
 }
 
-// Whether a source as large as the value is read only for the value, so that the value can replace it in memory.
+// Whether the value can replace a source in memory: the source is at least as large and has no other reader.
 bool TakesPlaceOfSource(const HloInstruction* value, const Cone& cone) {
   const auto is_read_inside_alone = [&cone](const HloInstruction* read) {
     return absl::c_all_of(read->users(), [&cone](const HloInstruction* user) { return cone.inside.contains(user); });

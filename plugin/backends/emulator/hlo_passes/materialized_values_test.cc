@@ -1,4 +1,4 @@
-// Tests that values that kernels need in memory are computed once.
+// Tests that a value that kernels need in memory is computed once.
 #include "plugin/backends/emulator/hlo_passes/materialized_values.h"
 
 #include <gtest/gtest.h>

@@ -74,7 +74,7 @@ TEST(MatMulPass, RandomProducts) {
 }
 
 TEST(MatMulPass, RandomProductsByBfloat16Instructions) {
-  if (!HasProductKernels() || !HasAvx512()) GTEST_SKIP() << "oneDNN computes nothing in bfloat16";
+  if (!HasProductKernels() || !HasAvx512()) GTEST_SKIP() << "bfloat16 kernels require oneDNN and AVX-512";
   const PretendedBfloat16Instructions pretended;
   ASSERT_TRUE((MatMul{.bfloat16 = true, .rows = 128, .inner = 128, .columns = 128}.Spec() ==
                KernelsOf(Product({{128, 128}, {128, 128}, {1}, {0}}, xla::BF16)).at(0)));
@@ -82,14 +82,14 @@ TEST(MatMulPass, RandomProductsByBfloat16Instructions) {
 }
 
 TEST(MatMulPass, TakesSmallerTransposedProductsOfBfloat16) {
-  if (!HasProductKernels() || !HasAvx512()) GTEST_SKIP() << "oneDNN computes nothing in bfloat16";
+  if (!HasProductKernels() || !HasAvx512()) GTEST_SKIP() << "bfloat16 kernels require oneDNN and AVX-512";
   const PretendedBfloat16Instructions pretended;
   const Case transposed = {{16, 256}, {64, 256}, {1}, {1}};
   EXPECT_EQ(KernelsOfProduct(transposed, xla::BF16), 1);
   EXPECT_EQ(KernelsOfProduct(transposed, xla::F32), 0);
-  EXPECT_EQ(KernelsOfProduct({{16, 256}, {256, 64}, {1}, {0}}, xla::BF16), 0) << "as it is";
+  EXPECT_EQ(KernelsOfProduct({{16, 256}, {256, 64}, {1}, {0}}, xla::BF16), 0) << "no operand transposed";
   EXPECT_EQ(KernelsOfProduct({{256, 16}, {64, 256}, {0}, {1}}, xla::BF16), 0) << "both transposed";
-  EXPECT_EQ(KernelsOfProduct({{15, 256}, {64, 256}, {1}, {1}}, xla::BF16), 0) << "smaller";
+  EXPECT_EQ(KernelsOfProduct({{15, 256}, {64, 256}, {1}, {1}}, xla::BF16), 0) << "too few multiplications";
   const xla::XlaComputation computation = Product(transposed, xla::BF16);
   ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-2);
 }
@@ -122,14 +122,15 @@ TEST(MatMulPass, TakesTransposesThatExchangeTheOperands) {
 }
 
 TEST(MatMulPass, LeavesTheRest) {
-  EXPECT_EQ(KernelsOfProduct({{20, 20}, {20, 20}, {0}, {0}}, xla::F32), 0) << "small";
+  EXPECT_EQ(KernelsOfProduct({{20, 20}, {20, 20}, {0}, {0}}, xla::F32), 0) << "few multiplications";
   EXPECT_EQ(KernelsOfProduct({{9000, 1}, {9000, 200}, {0}, {0}}, xla::F32), 0) << "a vector";
   EXPECT_EQ(KernelsOfProduct({{9000000}, {9000000}, {0}, {0}}, xla::BF16), 0) << "two vectors";
   EXPECT_EQ(KernelsOfProduct({{0, 200}, {0, 200}, {0}, {0}}, xla::F32), 0) << "no elements";
   EXPECT_EQ(KernelsOfProduct({{1, 1}, {1, 1}, {0}, {0}}, xla::BF16), 0) << "one element";
   EXPECT_EQ(KernelsOfProduct({{1, 200, 200}, {1, 200, 200}, {1}, {1}, {0}}, xla::F32), 0) << "a batch of one";
   EXPECT_EQ(KernelsOfProduct({{90, 200, 90}, {90, 90, 200}, {0, 2}, {0, 1}}, xla::F32), 0) << "dimensions apart";
-  EXPECT_EQ(KernelsOfProduct({{90, 90, 200}, {90, 90, 200}, {1, 0}, {1, 0}}, xla::F32), 0) << "in another order";
+  EXPECT_EQ(KernelsOfProduct({{90, 90, 200}, {90, 90, 200}, {1, 0}, {1, 0}}, xla::F32), 0)
+      << "contracted dimensions in another order";
 }
 
 }  // namespace matmul_pass_test

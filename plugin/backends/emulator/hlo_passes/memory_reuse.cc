@@ -14,7 +14,7 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Smaller arrays gain nothing. Without reuse, more functions are identical and share a program.
+// Reuse does not speed up smaller arrays. Without reuse, more functions are identical and share a program.
 constexpr int64_t kMinReusedBytes = 64 << 10;
 
 // Whether the buffer holds only one value, which the program computes and does not return.

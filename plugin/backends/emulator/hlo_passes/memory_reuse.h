@@ -15,9 +15,8 @@ namespace hpu::emulator {
 // True if `user` reads each element of `operand` only before it writes the same element of its result.
 bool MayOverwrite(const xla::HloDataflowAnalysis& dataflow, xla::HloInstruction* operand, xla::HloInstruction* user);
 
-// Decides which operand an instruction of the entry computation may overwrite with its result. XLA decides it for
-// fusions, but not for calls of outlined functions. The module and its analysis must outlive this object unchanged.
-// Thread safe.
+// Decides which operand an instruction of the entry computation may overwrite with its result. XLA covers fusions, but
+// not calls of outlined functions. The module and its analysis must outlive this object unchanged. Thread safe.
 class MemoryReuse {
  public:
   MemoryReuse(const xla::HloModule& module, const xla::HloAliasAnalysis& aliases);

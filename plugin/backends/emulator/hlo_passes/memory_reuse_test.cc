@@ -36,8 +36,8 @@ XlaOp Matrix(XlaBuilder* builder, int64_t number, std::vector<int64_t> dims) {
 
 XlaOp Number(XlaBuilder* builder, float value) { return xla::ConstantR0<float>(builder, value); }
 
-// A chain of products: each is computed from the result of `layer` for the previous one. Returns the last product and
-// the results that `layer` adds.
+// A chain of products: each product is computed from the result of `layer` for the previous product. Returns the last
+// product and the results that `layer` adds.
 using Layer = std::function<XlaOp(XlaOp product, std::vector<XlaOp>* results)>;
 xla::XlaComputation Layers(int64_t rows, const Layer& layer) {
   XlaBuilder builder("layers");
@@ -62,7 +62,7 @@ int64_t CountOverwriting(const xla::XlaComputation& computation) {
   });
 }
 
-// Compares with XLA's executable, which shares no memory between functions.
+// Compares the results with XLA's executable, which shares no memory between functions.
 void ExpectSameAsJit(const xla::XlaComputation& computation) {
   cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
   const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
@@ -132,7 +132,7 @@ TEST(MemoryReuse, UpdatedVariablesStay) {
   EXPECT_TRUE(RunRecipe(**recipe, arguments) == RunJit(updates(/*in_place=*/false), arguments));
 }
 
-// The next layer needs the product too, in a product that need not come before the loop.
+// The next layer's product also reads the product, and may run after the loop.
 TEST(MemoryReuse, WhatIsReadLaterStays) {
   const xla::XlaComputation computation = Layers(256, [](XlaOp product, std::vector<XlaOp>*) {
     const XlaOp weights = xla::Slice(product, {0, 0}, {128, 128}, {1, 1});

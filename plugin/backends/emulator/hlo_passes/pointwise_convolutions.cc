@@ -31,8 +31,8 @@ Window WindowOf(const HloInstruction& convolution) {
     one = one && d.size() == 1;
     whole = whole && d.size() == convolution.operand(0)->shape().dimensions(numbers.input_spatial_dimensions(i));
   }
-  // A 1x1 input with a 1x1 window satisfies both. Chooses the one whose dot needs no transpose: kWholeInput for a
-  // filter gradient, else kOneElement.
+  // A 1x1 input with a 1x1 window satisfies both conditions. Selects the value whose dot needs no transpose:
+  // kWholeInput for a filter gradient, else kOneElement.
   if (one && (!whole || numbers.output_batch_dimension() == 0)) return Window::kOneElement;
   return whole ? Window::kWholeInput : Window::kOther;
 }

@@ -8,8 +8,8 @@
 namespace hpu::emulator {
 
 // Rewrites convolutions without groups whose window is one element (1×1 filters and their input gradients) or the whole
-// input (filter gradients of 1×1 filters). Padded, strided and dilated convolutions stay unchanged. So do small ones:
-// without a kernel for the product, XLA would transpose the image.
+// input (filter gradients of 1×1 filters). Padded, strided and dilated convolutions stay unchanged. Small convolutions
+// also stay unchanged, because XLA would transpose the image for a product without a kernel.
 absl::Status MakeProductsOfPointwiseConvolutions(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -96,7 +96,7 @@ int Convolutions(const xla::XlaComputation& computation) {
 }
 
 TEST(PointwiseConvolutions, AreOneKernelForProducts) {
-  if (IsTargetGeneric() || !IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  if (IsTargetGeneric() || !IsOneDnnOn()) GTEST_SKIP() << "the kernel requires oneDNN and HPU_EMULATOR_TARGET=native";
   const Layer layer;
   const int64_t pixels = layer.batch * layer.size * layer.size;
   const MatMul products[] = {{false, false, false, pixels, layer.in, layer.out},
@@ -130,10 +130,10 @@ TEST(PointwiseConvolutions, EqualXla) {
 
 TEST(PointwiseConvolutions, LeavesOthers) {
   for (const Kind kind : kKinds) {
-    EXPECT_EQ(Convolutions(Convolve({2, 12, 40, 96, 3, 1, 0}, kind)), 1) << "a window";
+    EXPECT_EQ(Convolutions(Convolve({2, 12, 40, 96, 3, 1, 0}, kind)), 1) << "a 3x3 window";
     EXPECT_EQ(Convolutions(Convolve({2, 12, 40, 96, 1, 2, 0}, kind)), 1) << "strides";
     EXPECT_EQ(Convolutions(Convolve({2, 12, 40, 96, 1, 1, 1}, kind)), 1) << "padding";
-    EXPECT_EQ(Convolutions(Convolve({2, 3, 7, 5, 1, 1, 0}, kind)), 1) << "a small one";
+    EXPECT_EQ(Convolutions(Convolve({2, 3, 7, 5, 1, 1, 0}, kind)), 1) << "a small convolution";
   }
 }
 

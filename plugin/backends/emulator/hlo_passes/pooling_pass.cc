@@ -26,7 +26,7 @@ bool IsPlain(const Dimension& d) {
   return d.window == 1 && d.stride == 1 && d.base_dilation == 1 && d.pad_low == 0 && d.input == d.output;
 }
 
-// Merges the dimensions before the first and after the last windowed one.
+// Merges the dimensions before the first windowed dimension, and the dimensions after the last windowed dimension.
 std::optional<Windows> WindowsOf(std::vector<Dimension> dimensions) {
   Windows windows;
   while (!dimensions.empty() && IsPlain(dimensions.back())) {
@@ -81,7 +81,7 @@ bool Repeat(const std::vector<Dimension>& dimensions) {
 }
 
 // Repeats each element once per position of the window, and inserts `edge` where a window is empty. Unlike a sum that
-// starts at 0, this keeps -0.
+// starts at 0, a repetition keeps -0.
 absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vector<Dimension>& dimensions,
                                          HloInstruction* edge) {
   std::vector<int64_t> copies, from, repeated;

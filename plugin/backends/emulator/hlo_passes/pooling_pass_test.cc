@@ -18,7 +18,7 @@ namespace pooling_pass_test {
 
 using xla::XlaOp;
 
-// [batch, one to three windowed dimensions, features]
+// A reduction over windows of an image [batch, one to three windowed dimensions, features].
 struct Case {
   std::vector<int64_t> image, window, strides, dilations, base_dilations;
   std::vector<std::pair<int64_t, int64_t>> padding;
@@ -45,7 +45,7 @@ Case RandomCase(uint32_t seed) {
     const int64_t window = dice.Roll(1, 3);
     add(dice.Roll(window, max_size), window, dice.Roll(1, 3), {dice.Roll(0, window - 1), dice.Roll(0, window - 1)}, 1, 1);
   }
-  // Whole blocks of lanes, parts of them, and fewer elements than a vector has.
+  // Whole blocks of lanes, parts of blocks, and fewer elements than a vector has.
   constexpr int64_t kFeatures[] = {4, 5, 16, 31, 32, 40, 64, 100};
   add(kFeatures[dice.Roll(0, 7)], 1, 1, {0, 0}, 1, 1);
   // The first case is one window of one element.
@@ -160,7 +160,7 @@ TEST_P(PoolingPassTest, PaddedAndCutSums) {
   ExpectSame(builder.Build().value(), Repeat(dilated) ? 0 : 1);
 }
 
-// As in the lowering of MaxPoolGrad: the first number stays unless the second is greater.
+// The select function of MaxPoolGrad's lowering: keeps the first number unless the second number is greater.
 xla::XlaComputation FirstMaximum() {
   xla::XlaBuilder builder("first_maximum");
   const xla::Shape number = xla::ShapeUtil::MakeShape(xla::F32, {});
@@ -204,7 +204,7 @@ Case ThreeByThree() {
   return {{2, 9, 9, 8}, {1, 3, 3, 1}, {1, 2, 2, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {{0, 0}, {1, 1}, {1, 1}, {0, 0}}};
 }
 
-// Of equal elements, the first one gets the gradient.
+// The first of equal elements gets the gradient.
 TEST(PoolingPass, TiesAndSpecialNumbers) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kValues[] = {0, 0, 1, 1, -0.0f, -1, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
@@ -219,7 +219,7 @@ TEST(PoolingPass, TiesAndSpecialNumbers) {
   ExpectSameAsEvaluator(of_bfloat16, arguments, 1, 0);
 }
 
-// Unsupported cases stay with XLA.
+// XLA computes unsupported cases.
 TEST(PoolingPass, LeavesTheRest) {
   const Case c = ThreeByThree();
   const auto kernels = [&c](xla::PrimitiveType type, const std::vector<int64_t>& image, bool other_initial) {
@@ -235,7 +235,7 @@ TEST(PoolingPass, LeavesTheRest) {
     return KernelsOf(builder.Build().value()).size();
   };
   EXPECT_EQ(kernels(xla::F32, c.image, false), 1);
-  EXPECT_EQ(kernels(xla::F32, c.image, true), 0) << "an initial value that counts";
+  EXPECT_EQ(kernels(xla::F32, c.image, true), 0) << "an initial value other than the identity";
   EXPECT_EQ(kernels(xla::F32, {2, 9, 9, 2}, false), 0) << "few features";
   EXPECT_EQ(kernels(xla::F32, {0, 9, 9, 8}, false), 0) << "no elements";
   for (const std::vector<int64_t>& image : {std::vector<int64_t>{0, 9, 9, 8}, {2, 9, 9, 0}, {2, 1, 0, 8}}) {

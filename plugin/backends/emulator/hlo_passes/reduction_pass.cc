@@ -71,8 +71,8 @@ bool BeginsAtNothing(HloInstruction* reduce, ColumnReduction::Function function)
   return IsConstantOf(initial, function == ColumnReduction::Function::kProduct ? 1 : 0);
 }
 
-// The kernel's operands. A sum of products takes the factors. Widened operands are replaced by their bfloat16 arrays if
-// no array has another user.
+// The kernel's operands. Operands of a sum of products are the factors. Widened operands are replaced by their bfloat16
+// arrays if no array has another user.
 std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction* kernel) {
   std::vector<HloInstruction*> operands = {reduce->mutable_operand(0)};
   if (operands[0]->shape().element_type() == xla::PRED) {

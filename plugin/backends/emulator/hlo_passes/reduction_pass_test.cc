@@ -22,8 +22,8 @@ using xla::XlaOp;
 
 enum class Function { kSum, kSumOfSquares, kSumOfProducts, kMax, kProduct };
 
-// Maps numbers up to 1 to numbers of both signs near 1, so that products of thousands neither overflow nor underflow.
-// Zeros, infinities and NaN stay.
+// Maps numbers up to 1 to numbers of both signs near 1, so that products of thousands of numbers neither overflow nor
+// underflow. Zeros, infinities and NaN stay.
 XlaOp AboutOne(XlaOp x) {
   return xla::Sign(x) *
          (xla::ScalarLike(x, 1) + (xla::Abs(x) - xla::ScalarLike(x, 0.5)) * xla::ScalarLike(x, 1.0 / 64));
@@ -54,7 +54,7 @@ xla::XlaComputation Reduction(const std::vector<int64_t>& dims, const std::vecto
   return builder.Build().value();
 }
 
-// Whether all booleans are true, or any is.
+// Reduces booleans by `and` if `all`, else by `or`.
 XlaOp AllOrAnyOf(XlaOp bools, bool all, const std::vector<int64_t>& reduced, bool initial) {
   const xla::XlaComputation combine = all ? xla::CreateScalarAndComputation(xla::PRED, bools.builder())
                                           : xla::CreateScalarOrComputation(xla::PRED, bools.builder());
@@ -107,8 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReductionPassTest,
                                          Case{{9, 51, 64, 3}, {2, 1}}, Case{{2, 77, 99, 7}, {1, 2}},
                                          Case{{2, 96, 96, 3, 2}, {1, 2}}));
 
-// Adjacent dimensions, with or without others before and after them; enough columns for a kernel, or few columns, whose
-// rows are joined.
+// A reduction over adjacent dimensions, with or without dimensions before and after them. Has enough columns for a
+// kernel, or few columns, whose rows are merged.
 Case RandomCase(Dice* dice) {
   Case c;
   const auto add = [&](int64_t dimensions, int64_t low, int64_t high, bool reduced) {
@@ -276,14 +276,14 @@ TEST(ReductionPass, ProductsOfSpecialNumbers) {
 
 TEST(ReductionPass, LeavesTheRest) {
   const auto kernels = [](const Case& c) { return KernelsOf(Reduction(c.dims, c.reduced, Function::kSum)).size(); };
-  EXPECT_EQ(kernels({{1024, 8}, {1}}), 0) << "rows";
-  EXPECT_EQ(kernels({{8209}, {0}}), 0) << "everything, not to be cut in rows";
+  EXPECT_EQ(kernels({{1024, 8}, {1}}), 0) << "sums within short rows";
+  EXPECT_EQ(kernels({{8209}, {0}}), 0) << "all elements, which do not divide into rows";
   EXPECT_EQ(kernels({{65, 8192}, {1}}), 0) << "many rows";
-  EXPECT_EQ(kernels({{2, 8209}, {1}}), 0) << "rows that are not to be cut";
-  EXPECT_EQ(kernels({{1000, 8}, {0, 1}}), 0) << "everything, few elements";
+  EXPECT_EQ(kernels({{2, 8209}, {1}}), 0) << "rows that do not divide";
+  EXPECT_EQ(kernels({{1000, 8}, {0, 1}}), 0) << "all elements, but few";
   EXPECT_EQ(kernels({{32, 8, 32, 8}, {0, 2}}), 0) << "dimensions apart";
   EXPECT_EQ(kernels({{10, 8}, {0}}), 0) << "few elements";
-  EXPECT_EQ(kernels({{9001, 2}, {0}}), 0) << "few columns, not to be put together";
+  EXPECT_EQ(kernels({{9001, 2}, {0}}), 0) << "few columns, and rows that do not merge";
 }
 
 }  // namespace reduction_pass_test

@@ -78,15 +78,15 @@ TEST(RowWindowPass, LeavesTheRest) {
   EXPECT_EQ(KernelsOf(Sums({{0, 20}, 5, 2, 2})).size(), 0) << "no elements";
   EXPECT_EQ(KernelsOf(Sums({{20, 7}, 5, 2, 2})).size(), 0) << "few sums";
   EXPECT_EQ(KernelsOf(Sums({{7, 20}, 5, 2, 2, false, 2})).size(), 0) << "strides";
-  EXPECT_EQ(KernelsOf(Sums({{7, 20}, 5, 2, -2})).size(), 0) << "cut off";
-  EXPECT_EQ(KernelsOf(Sums({{7, 20}, 5, 2, 2, false, 1, xla::S32})).size(), 0) << "whole numbers";
+  EXPECT_EQ(KernelsOf(Sums({{7, 20}, 5, 2, -2})).size(), 0) << "negative padding";
+  EXPECT_EQ(KernelsOf(Sums({{7, 20}, 5, 2, 2, false, 1, xla::S32})).size(), 0) << "int32";
   EXPECT_EQ(KernelsOf(Sums({{7, 20}, 5, 2, 2, false, 1, xla::F16})).size(), 0) << "half precision";
 }
 
 TEST(RowWindowPass, RefusesOtherParameters) {
   EXPECT_TRUE(MakeKernel(RowWindows{false, 2, 9, 3, 1, 1}.Spec()).ok());
-  EXPECT_FALSE(MakeKernel(RowWindows{false, 2, 9, 12, 1, 1}.Spec()).ok()) << "no sum";
-  EXPECT_FALSE(MakeKernel(RowWindows{false, 2, 9, 3, -1, 1}.Spec()).ok()) << "cut off";
+  EXPECT_FALSE(MakeKernel(RowWindows{false, 2, 9, 12, 1, 1}.Spec()).ok()) << "a window longer than the padded row";
+  EXPECT_FALSE(MakeKernel(RowWindows{false, 2, 9, 3, -1, 1}.Spec()).ok()) << "negative padding";
   EXPECT_FALSE(MakeKernel(RowWindows{false, 0, 9, 3, 1, 1}.Spec()).ok()) << "no rows";
 }
 

@@ -1,4 +1,4 @@
-// Tests that small loops run on one thread and compute the same as XLA's split ones.
+// Tests that small loops run on one thread and compute the same as XLA's split loops.
 #include "plugin/backends/emulator/hlo_passes/small_loops.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using xla::XlaOp;
 
 XlaOp Rounded(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementType(value, xla::BF16), xla::F32); }
 
-// A dozen roundings of `x`, of products with each of the others in turn.
+// A dozen roundings. Each rounds the product of the preceding result and the next array of `others`.
 XlaOp ManyRoundings(XlaOp x, absl::Span<const XlaOp> others) {
   for (int i = 0; i < 12; ++i) x = Rounded(x * others[i % others.size()] + xla::ScalarLike(x, 0.1f * i));
   return xla::Tanh(x);
@@ -45,7 +45,7 @@ xla::XlaComputation Roundings(int64_t rows, int64_t columns) {
   return builder.Build().value();
 }
 
-// The same in a loop of three iterations, which carries the arrays.
+// The roundings in a loop of three iterations, which carries the arrays.
 xla::XlaComputation LoopOfRoundings(int64_t rows, int64_t columns) {
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {rows, columns});
   std::vector<xla::Shape> shapes(kArrays, shape);
@@ -85,11 +85,11 @@ int64_t SplitLoopsLeft(const xla::XlaComputation& computation) {
   return SplitLoops(*module);
 }
 
-// Skipped with a single thread, for which XLA splits nothing.
+// Skipped on a single thread, because XLA then splits no loops.
 class SmallLoopsTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (ComputePool::DefaultThreads() < 2) GTEST_SKIP() << "there is one thread";
+    if (ComputePool::DefaultThreads() < 2) GTEST_SKIP() << "requires at least two threads";
   }
 };
 

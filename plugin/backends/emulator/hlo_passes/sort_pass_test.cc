@@ -199,8 +199,8 @@ TEST(SortPass, LeavesTheRest) {
   EXPECT_EQ(CountSorts({{100}, 0, false, xla::F64}), 0) << "float64";
   EXPECT_EQ(CountSorts({{100}, 0, false, xla::S64}), 0) << "int64";
   EXPECT_EQ(CountSortsBy([](XlaOp a, XlaOp b) { return xla::LtTotalOrder(a, b); }, false), 1);
-  EXPECT_EQ(CountSortsBy([](XlaOp a, XlaOp b) { return xla::LtTotalOrder(a, b); }, true), 0) << "the other way";
-  EXPECT_EQ(CountSortsBy([](XlaOp a, XlaOp b) { return xla::Lt(a, b); }, false), 0) << "no order of NaN";
+  EXPECT_EQ(CountSortsBy([](XlaOp a, XlaOp b) { return xla::LtTotalOrder(a, b); }, true), 0) << "operands exchanged";
+  EXPECT_EQ(CountSortsBy([](XlaOp a, XlaOp b) { return xla::Lt(a, b); }, false), 0) << "no total order";
   EXPECT_EQ(CountSortsBy([](XlaOp a, XlaOp b) { return xla::LtTotalOrder(xla::Abs(a), xla::Abs(b)); }, false), 0)
       << "by magnitude";
 }

@@ -21,7 +21,7 @@ using xla::HloOpcode;
 
 // Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinSparseProductElements = 4096;
-// Limits of a matrix, so that the evaluator takes a fraction of a second and recipes stay small.
+// Limits of a matrix. They keep recipes small and the evaluator's time below a second.
 constexpr int64_t kMaxMatrixElements = 1 << 18;
 constexpr int64_t kMaxEntries = 1 << 14;
 

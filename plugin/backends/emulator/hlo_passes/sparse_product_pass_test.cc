@@ -208,7 +208,7 @@ TEST(SparseProductPass, LeavesTheRest) {
   EXPECT_EQ(kernels({{4, 20, 80}, 1, 40}), 1);
   EXPECT_EQ(kernels({{4, 20, 80}, 1, 40, 60}), 0) << "a dense matrix";
   EXPECT_EQ(kernels({{0, 20, 80}, 1, 40}), 0) << "no elements";
-  EXPECT_EQ(kernels({{4, 0, 80}, 1, 40}), 0) << "nothing to add";
+  EXPECT_EQ(kernels({{4, 0, 80}, 1, 40}), 0) << "no contracted elements";
   EXPECT_EQ(kernels({{1}, 0, 1}), 0) << "one element";
   EXPECT_EQ(kernels({{4, 20, 8}, 1, 40}), 0) << "few elements";
   EXPECT_EQ(kernels({{4, 20, 80}, 1, 40, 2, false, xla::F64}), 0) << "float64";

@@ -73,7 +73,7 @@ HloInstruction* SmallExponential(const Arithmetic& arithmetic, HloInstruction* r
 }
 
 HloInstruction* Expanded(HloInstruction* exponential) {
-  // Beyond these bounds, results are zero and infinity.
+  // Below kMin, the result is zero; above kMax, it is infinity.
   constexpr double kMin = -746, kMax = 710;
   // kLn2High has 21 bits, so its products with n are exact.
   constexpr double kLog2E = 1.4426950408889634, kLn2High = 0x1.62e42p-1, kLn2Low = 0x1.fdf473de6af28p-22;

@@ -29,7 +29,8 @@ struct Moments {
   const ColumnPiece* piece;
 };
 
-// Merges the mean and the sum of squared differences of `other_count` elements into those of `count` elements.
+// Merges two groups of elements: updates `mean` and `squares` (the sum of squared differences) of `count` elements by
+// `other_count` further elements.
 HPU_INLINE void Join(float count, float* mean, float* squares, float other_count, float other_mean,
                      float other_squares) {
   const float apart = other_mean - *mean;
@@ -102,7 +103,7 @@ class MomentsKernel final : public Kernel {
               Join(before, m, v, piece.rows, means[c], squares[c]);
             }
           }
-          // This was the last piece of these rows.
+          // The last piece of these rows ends at the last column.
           if (piece.first_column + piece.columns == plan_.sizes().columns) before += piece.rows;
         });
     for (int64_t c = 0; c < plan_.sizes().columns; ++c) variance[c] /= all;

@@ -17,7 +17,7 @@ namespace {
 constexpr char kName[] = "batched_product.1";
 // Rows of the result that are computed at once, each in a register.
 constexpr int kRows = 8;
-// Number of products in a partial sum; the partial sums are then added. This keeps long sums accurate.
+// Number of products in a partial sum. Adding partial sums keeps long sums accurate.
 constexpr int64_t kAddends = 256;
 // Number of multiplications that one thread computes in about 20 µs.
 constexpr int64_t kPieceProducts = 1 << 20;
@@ -124,14 +124,14 @@ class BatchedProductKernel final : public Kernel {
  public:
   explicit BatchedProductKernel(BatchedProduct product) : product_(std::move(product)) {
     for (const BatchedProduct::Batch& batch : product_.batches) matrices_ *= batch.size;
-    // If there are few matrices, splits them by rows too. The split does not change how an element is computed.
+    // Splits the matrices by rows if there are few matrices. The split does not change how an element is computed.
     const int64_t cuts = std::max<int64_t>(1, kMinPieces / matrices_);
     rows_of_piece_ = ((product_.rows + cuts - 1) / cuts + kRows - 1) / kRows * kRows;
     pieces_of_matrix_ = (product_.rows + rows_of_piece_ - 1) / rows_of_piece_;
     const int64_t products = std::min(rows_of_piece_, product_.rows) * product_.inner * product_.columns;
     pieces_at_once_ = std::max<int64_t>(1, kPieceProducts / std::max<int64_t>(1, products));
     // Copies columns of b unless they are adjacent. Also copies adjacent columns if many rows read them and the rows of
-    // b are so far apart that few of them share cache lines.
+    // b are too far apart to share cache lines.
     copies_ = product_.b_column_stride != 1 ||
               (std::min(rows_of_piece_, product_.rows) > 2 * kRows && product_.b_inner_stride > 64);
   }

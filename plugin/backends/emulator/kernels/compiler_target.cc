@@ -33,7 +33,7 @@ HostCpu DetectHostCpu() {
   return cpu;
 }
 
-// Names of the kernels, and whether oneDNN and autotuning are on. oneDNN's results differ from those of TensorFlow's
+// Names of the kernels, and whether oneDNN and autotuning are on. Results of oneDNN differ from results of TensorFlow's
 // other kernels.
 std::string Kernels() {
   if (!flags::EmulatorKernels()) return "none";

@@ -8,20 +8,20 @@ namespace hpu::emulator {
 
 struct HostCpu {
   std::string name;      // LLVM's name, "skylake-avx512"; "generic" for a CPU that is newer than this LLVM
-  std::string features;  // "+avx2,-avx512f,…": all features that LLVM knows, sorted
+  std::string features;  // "+avx2,-avx512f,…": all features that LLVM recognises, sorted
 };
 
 // Detected once. Thread safe.
 const HostCpu& GetHostCpu();
 
-// Whether code is generated for any x86-64 CPU. HPU_EMULATOR_TARGET=generic selects this; the variable is read at the
+// Whether code is generated for any x86-64 CPU. True with HPU_EMULATOR_TARGET=generic; the variable is read at the
 // first call. Thread safe.
 bool IsTargetGeneric();
 
 // The CPU that code is generated for. Thread safe.
 const HostCpu& GetTargetCpu();
 
-// Everything that a recipe depends on apart from its program: backend and TensorFlow version, CPU, number of threads,
+// Everything, except the program, that determines a recipe: backend and TensorFlow version, CPU, number of threads,
 // optimisation level, timing, kernels, XLA_FLAGS. A recipe loads only if it was compiled with the same string. Thread
 // safe.
 std::string CompilerTarget();

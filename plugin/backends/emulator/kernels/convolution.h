@@ -13,7 +13,7 @@ namespace hpu::emulator {
 
 // A convolution of two or three spatial dimensions. Fields are named after the forward direction: image [batch,
 // spatial…, input_features], filter [window…, input_features / groups, output_features], result [batch, spatial…,
-// output_features]. Each kernel computes one of the three from the other two.
+// output_features]. Each kernel computes the image, filter or result from the two other arrays.
 struct Convolution {
   enum class Kind : int64_t {
     kForward = 0,         // image, filter

@@ -8,7 +8,7 @@ namespace hpu::emulator {
 inline constexpr char kForkJoinSymbol[] = "__xla_cpu_runtime_ParallelForkJoin";
 // Address of the replacement, which runs on the pool of the thread's RecipeKernels::Scope. XLA's function queues all
 // parts of the loop but one, and waits even for parts that no thread has started. In the replacement, the calling
-// thread runs those parts.
+// thread runs every part that no other thread has started.
 void* ForkJoinAddress();
 
 }  // namespace hpu::emulator

@@ -19,7 +19,7 @@ HPU_INLINE void OverLanes(const Work& work, int64_t begin, int64_t end) {
   for (; lane < end; ++lane) F::template Run<1>(work, lane);
 }
 
-// As OverLanes, in registers of `width` lanes; for functions that use Lanes.
+// Like OverLanes, but in registers of `width` lanes. For functions that use Lanes.
 template <typename F, int width, typename Work>
 HPU_INLINE void OverRegisters(const Work& work, int64_t begin, int64_t end) {
   int64_t lane = begin;

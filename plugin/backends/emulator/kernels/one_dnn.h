@@ -1,4 +1,4 @@
-// Choice between TensorFlow's oneDNN kernels and its plain ones.
+// Choice between TensorFlow's oneDNN kernels and its plain kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ONE_DNN_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ONE_DNN_H_
 

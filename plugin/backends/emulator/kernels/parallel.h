@@ -15,7 +15,7 @@ struct Shard {
 };
 
 // Splits [0, total) into shards of `each` elements, of which the last may be shorter. Runs the shards on the calling
-// thread and the pool; returns when all have run. Any thread may run any shard, in any order.
+// thread and the pool; returns when all shards have run. Any thread may run any shard, in any order.
 void RunShards(ComputePool& pool, int64_t total, int64_t each, absl::FunctionRef<void(Shard)> body);
 
 // A value of `each` at which a shard takes at least about 20 µs if one element causes `bytes` of memory traffic.

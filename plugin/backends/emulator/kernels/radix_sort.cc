@@ -11,8 +11,7 @@ namespace {
 
 // Up to this size, insertion sort is faster than radix sort.
 constexpr int64_t kFewElements = 24;
-// Up to these sizes, two digits leave few elements out of order, even if numbers differ in a few more bits than the
-// digits cover.
+// Up to these sizes, sorting by two digits leaves few elements out of order, even if numbers differ in a few more bits.
 constexpr int64_t kMaxForShortDigits = 2048;
 constexpr int64_t kMaxForTwoDigits = 32 << 10;
 constexpr int kShortDigit = 8;
@@ -22,7 +21,7 @@ constexpr int64_t kMaxMovesPerElement = 8;
 // Size of a chunk of an array that is split over the pool.
 constexpr int64_t kChunk = 32 << 10;
 
-// The bits in which numbers differ from the first one.
+// The bits in which numbers differ from the first number.
 template <typename Element>
 uint32_t DifferingBits(const Element* elements, int64_t size, uint32_t first) {
   uint32_t bits = 0;

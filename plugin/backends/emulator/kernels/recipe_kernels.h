@@ -19,7 +19,7 @@ inline constexpr char kKernelSymbol[] = "hpu_emulator_call_kernel";
 // Address of the function for kKernelSymbol.
 void* KernelSymbolAddress();
 
-// The opaque string of a call to kernel `number`; `name` is only for readers of HLO dumps.
+// The opaque string of a call to kernel `number`; `name` only makes HLO dumps readable.
 std::string KernelCallText(int number, const std::string& name);
 
 // Created when a recipe is loaded, so that kernel names are looked up and parameters are parsed only once. Thread safe

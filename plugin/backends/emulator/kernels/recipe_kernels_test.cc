@@ -1,4 +1,4 @@
-// Tests of kernels in recipes: what a recipe stores, and what it rejects.
+// Tests of the kernels of a recipe: storage on disk, threads, unknown kernels, invalid parameters.
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(RecipeKernelsTest, CallsThatAreAlikeShareAKernel) {
 
 TEST(RecipeKernelsTest, GoToDiskAndBack) { ExpectSameFromDisk(TwoSums()); }
 
-// Three threads must compute the same as one.
+// Three threads must compute the same as one thread.
 TEST(RecipeKernelsTest, NumbersDoNotDependOnThreads) {
   const xla::XlaComputation computation = TwoSums();
   const std::vector<xla::Literal> arguments = ArgumentsOf(computation);

@@ -13,8 +13,8 @@ namespace hpu::emulator {
 // NaN. The sort is stable.
 struct Sort {
   enum Type : int64_t { kFloat, kSigned, kUnsigned };
-  // Values of `results`, which say what each result holds. A positive value is the element size, in bytes, of another
-  // operand: the result holds that operand's elements in the order of the sorted keys.
+  // Codes in `results`, one for each result. A positive code is the element size, in bytes, of another operand. Its
+  // result holds the elements of that operand in the order of the sorted keys.
   static constexpr int64_t kKeys = 0;
   static constexpr int64_t kPlaces = -1;  // positions of the keys in the operand, int32
 

@@ -138,8 +138,8 @@ Element KeepLeast(Element* elements, Element* spare, int64_t held, int64_t count
   return greatest;
 }
 
-// Collects candidates for the least elements, and drops the greater ones when the buffer is full. The first of equal
-// numbers are kept, so a later number that equals the greatest held number is dropped.
+// Collects candidates for the least elements, and drops the greater candidates when the buffer is full. The first of
+// equal numbers are kept, so a later number that equals the greatest held number is dropped.
 template <typename Element>
 HPU_INLINE void Select(const Selection<Element>& work) {
   const int64_t room = RoomToSelect(work.count) - kBlock;

@@ -43,7 +43,7 @@ void WriteKeys(const Element* elements, int64_t size, const KeyOrder& order, voi
 // Combines numbers and their positions, which start at `first_place`, into elements.
 void AddPlaces(const uint32_t* numbers, int64_t size, int64_t first_place, uint64_t* elements);
 
-// Position of the least number; the first one if several are equal.
+// Position of the least number; the first position if several numbers are equal.
 int64_t PlaceOfLeast(const uint32_t* numbers, int64_t size);
 
 // Finds the `count` <= `size` least of `size` numbers; positions start at `first_place`. The result is unordered,

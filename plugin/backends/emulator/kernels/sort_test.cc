@@ -12,7 +12,7 @@
 namespace hpu::emulator {
 namespace {
 
-// Distribution of the values; each one exercises a part of the kernel.
+// Distribution of the values. Each distribution exercises a part of the kernel.
 enum class Values { kAny, kFew, kSorted, kReversed, kCloseTogether, kTwoClusters, kLast };
 
 // Bits of a key of `bytes`; every bit pattern is a valid key, including NaN and both zeros.
@@ -165,14 +165,14 @@ TEST(Sort, RefusesOtherParameters) {
     change(&other);
     return !MakeKernel(other.Spec()).ok();
   };
-  EXPECT_TRUE(refuses([](Sort* s) { s->count = 8; })) << "more than there are";
-  EXPECT_TRUE(refuses([](Sort* s) { s->count = 0; })) << "none";
+  EXPECT_TRUE(refuses([](Sort* s) { s->count = 8; })) << "count above size";
+  EXPECT_TRUE(refuses([](Sort* s) { s->count = 0; })) << "count of 0";
   EXPECT_TRUE(refuses([](Sort* s) { s->outer = 0; })) << "no elements";
-  EXPECT_TRUE(refuses([](Sort* s) { s->key_bytes = 8; })) << "long keys";
+  EXPECT_TRUE(refuses([](Sort* s) { s->key_bytes = 8; })) << "keys of eight bytes";
   EXPECT_TRUE(refuses([](Sort* s) { s->key_bytes = 1; })) << "floats of one byte";
   EXPECT_TRUE(refuses([](Sort* s) { s->results = {3}; })) << "elements of three bytes";
   EXPECT_TRUE(refuses([](Sort* s) { s->results = {}; })) << "no results";
-  EXPECT_TRUE(refuses([](Sort* s) { s->size = s->count = int64_t{1} << 31; })) << "too many places";
+  EXPECT_TRUE(refuses([](Sort* s) { s->size = s->count = int64_t{1} << 31; })) << "positions beyond int32";
 }
 
 }  // namespace

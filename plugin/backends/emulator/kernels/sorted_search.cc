@@ -82,7 +82,7 @@ HPU_VECTORIZED(FindLastInteger, Work<int32_t>, (Search<true, int32_t>))
 template <typename T>
 bool IsSorted(const T* bounds, int64_t size) {
   if (bounds[0] != bounds[0]) return false;
-  // In pieces without branches, which compilers vectorise.
+  // Checks pieces without branches, which compilers vectorise.
   constexpr int64_t kPiece = 256;
   for (int64_t begin = 1; begin < size; begin += kPiece) {
     int unsorted = 0;

@@ -114,8 +114,8 @@ HPU_INLINE void MakeColumns(const Lines& work, const float* const* lines, float*
   }
 }
 
-// Returns the row sums of line i of the result; the line's columns are computed from them. If the sums are one row of
-// the operand, may return that row (see `may_be_operands`); else computes the sums in `made`.
+// Returns the row sums of line i of the result, from which the line's columns are computed. If the sums equal one row
+// of the operand, may return that row (see `may_be_operands`). Otherwise computes the sums in `made`.
 HPU_INLINE const float* MakeRow(const Lines& work, int64_t i, bool may_be_operands, float* made) {
   const int64_t row = i % work.to_height;
   const float* const from = work.from + i / work.to_height * work.height * work.from_line;

@@ -19,8 +19,8 @@ struct TransposedMatrix {
   int64_t to_stride;
 };
 
-// Exchanges the off-diagonal blocks of `distance` rows and columns, then recursively the smaller ones. Starting at size
-// / 2, this transposes the matrix.
+// Exchanges the off-diagonal blocks of `distance` rows and columns, then recursively the smaller blocks. A call with
+// distance size / 2 transposes the matrix.
 template <typename T, int size, int distance>
 HPU_INLINE void Exchange(Lanes<T, size>* rows) {
   decltype(Lanes<T, size>{} == Lanes<T, size>{}) upper, lower;  // integers, even if T is a float type
