@@ -16,7 +16,7 @@ from tensorflow.python.ops import collective_ops
 
 from benchmarks.models import CLASSES, transformer
 from habana_frameworks.tensorflow import device_trace, load_habana_module, multinode_helpers
-from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
+from habana_frameworks.tensorflow.distribute import HPUStrategy, in_server
 
 MIB = 1 << 20
 DEVICE_GROUP, HOST_GROUP = 901, 902
@@ -76,7 +76,7 @@ def time_reductions(mebibytes: list[int], rounds: int) -> dict[str, dict[str, li
     load_habana_module()
     HPUStrategy()  # makes the processes one cluster
     rank, size = multinode_helpers.comm_rank(), multinode_helpers.comm_size()
-    if not fabric.join(DEVICE_GROUP, rank, size):
+    if not in_server.join(DEVICE_GROUP, rank, size):
         raise SystemExit("the ranks do not use one device server: set HPU_BACKEND to the same server for all ranks")
     seconds: dict[str, dict[str, list[float]]] = {}
     keys = Keys()
