@@ -169,7 +169,7 @@ def test_crashes_of_functors_are_errors(test_ops: Any, how: str, message: str) -
         assert tf.function(lambda x: x * 2.0 + 1.0)(tf.ones([3])).numpy().tolist() == [3.0, 3.0, 3.0], "the HPU goes on"
 
 
-def test_host_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:
+def test_user_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:
     @tf.function
     def scaled(x: tf.Tensor) -> list[tf.Tensor]:
         guid = "test_scale_fwd_i32" if x.dtype == tf.int32 else "test_scale_fwd_f32"
@@ -187,7 +187,7 @@ def test_host_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:
     assert y.numpy().tolist() == [10.0] and z.numpy().tolist() == [7.0]
 
 
-def test_host_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> None:
+def test_user_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> None:
     with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"test_fail_fwd_f32.*it was asked to fail on 1 dim"):
         test_ops.test_kernel(tf.constant([5.0]), guid="test_fail_fwd_f32")[0].numpy()
     with tf.device(HPU):
