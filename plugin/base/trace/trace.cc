@@ -103,7 +103,7 @@ const char* LaneName(Lane lane) {
       return "Compiles";
     case Lane::kCollective:
       return "Collectives";
-    case Lane::kHostRun:
+    case Lane::kCpuFallback:
       return "Runs on the CPU instead";
     case Lane::kMark:
       return "Marks";

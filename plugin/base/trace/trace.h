@@ -12,7 +12,7 @@
 namespace hpu::trace {
 
 // The rows of a trace.
-enum class Lane { kCompute, kCopyToDevice, kCopyToHost, kCopyOnDevice, kCompile, kCollective, kHostRun, kMark };
+enum class Lane { kCompute, kCopyToDevice, kCopyToHost, kCopyOnDevice, kCompile, kCollective, kCpuFallback, kMark };
 inline constexpr int kLanes = 8;
 const char* LaneName(Lane lane);
 

@@ -14,11 +14,11 @@ ClusterCounts ClusterHistory::Ask(ExecutableTable::Entry& entry, const KernelArg
   ClusterCounts counts;
   counts.recipes = recipes_.load(std::memory_order_relaxed);
   counts.executions = executions_.load(std::memory_order_relaxed);
-  counts.host_runs = entry.CountHostRun() - 1;
+  counts.fallbacks = entry.CountFallback() - 1;
   counts.scheduled = entry.scheduled();
   absl::MutexLock lock(&mutex_);
   counts.longest_compile_seconds = longest_compile_seconds_;
-  if (counts.host_runs == 0) changes_.Add(arguments.Describe());
+  if (counts.fallbacks == 0) changes_.Add(arguments.Describe());
   return counts;
 }
 

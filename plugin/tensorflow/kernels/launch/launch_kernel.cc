@@ -100,8 +100,9 @@ ClusterSource LaunchKernel::Source(tensorflow::OpKernelContext* context) const {
   return source;
 }
 
-absl::StatusOr<std::unique_ptr<HostProgram>> LaunchKernel::MakeHostProgram(tensorflow::OpKernelContext* context) const {
-  return MakeHostFunction(function_, *context->function_library()->GetFunctionLibraryDefinition(), graph_def_version_);
+absl::StatusOr<std::unique_ptr<CpuFallback>> LaunchKernel::MakeCpuFallback(tensorflow::OpKernelContext* context) const {
+  return MakeFunctionFallback(function_, *context->function_library()->GetFunctionLibraryDefinition(),
+                              graph_def_version_);
 }
 
 std::shared_ptr<BatchBuckets> LaunchKernel::batch_buckets() const {
@@ -227,14 +228,14 @@ std::function<void(const Executable&)> LaunchKernel::CompileCounter() const {
   };
 }
 
-void LaunchKernel::CountHostRun(uint64_t bytes, HostReason reason) {
+void LaunchKernel::CountFallback(uint64_t bytes, FallbackReason reason) {
   counters_->fallbacks.fetch_add(1, std::memory_order_relaxed);
   counters_->fallback_reasons[static_cast<int>(reason)].fetch_add(1, std::memory_order_relaxed);
   counters_->fallback_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   history_->CountExecution();
   HPU_LOG(kKernels, kDebug) << name() << " ran on the CPU: " << MeaningOf(reason);
-  if (reason == HostReason::kFailure || !OpCounters::Get().collects()) return;
-  const std::string changes = reason == HostReason::kMegamorphic ? WhatChanges() : "";
+  if (reason == FallbackReason::kFailure || !OpCounters::Get().collects()) return;
+  const std::string changes = reason == FallbackReason::kMegamorphic ? WhatChanges() : "";
   OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), NameOf(reason), {},
                                absl::StrCat(MeaningOf(reason), changes.empty() ? "" : ": ", changes));
 }
