@@ -112,7 +112,7 @@ class LaunchFrame {
     }
     if (executable_.recipe == nullptr || executable_.recipe->workspace_bytes() == 0) return absl::OkStatus();
     const uint64_t bytes = executable_.recipe->workspace_bytes();
-    workspace_ = device_.workspace().Take(bytes);
+    workspace_ = device_.workspace().Acquire(bytes);
     if (workspace_.address() == 0) return OutOfMemory("temporaries", bytes);
     if (FillsMemory()) FillMemory(device_, workspace_.address(), bytes);
     return absl::OkStatus();
