@@ -221,10 +221,10 @@ absl::Status Connection::KeepSession(ServerCall* call, Session& session) {
           absl::StrCat("Hold: a message releases ", forgotten, " handles; the maximum is ", kMaxForgotten));
     }
     for (const proto::Forget& forget : request.forget_marks()) {
-      HPU_RETURN_IF_ERROR(session.marks().Forget(forget.handle(), forget.uses()));
+      HPU_RETURN_IF_ERROR(session.events().Release(forget.handle(), forget.uses()));
     }
     for (const proto::Forget& forget : request.forget_recipes()) {
-      HPU_RETURN_IF_ERROR(session.recipes().Forget(forget.handle(), forget.uses()));
+      HPU_RETURN_IF_ERROR(session.recipes().Release(forget.handle(), forget.uses()));
     }
     if (session.faults().Count(common::Faults::kSilence).ok()) call->Write(sign_of_life);
   }
