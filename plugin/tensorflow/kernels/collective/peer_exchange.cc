@@ -155,7 +155,7 @@ class Exchange {
     wait.data = Reads() ? &context_->input(0) : nullptr;
     wait.members = &group_->members();
     wait.timeout_s = op_.timeout_s;
-    wait.give_up = [group = group_, late = late_] {
+    wait.on_timeout = [group = group_, late = late_] {
       *late = true;
       group->Abort();
     };

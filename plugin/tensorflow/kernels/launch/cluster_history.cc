@@ -10,7 +10,7 @@ void ClusterHistory::CountRecipe(double compile_seconds) {
   longest_compile_seconds_ = std::max(longest_compile_seconds_, compile_seconds);
 }
 
-ClusterCounts ClusterHistory::Ask(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
+ClusterCounts ClusterHistory::CountMiss(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
   ClusterCounts counts;
   counts.recipes = recipes_.load(std::memory_order_relaxed);
   counts.executions = executions_.load(std::memory_order_relaxed);
@@ -22,7 +22,7 @@ ClusterCounts ClusterHistory::Ask(ExecutableTable::Entry& entry, const KernelArg
   return counts;
 }
 
-std::string ClusterHistory::WhatChanges(const std::vector<std::string>& names) const {
+std::string ClusterHistory::MostFrequentChange(const std::vector<std::string>& names) const {
   absl::MutexLock lock(&mutex_);
   return changes_.MostFrequent(names);
 }

@@ -166,10 +166,10 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
 
 CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
   using Rows = BatchBuckets::Rows;
-  ClusterCounts counts = history_->Ask(entry, arguments);
+  ClusterCounts counts = history_->CountMiss(entry, arguments);
   counts.in_background = table().in_background();
   const std::shared_ptr<BatchBuckets> buckets = batch_buckets();
-  const Rows rows = buckets != nullptr ? buckets->Look(arguments.Describe()) : Rows::kUnknown;
+  const Rows rows = buckets != nullptr ? buckets->Lookup(arguments.Describe()) : Rows::kUnknown;
   counts.in_buckets = rows != Rows::kUnknown;
   if (IsMegamorphic(counts)) WarnOfChanges(counts);
   return must_compile_ || rows == Rows::kCompiled ? CompileDecision() : DecideCompile(counts);
@@ -181,15 +181,15 @@ std::vector<std::string> LaunchKernel::ArgumentNames() const {
   return names;
 }
 
-std::string LaunchKernel::WhatChanges() const {
+std::string LaunchKernel::MostFrequentChange() const {
   const std::string refusal = batch_buckets_->refusal();
-  return absl::StrCat(history_->WhatChanges(ArgumentNames()), refusal.empty() ? "" : "; ", RefusalText(refusal));
+  return absl::StrCat(history_->MostFrequentChange(ArgumentNames()), refusal.empty() ? "" : "; ", RefusalText(refusal));
 }
 
 void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
   if (warned_of_changes_.exchange(true)) return;
   const std::string warning = absl::StrCat(name(), " needed ", counts.recipes, " recipes for ", counts.executions,
-                                           " executions; most frequent change: ", WhatChanges());
+                                           " executions; most frequent change: ", MostFrequentChange());
   LOG(WARNING) << warning
                << (flags::TfEnableDynamicShapes()
                        ? ". Pad the changing argument to a few sizes; until then new sizes run on the CPU "
@@ -235,7 +235,7 @@ void LaunchKernel::CountFallback(uint64_t bytes, FallbackReason reason) {
   history_->CountExecution();
   HPU_LOG(kKernels, kDebug) << name() << " ran on the CPU: " << MeaningOf(reason);
   if (reason == FallbackReason::kFailure || !OpCounters::Get().collects()) return;
-  const std::string changes = reason == FallbackReason::kMegamorphic ? WhatChanges() : "";
+  const std::string changes = reason == FallbackReason::kMegamorphic ? MostFrequentChange() : "";
   OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), NameOf(reason), {},
                                absl::StrCat(MeaningOf(reason), changes.empty() ? "" : ": ", changes));
 }

@@ -48,7 +48,7 @@ class LaunchKernel : public ClusterKernel {
       ABSL_LOCKS_EXCLUDED(split_mutex_);
   std::vector<std::string> ArgumentNames() const;
   // Describes the most frequent change between signatures and, if known, why rows were not padded.
-  std::string WhatChanges() const;
+  std::string MostFrequentChange() const;
   // Warns once about the argument that makes the cluster megamorphic.
   void WarnOfChanges(const ClusterCounts& counts);
   void Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster);
