@@ -92,7 +92,7 @@ class Session {
     uint64_t dropped = 0;       // events beyond kMaxEvents of a thread
   };
   // All events that began and ended during the recording. Calls Stop.
-  Recorded Take();
+  Recorded Collect();
 
  private:
   const bool detailed_;

@@ -32,7 +32,7 @@ class Reader {
 
   std::string Text() {
     std::string text;
-    for (const int64_t c : Take(Number())) text.push_back(static_cast<char>(c));
+    for (const int64_t c : Read(Number())) text.push_back(static_cast<char>(c));
     return text;
   }
 
@@ -41,7 +41,7 @@ class Reader {
     for (int64_t count = Number(); count > 0 && ok_; --count) {
       UserKernelCall::Array array;
       array.type = Number();
-      const absl::Span<const int64_t> dimensions = Take(Number());
+      const absl::Span<const int64_t> dimensions = Read(Number());
       array.dimensions.assign(dimensions.begin(), dimensions.end());
       arrays.push_back(std::move(array));
     }
@@ -52,11 +52,11 @@ class Reader {
 
  private:
   int64_t Number() {
-    const absl::Span<const int64_t> number = Take(1);
+    const absl::Span<const int64_t> number = Read(1);
     return number.empty() ? 0 : number[0];
   }
 
-  absl::Span<const int64_t> Take(int64_t count) {
+  absl::Span<const int64_t> Read(int64_t count) {
     ok_ = ok_ && count >= 0 && static_cast<uint64_t>(count) <= left_.size();
     if (!ok_) return {};
     const absl::Span<const int64_t> taken = left_.subspan(0, count);
