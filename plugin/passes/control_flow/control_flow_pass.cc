@@ -110,8 +110,8 @@ class Chooser {
 };
 
 std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
-  if (IsPinnedElsewhere(node)) return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
-  if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
+  if (IsPinnedToOtherDevice(node)) return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
+  if (HasHandleOfOtherDevice(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   if (!HasFuel(context_->settings)) return OpRefusal{"fuel", "HPU_CLUSTER_FUEL is used up"};
   if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "creates a TensorList of unknown size"};
   if (auto refusal = RefuseUnusedEffects(node, RunsInAnyCase(node), context_->Runtime())) return refusal;
@@ -226,8 +226,8 @@ tensorflow::Status RunLowerPass(const tensorflow::GraphOptimizationPassOptions& 
   context.report.set_function(FunctionName(options));
   const OpListData& list = PlacementPolicy::Active().list();
   if (!list.takes_all) {
-    TF_RETURN_IF_ERROR(
-        NarrowLoopBodies(&context, list, [](const Node& node) { return IsHidden(node) && !IsPinnedElsewhere(node); }));
+    TF_RETURN_IF_ERROR(NarrowLoopBodies(
+        &context, list, [](const Node& node) { return IsHidden(node) && !IsPinnedToOtherDevice(node); }));
   }
   const tensorflow::Status status = LowerRemainingControlFlow(&context, options);
   if (context.report.refusals_size() > 0 || context.report.rewrites_size() > 0) KeepReport(context.report);

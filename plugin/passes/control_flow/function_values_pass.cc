@@ -112,7 +112,7 @@ void KeepInt32OnHost(NodeDef* node) {
 
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
   for (Node* node : graph->op_nodes()) {
-    if (!IsFunctionalControlFlow(*node) || IsPinnedElsewhere(*node)) continue;
+    if (!IsFunctionalControlFlow(*node) || IsPinnedToOtherDevice(*node)) continue;
     if (!HasOddCondition(*node, library) && KernelSearch(library, /*or_lowering=*/true).FindsCallees(node->attrs()))
       continue;
     const std::string& device = node->requested_device();

@@ -192,7 +192,7 @@ absl::StatusOr<Bodies> Remover::BodiesOf(const std::vector<NameAttrList>& functi
 }
 
 absl::StatusOr<bool> Remover::RunInside(const std::vector<NameAttrList>& functions, Bodies* bodies) {
-  const auto concerned = [](const Node& node) { return !IsPinnedElsewhere(node); };
+  const auto concerned = [](const Node& node) { return !IsPinnedToOtherDevice(node); };
   bool changed = false;
   for (size_t i = 0; i < bodies->size(); ++i) {
     const std::string& name = functions[i].name();

@@ -85,7 +85,7 @@ absl::StatusOr<std::string> FunctionRewriter::RewriteFunction(const std::string&
   std::unique_ptr<tensorflow::FunctionBody> body;
   TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(original, tensorflow::AttrSlice(), context_->library, &body));
   // Nodes in a function have no assigned device yet.
-  const auto concerned = [](const Node& node) { return !IsPinnedElsewhere(node); };
+  const auto concerned = [](const Node& node) { return !IsPinnedToOtherDevice(node); };
   TF_ASSIGN_OR_RETURN(const bool changed, RewriteGraph(body->graph, concerned, absl::StrCat(name, "/")));
   if (!changed) return name;
   const std::string now = context_->library->UniqueFunctionName(absl::StrCat(name, suffix_));

@@ -55,7 +55,7 @@ void Explain(Node* node, const OpRefusal& refusal) {
 }
 
 bool IsOnCpuAlready(const Node& node) {
-  return IsPinnedElsewhere(node) || (node.has_assigned_device_name() && !IsOnHpu(node));
+  return IsPinnedToOtherDevice(node) || (node.has_assigned_device_name() && !IsOnHpu(node));
 }
 
 // Whether a node is an Identity of a variant argument in host memory. The variant may contain strings, which cannot be
@@ -218,7 +218,7 @@ void RecordPlacement(PassContext* context) {
       const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(": ", 1));
       AddRefusal(&context->report, node->name(), node->type_string(), parts.first, parts.second);
       if (!IsOnHpu(*node)) node->ClearAttr(kRefusalAttr);
-    } else if (!IsOnHpu(*node) && IsPinnedElsewhere(*node) && !IsStructural(node->type_string(), node->op_def())) {
+    } else if (!IsOnHpu(*node) && IsPinnedToOtherDevice(*node) && !IsStructural(node->type_string(), node->op_def())) {
       AddRefusal(&context->report, node->name(), node->type_string(), "pinned",
                  absl::StrCat("the program places it on ", node->requested_device()));
     }

@@ -272,7 +272,7 @@ bool CastFromNarrow(const Node& node) {
 }
 
 absl::Status Narrowing::Visit(Node* node) {
-  if (IsPinnedElsewhere(*node) || (node->has_assigned_device_name() && !IsOnHpu(*node))) return absl::OkStatus();
+  if (IsPinnedToOtherDevice(*node) || (node->has_assigned_device_name() && !IsOnHpu(*node))) return absl::OkStatus();
   if (CastFromNarrow(*node)) {
     const Edge* edge = nullptr;
     TF_RETURN_IF_ERROR(node->input_edge(0, &edge));

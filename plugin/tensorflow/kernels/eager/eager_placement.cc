@@ -38,7 +38,7 @@ void Record(const std::string& op, const OpRefusal& refusal) {
   passes::KeepReport(report);
 }
 
-bool IsElsewhere(const tensorflow::EagerOperation& op) {
+bool IsOnOtherDevice(const tensorflow::EagerOperation& op) {
   const auto& device = op.GetDeviceParsedName();
   return device.has_type && device.type != kDeviceType;
 }
@@ -75,7 +75,7 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
 
   tensorflow::Status Run(tensorflow::EagerOperation* op,
                          std::unique_ptr<tensorflow::EagerOperation>* replaced) override {
-    if (op->is_function() || IsElsewhere(*op)) return tensorflow::OkStatus();
+    if (op->is_function() || IsOnOtherDevice(*op)) return tensorflow::OkStatus();
     const std::optional<OpRefusal> refusal = Refuse(op);
     if (!refusal) return tensorflow::OkStatus();
     const tensorflow::NodeDef& node = op->MutableAttrs()->BuildNodeDef();
