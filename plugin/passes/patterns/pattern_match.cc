@@ -138,8 +138,7 @@ void Matcher::BackTo(const Mark& mark) {
 }
 
 bool Matcher::MayTake(const Node& node) const {
-  return node.IsOp() && node.assigned_device_name_index() == root_->assigned_device_name_index() &&
-         scope_.concerned(node);
+  return node.IsOp() && node.assigned_device_name_index() == root_->assigned_device_name_index() && scope_.filter(node);
 }
 
 void Matcher::Record(const Goal& goal, Node* node) { (goal.shared ? match_.shared : match_.nodes).push_back(node); }

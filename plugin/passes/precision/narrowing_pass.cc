@@ -317,14 +317,14 @@ absl::Status NarrowTypes(PassContext* context, const OpListData& list, const Sta
 }
 
 absl::Status NarrowLoopBodies(PassContext* context, const OpListData& list,
-                              const FunctionRewriter::Concerned& concerned) {
-  const auto narrow = [&](Graph* graph, const FunctionRewriter::Concerned&,
+                              const FunctionRewriter::NodeFilter& filter) {
+  const auto narrow = [&](Graph* graph, const FunctionRewriter::NodeFilter&,
                           const std::string& prefix) -> absl::StatusOr<bool> {
     if (prefix.empty()) return false;  // the graph itself is narrowed later
     const StaticShapes shapes(graph, context->library);
     return Narrowing(graph, list, shapes, prefix, /*keeps_names=*/false, &context->report).Run();
   };
-  return FunctionRewriter(context, "_narrow", narrow).Run(concerned);
+  return FunctionRewriter(context, "_narrow", narrow).Run(filter);
 }
 
 }  // namespace hpu::passes
