@@ -198,7 +198,7 @@ void DiskCache::WriteJobs() {
 
 void DiskCache::Upload(const Key& key, const RecipeStore& store) {
   std::shared_ptr<RemoteCache> remote = CurrentRemote();
-  if (remote == nullptr || !remote->takes_uploads()) return;
+  if (remote == nullptr || !remote->accepts_uploads()) return;
   uploads_.Add([remote = std::move(remote), key, path = store.PathOf(key)] { remote->Upload(key, path); });
 }
 

@@ -132,7 +132,7 @@ TEST_F(RemoteCacheTest, StorageThatFailsIsLeftAlone) {
   }
   EXPECT_EQ(Requests(), kMaxRemoteFailures);
   EXPECT_EQ(counters_.failures, kMaxRemoteFailures);
-  EXPECT_FALSE(cache.takes_uploads());
+  EXPECT_FALSE(cache.accepts_uploads());
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(absl::StrContains(warnings_[0], "http://storage failed: down")) << warnings_[0];
 }
@@ -142,7 +142,7 @@ TEST_F(RemoteCacheTest, ProcessThatDiesOrHangsCountsAsAFailure) {
   for (const char* reply : {"exit", "sleep 5"}) {
     RemoteCache cache = Open(reply);
     for (int n = 0; n < 10; ++n) EXPECT_EQ(Fetch(cache, "one"), "");
-    EXPECT_FALSE(cache.takes_uploads());
+    EXPECT_FALSE(cache.accepts_uploads());
   }
   EXPECT_EQ(counters_.failures, 2 * kMaxRemoteFailures);
   EXPECT_EQ(warnings_.size(), 2u);

@@ -24,7 +24,7 @@ bool ReadsWhole(std::string_view op) {
   return ops->contains(op);
 }
 
-bool TakesIndex(std::string_view op) {
+bool HasIndexInput(std::string_view op) {
   return op == "TensorListGather" || op == "TensorListGetItem" || op == "TensorListSetItem";
 }
 
@@ -105,10 +105,10 @@ std::optional<int64_t> ListStates::LengthOfInput(const Node& node, int input) {
 std::optional<std::string> ListStates::WhyNotCompiled(const Node& node, bool whole) {
   const std::string& op = node.type_string();
   const bool pushes = op == "TensorListPushBack", pops = op == "TensorListPopBack";
-  if (!ReadsWhole(op) && !TakesIndex(op) && !pushes && !pops) return std::nullopt;
+  if (!ReadsWhole(op) && !HasIndexInput(op) && !pushes && !pops) return std::nullopt;
   if (op == "TensorListSetItem" && Grows(node)) return absl::StrCat(op, " may extend the list");
   const State state = StateOfInput(node, 0, 0);
-  if (TakesIndex(op) && !IsInRange(node, state)) {
+  if (HasIndexInput(op) && !IsInRange(node, state)) {
     const bool constant = ConstantOf(*InputOf(node, 1).node).has_value();
     if (constant || !whole) return absl::StrCat(op, " checks its index on the CPU but not in compiled code");
   }

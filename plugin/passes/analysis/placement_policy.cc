@@ -30,11 +30,11 @@ const OpListData& ListNamed(const std::string& name) {
 }
 
 // Whether this is the first call for `what` in the process.
-bool FirstTime(const std::string& what) {
+bool ShouldWarn(const std::string& what) {
   static auto* mutex = new absl::Mutex;
-  static auto* said = new absl::flat_hash_set<std::string>;
+  static auto* warned = new absl::flat_hash_set<std::string>;
   absl::MutexLock lock(mutex);
-  return said->insert(what).second;
+  return warned->insert(what).second;
 }
 
 void WarnIfNoOp(const std::string& name) {
@@ -126,7 +126,7 @@ std::optional<OpRefusal> PlacementPolicy::Unknown(const std::string& op, std::st
   if (unknown_ == "cpu") {
     return OpRefusal{std::string(rule), absl::StrCat(what, ", and HPU_OP_LIST_UNKNOWN=cpu")};
   }
-  if (unknown_ == "warn" && FirstTime(what)) {
+  if (unknown_ == "warn" && ShouldWarn(what)) {
     LOG(WARNING) << op << " runs on the HPU although " << what
                  << ". Set HPU_OP_LIST_UNKNOWN=cpu to place such ops on the CPU.";
   }

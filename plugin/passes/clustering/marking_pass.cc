@@ -64,7 +64,7 @@ std::optional<OpRefusal> RefuseWithoutLowering(const Node& node) {
   return OpRefusal{"uncompilable", WhyNoLowering(node.def())};
 }
 
-bool GivesResourceOutside(const Node& node) {
+bool HasUsedResourceOutput(const Node& node) {
   bool gives = false;
   for (const tensorflow::DataType type : node.output_types()) gives |= type == tensorflow::DT_RESOURCE;
   if (!gives) return false;
@@ -189,7 +189,7 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
   if (auto refusal = RefuseByOp(node)) return refusal;
   if (auto refusal = RefuseBySettings(node, impl_->settings)) return refusal;
   if (auto reason = impl_->lists.WhyNotCompiled(node, /*whole=*/false)) return OpRefusal{"list-length", *reason};
-  if (GivesResourceOutside(node)) return OpRefusal{"resource-handle", "passes a resource handle to other ops"};
+  if (HasUsedResourceOutput(node)) return OpRefusal{"resource-handle", "passes a resource handle to other ops"};
   if (HasHandleOfOtherDevice(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   return RefuseCallees(node);
 }

@@ -60,7 +60,7 @@ bool IsOnCpuAlready(const Node& node) {
 
 // Whether a node is an Identity of a variant argument in host memory. The variant may contain strings, which cannot be
 // copied to the HPU. The graph does not contain the variant's element type.
-bool HandsOnHostVariant(const Node& node) {
+bool ForwardsHostVariant(const Node& node) {
   if (!node.IsIdentity() || node.num_outputs() != 1 || node.output_type(0) != tensorflow::DT_VARIANT) return false;
   const Node* const source = SourceOf(node, 0);
   return source != nullptr && source->IsArg() && IsOnCpuAlready(*source);
@@ -94,7 +94,7 @@ class Placement {
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
-  if (HandsOnHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may contain tensors in host memory"};
+  if (ForwardsHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may contain tensors in host memory"};
   if (auto refusal = policy_.Refuse(node.type_string(), node.attrs())) return refusal;
   const int bound = shapes_ == nullptr ? 0 : policy_.MaxRank(node.type_string());
   const int rank = bound == 0 ? 0 : shapes_->LargestRank(node);

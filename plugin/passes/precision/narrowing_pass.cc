@@ -290,7 +290,7 @@ absl::Status Narrowing::Visit(Node* node) {
   bool gives = false;
   for (const WideAttribute& attribute : WideAttributes(*node, list_)) {
     if (!InputsFit(*node, attribute.name)) continue;
-    if (attribute.role == NarrowingRule::Role::kResult && !GivesSmallValues(*node, shapes_)) continue;
+    if (attribute.role == NarrowingRule::Role::kResult && !OutputsFitNarrow(*node, shapes_)) continue;
     attributes.push_back(attribute.name);
     gives |= attribute.role != NarrowingRule::Role::kOperand;
   }

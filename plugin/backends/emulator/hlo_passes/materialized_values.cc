@@ -89,7 +89,7 @@ int64_t BytesToComputeAnew(const Cone& cone) {
 }
 
 // Whether a source as large as the value is read only for the value, so that the value can replace it in memory.
-bool TakesPlaceOfSource(const HloInstruction* value, const Cone& cone) {
+bool CanReuseSource(const HloInstruction* value, const Cone& cone) {
   const auto is_read_inside_alone = [&cone](const HloInstruction* read) {
     return absl::c_all_of(read->users(), [&cone](const HloInstruction* user) { return cone.inside.contains(user); });
   };
@@ -133,7 +133,7 @@ bool IsWorthKeeping(const HloInstruction* value) {
   AddConsumers(value, &consumers);
   if (!absl::c_any_of(consumers, NeedsMemory) || !absl::c_any_of(consumers, IsElementwiseArray)) return false;
   const Cone cone = ConeOf(value);
-  return IsRounded(value) || 2 * BytesToComputeAnew(cone) > 3 * BytesOf(value) || TakesPlaceOfSource(value, cone);
+  return IsRounded(value) || 2 * BytesToComputeAnew(cone) > 3 * BytesOf(value) || CanReuseSource(value, cone);
 }
 
 absl::Status Keep(HloInstruction* value) {

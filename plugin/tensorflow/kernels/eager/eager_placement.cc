@@ -57,7 +57,7 @@ std::optional<OpRefusal> RefuseRank(const PlacementPolicy& policy, const tensorf
 
 // Whether a variant input in host memory has elements that cannot be copied to a device. Waits until variant inputs are
 // ready.
-bool TakesHostElements(const tensorflow::EagerOperation& op) {
+bool HasHostElementInput(const tensorflow::EagerOperation& op) {
   for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {
     if (input->DataType() != tensorflow::DT_VARIANT) continue;
     const tensorflow::TensorHandle* handle = tensorflow::TensorHandleFromInterface(input);
@@ -89,7 +89,7 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
 
  private:
   static std::optional<OpRefusal> Refuse(tensorflow::EagerOperation* op) {
-    if (TakesHostElements(*op)) {
+    if (HasHostElementInput(*op)) {
       return OpRefusal{"dtype", "a TensorList or optional input holds elements of a type that stays in host memory"};
     }
     const PlacementPolicy& policy = PlacementPolicy::Active();

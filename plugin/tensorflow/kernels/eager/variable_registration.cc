@@ -38,7 +38,7 @@ bool IsNameOfOtherResource(absl::string_view argument) {
 
 // Whether an op computes with a variable's value. Such an op has a resource handle, and all other arguments and results
 // are arrays.
-bool TakesVariable(const OpDef& op) {
+bool UsesVariable(const OpDef& op) {
   bool takes = false;
   for (const auto& input : op.input_arg()) {
     if (input.type() == tensorflow::DT_VARIANT || input.type() == tensorflow::DT_STRING) return false;
@@ -128,7 +128,7 @@ void RegisterVariableOps() {
   for (const KernelDef& cpu : kernels.kernel()) {
     if (cpu.device_type() != tensorflow::DEVICE_CPU) continue;
     const OpDef* op = nullptr;
-    if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok() || !TakesVariable(*op)) continue;
+    if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok() || !UsesVariable(*op)) continue;
     // If stock Horovod is loaded first, RegisterHorovodKernel registers the kernel of its variable op later.
     if (absl::StartsWith(cpu.op(), "Horovod")) continue;
     for (const NodeDef& choice : ChoicesOf(cpu, TypeAttributes(*op))) {
