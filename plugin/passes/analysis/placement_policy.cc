@@ -149,7 +149,7 @@ std::optional<OpRefusal> PlacementPolicy::RefuseType(const std::string& op, cons
 }
 
 std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const {
-  if (list_.takes_all) return std::nullopt;
+  if (list_.accepts_all) return std::nullopt;
   if (IsCustomOp(op)) return std::nullopt;
   const tensorflow::OpRegistrationData* registered = tensorflow::OpRegistry::Global()->LookUp(op);
   if (registered == nullptr || IsStructural(op, registered->op_def)) return std::nullopt;
@@ -166,7 +166,7 @@ std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, te
 }
 
 std::optional<OpRefusal> PlacementPolicy::Refuse(const std::string& op, tensorflow::AttrSlice attrs) const {
-  if (TakesAny(op) || IsArgumentOrResult(op)) return std::nullopt;
+  if (AcceptsAllTypes(op) || IsArgumentOrResult(op)) return std::nullopt;
   if (auto refusal = RefuseByUser(op)) return refusal;
   if (IsHorovodOp(op)) return OpRefusal{"horovod", absl::StrCat(op, " operates on host memory")};
   return RefuseByList(op, attrs);
@@ -179,7 +179,7 @@ int PlacementPolicy::MaxRank(const std::string& op) const {
 
 absl::Status PlacementPolicy::CheckMustCompile(const std::string& function,
                                                const tensorflow::FunctionLibraryDefinition& library) const {
-  if (takes_all()) return absl::OkStatus();
+  if (accepts_all()) return absl::OkStatus();
   std::vector<std::string> waiting = {function};
   absl::flat_hash_set<std::string> seen = {function};
   const auto visit = [&](const std::string& callee) {

@@ -65,9 +65,9 @@ std::optional<OpRefusal> RefuseWithoutLowering(const Node& node) {
 }
 
 bool HasUsedResourceOutput(const Node& node) {
-  bool gives = false;
-  for (const tensorflow::DataType type : node.output_types()) gives |= type == tensorflow::DT_RESOURCE;
-  if (!gives) return false;
+  bool has_resource = false;
+  for (const tensorflow::DataType type : node.output_types()) has_resource |= type == tensorflow::DT_RESOURCE;
+  if (!has_resource) return false;
   // A loop returns its resource handles, but these results are usually unused.
   if (!node.IsWhileNode()) return true;
   for (const Edge* edge : node.out_edges()) {

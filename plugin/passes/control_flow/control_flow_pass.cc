@@ -225,7 +225,7 @@ tensorflow::Status RunLowerPass(const tensorflow::GraphOptimizationPassOptions& 
                       Settings::FromEnvironment(options.session_options));
   context.report.set_function(FunctionName(options));
   const OpListData& list = PlacementPolicy::Active().list();
-  if (!list.takes_all) {
+  if (!list.accepts_all) {
     TF_RETURN_IF_ERROR(NarrowLoopBodies(
         &context, list, [](const Node& node) { return IsHidden(node) && !IsPinnedToOtherDevice(node); }));
   }

@@ -205,7 +205,7 @@ absl::Status Placement::Run() {
 absl::Status PlaceUnsupportedOpsOnCpu(PassContext* context, const PlacementPolicy& policy, const std::string& host) {
   Graph* graph = context->graph->get();
   TF_RETURN_IF_ERROR(PlaceLegacyVariables(graph, host));
-  if (policy.list().takes_all) return Placement(graph, policy, host, nullptr).Run();
+  if (policy.list().accepts_all) return Placement(graph, policy, host, nullptr).Run();
   const StaticShapes shapes(graph, context->library);
   TF_RETURN_IF_ERROR(NarrowTypes(context, policy.list(), shapes));
   return Placement(graph, policy, host, &shapes).Run();

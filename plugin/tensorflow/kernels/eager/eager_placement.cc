@@ -93,7 +93,7 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
       return OpRefusal{"dtype", "a TensorList or optional input holds elements of a type that stays in host memory"};
     }
     const PlacementPolicy& policy = PlacementPolicy::Active();
-    if (policy.TakesAny(op->Name())) return std::nullopt;
+    if (policy.AcceptsAllTypes(op->Name())) return std::nullopt;
     std::optional<OpRefusal> refusal =
         policy.Refuse(op->Name(), tensorflow::AttrSlice(op->MutableAttrs()->BuildNodeDef()));
     return refusal ? refusal : RefuseRank(policy, *op);

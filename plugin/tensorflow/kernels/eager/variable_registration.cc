@@ -39,15 +39,15 @@ bool IsNameOfOtherResource(absl::string_view argument) {
 // Whether an op computes with a variable's value. Such an op has a resource handle, and all other arguments and results
 // are arrays.
 bool UsesVariable(const OpDef& op) {
-  bool takes = false;
+  bool has_handle = false;
   for (const auto& input : op.input_arg()) {
     if (input.type() == tensorflow::DT_VARIANT || input.type() == tensorflow::DT_STRING) return false;
     if (!input.type_list_attr().empty()) return false;
     if (input.type() != tensorflow::DT_RESOURCE) continue;
     if (IsNameOfOtherResource(input.name())) return false;
-    takes = true;
+    has_handle = true;
   }
-  return takes && absl::c_all_of(op.output_arg(), [](const OpDef::ArgDef& output) {
+  return has_handle && absl::c_all_of(op.output_arg(), [](const OpDef::ArgDef& output) {
            return !output.is_ref() && output.type_list_attr().empty() && output.type() != tensorflow::DT_RESOURCE &&
                   output.type() != tensorflow::DT_VARIANT && output.type() != tensorflow::DT_STRING;
          });
