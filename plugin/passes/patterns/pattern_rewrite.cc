@@ -48,7 +48,7 @@ absl::StatusOr<AttrValue> Converted(const std::string& name, const AttrValue& ca
 }
 
 // Parses an attribute's value that the pattern table contains as a literal.
-AttrValue Spelt(const std::string& text, const std::string& type) {
+AttrValue ParseLiteral(const std::string& text, const std::string& type) {
   AttrValue value;
   if (type == "bool") {
     value.set_b(text == "true");
@@ -203,7 +203,7 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
     const auto* declared = tensorflow::FindAttr(name, *op);
     CHECK(declared != nullptr) << pattern.entry->name << ": " << op->name() << " has no attribute " << name;
     if (text[0] != '$') {
-      builder.Attr(name, Spelt(text, declared->type()));
+      builder.Attr(name, ParseLiteral(text, declared->type()));
       continue;
     }
     const AttrValue* captured = match.FindAttr(std::string_view(text).substr(1));

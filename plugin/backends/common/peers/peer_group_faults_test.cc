@@ -72,7 +72,7 @@ void Fill(const GuardedMemory& memory, float value) {
   std::fill_n(reinterpret_cast<float*>(memory.data()), memory.bytes() / sizeof(float), value);
 }
 
-bool Holds(const GuardedMemory& memory, float value) {
+bool AllEqual(const GuardedMemory& memory, float value) {
   const auto* const data = reinterpret_cast<const float*>(memory.data());
   return std::all_of(data, data + memory.bytes() / sizeof(float), [&](float element) { return element == value; });
 }
@@ -99,12 +99,12 @@ TEST(PeerProcessTest, RanksAreProcesses) {
       const GuardedMemory memory(kCount * sizeof(float)), received(kCount * sizeof(float));
       for (int round = 0; round < 3; ++round) {
         Fill(memory, rank + 1);
-        if (!group->Run(InPlaceAllReduce(memory.data())).ok() || !Holds(memory, 6)) return false;
+        if (!group->Run(InPlaceAllReduce(memory.data())).ok() || !AllEqual(memory, 6)) return false;
         Fill(memory, rank);
         const absl::Status status =
             group->Exchange({Transfer{true, (rank + 1) % kSize, memory.data(), kCount, DataType::kFloat32},
                              Transfer{false, (rank + kSize - 1) % kSize, received.data(), kCount, DataType::kFloat32}});
-        if (!status.ok() || !Holds(received, (rank + kSize - 1) % kSize)) return false;
+        if (!status.ok() || !AllEqual(received, (rank + kSize - 1) % kSize)) return false;
       }
       return true;
     };
