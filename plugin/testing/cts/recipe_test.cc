@@ -152,7 +152,7 @@ TEST_P(RecipeTest, ResultsMayGoToTheHost) {
   ExpectError(launch(host), kInvalid, "result 1");
   auto* takes = device().traits().host_results;
   if (takes == nullptr) return;
-  takes->TakeHostResults();
+  takes->EnableHostResults();
   ASSERT_OK(launch(host));
   ASSERT_OK(stream->Synchronize());
   ExpectContents(sum->address(), Bytes({11, 22, 33}));

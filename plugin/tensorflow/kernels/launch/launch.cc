@@ -259,7 +259,7 @@ class LaunchFrame {
     const hal::ResultSpec& spec = executable_.recipe->results()[result];
     const uint64_t bytes = spec.spec.bytes;
     if (bytes == tensor.TotalBytes() && spec.aliased_argument < 0 &&
-        TakesHostResult(device_, tensor.tensor_data().data(), bytes)) {
+        SupportsHostResult(device_, tensor.tensor_data().data(), bytes)) {
       storage_->results[result] = AddressOf(tensor);
       writes_to_host_ = true;
       return absl::OkStatus();
