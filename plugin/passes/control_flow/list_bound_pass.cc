@@ -89,7 +89,7 @@ absl::Status BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryD
   if (accumulators.empty()) return absl::OkStatus();
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
-  const std::optional<int64_t> max = LoopCounters(loop, *condition, *body, known).MaxTurns();
+  const std::optional<int64_t> max = LoopCounters(loop, *condition, *body, known).MaxIterations();
   if (!max.has_value() || *max > std::numeric_limits<int32_t>::max()) return absl::OkStatus();
   for (const auto& [list, index] : accumulators) {
     if (!OnlyPushedOnto(*list, loop, *body)) continue;

@@ -150,9 +150,9 @@ TEST_P(RecipeTest, ResultsMayGoToTheHost) {
     return Launch(*stream, recipe, {a->address(), b->address()}, {sum->address(), second}, workspace.get());
   };
   ExpectError(launch(host), kInvalid, "result 1");
-  auto* takes = device().traits().host_results;
-  if (takes == nullptr) return;
-  takes->EnableHostResults();
+  auto* host_results = device().traits().host_results;
+  if (host_results == nullptr) return;
+  host_results->EnableHostResults();
   ASSERT_OK(launch(host));
   ASSERT_OK(stream->Synchronize());
   ExpectContents(sum->address(), Bytes({11, 22, 33}));

@@ -95,7 +95,7 @@ class LaunchFrame {
   // A result with dynamic shape that is still padded: an output or a variable's value.
   struct DynamicResult {
     const tensorflow::TensorShape& bound;
-    const SizePlaces& sizes;
+    const SizeIndices& sizes;
     Tensor padded;
     int output = -1;
     int variable_input = -1;
