@@ -68,7 +68,7 @@ bool IsEquality(const HloInstruction* value, const xla::HloComputation& comparat
          value->operand(1) == comparator.parameter_instruction(1);
 }
 
-bool IsPlaces(HloInstruction* value, int64_t dimension) {
+bool IsIota(HloInstruction* value, int64_t dimension) {
   const HloInstruction* source = SourceOf(value);
   return source->opcode() == HloOpcode::kIota && source->shape().element_type() == xla::S32 &&
          xla::Cast<xla::HloIotaInstruction>(source)->iota_dimension() == dimension;
@@ -82,7 +82,7 @@ std::optional<bool> IsDescending(const HloInstruction* sort) {
   if (root->opcode() == HloOpcode::kSelect && sort->operand_count() > 1 &&
       IsEquality(WithoutConstants(root->operand(0)), comparator) &&
       Comparison(WithoutConstants(root->operand(1)), comparator, 1) == ComparisonDirection::kLt &&
-      IsPlaces(const_cast<HloInstruction*>(sort->operand(1)), sort->dimensions(0))) {
+      IsIota(const_cast<HloInstruction*>(sort->operand(1)), sort->dimensions(0))) {
     root = WithoutConstants(root->operand(2));
   }
   const std::optional<ComparisonDirection> direction = Comparison(root, comparator, 0);
@@ -217,11 +217,11 @@ absl::Status PutFor(const std::vector<HloInstruction*>& results, HloInstruction*
 
 absl::Status Replace(HloInstruction* sort, bool descending, const Results& results, KernelCalls* calls) {
   const int64_t dimension = sort->dimensions(0);
-  const auto is_places = [&](int64_t operand) {
-    return operand > 0 && IsPlaces(sort->mutable_operand(operand), dimension);
+  const auto is_iota = [&](int64_t operand) {
+    return operand > 0 && IsIota(sort->mutable_operand(operand), dimension);
   };
   bool has_payload = false;
-  for (int64_t i = 1; i < sort->operand_count(); ++i) has_payload |= !results[i].empty() && !is_places(i);
+  for (int64_t i = 1; i < sort->operand_count(); ++i) has_payload |= !results[i].empty() && !is_iota(i);
   const Keys keys = KeysOf(sort, /*may_transpose=*/!has_payload);
   const xla::Shape& shape = keys.operand->shape();
   Sort kernel;
@@ -240,8 +240,8 @@ absl::Status Replace(HloInstruction* sort, bool descending, const Results& resul
     shapes.back().set_dimensions(keys.dimension, kernel.count);
     if (i == 0) {
       kernel.results.push_back(Sort::kKeys);
-    } else if (is_places(i)) {
-      kernel.results.push_back(Sort::kPlaces);
+    } else if (is_iota(i)) {
+      kernel.results.push_back(Sort::kIndices);
     } else {
       kernel.results.push_back(xla::ShapeUtil::ByteSizeOfPrimitiveType(type));
       operands.push_back(sort->mutable_operand(i));

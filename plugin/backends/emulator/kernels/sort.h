@@ -16,7 +16,7 @@ struct Sort {
   // Values of `results`, which say what each result holds. A positive value is the element size, in bytes, of another
   // operand: the result holds that operand's elements in the order of the sorted keys.
   static constexpr int64_t kKeys = 0;
-  static constexpr int64_t kPlaces = -1;  // positions of the keys in the operand, int32
+  static constexpr int64_t kIndices = -1;  // positions of the keys in the operand, int32
 
   Type type = kFloat;
   int64_t key_bytes = 4;  // 1, 2 or 4
