@@ -232,7 +232,7 @@ TEST_P(CommunicatorTest, RanksOfSeveralProcessesMeetByMeansOfTheCaller) {
       hal::CommunicatorOptions options;
       options.rank = r;
       options.size = kRanks;
-      options.meet = [&](int own) -> absl::StatusOr<int> {
+      options.rendezvous = [&](int own) -> absl::StatusOr<int> {
         if (r == 0) first.set_value(dup(own));
         return dup(segment.get());
       };
@@ -260,9 +260,9 @@ TEST_P(CommunicatorTest, RanksOfSeveralProcessesMeetByMeansOfTheCaller) {
 TEST_P(CommunicatorTest, RanksOfSeveralProcessesThatDoNotMeetHaveNoCommunicator) {
   hal::CommunicatorOptions options;
   options.size = kRanks;
-  options.meet = [](int) { return absl::CancelledError("rank 1 has gone"); };
+  options.rendezvous = [](int) { return absl::CancelledError("rank 1 has gone"); };
   ExpectError(ranks_[0].device->CreateCommunicator(options).status(), absl::StatusCode::kCancelled, "rank 1 has gone");
-  options.meet = [](int) { return open("/dev/null", O_RDWR | O_CLOEXEC); };
+  options.rendezvous = [](int) { return open("/dev/null", O_RDWR | O_CLOEXEC); };
   ExpectError(ranks_[0].device->CreateCommunicator(options).status(), absl::StatusCode::kFailedPrecondition, "memory");
 }
 

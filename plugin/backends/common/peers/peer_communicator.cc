@@ -52,9 +52,9 @@ absl::StatusOr<std::unique_ptr<hal::Communicator>> PeerCommunicator::Create(Peer
   }
   std::shared_ptr<LocalRendezvous> rendezvous;
   std::unique_ptr<files::SharedMemory> segment;
-  if (options.meet) {
+  if (options.rendezvous) {
     HPU_ASSIGN_OR_RETURN(const auto own, PeerGroup::CreateSegment(options.size));
-    HPU_ASSIGN_OR_RETURN(const int file, options.meet(own->file().get()));
+    HPU_ASSIGN_OR_RETURN(const int file, options.rendezvous(own->file().get()));
     HPU_ASSIGN_OR_RETURN(segment, files::SharedMemory::Open(files::FileDescriptor(file), own->size()));
   } else {
     HPU_ASSIGN_OR_RETURN(rendezvous, LocalRendezvous::Find(options.id, options.size));
