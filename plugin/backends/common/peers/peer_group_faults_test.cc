@@ -60,12 +60,12 @@ class RankProcess {
   bool waited_ = false;
 };
 
-Part InPlaceAllReduce(char* data, uint64_t count = kCount) {
-  Part part;
-  part.source = part.destination = data;
-  part.elements = Elements(count);
-  part.dtype = DataType::kFloat32;
-  return part;
+MappedCollective InPlaceAllReduce(char* data, uint64_t count = kCount) {
+  MappedCollective collective;
+  collective.source = collective.destination = data;
+  collective.elements = Elements(count);
+  collective.dtype = DataType::kFloat32;
+  return collective;
 }
 
 void Fill(const GuardedMemory& memory, float value) {
@@ -197,7 +197,7 @@ TEST(PeerProcessTest, ASegmentThatIsScribbledOverCrashesNoRank) {
     RankGroups groups(2);
     std::atomic<bool> stop{false};
     std::thread scribbler([&, seed = random()] { Scribble(groups.segment(), seed, stop); });
-    const auto kind = static_cast<Part::Kind>(random() % 4);
+    const auto kind = static_cast<MappedCollective::Kind>(random() % 4);
     const bool transfers = random() % 3 == 0;
     const auto rank = [&](int number) {
       const GuardedMemory source(2 * kBytes), destination(2 * kBytes);
@@ -211,8 +211,8 @@ TEST(PeerProcessTest, ASegmentThatIsScribbledOverCrashesNoRank) {
                Transfer{true, 1 - number, source.data() + kBytes, elements, DataType::kFloat32},
                Transfer{false, 1 - number, destination.data() + kBytes, elements, DataType::kFloat32}});
         } else {
-          status = groups[number].Run(Part{kind, source.data(), destination.data(), kBytes / sizeof(float),
-                                           DataType::kFloat32, hal::ReduceOp::kAverage, 1});
+          status = groups[number].Run(MappedCollective{kind, source.data(), destination.data(), kBytes / sizeof(float),
+                                                       DataType::kFloat32, hal::ReduceOp::kAverage, 1});
         }
       }
       return status;
