@@ -97,8 +97,8 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   auto graph = std::make_unique<Graph>(library);
   graph->Copy(*body->graph);
   SplitCluster result;
-  TF_ASSIGN_OR_RETURN(result.put_out, MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
-  if (result.put_out.empty()) {
+  TF_ASSIGN_OR_RETURN(result.removed, MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
+  if (result.removed.empty()) {
     return tensorflow::errors::InvalidArgument("cluster ", cluster,
                                                " contains none of the ops to remove: ", absl::StrJoin(refused, ", "));
   }

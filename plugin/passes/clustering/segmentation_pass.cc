@@ -111,12 +111,12 @@ bool WorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
   // Without a launch, TensorFlow would run a loop or branch op by op, and some ops of its functions have no kernel.
   if (HoldsMustCompile(nodes) || HoldsControlFlow(nodes)) return true;
   int64_t working = 0;
-  bool asked_for = false;
+  bool requested = false;
   for (const Node* node : nodes) {
-    asked_for |= JitScope(*node).value_or(false);
-    if (!IsTrivial(*node) && (++working >= smallest || asked_for)) return true;
+    requested |= JitScope(*node).value_or(false);
+    if (!IsTrivial(*node) && (++working >= smallest || requested)) return true;
   }
-  return asked_for && working > 0;
+  return requested && working > 0;
 }
 
 std::string NextName(const PassContext& context, int* counter) {

@@ -135,7 +135,7 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
           << failure.message();
   HPU_LOG(kKernels, kInfo) << name()
                            << " was split, because these nodes cannot be compiled: " << absl::StrJoin(refused, ", ");
-  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", (*split)->put_out(),
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", (*split)->removed(),
                                failure.message());
   split_ = *std::move(split);
   return split_.get();
