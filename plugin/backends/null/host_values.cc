@@ -29,7 +29,7 @@ void HostValues::Read(hal::DeviceAddress source, void* destination, uint64_t byt
   std::memset(destination, 0, bytes);
   const hal::DeviceAddress source_end = source + bytes;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (auto value = FirstNear(source); value != values_.end() && value->first < source_end; ++value) {
+  for (auto value = FirstOverlapping(source); value != values_.end() && value->first < source_end; ++value) {
     const hal::DeviceAddress begin = std::max(source, value->first);
     const hal::DeviceAddress end = std::min<hal::DeviceAddress>(source_end, value->first + value->second.size());
     if (begin >= end) continue;
@@ -43,12 +43,12 @@ void HostValues::Erase(hal::DeviceAddress address, uint64_t bytes) {
   EraseLocked(address, bytes);
 }
 
-HostValues::Values::const_iterator HostValues::FirstNear(hal::DeviceAddress address) const {
+HostValues::Values::const_iterator HostValues::FirstOverlapping(hal::DeviceAddress address) const {
   return values_.lower_bound(address < kMaxBytes ? 0 : address - kMaxBytes);
 }
 
 void HostValues::EraseLocked(hal::DeviceAddress address, uint64_t bytes) {
-  for (auto value = FirstNear(address); value != values_.end() && value->first < address + bytes;) {
+  for (auto value = FirstOverlapping(address); value != values_.end() && value->first < address + bytes;) {
     value = value->first + value->second.size() > address ? values_.erase(value) : std::next(value);
   }
 }

@@ -31,7 +31,7 @@ class HostValues final : public hal::FreedRanges {
   using Values = std::map<hal::DeviceAddress, std::string>;  // disjoint, by first address
 
   // First value that may overlap `address` or begins after it.
-  Values::const_iterator FirstNear(hal::DeviceAddress address) const;
+  Values::const_iterator FirstOverlapping(hal::DeviceAddress address) const;
   void EraseLocked(hal::DeviceAddress address, uint64_t bytes);
 
   mutable std::mutex mutex_;

@@ -100,7 +100,7 @@ class MaxArgmaxLowering : public PoolingLowering {
         [&positions](const WindowPosition& position, auto constants, auto values) {
           const XlaOp next = positions.At(constants[0], position);
           XlaOp taken = xla::Or(xla::Gt(next, values[0]), xla::Lt(values[1], xla::ZerosLike(values[1])));
-          if (positions.StandOut()) taken = xla::And(taken, positions.IsInside(next.builder(), position));
+          if (positions.ExtendBeyondImages()) taken = xla::And(taken, positions.IsInside(next.builder(), position));
           const XlaOp pixel = positions.PixelAt(next.builder(), position);
           return std::vector<XlaOp>{xla::Select(taken, next, values[0]), xla::Select(taken, pixel, values[1])};
         });

@@ -131,7 +131,7 @@ XlaOp WindowPositions::IsInside(xla::XlaBuilder* builder, const WindowPosition& 
   return xla::And(inside(1), inside(2));
 }
 
-bool WindowPositions::StandOut() const {
+bool WindowPositions::ExtendBeyondImages() const {
   for (const int64_t i : {1, 2}) {
     if (Of(i).pad_low > 0 || FrameLength(i) - Of(i).pad_low > images_[i]) return true;
   }

@@ -63,7 +63,7 @@ class WindowPositions {
   // Inverse of FrameOf: the images in a frame. Pixels outside all windows are 0.
   xla::XlaOp ImagesOf(xla::XlaOp frame) const;
   // Whether some window extends beyond the image.
-  bool StandOut() const;
+  bool ExtendBeyondImages() const;
   // Whether this position of each window lies in the image, shaped like windows().
   xla::XlaOp IsInside(xla::XlaBuilder* builder, const WindowPosition& position) const;
   // Row-major index, within its image, of the pixel at this position of each window: int32, shaped like windows().

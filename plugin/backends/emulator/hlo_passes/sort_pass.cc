@@ -160,7 +160,7 @@ std::optional<Results> ResultsOf(HloInstruction* sort) {
 }
 
 // Number of elements that a value's users slice off the dimension, if all of them slice the same number from the start.
-std::optional<int64_t> FirstTaken(const HloInstruction* value, int64_t dimension) {
+std::optional<int64_t> SlicedElements(const HloInstruction* value, int64_t dimension) {
   std::optional<int64_t> count;
   if (value == value->parent()->root_instruction()) return std::nullopt;
   for (const HloInstruction* user : value->users()) {
@@ -179,7 +179,7 @@ int64_t CountOf(const Results& results, int64_t dimension, int64_t size) {
   std::optional<int64_t> count;
   for (const std::vector<HloInstruction*>& values : results) {
     for (const HloInstruction* value : values) {
-      const std::optional<int64_t> taken = FirstTaken(value, dimension);
+      const std::optional<int64_t> taken = SlicedElements(value, dimension);
       if (!taken.has_value() || *taken == 0 || (count.has_value() && *count != *taken)) return size;
       count = taken;
     }
@@ -194,7 +194,7 @@ void SetSizes(const xla::Shape& shape, int64_t dimension, Sort* sort) {
   }
 }
 
-bool IsTaken(const HloInstruction* sort) {
+bool IsSliced(const HloInstruction* sort) {
   const xla::Shape& shape = sort->operand(0)->shape();
   return TypeOf(shape).has_value() && absl::c_all_of(sort->operands(), HasPlainElements) &&
          absl::c_all_of(sort->operands(), [](const HloInstruction* operand) { return operand->shape().is_static(); }) &&
@@ -302,7 +302,7 @@ absl::Status UseSortKernels(xla::HloModule* module, KernelCalls* calls) {
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   for (xla::HloComputation* computation : module->MakeNonfusionComputations()) {
     for (HloInstruction* sort : computation->MakeInstructionPostOrder()) {
-      if (sort->opcode() != HloOpcode::kSort || !IsTaken(sort)) continue;
+      if (sort->opcode() != HloOpcode::kSort || !IsSliced(sort)) continue;
       const std::optional<bool> descending = IsDescending(sort);
       const std::optional<Results> results = ResultsOf(sort);
       if (!descending.has_value() || !results.has_value()) continue;

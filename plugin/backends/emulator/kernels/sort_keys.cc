@@ -56,7 +56,7 @@ void WriteDense(const uint64_t* elements, int64_t size, const KeyOrder& order, u
 }
 
 template <typename Element, typename Key>
-void WriteApart(const Element* elements, int64_t size, const KeyOrder& order, Key* keys, int64_t stride) {
+void WriteStrided(const Element* elements, int64_t size, const KeyOrder& order, Key* keys, int64_t stride) {
   for (int64_t i = 0; i < size; ++i) keys[i * stride] = static_cast<Key>(order.Key(NumberOf(elements[i])));
 }
 
@@ -208,12 +208,12 @@ void WriteKeys(const Element* elements, int64_t size, const KeyOrder& order, voi
                int64_t stride) {
   switch (key_bytes) {
     case 1:
-      return WriteApart(elements, size, order, static_cast<uint8_t*>(keys), stride);
+      return WriteStrided(elements, size, order, static_cast<uint8_t*>(keys), stride);
     case 2:
-      return WriteApart(elements, size, order, static_cast<uint16_t*>(keys), stride);
+      return WriteStrided(elements, size, order, static_cast<uint16_t*>(keys), stride);
     default:
       if (stride == 1) return WriteDense(elements, size, order, static_cast<uint32_t*>(keys));
-      return WriteApart(elements, size, order, static_cast<uint32_t*>(keys), stride);
+      return WriteStrided(elements, size, order, static_cast<uint32_t*>(keys), stride);
   }
 }
 

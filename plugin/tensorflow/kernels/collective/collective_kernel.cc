@@ -97,7 +97,7 @@ class Run {
   }
 
   absl::Status Exchange() {
-    TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuBeside(context_));
+    TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuDeviceOf(context_));
     TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
     const bool receives = absl::StrContains(context_->op_kernel().type_string(), "Recv");
     // CollectiveBcastRecv (V1) has no input.

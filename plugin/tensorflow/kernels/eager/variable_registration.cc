@@ -90,7 +90,7 @@ std::vector<NodeDef> ChoicesOf(const KernelDef& kernel, const std::vector<const 
 }
 
 // Whether the node already has an HPU kernel, or a default kernel that does not access device memory.
-bool IsServed(const NodeDef& node) {
+bool HasHpuKernel(const NodeDef& node) {
   const KernelDef* kernel = FindHpuKernel(node);
   if (kernel == nullptr) return false;
   return kernel->device_type() == kDeviceType || !DefaultTouchesData(node.op()) ||
@@ -99,7 +99,7 @@ bool IsServed(const NodeDef& node) {
 
 // Whether the CPU kernel would crash the process: StatefulRandomBinomial reads an int64 shape as int32, and a CHECK
 // fails. Without a kernel the call returns an error.
-bool EndsProcess(const NodeDef& node) {
+bool CrashesProcess(const NodeDef& node) {
   const auto shape = node.attr().find("S");
   return node.op() == "StatefulRandomBinomial" && shape != node.attr().end() &&
          shape->second.type() == tensorflow::DT_INT64;
@@ -132,7 +132,7 @@ void RegisterVariableOps() {
     // If stock Horovod is loaded first, RegisterHorovodKernel registers the kernel of its variable op later.
     if (absl::StartsWith(cpu.op(), "Horovod")) continue;
     for (const NodeDef& choice : ChoicesOf(cpu, TypeAttributes(*op))) {
-      if (!IsServed(choice) && !EndsProcess(choice)) RegisterOnHost(cpu, *op, choice);
+      if (!HasHpuKernel(choice) && !CrashesProcess(choice)) RegisterOnHost(cpu, *op, choice);
     }
   }
 }

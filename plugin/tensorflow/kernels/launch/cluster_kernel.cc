@@ -121,7 +121,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       absl::Status status = RunFallback(context, *device, arguments, decision.reason);
       // Queued after the CPU run, so that the compilation does not compete with the run for processors.
       if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
-        return CompileLater(context, *device, std::move(descriptions), entry);
+        return CompileInBackground(context, *device, std::move(descriptions), entry);
       }
       if (!status.ok() && !CpuLacksKernel(status)) entry.SetRaised();
       if (!CpuLacksKernel(status)) return status;
@@ -132,8 +132,9 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   }
 }
 
-absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                         std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry) {
+absl::Status ClusterKernel::CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                                std::vector<ArgumentDescription> descriptions,
+                                                ExecutableTable::Entry& entry) {
   if (entry.SetScheduled(true)) return absl::OkStatus();
   compiles_later_.store(true, std::memory_order_relaxed);
   ClusterSource source = Source(context);

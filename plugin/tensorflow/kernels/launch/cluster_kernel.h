@@ -75,8 +75,8 @@ class ClusterKernel : public tensorflow::OpKernel {
  private:
   absl::Status Execute(tensorflow::OpKernelContext* context);
   // Queues the entry for compilation in the background, if the queue has room.
-  absl::Status CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                            std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);
+  absl::Status CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                   std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);
   // Runs on the CPU after a failure on the HPU, if the settings and the CPU kernels permit a fallback. The caller holds
   // the arguments' lock.
   absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
