@@ -70,7 +70,7 @@ class DeviceContentsTest : public ClientFixture {
   std::shared_ptr<const PjrtRecipe> recipe_;
 };
 
-TEST_F(DeviceContentsTest, ResultsTakeTheMemoryOfUnsharedArguments) {
+TEST_F(DeviceContentsTest, ResultsReuseTheMemoryOfUnsharedArguments) {
   Write(kX, Floats(kCount, 1));
   Write(kD, Floats(kCount, 2));
   Launch();
@@ -90,7 +90,7 @@ TEST_F(DeviceContentsTest, WithoutDonationResultsGetNewMemory) {
   EXPECT_EQ(Floats(kCount, 1), Read(held));
 }
 
-TEST_F(DeviceContentsTest, WhatSomethingElseHoldsIsNotDonated) {
+TEST_F(DeviceContentsTest, SharedBuffersAreNotDonated) {
   Write(kX, Floats(kCount, 1));
   Write(kD, Floats(kCount, 2));
   const auto queued = contents_->Pieces(kX, kBytes);  // as held by a queued copy to the host
@@ -140,7 +140,7 @@ TEST_F(DeviceContentsTest, WorkMayBeQueuedOnTheResultsOfAnExchange) {
   EXPECT_EQ(Floats(kCount, 1), Read(kD, kCount));
 }
 
-TEST_F(DeviceContentsTest, WhatUsesTheResultsOfAFailedExchangeFails) {
+TEST_F(DeviceContentsTest, UsersOfAFailedExchangeFail) {
   for (const bool failed_before : {false, true}) {
     Write(kX, Floats(kCount, 1));
     auto exchange = contents_->Exchange({{kX, kBytes, /*is_written=*/false}, {kD, kBytes, /*is_written=*/true}});

@@ -32,7 +32,7 @@ class ProgramCompilerTest : public testing::Test {
   const hal::Program program_ = {"cluster_7", cts::SumAndProduct(4).hlo};
 };
 
-TEST_F(ProgramCompilerTest, WorkersCompileWhatThisProcessWould) {
+TEST_F(ProgramCompilerTest, WorkersCompileLikeThisProcess) {
   ProgramCompiler here(backend_, {});
   ProgramCompiler there(backend_, WithWorkers());
   const absl::StatusOr<std::string> expected = here.Compile(program_, Fault::kNone, NotCancelled);
@@ -43,7 +43,7 @@ TEST_F(ProgramCompilerTest, WorkersCompileWhatThisProcessWould) {
   EXPECT_EQ(*expected, there.Compile(program_, Fault::kNone, NotCancelled).value());
 }
 
-TEST_F(ProgramCompilerTest, ACrashIsTheProgramsAndNobodyElses) {
+TEST_F(ProgramCompilerTest, CrashFailsOneProgramOnly) {
   ProgramCompiler compiler(backend_, WithWorkers(2));
   std::thread other([&] {
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(compiler.Compile(program_, Fault::kNone, NotCancelled).ok());
@@ -56,7 +56,7 @@ TEST_F(ProgramCompilerTest, ACrashIsTheProgramsAndNobodyElses) {
   EXPECT_TRUE(compiler.Compile(program_, Fault::kNone, NotCancelled).ok());
 }
 
-TEST_F(ProgramCompilerTest, ACompilationThatDoesNotEndIsEnded) {
+TEST_F(ProgramCompilerTest, CompilationTimesOut) {
   CompileOptions options = WithWorkers(1);
   options.timeout = std::chrono::seconds(2);
   ProgramCompiler compiler(backend_, options);
@@ -71,7 +71,7 @@ TEST_F(ProgramCompilerTest, ACompilationThatDoesNotEndIsEnded) {
   EXPECT_TRUE(absl::IsCancelled(compiler.Compile(program_, Fault::kHang, check_cancelled).status()));
 }
 
-TEST_F(ProgramCompilerTest, WhoeverWaitsForAWorkerMayLeave) {
+TEST_F(ProgramCompilerTest, WaitForAWorkerIsCancellable) {
   ProgramCompiler compiler(backend_, WithWorkers(1));
   std::atomic<bool> stop{false};
   std::thread busy([&] {
@@ -85,7 +85,7 @@ TEST_F(ProgramCompilerTest, WhoeverWaitsForAWorkerMayLeave) {
   busy.join();
 }
 
-TEST_F(ProgramCompilerTest, SaysThatTheForkServerIsGone) {
+TEST_F(ProgramCompilerTest, ReportsALostForkServer) {
   auto sockets = files::PacketSocketPair().value();
   ForkClient fork_server(std::move(sockets.first));
   sockets.second = files::FileDescriptor();

@@ -9,7 +9,7 @@
 namespace hpu::serve {
 namespace {
 
-TEST(ByteBudgetTest, GivesNoMoreThanThereIs) {
+TEST(ByteBudgetTest, RefusesMoreThanTheBudget) {
   ByteBudget budget(10);
   ByteBudget::Share first = budget.Reserve(6);
   EXPECT_NE(nullptr, first);
@@ -23,14 +23,14 @@ TEST(ByteBudgetTest, GivesNoMoreThanThereIs) {
   EXPECT_NE(nullptr, budget.Reserve(6));
 }
 
-TEST(ByteBudgetTest, SharesMayOutliveIt) {
+TEST(ByteBudgetTest, SharesMayOutliveTheBudget) {
   std::optional<ByteBudget> budget(10);
   ByteBudget::Share share = budget->Reserve(1);
   budget.reset();
   share.reset();
 }
 
-TEST(ByteBudgetTest, ThreadsGetNoMoreTogether) {
+TEST(ByteBudgetTest, ConcurrentReservationsStayWithinTheBudget) {
   ByteBudget budget(3);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -9,7 +9,7 @@ namespace {
 
 std::shared_ptr<int> Number(int value) { return std::make_shared<int>(value); }
 
-TEST(HandleTableTest, AnObjectGoesWhenItsUsesHaveCome) {
+TEST(HandleTableTest, ObjectIsErasedAfterItsUses) {
   HandleTable<int> table(10);
   EXPECT_TRUE(table.Put(1, Number(5)).ok());
   const std::weak_ptr<int> watch = table.Use(1);
@@ -22,7 +22,7 @@ TEST(HandleTableTest, AnObjectGoesWhenItsUsesHaveCome) {
   EXPECT_EQ(nullptr, table.Use(1));
 }
 
-TEST(HandleTableTest, ForgettingMayComeBeforeTheObject) {
+TEST(HandleTableTest, ReleaseMayArriveBeforeTheObject) {
   HandleTable<int> table(10);
   EXPECT_TRUE(table.Release(1, 1).ok());
   EXPECT_EQ(nullptr, table.Use(1));
@@ -33,7 +33,7 @@ TEST(HandleTableTest, ForgettingMayComeBeforeTheObject) {
   EXPECT_EQ(0u, table.size());
 }
 
-TEST(HandleTableTest, HandlesAreTakenOnceAndBounded) {
+TEST(HandleTableTest, HandlesAreUniqueAndBounded) {
   HandleTable<int> table(2);
   EXPECT_TRUE(table.Put(1, Number(1)).ok());
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, table.Put(1, Number(2)).code());
@@ -44,7 +44,7 @@ TEST(HandleTableTest, HandlesAreTakenOnceAndBounded) {
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, table.Release(4, 1).code());
 }
 
-TEST(HandleTableTest, AwaitWakesForTheObjectAndForTheEnd) {
+TEST(HandleTableTest, AwaitWakesForTheObjectAndForClose) {
   HandleTable<int> table(10);
   int found = 0;
   bool ended = false;

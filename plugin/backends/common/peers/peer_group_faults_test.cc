@@ -147,11 +147,11 @@ void KillRankOne(const std::function<absl::Status(int, PeerGroup*, char*)>& work
   }
 }
 
-TEST(PeerProcessTest, ARankIsKilledInAnAllReduce) {
+TEST(PeerProcessTest, RankIsKilledInAnAllReduce) {
   KillRankOne([](int, PeerGroup* group, char* data) { return group->Run(InPlaceAllReduce(data)); });
 }
 
-TEST(PeerProcessTest, ARankIsKilledInTransfers) {
+TEST(PeerProcessTest, RankIsKilledInTransfers) {
   KillRankOne([](int rank, PeerGroup* group, char* data) {
     constexpr uint64_t kHalf = kCount / 2;
     return group->Exchange({Transfer{true, (rank + 1) % 3, data, kHalf, DataType::kFloat32},
@@ -159,7 +159,7 @@ TEST(PeerProcessTest, ARankIsKilledInTransfers) {
   });
 }
 
-TEST(PeerProcessTest, ARankThatAbortsAndEndsLeavesItsReason) {
+TEST(PeerProcessTest, AbortReasonOutlivesTheRank) {
   RankGroups groups(2);
   RankProcess leaver(groups.segment(), 1, 2, [](PeerGroup* group) {
     group->Abort("rank 1 has left the communicator");
@@ -188,7 +188,7 @@ void Scribble(const files::SharedMemory& segment, uint32_t seed, const std::atom
   }
 }
 
-TEST(PeerProcessTest, ASegmentThatIsScribbledOverCrashesNoRank) {
+TEST(PeerProcessTest, CorruptedSegmentCrashesNoRank) {
   constexpr int kRounds = 300;
   constexpr uint64_t kBytes = uint64_t{1} << 20;
   std::mt19937 random(1);
@@ -235,7 +235,7 @@ TEST(PeerProcessTest, ASegmentThatIsScribbledOverCrashesNoRank) {
 }
 
 // Corrupts every word of the state, one at a time, before the ranks start.
-TEST(PeerProcessTest, EveryWordOfTheStateMayBeWrong) {
+TEST(PeerProcessTest, EveryStateWordMayBeCorrupted) {
   constexpr uint64_t kPageWords = 4096 / sizeof(uint32_t);
   constexpr uint64_t kRankWords = 2 * sizeof(RankBlock) / sizeof(uint32_t);
   constexpr uint64_t kPairWords = 4 * sizeof(PairBlock) / sizeof(uint32_t);

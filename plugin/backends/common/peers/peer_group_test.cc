@@ -233,7 +233,7 @@ TEST(PeerTransferTest, SeveralBetweenTheSameRanksMatchInOrder) {
 
 // Rank 1 sends only after it has received from rank 2, and rank 2 only after it has received from rank 0. No transfer
 // may block another transfer of its group.
-TEST(PeerTransferTest, LateTransfersOfAGroupDoNotBlockTheOthers) {
+TEST(PeerTransferTest, LateTransfersOfAGroupDoNotBlockOtherTransfers) {
   RankGroups groups(3);
   constexpr uint64_t kCount = 1 << 20;
   std::vector<GuardedMemory> memory;
@@ -261,7 +261,7 @@ TEST(PeerTransferTest, LateTransfersOfAGroupDoNotBlockTheOthers) {
   for (const absl::Status& status : statuses) EXPECT_OK(status);
 }
 
-TEST(PeerTransferTest, AMismatchIsAnErrorOfBothAndOfNoOther) {
+TEST(PeerTransferTest, MismatchFailsOnSenderAndReceiverOnly) {
   RankGroups groups(3);
   std::vector<GuardedMemory> memory;
   for (int i = 0; i < 6; ++i) memory.emplace_back(24);
@@ -286,7 +286,7 @@ TEST(PeerTransferTest, AMismatchIsAnErrorOfBothAndOfNoOther) {
   for (const absl::Status& status : run("[2,3]")) EXPECT_OK(status);
 }
 
-TEST(PeerTransferTest, ThePeerHasToBeAnotherRank) {
+TEST(PeerTransferTest, SelfTransfersAreRefused) {
   RankGroups groups(2);
   for (const int peer : {0, 2, -1}) {
     ExpectError(groups[0].Exchange({Transfer{true, peer, nullptr, 0, DataType::kFloat32}}),
@@ -294,7 +294,7 @@ TEST(PeerTransferTest, ThePeerHasToBeAnotherRank) {
   }
 }
 
-TEST(PeerErrorTest, PartsThatDifferAreAnErrorOfAllRanks) {
+TEST(PeerErrorTest, DifferentCollectivesFailOnAllRanks) {
   RankGroups groups(3);
   std::vector<GuardedMemory> memory;
   for (int rank = 0; rank < 3; ++rank) memory.emplace_back(400'000);
@@ -320,7 +320,7 @@ TEST(PeerErrorTest, PartsThatDifferAreAnErrorOfAllRanks) {
   }
 }
 
-TEST(PeerErrorTest, TheFirstReasonOfAnAbortCountsOnAllRanks) {
+TEST(PeerErrorTest, FirstAbortReasonReachesAllRanks) {
   RankGroups groups(3);
   GuardedMemory memory(4);
   std::vector<absl::Status> statuses(2);
@@ -343,7 +343,7 @@ TEST(PeerErrorTest, TheFirstReasonOfAnAbortCountsOnAllRanks) {
   ExpectError(groups[2].Run(MappedCollective()), absl::StatusCode::kCancelled, "rank 2 has had enough");
 }
 
-TEST(PeerErrorTest, AnAbortWithoutAReasonNamesTheRank) {
+TEST(PeerErrorTest, AbortWithoutReasonNamesTheRank) {
   RankGroups groups(2);
   groups[1].Abort("");
   ExpectError(groups[0].Check(), absl::StatusCode::kCancelled, "rank 1 has aborted the communicator");
@@ -352,7 +352,7 @@ TEST(PeerErrorTest, AnAbortWithoutAReasonNamesTheRank) {
   ExpectError(others[0].Check(), absl::StatusCode::kCancelled, std::string(ReasonRecord::kMaxBytes, 'x'));
 }
 
-TEST(PeerErrorTest, ASegmentOfAnotherSizeIsRefused) {
+TEST(PeerErrorTest, SegmentOfAnotherSizeIsRefused) {
   const auto segment = cts::Value(PeerGroup::CreateSegment(2));
   ExpectError(PeerGroup::Attach(MapAgain(*segment), 0, 3).status(), absl::StatusCode::kInvalidArgument, "3 ranks");
   ExpectError(PeerGroup::Attach(MapAgain(*segment), 2, 2).status(), absl::StatusCode::kInvalidArgument, "no rank 2");

@@ -131,7 +131,7 @@ TEST_P(SortPassTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, SortPassTest, testing::Range(0, 40));
 
-TEST(SortPass, MakesTheFirstOnesAlone) {
+TEST(SortPass, ComputesOnlyTheFirstElements) {
   Case c{{40, 300}, 1, true};
   c.indices = true;
   c.count = 7;
@@ -149,7 +149,7 @@ TEST(SortPass, LeavesNegationsAndTranspositionsOut) {
 }
 
 // Positions that no result needs are not computed.
-TEST(SortPass, MakesWhatIsUsedAlone) {
+TEST(SortPass, ComputesOnlyUsedResults) {
   xla::XlaBuilder builder("top");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {8, 64}), "x");
   xla::Tuple(&builder, {xla::GetTupleElement(xla::TopK(x, 64, xla::S32), 0)});
@@ -189,7 +189,7 @@ int64_t CountSortsBy(XlaOp (*order)(XlaOp, XlaOp), bool exchanged) {
   return SortsOf(builder.Build().value()).size();
 }
 
-TEST(SortPass, LeavesTheRest) {
+TEST(SortPass, LeavesUnsupportedUnchanged) {
   for (const Case& c : {Case{{0}}, Case{{0, 100}, 1}, Case{{100, 0}}, Case{{1}}}) {
     const xla::XlaComputation computation = SortOf(c);
     ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);
