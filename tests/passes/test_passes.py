@@ -131,7 +131,7 @@ def test_fuel_bounds_the_clusters_of_the_process(monkeypatch: pytest.MonkeyPatch
     assert launches(result.graph) == [] and "fuel" in refusals(result).values()
 
 
-def test_small_groups_and_bookkeeping_get_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_groups_and_shape_arithmetic_get_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     one = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]))))
     assert len(launches(passes.run(one).graph)) == 1
     monkeypatch.setenv("HPU_MIN_CLUSTER_SIZE", "2")

@@ -201,7 +201,7 @@ absl::Status SegmentGraph(PassContext* context) {
     if (cut.empty() && !WorthALaunch(nodes, context->settings.min_cluster_size)) {
       const std::string reason =
           absl::StrCat("its cluster would be smaller than HPU_MIN_CLUSTER_SIZE=", context->settings.min_cluster_size,
-                       " (reads, copies and int32 bookkeeping are not counted)");
+                       " (reads, copies and int32 shape arithmetic are not counted)");
       for (const Node* node : nodes) Refuse(context, *node, "small", reason);
       continue;
     }
