@@ -87,7 +87,7 @@ def test_exact_quotient_with_unknown_shapes(custom_div: Any, dtype: tf.DType) ->
     assert cluster.ops >= 3 and cluster.launches == 2 and cluster.fallbacks == 0, "the op joined its neighbours"
 
 
-def test_the_example_says_nothing_but_its_result(custom_div_library: pathlib.Path) -> None:
+def test_the_example_prints_only_its_result(custom_div_library: pathlib.Path) -> None:
     """The example prints only its result. TensorFlow checks all kernels when it loads a library."""
     done = run([WARM_PYTHON, str(EXAMPLE / "custom_div.py"), str(custom_div_library)])
     assert done.stdout.startswith("1456 / 32.0000 = 45.5") and "HPU:0" in done.stdout
