@@ -41,7 +41,7 @@ bool Equal(const StoreSettings& a, const StoreSettings& b) {
 }
 
 // Whether loading failed because of the recipe's bytes, not because of the device's state.
-bool IsOfTheRecipe(const absl::Status& status) {
+bool IsRecipeError(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
 }
 
@@ -130,7 +130,7 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, co
       lookup.recipe = *std::move(recipe);
       return lookup;
     }
-    if (!IsOfTheRecipe(recipe.status())) return lookup;
+    if (!IsRecipeError(recipe.status())) return lookup;
     lookup.claim.store->SetAside(key, recipe.status().message());
     found = lookup.claim.store->FindOrClaim(key, name, cancelled);
     // Another process may have stored a new entry in between. If the device refuses the new entry as well, the recipe

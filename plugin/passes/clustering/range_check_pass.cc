@@ -35,7 +35,7 @@ bool IsLess(const Tensor& low, const Tensor& high) {
   return low.flat<T>()(0) < high.flat<T>()(0);
 }
 
-bool HoldsNumbers(const Tensor& low, const Tensor& high) {
+bool IsRangeNonEmpty(const Tensor& low, const Tensor& high) {
   if (low.NumElements() != 1 || high.NumElements() != 1) return false;
   switch (low.dtype()) {
     case tensorflow::DT_INT32:
@@ -60,7 +60,7 @@ std::optional<bool> CannotFail(const Node& node) {
   const std::optional<Tensor> low = ConstantOf(*InputOf(node, kMinval).node);
   const std::optional<Tensor> high = ConstantOf(*InputOf(node, kMaxval).node);
   if (!low.has_value() || !high.has_value()) return std::nullopt;
-  return HoldsNumbers(*low, *high);
+  return IsRangeNonEmpty(*low, *high);
 }
 
 absl::Status AddCheck(PassContext* context, Node* node, bool lowered) {

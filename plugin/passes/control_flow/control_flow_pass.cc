@@ -100,7 +100,7 @@ class Chooser {
     return id;
   }
   std::optional<OpRefusal> Refuse(const Node& node);
-  bool RunsInAnyCase(const Node& node) const;
+  bool IsUnconditional(const Node& node) const;
 
   PassContext* const context_;
   const tensorflow::GraphOptimizationPassOptions& options_;
@@ -114,12 +114,12 @@ std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
   if (HasHandleOfOtherDevice(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   if (!HasFuel(context_->settings)) return OpRefusal{"fuel", "HPU_CLUSTER_FUEL is used up"};
   if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "creates a TensorList of unknown size"};
-  if (auto refusal = RefuseUnusedEffects(node, RunsInAnyCase(node), context_->Runtime())) return refusal;
+  if (auto refusal = RefuseUnusedEffects(node, IsUnconditional(node), context_->Runtime())) return refusal;
   return rules_.Refuse(node);
 }
 
 // Whether the enclosing function runs the node even if its results are unused.
-bool Chooser::RunsInAnyCase(const Node& node) const {
+bool Chooser::IsUnconditional(const Node& node) const {
   if (!options_.is_function_graph) return false;
   if (HasControlUsers(node)) return true;
   return options_.function_def != nullptr &&

@@ -19,7 +19,7 @@ absl::Status StatusOf(const control::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.code()), status.message());
 }
 
-absl::Status FrontIsGone() {
+absl::Status FrontProcessLost() {
   return absl::UnavailableError("the device server is shutting down; start it again (hpu serve)");
 }
 
@@ -94,7 +94,7 @@ absl::StatusOr<FrontChannel::Answer> FrontChannel::Call(control::ToFront request
   lock.unlock();
   const absl::Status sent = Send(request, file);
   lock.lock();
-  absl::StatusOr<Answer> result = FrontIsGone();
+  absl::StatusOr<Answer> result = FrontProcessLost();
   if (absl::IsInvalidArgument(sent)) result = sent;
   while (sent.ok() && !gone_ && !expected->second.has_value()) {
     if (abandoned == nullptr) {

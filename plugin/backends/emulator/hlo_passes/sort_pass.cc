@@ -203,7 +203,7 @@ bool IsSliced(const HloInstruction* sort) {
 }
 
 // Replaces one of the sort's results, or slices of its first elements, by `value`.
-absl::Status PutFor(const std::vector<HloInstruction*>& results, HloInstruction* value) {
+absl::Status ReplaceResults(const std::vector<HloInstruction*>& results, HloInstruction* value) {
   for (HloInstruction* result : results) {
     if (xla::ShapeUtil::Compatible(result->shape(), value->shape())) {
       HPU_RETURN_IF_ERROR(result->parent()->ReplaceInstruction(result, value));
@@ -268,7 +268,7 @@ absl::Status Replace(HloInstruction* sort, bool descending, const Results& resul
       for (size_t d = 0; d < keys.order.size(); ++d) turned.set_dimensions(d, value->shape().dimensions(keys.order[d]));
       value = computation->AddInstruction(HloInstruction::CreateTranspose(turned, value, keys.order));
     }
-    HPU_RETURN_IF_ERROR(PutFor(results[i], value));
+    HPU_RETURN_IF_ERROR(ReplaceResults(results[i], value));
   }
   return absl::OkStatus();
 }
