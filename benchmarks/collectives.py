@@ -64,13 +64,13 @@ def show_reductions(rounds: int) -> dict[str, Any]:
         environment = {"HPU_BACKEND": backend, "HPU_HOROVOD_RENDEZVOUS": f"127.0.0.1:{port}"}
         seconds = job(2, "reductions", "--rounds", str(rounds), "--mebibytes", *sizes, environment=environment)
     found: dict[str, Any] = {}
-    for size, ways in seconds.items():
-        found[size] = {"seconds": {name: statistics.median(times) for name, times in ways.items()}}
+    for size, variants in seconds.items():
+        found[size] = {"seconds": {name: statistics.median(times) for name, times in variants.items()}}
         text = f"all-reduce of {size:>2} MiB: server {found[size]['seconds']['server'] * 1e3:.1f} ms"
         for other in ("ring", "gloo"):
-            if other not in ways:
+            if other not in variants:
                 continue
-            ratio = Summary.of([one / base for one, base in zip(ways["server"], ways[other])])
+            ratio = Summary.of([one / base for one, base in zip(variants["server"], variants[other])])
             found[size][f"server/{other}"] = ratio.median
             text += f", over {other} {ratio.median:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
         print(text, flush=True)

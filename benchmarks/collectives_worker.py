@@ -16,7 +16,7 @@ from tensorflow.python.ops import collective_ops
 
 from benchmarks.models import CLASSES, transformer
 from habana_frameworks.tensorflow import device_trace, load_habana_module, multinode_helpers
-from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
+from habana_frameworks.tensorflow.distribute import HPUStrategy, in_server
 
 MIB = 1 << 20
 DEVICE_GROUP, HOST_GROUP = 901, 902
@@ -24,7 +24,7 @@ DEVICE_GROUP, HOST_GROUP = 901, 902
 CALLS = 3
 BATCH = 16
 
-Way = Callable[[int], None]
+Variant = Callable[[int], None]
 
 
 class Keys:
@@ -38,20 +38,20 @@ class Keys:
         return self._last
 
 
-def device_way(device: str, group: int, size: int, data: Any, keys: Keys) -> Way:
+def device_variant(device: str, group: int, size: int, data: Any, keys: Keys) -> Variant:
     """TensorFlow's all-reduce on a device. The HPU's group reduces in the device server, the CPU's group in a ring."""
     with tf.device(device):
         tensor = tf.identity(tf.constant(data))
 
-    def way(count: int) -> None:
+    def variant(count: int) -> None:
         for _ in range(count):
             with tf.device(device):
                 collective_ops.all_reduce_v2(tensor, size, group, keys.next())
 
-    return way
+    return variant
 
 
-def gloo_way(data: Any) -> Way | None:
+def gloo_variant(data: Any) -> Variant | None:
     """Horovod's all-reduce of a host tensor over Gloo; None if Horovod is not installed."""
     try:
         import horovod.tensorflow as hvd
@@ -63,12 +63,12 @@ def gloo_way(data: Any) -> Way | None:
     with tf.device("/CPU:0"):
         tensor = tf.constant(data)
 
-    def way(count: int) -> None:
+    def variant(count: int) -> None:
         for _ in range(count):
             with tf.device("/CPU:0"):
                 hvd.allreduce(tensor, op=hvd.Sum, name=f"of_{len(data)}")
 
-    return way
+    return variant
 
 
 def time_reductions(mebibytes: list[int], rounds: int) -> dict[str, dict[str, list[float]]]:
@@ -76,23 +76,23 @@ def time_reductions(mebibytes: list[int], rounds: int) -> dict[str, dict[str, li
     load_habana_module()
     HPUStrategy()  # makes the processes one cluster
     rank, size = multinode_helpers.comm_rank(), multinode_helpers.comm_size()
-    if not fabric.join(DEVICE_GROUP, rank, size):
+    if not in_server.join(DEVICE_GROUP, rank, size):
         raise SystemExit("the ranks do not use one device server: set HPU_BACKEND to the same server for all ranks")
     seconds: dict[str, dict[str, list[float]]] = {}
     keys = Keys()
     for count in mebibytes:
         data = np.full(count * MIB // 4, rank + 1.0, np.float32)
-        ways = {
-            "server": device_way("/device:HPU:0", DEVICE_GROUP, size, data, keys),
-            "ring": device_way("/CPU:0", HOST_GROUP, size, data, keys),
-            "gloo": gloo_way(data),
+        variants = {
+            "server": device_variant("/device:HPU:0", DEVICE_GROUP, size, data, keys),
+            "ring": device_variant("/CPU:0", HOST_GROUP, size, data, keys),
+            "gloo": gloo_variant(data),
         }
-        present = {name: way for name, way in ways.items() if way is not None}
+        present = {name: variant for name, variant in variants.items() if variant is not None}
         times: dict[str, list[float]] = {name: [] for name in present}
         for turn in range(rounds + 1):
-            for name, way in present.items():
+            for name, variant in present.items():
                 begin = time.perf_counter()
-                way(CALLS)
+                variant(CALLS)
                 if turn > 0:  # the first turn is the warm-up
                     times[name].append((time.perf_counter() - begin) / CALLS)
         seconds[str(count)] = times

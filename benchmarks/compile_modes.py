@@ -27,7 +27,7 @@ from benchmarks.models import PROBLEMS, Trainer
 
 
 @dataclasses.dataclass(frozen=True)
-class Way:
+class Variant:
     """Settings of one training process."""
 
     name: str
@@ -38,17 +38,17 @@ class Way:
     effort: int = 3
 
 
-WAYS = (
-    Way("cpu", "/device:CPU:0", "strict"),
-    Way("async", "/device:HPU:0", "async"),
-    Way("strict, cold", "/device:HPU:0", "strict", cached=True),
-    Way("strict, warm", "/device:HPU:0", "strict", cached=True),
+VARIANTS = (
+    Variant("cpu", "/device:CPU:0", "strict"),
+    Variant("async", "/device:HPU:0", "async"),
+    Variant("strict, cold", "/device:HPU:0", "strict", cached=True),
+    Variant("strict, warm", "/device:HPU:0", "strict", cached=True),
 )
 TOUCHED_BYTES = 1 << 30
 """More memory than a step of any model needs."""
 EFFORTS = (
-    Way("cpu", "/device:CPU:0", "strict"),
-    *(Way(f"effort {effort}", "/device:HPU:0", "strict", effort=effort) for effort in range(4)),
+    Variant("cpu", "/device:CPU:0", "strict"),
+    *(Variant(f"effort {effort}", "/device:HPU:0", "strict", effort=effort) for effort in range(4)),
 )
 
 
@@ -153,19 +153,19 @@ def train(problem: str, device: str, seconds: float, cold_memory: bool) -> Start
     )
 
 
-def measure(way: Way, problem: str, seconds: float, cache: str, cold_memory: bool) -> Start:
+def measure(variant: Variant, problem: str, seconds: float, cache: str, cold_memory: bool) -> Start:
     """Runs train() in a separate process."""
     environment = {
         **os.environ,
-        "HPU_COMPILE_MODE": way.mode,
-        "HPU_COMPILE_EFFORT": str(way.effort),
-        "TF_RECIPE_CACHE_PATH": cache if way.cached else "",
+        "HPU_COMPILE_MODE": variant.mode,
+        "HPU_COMPILE_EFFORT": str(variant.effort),
+        "TF_RECIPE_CACHE_PATH": cache if variant.cached else "",
     }
     command = [sys.executable, "-m", "benchmarks.compile_modes", "--model", problem, "--seconds", str(seconds)]
-    command += ["--child", way.device, *(["--cold-memory"] if cold_memory else [])]
+    command += ["--child", variant.device, *(["--cold-memory"] if cold_memory else [])]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"{way.name}: the process ended with exit code {done.returncode}; see its messages above")
+        raise SystemExit(f"{variant.name}: the process ended with exit code {done.returncode}; see its messages above")
     return Start(**json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -197,10 +197,11 @@ def main() -> int:
         start = train(arguments.model, arguments.child, arguments.seconds, arguments.cold_memory)
         print(json.dumps(dataclasses.asdict(start)))
         return 0
-    ways = EFFORTS if arguments.efforts else WAYS
+    variants = EFFORTS if arguments.efforts else VARIANTS
     with tempfile.TemporaryDirectory() as cache:
         starts = {
-            way.name: measure(way, arguments.model, arguments.seconds, cache, arguments.cold_memory) for way in ways
+            variant.name: measure(variant, arguments.model, arguments.seconds, cache, arguments.cold_memory)
+            for variant in variants
         }
     data = as_json(starts)
     if arguments.json:

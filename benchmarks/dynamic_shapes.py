@@ -25,7 +25,7 @@ FEATURES = 256
 
 
 @dataclasses.dataclass(frozen=True)
-class Way:
+class Variant:
     """Result of one pass over all sizes."""
 
     name: str
@@ -47,7 +47,7 @@ def classifier() -> Callable[[tf.Tensor], tf.Tensor]:
     return classify  # type: ignore[no-any-return]
 
 
-def run(name: str, device: str, dynamic: bool, sizes: list[int]) -> Way:
+def run(name: str, device: str, dynamic: bool, sizes: list[int]) -> Variant:
     """Runs a new function for all sizes."""
     os.environ["TF_ENABLE_DYNAMIC_SHAPES"] = str(int(dynamic))
     statistics.reset()
@@ -57,7 +57,7 @@ def run(name: str, device: str, dynamic: bool, sizes: list[int]) -> Way:
         for size in sizes:
             function(tf.ones([size, FEATURES])).numpy()
     seconds = time.perf_counter() - begin
-    return Way(name, seconds, sum(c.recipes for c in statistics.clusters()), statistics.get().fallbacks)
+    return Variant(name, seconds, sum(c.recipes for c in statistics.clusters()), statistics.get().fallbacks)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -69,14 +69,14 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--sizes must be at least 1")
     sizes = sorted(range(1, options.sizes + 1), key=lambda size: size * 0.618 % 1)
     load_habana_module()
-    ways = [run("cpu", CPU, False, sizes), run("hpu, on", HPU, True, sizes), run("hpu, off", HPU, False, sizes)]
+    variants = [run("cpu", CPU, False, sizes), run("hpu, on", HPU, True, sizes), run("hpu, off", HPU, False, sizes)]
     if options.json:
-        print(json.dumps([dataclasses.asdict(way) for way in ways]))
+        print(json.dumps([dataclasses.asdict(variant) for variant in variants]))
         return 0
     print(f"{len(sizes)} batch sizes, each once")
-    for way in ways:
-        ratio = way.seconds / ways[0].seconds
-        print(f"{way.name:10} {way.seconds:8.2f} s  {ratio:6.1f} times the CPU  {way.recipes:4} recipes")
+    for variant in variants:
+        ratio = variant.seconds / variants[0].seconds
+        print(f"{variant.name:10} {variant.seconds:8.2f} s  {ratio:6.1f} times the CPU  {variant.recipes:4} recipes")
     return 0
 
 

@@ -27,7 +27,7 @@ from habana_frameworks.tensorflow import habana_device, load_habana_module, stat
 
 CPU = "/device:CPU:0"
 HPU = "/device:HPU:0"
-WAYS = ("hpu", "hpu_jit", "jit")
+VARIANTS = ("hpu", "hpu_jit", "jit")
 
 
 def combine(*tensors: tf.Tensor) -> tf.Tensor:
@@ -56,16 +56,16 @@ def calls_of(count: int, device: str, jit_compile: bool) -> Callable[[int], None
 
 def measure(counts: list[int], rounds: int, seconds_per_turn: float) -> Times:
     """Measures all alternatives, which are named "hpu 2", "hpu_jit 2", "jit 2", and so on."""
-    ways = {}
+    variants = {}
     for count in counts:
-        ways[f"hpu {count}"] = calls_of(count, HPU, jit_compile=False)
-        ways[f"hpu_jit {count}"] = calls_of(count, HPU, jit_compile=True)
-        ways[f"jit {count}"] = calls_of(count, CPU, jit_compile=True)
+        variants[f"hpu {count}"] = calls_of(count, HPU, jit_compile=False)
+        variants[f"hpu_jit {count}"] = calls_of(count, HPU, jit_compile=True)
+        variants[f"jit {count}"] = calls_of(count, CPU, jit_compile=True)
     before = launches()
-    ways[f"hpu {counts[0]}"](1)
+    variants[f"hpu {counts[0]}"](1)
     if launches() != before + 1:
         raise RuntimeError("a call did not launch exactly one cluster, so its time is meaningless: run hpu explain")
-    return in_turns(ways, rounds, seconds_per_turn, warm_up=20)
+    return in_turns(variants, rounds, seconds_per_turn, warm_up=20)
 
 
 def launches() -> int:
@@ -76,15 +76,15 @@ def as_json(times: Times, counts: list[int]) -> dict[str, Any]:
     rows = []
     for count in counts:
         row: dict[str, Any] = {"arguments": count}
-        for way in WAYS:
-            row[f"{way}_seconds"] = dataclasses.asdict(times.summary(f"{way} {count}"))
-        for way in ("hpu", "hpu_jit"):
-            row[f"{way}_ratio"] = dataclasses.asdict(times.ratio(f"{way} {count}", f"jit {count}"))
+        for variant in VARIANTS:
+            row[f"{variant}_seconds"] = dataclasses.asdict(times.summary(f"{variant} {count}"))
+        for variant in ("hpu", "hpu_jit"):
+            row[f"{variant}_ratio"] = dataclasses.asdict(times.ratio(f"{variant} {count}", f"jit {count}"))
         rows.append(row)
     growth = {}
-    for way in WAYS:
-        few, many = (times.summary(f"{way} {count}").median for count in (counts[0], counts[-1]))
-        growth[way] = {"seconds_per_argument": (many - few) / max(1, counts[-1] - counts[0]), "ratio": many / few}
+    for variant in VARIANTS:
+        few, many = (times.summary(f"{variant} {count}").median for count in (counts[0], counts[-1]))
+        growth[variant] = {"seconds_per_argument": (many - few) / max(1, counts[-1] - counts[0]), "ratio": many / few}
     return {"backend": habana_device.info()["backend"], "launches": rows, "growth": growth}
 
 
@@ -93,9 +93,9 @@ def client_launches(backend: str) -> list[dict[str, float]]:
     times = hpu_bench.best_times("launch by", {"HPU_BACKEND": backend})
     found: dict[int, dict[str, float]] = {}
     for name, seconds in times.items():
-        way, arguments = name.split("/")[:2]
+        variant, arguments = name.split("/")[:2]
         row = found.setdefault(int(arguments), {"arguments": int(arguments)})
-        row["stream_seconds" if "stream" in way else "execute_seconds"] = seconds
+        row["stream_seconds" if "stream" in variant else "execute_seconds"] = seconds
     return [row | {"ratio": row["stream_seconds"] / row["execute_seconds"]} for row in found.values()]
 
 
@@ -117,13 +117,15 @@ def print_result(data: dict[str, Any]) -> None:
         return f"{scale * summary['median']:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
     for row in data["launches"]:
-        times = "".join(f"  {cell(row[f'{way}_seconds'], 1e6, 0):>22}" for way in WAYS)
-        ratios = ", ".join(cell(row[f"{way}_ratio"], 1, 2) for way in ("hpu", "hpu_jit"))
+        times = "".join(f"  {cell(row[f'{variant}_seconds'], 1e6, 0):>22}" for variant in VARIANTS)
+        ratios = ", ".join(cell(row[f"{variant}_ratio"], 1, 2) for variant in ("hpu", "hpu_jit"))
         print(f"{row['arguments']:>9}{times}  {ratios:>37}")
-    for way, growth in data["growth"].items():
+    for variant, growth in data["growth"].items():
         first, last = data["launches"][0]["arguments"], data["launches"][-1]["arguments"]
         each = 1e6 * growth["seconds_per_argument"]
-        print(f"{way}: {growth['ratio']:.1f} times from {first} to {last} arguments, {each:.2f} microseconds for each")
+        print(
+            f"{variant}: {growth['ratio']:.1f} times from {first} to {last} arguments, {each:.2f} microseconds for each"
+        )
 
 
 def main() -> int:

@@ -47,19 +47,19 @@ def _minor_faults() -> int:
 
 
 def in_turns(
-    ways: Mapping[str, Callable[[int], object]], rounds: int, seconds_per_turn: float, warm_up: int = 5
+    variants: Mapping[str, Callable[[int], object]], rounds: int, seconds_per_turn: float, warm_up: int = 5
 ) -> Times:
-    """Measures `ways` in turns. Each is a function that runs its work n times and returns when the work is done.
+    """Measures `variants` in turns. Each is a function that runs its work n times and returns when the work is done.
 
     In each round every function has one turn of about `seconds_per_turn`. Rounds start with different functions.
     """
     calls = {}
-    for name, way in ways.items():
-        way(warm_up)
+    for name, variant in variants.items():
+        variant(warm_up)
         begin = time.perf_counter()
-        way(warm_up)
+        variant(warm_up)
         calls[name] = max(1, round(seconds_per_turn * warm_up / (time.perf_counter() - begin)))
-    names = list(ways)
+    names = list(variants)
     times = Times({name: [] for name in names}, {name: [] for name in names})
     gc.collect()
     gc.disable()
@@ -68,7 +68,7 @@ def in_turns(
             first = turn % len(names)
             for name in names[first:] + names[:first]:
                 faults, begin = _minor_faults(), time.perf_counter()
-                ways[name](calls[name])
+                variants[name](calls[name])
                 seconds, faults = time.perf_counter() - begin, _minor_faults() - faults
                 times.seconds[name].append(seconds / calls[name])
                 times.minor_faults[name].append(faults / calls[name])

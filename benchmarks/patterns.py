@@ -35,13 +35,13 @@ def measure(model: str, rounds: int, seconds: float) -> tuple[Times, dict[str, f
     batch = problem.batch()
     weights: list[Any] | None = None
     runs, losses = {}, {}
-    for way, setting in (("off", "0"), ("on", "1")):
+    for variant, setting in (("off", "0"), ("on", "1")):
         # The setting is read when the first step creates the graph.
         os.environ["TF_ENABLE_PATTERN_MATCHER"] = setting
         trainer = Trainer(problem, HPU, weights=weights)
         weights = weights or trainer.model.get_weights()
-        (losses[way],) = trainer.losses(batch, steps=1)
-        runs[way] = repeated(trainer, batch)
+        (losses[variant],) = trainer.losses(batch, steps=1)
+        runs[variant] = repeated(trainer, batch)
     return in_turns(runs, rounds, seconds, warm_up=3), losses
 
 
@@ -57,16 +57,16 @@ def main() -> int:
     load_habana_module()
     times, losses = measure(arguments.model, arguments.rounds, arguments.seconds)
     ratio = times.ratio("on", "off")
-    steps = {way: times.summary(way) for way in ("off", "on")}
+    steps = {variant: times.summary(variant) for variant in ("off", "on")}
     if arguments.json:
-        medians = {way: step.median for way, step in steps.items()}
+        medians = {variant: step.median for variant, step in steps.items()}
         result = {"model": arguments.model, "step_seconds": medians, "ratio": ratio.median, "losses": losses}
         print(json.dumps({**result, "patterns": found_patterns()}, indent=2))
         return 0
     print(f"{arguments.model}: {', '.join(f'{name} {count}' for name, count in sorted(found_patterns().items()))}")
-    for way, step in steps.items():
+    for variant, step in steps.items():
         spread = f"{1000 * step.low:.2f} to {1000 * step.high:.2f}"
-        print(f"  {way:<4} {1000 * step.median:9.2f} ms  ({spread}; first loss {losses[way]:.6f})")
+        print(f"  {variant:<4} {1000 * step.median:9.2f} ms  ({spread}; first loss {losses[variant]:.6f})")
     print(f"  on/off {ratio.median:7.3f}     ({ratio.low:.3f} to {ratio.high:.3f})")
     return 0
 

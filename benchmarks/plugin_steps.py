@@ -1,7 +1,7 @@
 """Time of a train step on a PJRT plugin's device: by TensorFlow, by a stream of the device, by the plugin's Execute.
 
 The three run the same HLO. HPU_BACKEND selects the plugin (default: pjrt:cpu). `make bench` builds hpu_bench, which
-runs the HLO without TensorFlow. Each way runs in processes of its own, in turns.
+runs the HLO without TensorFlow. Each variant runs in processes of its own, in turns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 @dataclasses.dataclass(frozen=True)
 class StepTimes:
-    """Best mean seconds of one step, by way."""
+    """Best mean seconds of one step, by variant."""
 
     model: str
     tensorflow: float
@@ -75,7 +75,7 @@ def measure(model: str, rounds: int, seconds: float) -> StepTimes:
             client = hpu_bench.best_times("step by", {"HPU_BENCH_PROGRAM": str(program)}, seconds=seconds)
             found["stream"] = next(value for name, value in client.items() if "stream" in name)
             found["execute"] = next(value for name, value in client.items() if "Execute" in name)
-            best = {way: min(value, best.get(way, value)) for way, value in found.items()}
+            best = {variant: min(value, best.get(variant, value)) for variant, value in found.items()}
     return StepTimes(model, **best)
 
 

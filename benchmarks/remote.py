@@ -69,7 +69,7 @@ def worker(backend: str) -> Iterator[Callable[[str], Callable[[int], None]]]:
     """Runs a client of `backend` and yields a function that returns the client's measurements by name."""
     process = start("benchmarks.remote_worker", environment={"HPU_BACKEND": backend, **KEEP_FREED_MEMORY})
 
-    def way(name: str) -> Callable[[int], None]:
+    def variant(name: str) -> Callable[[int], None]:
         def run(count: int) -> None:
             assert process.stdin is not None
             process.stdin.write(f"{name} {count}\n")
@@ -79,7 +79,7 @@ def worker(backend: str) -> Iterator[Callable[[str], Callable[[int], None]]]:
         return run
 
     try:
-        yield way
+        yield variant
     finally:
         process.communicate()
 
@@ -97,24 +97,26 @@ class Result:
         name, base = self.ratio
         data: dict[str, Any] = {
             "name": self.name,
-            "seconds": {way: dataclasses.asdict(self.times.summary(way)) for way in self.times.seconds},
+            "seconds": {variant: dataclasses.asdict(self.times.summary(variant)) for variant in self.times.seconds},
             "ratio": {"of": f"{name}/{base}", **dataclasses.asdict(self.times.ratio(name, base))},
         }
         if self.name == "launch":  # the difference excludes Python's and TensorFlow's part, which is the same in both
-            added = [one - other for one, other in zip(*(self.times.seconds[way] for way in self.ratio))]
+            added = [one - other for one, other in zip(*(self.times.seconds[variant] for variant in self.ratio))]
             data["seconds_added"] = dataclasses.asdict(Summary.of(added))
         if self.bytes:
-            data["bytes_per_second"] = {way: self.bytes / self.times.summary(way).median for way in self.times.seconds}
+            data["bytes_per_second"] = {
+                variant: self.bytes / self.times.summary(variant).median for variant in self.times.seconds
+            }
         return data
 
     def print(self) -> None:
         data = self.as_json()
         ratio = data["ratio"]
         print(f"{self.name}: {ratio['of']} {ratio['median']:.3f} ({ratio['low']:.3f} to {ratio['high']:.3f})")
-        for way, seconds in data["seconds"].items():
+        for variant, seconds in data["seconds"].items():
             low, high = 1e6 * seconds["low"], 1e6 * seconds["high"]
-            speed = f", {data['bytes_per_second'][way] / 1e9:.1f} GB/s" if self.bytes else ""
-            print(f"  {way:<10} {1e6 * seconds['median']:10.0f} us  ({low:.0f} to {high:.0f}){speed}")
+            speed = f", {data['bytes_per_second'][variant] / 1e9:.1f} GB/s" if self.bytes else ""
+            print(f"  {variant:<10} {1e6 * seconds['median']:10.0f} us  ({low:.0f} to {high:.0f}){speed}")
         if "seconds_added" in data:
             print(f"  the server adds {1e6 * data['seconds_added']['median']:.0f} us to each")
 
@@ -127,24 +129,24 @@ def measure(questions: list[str], rounds: int, seconds_per_turn: float) -> Itera
         for name in questions:
             kind, _, what = name.partition(" ")
             if kind == "launch":
-                ways = {
+                variants = {
                     "remote": stack.enter_context(worker(stack.enter_context(server("null"))))(name),
                     "in_process": stack.enter_context(worker("null"))(name),
                 }
             else:
-                ways = {"remote": remote(name), "in_process": inside(name)}
+                variants = {"remote": remote(name), "in_process": inside(name)}
             if what in COPY_MIB:
-                ways["memcpy"] = remote(f"memcpy {what}")
-                times = in_turns(ways, rounds, seconds_per_turn)
+                variants["memcpy"] = remote(f"memcpy {what}")
+                times = in_turns(variants, rounds, seconds_per_turn)
                 yield Result(name, times, ("memcpy", "remote"), int(what) << 20)
             else:
-                times = in_turns(ways, rounds, seconds_per_turn, warm_up=100 if kind == "launch" else 3)
+                times = in_turns(variants, rounds, seconds_per_turn, warm_up=100 if kind == "launch" else 3)
                 yield Result(name, times, ("remote", "in_process"))
 
 
 def main() -> int:
     questions = [f"step {model}" for model in MODELS]
-    questions += [f"{way} {size}" for way in ("to_device", "to_host") for size in COPY_MIB]
+    questions += [f"{variant} {size}" for variant in ("to_device", "to_host") for size in COPY_MIB]
     questions.append("launch")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", nargs="+", choices=questions, default=questions, metavar="QUESTION")

@@ -112,7 +112,7 @@ def main() -> int:
         key_file.write_bytes(secrets.token_bytes(32))
         urls = {"directory": storage.as_uri(), "http": stack.enter_context(serving(storage))}
         remote = {"HPU_RECIPE_CACHE_REMOTE_KEY_FILE": str(key_file)}
-        ways = {
+        variants = {
             "compiled": {"TF_RECIPE_CACHE_PATH": str(base / "first"), "HPU_RECIPE_CACHE_REMOTE": urls["directory"]},
             "local": {"TF_RECIPE_CACHE_PATH": str(base / "first")},
             **{
@@ -120,7 +120,9 @@ def main() -> int:
                 for kind, url in urls.items()
             },
         }
-        starts = {way: train(arguments.model, {**remote, **environment}) for way, environment in ways.items()}
+        starts = {
+            variant: train(arguments.model, {**remote, **environment}) for variant, environment in variants.items()
+        }
         largest = max(storage.iterdir(), key=lambda path: path.stat().st_size)
         transfers = {kind: transfer(url, key_file, largest.name) for kind, url in urls.items()}
         largest_bytes = largest.stat().st_size
@@ -131,8 +133,8 @@ def main() -> int:
                     "cpus": os.cpu_count(),
                     "load": os.getloadavg(),
                     "largest_bytes": largest_bytes,
-                    "seconds": {way: start.loading for way, start in starts.items()},
-                    "compiled": {way: start.compiled for way, start in starts.items()},
+                    "seconds": {variant: start.loading for variant, start in starts.items()},
+                    "compiled": {variant: start.compiled for variant, start in starts.items()},
                     "transfers": {kind: dataclasses.asdict(found) for kind, found in transfers.items()},
                 },
                 indent=2,
@@ -140,8 +142,8 @@ def main() -> int:
         )
         return 0
     print(f"{arguments.model}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; entry of {largest_bytes} bytes")
-    for way, start in starts.items():
-        print(f"  {way:<10} {1000 * start.loading:9.1f} ms for the train step; {start.compiled} recipes compiled")
+    for variant, start in starts.items():
+        print(f"  {variant:<10} {1000 * start.loading:9.1f} ms for the train step; {start.compiled} recipes compiled")
     for kind, found in transfers.items():
         print(f"  transfer by {kind}: {1000 * found.median:.1f} ms, first transfer {1000 * found.first:.1f} ms")
     return 0

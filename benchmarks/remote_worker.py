@@ -17,10 +17,10 @@ from habana_frameworks.tensorflow import habana_device, load_habana_module
 CPU = "/device:CPU:0"
 HPU = "/device:HPU:0"
 
-Way = Callable[[int], None]
+Variant = Callable[[int], None]
 
 
-def train_steps(name: str) -> Way:
+def train_steps(name: str) -> Variant:
     """Returns a function that runs train steps on one batch. Reading the last loss waits for all steps."""
     problem = PROBLEMS[name]
     trainer = Trainer(problem, HPU)
@@ -34,7 +34,7 @@ def train_steps(name: str) -> Way:
     return run
 
 
-def launches() -> Way:
+def launches() -> Variant:
     """Returns a function that launches one cluster repeatedly, without waiting between launches."""
     with tf.device(HPU):
         one = tf.ones([4])
@@ -54,7 +54,7 @@ def host_tensor(mebibytes: int) -> tf.Tensor:
         return tf.fill([mebibytes << 18], 1.5)
 
 
-def copies_to_device(mebibytes: int) -> Way:
+def copies_to_device(mebibytes: int) -> Variant:
     source = host_tensor(mebibytes)
 
     def run(copies: int) -> None:
@@ -68,7 +68,7 @@ def copies_to_device(mebibytes: int) -> Way:
     return run
 
 
-def copies_to_host(mebibytes: int) -> Way:
+def copies_to_host(mebibytes: int) -> Variant:
     with tf.device(HPU):
         source = tf.identity(host_tensor(mebibytes))
 
@@ -82,7 +82,7 @@ def copies_to_host(mebibytes: int) -> Way:
     return run
 
 
-def memcpy(mebibytes: int) -> Way:
+def memcpy(mebibytes: int) -> Variant:
     source = host_tensor(mebibytes).numpy()
     destination = np.copy(source)
 
@@ -93,7 +93,7 @@ def memcpy(mebibytes: int) -> Way:
     return run
 
 
-def make_way(name: str) -> Way:
+def make_variant(name: str) -> Variant:
     kind, _, what = name.partition(" ")
     copying = {"to_device": copies_to_device, "to_host": copies_to_host, "memcpy": memcpy}
     if kind == "launch":
@@ -104,12 +104,12 @@ def make_way(name: str) -> Way:
 def main() -> int:
     """Reads lines with the name of a measurement and a count. Answers each line when its work is done."""
     load_habana_module()
-    ways: dict[str, Way] = {}
+    variants: dict[str, Variant] = {}
     for line in sys.stdin:
         name, count = line.rsplit(maxsplit=1)
-        if name not in ways:
-            ways[name] = make_way(name)
-        ways[name](int(count))
+        if name not in variants:
+            variants[name] = make_variant(name)
+        variants[name](int(count))
         print("done", flush=True)
     return 0
 

@@ -21,7 +21,7 @@ from benchmarks.measure import Summary, Times, in_turns
 from benchmarks.models import PROBLEMS, Arrays, Problem, Trainer
 
 # name: device, jit_compile
-WAYS = {"hpu": ("/device:HPU:0", False), "jit": ("/device:CPU:0", True), "cpu": ("/device:CPU:0", False)}
+VARIANTS = {"hpu": ("/device:HPU:0", False), "jit": ("/device:CPU:0", True), "cpu": ("/device:CPU:0", False)}
 RATIOS = (("hpu", "jit"), ("hpu", "cpu"), ("jit", "cpu"))
 
 
@@ -37,21 +37,21 @@ class Result:
     times: Times
 
     def as_json(self) -> dict[str, Any]:
-        ways = self.times.seconds
+        variants = self.times.seconds
         return {
             "model": self.problem,
             "optimizer": self.optimizer,
             "first_step_seconds": self.first_step_seconds,
             "losses": self.losses,
             "peak_bytes": self.peak_bytes,
-            "step_seconds": {name: dataclasses.asdict(self.times.summary(name)) for name in ways},
+            "step_seconds": {name: dataclasses.asdict(self.times.summary(name)) for name in variants},
             "minor_faults_per_step": {
                 name: dataclasses.asdict(Summary.of(counts)) for name, counts in self.times.minor_faults.items()
             },
             "ratios": {
                 f"{name}/{base}": dataclasses.asdict(self.times.ratio(name, base))
                 for name, base in RATIOS
-                if name in ways and base in ways
+                if name in variants and base in variants
             },
         }
 
@@ -93,7 +93,7 @@ def peak(device: str) -> int:
         return 0
 
 
-def measure(problem: Problem, optimizer: str, ways: list[str], rounds: int, seconds_per_turn: float) -> Result:
+def measure(problem: Problem, optimizer: str, variants: list[str], rounds: int, seconds_per_turn: float) -> Result:
     """Trains the same model from equal weights on each device, in turns."""
     batch = problem.batch()
     weights = None
@@ -101,8 +101,8 @@ def measure(problem: Problem, optimizer: str, ways: list[str], rounds: int, seco
     first: dict[str, float] = {}
     losses: dict[str, float] = {}
     peak_bytes: dict[str, int] = {}
-    for name in ways:
-        device, jit_compile = WAYS[name]
+    for name in variants:
+        device, jit_compile = VARIANTS[name]
         gc.collect()  # frees earlier models, which contain reference cycles
         before = in_use(device)
         trainer = Trainer(problem, device, optimizer, jit_compile, weights=weights)
@@ -126,7 +126,7 @@ def print_result(result: Result) -> None:
         first = result.first_step_seconds[name]
         print(f"  {name:<8} {1000 * step['median']:9.2f} ms  ({spread}; first step {first:.2f} s)")
     peaks = ", ".join(
-        f"{name} {'at least ' if 'CPU' in WAYS[name][0] else ''}{count / 1e6:.1f} MB"
+        f"{name} {'at least ' if 'CPU' in VARIANTS[name][0] else ''}{count / 1e6:.1f} MB"
         for name, count in result.peak_bytes.items()
     )
     faults = ", ".join(f"{name} {count['median']:.1f}" for name, count in data["minor_faults_per_step"].items())
@@ -149,12 +149,12 @@ def main() -> int:
     parser.add_argument(
         "--batch-size", type=int, metavar="N", help="examples per batch (default: the model's batch size)"
     )
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--ways", dest="variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--rounds", type=int, default=15, help="measurement rounds (default: 15)")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: 0.5)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     arguments = parser.parse_args()
-    if "hpu" in arguments.ways:
+    if "hpu" in arguments.variants:
         from habana_frameworks.tensorflow import load_habana_module
 
         # Rounds the reported memory up by less than 1 MiB.
@@ -166,7 +166,7 @@ def main() -> int:
         if arguments.batch_size is not None:
             problem = dataclasses.replace(problem, batch_size=arguments.batch_size)
         for optimizer in arguments.optimizers:
-            result = measure(problem, optimizer, arguments.ways, arguments.rounds, arguments.seconds)
+            result = measure(problem, optimizer, arguments.variants, arguments.rounds, arguments.seconds)
             results.append(result.as_json())
             if not arguments.json:
                 print_result(result)

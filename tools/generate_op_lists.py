@@ -50,7 +50,7 @@ class OpList:
     """One op list file."""
 
     name: str
-    takes_all: bool
+    accepts_all: bool
     types: list[str]
     index_attributes: list[str]
     index_types: list[str]
@@ -90,8 +90,8 @@ def _rules(where: str, value: Any) -> TypeRules:
 def parse(text: str) -> OpList:
     """Parses and checks one list. Raises ValueError, whose message names the wrong entry."""
     data = yaml.safe_load(text)
-    if isinstance(data, dict) and data.get("takes_all"):
-        data = _fields("list", data, {"name", "takes_all"})
+    if isinstance(data, dict) and data.get("accepts_all"):
+        data = _fields("list", data, {"name", "accepts_all"})
         return OpList(data["name"], True, [], [], [], [])
     data = _fields("list", data, {"name", "sources", "types", "index", "groups"})
     sources = data["sources"]
@@ -171,7 +171,7 @@ def cpp_source(lists: list[OpList]) -> str:
         index = f"k_{found.name}_index" if found.index_attributes else "{}"
         entries = f"k_{found.name}" if found.entries else "{}"
         lines.append(
-            f'    {{"{found.name}", {str(found.takes_all).lower()}, {_mask(found.types)}, {index}, '
+            f'    {{"{found.name}", {str(found.accepts_all).lower()}, {_mask(found.types)}, {index}, '
             f"{_mask(found.index_types)}, {entries}}},"
         )
     lines += [

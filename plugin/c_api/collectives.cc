@@ -3,7 +3,7 @@
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/tensorflow/device/process_device.h"
-#include "plugin/tensorflow/kernels/collective/fabric_group.h"
+#include "plugin/tensorflow/kernels/collective/collective_group.h"
 #include "plugin/tensorflow/kernels/collective/horovod_kernel.h"
 
 int32_t hpu_communicator_id(hpu_buffer* out) {
@@ -20,7 +20,7 @@ int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, i
   options.rank = rank;
   options.size = size;
   const absl::Status status =
-      hpu::FabricGroup::Join(group_key, options, absl::StrSplit(names, '\n'), in_calling_order != 0);
+      hpu::CollectiveGroup::Join(group_key, options, absl::StrSplit(names, '\n'), in_calling_order != 0);
   return hpu::ReportStatus(status, message);
 }
 

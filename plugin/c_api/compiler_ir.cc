@@ -14,7 +14,7 @@
 
 namespace {
 
-int32_t Give(const absl::StatusOr<std::string>& result, hpu_buffer* out) {
+int32_t WriteResult(const absl::StatusOr<std::string>& result, hpu_buffer* out) {
   *out = hpu::MakeBuffer(result.ok() ? *result : std::string(result.status().message()));
   return static_cast<int32_t>(result.status().code());
 }
@@ -51,9 +51,9 @@ absl::StatusOr<std::string> MakeIr(const void* graph, size_t size, const char* f
 }  // namespace
 
 int32_t hpu_constant_arguments(const void* graph, size_t size, const char* function, hpu_buffer* out) {
-  return Give(ListConstants(graph, size, function), out);
+  return WriteResult(ListConstants(graph, size, function), out);
 }
 
 int32_t hpu_compiler_ir(const void* graph, size_t size, const char* function, const char* stage, hpu_buffer* out) {
-  return Give(MakeIr(graph, size, function, stage), out);
+  return WriteResult(MakeIr(graph, size, function, stage), out);
 }

@@ -42,7 +42,7 @@ hpu_buffer hpu_trace_stop(int32_t session) {
     found = std::move(entry->second);
     sessions.open.erase(entry);
   }
-  return hpu::MakeBuffer(hpu::trace::ChromeTrace(found->Take()));
+  return hpu::MakeBuffer(hpu::trace::ChromeTrace(found->Collect()));
 }
 
 void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_ns) {

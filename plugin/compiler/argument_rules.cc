@@ -107,7 +107,7 @@ absl::Status CheckArguments(const OpKernel& kernel, XlaOpKernelContext* context)
   return rule == nullptr ? absl::OkStatus() : rule(kernel, context);
 }
 
-bool IsSumOfNothing(const OpKernel& kernel, XlaOpKernelContext* context) {
+bool IsEmptySum(const OpKernel& kernel, XlaOpKernelContext* context) {
   // Means over an empty batch would be NaN.
   if (absl::StartsWith(kernel.type_string(), "FusedBatchNormGrad")) {
     const absl::StatusOr<TensorShape> images = OperandShape(context, 1);

@@ -14,7 +14,7 @@ namespace hpu {
 absl::Status CheckArguments(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
 // True for an op that sums over windows and has an empty operand, and for the gradient of an empty batch normalization.
-bool IsSumOfNothing(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
+bool IsEmptySum(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
 }  // namespace hpu
 

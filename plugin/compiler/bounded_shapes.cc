@@ -86,14 +86,15 @@ xla::XlaOp Compact(xla::XlaOp padded, const xla::Shape& shape, absl::Span<const 
 }
 
 // Returns the static form of `result`. Appends the sizes of its dynamic dimensions to `sizes`.
-xla::XlaOp MakeStatic(xla::XlaOp result, const xla::Shape& shape, std::vector<xla::XlaOp>* sizes, SizePlaces* places) {
+xla::XlaOp MakeStatic(xla::XlaOp result, const xla::Shape& shape, std::vector<xla::XlaOp>* sizes,
+                      SizeIndices* indices) {
   std::vector<xla::XlaOp> all;
   xla::XlaOp padded = result;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     all.push_back(xla::GetDimensionSize(result, d));
-    places->push_back(-1);
+    indices->push_back(-1);
     if (!shape.is_dynamic_dimension(d)) continue;
-    places->back() = static_cast<int>(sizes->size());
+    indices->back() = static_cast<int>(sizes->size());
     sizes->push_back(all.back());
     padded = xla::RemoveDynamicDimension(padded, d);
   }
@@ -111,9 +112,9 @@ absl::StatusOr<xla::XlaComputation> AppendSizes(const xla::XlaComputation& progr
   const xla::XlaOp all = xla::Call(&builder, program, parameters);
   for (int i = 0; i < shape.result().tuple_shapes_size(); ++i) {
     const xla::Shape& result = shape.result().tuple_shapes(i);
-    SizePlaces& places = rewritten->results.emplace_back();
+    SizeIndices& indices = rewritten->results.emplace_back();
     results.push_back(xla::GetTupleElement(all, i));
-    if (result.is_dynamic()) results.back() = MakeStatic(results.back(), result, &sizes, &places);
+    if (result.is_dynamic()) results.back() = MakeStatic(results.back(), result, &sizes, &indices);
   }
   rewritten->sizes = static_cast<int>(sizes.size());
   for (xla::XlaOp& size : sizes) size = xla::Reshape(size, {1});

@@ -16,7 +16,7 @@ struct StaticProgram {
   xla::HloModuleProto hlo;
   // One entry per result of the original program. A dynamic result's elements come first in the static result, in
   // row-major order, followed by padding.
-  std::vector<SizePlaces> results;
+  std::vector<SizeIndices> results;
   // Number of dynamic dimensions of all results. If nonzero, the program has one more result: the sizes of these
   // dimensions, int32.
   int sizes = 0;

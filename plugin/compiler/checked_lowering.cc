@@ -98,7 +98,7 @@ class CheckedLowering : public tensorflow::OpKernel {
     XlaOpKernelContext xla_context(context);
     TF_ASSIGN_OR_RETURN(const Shapes shapes, InferShapes(*this, constants_, graph_def_version_, &xla_context));
     TF_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
-    if (IsSumOfNothing(*this, &xla_context)) return SetZero(&xla_context, shapes);
+    if (IsEmptySum(*this, &xla_context)) return SetZero(&xla_context, shapes);
     lowering_->Compute(context);
     TF_RETURN_IF_ERROR(context->status());
     for (int i = 0; i < num_outputs(); ++i) TF_RETURN_IF_ERROR(CheckResult(context, i, shapes[i]));

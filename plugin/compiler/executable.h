@@ -15,7 +15,7 @@ namespace hpu {
 
 // For each dimension of a result: the index of its size among the program's sizes, or -1 for a static dimension. Empty
 // for static results.
-using SizePlaces = std::vector<int>;
+using SizeIndices = std::vector<int>;
 
 // Immutable after compilation; shared by all launches of a signature.
 struct Executable {
@@ -28,7 +28,7 @@ struct Executable {
     tensorflow::Tensor constant;         // kConstant: the value, in host memory
     tensorflow::Tensor device_constant;  // kConstant: the value in device memory, shared by all launches
     int input = -1;                      // kResource: the input that is passed through
-    SizePlaces sizes;                    // kResult of a dynamic shape: `shape` is the bound; see `sizes_result`
+    SizeIndices sizes;                   // kResult of a dynamic shape: `shape` is the bound; see `sizes_result`
   };
   struct Update {
     int input = -1;   // kernel input with the variable's handle
@@ -36,7 +36,7 @@ struct Executable {
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
     tensorflow::TensorShape shape;
     int aliased_argument = -1;  // the recipe's argument whose memory the result reuses, or -1
-    SizePlaces sizes;           // like Output::sizes
+    SizeIndices sizes;          // like Output::sizes
   };
 
   std::string name;

@@ -89,7 +89,7 @@ absl::StatusOr<PartialTensorShape> ResultShape(tensorflow::shape_inference::Infe
 
 // Whether the op's shape function computes other sizes than its kernels: Conv3D's shape function mixes up the
 // dilations.
-bool InfersOtherSizes(const tensorflow::OpKernel& kernel) {
+bool HasWrongShapeFunction(const tensorflow::OpKernel& kernel) {
   std::vector<int32_t> dilations;
   return kernel.type_string() == "Conv3D" && tensorflow::TryGetNodeAttr(kernel.def(), "dilations", &dilations) &&
          absl::c_any_of(dilations, [](int32_t dilation) { return dilation > 1; });
@@ -121,7 +121,7 @@ absl::StatusOr<std::vector<PartialTensorShape>> InferShapes(const tensorflow::Op
                                                           op->op_def, inputs.shapes, values, {}, inputs.handles);
   TF_RETURN_IF_ERROR(inference.construction_status());
   TF_RETURN_IF_ERROR(inference.Run(op->shape_inference_fn));
-  if (InfersOtherSizes(kernel)) return shapes;
+  if (HasWrongShapeFunction(kernel)) return shapes;
   for (int i = 0; i < kernel.num_outputs(); ++i) {
     TF_ASSIGN_OR_RETURN(shapes[i], ResultShape(&inference, i));
     TF_RETURN_IF_ERROR(CheckSize(shapes[i], kernel.output_type(i)));

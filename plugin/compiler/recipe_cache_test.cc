@@ -31,7 +31,7 @@ class RecipeCacheTest : public testing::Test {
   RecipeCache cache_;
 };
 
-TEST_F(RecipeCacheTest, ThreadsThatAskAtATimeShareOneCompile) {
+TEST_F(RecipeCacheTest, ConcurrentRequestsShareOneCompilation) {
   const std::unique_ptr<hal::Device> device = Acquire({"slow_compile@1+:100"});
   constexpr int kThreads = 8;
   std::vector<RecipePtr> recipes(kThreads);
@@ -45,7 +45,7 @@ TEST_F(RecipeCacheTest, ThreadsThatAskAtATimeShareOneCompile) {
   EXPECT_EQ(cache_.counters().memory_hits, kThreads - 1);
 }
 
-TEST_F(RecipeCacheTest, APluginThatIsNamedOrGivenByItsPathHasOneKey) {
+TEST_F(RecipeCacheTest, PluginNameAndPathHaveOneKey) {
   const std::string file = CTS_PACKAGES "/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so";
   if (access(file.c_str(), R_OK) != 0) GTEST_SKIP() << file << " is not installed";
   std::vector<recipes::Key> keys;
@@ -57,7 +57,7 @@ TEST_F(RecipeCacheTest, APluginThatIsNamedOrGivenByItsPathHasOneKey) {
   EXPECT_EQ(keys[0].name, keys[1].name);
 }
 
-TEST_F(RecipeCacheTest, NamesAndSourcePositionsMakeNoOtherRecipe) {
+TEST_F(RecipeCacheTest, NamesAndSourcePositionsDoNotChangeTheKey) {
   const std::unique_ptr<hal::Device> device = Acquire();
   const hal::Program program = cts::SumAndProduct(4);
   xla::HloModuleProto module;
@@ -73,7 +73,7 @@ TEST_F(RecipeCacheTest, NamesAndSourcePositionsMakeNoOtherRecipe) {
   EXPECT_EQ(cache_.counters().compiled, 2);
 }
 
-TEST_F(RecipeCacheTest, NeitherFailuresNorCancelledCompilesAreKept) {
+TEST_F(RecipeCacheTest, FailedAndCancelledCompilationsAreNotCached) {
   const std::unique_ptr<hal::Device> device = Acquire({"compile@1"});
   EXPECT_TRUE(absl::IsInternal(cache_.FindOrCompile(*device, cts::Constant()).status()));
   const std::atomic<bool> cancelled{true};
@@ -84,7 +84,7 @@ TEST_F(RecipeCacheTest, NeitherFailuresNorCancelledCompilesAreKept) {
   EXPECT_TRUE(cache_.FindOrCompile(*device, cts::Constant()).ok());
 }
 
-TEST_F(RecipeCacheTest, WhatNobodyUsesIsDroppedBeyondTheBound) {
+TEST_F(RecipeCacheTest, UnusedRecipesAreEvictedBeyondTheLimit) {
   const std::unique_ptr<hal::Device> device = Acquire();
   const RecipePtr used = cache_.FindOrCompile(*device, cts::SumAndProduct(1)).value();
   constexpr int kPrograms = 12'000;

@@ -37,9 +37,9 @@ struct CommunicatorOptions {
   // Polled while waiting for other ranks; returning true ends the wait with Cancelled. Null: never cancelled.
   std::function<bool()> abandoned;
   // Rendezvous of ranks in different processes. Borrows the file descriptor of this rank's shared memory and blocks
-  // until all ranks have joined. Returns a new descriptor of rank 0's memory, which the caller of `meet` owns.
-  // CreateCommunicator fails with the error of `meet`, if any. Null: the backend joins the ranks itself.
-  std::function<absl::StatusOr<int>(int segment)> meet;
+  // until all ranks have joined. Returns a new descriptor of rank 0's memory, which the caller of `rendezvous` owns.
+  // CreateCommunicator fails with the error of `rendezvous`, if any. Null: the backend joins the ranks itself.
+  std::function<absl::StatusOr<int>(int segment)> rendezvous;
 };
 
 // Created by Device::CreateCommunicator in every participating process. All ranks call the same operations in the same

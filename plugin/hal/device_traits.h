@@ -24,7 +24,7 @@ class HostResults {
   // Allows addresses of mapped host memory in LaunchArguments::results, except for results that alias an argument. By
   // default, host addresses are refused, because clients of a device server send result addresses. Clients must not
   // reach the server's memory.
-  virtual void TakeHostResults() = 0;
+  virtual void EnableHostResults() = 0;
 
  protected:
   HostResults() = default;

@@ -36,7 +36,7 @@ tensorflow::Status RunDriverPass(const tensorflow::GraphOptimizationPassOptions&
   const std::string function = FunctionName(options);
   const bool on_hpu = AnyOnHpu(**options.graph);
   const bool records = CollectsOpRecords() && MayUseHpu(options);
-  if ((!on_hpu && !records && !AnyRefused(**options.graph)) || IsOthersGraph(function)) return tensorflow::OkStatus();
+  if ((!on_hpu && !records && !AnyRefused(**options.graph)) || IsSkippedGraph(function)) return tensorflow::OkStatus();
   log::ReadSettings();
   PassContext context(options.graph, options.flib_def, NameOfGraph(function, **options.graph),
                       Settings::FromEnvironment(options.session_options));

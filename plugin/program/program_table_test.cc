@@ -47,7 +47,7 @@ TEST(ProgramTableTest, ReadsTypesShapesAndAliases) {
   EXPECT_EQ(table->results[1].aliased_argument, 0);
 }
 
-TEST(ProgramTableTest, RefusesWhatIsNoProgram) {
+TEST(ProgramTableTest, RefusesInvalidPrograms) {
   auto table = ParseProgramTable("some", "no proto at all");
   EXPECT_EQ(table.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(absl::StrContains(table.status().message(), "'some'")) << table.status();
@@ -62,7 +62,7 @@ TEST(ProgramTableTest, RefusesAliasesThatDoNotFit) {
   }
 }
 
-TEST(ProgramTableTest, RefusesShapesThatNoBackendTakes) {
+TEST(ProgramTableTest, RefusesUnsupportedShapes) {
   xla::HloModuleProto token = SomeModule();
   token.mutable_host_program_shape()->mutable_parameters(0)->set_element_type(xla::TOKEN);
   EXPECT_EQ(MakeProgramTable(token).status().code(), absl::StatusCode::kUnimplemented);

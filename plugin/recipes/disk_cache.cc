@@ -41,7 +41,7 @@ bool Equal(const StoreSettings& a, const StoreSettings& b) {
 }
 
 // Whether loading failed because of the recipe's bytes, not because of the device's state.
-bool IsOfTheRecipe(const absl::Status& status) {
+bool IsRecipeError(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
 }
 
@@ -130,7 +130,7 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, co
       lookup.recipe = *std::move(recipe);
       return lookup;
     }
-    if (!IsOfTheRecipe(recipe.status())) return lookup;
+    if (!IsRecipeError(recipe.status())) return lookup;
     lookup.claim.store->SetAside(key, recipe.status().message());
     found = lookup.claim.store->FindOrClaim(key, name, cancelled);
     // Another process may have stored a new entry in between. If the device refuses the new entry as well, the recipe
@@ -198,7 +198,7 @@ void DiskCache::WriteJobs() {
 
 void DiskCache::Upload(const Key& key, const RecipeStore& store) {
   std::shared_ptr<RemoteCache> remote = CurrentRemote();
-  if (remote == nullptr || !remote->takes_uploads()) return;
+  if (remote == nullptr || !remote->accepts_uploads()) return;
   uploads_.Add([remote = std::move(remote), key, path = store.PathOf(key)] { remote->Upload(key, path); });
 }
 

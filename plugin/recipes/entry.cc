@@ -50,7 +50,7 @@ absl::string_view AsText(const Digest& digest) {
 }
 
 // Removes and returns the first `size` bytes. Requires size <= bytes->size().
-absl::string_view Take(absl::string_view* bytes, uint64_t size) {
+absl::string_view ConsumePrefix(absl::string_view* bytes, uint64_t size) {
   const absl::string_view front = bytes->substr(0, size);
   bytes->remove_prefix(size);
   return front;
@@ -110,9 +110,9 @@ absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
   const Sizes sizes = SizesOf(bytes);
   absl::string_view rest = bytes.substr(kHeaderBytes);
   Entry entry;
-  entry.ingredients = Take(&rest, sizes.ingredients);
-  entry.metadata = Take(&rest, sizes.metadata);
-  entry.payload = Take(&rest, sizes.payload);
+  entry.ingredients = ConsumePrefix(&rest, sizes.ingredients);
+  entry.metadata = ConsumePrefix(&rest, sizes.metadata);
+  entry.payload = ConsumePrefix(&rest, sizes.payload);
   return entry;
 }
 

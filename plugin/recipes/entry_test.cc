@@ -22,14 +22,14 @@ std::string SomeEntry() {
   return SerializeEntry(Key::Of(SomeIngredients()), metadata, "payload");
 }
 
-TEST(Sha256Test, GivesThePublishedDigests) {  // FIPS 180-2, appendix B
+TEST(Sha256Test, MatchesPublishedDigests) {  // FIPS 180-2, appendix B
   EXPECT_EQ(Hex(Sha256({"abc"})), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(Hex(Sha256({"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"})),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   EXPECT_EQ(Hex(Sha256({"a", "", "bc"})), Hex(Sha256({"abc"})));
 }
 
-TEST(EntryTest, ComesBack) {
+TEST(EntryTest, RoundTrips) {
   const std::string bytes = SomeEntry();
   const absl::StatusOr<Entry> entry = ParseEntry(bytes);
   ASSERT_TRUE(entry.ok()) << entry.status();
@@ -42,7 +42,7 @@ TEST(EntryTest, ComesBack) {
   EXPECT_EQ(metadata.cluster(), "habana_cluster_step_0");
 }
 
-TEST(EntryTest, MoreThanAnyRecipeIsRefusedByItsHeader) {
+TEST(EntryTest, OversizedEntriesAreRefusedByTheHeader) {
   std::string header = SomeEntry().substr(0, kHeaderBytes);
   for (const uint64_t bytes : {kMaxEntryBytes + 1, uint64_t{1} << 43, ~uint64_t{0}}) {
     const uint64_t payload = bytes - kHeaderBytes - 32;
@@ -83,7 +83,7 @@ TEST(EntryTest, SizesThatOverflowAreRefused) {
   }
 }
 
-TEST(KeyTest, EachIngredientCounts) {
+TEST(KeyTest, EveryIngredientChangesTheKey) {
   const Key key = Key::Of(SomeIngredients());
   EXPECT_EQ(key.name, Key::Of(SomeIngredients()).name);
   const auto* descriptor = recipe::v1::Ingredients::descriptor();

@@ -126,7 +126,7 @@ class DiskFaultsTest : public ::testing::Test {
   RecipeStore store_{settings_, &counters_, [this](const std::string& message) { warnings_.push_back(message); }};
 };
 
-TEST_F(DiskFaultsTest, WithoutFaultsItIsThereTheSecondTime) {
+TEST_F(DiskFaultsTest, WithoutFaultsTheSecondLookupHits) {
   EXPECT_FALSE(Run());
   EXPECT_TRUE(Run());
   EXPECT_TRUE(warnings_.empty());
@@ -139,7 +139,7 @@ struct Fault {
 
 class WriteFaultsTest : public DiskFaultsTest, public ::testing::WithParamInterface<Fault> {};
 
-TEST_P(WriteFaultsTest, ProgramGoesOnWithOneWarningAndNothingIsLeft) {
+TEST_P(WriteFaultsTest, FailedWriteWarnsOnceAndLeavesNoFile) {
   failure = GetParam().error;
   failing = GetParam().call;
   EXPECT_FALSE(Run());
@@ -187,7 +187,7 @@ TEST_F(DiskFaultsTest, EntryThatCannotBeEvictedIsAnError) {
   EXPECT_EQ(Evict(*directory, {/*max_bytes=*/0})->entries, 2);
 }
 
-TEST_F(DiskFaultsTest, WithoutLocksRecipesAreKeptAllTheSame) {
+TEST_F(DiskFaultsTest, RecipesAreStoredWithoutLocks) {
   failure = ENOLCK;
   failing = Call::kFlock;
   EXPECT_FALSE(Run());

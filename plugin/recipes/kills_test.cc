@@ -158,7 +158,7 @@ class KillsTest : public ::testing::Test {
   std::mt19937 random_{std::random_device()()};
 };
 
-TEST_F(KillsTest, KilledProcessesHarmNobody) {
+TEST_F(KillsTest, KilledProcessesLeaveTheStoreUsable) {
   for (int worker = 0; worker < kWorkers; ++worker) Start(worker);
   ExpectProgress();
   std::array<int, kPhases.size()> killed_in{};

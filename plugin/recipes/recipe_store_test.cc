@@ -68,7 +68,7 @@ class RecipeStoreTest : public ::testing::Test {
   std::vector<std::string> warnings_;
 };
 
-TEST_F(RecipeStoreTest, KeepsWhatIsPutThere) {
+TEST_F(RecipeStoreTest, StoresRecipes) {
   const auto store = Open();
   Store(*store, "one", "payload");
   const RecipeStore::Lookup lookup = Open()->FindOrClaim(KeyOf("one"), "one");
@@ -80,7 +80,7 @@ TEST_F(RecipeStoreTest, KeepsWhatIsPutThere) {
   EXPECT_EQ(counters_.hits, 1);
 }
 
-TEST_F(RecipeStoreTest, IsForThisUserAlone) {
+TEST_F(RecipeStoreTest, IsPrivateToTheUser) {
   const auto store = Open();
   Store(*store, "one", "payload");
   struct stat info;
@@ -90,7 +90,7 @@ TEST_F(RecipeStoreTest, IsForThisUserAlone) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
 }
 
-TEST_F(RecipeStoreTest, EntryThatOthersMayWriteIsNotUsed) {
+TEST_F(RecipeStoreTest, EntryWritableByOtherUsersIsIgnored) {
   Store(*Open(), "one", "payload");
   chmod(PathOf(EntryName(KeyOf("one").name)).c_str(), 0620);
   EXPECT_FALSE(Open()->FindOrClaim(KeyOf("one"), "one").payload.has_value());
@@ -98,7 +98,7 @@ TEST_F(RecipeStoreTest, EntryThatOthersMayWriteIsNotUsed) {
   EXPECT_TRUE(absl::StrContains(warnings_[0], "can be written by other users")) << warnings_[0];
 }
 
-TEST_F(RecipeStoreTest, DirectoryThatOthersMayWriteIsNotUsed) {
+TEST_F(RecipeStoreTest, DirectoryWritableByOtherUsersIsIgnored) {
   Store(*Open(), "one", "payload");
   chmod(settings_.path.c_str(), 0777);
   const auto store = Open();
@@ -108,7 +108,7 @@ TEST_F(RecipeStoreTest, DirectoryThatOthersMayWriteIsNotUsed) {
   EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("chmod go-w ", settings_.path))) << warnings_[0];
 }
 
-TEST_F(RecipeStoreTest, DamagedEntryIsSetAsideAndMadeAnew) {
+TEST_F(RecipeStoreTest, DamagedEntryIsSetAsideAndRecompiled) {
   Store(*Open(), "one", "payload");
   const std::string path = PathOf(EntryName(KeyOf("one").name));
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
@@ -149,7 +149,7 @@ TEST_F(RecipeStoreTest, EntryUnderAnotherNameIsRefused) {
   EXPECT_TRUE(absl::StrContains(warnings_[0], "does not match its key")) << warnings_[0];
 }
 
-TEST_F(RecipeStoreTest, DirectoryMayVanishAndComeBack) {
+TEST_F(RecipeStoreTest, DirectoryMayBeRemovedAndRecreated) {
   const auto store = Open();
   Store(*store, "one", "payload");
   std::filesystem::remove_all(base_ + "/a");
@@ -161,7 +161,7 @@ TEST_F(RecipeStoreTest, DirectoryMayVanishAndComeBack) {
   EXPECT_TRUE(warnings_.empty());
 }
 
-TEST_F(RecipeStoreTest, OneCompilesTheOthersWait) {
+TEST_F(RecipeStoreTest, OneProcessCompilesWhileOtherProcessesWait) {
   constexpr int kThreads = 8;
   std::atomic<int> compiled{0};
   std::vector<std::thread> threads;
@@ -234,7 +234,7 @@ TEST_F(RecipeStoreTest, WaitEndsAtTheTimeoutAndNamesTheHolder) {
   EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("the cluster: process ", getpid()))) << warnings_[0];
 }
 
-TEST_F(RecipeStoreTest, LongWaitSaysForWhomAndHowLong) {
+TEST_F(RecipeStoreTest, LongWaitNamesTheHolderAndTheTime) {
   const auto first = Open(), second = Open();
   const RecipeStore::Lookup claimed = first->FindOrClaim(KeyOf("one"), "one");
   std::atomic<bool> cancelled{false};
@@ -318,7 +318,7 @@ TEST_F(RecipeStoreTest, LeftoversOfKilledProcessesAreRemoved) {
   EXPECT_EQ(Names(), std::vector<std::string>{EntryName(KeyOf("one").name)});
 }
 
-TEST_F(RecipeStoreTest, PlaceThatCannotBeWrittenIsReportedOnce) {
+TEST_F(RecipeStoreTest, UnwritableDirectoryIsReportedOnce) {
   std::ofstream(base_ + "/a") << "a file where a directory should be";
   const auto store = Open();
   for (const char* program : {"one", "two"}) {

@@ -102,7 +102,7 @@ void RemoteCache::Refuse(const Key& key, absl::string_view name, absl::string_vi
 }
 
 void RemoteCache::Upload(const Key& key, const std::string& path) {
-  if (!takes_uploads()) return;
+  if (!accepts_uploads()) return;
   const absl::StatusOr<TransferReply> reply =
       uploads_.Call(command_, "put", key.name, path, absl::Now() + settings_.timeout);
   const std::string outcome = HandleFailures(reply);

@@ -62,7 +62,7 @@ class RemoteCache {
   // Uploads the entry in the file `path`. Does nothing if the file is gone.
   void Upload(const Key& key, const std::string& path);
 
-  bool takes_uploads() const { return !settings_.read_only && InUse() && !uploads_denied_.load(); }
+  bool accepts_uploads() const { return !settings_.read_only && InUse() && !uploads_denied_.load(); }
   const RemoteSettings& settings() const { return settings_; }
 
  private:

@@ -72,14 +72,14 @@ class RemoteCacheTest : public ::testing::Test {
   std::vector<std::string> warnings_;
 };
 
-TEST_F(RemoteCacheTest, LoadsWhatTheStorageHas) {
+TEST_F(RemoteCacheTest, LoadsStoredEntries) {
   RemoteCache cache = Open(Found(SerializeEntry(KeyOf("one"), {}, "payload")));
   EXPECT_EQ(Fetch(cache, "one"), "payload");
   EXPECT_EQ(counters_.hits, 1);
   EXPECT_TRUE(warnings_.empty());
 }
 
-TEST_F(RemoteCacheTest, CountsWhatTheStorageLacks) {
+TEST_F(RemoteCacheTest, CountsMisses) {
   RemoteCache cache = Open("echo missing 0 >&0");
   for (int n = 0; n < 5; ++n) EXPECT_EQ(Fetch(cache, "one"), "");
   EXPECT_EQ(counters_.misses, 5);
@@ -104,7 +104,7 @@ TEST_F(RemoteCacheTest, DamagedEntryIsRefused) {
   EXPECT_EQ(counters_.hits, 0);
 }
 
-TEST_F(RemoteCacheTest, EntryThatTheDeviceDoesNotTakeIsRefused) {
+TEST_F(RemoteCacheTest, EntryOfAnotherFormatIsRefused) {
   RemoteCache cache = Open(Found(SerializeEntry(KeyOf("one"), {}, "payload")));
   Fetch(cache, "one", absl::InvalidArgumentError("of another format"));
   EXPECT_EQ(counters_.refused, 1);
@@ -132,7 +132,7 @@ TEST_F(RemoteCacheTest, StorageThatFailsIsLeftAlone) {
   }
   EXPECT_EQ(Requests(), kMaxRemoteFailures);
   EXPECT_EQ(counters_.failures, kMaxRemoteFailures);
-  EXPECT_FALSE(cache.takes_uploads());
+  EXPECT_FALSE(cache.accepts_uploads());
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(absl::StrContains(warnings_[0], "http://storage failed: down")) << warnings_[0];
 }
@@ -142,7 +142,7 @@ TEST_F(RemoteCacheTest, ProcessThatDiesOrHangsCountsAsAFailure) {
   for (const char* reply : {"exit", "sleep 5"}) {
     RemoteCache cache = Open(reply);
     for (int n = 0; n < 10; ++n) EXPECT_EQ(Fetch(cache, "one"), "");
-    EXPECT_FALSE(cache.takes_uploads());
+    EXPECT_FALSE(cache.accepts_uploads());
   }
   EXPECT_EQ(counters_.failures, 2 * kMaxRemoteFailures);
   EXPECT_EQ(warnings_.size(), 2u);
@@ -156,7 +156,7 @@ TEST_F(RemoteCacheTest, UnusableSettingsAreReportedOnce) {
   EXPECT_TRUE(absl::StrContains(warnings_[0], "no key")) << warnings_[0];
 }
 
-TEST_F(RemoteCacheTest, UploadsEndWhereTheStorageTakesNone) {
+TEST_F(RemoteCacheTest, UploadsStopAfterADenial) {
   RemoteCache cache = Open("test $verb = put && printf 'denied 3\\n403' >&0 || echo missing 0 >&0");
   for (int n = 0; n < 10; ++n) {
     Fetch(cache, "one");
@@ -188,7 +188,7 @@ TEST_F(RemoteCacheTest, ReadOnlyUploadsNothing) {
   EXPECT_EQ(Requests(), 0);
 }
 
-TEST_F(RemoteCacheTest, ForkedChildAsksNothing) {
+TEST_F(RemoteCacheTest, ForkedChildSendsNoRequests) {
   RemoteCache cache = Open(Found(SerializeEntry(KeyOf("one"), {}, "payload")));
   EXPECT_EQ(Fetch(cache, "one"), "payload");
   const pid_t child = fork();

@@ -37,7 +37,7 @@ TEST(TransferProcessTest, AnswersOneRequestAfterTheOther) {
   }
 }
 
-TEST(TransferProcessTest, TakesLargeReplies) {
+TEST(TransferProcessTest, AcceptsLargeReplies) {
   std::string path = absl::StrCat(::testing::TempDir(), "/replyXXXXXX");
   close(mkstemp(path.data()));
   const std::string bytes(size_t{5} << 20, 'x');
@@ -55,7 +55,7 @@ TEST(TransferProcessTest, ProcessThatEndsIsUnavailable) {
   }
 }
 
-TEST(TransferProcessTest, ProcessThatDoesNotAnswerMeetsTheDeadline) {
+TEST(TransferProcessTest, SilentProcessExceedsTheDeadline) {
   // The last script never pauses and never sends a whole reply.
   for (const char* script : {"exec sleep 5", "read line; printf 'found 9\\npart' >&0; exec sleep 5",
                              "read line; echo found 2000000000 >&0; cat /dev/zero >&0"}) {

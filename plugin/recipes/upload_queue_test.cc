@@ -27,7 +27,7 @@ TEST(UploadQueueTest, FlushWaitsForAllUploadsInTheirOrder) {
   for (int n = 0; n < 100; ++n) EXPECT_EQ(done[n], n);
 }
 
-TEST(UploadQueueTest, FlushDropsWhatHasNotBegunByTheDeadline) {
+TEST(UploadQueueTest, FlushDropsUnstartedUploadsAtTheDeadline) {
   UploadQueue& queue = NewQueue();
   absl::Notification begun, end;
   bool dropped = true;

@@ -88,7 +88,7 @@ std::unique_ptr<Channel> Channel::Connect(const hpu_rpc_client_options& options,
     }
     channel = grpc::CreateCustomInsecureChannelFromFd(options.address, fd, arguments);
   }
-  if (fd >= 0) RememberSocket(fd);
+  if (fd >= 0) RegisterSocket(fd);
   return std::unique_ptr<Channel>(new Channel(channel, fd, TextOf(options.authorization)));
 }
 
@@ -101,7 +101,7 @@ Channel::Channel(const std::shared_ptr<grpc::Channel>& channel, int fd, std::str
 Channel::~Channel() {
   queue_.Shutdown();
   thread_.join();
-  if (fd_ >= 0) ForgetSocket(fd_);
+  if (fd_ >= 0) UnregisterSocket(fd_);
 }
 
 void Channel::Disconnect() {

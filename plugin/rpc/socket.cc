@@ -194,7 +194,7 @@ std::map<ino_t, int> SocketsTo(const std::string& address) {
   return found;
 }
 
-void RememberSocket(int fd) {
+void RegisterSocket(int fd) {
   static std::once_flag once;
   std::call_once(once, [] { pthread_atfork(nullptr, nullptr, &CloseSockets); });
   struct stat info;
@@ -207,7 +207,7 @@ void RememberSocket(int fd) {
   }
 }
 
-void ForgetSocket(int fd) {
+void UnregisterSocket(int fd) {
   for (OpenSocket& socket : open_sockets) {
     int expected = fd;
     if (socket.fd.compare_exchange_strong(expected, -1)) return;

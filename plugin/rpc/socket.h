@@ -24,10 +24,10 @@ int ConnectSocket(const std::string& address, int timeout_ms, std::string* error
 // File descriptors of this process's sockets whose peer has the port of "host:port", by inode.
 std::map<ino_t, int> SocketsTo(const std::string& address);
 
-// Makes forked children close `fd` until ForgetSocket. Otherwise the server would not detect the client's end while a
-// child holds the socket open.
-void RememberSocket(int fd);
-void ForgetSocket(int fd);
+// Makes forked children close `fd` until UnregisterSocket. Otherwise the server would not detect the client's end while
+// a child holds the socket open.
+void RegisterSocket(int fd);
+void UnregisterSocket(int fd);
 
 }  // namespace hpu::rpc
 

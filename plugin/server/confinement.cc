@@ -196,7 +196,7 @@ absl::Status Confine(Role role) {
                                                "; device servers require a kernel with CONFIG_SECCOMP_FILTER"));
 }
 
-void SetApart() {
+void IsolateProcess() {
   const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file >= 0) {
     constexpr char kFirst[] = "800";

@@ -23,7 +23,7 @@ absl::Status Confine(Role role);
 
 // Isolates this process. The kernel kills this process first when memory is short, and other processes of this user
 // cannot inspect it. The process writes no core file, and its threads are one group for the scheduler.
-void SetApart();
+void IsolateProcess();
 
 // Limits this process's private writable memory.
 void LimitMemory(uint64_t bytes);

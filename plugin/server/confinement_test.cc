@@ -77,7 +77,7 @@ TEST(ConfinementTest, ConfinesThreadsThatRunAlready) {
             }));
 }
 
-TEST(ConfinementTest, AForkServerForksAndItsChildrenDoNot) {
+TEST(ConfinementTest, ForkServerForksAndItsChildrenDoNot) {
   EXPECT_EQ(7, InChild([] {
               if (!Confine(Role::kForks).ok()) return 100;
               if (open("/dev/null", O_RDONLY) >= 0) return 101;

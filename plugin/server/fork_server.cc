@@ -25,8 +25,8 @@ namespace {
 namespace control = ::hpu::serve::v1;
 
 constexpr int kPollMs = 1000;
-constexpr int kLastMomentMs = 2000;
-constexpr size_t kMaxEnds = 1024;
+constexpr int kKillTimeoutMs = 2000;
+constexpr size_t kMaxExitStatuses = 1024;
 
 std::string Describe(int status) {
   if (WIFSIGNALED(status)) return absl::StrCat("signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
@@ -85,15 +85,15 @@ class ForkServer {
 
   absl::Status End(pid_t child) {
     constexpr timespec kStep = {0, 5'000'000};
-    for (int waited_ms = 0; ends_.count(child) == 0; waited_ms += 5) {
-      if (waited_ms == kLastMomentMs && IsChild(child)) kill(child, SIGKILL);
-      if (waited_ms > kLastMomentMs && !IsChild(child)) break;
+    for (int waited_ms = 0; exit_statuses_.count(child) == 0; waited_ms += 5) {
+      if (waited_ms == kKillTimeoutMs && IsChild(child)) kill(child, SIGKILL);
+      if (waited_ms > kKillTimeoutMs && !IsChild(child)) break;
       nanosleep(&kStep, nullptr);
       Reap();
     }
     control::Forked answer;
-    const auto found = ends_.find(child);
-    answer.set_end(found == ends_.end() ? "unknown exit status" : found->second);
+    const auto found = exit_statuses_.find(child);
+    answer.set_end(found == exit_statuses_.end() ? "unknown exit status" : found->second);
     return Answer(std::move(answer), child);
   }
 
@@ -105,16 +105,16 @@ class ForkServer {
   void Reap() {
     int status = 0;
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (ends_.size() >= kMaxEnds) ends_.erase(ends_.begin());
-      ends_[pid] = Describe(status);
+      if (exit_statuses_.size() >= kMaxExitStatuses) exit_statuses_.erase(exit_statuses_.begin());
+      exit_statuses_[pid] = Describe(status);
       if (!WIFSIGNALED(status) || WTERMSIG(status) == SIGKILL) continue;
-      HPU_LOG(kBackend, kWarning) << "process " << pid << " of the device server ended: " << ends_[pid];
+      HPU_LOG(kBackend, kWarning) << "process " << pid << " of the device server ended: " << exit_statuses_[pid];
     }
   }
 
   const files::FileDescriptor& socket_;
   const ChildMain& child_main_;
-  std::map<pid_t, std::string> ends_;
+  std::map<pid_t, std::string> exit_statuses_;
 };
 
 absl::StatusOr<std::pair<control::Forked, files::Packet>> ReceiveAnswer(const files::FileDescriptor& socket) {

@@ -52,7 +52,7 @@ class ForkServerTest : public testing::Test {
   std::unique_ptr<ForkClient> client_;
 };
 
-TEST_F(ForkServerTest, TellsHowChildrenEnd) {
+TEST_F(ForkServerTest, ReportsExitStatusOfChildren) {
   const ForkClient::Child one = Fork(7);
   const ForkClient::Child other = Fork('s');
   EXPECT_EQ("exit code 7", client_->End(one.pid));
@@ -60,7 +60,7 @@ TEST_F(ForkServerTest, TellsHowChildrenEnd) {
   EXPECT_EQ("unknown exit status", client_->End(server_));
 }
 
-TEST_F(ForkServerTest, KillsAChildThatDoesNotEnd) {
+TEST_F(ForkServerTest, KillsChildrenAfterTheTimeout) {
   const ForkClient::Child child = Fork('h');
   pollfd ended = {child.pidfd.get(), POLLIN, 0};
   EXPECT_EQ(0, poll(&ended, 1, 100));
@@ -68,7 +68,7 @@ TEST_F(ForkServerTest, KillsAChildThatDoesNotEnd) {
   EXPECT_EQ(1, poll(&ended, 1, 0));
 }
 
-TEST(ForkServerErrorTest, ReachesTheOtherEnd) {
+TEST(ForkServerErrorTest, ErrorReachesThePeer) {
   auto sockets = files::PacketSocketPair().value();
   ReportForkServerError(sockets.second, absl::NotFoundError("there is no backend 'card'"));
   ForkClient client(std::move(sockets.first));

@@ -87,7 +87,7 @@ def test_exact_quotient_with_unknown_shapes(custom_div: Any, dtype: tf.DType) ->
     assert cluster.ops >= 3 and cluster.launches == 2 and cluster.fallbacks == 0, "the op joined its neighbours"
 
 
-def test_the_example_says_nothing_but_its_result(custom_div_library: pathlib.Path) -> None:
+def test_the_example_prints_only_its_result(custom_div_library: pathlib.Path) -> None:
     """The example prints only its result. TensorFlow checks all kernels when it loads a library."""
     done = run([WARM_PYTHON, str(EXAMPLE / "custom_div.py"), str(custom_div_library)])
     assert done.stdout.startswith("1456 / 32.0000 = 45.5") and "HPU:0" in done.stdout
@@ -169,7 +169,7 @@ def test_crashes_of_functors_are_errors(test_ops: Any, how: str, message: str) -
         assert tf.function(lambda x: x * 2.0 + 1.0)(tf.ones([3])).numpy().tolist() == [3.0, 3.0, 3.0], "the HPU goes on"
 
 
-def test_host_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:
+def test_user_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:
     @tf.function
     def scaled(x: tf.Tensor) -> list[tf.Tensor]:
         guid = "test_scale_fwd_i32" if x.dtype == tf.int32 else "test_scale_fwd_f32"
@@ -187,7 +187,7 @@ def test_host_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:
     assert y.numpy().tolist() == [10.0] and z.numpy().tolist() == [7.0]
 
 
-def test_host_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> None:
+def test_user_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> None:
     with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"test_fail_fwd_f32.*it was asked to fail on 1 dim"):
         test_ops.test_kernel(tf.constant([5.0]), guid="test_fail_fwd_f32")[0].numpy()
     with tf.device(HPU):

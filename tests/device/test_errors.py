@@ -31,7 +31,7 @@ def test_a_session_gets_the_error_of_its_step() -> None:
     run_with_tensorflow(call_to(programs.fail_in_session), {"HPU_FAULTS": "copy@3"})
 
 
-def test_a_lost_device_says_so_every_time() -> None:
+def test_a_lost_device_raises_the_same_error_every_time() -> None:
     run_with_tensorflow(call_to(programs.lose_device), {"HPU_FAULTS": "lost@2"})
 
 

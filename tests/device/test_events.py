@@ -90,7 +90,7 @@ def test_an_event_may_be_dropped_while_a_stream_waits_for_it(matrix: tf.Tensor) 
     habana_device.synchronize()
 
 
-def test_what_cannot_be_timed(matrix: tf.Tensor) -> None:
+def test_events_without_timing(matrix: tf.Tensor) -> None:
     timed, untimed = Event(enable_timing=True), Event()
     timed.record()
     untimed.record()
@@ -102,7 +102,7 @@ def test_what_cannot_be_timed(matrix: tf.Tensor) -> None:
         timed.record(7)  # type: ignore[arg-type]
 
 
-def test_the_device_says_what_it_is() -> None:
+def test_the_device_describes_itself() -> None:
     assert habana_device.device_count() >= 1
     assert habana_device.get_type() in habana_device.get_device_name()
 

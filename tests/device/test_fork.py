@@ -21,7 +21,7 @@ def test_a_child_forked_before_the_first_use_has_a_device() -> None:
     run_with_tensorflow(call_to(programs.acquire_in_child_first), timeout=60)
 
 
-def test_the_ninth_process_is_told_which_ones_hold_the_modules(tmp_path: pathlib.Path) -> None:
+def test_the_ninth_process_gets_an_error_that_names_the_holders(tmp_path: pathlib.Path) -> None:
     run_with_tensorflow(
         call_to(programs.nine_processes),
         {"HPU_BACKEND": "emulator", "HPU_MODULE_LOCK_DIR": str(tmp_path), "HPU_MODULES": None},

@@ -66,7 +66,7 @@ def test_the_host_cannot_touch_device_memory() -> None:
 
 
 @pytest.mark.parametrize("use", ["eager", "graph", "variable"])
-def test_exhausted_memory_says_what_to_do(use: str) -> None:
+def test_the_error_of_exhausted_memory_names_the_remedy(use: str) -> None:
     done = run_with_tensorflow(call_to(programs.exhaust_memory, use), {"HPU_MEMORY_MB": "32"})
     message = ("[20971520]", "HPU:0", "20.00MiB requested", "20.00MiB of 32.00MiB in use", "HPU_MEMORY_MB (now 32)")
     for part in message:
@@ -90,5 +90,5 @@ def test_the_host_pool_follows_the_guide(asked: int | None, tmp_path: pathlib.Pa
         assert int(found) == asked << 30
         return
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    wanted = max(min(64 << 30, free * 0.8, free - (16 << 30)), free / 8, 1 << 26)
-    assert wanted / 2 < int(found) < wanted * 2  # tolerance: other processes allocate and free memory
+    expected = max(min(64 << 30, free * 0.8, free - (16 << 30)), free / 8, 1 << 26)
+    assert expected / 2 < int(found) < expected * 2  # tolerance: other processes allocate and free memory

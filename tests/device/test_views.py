@@ -57,7 +57,7 @@ def test_device_counts_of_other_types_do_not_hide_the_device(hpu: str) -> None:
         assert any(device.name.endswith(hpu) for device in session.list_devices())
 
 
-def test_a_hidden_device_is_not_there() -> None:
+def test_a_hidden_device_is_not_listed() -> None:
     run_with_tensorflow(call_to(programs.hide_device))
 
 

@@ -29,7 +29,7 @@ def test_it_is_reserved_at_the_first_launch() -> None:
     assert sizes == [112, 112]
 
 
-def test_too_large_a_reservation_is_told_and_left() -> None:
+def test_an_oversized_reservation_is_reported_and_skipped() -> None:
     sizes, log = run(
         call_to(programs.launches, (1,)),
         HABANA_INITIAL_WORKSPACE_SIZE_MB="13271",
@@ -48,7 +48,7 @@ def test_it_gives_way_to_tensors() -> None:
     assert sizes[:2] == [64, 0] and 0 < sizes[2] < 28
 
 
-def test_the_peak_is_that_of_what_ran_since() -> None:
+def test_the_peak_counts_from_the_reset() -> None:
     """The peak after a reset counts the small recipe's workspace, but not the earlier large workspace."""
     result, _ = run(call_to(programs.peaks), HPU_WORKSPACE_CHUNK_MB="1")
     assert result[0] == result[2] == 0
@@ -61,7 +61,7 @@ def test_threads_share_it() -> None:
     assert result and all(result)
 
 
-def test_out_of_memory_says_what_takes_how_much_and_what_helps() -> None:
+def test_out_of_memory_names_the_users_and_the_remedy() -> None:
     (message, argument), _ = run(call_to(programs.out_of_memory), HPU_MEMORY_MB="64")
     assert "bytes of HPU memory for temporaries; " in message
     told = re.search(r"(\d+) bytes of arguments, (\d+) of results and (\d+) of temporaries", message)
@@ -73,6 +73,6 @@ def test_out_of_memory_says_what_takes_how_much_and_what_helps() -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "-3"])
-def test_a_step_of_nothing_is_an_error(value: str) -> None:
+def test_a_nonpositive_workspace_step_is_an_error(value: str) -> None:
     result, _ = run(call_to(programs.wrong_setting), HPU_WORKSPACE_CHUNK_MB=value)
     assert f"HPU_WORKSPACE_CHUNK_MB must be at least 1, got {value}" in result

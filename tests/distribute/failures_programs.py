@@ -11,7 +11,7 @@ import time
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import load_habana_module, multinode_helpers
-from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
+from habana_frameworks.tensorflow.distribute import HPUStrategy, in_server
 from habana_frameworks.tensorflow.monitor import server
 
 
@@ -26,9 +26,9 @@ def join_communicator(rank: int) -> None:
         return sum(module.counters.calls for module in modules if module.holder.pid == os.getpid())
 
     load_habana_module()
-    identity = fabric._new_id() if rank == 0 else sys.stdin.readline().strip()
+    identity = in_server._new_id() if rank == 0 else sys.stdin.readline().strip()
     before = calls()
-    joining = threading.Thread(target=fabric._join_devices, args=(7, identity, rank, ["a", "b", "c"], False))
+    joining = threading.Thread(target=in_server._join_devices, args=(7, identity, rank, ["a", "b", "c"], False))
     joining.start()
     while calls() == before and joining.is_alive():
         time.sleep(0.05)

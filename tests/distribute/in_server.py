@@ -13,7 +13,7 @@ import tensorflow as tf
 from tensorflow.python.ops import collective_ops, gen_collective_ops
 
 from habana_frameworks.tensorflow import hccl, load_habana_module, multinode_helpers
-from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
+from habana_frameworks.tensorflow.distribute import HPUStrategy, in_server
 from habana_frameworks.tensorflow.monitor import server
 from tests.distribute.collectives import check_strategy
 
@@ -201,7 +201,7 @@ def check_off() -> None:
     if RANK == SIZE - 1:
         os.environ["HPU_COLLECTIVE_FABRIC"] = "off"
     HPUStrategy()
-    assert not fabric.join(GROUP, RANK, SIZE)
+    assert not in_server.join(GROUP, RANK, SIZE)
     with tf.device("/device:HPU:0"):
         own = tf.fill([1 << 20], RANK + 1.0)
         before = bytes_to_host()
@@ -213,7 +213,7 @@ def check_off() -> None:
 
 def check_all() -> None:
     check_strategy(HPUStrategy())
-    assert fabric.join(GROUP, RANK, SIZE)
+    assert in_server.join(GROUP, RANK, SIZE)
     checks = Checks()
     with tf.device("/device:HPU:0"):
         checks.reductions()

@@ -20,7 +20,7 @@ import numpy as np
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import load_habana_module, multinode_helpers
-from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
+from habana_frameworks.tensorflow.distribute import HPUStrategy, in_server
 from tests.distribute.kills import STEPS_PER_EPOCH, Kill
 from tests.distribute.train import GLOBAL_BATCH, batches, build
 
@@ -130,7 +130,7 @@ def main() -> None:
         "restart_count": RESTART_COUNT,
         "ranks": strategy.num_replicas_in_sync,
         "first_step": first,
-        "in_server": any(fabric._answers.values()),
+        "in_server": any(in_server._answers.values()),
     }
     np.savez(arguments.out / f"weights_{rank}.npz", **{str(i): w for i, w in enumerate(model.get_weights())})
     (arguments.out / f"record_{rank}.json").write_text(json.dumps(record))

@@ -151,7 +151,7 @@ def test_too_few_modules_are_left(tmp_path: pathlib.Path) -> None:
     assert "hpu run: no restart: modules are available for only 1 rank, and --min-ranks is 2" in result.output
 
 
-def test_a_server_comes_back_with_fewer_modules(tmp_path: pathlib.Path) -> None:
+def test_a_server_restarts_with_fewer_modules(tmp_path: pathlib.Path) -> None:
     options = ("--restarts", "3", "--min-ranks", "2")
     file = tmp_path / "server is gone"
     with Server(tmp_path, "--modules", "3") as server, concurrent.futures.ThreadPoolExecutor() as pool:
@@ -218,7 +218,7 @@ def test_a_module_that_is_still_held_is_waited_for() -> None:
     assert len(job.modules) == 1
 
 
-def test_ranks_come_back_with_their_modules() -> None:
+def test_restarted_ranks_keep_their_modules() -> None:
     job = Job([[1, 0, 0], [1, 0]], [modules(0, 2), modules(0, 1, 2)], Placement(3, (0, 1, 2)), min_ranks=1)
     assert placements(job.run()) == [(3, 0, 1, 2), (2, 0, 2), (3, 0, 1, 2)]
     assert job.reports[:2] == ["restart 1 of 9, with 2 ranks instead of 3", "restart 2 of 9, with 3 ranks"]

@@ -26,7 +26,7 @@ def script(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path / "program.py"
 
 
-def test_what_each_rank_is_given(script: pathlib.Path) -> None:
+def test_the_environment_of_each_rank(script: pathlib.Path) -> None:
     script.write_text(call_to(programs.describe_rank))
     # Variables of another launcher, which this job must ignore.
     environment = {"OMPI_COMM_WORLD_SIZE": "9", "OMPI_COMM_WORLD_RANK": "7", "HLS_MODULE_ID": "5"}
@@ -69,7 +69,7 @@ def test_a_rank_that_a_signal_ended(script: pathlib.Path) -> None:
     assert "rank 0 was ended by signal 9" in result.output
 
 
-def test_a_rank_that_heeds_no_signal_is_killed(script: pathlib.Path) -> None:
+def test_a_rank_that_ignores_signals_is_killed(script: pathlib.Path) -> None:
     ready = script.with_suffix(".ready")
     script.write_text(call_to(programs.heed_no_signal, str(ready)))
     environments = [{**os.environ, "PYTHONPATH": str(ROOT), "RANK": str(rank)} for rank in range(2)]
@@ -133,7 +133,7 @@ def test_wrong_usage(script: pathlib.Path) -> None:
         assert f"-np/--processes: {count} is not a whole number from 1 to" in refused("-np", count, str(script))
 
 
-def test_reserved_ports_are_given_to_nobody_else() -> None:
+def test_reserved_ports_are_exclusive() -> None:
     import socket
 
     with ports.reserved(4) as numbers:

@@ -138,7 +138,7 @@ def test_estimator(tmp_path: pathlib.Path) -> None:
         np.testing.assert_allclose(values[1][name], expected, rtol=1e-4, err_msg=name)
 
 
-def test_workers_that_will_not_find_each_other_are_told(tmp_path: pathlib.Path) -> None:
+def test_workers_without_rendezvous_get_an_error(tmp_path: pathlib.Path) -> None:
     launcher = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
     done = run_with_tensorflow(
         call_to(programs.workers_without_tf_config),

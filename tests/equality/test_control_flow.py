@@ -161,7 +161,7 @@ def test_tensor_array() -> None:
     assert_same_graph(collect, X)
 
 
-def test_loops_around_what_cannot_compile() -> None:
+def test_loops_around_uncompilable_ops() -> None:
     seen: list[float] = []
 
     def note(value: Any) -> Any:
@@ -181,7 +181,7 @@ def test_loops_around_what_cannot_compile() -> None:
     np.testing.assert_allclose(seen[3:], seen[:3], rtol=1e-5)
 
 
-def test_branches_around_what_cannot_compile() -> None:
+def test_branches_around_uncompilable_ops() -> None:
     def run(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         def down() -> tuple[tf.Tensor, tf.Tensor]:
             return tf.exp(x) * 2.0, tf.strings.length(tf.strings.as_string(tf.reduce_sum(x) < 0))

@@ -87,7 +87,7 @@ def test_training_evaluation_and_prediction(hpu: str, make: Callable[..., Any], 
     np.testing.assert_allclose(results[HPU][3], results[CPU][3], rtol=1e-3, atol=1e-4)
 
 
-def test_train_and_evaluate_goes_on_from_a_checkpoint(hpu: str, tmp_path: pathlib.Path) -> None:
+def test_train_and_evaluate_resumes_from_a_checkpoint(hpu: str, tmp_path: pathlib.Path) -> None:
     """Training in two parts with evaluation in between ends with the same weights as uninterrupted training."""
 
     def run(directory: pathlib.Path, steps: list[int]) -> Any:

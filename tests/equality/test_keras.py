@@ -92,7 +92,7 @@ def test_ways_to_run(data: Data, options: dict[str, Any]) -> None:
     assert statistics.get().fallbacks == 0
 
 
-def test_steps_per_execution_of_more_steps_than_there_are(data: Data) -> None:
+def test_steps_per_execution_beyond_the_number_of_steps(data: Data) -> None:
     models = pair(steps_per_execution=4)
     assert_same_histories({device: fit(model, device, data, batch_size=12) for device, model in models.items()})
     assert_launched()

@@ -68,7 +68,7 @@ def test_train_steps_of_a_small_model() -> None:
     assert statistics.get().cluster("step").recipes == 1
 
 
-def test_shapes_that_come_again() -> None:
+def test_repeated_shapes() -> None:
     """A repeated shape compiles nothing and keeps no memory."""
     with tf.device(HPU):
         weights = tf.Variable(tf.ones([6, 3]))

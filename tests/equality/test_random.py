@@ -83,7 +83,7 @@ def test_seeds_of_stateful_ops(name: str, graph: bool) -> None:
 
 @pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
 @pytest.mark.parametrize("name", AS_CPU)
-def test_stateful_ops_draw_what_the_cpu_draws(name: str, graph: bool) -> None:
+def test_stateful_ops_draw_the_same_as_the_cpu(name: str, graph: bool) -> None:
     def draw() -> tf.Tensor:
         return STATEFUL[name](seed=3)
 
@@ -93,7 +93,7 @@ def test_stateful_ops_draw_what_the_cpu_draws(name: str, graph: bool) -> None:
 
 @pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
 @pytest.mark.parametrize("name", [*STATELESS, *STATELESS_ROUNDED])
-def test_stateless_ops_draw_what_the_cpu_draws(name: str, graph: bool) -> None:
+def test_stateless_ops_draw_the_same_as_the_cpu(name: str, graph: bool) -> None:
     exact = name in STATELESS
     one = STATELESS[name] if exact else STATELESS_ROUNDED[name]
 
@@ -240,7 +240,7 @@ def draw_all(generator: tf.random.Generator) -> list[tf.Tensor]:
 
 
 @pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
-def test_generator_draws_what_the_cpu_draws(graph: bool) -> None:
+def test_generator_draws_the_same_as_the_cpu(graph: bool) -> None:
     results = {}
     for device in (CPU, HPU):
         with tf.device(device):

@@ -41,7 +41,7 @@ def expect_as_cpu(
 
 
 @pytest.mark.parametrize("rows", [(2, 5), (5, 2), (0, 5), (5, 0), (5, 5)], ids=str)
-def test_batches_that_do_not_meet_are_their_own(rows: tuple[int, int]) -> None:
+def test_unrelated_batches_stay_separate(rows: tuple[int, int]) -> None:
     def draw(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
         return [
             operation(tf.abs(batch) * 2, seed=i)
@@ -57,7 +57,7 @@ def test_batches_that_do_not_meet_are_their_own(rows: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("rows", [(4, 4), (1, 6), (6, 1)], ids=str)
-def test_batches_that_meet_are_one(rows: tuple[int, int]) -> None:
+def test_combined_batches_are_one(rows: tuple[int, int]) -> None:
     def draw(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
         both = x * 2 + y
         return [
@@ -160,7 +160,7 @@ def test_of_no_class_is_an_error() -> None:
         as_numpy(tf.function(tf.random.categorical)(tf.zeros([3, 0]), 2))
 
 
-def test_what_a_session_fetches_does_not_begin_anew() -> None:
+def test_fetched_values_are_not_recomputed() -> None:
     def fetched() -> list[Any]:
         x = tf1.placeholder(tf.float32, TABLE.shape)
         ops = [

@@ -55,7 +55,7 @@ def argument(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
 
 
 @pytest.mark.parametrize("program", [branch, case, nested, loop, argument])
-def test_errors_of_unused_results_do_not_come_up(program: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
+def test_errors_of_unused_results_are_not_raised(program: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
     values = []
     for device in (CPU, HPU):
         with tf.device(device):
@@ -64,7 +64,7 @@ def test_errors_of_unused_results_do_not_come_up(program: Callable[[tf.Tensor, t
 
 
 @pytest.mark.parametrize("program", [branch, nested, loop, argument])
-def test_a_session_runs_what_it_fetches(program: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
+def test_a_session_runs_only_fetched_ops(program: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
     with tf.Graph().as_default(), tf.device(HPU):
         x, y = (tf1.placeholder(tf.float32, [None]) for _ in range(2))
         used = program(x, y)
@@ -72,7 +72,7 @@ def test_a_session_runs_what_it_fetches(program: Callable[[tf.Tensor, tf.Tensor]
             np.testing.assert_array_equal(session.run(used, {x: X, y: SHORT}), 8 * X if program is loop else 2 * X)
 
 
-def test_errors_of_used_results_come_up() -> None:
+def test_errors_of_used_results_are_raised() -> None:
     @tf.function(input_signature=[ANY, ANY])
     def both(x: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         return tf.cond(tf.reduce_sum(x) > 0, lambda: (x * 2, x + y), lambda: (x, y))  # type: ignore[no-any-return]
@@ -100,7 +100,7 @@ def test_side_effects_of_unused_results_stay() -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_the_report_tells_of_unused_results() -> None:
+def test_the_report_lists_unused_results() -> None:
     def half_of_it(x: tf.Tensor) -> tf.Tensor:
         return tf.while_loop(lambda i, _a, _b: i < 3, lambda i, a, b: (i + 1, tf.tanh(a), b * 2), (0, x, x))[1]
 

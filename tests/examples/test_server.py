@@ -15,7 +15,7 @@ def numbers(output: str) -> list[str]:
     return re.findall(r"^  test \w+ +(\S+)$", output, flags=re.MULTILINE)
 
 
-def test_a_training_that_goes_on_ends_with_the_same_numbers(tmp_path: pathlib.Path) -> None:
+def test_a_resumed_training_ends_with_the_same_numbers(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path) as server:
 
         def train(epochs: int, checkpoints: str) -> str:
@@ -39,7 +39,7 @@ def test_the_recipe_for_ci() -> None:
     assert "sessions: 2 opened, 2 closed" in done.stdout
 
 
-def test_the_container_installs_what_this_tree_needs() -> None:
+def test_the_container_installs_the_dependencies_of_this_tree() -> None:
     """Checks the files and packages that the Containerfile names, because a container engine may be missing."""
     text = (ROOT / "examples" / "server" / "Containerfile").read_text()
     setup = (ROOT / "tools" / "setup.sh").read_text()

@@ -71,7 +71,7 @@ def test_splits_name_the_ops_between(output: tuple[str, str, explanation.Explana
     assert not clean.splits and [cluster.launches for cluster in clean.clusters] == [1]
 
 
-def test_lowered_loops_are_told(output: tuple[str, str, explanation.Explanation]) -> None:
+def test_lowered_loops_are_reported(output: tuple[str, str, explanation.Explanation]) -> None:
     graph = output[2].graph("looping")
     assert [(entry.op, entry.rule) for entry in graph.lowered] == [("While", "lowered")]
     assert {"loop", "deadness"} & {split.rule for split in graph.splits}
@@ -92,7 +92,7 @@ def test_the_programs_end_is_kept_and_still_explained() -> None:
     assert "runpy" not in done.stderr and "1 graph:" in done.stderr
 
 
-def test_times_are_told_by_instruction_and_by_op(tmp_path: pathlib.Path) -> None:
+def test_times_are_listed_by_instruction_and_by_op(tmp_path: pathlib.Path) -> None:
     target = tmp_path / "all.json"
     environment = {"TF_RECIPE_CACHE_PATH": str(tmp_path / "recipes"), "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
     for _ in range(2):  # the first run compiles, the second run loads stored recipes
@@ -131,6 +131,6 @@ def test_exit_codes(tmp_path: pathlib.Path, program: str | None, code: int, word
     assert done.returncode == code and word in done.stderr
 
 
-def test_a_directory_that_is_not_there_is_told_before_the_program_runs(tmp_path: pathlib.Path) -> None:
+def test_a_missing_directory_is_reported_before_the_program_runs(tmp_path: pathlib.Path) -> None:
     done = run([*COMMAND, "--json", str(tmp_path / "no" / "x.json"), str(PROGRAM)], check=False)
     assert done.returncode == 2 and "there is no directory" in done.stderr and "ran" not in done.stdout

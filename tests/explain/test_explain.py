@@ -67,7 +67,7 @@ def test_normal_runs_record_nothing(hpu: str) -> None:
     assert c_api.read_message(plugin_library.handle(), "hpu_op_records", "OpRecords") == before
 
 
-def test_errors_of_the_function_come_through(hpu: str) -> None:
+def test_errors_of_the_function_propagate(hpu: str) -> None:
     def bad(x: tf.Tensor) -> tf.Tensor:
         tf.debugging.assert_equal(x, 0.0, message="not zero")
         return x
@@ -94,12 +94,12 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_failures_at_run_time_are_told(fault: str) -> None:
+def test_failures_at_run_time_are_reported(fault: str) -> None:
     done = run_with_tensorflow(call_to(programs.explain), {"HPU_FAULTS": fault})
     assert done.stdout.split() == [FAULTS[fault], "1", "32", FAULTS[fault]], done.stderr
 
 
-def test_runs_on_the_cpu_by_choice_are_told(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fallbacks_by_policy_are_reported(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_COMPILE_MODE", "never")
 
     # Counters are per cluster name, which contains the function's name.

@@ -14,7 +14,7 @@ ELASTIC = pathlib.Path(__file__).with_name("elastic.py")
 
 
 @pytest.mark.slow
-def test_ranks_that_nobody_ends_end_by_themselves(tmp_path: pathlib.Path) -> None:
+def test_ranks_without_launcher_end_by_themselves(tmp_path: pathlib.Path) -> None:
     """Ranks without a supervising launcher end within spawn.py's grace period.
 
     A restarted job reaches the same result.
@@ -53,7 +53,7 @@ def test_hpu_run_starts_the_job_again(tmp_path: pathlib.Path) -> None:
         assert_same_weights(rest, whole)
 
 
-def test_an_elastic_job_goes_on_without_a_lost_host(tmp_path: pathlib.Path) -> None:
+def test_an_elastic_job_continues_without_a_lost_host(tmp_path: pathlib.Path) -> None:
     """The job's state is in memory: the survivor resumes from its last commit without a restart."""
     done = run_program(tmp_path, ELASTIC, "--out", str(tmp_path), "--steps", "6", "--die-at", "3", start=Start.ELASTIC)
     assert "went on with 1 rank after step 3" in done.stdout, done.stdout + done.stderr

@@ -21,7 +21,7 @@ def test_a_program_that_imports_only_horovod(start: Start, tmp_path: pathlib.Pat
         assert [int(got[name]) for name in ("local", "locals", "cross")] == [rank, 2, 1]
 
 
-def test_the_hpu_does_not_come_where_it_is_not_wanted(tmp_path: pathlib.Path) -> None:
+def test_without_autoload_there_is_no_hpu(tmp_path: pathlib.Path) -> None:
     for got in run_code(tmp_path, call_to(programs.no_hpu), Start.HPU_RUN, environment={"HPU_AUTOLOAD": "0"}):
         assert got["size"] == 2
 
@@ -42,7 +42,7 @@ def test_n_jobs_of_one_rank_are_an_error(tmp_path: pathlib.Path) -> None:
     assert "JobError: Open MPI started 4 processes, but Horovod's job has 1" in done.stderr
 
 
-def test_ranks_that_cannot_meet_are_told_why(tmp_path: pathlib.Path) -> None:
+def test_failed_rendezvous_names_the_reason(tmp_path: pathlib.Path) -> None:
     # Variables of mpirun on two machines.
     machines = {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
     environment = {**machines, "HOROVOD_CONTROLLER": "gloo", "PYTHONPATH": hooked(tmp_path / "site")}

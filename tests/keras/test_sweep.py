@@ -43,7 +43,7 @@ def test_sample(cases: dict[str, Case], title: str, monkeypatch: pytest.MonkeyPa
         assert any(reason.startswith("CTCLoss: ") for reason in outcome.reasons)
 
 
-def test_what_is_wrong_is_found() -> None:
+def test_failures_are_found() -> None:
     x = np.ones([3], np.float32)
     wrong = Case("test", "wrong", lambda: tf.sin, (x,), reference=lambda: tf.cos)
     assert run(wrong).verdict is Verdict.WRONG

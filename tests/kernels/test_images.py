@@ -84,7 +84,7 @@ def test_resizing_with_functions_of_other_types(dtype: str) -> None:
     assert_same_on_hpu(resize, images, tolerance=PLACES)
 
 
-def test_large_images_are_resized_by_what_counts() -> None:
+def test_large_images_are_resized_by_nearby_pixels() -> None:
     images = np.random.default_rng(1).uniform(-1, 1, (2, 40, 48, 5)).astype(np.float32)
 
     @tf.function
@@ -99,7 +99,7 @@ def test_large_images_are_resized_by_what_counts() -> None:
     assert not np.isfinite(result[0, 49, 40, 0])
 
 
-def test_scaling_refuses_what_does_not_fit() -> None:
+def test_scaling_refuses_mismatched_shapes() -> None:
     @tf.function
     def scale(images: tf.Tensor) -> tf.Tensor:
         return tf.raw_ops.ScaleAndTranslate(images=images, size=(4, 4), scale=(1.0, 0.0), translation=(0.0, 0.0))
@@ -163,7 +163,7 @@ def test_projective_transforms_of_other_types(dtype: type[np.generic]) -> None:
     np.testing.assert_array_equal(assert_same_on_hpu(shift, images), expected)
 
 
-def test_projective_transforms_refuse_what_does_not_fit() -> None:
+def test_projective_transforms_refuse_mismatched_shapes() -> None:
     @tf.function
     def transform(transforms: tf.Tensor) -> tf.Tensor:
         return tf.raw_ops.ImageProjectiveTransformV2(
@@ -294,7 +294,7 @@ def test_gradients_of_crops_of_images_whose_size_is_not_known() -> None:
     assert_launched()
 
 
-def test_gradients_of_crops_of_images_that_there_are_not() -> None:
+def test_gradients_of_crops_of_missing_images() -> None:
     @tf.function
     def by_images(dy: tf.Tensor, boxes: tf.Tensor, image_of_box: tf.Tensor, size: Any) -> tf.Tensor:
         return tf.raw_ops.CropAndResizeGradImage(

@@ -198,7 +198,7 @@ def test_pyramid_roi_align(ratio: int, coordinates: str) -> None:
     assert_close(named, gradients, TOLERANCE)
 
 
-def test_pyramid_roi_align_says_what_is_wrong() -> None:
+def test_pyramid_roi_align_names_the_invalid_argument() -> None:
     image, boxes = tf.zeros([2, 16, 16, 3]), tf.zeros([2, 3, 4])
     with pytest.raises(ValueError, match="must be a non-empty list or tuple"):
         habana_ops.pyramid_roi_align(image, COUNTS, boxes, LEVELS)

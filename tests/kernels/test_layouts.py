@@ -28,7 +28,7 @@ def _moves(program: list[str]) -> list[str]:
     return found
 
 
-def test_a_network_of_images_transposes_nothing(tmp_path: pathlib.Path) -> None:
+def test_an_image_network_has_no_transposes(tmp_path: pathlib.Path) -> None:
     program = _programs(tmp_path, [0, 1, 2, 3])
     assert sum("convolution." in line for line in program) >= 6, "no kernels of convolutions in the program"
     assert _moves(program) == []

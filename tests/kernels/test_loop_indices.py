@@ -110,7 +110,7 @@ def test_indices_out_of_range_raise(loop: Callable[[tf.Tensor], tf.Tensor]) -> N
             tf.function(loop)(tf.constant(X)).numpy()
 
 
-def test_what_a_turn_changes_is_not_counted_on() -> None:
+def test_values_changed_in_an_iteration_are_not_invariant() -> None:
     """A shrinking table, a data-dependent counter and a moving end: correct results in every execution mode."""
 
     def shrinking(x: tf.Tensor) -> tf.Tensor:

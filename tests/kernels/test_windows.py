@@ -76,7 +76,7 @@ def test_dilation_of_other_types(dtype: str) -> None:
     _assert_same_dilation(generator, dtype, special="float" in dtype)
 
 
-def test_dilation_of_nothing() -> None:
+def test_dilation_of_empty_images() -> None:
     dilate = _dilation((1, 1), (1, 1), "SAME")
     images, kernel = np.zeros((2, 4, 4, 3), np.float32), np.zeros((3, 3, 3), np.float32)
     assert_same_graph(dilate, images[:0], kernel, images[:0], gradients=False, clusters=False)
@@ -86,7 +86,7 @@ def test_dilation_of_nothing() -> None:
     assert_same_graph(dilate, one, one[0], one, gradients=False)
 
 
-def test_dilation_refuses_what_does_not_fit() -> None:
+def test_dilation_refuses_mismatched_shapes() -> None:
     images, kernel = np.zeros((2, 4, 4, 3), np.float32), np.zeros((3, 3, 3), np.float32)
     with tf.device(HPU), pytest.raises(tf.errors.InvalidArgumentError, match="out_backprop"):
         tf.function(_dilation((1, 1), (1, 1), "SAME"))(images, kernel, images[:1])
@@ -177,7 +177,7 @@ def test_max_pool_with_argmax_by_the_batch() -> None:
     assert_same_graph(pool, images, signature=[tf.TensorSpec([None, None, None, 3])])
 
 
-def test_max_pool_with_argmax_refuses_what_the_cpu_refuses() -> None:
+def test_max_pool_with_argmax_has_the_errors_of_the_cpu() -> None:
     images = np.zeros((2, 4, 4, 3), np.float32)
     for shape in ((0, 4, 4, 3), (2, 0, 4, 3)):
         with tf.device(HPU), pytest.raises(tf.errors.InvalidArgumentError):

@@ -69,7 +69,7 @@ def test_plugin_that_crashes(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(("content", "text"), [("", "cannot be loaded"), ("libcuda", "is not a PJRT plugin")])
-def test_files_that_are_no_plugins(machine: Machine, content: str, text: str) -> None:
+def test_files_that_are_not_plugins(machine: Machine, content: str, text: str) -> None:
     machine.plugin.write_bytes(machine.path("lib", "libcuda.so.1").read_bytes() if content else b"nonsense")
     assert text in problem().text
 
@@ -136,7 +136,7 @@ def test_cards_that_are_absent(machine: Machine) -> None:
     assert problem().text == "the driver lists no card"
 
 
-def test_cards_that_others_use(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cards_in_use_by_other_processes(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.set_cards({**H100, "memory": [70 * GIB, 80 * GIB], "processes": [[4711, 70 * GIB]]})
     found = problem(Level.WARNING)
     assert "71680 of 81920 MiB in use by process 4711; a program allocates 75% of a card" in found.text

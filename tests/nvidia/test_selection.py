@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow._internal import pjrt_plugins
 
 
 @pytest.mark.parametrize("missing", ["nothing", "card", "plugin", "driver"])
-def test_auto_selects_a_card_if_all_that_it_needs_is_there(
+def test_auto_selects_a_card_if_all_dependencies_exist(
     missing: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plugin = tmp_path / "jax_plugins" / "xla_cuda13" / "xla_cuda_plugin.so"

@@ -42,7 +42,7 @@ def test_values(adjust: Adjust, kind: str, amount: float) -> None:
     assert not differences(lambda: adjust(images.value(), amount))
 
 
-def test_colors_that_are_no_numbers() -> None:
+def test_colors_that_are_nan() -> None:
     """An infinite colour has no hue: the CPU kernel casts NaN to an integer."""
     images = tf.Variable(colors("special"))
     assert not differences(lambda: saturation(images.value(), 0.5))
@@ -50,5 +50,5 @@ def test_colors_that_are_no_numbers() -> None:
 
 @pytest.mark.parametrize("shape", [[2, 3], [2, 2, 4]])
 @pytest.mark.parametrize("adjust", [hue, saturation])
-def test_shapes_that_are_no_images(adjust: Adjust, shape: list[int]) -> None:
+def test_shapes_that_are_not_images(adjust: Adjust, shape: list[int]) -> None:
     assert not differences(lambda: adjust(tf.ones(shape), 0.5))

@@ -68,7 +68,7 @@ def test_variables_and_constants() -> None:
         np.testing.assert_array_equal(total, np.zeros([4]))
 
 
-def test_functions_that_call_others() -> None:
+def test_functions_that_call_functions() -> None:
     inner = tf.function(lambda x: tf.sin(x))
     with tf.device(HPU):
         function = tf.function(lambda x: tf.cond(x[0] > 0, lambda: inner(x), lambda: x), jit_compile=True)

@@ -88,7 +88,7 @@ def test_gradients_of_volumes_in_graphs_that_pool() -> None:
     np.testing.assert_array_equal(results[1], results[0])
 
 
-def test_second_gradient_tells_close_numbers_apart() -> None:
+def test_second_gradient_distinguishes_close_numbers() -> None:
     x = (1 + np.arange(16, dtype=np.float32) * 1e-6).reshape(1, 4, 4, 1)
     common: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
     maxima, of_images = np.zeros([1, 2, 2, 1], np.float32), gradient(x.shape, tf.float32)

@@ -60,7 +60,7 @@ def test_every_op_has_a_case_with_a_value(claims: Sequence[Claim]) -> None:
     assert not without, f"give them a maker, or a reason in excluded.py: {without}"
 
 
-def test_the_page_lists_what_is_claimed(claims: Sequence[Claim]) -> None:
+def test_the_page_lists_all_claims(claims: Sequence[Claim]) -> None:
     written = (ROOT / "docs" / "user" / "ops.md").read_text()
     assert written == page.write(claims), "write docs/user/ops.md again: make ops"
 
@@ -80,7 +80,7 @@ def test_a_case_is_the_same_each_time(sweep: Sweep) -> None:
     assert lines[0] == lines[1] and "params=" in lines[0]
 
 
-def test_what_differs_is_found() -> None:
+def test_differences_are_found() -> None:
     one, other = np.ones(3, np.float32), np.array([1, 1, np.nan], np.float32)
     value, error = Outcome((one,)), Outcome(error="InvalidArgumentError", text="sizes must be positive")
     assert compare([value], Outcome((other,)))[0] is Verdict.VALUE

@@ -68,7 +68,7 @@ def test_the_ops_that_generators_and_sparse_updates_need_are_among_them() -> Non
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_by_itself(op: str) -> None:
+def test_standalone(op: str) -> None:
     for call in calls(op):
         name = f"{op} {[dtype.name for dtype in call.types.values()]}"
         assert_same(outcome(call, HPU), outcome(call, CPU), name)

@@ -56,7 +56,7 @@ def reduction(combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> Any:
     return definition
 
 
-def test_functions_of_one_name_are_told_apart() -> None:
+def test_functions_of_one_name_are_distinguished() -> None:
     results = []
     for combine in (tf.add, tf.multiply):
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:

@@ -60,7 +60,7 @@ def canonical(recipe: dict[str, Any]) -> dict[str, Any]:
     return {**{key: [] for key in KEYS}, **{CANONICAL.get(key, key): value for key, value in recipe.items()}}
 
 
-def test_all_published_recipes_are_here() -> None:
+def test_all_published_recipes_are_included() -> None:
     assert len(RECIPES) == 28
     assert {key for recipe in RECIPES.values() for key in recipe} == {*KEYS, *CANONICAL} - {"allow_list"}
 

@@ -31,7 +31,7 @@ def shape_of(graph: tf.compat.v1.GraphDef) -> dict[str, tuple[str, list[str], di
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(plan=bf16_graphs.steps(25), config=bf16_graphs.configs())
-def test_the_conversion_is_what_the_reference_says(
+def test_the_conversion_equals_the_reference(
     plan: list[bf16_graphs.Step], config: dict[str, list[Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "random.json"

@@ -98,7 +98,7 @@ def test_the_cluster_holds_the_drawing_and_not_the_state() -> None:
     ],
     ids=["unknown classes", "unknown samples", "no samples"],
 )
-def test_what_the_cpu_keeps(draw: Callable[[], tf.Tensor]) -> None:
+def test_ops_that_stay_on_the_cpu(draw: Callable[[], tf.Tensor]) -> None:
     graph = graph_of(lambda: on_cpu(draw()))
     assert passes.run(graph, "random").report.rewrites == []
     assert "random" in refusals(passes.run(graph)).values()

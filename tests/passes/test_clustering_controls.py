@@ -49,14 +49,14 @@ def dense_graph() -> None:
 
 
 class TestClustering:
-    def test_off_makes_no_cluster_and_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_off_makes_no_cluster_and_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HPU_CLUSTERING", "off")
         result = passes.run(graph_of(dense_graph))
         assert launches(result.graph) == []
         assert refusals(result)["product"] == "user-setting"
         assert any("HPU_CLUSTERING=off" in refusal.reason for refusal in result.report.refusals)
 
-    def test_lite_holds_only_what_fuses(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_lite_clusters_only_fusible_ops(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = graph_of(dense_graph)
         assert any("MatMul" in ops for ops in cluster_ops(passes.run(graph)))
         monkeypatch.setenv("HPU_CLUSTERING", "lite")
@@ -133,7 +133,7 @@ class TestSizes:
         monkeypatch.setenv("HPU_MIN_CLUSTER_SIZE", "3")
         assert [len(ops) for ops in cluster_ops(passes.run(graph))] == [len(whole) - 1, 1]
 
-    def test_what_must_stay_together_is_not_cut(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_indivisible_groups_are_not_split(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def build() -> None:
             x = placeholder([6, 4])
             elements = tf.raw_ops.TensorListFromTensor(tensor=tf.tanh(x) * 2.0, element_shape=[4])
@@ -224,7 +224,7 @@ class TestHints:
         self.run("hint_off")
         assert clusters_of("hint_off") == 0
 
-    def test_a_scope_asks_for_clusters_where_the_session_wants_none(
+    def test_a_jit_scope_overrides_the_sessions_setting(
         self, set_jit: Callable[[object], None], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def body(x: tf.Tensor) -> tf.Tensor:

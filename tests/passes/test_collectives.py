@@ -53,7 +53,7 @@ def cluster_of(graph: tf.compat.v1.GraphDef, name: str) -> str:
     return nodes(graph)[name].input[0].split(":")[0]
 
 
-def test_each_bucket_has_a_cluster_and_one_more_comes_after() -> None:
+def test_each_bucket_has_a_cluster_and_another_follows() -> None:
     graph = passes.run(graph_of(backward_pass)).graph
     assert len(launches(graph)) == BUCKETS + 1
     found = nodes(graph)

@@ -115,7 +115,7 @@ def test_graphs_that_run_are_dumped_phase_by_phase(
 
 
 @pytest.mark.parametrize("case", ["no directory", "a file in its place"])
-def test_one_warning_where_there_can_be_no_dumps(case: str, tmp_path: pathlib.Path) -> None:
+def test_unwritable_dumps_warn_once(case: str, tmp_path: pathlib.Path) -> None:
     environment: dict[str, str | None] = {"TF_CPP_MIN_LOG_LEVEL": "1", "HBN_TF_GRAPH_DUMP": "1"}
     environment["TF_DUMP_GRAPH_PREFIX"] = None
     if case != "no directory":

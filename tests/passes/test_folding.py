@@ -16,7 +16,7 @@ def ops(result: passes.PassResult) -> list[str]:
     return sorted(node.op for node in result.graph.node)
 
 
-def test_what_depends_on_constants_alone_is_computed_once() -> None:
+def test_constant_expressions_are_computed_once() -> None:
     def build() -> None:
         table = tf.reduce_sum(tf.sin(tf.constant([1.0, 2.0])) * 3.0)
         on_cpu(placeholder([2]) + table)

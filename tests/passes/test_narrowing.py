@@ -153,7 +153,7 @@ def test_loop_bodies() -> None:
     assert len(report.clusters) == 1  # including the loop
 
 
-def test_what_a_loop_carries_keeps_its_type() -> None:
+def test_loop_variables_keep_their_type() -> None:
     def counting(x: tf.Tensor) -> Any:
         def body(n: tf.Tensor, y: tf.Tensor) -> Any:
             return n * 3 + tf.argmax(y, axis=0)[0], y + 1.0
@@ -165,7 +165,7 @@ def test_what_a_loop_carries_keeps_its_type() -> None:
     assert rewrites.get("Mul") is None
 
 
-def test_casts_there_and_back() -> None:
+def test_cast_round_trips() -> None:
     def double(x: tf.Tensor, n: tf.Tensor) -> Any:
         wide = tf.transpose(tf.cast(x, tf.float64))
         long = tf.cast(n, I64)
@@ -195,7 +195,7 @@ def test_arguments_are_not_proven() -> None:
         tf.function(indices)(tf.constant(X), tf.constant([2**32], I64))
 
 
-def test_what_the_program_has_on_the_cpu_stays() -> None:
+def test_ops_that_the_program_pins_to_the_cpu_stay() -> None:
     def pinned(x: tf.Tensor) -> tf.Tensor:
         with tf.device("/CPU:0"):
             index = tf.argmax(x, axis=1)

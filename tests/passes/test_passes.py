@@ -47,7 +47,7 @@ def run_on_cpu(graph: tf.compat.v1.GraphDef, feeds: Mapping[str, object], fetch:
             return session.run(own.get_tensor_by_name(fetch), {own.get_tensor_by_name(k): v for k, v in feeds.items()})
 
 
-def test_an_unknown_pass_is_refused_with_the_names_of_those_there_are() -> None:
+def test_an_unknown_pass_is_refused_with_a_list_of_known_passes() -> None:
     with pytest.raises(
         DeviceError, match="unknown graph pass fuse; expected one of results, fold, patterns, bf16, fp32_math, random"
     ):
@@ -110,7 +110,7 @@ def test_launches_keep_int32_on_the_host_and_order_arguments() -> None:
         ("random", lambda x: tf.random.truncated_normal(tf.shape(x), seed=1)),
     ],
 )
-def test_what_stays_out_has_a_reason(rule: str, op: Callable[[tf.Tensor], tf.Tensor]) -> None:
+def test_unclustered_ops_have_a_reason(rule: str, op: Callable[[tf.Tensor], tf.Tensor]) -> None:
     result = passes.run(graph_of(lambda: on_cpu(op(tf.tanh(placeholder([2, 2]) * 2.0)))))
     assert rule in refusals(result).values()
     assert all(refusal.reason for refusal in result.report.refusals)
@@ -131,7 +131,7 @@ def test_fuel_bounds_the_clusters_of_the_process(monkeypatch: pytest.MonkeyPatch
     assert launches(result.graph) == [] and "fuel" in refusals(result).values()
 
 
-def test_small_groups_and_bookkeeping_get_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_groups_and_shape_arithmetic_get_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     one = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]))))
     assert len(launches(passes.run(one).graph)) == 1
     monkeypatch.setenv("HPU_MIN_CLUSTER_SIZE", "2")
@@ -141,7 +141,7 @@ def test_small_groups_and_bookkeeping_get_no_launch(monkeypatch: pytest.MonkeyPa
     assert launches(passes.run(sizes).graph) == []
 
 
-def test_a_jit_compiled_call_is_a_cluster_of_its_own() -> None:
+def test_a_jit_compiled_call_is_a_separate_cluster() -> None:
     def build() -> None:
         call = tf.function(lambda x: tf.tanh(x), jit_compile=True)
         on_cpu(tf.exp(call(tf.sin(placeholder([2]) * 3.0)) * 2.0))
@@ -153,7 +153,7 @@ def test_a_jit_compiled_call_is_a_cluster_of_its_own() -> None:
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16, tf.float16])
 @pytest.mark.parametrize("name", ["StatelessRandomUniformV2", "StatelessRandomNormalV2"])
-def test_rewritten_random_ops_draw_what_the_cpu_draws(name: str, dtype: tf.DType) -> None:
+def test_rewritten_random_ops_draw_the_same_as_the_cpu(name: str, dtype: tf.DType) -> None:
     def build() -> None:
         key, counter = placeholder([1], tf.uint64, "key"), placeholder([2], tf.uint64, "counter")
         shape = placeholder([2], tf.int32, "shape")
@@ -288,7 +288,7 @@ def test_a_split_cluster_computes_the_same_with_the_refused_op_outside() -> None
         passes.split(graph, launch.name, ["nothing"])
 
 
-def test_stateful_ops_of_a_cluster_wait_for_the_calls_that_their_inputs_come_from() -> None:
+def test_stateful_ops_of_a_cluster_wait_for_their_inputs_calls() -> None:
     def build() -> None:
         v = tf.compat.v1.get_variable("v", [2], use_resource=True)
 

@@ -103,7 +103,7 @@ def test_the_documentation_lists_the_table() -> None:
     assert {name for case in CASES for name in case.patterns} == {name for name, _ in entries}
 
 
-def test_precision_lists_that_do_not_name_a_fused_op_mean_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_precision_lists_apply_to_the_ops_inside_a_fused_op(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF_BF16_CONVERSION", "full")
     case = next(case for case in CASES if case.name == "bias_relu")
     run(case, tf.float32, case.shape[0], True, monkeypatch)

@@ -76,7 +76,7 @@ def test_groups_in_functions(
     assert_launched()
 
 
-def test_a_function_that_others_call_too_stays_as_it_is() -> None:
+def test_a_function_with_other_callers_is_not_changed() -> None:
     """The CPU runs TensorFlow's original body, while the HPU runs a rewritten copy."""
     traced = tf.function(loop).get_concrete_function(tf.TensorSpec(X.shape))
     with tf.device(HPU):

@@ -77,7 +77,7 @@ def test_the_setting_is_a_later_word_than_the_programs_device(monkeypatch: pytes
         assert tf.tanh(tf.constant(X)).device.endswith("CPU:0")
 
 
-def test_what_the_program_puts_on_the_cpu_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ops_that_the_program_pins_to_the_cpu_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     @tf.function
     def split(x: tf.Tensor) -> tf.Tensor:
         with tf.device("/CPU:0"):
@@ -143,7 +143,7 @@ def test_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(session.run(variable), X + expected, rtol=1e-5)
 
 
-def test_a_variable_goes_with_the_op_that_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_is_placed_with_its_creating_op(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF_PLACE_ON_CPU", "VarHandleOp")
     with tf.Graph().as_default(), tf1.Session() as session:
         variable = tf1.get_variable("w", initializer=X, use_resource=True)
@@ -238,7 +238,7 @@ def test_nodes_that_must_not_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report_of("named").clusters
 
 
-def test_names_that_are_no_ops_are_warned_about_once() -> None:
+def test_unknown_op_names_are_warned_about_once() -> None:
     environment = {"TF_PLACE_ON_CPU": "Matmull,MatMul,Nothing_at_all", "TF_CPP_MIN_LOG_LEVEL": "1"}
     errors = run_with_tensorflow(call_to(programs.products), environment).stderr
     assert errors.count("unknown op type Matmull; did you mean MatMul?") == 1

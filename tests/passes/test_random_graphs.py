@@ -71,7 +71,7 @@ FOLDED = [random_graphs.Step(kind, (0, 0), None, False, 0) for kind in ("const",
 @example(plan=FOLDED, smallest=1, largest=0)
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(plan=random_graphs.steps(30), smallest=st.integers(1, 3), largest=st.sampled_from([0, 0, 2, 5]))
-def test_clusters_compute_what_the_graph_computes(plan: list[random_graphs.Step], smallest: int, largest: int) -> None:
+def test_clusters_compute_the_same_as_the_graph(plan: list[random_graphs.Step], smallest: int, largest: int) -> None:
     os.environ["HPU_MIN_CLUSTER_SIZE"] = str(smallest)
     os.environ["HPU_MAX_CLUSTER_SIZE"] = str(largest)
     graph = random_graphs.Builder().build(plan)

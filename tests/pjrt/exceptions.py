@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 
-_HOST_KERNELS = "user kernels are code for the CPU, which plugins cannot call"
+_USER_KERNELS = "user kernels are code for the CPU, which plugins cannot call"
 # Patterns of test ids; * matches any text.
 EXCEPTIONS = {
     "tests/device/test_workspace.py::*": "plugins allocate the temporaries of programs themselves",
-    "tests/custom_ops/test_custom_kernels.py::test_host_kernel*": _HOST_KERNELS,
-    "tests/custom_ops/test_custom_kernels.py::test_arrays_of_failed_results_are_refused_too": _HOST_KERNELS,
-    "tests/custom_ops/test_custom_kernels.py::test_unknown_guid": _HOST_KERNELS,
+    "tests/custom_ops/test_custom_kernels.py::test_user_kernel*": _USER_KERNELS,
+    "tests/custom_ops/test_custom_kernels.py::test_arrays_of_failed_results_are_refused_too": _USER_KERNELS,
+    "tests/custom_ops/test_custom_kernels.py::test_unknown_guid": _USER_KERNELS,
     "tests/explain/test_command.py::test_times_*": "plugins do not report the times of instructions",
-    "tests/device/test_events.py::test_the_device_says_what_it_is": "expects the emulator's description",
+    "tests/device/test_events.py::test_the_device_describes_itself": "expects the emulator's description",
     "tests/recipes/test_cache_command.py::test_ls": "expects recipes of the emulator",
     "tests/recipes/test_disk_cache.py::test_other_compiler_settings_make_other_recipes": "sets the emulator's compiler",
 }

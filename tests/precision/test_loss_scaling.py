@@ -44,7 +44,7 @@ def scaled_steps(device: str, kind: str) -> list[tuple[float, int, float, int]]:
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)
-def test_steps_with_gradients_that_are_no_numbers_are_skipped(hpu: str, kind: str) -> None:
+def test_steps_with_nan_gradients_are_skipped(hpu: str, kind: str) -> None:
     states = scaled_steps(hpu, kind)
     weights, _, scales, counters = zip(*states)
     assert weights == (1.5, 1.5, 1.5, 1.0, 0.5, 0.0)

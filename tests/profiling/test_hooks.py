@@ -29,7 +29,7 @@ def test_range_of_keras(tmp_path: pathlib.Path) -> None:
     assert sorted(tmp_path.iterdir()) == [path]
 
 
-def test_range_that_is_none(tmp_path: pathlib.Path) -> None:
+def test_invalid_range(tmp_path: pathlib.Path) -> None:
     environment = {"TF_HOOK_MODE": "keras", "HABANA_PROFILE_RANGE": "7"}
     done = run_with_tensorflow(call_to(programs.keras), cwd=tmp_path, environment=environment, check=False)
     assert done.returncode == 1

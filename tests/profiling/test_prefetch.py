@@ -91,7 +91,7 @@ def batches_in_time(data: tf.data.Dataset, size: int, trace: pathlib.Path) -> tu
     return sum(copy.end <= step.end for copy, step in zip(copies[1:], steps)), len(steps)
 
 
-def test_batches_of_keras_are_there_in_time(tmp_path: pathlib.Path) -> None:
+def test_batches_of_keras_are_prefetched(tmp_path: pathlib.Path) -> None:
     """With prefetching, no step waits for its batch, although nothing in `fit` waits for steps."""
     rows = 512
 

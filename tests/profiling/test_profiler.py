@@ -74,7 +74,7 @@ def test_recordings_do_not_disturb_each_other(tmp_path: pathlib.Path) -> None:
     assert [event.name for event in traces.of_lane(outer, "Marks")] == ["inside"]
 
 
-def test_nothing_is_kept_of_what_was_before(tmp_path: pathlib.Path) -> None:
+def test_earlier_events_are_not_recorded(tmp_path: pathlib.Path) -> None:
     step = make_step("earlier")
     step(tf.ones([8, 8])).numpy()
     with device_trace.record(tmp_path / "trace.json"):

@@ -154,7 +154,7 @@ def test_usage() -> None:
     assert done.stdout == "hpu-tensorflow 0.2.0\n"
 
 
-def test_output_that_nobody_reads() -> None:
+def test_output_to_a_closed_pipe() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
     program = start(

@@ -54,7 +54,7 @@ def test_wrong_number_warns_once_and_counts_as_unset(
     ]
 
 
-def test_enum_ignores_case_and_refuses_others(
+def test_enum_ignores_case_and_refuses_unknown_values(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("TF_CPU_RUNTIME_FALLBACK", "FORBID")
@@ -100,7 +100,7 @@ def test_gaudi_variables_of_other_packages_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize("flag", [flag for flag in flags.ALL if flag.old_name], ids=lambda flag: flag.name)
-def test_an_old_name_counts_and_is_said_to_be_old(
+def test_an_old_name_works_and_is_reported_as_deprecated(
     flag: flag_values.Flag, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv(flag.name, raising=False)

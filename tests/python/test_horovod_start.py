@@ -97,7 +97,7 @@ def test_an_unknown_launcher_of_mpi_gives_modules_by_local_rank(monkeypatch: pyt
     assert os.environ["HLS_MODULE_ID"] == "2"
 
 
-def test_who_has_to_be_told_where_to_meet() -> None:
+def test_launchers_that_need_a_rendezvous_address() -> None:
     needed = gloo.is_needed
     for launcher in (Launcher.OPEN_MPI, Launcher.SLURM):
         assert needed(Ranks(launcher, 2), mpi_built=False)
@@ -141,7 +141,7 @@ def test_local_ranks_that_are_not_distinct() -> None:
         gloo._variables(RANKS, members, "10.0.0.1", 1)
 
 
-def test_addresses_that_are_none() -> None:
+def test_invalid_addresses() -> None:
     os.environ["HPU_HOROVOD_RENDEZVOUS"] = "somewhere"
     with pytest.raises(errors.JobError, match="HPU_HOROVOD_RENDEZVOUS=somewhere is not host:port"):
         gloo.join(RANKS)

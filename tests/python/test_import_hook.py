@@ -40,5 +40,5 @@ def test_horovod_that_was_imported_before(tmp_path: pathlib.Path) -> None:
     run_python(call_to(programs.imported_before, HOOK), {"PYTHONPATH": stand_in(tmp_path)}, cwd=tmp_path)
 
 
-def test_horovod_that_is_not_there(tmp_path: pathlib.Path) -> None:
+def test_missing_horovod(tmp_path: pathlib.Path) -> None:
     assert run_python(call_to(programs.missing, HOOK), cwd=tmp_path).stdout.strip() == "horovod"

@@ -31,7 +31,7 @@ def test_the_lint_refuses_an_include_of_each_other_layer(layer: layers.Layer) ->
         assert not list(check_tree.check_cpp(f"plugin/{layer.name}/planted_test.cc", text, DECLARED))
 
 
-def test_the_lint_refuses_a_folder_that_is_no_layer() -> None:
+def test_the_lint_refuses_a_folder_outside_the_layers() -> None:
     (problem,) = check_tree.check_cpp("plugin/new/planted.cc", "", DECLARED)
     assert "declare it in plugin/layers.yaml" in problem
 
@@ -56,14 +56,14 @@ def test_a_layer_that_moves_loses_its_links(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("uses", ["[above]", "[unknown]", "[own]"])
-def test_layers_use_what_is_declared_above_them(tmp_path: pathlib.Path, uses: str) -> None:
+def test_layers_use_earlier_layers_only(tmp_path: pathlib.Path, uses: str) -> None:
     declared = tmp_path / "layers.yaml"
     declared.write_text(f"own:\n  holds: own\n  uses: {uses}\nabove:\n  holds: above\n")
     with pytest.raises(ValueError, match=r"own uses \w+, not declared above it"):
         layers.read(declared)
 
 
-def test_layers_use_what_the_layers_below_use(tmp_path: pathlib.Path) -> None:
+def test_layers_declare_transitive_dependencies(tmp_path: pathlib.Path) -> None:
     declared = tmp_path / "layers.yaml"
     declared.write_text("a:\n  holds: a\nb:\n  holds: b\n  uses: [a]\nc:\n  holds: c\n  uses: [b]\n")
     with pytest.raises(ValueError, match="c must use a, too"):

@@ -103,7 +103,7 @@ def test_spawned_children_set_themselves_up() -> None:
     run_with_tensorflow(call_to(programs.spawn), {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"})
 
 
-def test_op_library_that_is_not_there() -> None:
+def test_missing_op_library() -> None:
     assert (
         run_with_tensorflow(call_to(programs.missing_op_library)).stdout
         == "custom op library not found: missing/libcustom.so; build it, or correct the path\n"
@@ -128,5 +128,5 @@ def test_device_type_is_a_setting() -> None:
     assert done.stdout == "GAUDI HL2000M\n"
 
 
-def test_optimizers_that_have_nothing_to_do_without_a_gpu() -> None:
+def test_optimizers_without_effect_on_the_cpu() -> None:
     run_with_tensorflow(call_to(programs.optimizers))

@@ -25,7 +25,7 @@ def logs(directory: pathlib.Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in directory.iterdir()} if directory.is_dir() else {}
 
 
-def test_nothing_is_written_unless_asked_for(tmp_path: pathlib.Path) -> None:
+def test_nothing_is_written_by_default(tmp_path: pathlib.Path) -> None:
     _, stderr = run_program(tmp_path, TF_CPP_MIN_LOG_LEVEL="0")
     assert not logs(tmp_path / "home" / ".habana_logs")
     assert "_pass.cc" not in stderr and "clusters of this process" not in stderr
@@ -48,7 +48,7 @@ def test_a_modules_level_is_its_own_and_may_be_set_late(tmp_path: pathlib.Path) 
     assert len(re.findall(r"T KERNELS: habana_cluster_\w+: launched", text)) == 3
 
 
-def test_levels_tell_more_and_more(tmp_path: pathlib.Path) -> None:
+def test_levels_are_cumulative(tmp_path: pathlib.Path) -> None:
     (tmp_path / "logs").mkdir()
     printed = run_with_tensorflow(call_to(programs.levels), {"HABANA_LOGS": str(tmp_path / "logs")}).stdout.split()
     assert printed[0::2] == ["3", "2", "1", "0"]

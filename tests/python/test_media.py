@@ -57,7 +57,7 @@ def test_dataset_over_something_else() -> None:
         HabanaDataset([[1]], [tf.int32], [])
 
 
-def test_fallback_gets_what_it_takes() -> None:
+def test_fallback_receives_its_arguments() -> None:
     calls = []
 
     def input_fn(is_training: bool, data_dir: str, batch_size: int, dtype: Any = tf.float32) -> str:

@@ -96,7 +96,7 @@ def test_chosen_module_is_kept(name: str) -> None:
     assert os.environ["HLS_MODULE_ID"] == "5"
 
 
-def test_rank_that_is_no_number() -> None:
+def test_rank_that_is_not_a_number() -> None:
     os.environ["OMPI_COMM_WORLD_RANK"] = "first"
     with pytest.raises(ValueError, match="OMPI_COMM_WORLD_RANK=first, set by Open MPI, is not a whole number"):
         multinode_helpers.comm_rank()
@@ -143,7 +143,7 @@ def test_tf_config(kind: str, index: int, expected: tuple[int, int, int, int]) -
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"cluster": {"worker": 3}}', '{"task": {"index": "x"}}'])
-def test_tf_config_that_is_none(text: str) -> None:
+def test_invalid_tf_config(text: str) -> None:
     os.environ["TF_CONFIG"] = text
     with pytest.raises(ValueError, match=r"TF_CONFIG=.* is invalid"):
         multinode_helpers.comm_size()
@@ -159,7 +159,7 @@ def test_tf_config_chooses_a_module_among_visible_ones_only() -> None:
     assert os.environ["HLS_MODULE_ID"] == "7"
 
 
-def test_a_launcher_of_one_process_leaves_the_ranks_to_others() -> None:
+def test_a_launcher_of_one_process_does_not_override_tf_config() -> None:
     launch(1, 0, 1, 0)
     os.environ["TF_CONFIG"] = tf_config("worker", 2)
     assert ranks() == (5, 3, 2, 1)

@@ -16,7 +16,7 @@ TEXT = (ROOT / "plugin/op_lists/gaudi.yaml").read_text()
 def test_the_lists_of_the_tree_are_right() -> None:
     lists = {found.name: found for found in TOOL["read"]()}
     assert sorted(lists) == ["emulator", "gaudi"]
-    assert lists["emulator"].takes_all and not lists["gaudi"].takes_all
+    assert lists["emulator"].accepts_all and not lists["gaudi"].accepts_all
     absolute = next(entry for entry in lists["gaudi"].entries if entry.op == "Abs")
     assert (absolute.verdict, absolute.source, absolute.max_rank) == ("documented", "table", 5)
     assert absolute.types == {"T": ["bfloat16", "float32", "int32"]}

@@ -53,16 +53,16 @@ NAMES = {
 }
 
 
-def test_names_are_there_and_importing_them_does_nothing_else() -> None:
+def test_names_exist_and_imports_have_no_side_effects() -> None:
     assert run_python(call_to(programs.import_names, PACKAGE, NAMES)).stdout == ""
 
 
-def test_what_programs_do_first_is_as_it_was() -> None:
+def test_first_lines_of_programs_still_work() -> None:
     program = pathlib.Path(__file__).parent / "programs" / "first_lines.py"
     assert run([sys.executable, str(program)], {"HPU_DEVICE_TYPE": "GAUDI"}).stdout == ""
 
 
-def test_the_page_names_what_there_is() -> None:
+def test_the_page_names_the_whole_surface() -> None:
     """docs/user/python.md lists each module and its names."""
     table = (ROOT / "docs" / "user" / "python.md").read_text().split("## Modules")[1].split("##")[0]
     rows = dict(re.findall(r"^\| (`.*?) \| (.*) \|$", table, re.MULTILINE))

@@ -24,5 +24,5 @@ def test_quoted_message_exists(message: str, sources: str) -> None:
     assert message in sources
 
 
-def test_there_are_messages() -> None:
+def test_messages_exist() -> None:
     assert len(HEADINGS) > 10

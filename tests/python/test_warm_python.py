@@ -20,14 +20,14 @@ print(__name__, sys.argv, path, os.getcwd(), os.environ["VALUE"], sys.stdin.read
 """
 
 
-def test_it_has_imported_tensorflow_and_of_the_plugin_what_any_interpreter_has() -> None:
+def test_it_has_imported_tensorflow_and_the_plugins_startup_modules() -> None:
     code = "import sys; print('tensorflow' in sys.modules, [name for name in sys.modules if 'habana' in name])"
     warm, new = (run([python, "-c", code]).stdout for python in (WARM_PYTHON, sys.executable))
     assert warm == new.replace("False", "True")
 
 
 @pytest.mark.parametrize("kind", ["-c", "-m", "file"])
-def test_programs_find_what_they_would(kind: str, tmp_path: pathlib.Path) -> None:
+def test_programs_see_the_same_environment(kind: str, tmp_path: pathlib.Path) -> None:
     program = tmp_path / "shown.py"
     program.write_text(SHOW)
     arguments = {"-c": ["-c", SHOW], "-m": ["-m", "shown"], "file": [str(program)]}[kind]
@@ -56,7 +56,7 @@ def test_programs_end_as_they_would(code: str) -> None:
     assert (warm.returncode, warm.stdout, warm.stderr) == (new.returncode, new.stdout, new.stderr)
 
 
-def test_signals_reach_the_program_and_closed_files_who_reads_them() -> None:
+def test_signals_reach_the_program_and_readers_see_closed_files() -> None:
     code = """import os, time
 try:
     os.close(1)
@@ -72,7 +72,7 @@ except KeyboardInterrupt:
     assert program.wait(30) == 5
 
 
-def test_a_killed_program_is_gone_with_what_it_has_started() -> None:
+def test_a_killed_program_ends_with_its_children() -> None:
     code = "import os, time; os.fork(); os.write(1, b'%d\\n' % os.getpid()); time.sleep(60)"
     program = start([WARM_PYTHON, "-c", code], stdout=subprocess.PIPE)
     assert program.stdout is not None
@@ -86,7 +86,7 @@ def test_a_killed_program_is_gone_with_what_it_has_started() -> None:
     program.wait()
 
 
-def test_a_program_and_who_started_it_may_end_at_the_same_time() -> None:
+def test_a_program_and_its_parent_may_end_at_the_same_time() -> None:
     code = "import os, time; os.write(1, b'%d\\n%d\\n' % (os.getpid(), os.getppid())); time.sleep(60)"
     program = start([WARM_PYTHON, "-c", code], stdout=subprocess.PIPE)
     assert program.stdout is not None

@@ -56,7 +56,7 @@ def write_bundle(bundle: pathlib.Path, files: dict[str, bytes], sign: bool = Tru
             archive.writestr(name, data)
 
 
-def test_there_and_back(several: Warm, bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_round_trip(several: Warm, bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path) -> None:
     other = tmp_path / "other"
     done = as_json("import", bundle, "--key", key, "--path", other)
     assert done["refused"] == {} and done["conditions"] == {}
@@ -137,7 +137,9 @@ def test_bad_bundle_is_refused(change: str, bundle: pathlib.Path, key: pathlib.P
     assert str(bundle) in done.stderr and not (tmp_path / "other").exists()
 
 
-def test_bundle_that_is_no_zip_file_or_cut_off(bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_bundle_that_is_not_a_zip_file_or_truncated(
+    bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
     data = bundle.read_bytes()
     for bad in (b"", b"no bundle", data[:100], data[:-10], data[: len(data) // 2]):
         bundle.write_bytes(bad)
@@ -240,7 +242,7 @@ def entry(**changes: str) -> Entry:
         ({"target": HERE.target.replace("zen", "skylake")}, "cpu: compiled for skylake, not zen"),
     ],
 )
-def test_what_does_not_fit_says_why(changes: dict[str, str], reason: str) -> None:
+def test_mismatched_bundles_name_the_reason(changes: dict[str, str], reason: str) -> None:
     (found,) = fitness.misfits(entry(**changes), HERE)
     assert found.startswith(reason)
 

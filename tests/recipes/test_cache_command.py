@@ -88,7 +88,7 @@ def test_stat(several: Warm) -> None:
     assert counts == (len(files), len(files) - 1, 1, 1)
 
 
-def test_verify_names_what_loading_refuses(several: Warm) -> None:
+def test_verify_lists_unloadable_entries(several: Warm) -> None:
     assert as_json("verify", "--path", several.cache)["refused"] == {}
     files = entry_files(several.cache)
     flip_a_byte(files[0])
@@ -133,7 +133,7 @@ def test_gc_bound_of_the_setting(several: Warm) -> None:
     assert not big.exists() and entry_files(several.cache)
 
 
-def test_gc_leaves_what_is_being_read(several: Warm) -> None:
+def test_gc_keeps_entries_that_are_being_read(several: Warm) -> None:
     first = entry_files(several.cache)[0]
     with first.open("rb") as reader:
         fcntl.flock(reader, fcntl.LOCK_SH)

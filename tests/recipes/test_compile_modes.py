@@ -42,7 +42,7 @@ def test_async_switches_with_equal_numbers() -> None:
     assert 1 <= on_cpu <= 21 and on_cpu + done["launches"] == 50
 
 
-def test_async_while_nothing_is_compiled_yet() -> None:
+def test_async_before_the_first_compilation() -> None:
     # The only compile thread is busy at first, so that all steps run on the CPU.
     done = run(call_to(programs.busy_queue), "async")
     assert done["reasons"] == {"compiling": 2} and done["launches"] == 0
@@ -106,7 +106,7 @@ def test_eager_ops_are_not_compiled_in_mode_never() -> None:
     assert done["recipes"] == 0 and done["runs"] >= 5
 
 
-def test_a_kernel_that_goes_while_its_cluster_is_compiled_or_queued() -> None:
+def test_a_kernel_is_destroyed_while_its_cluster_is_compiled_or_queued() -> None:
     done = run(call_to(programs.freed_kernels), "async")
     assert done["launches"] == 1
     assert done["slow"]["recipes"] <= 4

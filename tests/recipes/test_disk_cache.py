@@ -49,7 +49,7 @@ def test_other_compiler_settings_make_other_recipes(warm: Warm) -> None:
     assert second["recipes"]["disk_hits"] == 0
 
 
-def test_damaged_entries_are_compiled_anew_and_reported_once(warm: Warm) -> None:
+def test_damaged_entries_are_recompiled_and_reported_once(warm: Warm) -> None:
     for path in warm.cache.glob("*.recipe"):
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1

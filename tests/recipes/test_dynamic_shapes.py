@@ -158,13 +158,13 @@ MIX_ROWS: dict[str, Callable[[tf.Tensor], Any]] = {
 
 
 @pytest.mark.parametrize("name", MIX_ROWS)
-def test_what_mixes_rows_compiles_for_each_size(name: str) -> None:
+def test_dependent_rows_compile_for_each_size(name: str) -> None:
     sizes = [5, 7, 9, 10, 11, 13]
     count = assert_same(MIX_ROWS[name], lambda n: (random(n, FEATURES),), sizes)
     assert count >= len(sizes)
 
 
-def test_many_sizes_of_what_mixes_rows_end_on_the_cpu() -> None:
+def test_many_sizes_of_dependent_rows_fall_back_to_the_cpu() -> None:
     assert assert_same(MIX_ROWS["mean loss"], lambda n: (random(n, FEATURES),), range(5, 45)) <= 12
     assert fallbacks() > 0
 
@@ -302,7 +302,7 @@ def explain_sizes(sizes: Iterable[int]) -> tuple[Explanation, Cluster]:
     return told, cluster
 
 
-def test_explanation_says_why_rows_are_not_padded() -> None:
+def test_explanation_states_why_rows_are_not_padded() -> None:
     told, cluster = explain_sizes([5, 7, 9, 10])
     assert cluster.rule == "dynamic-shapes" and cluster.launches == 4 and cluster.fallbacks == 0
     assert cluster.reason and "the cluster's rows cannot be padded: " in cluster.reason and "Mean" in cluster.reason

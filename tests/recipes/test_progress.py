@@ -25,7 +25,7 @@ def environment(tmp_path: pathlib.Path) -> Iterator[dict[str, str | None]]:
         yield {"HPU_BACKEND": server.backend, "TF_CPP_MIN_LOG_LEVEL": "0"}
 
 
-def test_a_long_compile_says_so(environment: dict[str, str | None]) -> None:
+def test_a_long_compile_is_reported(environment: dict[str, str | None]) -> None:
     done = run_python(call_to(programs.compile_slowly, (8,)), environment)
     lines = [line for line in done.stderr.splitlines() if " so far" in line]
     assert lines and all("habana_cluster_slow_0 (" in line and " ops): " in line for line in lines), done.stderr

@@ -98,7 +98,7 @@ def assert_compiled_all(done: Any, team: Team) -> None:
     assert done["losses"] == team.first["losses"]
 
 
-def test_first_machine_uploads_what_it_compiles(team: Team) -> None:
+def test_first_machine_uploads_its_recipes(team: Team) -> None:
     assert counts(team.first, "compiled", "stored", "uploaded", "remote_misses") == (RECIPES,) * 4
     assert len(team.objects()) == RECIPES and warnings_of(team.first) == []
 
@@ -154,7 +154,7 @@ def test_bad_objects_are_never_loaded(team: Team, machine: pathlib.Path, change:
     assert all(cache.fetch(name) for name in names)
 
 
-def test_signed_object_that_is_no_entry(team: Team, machine: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_signed_object_that_is_not_an_entry(team: Team, machine: pathlib.Path, tmp_path: pathlib.Path) -> None:
     (tmp_path / "damaged").write_bytes(b"HPURECIP" + bytes(200))
     cache = RemoteCache(team.settings)
     for name in team.objects():
@@ -190,7 +190,7 @@ def test_settings_that_are_unusable_cost_one_warning(team: Team, machine: pathli
     assert reason in warning and team.objects() == before
 
 
-def test_key_file_that_others_may_open(team: Team, machine: pathlib.Path) -> None:
+def test_key_file_that_is_readable_by_other_users(team: Team, machine: pathlib.Path) -> None:
     team.key_file.chmod(0o644)
     done = team.run(machine)
     assert_compiled_all(done, team)
@@ -255,9 +255,7 @@ def test_local_directory_that_is_read_only(team: Team, server: StorageServer, ma
     assert list(machine.iterdir()) == []
 
 
-def test_uploads_that_the_server_refuses_end_and_fetching_goes_on(
-    team: Team, server: StorageServer, machine: pathlib.Path
-) -> None:
+def test_refused_uploads_stop_and_downloads_continue(team: Team, server: StorageServer, machine: pathlib.Path) -> None:
     server.objects = dict(list(server.objects.items())[:1])
     server.faults["PUT"] = storage_server.status(403)
     done = team.run(machine, server.url)

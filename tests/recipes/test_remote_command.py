@@ -96,7 +96,7 @@ def test_texts_for_people(several: Warm, shared: Remote, tmp_path: pathlib.Path)
     assert f"{count} recipes fetched" in shared("pull", "--path", tmp_path / "other").stdout
 
 
-def test_pull_leaves_what_does_not_fit(shared: Remote, tmp_path: pathlib.Path) -> None:
+def test_pull_skips_mismatched_recipes(shared: Remote, tmp_path: pathlib.Path) -> None:
     run_training(tmp_path / "null", {"HPU_BACKEND": "null"})
     shared("push", "--path", tmp_path / "null")
     pulled = shared.as_json("pull", "--path", tmp_path / "other")
@@ -104,7 +104,7 @@ def test_pull_leaves_what_does_not_fit(shared: Remote, tmp_path: pathlib.Path) -
     assert all(reasons[0].startswith("compiled with backend null") for reasons in pulled["misfits"].values())
 
 
-def test_pull_refuses_what_does_not_verify(
+def test_pull_refuses_unverifiable_recipes(
     several: Warm, shared: Remote, storage: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     shared("push", "--path", several.cache)
@@ -115,7 +115,7 @@ def test_pull_refuses_what_does_not_verify(
     assert len(pulled["entries"]) == len(entry_files(several.cache)) - 1
 
 
-def test_pull_of_a_key_that_is_not_there(shared: Remote, tmp_path: pathlib.Path) -> None:
+def test_pull_of_a_missing_key(shared: Remote, tmp_path: pathlib.Path) -> None:
     pulled = shared.as_json("pull", "--path", tmp_path / "other", "0" * 64, code=1)
     assert pulled["failed"] == {
         "0" * 64: "the remote cache has no entry with this key; upload it with hpu cache remote push"
@@ -137,7 +137,7 @@ def test_server_that_takes_no_uploads(several: Warm, server: StorageServer, key:
     assert done.returncode == 2 and "answered 403" in done.stderr
 
 
-def test_explain_miss_says_what_the_remote_cache_has(
+def test_explain_miss_shows_the_remote_caches_entry(
     several: Warm, shared: Remote, storage: pathlib.Path, key: pathlib.Path
 ) -> None:
     def explained() -> str:

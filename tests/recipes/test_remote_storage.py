@@ -83,7 +83,7 @@ def fetched(cache: RemoteCache, name: str = NAME) -> bytes | None:
         return file.read()
 
 
-def test_there_and_back(cache: RemoteCache, entry: pathlib.Path) -> None:
+def test_round_trip(cache: RemoteCache, entry: pathlib.Path) -> None:
     cache.check()
     assert not cache.has(NAME) and fetched(cache) is None
     for _ in range(2):  # the second upload replaces the object
@@ -98,7 +98,7 @@ def test_empty_entry(cache: RemoteCache, entry: pathlib.Path) -> None:
     assert fetched(cache) == b""
 
 
-def test_entry_that_is_gone_is_skipped(cache: RemoteCache, tmp_path: pathlib.Path) -> None:
+def test_removed_entry_is_skipped(cache: RemoteCache, tmp_path: pathlib.Path) -> None:
     with pytest.raises(errors.SkippedError, match=r"^$"):
         cache.upload(NAME, tmp_path / "nowhere")
 
@@ -125,9 +125,7 @@ def test_http_server_keeps_the_connection_and_lists_nothing(
         http.keys()
 
 
-def test_connection_that_the_server_closed_is_made_anew(
-    http: RemoteCache, server: StorageServer, entry: pathlib.Path
-) -> None:
+def test_closed_connection_is_reopened(http: RemoteCache, server: StorageServer, entry: pathlib.Path) -> None:
     for _ in range(2):
         http.upload(NAME, entry)
         http._storage._connection.sock.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]
@@ -180,7 +178,7 @@ def test_signature_by_another_secret_is_refused(
         other.fetch(NAME)
 
 
-def test_directory_objects_that_are_no_files(
+def test_directory_objects_that_are_not_files(
     shared: RemoteCache, directory: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     os.mkfifo(directory / NAME)
@@ -376,7 +374,7 @@ def test_transfer_process(directory: pathlib.Path, key_file: pathlib.Path, entry
     assert process.wait(HANG_SECONDS) == 0
 
 
-def test_transfer_process_says_that_settings_are_unusable(directory: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_transfer_process_reports_unusable_settings(directory: pathlib.Path, tmp_path: pathlib.Path) -> None:
     process, connection = start_process(directory.as_uri(), tmp_path / "nowhere", os.getpid())
     with connection, connection.makefile("rb") as replies:
         for _ in range(2):

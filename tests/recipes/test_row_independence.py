@@ -207,7 +207,7 @@ MIX_ROWS: dict[str, tuple[Function, list[list[int | None]], str]] = {
 
 
 @pytest.mark.parametrize("name", MIX_ROWS)
-def test_refuses_what_mixes_rows(hpu: str, name: str) -> None:
+def test_refuses_dependent_rows(hpu: str, name: str) -> None:
     function, shapes, reason = MIX_ROWS[name]
     assert reason in (refusal(function, *shapes) or "")
 
@@ -234,7 +234,7 @@ def test_nothing_to_add(hpu: str, rows: int) -> None:
         row_independence.refusal(one, rows, one, PADDED_ROWS)
 
 
-def test_what_is_no_program(hpu: str) -> None:
+def test_invalid_programs(hpu: str) -> None:
     one = program(lambda x: x * 2.0, tf.zeros([PADDED_ROWS]))
     with pytest.raises(errors.DeviceError, match="not a serialised HloModuleProto"):
         row_independence.refusal(b"\xff" + one, ROWS, one, PADDED_ROWS)

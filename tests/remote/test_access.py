@@ -102,7 +102,7 @@ def test_the_address_of_all_interfaces_becomes_the_name_of_the_machine() -> None
         assert device_server.reachable(spec) == spec
 
 
-def test_addresses_that_cannot_be_used_say_why(tmp_path: pathlib.Path) -> None:
+def test_errors_of_unusable_addresses_name_the_reason(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "file"
     file.write_text("of the user's")
     with socket.create_server(("127.0.0.1", 0)) as other:
@@ -216,7 +216,7 @@ def test_a_forked_child_does_not_keep_the_module_over_tls(
             os.kill(child, signal.SIGKILL)
 
 
-def test_addresses_that_others_reach_need_tls(tmp_path: pathlib.Path, known: dict[str, Certificate]) -> None:
+def test_public_addresses_require_tls(tmp_path: pathlib.Path, known: dict[str, Certificate]) -> None:
     ours = known["server"]
     tls = ["--tls-cert", str(ours.certificate), "--tls-key", str(ours.key)]
     cases: list[tuple[str, list[str], str]] = [

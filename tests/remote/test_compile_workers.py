@@ -121,7 +121,7 @@ def test_workers_may_be_killed(server: Server, client: Client) -> None:
         assert compile_program(session, 3) == (None, "")
 
 
-def test_each_session_has_workers_of_its_own(server: Server, client: Client) -> None:
+def test_each_session_has_separate_workers(server: Server, client: Client) -> None:
     with session_with(client) as session:
         assert compile_program(session, 1) == (None, "")
         first = workers(server)
@@ -144,7 +144,7 @@ def test_a_compilation_that_does_not_end_is_ended(tmp_path: pathlib.Path) -> Non
         client.channel.close()
 
 
-def test_nobody_compiles_for_a_client_that_is_gone(server: Server, client: Client) -> None:
+def test_compilation_ends_when_the_client_disconnects(server: Server, client: Client) -> None:
     session = Session(client, faults=["compiler_hang@1"])
     call = start_hanging(server, session)
     busy = workers(server)
@@ -179,7 +179,7 @@ def test_all_processes_end_with_the_server(tmp_path: pathlib.Path) -> None:
         client.channel.close()
 
 
-def test_workers_hold_nothing_of_the_servers(server: Server, client: Client) -> None:
+def test_workers_inherit_nothing_from_the_server(server: Server, client: Client) -> None:
     with session_with(client) as session:
         assert compile_program(session, 1) == (None, "")
         found = workers(server)

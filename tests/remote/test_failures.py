@@ -80,7 +80,7 @@ def test_a_dead_server_is_named_and_the_next_one_can_be_used(tmp_path: pathlib.P
         assert acquire(server.backend) == "acquired 0"
 
 
-def test_a_server_that_hangs_is_found_out(tmp_path: pathlib.Path) -> None:
+def test_a_hanging_server_is_detected(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path) as server:
         client = start_client(call_to(programs.compute_when_told), server.backend)
         assert client.stdout is not None
@@ -91,21 +91,21 @@ def test_a_server_that_hangs_is_found_out(tmp_path: pathlib.Path) -> None:
         assert f"the device server at {server.backend} is unreachable" in output.decode()
 
 
-def test_a_server_that_hangs_keeps_nobody_from_starting(tmp_path: pathlib.Path) -> None:
+def test_a_hanging_server_does_not_block_other_starts(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path) as server:
         with server.stopped():
             done = run_with_tensorflow(call_to(programs.load), {"HPU_BACKEND": server.backend}, check=False)
         assert f"device server at {server.backend}: the server accepted the connection" in done.stderr
 
 
-def test_without_a_server_loading_says_how_to_start_one(tmp_path: pathlib.Path) -> None:
+def test_without_a_server_loading_names_the_remedy(tmp_path: pathlib.Path) -> None:
     done = run_with_tensorflow(call_to(programs.load), {"HPU_BACKEND": f"grpc+unix:{tmp_path}/none"}, check=False)
     assert done.returncode != 0
     assert f"no device server answers at grpc+unix:{tmp_path}/none" in done.stderr
     assert "hpu serve --listen unix:" in done.stderr
 
 
-def test_addresses_that_are_none_are_refused() -> None:
+def test_invalid_addresses_are_refused() -> None:
     assert run_with_tensorflow(call_to(programs.wrong_addresses)).stdout == ""
 
 

@@ -58,7 +58,7 @@ def test_each_error_is_the_cards(tmp_path: pathlib.Path) -> None:
         assert any("no HPU module is free" in line for line in lines), lines
 
 
-def test_a_failed_compile_falls_back_or_says_so(tmp_path: pathlib.Path) -> None:
+def test_a_failed_compile_falls_back_or_raises(tmp_path: pathlib.Path) -> None:
     crash = {"kind": "compiler_crash", "at": 1, "session": 3}
     path = schedule(tmp_path, faults=[{"kind": "compile", "from": 1, "session": n} for n in (1, 2)] + [crash])
     with Server(tmp_path, "--faults", str(path)) as server:
@@ -73,7 +73,7 @@ def test_a_failed_compile_falls_back_or_says_so(tmp_path: pathlib.Path) -> None:
         assert any("the compiler crashed on program 'habana_cluster_step_0' (process " in line for line in lines), lines
 
 
-def test_what_is_late_comes_all_the_same(tmp_path: pathlib.Path) -> None:
+def test_delays_are_no_failures(tmp_path: pathlib.Path) -> None:
     delays = ("slow_copy", "slow_compile", "delay")
     rules = [
         {"kind": kind, "from": 1, "milliseconds": 100, "session": number} for number, kind in enumerate(delays, start=1)

@@ -104,7 +104,7 @@ def test_claims_are_checked(spec: str, fields: dict[str, object], code: Code, te
         assert client.claim().status.code == Code.FAILED_PRECONDITION
 
 
-def test_a_client_that_was_not_authorized_gets_nothing(tmp_path: pathlib.Path) -> None:
+def test_unauthorized_clients_are_refused(tmp_path: pathlib.Path) -> None:
     with front(tmp_path, token="secret") as running, Client(running.spec) as client:
         for authorization in (b"", b"secret", b"Bearer secre", b"Bearer secret0"):
             assert client.authorize(authorization) is Code.UNAUTHENTICATED
@@ -175,7 +175,7 @@ def test_a_session_reports_its_memory_and_nothing_else(tmp_path: pathlib.Path) -
             assert (held.memory_used_bytes, held.counters.launches) == (3, 9)
 
 
-def test_a_session_that_reported_nothing_has_the_memory_that_it_asked_for(spec: str) -> None:
+def test_a_session_without_report_has_its_requested_memory(spec: str) -> None:
     with session(spec, memory_bytes=MIB), Client(spec) as asker:
         asker.authorize()
         assert asker.describe().modules[0].memory_bytes == MIB
@@ -288,7 +288,7 @@ def test_a_process_that_leaves_the_front_is_ended(spec: str) -> None:
         assert hostile.is_ended()
 
 
-def test_a_process_has_a_moment_after_its_session(spec: str) -> None:
+def test_a_process_has_a_grace_period_after_its_session(spec: str) -> None:
     with session(spec) as client:
         client.ask(release=pb.Release())
         client.write(Order.ECHO, b"still here")
@@ -357,7 +357,7 @@ def test_silent_connections_cost_no_process(spec: str) -> None:
             connection.close()
 
 
-def test_clients_that_say_nothing_are_closed(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_clients_are_disconnected(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_module, "_FIRST_BYTE_SECONDS", 0.2)
     monkeypatch.setattr(session_process, "_AUTHORIZE_SECONDS", 0.2)
     with front(tmp_path) as running, Client(running.spec) as silent, Client(running.spec) as unauthorized:

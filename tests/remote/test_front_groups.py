@@ -71,7 +71,7 @@ def test_the_end_of_a_session_ends_its_groups(spec: str) -> None:
         assert ended(one) == "rank 1 of 2: its session ended"
 
 
-def test_ranks_that_wait_learn_which_one_has_gone(spec: str) -> None:
+def test_waiting_ranks_learn_the_lost_rank(spec: str) -> None:
     gone = (Code.CANCELLED, "rank 0 of 3 disconnected while waiting for rank 2")
     with session(spec) as one, session(spec) as two:
         for _ in range(2):
@@ -123,7 +123,7 @@ def test_a_session_has_a_number_of_groups(spec: str) -> None:
         assert refusal(client)[0] is Code.RESOURCE_EXHAUSTED
 
 
-def test_a_connection_without_a_module_joins_nothing(spec: str) -> None:
+def test_a_connection_without_a_module_cannot_join_groups(spec: str) -> None:
     with Client(spec) as client:
         client.authorize()
         join(client, 0, 1)

@@ -110,7 +110,7 @@ def failures(*entries: str, count: int = 6) -> list[int]:
     return failed
 
 
-def test_busy_faults_hit_as_they_say() -> None:
+def test_busy_faults_follow_their_schedule() -> None:
     assert failures() == failures("copy@1", "slow_copy@1+:20", "busy@2#3") == []
     assert failures("busy@2", "busy@5+") == [2, 5, 6]
     assert failures("busy%1") == [1, 2, 3, 4, 5, 6]

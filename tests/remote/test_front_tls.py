@@ -130,7 +130,9 @@ def test_old_versions_are_refused(spec: str, known: dict[str, Certificate]) -> N
 
 
 @pytest.mark.parametrize("bytes_sent", [b"", b"\x16\x03\x01"])
-def test_silent_handshakes_hold_nobody_up(spec: str, known: dict[str, Certificate], bytes_sent: bytes) -> None:
+def test_silent_handshakes_do_not_block_other_clients(
+    spec: str, known: dict[str, Certificate], bytes_sent: bytes
+) -> None:
     silent = [socket.create_connection(("127.0.0.1", int(spec.rpartition(":")[2])), SECONDS) for _ in range(100)]
     for connection in silent:
         connection.sendall(bytes_sent)
@@ -140,7 +142,7 @@ def test_silent_handshakes_hold_nobody_up(spec: str, known: dict[str, Certificat
         connection.close()
 
 
-def test_certificates_that_cannot_be_used_say_why(tmp_path: pathlib.Path, known: dict[str, Certificate]) -> None:
+def test_errors_of_unusable_certificates_name_the_reason(tmp_path: pathlib.Path, known: dict[str, Certificate]) -> None:
     ours, other = known["server"], known["client"]
     certificate, key = ours.certificate.read_bytes(), ours.key.read_bytes()
     for tls, text in (

@@ -43,7 +43,7 @@ def make_recipe(session: Session, handle: int, source: Any, size: int, *chunks: 
         return error.code(), error.details()
 
 
-def test_what_is_beyond_the_limits_is_refused_before_it_comes(client: Client) -> None:
+def test_oversized_messages_are_refused_before_they_arrive(client: Client) -> None:
     session = Session(client, memory_bytes=MIB << 20)
     assert session.acquired.memory_bytes == 4 * MIB
     program, recipe = pb.MakeRecipeHeader.SOURCE_PROGRAM, pb.MakeRecipeHeader.SOURCE_RECIPE

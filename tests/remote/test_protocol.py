@@ -173,7 +173,7 @@ def session(client: Client) -> Iterator[Session]:
     assert not any(module.held for module in client.describe().modules)
 
 
-def test_describe_tells_of_modules_and_sessions(client: Client) -> None:
+def test_describe_lists_modules_and_sessions(client: Client) -> None:
     before = client.describe()
     assert [module.id for module in before.modules] == [0, 1]
     session = Session(client)
@@ -186,7 +186,7 @@ def test_describe_tells_of_modules_and_sessions(client: Client) -> None:
     assert after.sessions_closed == after.sessions_opened == before.sessions_opened + 1
 
 
-def test_data_come_back_as_they_went(session: Session) -> None:
+def test_data_round_trip(session: Session) -> None:
     base = session.acquired.base_address
     data = bytes(range(256)) * 16
     commands = [
@@ -238,7 +238,7 @@ def test_addresses_outside_of_the_sessions_memory_are_errors_of_the_stream(sessi
         pb.RunRequest(commands=[pb.Command(launch=pb.Launch(recipe=77))]),
     ],
 )
-def test_what_breaks_the_protocol_ends_the_call(client: Client, message: Any) -> None:
+def test_protocol_errors_end_the_call(client: Client, message: Any) -> None:
     session = Session(client)
     code, _ = session.run.refusal(message)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
@@ -286,7 +286,7 @@ def test_the_end_of_a_session_ends_its_calls(client: Client) -> None:
 @pytest.mark.parametrize(
     ("size", "chunks"), [(1 << 40, []), (2, [b"abc"]), (3, [b""]), (3, [b"garb", b"age"]), (7, [b"garbage"])]
 )
-def test_recipes_are_refused_that_are_none(session: Session, size: int, chunks: list[bytes]) -> None:
+def test_invalid_recipes_are_refused(session: Session, size: int, chunks: list[bytes]) -> None:
     for source in (pb.MakeRecipeHeader.SOURCE_PROGRAM, pb.MakeRecipeHeader.SOURCE_RECIPE):
         token = session.acquired.session
         header = pb.MakeRecipeHeader(session=token, recipe=1, name=b"test", source=source, bytes=size)

@@ -33,7 +33,7 @@ def forge(entry: pathlib.Path, position: float) -> None:
     entry.write_bytes(data + hashlib.sha256(data).digest())
 
 
-def test_a_server_that_is_started_again_takes_the_recipes_of_the_one_before(tmp_path: pathlib.Path) -> None:
+def test_a_restarted_server_uses_earlier_recipes(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path) as server:
         first = run_client(server, tmp_path / "cache")
     assert first["recipes"]["compiled"] > 0
@@ -47,7 +47,7 @@ def test_a_server_that_is_started_again_takes_the_recipes_of_the_one_before(tmp_
 
 
 @pytest.mark.parametrize("position", [0.0, 0.5, 1.0])
-def test_a_forged_recipe_is_refused_and_compiled_anew(tmp_path: pathlib.Path, position: float) -> None:
+def test_a_forged_recipe_is_refused_and_recompiled(tmp_path: pathlib.Path, position: float) -> None:
     cache = tmp_path / "cache"
     with Server(tmp_path) as server:
         first = run_client(server, cache)
@@ -88,7 +88,7 @@ def test_clients_of_two_servers_share_a_cache_without_harm(tmp_path: pathlib.Pat
     assert len({str(result["losses"]) for result in results}) == 1
 
 
-def test_servers_with_one_key_take_each_others_recipes(tmp_path: pathlib.Path) -> None:
+def test_servers_with_one_key_accept_each_others_recipes(tmp_path: pathlib.Path) -> None:
     key = tmp_path / "key"
     key.touch(0o600)
     key.write_bytes(os.urandom(40))
@@ -101,7 +101,7 @@ def test_servers_with_one_key_take_each_others_recipes(tmp_path: pathlib.Path) -
     assert compiled[1] == 0
 
 
-def test_a_key_that_others_may_open_or_that_is_short_is_refused(tmp_path: pathlib.Path) -> None:
+def test_a_key_that_is_readable_by_other_users_or_short_is_refused(tmp_path: pathlib.Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(bytes(31))
     for mode, reason in ((0o644, f"chmod 600 {key}"), (0o600, "has 31 bytes, but a key needs at least 32")):
@@ -113,7 +113,7 @@ def test_a_key_that_others_may_open_or_that_is_short_is_refused(tmp_path: pathli
         assert reason in done.stderr
 
 
-def test_without_a_place_for_the_key_the_server_says_what_that_means(tmp_path: pathlib.Path) -> None:
+def test_without_a_directory_for_the_key_the_server_warns(tmp_path: pathlib.Path) -> None:
     (tmp_path / "state").touch()
     with Server(tmp_path) as server:
         assert "pass --key" in server.log()

@@ -47,7 +47,7 @@ def test_a_server_need_not_offer_it(tmp_path: pathlib.Path) -> None:
         assert run_with_tensorflow(call_to(programs.copy), {"HPU_BACKEND": server.backend}).stdout.split()[1] == "False"
 
 
-def test_a_port_has_none(tmp_path: pathlib.Path) -> None:
+def test_a_port_has_no_shared_memory(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path, "--listen", "127.0.0.1:0") as server:
         environment = {"HPU_BACKEND": server.backend, "HPU_SERVER_TOKEN_FILE": server.token_file}
         assert run_with_tensorflow(call_to(programs.copy), environment).stdout.split()[1] == "False"
@@ -147,7 +147,7 @@ def test_ranges_outside_of_it_end_the_call(client: Client, past: tuple[int, int]
         session.hold.end()
 
 
-def test_nobody_changes_its_size(client: Client, directory: pathlib.Path) -> None:
+def test_its_size_is_sealed(client: Client, directory: pathlib.Path) -> None:
     session = Session(client)
     file = fetch(directory, session.acquired.session)
     assert file is not None
@@ -170,7 +170,7 @@ def test_only_sessions_get_it(client: Client, directory: pathlib.Path) -> None:
     assert fetch(directory, token) is None
 
 
-def test_a_silent_connection_holds_nobody_up_for_long(client: Client, directory: pathlib.Path) -> None:
+def test_a_silent_connection_does_not_block_other_clients(client: Client, directory: pathlib.Path) -> None:
     session = Session(client)
     with socket.socket(socket.AF_UNIX) as silent:
         silent.connect(str(directory / "server.memory"))

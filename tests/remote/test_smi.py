@@ -114,7 +114,7 @@ def test_the_queries_of_launch_scripts(server: Server) -> None:
     assert smi("-Q", "index,module_id", "-f", "csv", backend=server.backend) == "index, module_id\n0, 0\n1, 1\n"
 
 
-def test_csv_has_units_unless_told(server: Server) -> None:
+def test_csv_has_units_by_default(server: Server) -> None:
     query = ("-Q", "memory.total,temperature.aip,utilization.aip,name,process_name", "-i", "0")
     head, first = rows(smi(*query, "--format=csv", backend=server.backend))
     assert head[:3] == ["memory.total [MiB]", "temperature.aip [C] (emulated)", "utilization.aip [%]"]
@@ -156,7 +156,7 @@ def test_wrong_usage(server: Server, arguments: list[str], message: str) -> None
     assert message in smi(*arguments, backend=server.backend, code=2)
 
 
-def test_nobody_answers(tmp_path: pathlib.Path) -> None:
+def test_no_server_answers(tmp_path: pathlib.Path) -> None:
     address = f"unix:{tmp_path}/none"
     assert f"start one: hpu serve --listen {address}" in smi(backend=f"grpc+{address}", code=1)
     assert "HPU_BACKEND=null has no observable modules" in smi(backend="null", code=1)

@@ -10,13 +10,13 @@ MAX_MB = 1 << 40
 """Largest size of memory and files in MiB, so that the size in bytes fits a signed 64-bit integer."""
 
 
-def whole(least: int, most: int) -> Callable[[str], int]:
-    """Returns an argparse type for a whole number from `least` to `most`."""
+def integer(minimum: int, maximum: int) -> Callable[[str], int]:
+    """Returns an argparse type for a whole number from `minimum` to `maximum`."""
 
     def parse(text: str) -> int:
         number = int(text) if text.removeprefix("-").isdecimal() else None
-        if number is None or not least <= number <= most:
-            raise argparse.ArgumentTypeError(f"{text} is not a whole number from {least} to {most}")
+        if number is None or not minimum <= number <= maximum:
+            raise argparse.ArgumentTypeError(f"{text} is not a whole number from {minimum} to {maximum}")
         return number
 
     return parse

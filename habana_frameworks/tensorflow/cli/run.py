@@ -47,21 +47,21 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "-np",
         "--processes",
-        type=numbers.whole(1, _MAX_RANKS),
+        type=numbers.integer(1, _MAX_RANKS),
         default=1,
         metavar="N",
         help="number of processes (default 1)",
     )
     parser.add_argument(
         "--restarts",
-        type=numbers.whole(0, _MAX_RESTARTS),
+        type=numbers.integer(0, _MAX_RESTARTS),
         default=0,
         metavar="N",
         help="restart all processes after a failure, at most N times (default 0)",
     )
     parser.add_argument(
         "--min-ranks",
-        type=numbers.whole(1, _MAX_RANKS),
+        type=numbers.integer(1, _MAX_RANKS),
         metavar="M",
         help="if modules are lost, restart with fewer processes, at least M (default: all processes)",
     )

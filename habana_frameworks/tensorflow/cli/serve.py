@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
         "serve", help="serve emulated modules to other processes", description=_DESCRIPTION
     )
     parser.add_argument(
-        "--modules", type=numbers.whole(1, 64), default=8, help="number of modules, 1 to 64 (default %(default)s)"
+        "--modules", type=numbers.integer(1, 64), default=8, help="number of modules, 1 to 64 (default %(default)s)"
     )
     parser.add_argument(
         "--listen",

@@ -13,8 +13,8 @@ from habana_frameworks.tensorflow._internal.serve.settings import Compilation, L
 from habana_frameworks.tensorflow.cli import numbers
 
 _MIN_TOKEN_BYTES = 16
-_MIB = numbers.whole(1, numbers.MAX_MB)
-_COUNT = numbers.whole(1, 1 << 31)
+_MIB = numbers.integer(1, numbers.MAX_MB)
+_COUNT = numbers.integer(1, 1 << 31)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,21 +39,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="CA certificates (PEM) for client certificates, which are then required (HPU_SERVER_CERT)",
     )
-    most = parser.add_argument_group("limits per client")
-    most.add_argument(
+    limits = parser.add_argument_group("limits per client")
+    limits.add_argument(
         "--max-memory-mb", type=_MIB, metavar="MIB", help="device memory (default: HPU_MEMORY_MB of the server)"
     )
-    most.add_argument("--max-recipes", type=_COUNT, metavar="COUNT", help="number of recipes (default 16384)")
-    most.add_argument("--max-recipe-mb", type=_MIB, metavar="MIB", help="total size of recipes (default 8192)")
-    most.add_argument(
+    limits.add_argument("--max-recipes", type=_COUNT, metavar="COUNT", help="number of recipes (default 16384)")
+    limits.add_argument("--max-recipe-mb", type=_MIB, metavar="MIB", help="total size of recipes (default 8192)")
+    limits.add_argument(
         "--max-in-flight-mb",
         type=_MIB,
         metavar="MIB",
         help="programs, recipes and copied data in flight (default 2048)",
     )
-    most.add_argument(
+    limits.add_argument(
         "--launch-timeout",
-        type=numbers.whole(0, 1 << 31),
+        type=numbers.integer(0, 1 << 31),
         metavar="SECONDS",
         help="end the session if a launch runs longer; 0: no limit (default 3600 at a port, else 0)",
     )
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     compilation = parser.add_argument_group("compilation, in separate processes")
     compilation.add_argument(
         "--compile-workers",
-        type=numbers.whole(1, 1024),
+        type=numbers.integer(1, 1024),
         metavar="COUNT",
         help="maximum number of compiler processes (default: number of CPUs, from 2 to 8)",
     )

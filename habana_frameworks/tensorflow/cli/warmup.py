@@ -136,9 +136,9 @@ class _Watch:
         # the program launches nothing.
         if not sum(counts) or (recipes.disk_misses > recipes.compiled and not launched):
             return ""
-        most = max((cluster.launches for cluster in statistic.clusters), default=0)
-        if self._steps and most >= self._steps:
-            return f"a cluster was launched {most} times"
+        max_launches = max((cluster.launches for cluster in statistic.clusters), default=0)
+        if self._steps and max_launches >= self._steps:
+            return f"a cluster was launched {max_launches} times"
         if self._idle and time.monotonic() - self._changed >= self._idle:
             return f"no new recipe for {self._idle:g} s"
         return ""

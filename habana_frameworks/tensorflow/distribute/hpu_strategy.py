@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 from habana_frameworks.tensorflow import errors, flags, library_loader, multinode_helpers
-from habana_frameworks.tensorflow.distribute import fabric
+from habana_frameworks.tensorflow.distribute import in_server
 from tensorflow.python.distribute import collective_all_reduce_strategy as mirrored
 from tensorflow.python.eager import context as eager_context
 
@@ -33,7 +33,7 @@ class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
         super()._initialize_multi_worker(cluster_resolver)
         if tf.executing_eagerly():  # a graph-mode program cannot contact the other workers yet
             (launcher,) = self._cross_device_ops._launchers
-            fabric.join(launcher._group_key, self._id_in_cluster, self._num_workers)
+            in_server.join(launcher._group_key, self._id_in_cluster, self._num_workers)
 
 
 class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]

@@ -33,7 +33,11 @@ _TABLE = (
     ),
     Rule("horovod", "stock Horovod reduces in host memory", "nothing", expected=True),
     Rule("no-kernel", "the HPU has no kernel for the op", "use another op, or keep it in the input pipeline"),
-    Rule("neighbours", "TensorFlow placed the op with ops on another device", "see the rules of the connected ops"),
+    Rule(
+        "neighbours",
+        "TensorFlow placed the op on the device of colocated or connected ops",
+        "see the rules of the connected ops",
+    ),
     Rule("legacy-variable", "a TensorFlow 1 variable that a setting places on the CPU", "use resource variables"),
     # Rules that keep ops out of clusters.
     Rule("uncompilable", "the op has no XLA lowering", "use another op; this op splits the cluster around it"),

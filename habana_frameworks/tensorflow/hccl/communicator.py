@@ -14,7 +14,7 @@ import numpy as np
 
 import tensorflow as tf
 from habana_frameworks.tensorflow import library_loader, multinode_helpers
-from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
+from habana_frameworks.tensorflow.distribute import HPUStrategy, in_server
 from habana_frameworks.tensorflow.hccl import rendezvous
 from habana_frameworks.tensorflow.hccl.errors import HcclError
 from tensorflow.python.eager import context as eager_context
@@ -126,7 +126,7 @@ class Communicator:
                 f"ranks {sorted(int(r) for r in ranks)} joined a communicator of {size} ranks: each rank must join once"
             )
         self._order = [int(r) for r in ranks]
-        fabric.join(self._group.key, rank, size, in_calling_order=True)
+        in_server.join(self._group.key, rank, size, in_calling_order=True)
 
     def pair(self, source: int, destination: int) -> Group:
         """Returns the group for transfers from rank `source` to rank `destination`."""

@@ -51,7 +51,7 @@ class CommandQueue {
 
   // Blocks until the command `sequence` has been pushed, and returns the command. The caller may use the command until
   // Timeline::Complete(sequence). Called only by the consumer's thread, with ascending numbers.
-  Command& Take(uint64_t sequence) {
+  Command& Await(uint64_t sequence) {
     const auto ready = [&] { return pushed_.load(std::memory_order_seq_cst) >= sequence; };
     if (!spin_.Await(ready)) {
       std::unique_lock<std::mutex> lock(sleep_mutex_);

@@ -54,7 +54,7 @@ uint64_t Mix(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-absl::Status CannotRead(absl::string_view entry) {
+absl::Status InvalidEntry(absl::string_view entry) {
   return absl::InvalidArgumentError(absl::StrCat(
       "HPU_FAULTS: invalid entry \"", entry,
       "\": expected seed=n, kind@n, kind@n+ or kind%p, where n is at least 1, p is greater than 0 and at most 1, and "
@@ -102,12 +102,12 @@ absl::StatusOr<Faults> Faults::Parse(const std::vector<std::string>& entries) {
   for (const std::string& entry : entries) {
     absl::string_view text = entry;
     if (absl::ConsumePrefix(&text, "seed=")) {
-      if (!absl::SimpleAtoi(text, &faults.seed_)) return CannotRead(entry);
+      if (!absl::SimpleAtoi(text, &faults.seed_)) return InvalidEntry(entry);
     } else if (absl::ConsumePrefix(&text, "session=")) {
-      if (!absl::SimpleAtoi(text, &faults.session_)) return CannotRead(entry);
+      if (!absl::SimpleAtoi(text, &faults.session_)) return InvalidEntry(entry);
     } else {
       Rule rule;
-      if (!ParseRule(entry, &rule)) return CannotRead(entry);
+      if (!ParseRule(entry, &rule)) return InvalidEntry(entry);
       faults.rules_.push_back(rule);
     }
   }

@@ -27,7 +27,7 @@ std::set<int> Failures(Faults faults, Faults::Kind kind, hal::StreamKind stream 
   return failures;
 }
 
-TEST(FaultsTest, TheSeedDecidesWhatAProbabilityHits) {
+TEST(FaultsTest, SeedDeterminesRandomFaults) {
   const std::set<int> hits = Failures(Parsed({"seed=7", "copy%0.05"}), Faults::kCopy);
   EXPECT_GT(hits.size(), 60u);
   EXPECT_LT(hits.size(), 150u);
@@ -38,7 +38,7 @@ TEST(FaultsTest, TheSeedDecidesWhatAProbabilityHits) {
   EXPECT_EQ(kEvents, static_cast<int>(Failures(Parsed({"copy%1"}), Faults::kCopy).size()));
 }
 
-TEST(FaultsTest, OtherStreamsDoNotMoveWhatAProbabilityHits) {
+TEST(FaultsTest, RandomFaultsAreIndependentOfOtherStreams) {
   const std::set<int> hits = Failures(Parsed({"copy%0.05"}), Faults::kCopy);
   Faults faults = Parsed({"copy%0.05"});
   std::set<int> among_others;
@@ -51,14 +51,14 @@ TEST(FaultsTest, OtherStreamsDoNotMoveWhatAProbabilityHits) {
   EXPECT_EQ(hits, among_others);
 }
 
-TEST(FaultsTest, NumbersCountAllStreamsOfADevice) {
+TEST(FaultsTest, CountsSpanAllStreamsOfADevice) {
   Faults faults = Parsed({"fill@2", "fill@4+"});
   std::vector<bool> failed;
   for (int i = 0; i < 5; ++i) failed.push_back(!faults.Count(Faults::kFill, kStreams[i % 3]).ok());
   EXPECT_EQ((std::vector<bool>{false, true, false, true, true}), failed);
 }
 
-TEST(FaultsTest, ARuleMayBeForOneSession) {
+TEST(FaultsTest, RulesMayApplyToOneSession) {
   EXPECT_TRUE(Failures(Parsed({"session=1", "launch@3#2"}), Faults::kLaunch).empty());
   EXPECT_EQ(std::set<int>{3}, Failures(Parsed({"session=2", "launch@3#2"}), Faults::kLaunch));
   EXPECT_EQ(kEvents, static_cast<int>(Failures(Parsed({"session=2", "launch@1+#2"}), Faults::kLaunch).size()));
@@ -79,7 +79,7 @@ TEST(FaultsTest, EachKindHasItsCode) {
   }
 }
 
-TEST(FaultsTest, LateEventsAreLateAndWell) {
+TEST(FaultsTest, LateEventsAreDelayedWithoutError) {
   const std::pair<const char*, Faults::Kind> cases[] = {
       {"slow_copy@1:20", Faults::kCopy}, {"slow_compile@1:20", Faults::kCompile}, {"delay@1:20", Faults::kDrop}};
   for (const auto& [entry, kind] : cases) {
@@ -90,7 +90,7 @@ TEST(FaultsTest, LateEventsAreLateAndWell) {
   }
 }
 
-TEST(FaultsTest, WhatCannotBeReadIsNamed) {
+TEST(FaultsTest, ErrorsNameUnparsableEntries) {
   for (const char* entry :
        {"", "copy", "copy@0", "copy@-1", "copy@1++", "copy%0", "copy%1.5", "copy%nan", "copy@1:5", "slow_copy@1",
         "slow_copy@1:", "slow_copy@1:10001", "copy@1#0", "copy@1#", "seed=x", "session=", "burn@1", "copy@1#2:5"}) {

@@ -17,7 +17,7 @@ struct Part {
 };
 
 // Marks every unit of each allocated range; a unit that is marked twice is an overlap.
-TEST(RangeAllocatorTest, PartsNeverOverlapAndNothingIsLost) {
+TEST(RangeAllocatorTest, RangesNeverOverlapOrLeak) {
   std::mt19937 random(11);
   RangeAllocator allocator(kSize, kAlignment);
   std::vector<bool> used(kSize / kAlignment);
@@ -53,7 +53,7 @@ TEST(RangeAllocatorTest, PartsNeverOverlapAndNothingIsLost) {
   EXPECT_EQ(kSize, allocator.largest_free());
 }
 
-TEST(RangeAllocatorTest, TakesTheSmallestPartThatFits) {
+TEST(RangeAllocatorTest, AllocatesTheBestFit) {
   RangeAllocator allocator(kSize, kAlignment);
   const uint64_t large = allocator.Allocate(4096).value();
   allocator.Allocate(128).value();
@@ -65,7 +65,7 @@ TEST(RangeAllocatorTest, TakesTheSmallestPartThatFits) {
   EXPECT_EQ(large, allocator.Allocate(1025).value());
 }
 
-TEST(RangeAllocatorTest, AsksThatCannotBeMet) {
+TEST(RangeAllocatorTest, ImpossibleRequestsFail) {
   RangeAllocator allocator(kSize, kAlignment);
   EXPECT_FALSE(allocator.Allocate(0).has_value());
   EXPECT_FALSE(allocator.Allocate(kSize + 1).has_value());

@@ -9,7 +9,7 @@ namespace hpu::common {
 namespace {
 
 // Compares lookups in overlapping, nested and repeated ranges to a linear search.
-TEST(RangeSetTest, AnswersAsALookAtEveryRangeDoes) {
+TEST(RangeSetTest, MatchesLinearSearch) {
   std::mt19937 random(7);
   RangeSet set;
   std::vector<RangeSet::Range> ranges;
@@ -36,7 +36,7 @@ TEST(RangeSetTest, AnswersAsALookAtEveryRangeDoes) {
   }
 }
 
-TEST(RangeSetTest, QuestionsMayReachTheEndOfTheAddressSpace) {
+TEST(RangeSetTest, QueriesMayReachTheEndOfTheAddressSpace) {
   RangeSet set;
   set.Insert(1000, 10);
   RangeSet::Reader reader(set);

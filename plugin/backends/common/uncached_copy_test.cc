@@ -7,7 +7,7 @@
 namespace hpu::common {
 namespace {
 
-TEST(UncachedCopyTest, CopiesEveryByteAndNoOther) {
+TEST(UncachedCopyTest, CopiesExactlyTheRange) {
   constexpr uint64_t kMax = (uint64_t{300} << 10) + 200;
   std::string source(kMax + 64, '\0');
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<char>(i * 7 + i / 251);

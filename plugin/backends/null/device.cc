@@ -14,7 +14,7 @@ NullDevice::NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation
       values_(std::move(values)),
       memory_(std::move(reservation), liveness_, /*before_free=*/
               [this](hal::DeviceAddress address, uint64_t bytes) {
-                if (values_ != nullptr) values_->Forget(address, bytes);
+                if (values_ != nullptr) values_->Erase(address, bytes);
               }),
       host_(liveness_),
       faults_(std::move(faults)),

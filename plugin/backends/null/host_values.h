@@ -24,15 +24,15 @@ class HostValues final : public hal::FreedRanges {
   void Copy(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes);
   void Read(hal::DeviceAddress source, void* destination, uint64_t bytes) const;
   // Drops all values that overlap the range.
-  void Forget(hal::DeviceAddress address, uint64_t bytes);
-  void RangeFreed(hal::DeviceAddress address, uint64_t bytes) override { Forget(address, bytes); }
+  void Erase(hal::DeviceAddress address, uint64_t bytes);
+  void RangeFreed(hal::DeviceAddress address, uint64_t bytes) override { Erase(address, bytes); }
 
  private:
   using Values = std::map<hal::DeviceAddress, std::string>;  // disjoint, by first address
 
   // First value that may overlap `address` or begins after it.
-  Values::const_iterator FirstNear(hal::DeviceAddress address) const;
-  void ForgetLocked(hal::DeviceAddress address, uint64_t bytes);
+  Values::const_iterator FirstOverlapping(hal::DeviceAddress address) const;
+  void EraseLocked(hal::DeviceAddress address, uint64_t bytes);
 
   mutable std::mutex mutex_;
   Values values_;  // guarded by mutex_

@@ -15,7 +15,7 @@ std::string Read(const HostValues& values, hal::DeviceAddress address, uint64_t 
   return contents;
 }
 
-TEST(HostValuesTest, WhatWasWrittenIsReadAndTheRestIsZero) {
+TEST(HostValuesTest, ReadsWrittenValuesAndZeros) {
   HostValues values;
   EXPECT_EQ("00", Read(values, 8192, 2));
   values.Write(8192, "abcd", 4);
@@ -28,7 +28,7 @@ TEST(HostValuesTest, WhatWasWrittenIsReadAndTheRestIsZero) {
   EXPECT_EQ("xx0", Read(values, 100, 3));
 }
 
-TEST(HostValuesTest, LargeWritesAndFreedRangesAreForgotten) {
+TEST(HostValuesTest, LargeWritesAndFreedRangesAreErased) {
   HostValues values;
   values.Write(100, "abcd", 4);
   values.RangeFreed(104, 8);

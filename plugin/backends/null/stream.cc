@@ -64,7 +64,7 @@ absl::Status NullStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
   // Variables that the launch updates in place keep their stored values.
   for (size_t i = 0; i < recipe->results().size(); ++i) {
     const hal::ResultSpec& result = recipe->results()[i];
-    if (result.aliased_argument < 0) device_->values()->Forget(arguments.results[i], result.spec.bytes);
+    if (result.aliased_argument < 0) device_->values()->Erase(arguments.results[i], result.spec.bytes);
   }
   return absl::OkStatus();
 }

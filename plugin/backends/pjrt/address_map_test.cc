@@ -25,7 +25,7 @@ std::vector<Cell> Cells(const AddressMap& map, hal::DeviceAddress address, uint6
   return cells;
 }
 
-TEST(AddressMap, ARangeThatWasNeverWrittenIsOnePieceWithoutABuffer) {
+TEST(AddressMap, UnwrittenRangeIsOnePieceWithoutBuffer) {
   AddressMap map;
   map.Bind(100, 10, Buffer(10));
   const auto pieces = map.Pieces(200, 50);
@@ -34,7 +34,7 @@ TEST(AddressMap, ARangeThatWasNeverWrittenIsOnePieceWithoutABuffer) {
   EXPECT_EQ(50u, pieces[0].bytes);
 }
 
-TEST(AddressMap, FindWholeFindsWholeBuffersOnly) {
+TEST(AddressMap, FindWholeReturnsWholeBuffersOnly) {
   AddressMap map;
   const SharedBufferPtr buffer = Buffer(10);
   map.Bind(100, 10, buffer);
@@ -48,7 +48,7 @@ TEST(AddressMap, FindWholeFindsWholeBuffersOnly) {
   EXPECT_EQ(nullptr, map.FindWhole(300, 5));
 }
 
-TEST(AddressMap, BuffersGoWithTheirLastAddress) {
+TEST(AddressMap, BuffersAreFreedWithTheirLastAddress) {
   AddressMap map;
   SharedBufferPtr buffer = Buffer(30);
   const std::weak_ptr<SharedBuffer> watch = buffer;
@@ -62,7 +62,7 @@ TEST(AddressMap, BuffersGoWithTheirLastAddress) {
   EXPECT_EQ(1u, map.size());
 }
 
-TEST(AddressMap, RandomChangesGiveTheSameAsAModel) {
+TEST(AddressMap, RandomChangesMatchReference) {
   constexpr uint64_t kSize = 64;
   constexpr hal::DeviceAddress kBase = 1000;
   std::mt19937 random(7);

@@ -40,7 +40,7 @@ TEST_F(CudaCardsTest, DeviceFilesAreCounted) {
   EXPECT_EQ(0, CountCards(folder_ + "/missing"));
 }
 
-TEST_F(CudaCardsTest, CudaVisibleDevicesIsReadAsCudaReadsIt) {
+TEST_F(CudaCardsTest, CudaVisibleDevicesIsParsedLikeCuda) {
   EXPECT_EQ((Cards{0, 1, 2}), VisibleCards(3, std::nullopt));
   EXPECT_EQ((Cards{2, 0}), VisibleCards(3, "2, 0"));
   EXPECT_EQ(Cards{}, VisibleCards(3, ""));
@@ -50,14 +50,14 @@ TEST_F(CudaCardsTest, CudaVisibleDevicesIsReadAsCudaReadsIt) {
   EXPECT_EQ((Cards{0, 1}), VisibleCards(3, "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6,MIG-1"));
 }
 
-TEST_F(CudaCardsTest, WithoutACardTheErrorSaysWhatToDo) {
+TEST_F(CudaCardsTest, MissingCardErrorNamesTheRemedy) {
   ExpectError(CudaModules(folder_).status(), absl::StatusCode::kUnavailable, "--gpus all");
   Add("nvidia0");
   const ScopedVariable variable("CUDA_VISIBLE_DEVICES", "-1");
   ExpectError(CudaModules(folder_).status(), absl::StatusCode::kUnavailable, "CUDA_VISIBLE_DEVICES=-1 hides all 1");
 }
 
-TEST_F(CudaCardsTest, AModuleIsOneVisibleDeviceOfTheClient) {
+TEST_F(CudaCardsTest, ModuleIsOneVisibleDeviceOfTheClient) {
   for (const char* name : {"nvidia0", "nvidia1", "nvidia2"}) Add(name);
   const ScopedVariable variable("CUDA_VISIBLE_DEVICES", "2,1");
   const auto modules = CudaModules(folder_);

@@ -12,7 +12,7 @@
 namespace hpu::pjrt {
 namespace cuda_libraries_test {
 
-TEST(CudaLibrariesTest, LibrariesComeFromThePackagesOfThePluginsCuda) {
+TEST(CudaLibrariesTest, LibrariesComeFromThePluginsCudaPackages) {
   const std::string packages = absl::StrCat(testing::TempDir(), "/packages_", getpid());
   const auto add = [&](const std::string& file) {
     const std::filesystem::path path = absl::StrCat(packages, "/nvidia/", file);

@@ -17,7 +17,7 @@ PjrtDevice::State::State(PjrtDevice* device, std::unique_ptr<Client> owned_clien
     : client(std::move(owned_client)),
       contents(*client, flags::PjrtDonation()),
       memory(std::move(reservation), device->liveness_,
-             [this](hal::DeviceAddress address, uint64_t bytes) { contents.Forget(address, bytes); }),
+             [this](hal::DeviceAddress address, uint64_t bytes) { contents.Erase(address, bytes); }),
       host(device->liveness_),
       faults(std::move(owned_faults)) {}
 
@@ -137,7 +137,7 @@ absl::Status PjrtDevice::Synchronize() {
 }
 
 void PjrtDevice::RangeFreed(hal::DeviceAddress address, uint64_t bytes) {
-  if (!liveness_.forked()) state_->contents.Forget(address, bytes);
+  if (!liveness_.forked()) state_->contents.Erase(address, bytes);
 }
 
 void PjrtDevice::AddStream(PjrtStream* stream) {

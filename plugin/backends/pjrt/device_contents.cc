@@ -242,7 +242,7 @@ std::vector<AddressMap::Piece> DeviceContents::Pieces(hal::DeviceAddress source,
   return map_.Pieces(source, bytes);
 }
 
-void DeviceContents::Forget(hal::DeviceAddress address, uint64_t bytes) {
+void DeviceContents::Erase(hal::DeviceAddress address, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   map_.Erase(address, bytes);
 }

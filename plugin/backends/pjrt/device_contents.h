@@ -43,7 +43,7 @@ class DeviceContents {
   // Current contents of the range, for CopyToHost. Later writes do not change the returned pieces.
   std::vector<AddressMap::Piece> Pieces(hal::DeviceAddress source, uint64_t bytes) const;
   // Drops the contents of the range, and frees buffers without other references.
-  void Forget(hal::DeviceAddress address, uint64_t bytes);
+  void Erase(hal::DeviceAddress address, uint64_t bytes);
 
   // Whether the pieces' contents are available, so that CopyToHost does not block.
   bool IsReady(absl::Span<const AddressMap::Piece> pieces) const;

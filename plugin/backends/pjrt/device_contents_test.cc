@@ -70,7 +70,7 @@ class DeviceContentsTest : public ClientFixture {
   std::shared_ptr<const PjrtRecipe> recipe_;
 };
 
-TEST_F(DeviceContentsTest, ResultsTakeTheMemoryOfUnsharedArguments) {
+TEST_F(DeviceContentsTest, ResultsReuseTheMemoryOfUnsharedArguments) {
   Write(kX, Floats(kCount, 1));
   Write(kD, Floats(kCount, 2));
   Launch();
@@ -90,7 +90,7 @@ TEST_F(DeviceContentsTest, WithoutDonationResultsGetNewMemory) {
   EXPECT_EQ(Floats(kCount, 1), Read(held));
 }
 
-TEST_F(DeviceContentsTest, WhatSomethingElseHoldsIsNotDonated) {
+TEST_F(DeviceContentsTest, SharedBuffersAreNotDonated) {
   Write(kX, Floats(kCount, 1));
   Write(kD, Floats(kCount, 2));
   const auto queued = contents_->Pieces(kX, kBytes);  // as held by a queued copy to the host
@@ -140,7 +140,7 @@ TEST_F(DeviceContentsTest, WorkMayBeQueuedOnTheResultsOfAnExchange) {
   EXPECT_EQ(Floats(kCount, 1), Read(kD, kCount));
 }
 
-TEST_F(DeviceContentsTest, WhatUsesTheResultsOfAFailedExchangeFails) {
+TEST_F(DeviceContentsTest, UsersOfAFailedExchangeFail) {
   for (const bool failed_before : {false, true}) {
     Write(kX, Floats(kCount, 1));
     auto exchange = contents_->Exchange({{kX, kBytes, /*is_written=*/false}, {kD, kBytes, /*is_written=*/true}});
@@ -170,7 +170,7 @@ TEST_F(DeviceContentsTest, LaunchesKeepNoBuffers) {
   Write(kD, Floats(2 * kCount, 1));
   Launch(kX, kD + sizeof(float));  // a part of a buffer
   const std::weak_ptr<SharedBuffer> watch = contents_->Pieces(kD, kBytes).at(0).buffer;
-  contents_->Forget(kD, 2 * kBytes);
+  contents_->Erase(kD, 2 * kBytes);
   EXPECT_TRUE(watch.expired());
 }
 
@@ -178,7 +178,7 @@ TEST_F(DeviceContentsTest, ArgumentsOfSeveralPartsAreAssembled) {
   Write(kX, Floats(kCount, 0));
   Write(kD, Floats(kCount, 7));
   Write(kD + 100 * sizeof(float), Floats(50, 8));
-  contents_->Forget(kD + 500 * sizeof(float), 100 * sizeof(float));
+  contents_->Erase(kD + 500 * sizeof(float), 100 * sizeof(float));
   Launch();
   Floats expected(kCount, 7);
   std::fill_n(expected.begin() + 100, 50, 8.0f);
@@ -211,8 +211,8 @@ TEST_F(DeviceContentsTest, ManyLaunchesLeaveTheNumberOfRangesConstant) {
   }
   EXPECT_EQ(ranges, contents_->ranges());
   EXPECT_EQ(Floats(kCount, 2001), Read(kX, kCount));
-  contents_->Forget(kX, kBytes);
-  contents_->Forget(kD, kBytes);
+  contents_->Erase(kX, kBytes);
+  contents_->Erase(kD, kBytes);
   EXPECT_EQ(0u, contents_->ranges());
 }
 

@@ -196,7 +196,7 @@ void PjrtStream::WaitForWork() { state_->timeline->WaitFor(state_->queue.pushed(
 
 void PjrtStream::RunCommands() {
   for (uint64_t sequence = 1;; ++sequence) {
-    Command& command = state_->queue.Take(sequence);
+    Command& command = state_->queue.Await(sequence);
     if (state_->timeline->Reached(sequence)) continue;  // the command had completed when it was pushed
     const bool last = command.kind == Command::Kind::kStop;
     if (absl::Status status = Finish(command, sequence); !status.ok()) state_->error.Set(sequence, std::move(status));

@@ -15,12 +15,12 @@ namespace hpu::remote {
 
 // The server's handle of a recorded event. The destructor releases the handle; the server keeps the event until all
 // Wait commands that use the handle have arrived.
-class Mark {
+class EventHandle {
  public:
-  explicit Mark(Session* session) : session_(session), handle_(session->NewHandle()) {}
-  ~Mark() { session_->ForgetMark(handle_, uses_); }
-  Mark(const Mark&) = delete;
-  Mark& operator=(const Mark&) = delete;
+  explicit EventHandle(Session* session) : session_(session), handle_(session->NewHandle()) {}
+  ~EventHandle() { session_->ReleaseEvent(handle_, uses_); }
+  EventHandle(const EventHandle&) = delete;
+  EventHandle& operator=(const EventHandle&) = delete;
 
   uint64_t handle() const { return handle_; }
   // Call once before each Wait command is sent.
@@ -36,11 +36,11 @@ class Mark {
 // completed.
 class RemoteEvent final : public hal::Event {
  public:
-  // State of a recorded event. `mark` is null if the work before the event had already succeeded when the event was
+  // State of a recorded event. `handle` is null if the work before the event had already succeeded when the event was
   // recorded, or if the event was never recorded.
   struct Moment {
     common::Point point;
-    std::shared_ptr<Mark> mark;
+    std::shared_ptr<EventHandle> handle;
   };
 
   explicit RemoteEvent(const Session* session) : session_(session), state_(std::make_unique<State>()) {}

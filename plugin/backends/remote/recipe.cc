@@ -125,7 +125,7 @@ absl::Status RemoteRecipe::ReadTable(const proto::RecipeTable& table) {
 
 RemoteRecipe::~RemoteRecipe() {
   const std::shared_ptr<Session> session = session_.lock();
-  if (session != nullptr && session->liveness().Check().ok()) session->ForgetRecipe(handle_, uses_);
+  if (session != nullptr && session->liveness().Check().ok()) session->ReleaseRecipe(handle_, uses_);
 }
 
 }  // namespace hpu::remote

@@ -126,12 +126,12 @@ void Session::KeepAlive() {
   }
 }
 
-void Session::ForgetMark(uint64_t handle, uint64_t uses) {
+void Session::ReleaseEvent(uint64_t handle, uint64_t uses) {
   std::lock_guard<std::mutex> lock(mutex_);
   AddForget(pending_.add_forget_marks(), handle, uses);
 }
 
-void Session::ForgetRecipe(uint64_t handle, uint64_t uses) {
+void Session::ReleaseRecipe(uint64_t handle, uint64_t uses) {
   std::lock_guard<std::mutex> lock(mutex_);
   AddForget(pending_.add_forget_recipes(), handle, uses);
 }

@@ -45,8 +45,8 @@ class Session {
   uint64_t NewHandle() { return handles_.fetch_add(1, std::memory_order_relaxed) + 1; }
   // Release the handle of a recorded event or of a recipe. `uses`: number of commands that use the handle. The server
   // keeps the object until all these commands have arrived.
-  void ForgetMark(uint64_t handle, uint64_t uses);
-  void ForgetRecipe(uint64_t handle, uint64_t uses);
+  void ReleaseEvent(uint64_t handle, uint64_t uses);
+  void ReleaseRecipe(uint64_t handle, uint64_t uses);
 
   // Marks the device as lost, with `error` and the server's address. Only the first error is kept.
   void Lose(const absl::Status& error);

@@ -59,15 +59,15 @@ uint64_t SharedBounceBuffer::PieceBytes(uint64_t copy_bytes) {
 SharedBounceBuffer::SharedBounceBuffer(std::unique_ptr<files::SharedMemory> memory)
     : memory_(std::move(memory)), allocator_(memory_->size(), kCacheLine) {}
 
-std::shared_ptr<char> SharedBounceBuffer::Take(uint64_t bytes) {
+std::shared_ptr<char> SharedBounceBuffer::Allocate(uint64_t bytes) {
   std::unique_lock<std::mutex> lock(mutex_);
   std::optional<uint64_t> offset;
   returned_.wait(lock, [&] { return (offset = allocator_.Allocate(bytes)).has_value(); });
   return std::shared_ptr<char>(memory_->data() + *offset,
-                               [this, offset = *offset, bytes](char*) { Return(offset, bytes); });
+                               [this, offset = *offset, bytes](char*) { Free(offset, bytes); });
 }
 
-void SharedBounceBuffer::Return(uint64_t offset, uint64_t bytes) {
+void SharedBounceBuffer::Free(uint64_t offset, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   allocator_.Free(offset, bytes);
   returned_.notify_all();

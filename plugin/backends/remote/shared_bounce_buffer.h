@@ -30,14 +30,14 @@ class SharedBounceBuffer {
   // Allocates memory for a piece of at most PieceBytes(); blocks until enough memory is free. Best fit tends to reuse
   // memory that is still in the CPU's cache. The last reference frees the memory. References must not outlive the
   // SharedBounceBuffer.
-  std::shared_ptr<char> Take(uint64_t bytes);
+  std::shared_ptr<char> Allocate(uint64_t bytes);
   // Offset of the piece in the shared memory. Messages to the server use offsets, because the two processes map the
   // memory at different addresses.
   uint64_t OffsetOf(const std::shared_ptr<char>& piece) const { return piece.get() - memory_->data(); }
 
  private:
   explicit SharedBounceBuffer(std::unique_ptr<files::SharedMemory> memory);
-  void Return(uint64_t offset, uint64_t bytes);
+  void Free(uint64_t offset, uint64_t bytes);
 
   const std::unique_ptr<files::SharedMemory> memory_;
   std::mutex mutex_;

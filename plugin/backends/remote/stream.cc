@@ -112,7 +112,7 @@ void RemoteStream::SendToDevice(const char* source, hal::DeviceAddress destinati
 
 absl::Status RemoteStream::SendSharedToDevice(SharedBounceBuffer* bounce, const char* source,
                                               hal::DeviceAddress destination, uint64_t bytes) {
-  std::shared_ptr<char> piece = bounce->Take(bytes);
+  std::shared_ptr<char> piece = bounce->Allocate(bytes);
   std::memcpy(piece.get(), source, bytes);
   const uint64_t offset = bounce->OffsetOf(piece);
   std::lock_guard<std::mutex> lock(state_->mutex);
@@ -156,7 +156,7 @@ void RemoteStream::SendToHost(hal::DeviceAddress source, char* destination, uint
 
 absl::Status RemoteStream::SendToHostShared(SharedBounceBuffer* bounce, hal::DeviceAddress source, char* destination,
                                             uint64_t bytes) {
-  std::shared_ptr<char> piece = bounce->Take(bytes);
+  std::shared_ptr<char> piece = bounce->Allocate(bytes);
   const uint64_t offset = bounce->OffsetOf(piece);
   std::lock_guard<std::mutex> lock(state_->mutex);
   return SendReported(
@@ -238,8 +238,8 @@ absl::Status RemoteStream::Record(hal::Event& event) {
   RemoteEvent::Moment moment;
   moment.point = state_->progress.PointAt(state_->sent);
   if (!moment.point.Reached() || !moment.point.Error().ok()) {
-    moment.mark = std::make_shared<Mark>(&device_->session());
-    SendReported([&](proto::Command& command) { command.mutable_record()->set_mark(moment.mark->handle()); });
+    moment.handle = std::make_shared<EventHandle>(&device_->session());
+    SendReported([&](proto::Command& command) { command.mutable_record()->set_mark(moment.handle->handle()); });
     moment.point.sequence = state_->sent;
   }
   lock.unlock();
@@ -255,10 +255,10 @@ absl::Status RemoteStream::Wait(const hal::Event& event) {
         "cannot wait for the event: it belongs to another backend or device; create it on this device");
   }
   const RemoteEvent::Moment moment = own->moment();
-  if (moment.mark == nullptr || (moment.point.Reached() && moment.point.Error().ok())) return absl::OkStatus();
+  if (moment.handle == nullptr || (moment.point.Reached() && moment.point.Error().ok())) return absl::OkStatus();
   std::lock_guard<std::mutex> lock(state_->mutex);
-  moment.mark->CountUse();
-  Send([&](proto::Command& command) { command.mutable_wait()->set_mark(moment.mark->handle()); });
+  moment.handle->CountUse();
+  Send([&](proto::Command& command) { command.mutable_wait()->set_mark(moment.handle->handle()); });
   return absl::OkStatus();
 }
 

@@ -20,13 +20,13 @@ void StreamProgress::Receive(absl::string_view message) {
     return;
   }
   if (response_.has_progress()) {
-    TakeReport(response_.progress());
+    HandleProgress(response_.progress());
   } else {
-    TakeData(response_.data());
+    HandleData(response_.data());
   }
 }
 
-void StreamProgress::TakeData(absl::string_view data) {
+void StreamProgress::HandleData(absl::string_view data) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (destinations_.empty()) return;
   const Destination destination = destinations_.front();
@@ -35,7 +35,7 @@ void StreamProgress::TakeData(absl::string_view data) {
   if (data.size() == destination.bytes) std::memcpy(destination.data, data.data(), data.size());
 }
 
-void StreamProgress::TakeReport(const proto::Progress& progress) {
+void StreamProgress::HandleProgress(const proto::Progress& progress) {
   const absl::Status status = StatusOf(progress.status());
   if (absl::IsAborted(status)) session_->LoseDevice();
   if (progress.cleared()) {

@@ -49,8 +49,8 @@ class StreamProgress {
     std::function<void(absl::Status)> run;
   };
 
-  void TakeData(absl::string_view data);
-  void TakeReport(const proto::Progress& progress);
+  void HandleData(absl::string_view data);
+  void HandleProgress(const proto::Progress& progress);
   // Marks all commands up to `sequence` as completed, with `status` as the stream's error.
   void Advance(uint64_t sequence, const absl::Status& status);
 

@@ -97,7 +97,7 @@ TEST(ContainedCallTest, ExceptionsAreErrors) {
   EXPECT_EQ(access, absl::InvalidArgumentError("a size is negative"));
 }
 
-TEST(ContainedCallTest, GoesOnAfterCrashesOnManyThreads) {
+TEST(ContainedCallTest, ContinuesAfterCrashesOnManyThreads) {
   std::atomic<int> crashes{0}, returns{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {

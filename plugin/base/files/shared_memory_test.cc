@@ -22,7 +22,7 @@ FileDescriptor MemoryFile(uint64_t bytes, int seals) {
   return file;
 }
 
-TEST(SharedMemoryTest, BothSidesSeeTheSame) {
+TEST(SharedMemoryTest, BothMappingsShareMemory) {
   const auto made = SharedMemory::Create(kBytes);
   ASSERT_TRUE(made.ok()) << made.status();
   const auto opened = SharedMemory::Open(FileDescriptor(dup((*made)->file().get())), kBytes);
@@ -32,7 +32,7 @@ TEST(SharedMemoryTest, BothSidesSeeTheSame) {
   EXPECT_EQ(7, (*made)->data()[kBytes - 1]);
 }
 
-TEST(SharedMemoryTest, NobodyChangesItsSize) {
+TEST(SharedMemoryTest, SizeIsSealed) {
   const auto made = SharedMemory::Create(kBytes);
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_NE(0, ftruncate((*made)->file().get(), 0));
@@ -73,7 +73,7 @@ class DescriptorSocketTest : public testing::Test {
   std::string path_;
 };
 
-TEST_F(DescriptorSocketTest, OnlyASocketGivesWay) {
+TEST_F(DescriptorSocketTest, OnlyASocketIsReplaced) {
   EXPECT_TRUE(ListenAt(path_).ok());
   EXPECT_TRUE(ListenAt(path_).ok());  // the socket of a killed server is replaced
   unlink(path_.c_str());
@@ -82,7 +82,7 @@ TEST_F(DescriptorSocketTest, OnlyASocketGivesWay) {
   EXPECT_EQ(0, access(path_.c_str(), F_OK));
 }
 
-TEST_F(DescriptorSocketTest, AFileReachesTheOtherSide) {
+TEST_F(DescriptorSocketTest, SendsAFileDescriptor) {
   const auto listening = ListenAt(path_);
   ASSERT_TRUE(listening.ok()) << listening.status();
   const auto memory = SharedMemory::Create(kBytes);
@@ -101,7 +101,7 @@ TEST_F(DescriptorSocketTest, AFileReachesTheOtherSide) {
   EXPECT_TRUE(SharedMemory::Open(*std::move(file), kBytes).ok());
 }
 
-TEST_F(DescriptorSocketTest, WaitingEndsWithASilentSide) {
+TEST_F(DescriptorSocketTest, SilentPeerTimesOut) {
   const auto listening = ListenAt(path_);
   ASSERT_TRUE(listening.ok()) << listening.status();
   const auto socket = ConnectTo(path_);
@@ -110,7 +110,7 @@ TEST_F(DescriptorSocketTest, WaitingEndsWithASilentSide) {
   EXPECT_EQ("", Receive(Accept(*listening), 16));
 }
 
-TEST_F(DescriptorSocketTest, NothingIsReceivedFromNobody) {
+TEST_F(DescriptorSocketTest, ConnectingToAMissingPeerFails) {
   EXPECT_EQ(absl::StatusCode::kUnavailable, ConnectTo(path_).status().code());
   EXPECT_EQ(absl::StatusCode::kUnavailable, ConnectTo(path_ + std::string(200, 'x')).status().code());
 }

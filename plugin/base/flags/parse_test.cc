@@ -8,7 +8,7 @@ namespace {
 
 using cts::ScopedVariable;
 
-TEST(ParseTest, AnOldNameCountsWhereTheNewOneIsNotSet) {
+TEST(ParseTest, OldNameAppliesUnlessTheNewOneIsSet) {
   const Variable variable("HPU_PARSE_TEST", "HPU_PARSE_TEST_BEFORE");
   EXPECT_EQ(ParseInt(variable, 1), 1);
   const ScopedVariable old("HPU_PARSE_TEST_BEFORE", "2");

@@ -38,7 +38,7 @@ namespace internal {
 
 std::atomic<int> levels[kModules] = {kUnread, kUnread, kUnread, kUnread, kUnread};
 
-bool IsOnAfterReading(Module module, Level level) {
+bool ReadLevelAndCheck(Module module, Level level) {
   ReadSettings();
   return static_cast<int>(level) >= levels[static_cast<int>(module)].load(std::memory_order_relaxed);
 }

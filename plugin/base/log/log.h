@@ -27,13 +27,13 @@ void ReadSettings();
 namespace internal {
 inline constexpr int kUnread = -1;
 extern std::atomic<int> levels[kModules];
-bool IsOnAfterReading(Module module, Level level);
+bool ReadLevelAndCheck(Module module, Level level);
 }  // namespace internal
 
 inline bool IsOn(Module module, Level level) {
   const int threshold = internal::levels[static_cast<int>(module)].load(std::memory_order_relaxed);
   if (static_cast<int>(level) < threshold) return false;
-  return threshold != internal::kUnread || internal::IsOnAfterReading(module, level);
+  return threshold != internal::kUnread || internal::ReadLevelAndCheck(module, level);
 }
 
 // One line, written by the destructor. Any thread may write. A forked child writes to separate files.

@@ -103,7 +103,7 @@ const char* LaneName(Lane lane) {
       return "Compiles";
     case Lane::kCollective:
       return "Collectives";
-    case Lane::kHostRun:
+    case Lane::kCpuFallback:
       return "Runs on the CPU instead";
     case Lane::kMark:
       return "Marks";
@@ -144,7 +144,7 @@ void Session::Stop() {
   internal::detailed.fetch_sub(detailed_ ? 1 : 0, std::memory_order_relaxed);
 }
 
-Session::Recorded Session::Take() {
+Session::Recorded Session::Collect() {
   Stop();
   Recorded recorded;
   if (released_) return recorded;

@@ -12,7 +12,7 @@
 namespace hpu::trace {
 
 // The rows of a trace.
-enum class Lane { kCompute, kCopyToDevice, kCopyToHost, kCopyOnDevice, kCompile, kCollective, kHostRun, kMark };
+enum class Lane { kCompute, kCopyToDevice, kCopyToHost, kCopyOnDevice, kCompile, kCollective, kCpuFallback, kMark };
 inline constexpr int kLanes = 8;
 const char* LaneName(Lane lane);
 
@@ -92,7 +92,7 @@ class Session {
     uint64_t dropped = 0;       // events beyond kMaxEvents of a thread
   };
   // All events that began and ended during the recording. Calls Stop.
-  Recorded Take();
+  Recorded Collect();
 
  private:
   const bool detailed_;

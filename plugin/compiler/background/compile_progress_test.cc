@@ -58,7 +58,7 @@ CompileProgress::Display DisplayOf(Shown* lines, Shown* bars) {
   return display;
 }
 
-TEST(CompileProgressTest, SaysNothingOfQuickCompiles) {
+TEST(CompileProgressTest, QuickCompilesAreSilent) {
   Shown lines;
   {
     CompileProgress::Display display = DisplayOf(&lines, nullptr);
@@ -69,7 +69,7 @@ TEST(CompileProgressTest, SaysNothingOfQuickCompiles) {
   EXPECT_TRUE(lines.texts().empty());
 }
 
-TEST(CompileProgressTest, TellsClusterOpsAndStepNowAndThen) {
+TEST(CompileProgressTest, ReportsClusterOpsAndStepPeriodically) {
   Shown lines;
   const absl::Time start = absl::Now();
   {
@@ -86,7 +86,7 @@ TEST(CompileProgressTest, TellsClusterOpsAndStepNowAndThen) {
   EXPECT_LE(lines.texts().size(), 2 * (2 + (absl::Now() - start) / kInterval));
 }
 
-TEST(CompileProgressTest, DrawsABarWhereSeveralAreToBeMade) {
+TEST(CompileProgressTest, DrawsABarForSeveralCompiles) {
   Shown lines, bars;
   {
     CompileProgress progress(DisplayOf(&lines, &bars));

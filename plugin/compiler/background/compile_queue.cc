@@ -18,10 +18,10 @@ CompileQueue& CompileQueue::Get() {
 
 CompileQueue::CompileQueue() : process_(getpid()) {}
 
-bool CompileQueue::IsForeign() const { return getpid() != process_; }
+bool CompileQueue::IsForkedChild() const { return getpid() != process_; }
 
 bool CompileQueue::Schedule(const void* owner, Work work) {
-  if (IsForeign()) return false;
+  if (IsForkedChild()) return false;
   absl::MutexLock lock(&mutex_);
   if (stopped_ || items_.size() >= kCapacity) return false;
   items_.push_back({owner, std::move(work)});
@@ -54,7 +54,7 @@ void CompileQueue::Run() {
 }
 
 void CompileQueue::Cancel(const void* owner) {
-  if (IsForeign()) return;
+  if (IsForkedChild()) return;
   std::deque<Item> dropped;  // destroyed without the lock
   absl::MutexLock lock(&mutex_);
   const auto kept =
@@ -66,7 +66,7 @@ void CompileQueue::Cancel(const void* owner) {
 }
 
 void CompileQueue::Stop() {
-  if (IsForeign()) return;
+  if (IsForkedChild()) return;
   std::deque<Item> dropped;  // destroyed without the lock
   absl::MutexLock lock(&mutex_);
   stopped_ = true;

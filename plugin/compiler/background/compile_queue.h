@@ -56,7 +56,7 @@ class CompileQueue {
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);  // body of the thread
   void ShowWaiting() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool IsForeign() const;  // true in a forked child, whose mutex may stay locked forever
+  bool IsForkedChild() const;  // true in a forked child, whose mutex may stay locked forever
 
   const pid_t process_;
   absl::Mutex mutex_;

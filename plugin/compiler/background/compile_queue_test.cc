@@ -58,7 +58,7 @@ TEST_F(CompileQueueTest, RunsInOrderOnOneThreadOfLowPriority) {
   EXPECT_EQ(nice, std::min(getpriority(PRIO_PROCESS, 0) + CompileQueue::kNice, 19));
 }
 
-TEST_F(CompileQueueTest, WorksAgainAfterItWasIdle) {
+TEST_F(CompileQueueTest, RestartsAfterIdle) {
   for (int i = 0; i < 20; ++i) {
     absl::Notification done;
     ASSERT_TRUE(queue_.Schedule(&owner_, [&done](const Flag&) { done.Notify(); }));
@@ -76,7 +76,7 @@ TEST_F(CompileQueueTest, IsBounded) {
   queue_.Stop();  // the running work uses `first`
 }
 
-TEST_F(CompileQueueTest, CancelDropsWhatWaitsOfOneOwnerOnly) {
+TEST_F(CompileQueueTest, CancelDropsQueuedWorkOfOneOwner) {
   Blocker first;
   ASSERT_TRUE(queue_.Schedule(&other_, first.work()));
   first.runs.WaitForNotification();
@@ -95,7 +95,7 @@ TEST_F(CompileQueueTest, CancelDropsWhatWaitsOfOneOwnerOnly) {
   EXPECT_FALSE(first.was_cancelled);
 }
 
-TEST_F(CompileQueueTest, CancelTellsWhatRunsAndDoesNotWait) {
+TEST_F(CompileQueueTest, CancelSignalsRunningWorkWithoutWaiting) {
   Blocker first;
   ASSERT_TRUE(queue_.Schedule(&owner_, first.work()));
   first.runs.WaitForNotification();
@@ -111,7 +111,7 @@ TEST_F(CompileQueueTest, CancelTellsWhatRunsAndDoesNotWait) {
   EXPECT_FALSE(cancelled_too);
 }
 
-TEST_F(CompileQueueTest, StopWaitsForWhatRunsAndDropsTheRest) {
+TEST_F(CompileQueueTest, StopWaitsForRunningWorkAndDropsQueuedWork) {
   Blocker first;
   Flag ran{false};
   ASSERT_TRUE(queue_.Schedule(&owner_, first.work()));
@@ -124,7 +124,7 @@ TEST_F(CompileQueueTest, StopWaitsForWhatRunsAndDropsTheRest) {
   queue_.Stop();
 }
 
-TEST_F(CompileQueueTest, AForkedChildNeitherWaitsNorSchedules) {
+TEST_F(CompileQueueTest, ForkedChildNeitherWaitsNorSchedules) {
   Blocker first;
   ASSERT_TRUE(queue_.Schedule(&owner_, first.work()));
   first.runs.WaitForNotification();

@@ -187,7 +187,7 @@ absl::Status Pad(const Instruction& instruction) {
 
 // Whether a slice of these sizes contains all rows, and its other sizes are equal in both lowerings.
 template <typename Sizes>
-bool TakesAllRows(const RowArray& operand, const Sizes& sizes, const Sizes& padded_sizes) {
+bool CoversAllRows(const RowArray& operand, const Sizes& sizes, const Sizes& padded_sizes) {
   for (int64_t i = 0; i < sizes.size(); ++i) {
     const bool is_rows = operand.rows->dimension == i;
     if (is_rows ? sizes[i] != operand.size(i) || padded_sizes[i] != operand.padded_size(i)
@@ -202,7 +202,7 @@ absl::Status DynamicSlice(const Instruction& instruction) {
   const RowArray& operand = instruction.operands.front();
   TF_RETURN_IF_ERROR(Require(OnlyFirstHasRows(instruction), instruction, "has start indices that depend on the rows"));
   const bool all =
-      TakesAllRows(operand, instruction.proto->dynamic_slice_sizes(), instruction.padded_proto->dynamic_slice_sizes());
+      CoversAllRows(operand, instruction.proto->dynamic_slice_sizes(), instruction.padded_proto->dynamic_slice_sizes());
   TF_RETURN_IF_ERROR(Require(all, instruction, "selects only some of the rows"));
   return RequireResult(instruction, operand.rows);
 }
@@ -239,7 +239,7 @@ absl::Status GatherOfRows(const Instruction& instruction) {
   const xla::GatherDimensionNumbers& numbers = instruction.proto->gather_dimension_numbers();
   const RowArray& operand = instruction.operands[0];
   const bool all =
-      TakesAllRows(operand, instruction.proto->gather_slice_sizes(), instruction.padded_proto->gather_slice_sizes()) &&
+      CoversAllRows(operand, instruction.proto->gather_slice_sizes(), instruction.padded_proto->gather_slice_sizes()) &&
       PositionIn(numbers.collapsed_slice_dims(), operand.rows->dimension) < 0;
   TF_RETURN_IF_ERROR(Require(all, instruction, "selects among the rows"));
   const int64_t earlier =

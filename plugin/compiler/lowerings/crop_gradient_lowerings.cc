@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "plugin/compiler/compilation_device.h"
-#include "plugin/compiler/lowerings/crop_places.h"
+#include "plugin/compiler/lowerings/crop_coordinates.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -64,7 +64,7 @@ absl::Status CheckInputs(absl::string_view op, absl::string_view images_name, co
 // Integral coordinates of the two pixels around each sampling coordinate along one axis, and the second pixel's weight.
 // Negative sampling coordinates are not `inside`.
 struct Between {
-  explicit Between(XlaOp place) : Between(place, xla::Max(place, xla::ZerosLike(place))) {}
+  explicit Between(XlaOp coordinate) : Between(coordinate, xla::Max(coordinate, xla::ZerosLike(coordinate))) {}
 
   const XlaOp inside;
   const XlaOp first;
@@ -72,8 +72,8 @@ struct Between {
   const XlaOp fraction;
 
  private:
-  Between(XlaOp place, XlaOp positive)
-      : inside(xla::Ge(place, xla::ZerosLike(place))),
+  Between(XlaOp coordinate, XlaOp positive)
+      : inside(xla::Ge(coordinate, xla::ZerosLike(coordinate))),
         first(xla::Floor(positive)),
         second(xla::Ceil(positive)),
         fraction(positive - first) {}
@@ -116,7 +116,7 @@ XlaOp ImageGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) 
 }
 
 // Operands: crops' gradient, images, y, x, image_of_box.
-XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) {
+XlaOp CoordinatesGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) {
   const auto [gradient, images, y, x, image_of_box] =
       std::tie(operands[0], operands[1], operands[2], operands[3], operands[4]);
   const Between rows(y), columns(x);
@@ -145,8 +145,8 @@ XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes)
 }
 
 // Sampling coordinates; negative outside the image.
-XlaOp SamplingCoordinates(const CropPlaces& places) {
-  return xla::Select(places.inside, places.place, xla::FullLike(places.place, -1));
+XlaOp MaskedCoordinates(const SamplingCoordinates& coordinates) {
+  return xla::Select(coordinates.inside, coordinates.value, xla::FullLike(coordinates.value, -1));
 }
 
 class CropImageGradientLowering : public tensorflow::XlaOpKernel {
@@ -171,13 +171,15 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
     if (sizes.empty()) {
       return context->SetOutput(0, xla::Broadcast(xla::Zero(context->builder(), type), sizes.images));
     }
-    const auto places = [&](int64_t direction) {
-      CropPlaces places = PlacesOf(context->Input(1), sizes.crops[0], direction, sizes.crops[direction + 1],
-                                   sizes.images[direction + 1], CropScale::kDivided);
-      if (method_ == "nearest") places.place = xla::Round(places.place);
-      return SamplingCoordinates(places);
+    const auto coordinates = [&](int64_t direction) {
+      SamplingCoordinates coordinates =
+          SamplingCoordinatesOf(context->Input(1), sizes.crops[0], direction, sizes.crops[direction + 1],
+                                sizes.images[direction + 1], CropScale::kDivided);
+      if (method_ == "nearest") coordinates.value = xla::Round(coordinates.value);
+      return MaskedCoordinates(coordinates);
     };
-    const XlaOp of_images = ImageGradient({context->Input(0), places(0), places(1), context->Input(2)}, sizes);
+    const XlaOp of_images =
+        ImageGradient({context->Input(0), coordinates(0), coordinates(1), context->Input(2)}, sizes);
     context->SetOutput(0, xla::ConvertElementType(of_images, type));
   }
 
@@ -214,21 +216,21 @@ class CropBoxesGradientLowering : public tensorflow::XlaOpKernel {
     if (sizes.empty()) {
       return context->SetOutput(0, xla::Broadcast(xla::Zero(context->builder(), xla::F32), {count, 4}));
     }
-    const auto places = [&](int64_t direction) {
-      return SamplingCoordinates(PlacesOf(context->Input(2), count, direction, sizes.crops[direction + 1],
-                             sizes.images[direction + 1], CropScale::kMultiplied));
+    const auto coordinates = [&](int64_t direction) {
+      return MaskedCoordinates(SamplingCoordinatesOf(context->Input(2), count, direction, sizes.crops[direction + 1],
+                                                     sizes.images[direction + 1], CropScale::kMultiplied));
     };
-    const XlaOp of_places =
-        PlacesGradient({context->Input(0), xla::ConvertElementType(context->Input(1), xla::F32), places(0), places(1),
-                        context->Input(3)},
-                       sizes);
+    const XlaOp of_coordinates =
+        CoordinatesGradient({context->Input(0), xla::ConvertElementType(context->Input(1), xla::F32), coordinates(0),
+                             coordinates(1), context->Input(3)},
+                            sizes);
     const auto sides = [&](int64_t begin, int64_t pixels, int64_t length) {
-      const XlaOp by_place = xla::SliceInDim(of_places, begin, begin + pixels, 1, 1);
+      const XlaOp by_coordinate = xla::SliceInDim(of_coordinates, begin, begin + pixels, 1, 1);
       const XlaOp shares = SharesOf(context->builder(), pixels, length);
       xla::PrecisionConfig precision;
       precision.add_operand_precision(xla::PrecisionConfig::HIGHEST);
       precision.add_operand_precision(xla::PrecisionConfig::HIGHEST);
-      return xla::Reshape(xla::Dot(by_place, shares, &precision), {count, 2, 1});
+      return xla::Reshape(xla::Dot(by_coordinate, shares, &precision), {count, 2, 1});
     };
     const XlaOp y = sides(0, rows, sizes.images[1]), x = sides(rows, columns, sizes.images[2]);
     context->SetOutput(0, xla::Reshape(xla::ConcatInDim(context->builder(), {y, x}, 2), {count, 4}));

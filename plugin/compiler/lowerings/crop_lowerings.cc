@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
-#include "plugin/compiler/lowerings/crop_places.h"
+#include "plugin/compiler/lowerings/crop_coordinates.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "xla/client/lib/constants.h"
@@ -57,11 +57,13 @@ class CropLowering : public tensorflow::XlaOpKernel {
     const XlaOp outside = xla::ConstantR0<float>(context->builder(), extrapolation_);
     if (xla::ShapeUtil::IsZeroElementArray(*images)) return context->SetOutput(0, xla::Broadcast(outside, to));
     const XlaOp sides = context->Input(1);
-    const CropPlaces y = PlacesOf(sides, count, 0, size[0], images->dimensions(1), CropScale::kDivided);
-    const CropPlaces x = PlacesOf(sides, count, 1, size[1], images->dimensions(2), CropScale::kDivided);
+    const SamplingCoordinates y =
+        SamplingCoordinatesOf(sides, count, 0, size[0], images->dimensions(1), CropScale::kDivided);
+    const SamplingCoordinates x =
+        SamplingCoordinatesOf(sides, count, 1, size[1], images->dimensions(2), CropScale::kDivided);
     const CropReader reader(context->Input(0), *images, context->Input(2));
-    const XlaOp pixels = method_ == "nearest" ? reader.At(xla::Round(y.place), xla::Round(x.place), to)
-                                              : Bilinear(reader, y.place, x.place, to);
+    const XlaOp pixels = method_ == "nearest" ? reader.At(xla::Round(y.value), xla::Round(x.value), to)
+                                              : Bilinear(reader, y.value, x.value, to);
     const XlaOp inside = xla::And(xla::BroadcastInDim(y.inside, to, {0, 1}), xla::BroadcastInDim(x.inside, to, {0, 2}));
     context->SetOutput(0, xla::Select(inside, pixels, xla::Broadcast(outside, to)));
   }

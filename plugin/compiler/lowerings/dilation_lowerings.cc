@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
-#include "plugin/compiler/lowerings/window_places.h"
+#include "plugin/compiler/lowerings/window_positions.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tsl/platform/statusor.h"
@@ -25,7 +25,7 @@ namespace {
 
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
-using Order = WindowPlaces::Order;
+using Order = WindowPositions::Order;
 
 XlaOp Integer(XlaOp like, int32_t value) { return xla::ConstantR0<int32_t>(like.builder(), value); }
 
@@ -33,9 +33,9 @@ XlaOp Integer(XlaOp like, int32_t value) { return xla::ConstantR0<int32_t>(like.
 // CPU, gradients only once, at the end.
 class Dilation {
  public:
-  Dilation(const WindowPlaces& places, xla::PrimitiveType type) : places_(places), type_(type) {}
+  Dilation(const WindowPositions& positions, xla::PrimitiveType type) : positions_(positions), type_(type) {}
 
-  const WindowPlaces& places() const { return places_; }
+  const WindowPositions& positions() const { return positions_; }
   XlaOp Widened(XlaOp value) const { return IsSmallFloat() ? xla::ConvertElementType(value, xla::F32) : value; }
 
   absl::StatusOr<XlaOp> Maxima(XlaOp images, XlaOp filter) const {
@@ -46,47 +46,48 @@ class Dilation {
   absl::StatusOr<XlaOp> InputGradient(XlaOp images, XlaOp filter, XlaOp gradient) const {
     TF_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
     const XlaOp zero = xla::Zero(images.builder(), TypeOf(gradient));
-    // Starts with the last places, which belong to the first windows, to match TensorFlow's order of additions.
+    // Starts with the last positions, which belong to the first windows, to match TensorFlow's order of additions.
     TF_ASSIGN_OR_RETURN(const std::vector<XlaOp> frames,
-                        places_.Fold(Order::kBackwards, {maximum.place, gradient}, {places_.FrameOf(zero)},
-                                     [this](const WindowPlace& place, auto constants, auto values) {
-                                       const XlaOp more = Chosen(constants[0], place.number, constants[1]);
-                                       return std::vector<XlaOp>{places_.AddedAt(values[0], place, more)};
-                                     }));
-    return places_.ImagesOf(frames[0]) + ToCorners(Chosen(maximum.place, Integer(gradient, -1), gradient));
+                        positions_.Fold(Order::kBackwards, {maximum.position, gradient}, {positions_.FrameOf(zero)},
+                                        [this](const WindowPosition& position, auto constants, auto values) {
+                                          const XlaOp more = Chosen(constants[0], position.number, constants[1]);
+                                          return std::vector<XlaOp>{positions_.AddedAt(values[0], position, more)};
+                                        }));
+    return positions_.ImagesOf(frames[0]) + ToCorners(Chosen(maximum.position, Integer(gradient, -1), gradient));
   }
 
   absl::StatusOr<XlaOp> FilterGradient(XlaOp images, XlaOp filter, XlaOp gradient) const {
     TF_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
     const xla::PrimitiveType type = TypeOf(gradient);
-    const XlaOp place = xla::Max(maximum.place, xla::ZerosLike(maximum.place));
-    const XlaOp zeros = xla::Broadcast(xla::Zero(images.builder(), type), {places_.places(), places_.images()[3]});
+    const XlaOp position = xla::Max(maximum.position, xla::ZerosLike(maximum.position));
+    const XlaOp zeros =
+        xla::Broadcast(xla::Zero(images.builder(), type), {positions_.positions(), positions_.images()[3]});
     TF_ASSIGN_OR_RETURN(
         const std::vector<XlaOp> sums,
-        places_.Fold(Order::kForwards, {place, gradient}, {zeros},
-                     [type](const WindowPlace& place, auto constants, auto values) {
-                       const XlaOp more = Chosen(constants[0], place.number, constants[1]);
-                       xla::XlaBuilder* const builder = more.builder();
-                       const XlaOp sum = xla::Reduce(more, xla::Zero(builder, type),
-                                                     xla::CreateScalarAddComputation(type, builder), {0, 1, 2});
-                       return std::vector<XlaOp>{xla::DynamicUpdateSlice(values[0], xla::Broadcast(sum, {1}),
-                                                                         {place.number, xla::ZerosLike(place.number)})};
-                     }));
-    return xla::Reshape(sums[0], {places_.rows().window, places_.columns().window, places_.images()[3]});
+        positions_.Fold(Order::kForwards, {position, gradient}, {zeros},
+                        [type](const WindowPosition& position, auto constants, auto values) {
+                          const XlaOp more = Chosen(constants[0], position.number, constants[1]);
+                          xla::XlaBuilder* const builder = more.builder();
+                          const XlaOp sum = xla::Reduce(more, xla::Zero(builder, type),
+                                                        xla::CreateScalarAddComputation(type, builder), {0, 1, 2});
+                          return std::vector<XlaOp>{xla::DynamicUpdateSlice(
+                              values[0], xla::Broadcast(sum, {1}), {position.number, xla::ZerosLike(position.number)})};
+                        }));
+    return xla::Reshape(sums[0], {positions_.rows().window, positions_.columns().window, positions_.images()[3]});
   }
 
  private:
   struct Maximum {
     XlaOp value;
-    XlaOp place;  // -1 if all sums are ignored
+    XlaOp position;  // -1 if all sums are ignored
   };
 
   static xla::PrimitiveType TypeOf(XlaOp value) { return value.builder()->GetShapePtr(value).value()->element_type(); }
   bool IsSmallFloat() const { return type_ == xla::F16 || type_ == xla::BF16; }
 
-  // `numbers` for `place` == `number`; otherwise 0.
-  static XlaOp Chosen(XlaOp place, XlaOp number, XlaOp numbers) {
-    return xla::Select(xla::Eq(place, number), numbers, xla::ZerosLike(numbers));
+  // `numbers` for `position` == `number`; otherwise 0.
+  static XlaOp Chosen(XlaOp position, XlaOp number, XlaOp numbers) {
+    return xla::Select(xla::Eq(position, number), numbers, xla::ZerosLike(numbers));
   }
 
   XlaOp Sum(XlaOp pixels, XlaOp filter) const {
@@ -101,30 +102,30 @@ class Dilation {
     const bool floats = xla::primitive_util::IsFloatingPointType(type_);
     const XlaOp lowest = xla::ConvertElementType(xla::MinFiniteValue(builder, type_), TypeOf(images));
     const XlaOp outside = floats ? xla::NanValue(builder, TypeOf(images)) : lowest;
-    const XlaOp taps = xla::Reshape(filter, {places_.places(), places_.images()[3]});
-    const std::vector<XlaOp> none = {xla::Broadcast(lowest, places_.windows()),
-                                     xla::Broadcast(xla::ConstantR0<int32_t>(builder, -1), places_.windows())};
+    const XlaOp taps = xla::Reshape(filter, {positions_.positions(), positions_.images()[3]});
+    const std::vector<XlaOp> none = {xla::Broadcast(lowest, positions_.windows()),
+                                     xla::Broadcast(xla::ConstantR0<int32_t>(builder, -1), positions_.windows())};
     TF_ASSIGN_OR_RETURN(
         const std::vector<XlaOp> found,
-        places_.Fold(Order::kForwards, {places_.FrameOf(images, outside), taps}, none,
-                     [&](const WindowPlace& place, auto constants, auto values) {
-                       const XlaOp tap = xla::DynamicSlice(constants[1], {place.number, xla::ZerosLike(place.number)},
-                                                           {1, places_.images()[3]});
-                       const XlaOp sum = Sum(places_.At(constants[0], place), xla::Reshape(tap, {places_.images()[3]}));
-                       XlaOp greater = xla::Gt(sum, values[0]);
-                       if (!floats) greater = xla::And(greater, places_.IsInside(sum.builder(), place));
-                       const XlaOp number = xla::Broadcast(place.number, places_.windows());
-                       return std::vector<XlaOp>{xla::Select(greater, sum, values[0]),
-                                                 xla::Select(greater, number, values[1])};
-                     }));
+        positions_.Fold(
+            Order::kForwards, {positions_.FrameOf(images, outside), taps}, none,
+            [&](const WindowPosition& position, auto constants, auto values) {
+              const XlaOp tap = xla::DynamicSlice(constants[1], {position.number, xla::ZerosLike(position.number)},
+                                                  {1, positions_.images()[3]});
+              const XlaOp sum = Sum(positions_.At(constants[0], position), xla::Reshape(tap, {positions_.images()[3]}));
+              XlaOp greater = xla::Gt(sum, values[0]);
+              if (!floats) greater = xla::And(greater, positions_.IsInside(sum.builder(), position));
+              const XlaOp number = xla::Broadcast(position.number, positions_.windows());
+              return std::vector<XlaOp>{xla::Select(greater, sum, values[0]), xla::Select(greater, number, values[1])};
+            }));
     return Maximum{found[0], found[1]};
   }
 
   // Adds each window's value at the window's first pixel, or at the image's edge if the window begins in the padding.
   XlaOp ToCorners(XlaOp numbers) const {
     for (const int64_t dimension : {1, 2}) {
-      const WindowDimension& d = dimension == 1 ? places_.rows() : places_.columns();
-      const int64_t length = places_.images()[dimension], windows = places_.windows()[dimension];
+      const WindowDimension& d = dimension == 1 ? positions_.rows() : positions_.columns();
+      const int64_t length = positions_.images()[dimension], windows = positions_.windows()[dimension];
       const int64_t before = std::min((d.pad_low + d.stride - 1) / d.stride, windows);  // windows that begin outside
       xla::XlaBuilder* const builder = numbers.builder();
       const XlaOp zero = xla::Zero(builder, TypeOf(numbers));
@@ -158,7 +159,7 @@ class Dilation {
     return dims;
   }
 
-  const WindowPlaces& places_;
+  const WindowPositions& positions_;
   const xla::PrimitiveType type_;
 };
 
@@ -196,11 +197,11 @@ class DilationLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, images.status());
     OP_REQUIRES_OK(context, filter.status());
     OP_REQUIRES_OK(context, Check(type_string(), *images, *filter));
-    const absl::StatusOr<WindowPlaces> places =
-        WindowPlaces::Make(type_string(), images->dimensions(), {filter->dimensions(0), strides_[1], rates_[1]},
-                           {filter->dimensions(1), strides_[2], rates_[2]}, padding_);
-    OP_REQUIRES_OK(context, places.status());
-    const xla::Shape maxima = xla::ShapeUtil::MakeShape(images->element_type(), places->windows());
+    const absl::StatusOr<WindowPositions> positions =
+        WindowPositions::Make(type_string(), images->dimensions(), {filter->dimensions(0), strides_[1], rates_[1]},
+                              {filter->dimensions(1), strides_[2], rates_[2]}, padding_);
+    OP_REQUIRES_OK(context, positions.status());
+    const xla::Shape maxima = xla::ShapeUtil::MakeShape(images->element_type(), positions->windows());
     const xla::Shape& result = of == Of::kMaxima ? maxima : of == Of::kInput ? *images : *filter;
     if (of != Of::kMaxima) {
       const absl::StatusOr<xla::Shape> gradient = context->InputXlaShape(2);
@@ -213,7 +214,7 @@ class DilationLowering : public tensorflow::XlaOpKernel {
     if (xla::ShapeUtil::IsZeroElementArray(maxima) || xla::ShapeUtil::IsZeroElementArray(result)) {
       return context->SetOutput(0, xla::Zeros(context->builder(), result));
     }
-    const absl::StatusOr<XlaOp> value = ValueOf(context, Dilation(*places, result.element_type()));
+    const absl::StatusOr<XlaOp> value = ValueOf(context, Dilation(*positions, result.element_type()));
     OP_REQUIRES_OK(context, value.status());
     context->SetOutput(0, xla::ConvertElementType(*value, result.element_type()));
   }

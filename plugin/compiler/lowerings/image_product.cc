@@ -7,7 +7,7 @@
 
 namespace hpu {
 
-xla::XlaOp WithDimension(xla::XlaOp weights, xla::XlaOp images, int dimension, bool is_gradient) {
+xla::XlaOp MultiplyDimension(xla::XlaOp weights, xla::XlaOp images, int dimension, bool is_gradient) {
   const std::string_view equation = dimension == 1 ? (is_gradient ? "ho,bhwc->bowc" : "oh,bhwc->bowc")
                                                    : (is_gradient ? "wo,bhwc->bhoc" : "ow,bhwc->bhoc");
   return xla::Einsum(weights, images, equation, xla::PrecisionConfig::HIGHEST);

@@ -9,7 +9,7 @@ namespace hpu {
 // Multiplies dimension 1 or 2 of images [batch, height, width, channels] by `weights` [to, from]: the dimension's size
 // changes from `from` to `to`. With `is_gradient`, multiplies by the transposed weights: the size changes from `to` to
 // `from`.
-xla::XlaOp WithDimension(xla::XlaOp weights, xla::XlaOp images, int dimension, bool is_gradient);
+xla::XlaOp MultiplyDimension(xla::XlaOp weights, xla::XlaOp images, int dimension, bool is_gradient);
 
 }  // namespace hpu
 

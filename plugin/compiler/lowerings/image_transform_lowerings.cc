@@ -24,27 +24,30 @@ XlaOp Truncated(XlaOp value) { return xla::ConvertElementType(xla::ConvertElemen
 
 // Maps coordinates outside an image of size `length` to coordinates inside, like TensorFlow's CPU kernels. CONSTANT
 // does not change coordinates.
-XlaOp MapCoordinate(XlaOp place, int64_t length, const std::string& fill_mode) {
-  if (fill_mode == "CONSTANT") return place;
-  const XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(length - 1));
+XlaOp MapCoordinate(XlaOp coordinate, int64_t length, const std::string& fill_mode) {
+  if (fill_mode == "CONSTANT") return coordinate;
+  const XlaOp zero = xla::ZerosLike(coordinate), last = xla::ScalarLike(coordinate, static_cast<float>(length - 1));
   const float period = fill_mode == "REFLECT" ? 2.0f * length : static_cast<float>(length);
   XlaOp below = zero, above = zero;
   if (length > 1 && fill_mode == "REFLECT") {  // [abcd] to [dcba|abcd|dcba]
     const XlaOp from_below =
-        place + xla::ScalarLike(place, period) * Truncated(-place / xla::ScalarLike(place, period));
-    below = xla::Select(xla::Lt(from_below, xla::ScalarLike(place, -static_cast<float>(length))),
-                        from_below + xla::ScalarLike(place, period), -from_below - xla::ScalarLike(place, 1));
-    const XlaOp from_above = place - xla::ScalarLike(place, period) * Truncated(place / xla::ScalarLike(place, period));
-    above = xla::Select(xla::Ge(from_above, xla::ScalarLike(place, static_cast<float>(length))),
-                        xla::ScalarLike(place, period) - from_above - xla::ScalarLike(place, 1), from_above);
+        coordinate + xla::ScalarLike(coordinate, period) * Truncated(-coordinate / xla::ScalarLike(coordinate, period));
+    below = xla::Select(xla::Lt(from_below, xla::ScalarLike(coordinate, -static_cast<float>(length))),
+                        from_below + xla::ScalarLike(coordinate, period), -from_below - xla::ScalarLike(coordinate, 1));
+    const XlaOp from_above =
+        coordinate - xla::ScalarLike(coordinate, period) * Truncated(coordinate / xla::ScalarLike(coordinate, period));
+    above = xla::Select(xla::Ge(from_above, xla::ScalarLike(coordinate, static_cast<float>(length))),
+                        xla::ScalarLike(coordinate, period) - from_above - xla::ScalarLike(coordinate, 1), from_above);
   } else if (length > 1 && fill_mode == "WRAP") {  // [abcd] to [abcd|abcd|abcd]
-    below = place + xla::ScalarLike(place, period) * (Truncated(-place / last) + xla::ScalarLike(place, 1));
-    above = place - xla::ScalarLike(place, period) * Truncated(place / last);
+    below = coordinate +
+            xla::ScalarLike(coordinate, period) * (Truncated(-coordinate / last) + xla::ScalarLike(coordinate, 1));
+    above = coordinate - xla::ScalarLike(coordinate, period) * Truncated(coordinate / last);
   }
   if (fill_mode != "NEAREST") {
-    place = xla::Select(xla::Lt(place, zero), below, xla::Select(xla::Gt(place, last), above, place));
+    coordinate =
+        xla::Select(xla::Lt(coordinate, zero), below, xla::Select(xla::Gt(coordinate, last), above, coordinate));
   }
-  return xla::Clamp(zero, place, last);
+  return xla::Clamp(zero, coordinate, last);
 }
 
 // Reads pixels of images [batch, height, width, channels]; pixels outside are `fill`, a scalar.
@@ -60,24 +63,24 @@ class Reader {
   XlaOp At(XlaOp y, XlaOp x) const {
     const int64_t height = shape_.dimensions(1), width = shape_.dimensions(2);
     xla::XlaBuilder* const builder = y.builder();
-    const xla::Shape& places = *builder->GetShapePtr(y).value();
-    XlaOp index = xla::Iota(builder, xla::ShapeUtil::MakeShape(xla::S32, places.dimensions()), 0);
+    const xla::Shape& coordinates = *builder->GetShapePtr(y).value();
+    XlaOp index = xla::Iota(builder, xla::ShapeUtil::MakeShape(xla::S32, coordinates.dimensions()), 0);
     index = (index * xla::ScalarLike(index, height) + Index(y, height)) * xla::ScalarLike(index, width);
     const XlaOp pixels = xla::TorchIndexSelect(rows_, index + Index(x, width), 0);
-    std::vector<int64_t> to(places.dimensions().begin(), places.dimensions().end());
+    std::vector<int64_t> to(coordinates.dimensions().begin(), coordinates.dimensions().end());
     to.push_back(shape_.dimensions(3));
     return xla::Select(xla::BroadcastInDim(xla::And(Inside(y, height), Inside(x, width)), to, {0, 1, 2}), pixels,
                        xla::Broadcast(fill_, to));
   }
 
  private:
-  static XlaOp Inside(XlaOp place, int64_t length) {
-    return xla::And(xla::Ge(place, xla::ZerosLike(place)),
-                    xla::Le(place, xla::ScalarLike(place, static_cast<float>(length - 1))));
+  static XlaOp Inside(XlaOp coordinate, int64_t length) {
+    return xla::And(xla::Ge(coordinate, xla::ZerosLike(coordinate)),
+                    xla::Le(coordinate, xla::ScalarLike(coordinate, static_cast<float>(length - 1))));
   }
-  static XlaOp Index(XlaOp place, int64_t length) {
-    const XlaOp last = xla::ScalarLike(place, static_cast<float>(length - 1));
-    return xla::ConvertElementType(xla::Clamp(xla::ZerosLike(place), place, last), xla::S32);
+  static XlaOp Index(XlaOp coordinate, int64_t length) {
+    const XlaOp last = xla::ScalarLike(coordinate, static_cast<float>(length - 1));
+    return xla::ConvertElementType(xla::Clamp(xla::ZerosLike(coordinate), coordinate, last), xla::S32);
   }
 
   const XlaOp rows_;
@@ -124,23 +127,25 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
                                                  : xla::Zero(context->builder(), type);
     const std::vector<int64_t> to = {images->dimensions(0), size[0], size[1], images->dimensions(3)};
     if (xla::ShapeUtil::IsZeroElementArray(*images)) return context->SetOutput(0, xla::Broadcast(fill, to));
-    const Places places = PlacesOf(context, {images->dimensions(0), size[0], size[1]}, transforms->dimensions(0));
-    const XlaOp y = MapCoordinate(places.y, images->dimensions(1), fill_mode_);
-    const XlaOp x = MapCoordinate(places.x, images->dimensions(2), fill_mode_);
+    const Coordinates coordinates =
+        CoordinatesOf(context, {images->dimensions(0), size[0], size[1]}, transforms->dimensions(0));
+    const XlaOp y = MapCoordinate(coordinates.y, images->dimensions(1), fill_mode_);
+    const XlaOp x = MapCoordinate(coordinates.x, images->dimensions(2), fill_mode_);
     const Reader reader(context->Input(0), *images, fill);
     const XlaOp pixels = interpolation_ == "NEAREST" ? reader.At(xla::Round(y), xla::Round(x))
                                                      : xla::ConvertElementType(Bilinear(reader, y, x), type);
     context->SetOutput(
-        0, xla::Select(xla::BroadcastInDim(places.infinite, to, {0, 1, 2}), xla::Broadcast(fill, to), pixels));
+        0, xla::Select(xla::BroadcastInDim(coordinates.infinite, to, {0, 1, 2}), xla::Broadcast(fill, to), pixels));
   }
 
  private:
   // Sampling coordinates of each result pixel, float32 [batch, to_height, to_width], and whether a coordinate is
   // infinite.
-  struct Places {
+  struct Coordinates {
     XlaOp y, x, infinite;
   };
-  static Places PlacesOf(tensorflow::XlaOpKernelContext* context, const std::vector<int64_t>& to, int64_t transforms) {
+  static Coordinates CoordinatesOf(tensorflow::XlaOpKernelContext* context, const std::vector<int64_t>& to,
+                                   int64_t transforms) {
     const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, to);
     const XlaOp row = xla::Iota(context->builder(), shape, 1), column = xla::Iota(context->builder(), shape, 2);
     const auto factor = [&](int64_t i) {
@@ -149,11 +154,11 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
       return xla::BroadcastInDim(factors, to, {0});
     };
     const XlaOp projection = factor(6) * column + factor(7) * row + xla::ScalarLike(row, 1);
-    Places places;
-    places.x = (factor(0) * column + factor(1) * row + factor(2)) / projection;
-    places.y = (factor(3) * column + factor(4) * row + factor(5)) / projection;
-    places.infinite = xla::Eq(projection, xla::ZerosLike(projection));
-    return places;
+    Coordinates coordinates;
+    coordinates.x = (factor(0) * column + factor(1) * row + factor(2)) / projection;
+    coordinates.y = (factor(3) * column + factor(4) * row + factor(5)) / projection;
+    coordinates.infinite = xla::Eq(projection, xla::ZerosLike(projection));
+    return coordinates;
   }
 
   static XlaOp Bilinear(const Reader& reader, XlaOp y, XlaOp x) {

@@ -25,38 +25,38 @@ class InplaceLowering : public tensorflow::XlaOpKernel {
   using XlaOpKernel::XlaOpKernel;
 
   void Compile(tensorflow::XlaOpKernelContext* context) override {
-    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0), places = context->InputXlaShape(1);
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0), indices = context->InputXlaShape(1);
     const absl::StatusOr<xla::Shape> rows = context->InputXlaShape(2);
     OP_REQUIRES_OK(context, shape.status());
-    OP_REQUIRES_OK(context, places.status());
+    OP_REQUIRES_OK(context, indices.status());
     OP_REQUIRES_OK(context, rows.status());
     OP_REQUIRES(
         context,
-        shape->rank() > 0 && places->rank() == 1 && rows->rank() == shape->rank() &&
-            rows->dimensions(0) == places->dimensions(0) &&
+        shape->rank() > 0 && indices->rank() == 1 && rows->rank() == shape->rank() &&
+            rows->dimensions(0) == indices->dimensions(0) &&
             rows->dimensions().subspan(1) == shape->dimensions().subspan(1),
         absl::InvalidArgumentError(absl::StrCat(
             type_string(), ": i must be a vector, and v must have the shape of x with one row for each index; got x ",
-            shape->ToString(), ", i ", places->ToString(), ", v ", rows->ToString())));
+            shape->ToString(), ", i ", indices->ToString(), ", v ", rows->ToString())));
     if (xla::ShapeUtil::IsZeroElementArray(*rows)) return context->SetOutput(0, context->Input(0));
     OP_REQUIRES(
         context, shape->dimensions(0) > 0,
         absl::InvalidArgumentError(absl::StrCat(type_string(), ": x has no rows to update: ", shape->ToString())));
-    context->SetOutput(0, places->dimensions(0) == 1 ? WithOneRow(context, *shape) : WithRows(context, *shape));
+    context->SetOutput(0, indices->dimensions(0) == 1 ? WithOneRow(context, *shape) : WithRows(context, *shape));
   }
 
  private:
   // As in TensorFlow's kernels, indices beyond the array wrap around.
-  static XlaOp Places(tensorflow::XlaOpKernelContext* context, const xla::Shape& shape) {
-    const XlaOp places = context->Input(1);
-    const XlaOp size = xla::ScalarLike(places, shape.dimensions(0));
-    return xla::Rem(xla::Rem(places, size) + size, size);
+  static XlaOp RowIndices(tensorflow::XlaOpKernelContext* context, const xla::Shape& shape) {
+    const XlaOp indices = context->Input(1);
+    const XlaOp size = xla::ScalarLike(indices, shape.dimensions(0));
+    return xla::Rem(xla::Rem(indices, size) + size, size);
   }
 
   static XlaOp WithOneRow(tensorflow::XlaOpKernelContext* context, const xla::Shape& shape) {
-    const XlaOp place = xla::Reshape(Places(context, shape), {});
-    std::vector<XlaOp> begins(shape.rank(), xla::ScalarLike(place, 0));
-    begins[0] = place;
+    const XlaOp index = xla::Reshape(RowIndices(context, shape), {});
+    std::vector<XlaOp> begins(shape.rank(), xla::ScalarLike(index, 0));
+    begins[0] = index;
     std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
     sizes[0] = 1;
     const XlaOp array = context->Input(0);
@@ -79,7 +79,7 @@ class InplaceLowering : public tensorflow::XlaOpKernel {
     numbers.add_inserted_window_dims(0);
     numbers.add_scatter_dims_to_operand_dims(0);
     numbers.set_index_vector_dim(1);
-    return xla::Scatter(context->Input(0), Places(context, shape), context->Input(2), *computation, numbers);
+    return xla::Scatter(context->Input(0), RowIndices(context, shape), context->Input(2), *computation, numbers);
   }
 };
 

@@ -56,7 +56,7 @@ class LinearAlgebraLowering : public XlaOpKernel {
                       absl::StrCat(type_string(), ": input ", i, " must have rank >= 2, got ", shape->ToString())));
       shapes.push_back(*shape);
     }
-    OP_REQUIRES(context, !TakesSquares() || Rows(shapes[0]) == Columns(shapes[0]),
+    OP_REQUIRES(context, !RequiresSquare() || Rows(shapes[0]) == Columns(shapes[0]),
                 absl::InvalidArgumentError(
                     absl::StrCat(type_string(), ": input 0 must contain square matrices, got ", shapes[0].ToString())));
     Call(context, shapes);
@@ -66,7 +66,7 @@ class LinearAlgebraLowering : public XlaOpKernel {
   static int64_t Rows(const xla::Shape& matrices) { return matrices.dimensions(matrices.rank() - 2); }
   static int64_t Columns(const xla::Shape& matrices) { return matrices.dimensions(matrices.rank() - 1); }
 
-  virtual bool TakesSquares() const { return true; }
+  virtual bool RequiresSquare() const { return true; }
   // Computes the op's outputs in simpler instructions, except vectors that are not requested. `matrices` is the first
   // input's shape.
   virtual Values Body(const Values& inputs, const xla::Shape& matrices) const = 0;
@@ -193,7 +193,7 @@ class QrLowering final : public LinearAlgebraLowering {
   explicit QrLowering(OpKernelConstruction* construction) : LinearAlgebraLowering(construction, {"full_matrices"}) {}
 
  private:
-  bool TakesSquares() const override { return false; }
+  bool RequiresSquare() const override { return false; }
   Values Body(const Values& inputs, const xla::Shape&) const override {
     XlaOp q, r;
     xla::QrExplicit(inputs[0], attribute(0), q, r);
@@ -225,7 +225,7 @@ class SvdLowering final : public LinearAlgebraLowering {
       : LinearAlgebraLowering(construction, {"compute_uv", "full_matrices"}) {}
 
  private:
-  bool TakesSquares() const override { return false; }
+  bool RequiresSquare() const override { return false; }
   Values Body(const Values& inputs, const xla::Shape& matrices) const override {
     const int64_t rows = Rows(matrices), columns = Columns(matrices), min = std::min(rows, columns);
     const xla::SVDResult svd = xla::SVD(inputs[0], Sweeps(std::max(rows, columns)), kSmallChange);
@@ -253,7 +253,7 @@ class TridiagonalSolveLowering final : public LinearAlgebraLowering {
       : LinearAlgebraLowering(construction, {"partial_pivoting", "perturb_singular"}) {}
 
  private:
-  bool TakesSquares() const override { return false; }
+  bool RequiresSquare() const override { return false; }
   Values Body(const Values& inputs, const xla::Shape&) const override {
     const xla::Shape right = inputs[1].builder()->GetShape(inputs[1]).value();
     return {SolveTridiagonal(inputs[0], inputs[1], right, attribute(0))};

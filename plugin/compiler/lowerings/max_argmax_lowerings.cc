@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
-#include "plugin/compiler/lowerings/window_places.h"
+#include "plugin/compiler/lowerings/window_positions.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -42,12 +42,12 @@ class PoolingLowering : public tensorflow::XlaOpKernel {
   }
 
  protected:
-  absl::StatusOr<WindowPlaces> PlacesOf(const xla::Shape& images) const {
+  absl::StatusOr<WindowPositions> WindowPositionsOf(const xla::Shape& images) const {
     if (images.rank() != 4) {
       return absl::InvalidArgumentError("tensor_in must be 4-dimensional: " + images.ToString());
     }
-    return WindowPlaces::Make(type_string(), images.dimensions(), {sizes_[1], strides_[1]}, {sizes_[2], strides_[2]},
-                              padding_);
+    return WindowPositions::Make(type_string(), images.dimensions(), {sizes_[1], strides_[1]}, {sizes_[2], strides_[2]},
+                                 padding_);
   }
   bool include_batch() const { return include_batch_; }
 
@@ -65,8 +65,8 @@ class MaxArgmaxLowering : public PoolingLowering {
   void Compile(XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> images = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, images.status());
-    const absl::StatusOr<WindowPlaces> places = PlacesOf(*images);
-    OP_REQUIRES_OK(context, places.status());
+    const absl::StatusOr<WindowPositions> positions = WindowPositionsOf(*images);
+    OP_REQUIRES_OK(context, positions.status());
     OP_REQUIRES(context, !xla::ShapeUtil::IsZeroElementArray(*images),
                 absl::InvalidArgumentError("tensor_in must not be empty, got " + images->ToString()));
     OP_REQUIRES(
@@ -75,48 +75,50 @@ class MaxArgmaxLowering : public PoolingLowering {
                                               images->ToString(), "; use a smaller batch")));
     xla::PrimitiveType type;
     OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(1), &type));
-    if (xla::Product(places->windows()) == 0) {
+    if (xla::Product(positions->windows()) == 0) {
       context->SetOutput(
-          0, xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(images->element_type(), places->windows())));
-      return context->SetOutput(1, xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(type, places->windows())));
+          0, xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(images->element_type(), positions->windows())));
+      return context->SetOutput(1,
+                                xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(type, positions->windows())));
     }
-    const absl::StatusOr<std::vector<XlaOp>> found = Find(context->Input(0), *places);
+    const absl::StatusOr<std::vector<XlaOp>> found = Find(context->Input(0), *positions);
     OP_REQUIRES_OK(context, found.status());
     context->SetOutput(0, (*found)[0]);
-    context->SetOutput(1, xla::ConvertElementType(IndexOf((*found)[1], *places), type));
+    context->SetOutput(1, xla::ConvertElementType(IndexOf((*found)[1], *positions), type));
   }
 
  private:
   // The maxima and their pixels' indices.
-  static absl::StatusOr<std::vector<XlaOp>> Find(XlaOp images, const WindowPlaces& places) {
+  static absl::StatusOr<std::vector<XlaOp>> Find(XlaOp images, const WindowPositions& positions) {
     xla::XlaBuilder* const builder = images.builder();
     TF_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(images));
     const XlaOp lowest = xla::MinFiniteValue(builder, shape.element_type());
-    return places.Fold(WindowPlaces::Order::kForwards, {places.FrameOf(images, lowest)},
-                       {xla::Broadcast(lowest, places.windows()),
-                        xla::Broadcast(xla::ConstantR0<int32_t>(builder, -1), places.windows())},
-                       [&places](const WindowPlace& place, auto constants, auto values) {
-                         const XlaOp next = places.At(constants[0], place);
-                         XlaOp taken = xla::Or(xla::Gt(next, values[0]), xla::Lt(values[1], xla::ZerosLike(values[1])));
-                         if (places.StandOut()) taken = xla::And(taken, places.IsInside(next.builder(), place));
-                         const XlaOp pixel = places.PixelAt(next.builder(), place);
-                         return std::vector<XlaOp>{xla::Select(taken, next, values[0]),
-                                                   xla::Select(taken, pixel, values[1])};
-                       });
+    return positions.Fold(
+        WindowPositions::Order::kForwards, {positions.FrameOf(images, lowest)},
+        {xla::Broadcast(lowest, positions.windows()),
+         xla::Broadcast(xla::ConstantR0<int32_t>(builder, -1), positions.windows())},
+        [&positions](const WindowPosition& position, auto constants, auto values) {
+          const XlaOp next = positions.At(constants[0], position);
+          XlaOp taken = xla::Or(xla::Gt(next, values[0]), xla::Lt(values[1], xla::ZerosLike(values[1])));
+          if (positions.ExtendBeyondImages()) taken = xla::And(taken, positions.IsInside(next.builder(), position));
+          const XlaOp pixel = positions.PixelAt(next.builder(), position);
+          return std::vector<XlaOp>{xla::Select(taken, next, values[0]), xla::Select(taken, pixel, values[1])};
+        });
   }
 
-  XlaOp IndexOf(XlaOp pixel, const WindowPlaces& places) const {
+  XlaOp IndexOf(XlaOp pixel, const WindowPositions& positions) const {
     xla::XlaBuilder* const builder = pixel.builder();
-    const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::S32, places.windows());
+    const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::S32, positions.windows());
     if (include_batch()) {
-      pixel = pixel + xla::Iota(builder, shape, 0) * xla::ScalarLike(pixel, places.images()[1] * places.images()[2]);
+      pixel =
+          pixel + xla::Iota(builder, shape, 0) * xla::ScalarLike(pixel, positions.images()[1] * positions.images()[2]);
     }
-    return pixel * xla::ScalarLike(pixel, places.images()[3]) + xla::Iota(builder, shape, 3);
+    return pixel * xla::ScalarLike(pixel, positions.images()[3]) + xla::Iota(builder, shape, 3);
   }
 };
 
-// Adds each element of the gradient at its place: an int64 index into the whole batch.
-XlaOp Scatter(XlaOp gradient, XlaOp places, int64_t elements) {
+// Adds each element of the gradient at its int64 index into the whole batch.
+XlaOp Scatter(XlaOp gradient, XlaOp indices, int64_t elements) {
   xla::XlaBuilder* const builder = gradient.builder();
   const xla::Shape* const shape = builder->GetShapePtr(gradient).value();
   const int64_t batch = shape->dimensions(0), count = batch * shape->dimensions(1);
@@ -125,7 +127,7 @@ XlaOp Scatter(XlaOp gradient, XlaOp places, int64_t elements) {
   numbers.add_scatter_dims_to_operand_dims(0);
   numbers.set_index_vector_dim(1);
   const XlaOp sums = xla::Scatter(xla::Broadcast(xla::Zero(builder, shape->element_type()), {batch * elements}),
-                                  xla::Reshape(places, {count, 1}), xla::Reshape(gradient, {count}),
+                                  xla::Reshape(indices, {count, 1}), xla::Reshape(gradient, {count}),
                                   xla::CreateScalarAddComputation(shape->element_type(), builder), numbers);
   return xla::Reshape(sums, {batch, elements});
 }
@@ -139,13 +141,13 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
     const absl::StatusOr<xla::Shape> images = context->InputXlaShape(0), gradient = context->InputXlaShape(1),
                                      argmax = context->InputXlaShape(2);
     for (const auto* shape : {&images, &gradient, &argmax}) OP_REQUIRES_OK(context, shape->status());
-    const absl::StatusOr<WindowPlaces> places = PlacesOf(*images);
-    OP_REQUIRES_OK(context, places.status());
+    const absl::StatusOr<WindowPositions> positions = WindowPositionsOf(*images);
+    OP_REQUIRES_OK(context, positions.status());
     for (const auto& [name, shape] : {std::pair("grad", &gradient), std::pair("argmax", &argmax)}) {
-      OP_REQUIRES(context, (*shape)->dimensions() == absl::MakeConstSpan(places->windows()),
+      OP_REQUIRES(context, (*shape)->dimensions() == absl::MakeConstSpan(positions->windows()),
                   absl::InvalidArgumentError(
                       absl::StrCat(type_string(), ": ", name, " must have the shape of the pooled input, [",
-                                   absl::StrJoin(places->windows(), ","), "], got ", (*shape)->ToString())));
+                                   absl::StrJoin(positions->windows(), ","), "], got ", (*shape)->ToString())));
     }
     if (xla::ShapeUtil::IsZeroElementArray(*images) || xla::ShapeUtil::IsZeroElementArray(*gradient)) {
       return context->SetOutput(0, xla::Zeros(context->builder(), *images));
@@ -162,10 +164,10 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
   }
 
  private:
-  // Converts places within each image to places within the batch.
-  static XlaOp OfBatch(XlaOp places, int64_t elements) {
-    const xla::Shape* const shape = places.builder()->GetShapePtr(places).value();
-    return places + xla::Iota(places.builder(), *shape, 0) * xla::ScalarLike(places, elements);
+  // Converts indices within each image to indices within the batch.
+  static XlaOp OfBatch(XlaOp indices, int64_t elements) {
+    const xla::Shape* const shape = indices.builder()->GetShapePtr(indices).value();
+    return indices + xla::Iota(indices.builder(), *shape, 0) * xla::ScalarLike(indices, elements);
   }
 };
 

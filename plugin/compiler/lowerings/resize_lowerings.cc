@@ -175,7 +175,8 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
       if (from == to) continue;
       const xla::XlaOp matrix =
           kGradient ? weights.Matrix(context->builder(), from, to) : weights.Matrix(context->builder(), to, from);
-      image = WithDimension(xla::ConvertElementType(matrix, wide ? xla::F64 : xla::F32), image, dimension, kGradient);
+      image =
+          MultiplyDimension(xla::ConvertElementType(matrix, wide ? xla::F64 : xla::F32), image, dimension, kGradient);
     }
     context->SetOutput(0, xla::ConvertElementType(image, type));
   }

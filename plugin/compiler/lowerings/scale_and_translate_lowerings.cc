@@ -158,7 +158,7 @@ class ScaleAndTranslateLowering : public tensorflow::XlaOpKernel {
       const XlaOp matrix =
           Matrix(context->builder(), *kernel_, antialias_, kGradient ? ours : other, kGradient ? other : ours,
                  scale.Get<float>({dimension - 1}), translation.Get<float>({dimension - 1}));
-      images = WithDimension(matrix, images, dimension, kGradient);
+      images = MultiplyDimension(matrix, images, dimension, kGradient);
     }
     context->SetOutput(0, images);
   }

@@ -5,7 +5,7 @@
 namespace hpu::passes {
 namespace {
 
-std::atomic<int64_t>& ClustersMade() {
+std::atomic<int64_t>& ClusterCount() {
   static auto* made = new std::atomic<int64_t>(0);
   return *made;
 }
@@ -13,11 +13,11 @@ std::atomic<int64_t>& ClustersMade() {
 }  // namespace
 
 bool HasFuel(const Settings& settings) {
-  return settings.cluster_fuel < 0 || ClustersMade().load() < settings.cluster_fuel;
+  return settings.cluster_fuel < 0 || ClusterCount().load() < settings.cluster_fuel;
 }
 
-bool TakeFuel(const Settings& settings) {
-  return settings.cluster_fuel < 0 || ClustersMade().fetch_add(1) < settings.cluster_fuel;
+bool ConsumeFuel(const Settings& settings) {
+  return settings.cluster_fuel < 0 || ClusterCount().fetch_add(1) < settings.cluster_fuel;
 }
 
 }  // namespace hpu::passes

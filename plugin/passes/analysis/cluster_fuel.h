@@ -10,7 +10,7 @@ namespace hpu::passes {
 bool HasFuel(const Settings& settings);
 
 // Counts a new cluster. Returns false if the cluster exceeds the limit. Thread safe.
-bool TakeFuel(const Settings& settings);
+bool ConsumeFuel(const Settings& settings);
 
 }  // namespace hpu::passes
 

@@ -18,19 +18,19 @@ const Node* HandleSource(const Node* node) {
 }
 
 // A placed node has an assigned device. Before placement, the requested device and the registered kernels decide.
-bool IsElsewhere(const Node& origin) {
+bool IsOnOtherDevice(const Node& origin) {
   if (origin.has_assigned_device_name()) return !IsOnHpu(origin);
-  if (IsPinnedElsewhere(origin)) return true;
+  if (IsPinnedToOtherDevice(origin)) return true;
   return !origin.IsArg() &&
          !tensorflow::FindKernelDef(tensorflow::DeviceType(kDeviceType), origin.def(), nullptr, nullptr).ok();
 }
 
 }  // namespace
 
-bool TakesHandleFromElsewhere(const Node& node) {
+bool HasHandleOfOtherDevice(const Node& node) {
   return absl::c_any_of(node.in_edges(), [&](const Edge* edge) {
     return !edge->IsControlEdge() && node.input_type(edge->dst_input()) == tensorflow::DT_RESOURCE &&
-           IsElsewhere(*HandleSource(edge->src()));
+           IsOnOtherDevice(*HandleSource(edge->src()));
   });
 }
 

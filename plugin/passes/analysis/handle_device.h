@@ -9,7 +9,7 @@ namespace hpu::passes {
 // Whether an input of the node is a handle to a resource outside the HPU, such as a string variable, a table or an
 // iterator. A cluster cannot contain such a node. A functional loop, branch or call with handles to resources on two
 // devices has no valid placement.
-bool TakesHandleFromElsewhere(const tensorflow::Node& node);
+bool HasHandleOfOtherDevice(const tensorflow::Node& node);
 
 }  // namespace hpu::passes
 

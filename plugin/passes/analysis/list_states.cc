@@ -17,14 +17,14 @@ using tensorflow::Node;
 
 constexpr int kMaxDepth = 1000;  // limit on the number of ops between a list and its creation
 
-bool ReadsWhole(std::string_view op) {
+bool IsListRead(std::string_view op) {
   static const auto* ops =
       new absl::flat_hash_set<std::string_view>{"TensorListConcat",  "TensorListConcatV2", "TensorListGather",
                                                 "TensorListGetItem", "TensorListLength",   "TensorListStack"};
   return ops->contains(op);
 }
 
-bool TakesIndex(std::string_view op) {
+bool HasIndexInput(std::string_view op) {
   return op == "TensorListGather" || op == "TensorListGetItem" || op == "TensorListSetItem";
 }
 
@@ -105,17 +105,17 @@ std::optional<int64_t> ListStates::LengthOfInput(const Node& node, int input) {
 std::optional<std::string> ListStates::WhyNotCompiled(const Node& node, bool whole) {
   const std::string& op = node.type_string();
   const bool pushes = op == "TensorListPushBack", pops = op == "TensorListPopBack";
-  if (!ReadsWhole(op) && !TakesIndex(op) && !pushes && !pops) return std::nullopt;
+  if (!IsListRead(op) && !HasIndexInput(op) && !pushes && !pops) return std::nullopt;
   if (op == "TensorListSetItem" && Grows(node)) return absl::StrCat(op, " may extend the list");
   const State state = StateOfInput(node, 0, 0);
-  if (TakesIndex(op) && !IsInRange(node, state)) {
+  if (HasIndexInput(op) && !IsInRange(node, state)) {
     const bool constant = ConstantOf(*InputOf(node, 1).node).has_value();
     if (constant || !whole) return absl::StrCat(op, " checks its index on the CPU but not in compiled code");
   }
   if (!state.known) return std::nullopt;
   if (pushes && state.full) return "pushes onto a full TensorList";
   if (pops && state.length == 0) return "pops from an empty TensorList";
-  if (ReadsWhole(op) && !state.full) return "reads a TensorList that may have fewer elements than its capacity";
+  if (IsListRead(op) && !state.full) return "reads a TensorList that may have fewer elements than its capacity";
   int64_t expected = -1;
   if (op == "TensorListStack" && tensorflow::TryGetNodeAttr(node.attrs(), "num_elements", &expected) && expected >= 0 &&
       state.length >= 0 && state.length != expected) {

@@ -83,7 +83,7 @@ LoopCounters::LoopCounters(const Node& loop, const FunctionBody& condition, cons
                            KnownNumbers* known)
     : counters_(Finder(loop, condition, body, known).Find()) {}
 
-std::optional<int64_t> LoopCounters::MaxTurns() const {
+std::optional<int64_t> LoopCounters::MaxIterations() const {
   std::optional<int64_t> max;
   for (const Counter& counter : counters_) {
     const int64_t size = std::max<int64_t>(0, counter.range.max - counter.range.min + 1);

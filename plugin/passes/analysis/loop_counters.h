@@ -26,7 +26,7 @@ class LoopCounters {
                const tensorflow::FunctionBody& body, KnownNumbers* known);
 
   // Upper bound of the number of iterations; nullopt if the loop has no counter.
-  std::optional<int64_t> MaxTurns() const;
+  std::optional<int64_t> MaxIterations() const;
 
   // The range of loop value `value` at the start of an iteration; nullopt if the loop value is not a counter.
   std::optional<Range> RangeOf(int value) const;

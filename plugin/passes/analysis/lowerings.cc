@@ -52,7 +52,7 @@ std::vector<DataType> TypesOf(const NodeDef& node, const OpDef& op) {
 
 // Ops that need no lowering, because they are removed before compilation: lowered control flow becomes functional
 // again, constants are folded, assertions are dropped.
-bool IsHandledBefore(const NodeDef& node) {
+bool IsRemovedBeforeCompilation(const NodeDef& node) {
   static const auto* ops = new absl::flat_hash_set<std::string_view>{
       "Assert", "Const", "Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch", "_SwitchN", "_XlaMerge"};
   return ops->contains(node.op()) || node.op() == FunctionLibraryDefinition::kGradientOp;
@@ -138,7 +138,7 @@ absl::Status CheckLowerings(const std::string& function, const FunctionLibraryDe
         for (const auto& callee : value.list().func()) visit(callee.name());
       }
       const OpDef* op = OpOf(*node);
-      if (op == nullptr || exempt(node->op()) || IsHandledBefore(*node) || HasLowering(*node)) continue;
+      if (op == nullptr || exempt(node->op()) || IsRemovedBeforeCompilation(*node) || HasLowering(*node)) continue;
       certain |= IsForAllDevices(FindKernel(*node)) || !MayBeFolded(*node, *op);
       failures.push_back(Describe(*node));
     }

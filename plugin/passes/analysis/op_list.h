@@ -28,8 +28,8 @@ struct OpEntry {
 
 struct OpListData {
   const char* name;
-  bool takes_all;  // accepts every op and type; the other fields are empty
-  uint64_t types;  // union of the types of all entries
+  bool accepts_all;  // accepts every op and type; the other fields are empty
+  uint64_t types;    // union of the types of all entries
   absl::Span<const char* const> index_attributes;
   uint64_t index_types;
   absl::Span<const OpEntry> entries;  // sorted by op

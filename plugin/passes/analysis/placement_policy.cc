@@ -30,11 +30,11 @@ const OpListData& ListNamed(const std::string& name) {
 }
 
 // Whether this is the first call for `what` in the process.
-bool FirstTime(const std::string& what) {
+bool ShouldWarn(const std::string& what) {
   static auto* mutex = new absl::Mutex;
-  static auto* said = new absl::flat_hash_set<std::string>;
+  static auto* warned = new absl::flat_hash_set<std::string>;
   absl::MutexLock lock(mutex);
-  return said->insert(what).second;
+  return warned->insert(what).second;
 }
 
 void WarnIfNoOp(const std::string& name) {
@@ -126,7 +126,7 @@ std::optional<OpRefusal> PlacementPolicy::Unknown(const std::string& op, std::st
   if (unknown_ == "cpu") {
     return OpRefusal{std::string(rule), absl::StrCat(what, ", and HPU_OP_LIST_UNKNOWN=cpu")};
   }
-  if (unknown_ == "warn" && FirstTime(what)) {
+  if (unknown_ == "warn" && ShouldWarn(what)) {
     LOG(WARNING) << op << " runs on the HPU although " << what
                  << ". Set HPU_OP_LIST_UNKNOWN=cpu to place such ops on the CPU.";
   }
@@ -149,7 +149,7 @@ std::optional<OpRefusal> PlacementPolicy::RefuseType(const std::string& op, cons
 }
 
 std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const {
-  if (list_.takes_all) return std::nullopt;
+  if (list_.accepts_all) return std::nullopt;
   if (IsCustomOp(op)) return std::nullopt;
   const tensorflow::OpRegistrationData* registered = tensorflow::OpRegistry::Global()->LookUp(op);
   if (registered == nullptr || IsStructural(op, registered->op_def)) return std::nullopt;
@@ -166,7 +166,7 @@ std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, te
 }
 
 std::optional<OpRefusal> PlacementPolicy::Refuse(const std::string& op, tensorflow::AttrSlice attrs) const {
-  if (TakesAny(op) || IsArgumentOrResult(op)) return std::nullopt;
+  if (AcceptsAllTypes(op) || IsArgumentOrResult(op)) return std::nullopt;
   if (auto refusal = RefuseByUser(op)) return refusal;
   if (IsHorovodOp(op)) return OpRefusal{"horovod", absl::StrCat(op, " operates on host memory")};
   return RefuseByList(op, attrs);
@@ -179,7 +179,7 @@ int PlacementPolicy::MaxRank(const std::string& op) const {
 
 absl::Status PlacementPolicy::CheckMustCompile(const std::string& function,
                                                const tensorflow::FunctionLibraryDefinition& library) const {
-  if (takes_all()) return absl::OkStatus();
+  if (accepts_all()) return absl::OkStatus();
   std::vector<std::string> waiting = {function};
   absl::flat_hash_set<std::string> seen = {function};
   const auto visit = [&](const std::string& callee) {

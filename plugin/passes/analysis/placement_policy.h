@@ -36,7 +36,7 @@ class PlacementPolicy {
   const OpListData& list() const { return list_; }
 
   // Whether the policy accepts an op regardless of its types.
-  bool TakesAny(std::string_view op) const { return takes_all() && !IsHorovodOp(op); }
+  bool AcceptsAllTypes(std::string_view op) const { return accepts_all() && !IsHorovodOp(op); }
 
   // The rule that excludes an op with these attributes from the HPU: `user-setting`, `horovod`, `op-list` or `dtype`. A
   // missing attribute has its default value.
@@ -55,7 +55,7 @@ class PlacementPolicy {
   std::optional<OpRefusal> RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const;
   std::optional<OpRefusal> RefuseType(const std::string& op, const OpEntry& entry, const std::string& attribute,
                                       tensorflow::DataType type) const;
-  bool takes_all() const { return list_.takes_all && on_cpu_.empty() && !all_on_cpu_; }
+  bool accepts_all() const { return list_.accepts_all && on_cpu_.empty() && !all_on_cpu_; }
   // Applies HPU_OP_LIST_UNKNOWN to an op or type that the op list does not contain.
   std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule, const std::string& what) const;
 

@@ -47,10 +47,10 @@ std::vector<Node*> StatefulUsers(const Node& call) {
   return users;
 }
 
-absl::StatusOr<bool> OrderCallsOf(Graph* graph, const FunctionRewriter::Concerned& concerned) {
+absl::StatusOr<bool> OrderCallsOf(Graph* graph, const FunctionRewriter::NodeFilter& filter) {
   std::vector<Node*> calls;
   for (Node* node : graph->op_nodes()) {
-    if (node->IsPartitionedCall() && IsStateful(*node) && concerned(*node)) calls.push_back(node);
+    if (node->IsPartitionedCall() && IsStateful(*node) && filter(*node)) calls.push_back(node);
   }
   bool changed = false;
   for (Node* call : calls) {
@@ -63,8 +63,8 @@ absl::StatusOr<bool> OrderCallsOf(Graph* graph, const FunctionRewriter::Concerne
 }  // namespace
 
 absl::Status OrderCalls(PassContext* context) {
-  const auto rewrite = [](Graph* graph, const FunctionRewriter::Concerned& concerned, const std::string&) {
-    return OrderCallsOf(graph, concerned);
+  const auto rewrite = [](Graph* graph, const FunctionRewriter::NodeFilter& filter, const std::string&) {
+    return OrderCallsOf(graph, filter);
   };
   const auto in_cluster = [](const Node& node) { return node.attrs().Find(kClusterAttr) != nullptr; };
   return FunctionRewriter(context, "_ordered", rewrite).Run(in_cluster);

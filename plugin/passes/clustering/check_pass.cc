@@ -72,7 +72,7 @@ class IndexCheckMaker {
   bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
   absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
                                                  const std::vector<int32_t>& sizes, bool fixed);
-  void GiveUp(Node* node) { node->AddAttr(kUncheckedAttr, true); }
+  void MarkUnchecked(Node* node) { node->AddAttr(kUncheckedAttr, true); }
 
   PassContext* const context_;
   const bool lowered_;
@@ -193,11 +193,11 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
     fixed = axis >= 0 && axis < rank && is_fixed(sizes[axis]);
   }
   if (!bound.has_value() || (op.resource && !fixed) || !IsIndexType(indices.node->output_type(indices.index))) {
-    GiveUp(node);
+    MarkUnchecked(node);
     return absl::OkStatus();
   }
   if (const std::optional<Tensor> constant = ConstantOf(*indices.node); constant.has_value() && fixed) {
-    if (!InRange(*constant, *bound, sizes)) GiveUp(node);
+    if (!InRange(*constant, *bound, sizes)) MarkUnchecked(node);
     return absl::OkStatus();
   }
   if (IsPosition(indices)) return absl::OkStatus();

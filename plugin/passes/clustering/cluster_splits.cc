@@ -38,7 +38,7 @@ struct Group {
   uintptr_t predicate = 0;  // deadness predicate of the first node, as an address
 };
 
-bool TakesResource(const Node* node) {
+bool HasResourceInput(const Node* node) {
   const tensorflow::DataTypeVector& types = node->input_types();
   return std::find(types.begin(), types.end(), tensorflow::DT_RESOURCE) != types.end();
 }
@@ -135,7 +135,7 @@ class SplitFinder {
                    "the clusters run under different conditions: a lowered branch or loop may skip one cluster");
     }
     if (const std::vector<const Node*> nodes = Between(first, second); !nodes.empty()) {
-      const bool resources = std::any_of(nodes.begin(), nodes.end(), TakesResource);
+      const bool resources = std::any_of(nodes.begin(), nodes.end(), HasResourceInput);
       ClusterSplit result =
           resources ? split("resource-hazard",
                             "an unclustered op on a variable or another resource must run between the clusters")

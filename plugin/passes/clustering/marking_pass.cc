@@ -64,10 +64,10 @@ std::optional<OpRefusal> RefuseWithoutLowering(const Node& node) {
   return OpRefusal{"uncompilable", WhyNoLowering(node.def())};
 }
 
-bool GivesResourceOutside(const Node& node) {
-  bool gives = false;
-  for (const tensorflow::DataType type : node.output_types()) gives |= type == tensorflow::DT_RESOURCE;
-  if (!gives) return false;
+bool HasUsedResourceOutput(const Node& node) {
+  bool has_resource = false;
+  for (const tensorflow::DataType type : node.output_types()) has_resource |= type == tensorflow::DT_RESOURCE;
+  if (!has_resource) return false;
   // A loop returns its resource handles, but these results are usually unused.
   if (!node.IsWhileNode()) return true;
   for (const Edge* edge : node.out_edges()) {
@@ -106,7 +106,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, 
   if (auto refusal = RefuseByOp(node)) return refusal;
   if (auto refusal = RefuseInsideBySettings(node, settings)) return refusal;
   if (auto refusal = policy.Refuse(node.type_string(), node.attrs())) return refusal;
-  if (IsPinnedElsewhere(node) && !node.IsConstant())
+  if (IsPinnedToOtherDevice(node) && !node.IsConstant())
     return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
   const IndexedOp* indexed = IndexedOpOf(node.type_string());
   if (indexed != nullptr && indexed->needs_check && node.attrs().Find(kInRangeAttr) == nullptr) {
@@ -189,8 +189,8 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
   if (auto refusal = RefuseByOp(node)) return refusal;
   if (auto refusal = RefuseBySettings(node, impl_->settings)) return refusal;
   if (auto reason = impl_->lists.WhyNotCompiled(node, /*whole=*/false)) return OpRefusal{"list-length", *reason};
-  if (GivesResourceOutside(node)) return OpRefusal{"resource-handle", "passes a resource handle to other ops"};
-  if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
+  if (HasUsedResourceOutput(node)) return OpRefusal{"resource-handle", "passes a resource handle to other ops"};
+  if (HasHandleOfOtherDevice(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   return RefuseCallees(node);
 }
 
@@ -241,7 +241,7 @@ absl::Status MarkCandidates(PassContext* context) {
   for (Node* node : (*context->graph)->op_nodes()) {
     context->report.set_nodes(context->report.nodes() + 1);
     if (hpu != nullptr && FactsOf(node->type_string()).result_size == ResultSize::kBounded && !IsOnHpu(*node) &&
-        !IsPinnedElsewhere(*node)) {
+        !IsPinnedToOtherDevice(*node)) {
       // The node has no HPU kernel, but a cluster may contain it.
       node->AddAttr(kMovedFromAttr, node->assigned_device_name());
       node->set_assigned_device_name(*hpu);

@@ -35,7 +35,7 @@ bool IsLess(const Tensor& low, const Tensor& high) {
   return low.flat<T>()(0) < high.flat<T>()(0);
 }
 
-bool HoldsNumbers(const Tensor& low, const Tensor& high) {
+bool IsRangeNonEmpty(const Tensor& low, const Tensor& high) {
   if (low.NumElements() != 1 || high.NumElements() != 1) return false;
   switch (low.dtype()) {
     case tensorflow::DT_INT32:
@@ -53,14 +53,14 @@ bool HoldsNumbers(const Tensor& low, const Tensor& high) {
 
 // Whether the draw cannot fail: the range is not empty, or the result is empty. nullopt if this is known only at run
 // time.
-std::optional<bool> IsFine(const Node& node) {
+std::optional<bool> CannotFail(const Node& node) {
   if (const std::optional<Tensor> shape = ConstantOf(*InputOf(node, kShape).node); shape.has_value()) {
     if (shape->dtype() == tensorflow::DT_INT64 ? HasZero<int64_t>(*shape) : HasZero<int32_t>(*shape)) return true;
   }
   const std::optional<Tensor> low = ConstantOf(*InputOf(node, kMinval).node);
   const std::optional<Tensor> high = ConstantOf(*InputOf(node, kMaxval).node);
   if (!low.has_value() || !high.has_value()) return std::nullopt;
-  return HoldsNumbers(*low, *high);
+  return IsRangeNonEmpty(*low, *high);
 }
 
 absl::Status AddCheck(PassContext* context, Node* node, bool lowered) {
@@ -86,7 +86,7 @@ absl::Status AddCheck(PassContext* context, Node* node, bool lowered) {
 
 }  // namespace
 
-bool MayHaveEmptyRange(const Node& node) { return DrawsFromRange(node) && !IsFine(node).value_or(false); }
+bool MayHaveEmptyRange(const Node& node) { return DrawsFromRange(node) && !CannotFail(node).value_or(false); }
 
 absl::Status AddRangeChecks(PassContext* context) {
   std::vector<Node*> nodes;
@@ -96,7 +96,7 @@ absl::Status AddRangeChecks(PassContext* context) {
   if (nodes.empty()) return absl::OkStatus();
   const bool lowered = HasLoweredControlFlow(**context->graph);
   for (Node* node : nodes) {
-    if (IsFine(*node).has_value()) {
+    if (CannotFail(*node).has_value()) {
       node->AddAttr(kUncheckedAttr, true);
     } else {
       TF_RETURN_IF_ERROR(AddCheck(context, node, lowered));

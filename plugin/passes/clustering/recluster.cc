@@ -29,8 +29,8 @@ using tensorflow::Node;
 using Names = absl::flat_hash_set<std::string>;
 
 // Whether a function, or a function that it calls, contains a node with one of these names.
-bool FunctionHolds(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
-                   int depth);
+bool FunctionContains(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
+                      int depth);
 
 bool CallsOneOf(const tensorflow::AttrSlice& attrs, const std::string& op, const Names& names,
                 const FunctionLibraryDefinition& library, int depth) {
@@ -43,13 +43,13 @@ bool CallsOneOf(const tensorflow::AttrSlice& attrs, const std::string& op, const
   }
   for (const std::string& name : called) {
     const FunctionDef* callee = library.Find(name);
-    if (callee != nullptr && FunctionHolds(*callee, names, library, depth + 1)) return true;
+    if (callee != nullptr && FunctionContains(*callee, names, library, depth + 1)) return true;
   }
   return false;
 }
 
-bool FunctionHolds(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
-                   int depth) {
+bool FunctionContains(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
+                      int depth) {
   for (const tensorflow::NodeDef& node : function.node_def()) {
     if (names.contains(node.name())) return true;
     if (CallsOneOf(tensorflow::AttrSlice(node), node.op(), names, library, depth)) return true;
@@ -97,8 +97,8 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   auto graph = std::make_unique<Graph>(library);
   graph->Copy(*body->graph);
   SplitCluster result;
-  TF_ASSIGN_OR_RETURN(result.put_out, MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
-  if (result.put_out.empty()) {
+  TF_ASSIGN_OR_RETURN(result.removed, MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
+  if (result.removed.empty()) {
     return tensorflow::errors::InvalidArgument("cluster ", cluster,
                                                " contains none of the ops to remove: ", absl::StrJoin(refused, ", "));
   }

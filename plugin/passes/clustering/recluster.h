@@ -14,7 +14,7 @@ namespace hpu::passes {
 struct SplitCluster {
   std::string function;              // replaces the cluster's function, with the same arguments and results
   int clusters = 0;                  // number of HabanaLaunch nodes in `function`; 0 if no launch is worthwhile
-  std::vector<std::string> put_out;  // nodes that were removed from all clusters
+  std::vector<std::string> removed;  // nodes that were removed from all clusters
 };
 
 // Adds a function to `library` that computes the same as the cluster's function `cluster`, but runs the ops named in

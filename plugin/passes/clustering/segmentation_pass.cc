@@ -99,24 +99,24 @@ Members CollectMembers(const Graph& graph, const OrderGraph& order, const std::v
   return result;
 }
 
-bool HoldsMustCompile(const std::vector<Node*>& nodes) {
+bool ContainsMustCompile(const std::vector<Node*>& nodes) {
   return nodes.front()->attrs().Find(kMustCompileAttr) != nullptr;
 }
 
-bool HoldsControlFlow(const std::vector<Node*>& nodes) {
+bool ContainsControlFlow(const std::vector<Node*>& nodes) {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return IsFunctionalControlFlow(*node); });
 }
 
-bool WorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
+bool IsWorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
   // Without a launch, TensorFlow would run a loop or branch op by op, and some ops of its functions have no kernel.
-  if (HoldsMustCompile(nodes) || HoldsControlFlow(nodes)) return true;
+  if (ContainsMustCompile(nodes) || ContainsControlFlow(nodes)) return true;
   int64_t working = 0;
-  bool asked_for = false;
+  bool requested = false;
   for (const Node* node : nodes) {
-    asked_for |= JitScope(*node).value_or(false);
-    if (!IsTrivial(*node) && (++working >= smallest || asked_for)) return true;
+    requested |= JitScope(*node).value_or(false);
+    if (!IsTrivial(*node) && (++working >= smallest || requested)) return true;
   }
-  return asked_for && working > 0;
+  return requested && working > 0;
 }
 
 std::string NextName(const PassContext& context, int* counter) {
@@ -150,7 +150,7 @@ std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::
                                const Settings& settings) {
   const size_t largest = static_cast<size_t>(settings.max_cluster_size);
   const auto fits = [&](const std::vector<Node*>& nodes) {
-    return largest == 0 || nodes.size() <= largest || !WorthALaunch(nodes, settings.min_cluster_size);
+    return largest == 0 || nodes.size() <= largest || !IsWorthALaunch(nodes, settings.min_cluster_size);
   };
   std::vector<Segment> segments;
   std::vector<std::pair<int, int>> ties;
@@ -198,15 +198,15 @@ absl::Status SegmentGraph(PassContext* context) {
   TF_ASSIGN_OR_RETURN(std::vector<int> classes, ClassifyCandidates(*graph, order, context->settings));
   int counter = 0;
   for (const auto& [nodes, cut] : FindClusters(context, order, &classes)) {
-    if (cut.empty() && !WorthALaunch(nodes, context->settings.min_cluster_size)) {
+    if (cut.empty() && !IsWorthALaunch(nodes, context->settings.min_cluster_size)) {
       const std::string reason =
           absl::StrCat("its cluster would be smaller than HPU_MIN_CLUSTER_SIZE=", context->settings.min_cluster_size,
-                       " (reads, copies and int32 bookkeeping are not counted)");
+                       " (reads, copies and int32 shape arithmetic are not counted)");
       for (const Node* node : nodes) Refuse(context, *node, "small", reason);
       continue;
     }
-    const bool must_compile = HoldsMustCompile(nodes);
-    if (!must_compile && !TakeFuel(context->settings) && !HoldsControlFlow(nodes)) {
+    const bool must_compile = ContainsMustCompile(nodes);
+    if (!must_compile && !ConsumeFuel(context->settings) && !ContainsControlFlow(nodes)) {
       for (const Node* node : nodes) Refuse(context, *node, "fuel", "HPU_CLUSTER_FUEL is used up");
       continue;
     }

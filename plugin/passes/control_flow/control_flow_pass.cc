@@ -100,7 +100,7 @@ class Chooser {
     return id;
   }
   std::optional<OpRefusal> Refuse(const Node& node);
-  bool RunsInAnyCase(const Node& node) const;
+  bool IsUnconditional(const Node& node) const;
 
   PassContext* const context_;
   const tensorflow::GraphOptimizationPassOptions& options_;
@@ -110,16 +110,16 @@ class Chooser {
 };
 
 std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
-  if (IsPinnedElsewhere(node)) return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
-  if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
+  if (IsPinnedToOtherDevice(node)) return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
+  if (HasHandleOfOtherDevice(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   if (!HasFuel(context_->settings)) return OpRefusal{"fuel", "HPU_CLUSTER_FUEL is used up"};
   if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "creates a TensorList of unknown size"};
-  if (auto refusal = RefuseUnusedEffects(node, RunsInAnyCase(node), context_->Runtime())) return refusal;
+  if (auto refusal = RefuseUnusedEffects(node, IsUnconditional(node), context_->Runtime())) return refusal;
   return rules_.Refuse(node);
 }
 
 // Whether the enclosing function runs the node even if its results are unused.
-bool Chooser::RunsInAnyCase(const Node& node) const {
+bool Chooser::IsUnconditional(const Node& node) const {
   if (!options_.is_function_graph) return false;
   if (HasControlUsers(node)) return true;
   return options_.function_def != nullptr &&
@@ -225,9 +225,9 @@ tensorflow::Status RunLowerPass(const tensorflow::GraphOptimizationPassOptions& 
                       Settings::FromEnvironment(options.session_options));
   context.report.set_function(FunctionName(options));
   const OpListData& list = PlacementPolicy::Active().list();
-  if (!list.takes_all) {
-    TF_RETURN_IF_ERROR(
-        NarrowLoopBodies(&context, list, [](const Node& node) { return IsHidden(node) && !IsPinnedElsewhere(node); }));
+  if (!list.accepts_all) {
+    TF_RETURN_IF_ERROR(NarrowLoopBodies(
+        &context, list, [](const Node& node) { return IsHidden(node) && !IsPinnedToOtherDevice(node); }));
   }
   const tensorflow::Status status = LowerRemainingControlFlow(&context, options);
   if (context.report.refusals_size() > 0 || context.report.rewrites_size() > 0) KeepReport(context.report);

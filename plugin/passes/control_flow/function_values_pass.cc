@@ -40,14 +40,14 @@ const ValueLists* ListsOf(const std::string& op) {
   return found == lists->end() ? nullptr : &found->second;
 }
 
-std::vector<int> Int32Places(AttrSlice attrs, const char* attr, int first) {
+std::vector<int> Int32Indices(AttrSlice attrs, const char* attr, int first) {
   DataTypeVector types;
-  std::vector<int> places;
+  std::vector<int> indices;
   if (!tensorflow::GetNodeAttr(attrs, attr, &types).ok()) return {};  // the types depend on the caller of the function
   for (size_t i = 0; i < types.size(); ++i) {
-    if (types[i] == tensorflow::DT_INT32) places.push_back(static_cast<int>(i) + first);
+    if (types[i] == tensorflow::DT_INT32) indices.push_back(static_cast<int>(i) + first);
   }
-  return places;
+  return indices;
 }
 
 // Calls set(attribute, indices) for the attributes that list the op's inputs and outputs in host memory.
@@ -55,8 +55,8 @@ template <typename Set>
 void SetHostMemory(const std::string& op, AttrSlice attrs, Set set) {
   const ValueLists* const lists = ListsOf(op);
   if (lists == nullptr || attrs.Find("_input_hostmem") != nullptr) return;
-  const std::vector<int> arguments = Int32Places(attrs, lists->arguments, lists->first);
-  const std::vector<int> results = Int32Places(attrs, lists->results, 0);
+  const std::vector<int> arguments = Int32Indices(attrs, lists->arguments, lists->first);
+  const std::vector<int> results = Int32Indices(attrs, lists->results, 0);
   if (arguments.empty() && results.empty()) return;
   set("_input_hostmem", arguments);
   set("_output_hostmem", results);
@@ -71,8 +71,8 @@ absl::Status KeepInt32OnHostIn(const std::string& name, FunctionLibraryDefinitio
   bool changed = false;
   for (NodeDef& node : *function.mutable_node_def()) {
     const NodeDef before = node;
-    SetHostMemory(before.op(), AttrSlice(before), [&](const char* attribute, const std::vector<int>& places) {
-      tensorflow::AddNodeAttr(attribute, places, &node);
+    SetHostMemory(before.op(), AttrSlice(before), [&](const char* attribute, const std::vector<int>& indices) {
+      tensorflow::AddNodeAttr(attribute, indices, &node);
       changed = true;
     });
   }
@@ -80,7 +80,7 @@ absl::Status KeepInt32OnHostIn(const std::string& name, FunctionLibraryDefinitio
 }
 
 // Whether a loop's condition returns int64 or a string, which the loop's kernel wrongly reads from host memory.
-bool HasOddCondition(const Node& node, const FunctionLibraryDefinition& library) {
+bool HasMisreadCondition(const Node& node, const FunctionLibraryDefinition& library) {
   const tensorflow::AttrValue* const condition = node.IsWhileNode() ? node.attrs().Find("cond") : nullptr;
   const FunctionDef* const function = condition == nullptr ? nullptr : library.Find(condition->func().name());
   if (function == nullptr || function->signature().output_arg_size() != 1) return false;
@@ -93,7 +93,7 @@ bool HasOddCondition(const Node& node, const FunctionLibraryDefinition& library)
 absl::Status KeepInt32OnHost(tensorflow::Graph* graph, FunctionLibraryDefinition* library) {
   for (Node* node : graph->op_nodes()) {
     SetHostMemory(node->type_string(), node->attrs(),
-                  [&](const char* attribute, const std::vector<int>& places) { node->AddAttr(attribute, places); });
+                  [&](const char* attribute, const std::vector<int>& indices) { node->AddAttr(attribute, indices); });
   }
   for (const std::string& name : library->ListFunctionNames()) {
     TF_RETURN_IF_ERROR(KeepInt32OnHostIn(name, library));
@@ -105,15 +105,15 @@ void KeepInt32OnHost(NodeDef* node) {
   node->mutable_attr()->erase("_input_hostmem");
   node->mutable_attr()->erase("_output_hostmem");
   const NodeDef changed = *node;
-  SetHostMemory(changed.op(), AttrSlice(changed), [&](const char* attribute, const std::vector<int>& places) {
-    tensorflow::AddNodeAttr(attribute, places, node);
+  SetHostMemory(changed.op(), AttrSlice(changed), [&](const char* attribute, const std::vector<int>& indices) {
+    tensorflow::AddNodeAttr(attribute, indices, node);
   });
 }
 
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
   for (Node* node : graph->op_nodes()) {
-    if (!IsFunctionalControlFlow(*node) || IsPinnedElsewhere(*node)) continue;
-    if (!HasOddCondition(*node, library) && KernelSearch(library, /*or_lowering=*/true).FindsCallees(node->attrs()))
+    if (!IsFunctionalControlFlow(*node) || IsPinnedToOtherDevice(*node)) continue;
+    if (!HasMisreadCondition(*node, library) && KernelSearch(library, /*or_lowering=*/true).FindsCallees(node->attrs()))
       continue;
     const std::string& device = node->requested_device();
     node->set_requested_device(device.empty() ? "/device:CPU:0" : HostOf(device));

@@ -24,7 +24,7 @@ bool Has(const tensorflow::DataTypeVector& types, tensorflow::DataType type) {
 bool SharesLists(const Node& node, const FunctionLibraryDefinition& library) {
   return node.IsPartitionedCall() &&
          (Has(node.input_types(), tensorflow::DT_VARIANT) || Has(node.output_types(), tensorflow::DT_VARIANT)) &&
-         !IsPinnedElsewhere(node) && !MustCompile(node, library);
+         !IsPinnedToOtherDevice(node) && !MustCompile(node, library);
 }
 
 }  // namespace

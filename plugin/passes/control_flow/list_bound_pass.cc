@@ -29,7 +29,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 // Whether all users of a list except `except` only read the list, so that it does not grow.
-bool IsOnlyReadBesides(const Node& list, const Node* except) {
+bool HasOnlyReadersExcept(const Node& list, const Node* except) {
   return std::all_of(list.out_edges().begin(), list.out_edges().end(), [&](const tensorflow::Edge* edge) {
     if (edge->IsControlEdge() || edge->dst() == except) return true;
     const std::string& op = edge->dst()->type_string();
@@ -43,8 +43,8 @@ bool PushesOnce(const FunctionBody& body, int index) {
   const Node* push = SourceOf(*body.ret_nodes[index], 0);
   if (push == nullptr || push->type_string() != "TensorListPushBack") return false;
   const Node* list = body.arg_nodes[index];
-  return SourceOf(*push, 0) == list && IsOnlyReadBesides(*list, push) &&
-         IsOnlyReadBesides(*push, body.ret_nodes[index]);
+  return SourceOf(*push, 0) == list && HasOnlyReadersExcept(*list, push) &&
+         HasOnlyReadersExcept(*push, body.ret_nodes[index]);
 }
 
 bool OnlyPushedOnto(const Node& list, const Node& loop, const FunctionBody& body) {
@@ -89,7 +89,7 @@ absl::Status BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryD
   if (accumulators.empty()) return absl::OkStatus();
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
-  const std::optional<int64_t> max = LoopCounters(loop, *condition, *body, known).MaxTurns();
+  const std::optional<int64_t> max = LoopCounters(loop, *condition, *body, known).MaxIterations();
   if (!max.has_value() || *max > std::numeric_limits<int32_t>::max()) return absl::OkStatus();
   for (const auto& [list, index] : accumulators) {
     if (!OnlyPushedOnto(*list, loop, *body)) continue;

@@ -92,7 +92,7 @@ class LoopBody {
   KnownNumbers* const known_;
 };
 
-bool TakesIndexOfList(const Node& node) {
+bool HasListIndexInput(const Node& node) {
   return node.type_string() == "TensorListGetItem" || node.type_string() == "TensorListSetItem";
 }
 
@@ -100,7 +100,7 @@ absl::Status MarkIn(Node* loop, FunctionLibraryDefinition* library, KnownNumbers
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
   std::vector<Node*> indexed;
   for (Node* node : body->graph->op_nodes()) {
-    if (FactsOf(node->type_string()).indices.has_value() || TakesIndexOfList(*node)) indexed.push_back(node);
+    if (FactsOf(node->type_string()).indices.has_value() || HasListIndexInput(*node)) indexed.push_back(node);
   }
   if (indexed.empty()) return absl::OkStatus();
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library));

@@ -21,7 +21,7 @@ bool IsInvariant(const Node& node) {
 }
 
 // Whether the edge's target stays in the loop's frame after removal of the edge.
-bool IsInLoopWithout(const Edge& removed) {
+bool StaysInFrameWithout(const Edge& removed) {
   return absl::c_any_of(removed.dst()->in_edges(), [](const Edge* edge) { return !IsInvariant(*edge->src()); });
 }
 
@@ -35,7 +35,7 @@ tensorflow::Status RunLoopInvariantPass(const tensorflow::GraphOptimizationPassO
   std::vector<const Edge*> removed;
   for (const Edge* edge : graph->edges()) {
     if (edge->IsControlEdge() && edge->dst()->IsOp() && IsInvariant(*edge->src()) &&
-        edge->src()->assigned_device_name() != edge->dst()->assigned_device_name() && IsInLoopWithout(*edge)) {
+        edge->src()->assigned_device_name() != edge->dst()->assigned_device_name() && StaysInFrameWithout(*edge)) {
       removed.push_back(edge);
     }
   }

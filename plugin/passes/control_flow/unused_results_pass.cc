@@ -157,12 +157,12 @@ void FilterAttr(const char* name, const Kept& kept, NodeDef* definition) {
 // Removes unused results in one graph, and in the functions of its loops and branches.
 class Remover {
  public:
-  using Concerned = std::function<bool(const Node&)>;
+  using NodeFilter = std::function<bool(const Node&)>;
 
   explicit Remover(PassContext* context) : context_(context) {}
 
   // Returns whether the graph changed. Node names in the report begin with `prefix`.
-  absl::StatusOr<bool> Run(Graph* graph, const Concerned& concerned, const std::string& prefix);
+  absl::StatusOr<bool> Run(Graph* graph, const NodeFilter& filter, const std::string& prefix);
 
  private:
   absl::StatusOr<Bodies> BodiesOf(const std::vector<NameAttrList>& functions);
@@ -192,12 +192,12 @@ absl::StatusOr<Bodies> Remover::BodiesOf(const std::vector<NameAttrList>& functi
 }
 
 absl::StatusOr<bool> Remover::RunInside(const std::vector<NameAttrList>& functions, Bodies* bodies) {
-  const auto concerned = [](const Node& node) { return !IsPinnedElsewhere(node); };
+  const auto filter = [](const Node& node) { return !IsPinnedToOtherDevice(node); };
   bool changed = false;
   for (size_t i = 0; i < bodies->size(); ++i) {
     const std::string& name = functions[i].name();
     open_.insert(name);
-    TF_ASSIGN_OR_RETURN(const bool body_changed, Run((*bodies)[i]->graph, concerned, absl::StrCat(name, "/")));
+    TF_ASSIGN_OR_RETURN(const bool body_changed, Run((*bodies)[i]->graph, filter, absl::StrCat(name, "/")));
     open_.erase(name);
     changed |= body_changed;
   }
@@ -318,13 +318,13 @@ absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string
   return true;
 }
 
-absl::StatusOr<bool> Remover::Run(Graph* graph, const Concerned& concerned, const std::string& prefix) {
+absl::StatusOr<bool> Remover::Run(Graph* graph, const NodeFilter& filter, const std::string& prefix) {
   // Visits users first, because removing their arguments makes results of other nodes unused.
   std::vector<Node*> order;
   tensorflow::GetPostOrder(*graph, &order, tensorflow::NodeComparatorName());
   std::vector<int> ids;
   for (const Node* node : order) {
-    if (IsFunctionalControlFlow(*node) && concerned(*node)) ids.push_back(node->id());
+    if (IsFunctionalControlFlow(*node) && filter(*node)) ids.push_back(node->id());
   }
   bool changed = false;
   for (const int id : ids) {

@@ -37,19 +37,18 @@ absl::StatusOr<FunctionDef> FunctionLike(const FunctionDef& original, const tens
   return function;
 }
 
-absl::Status FunctionRewriter::Run(const Concerned& concerned) {
-  return RewriteGraph(context_->graph->get(), concerned, "").status();
+absl::Status FunctionRewriter::Run(const NodeFilter& filter) {
+  return RewriteGraph(context_->graph->get(), filter, "").status();
 }
 
-absl::StatusOr<bool> FunctionRewriter::RewriteGraph(Graph* graph, const Concerned& concerned,
-                                                    const std::string& prefix) {
+absl::StatusOr<bool> FunctionRewriter::RewriteGraph(Graph* graph, const NodeFilter& filter, const std::string& prefix) {
   bool changed = false;
   for (Node* node : graph->op_nodes()) {
-    if (!concerned(*node)) continue;
+    if (!filter(*node)) continue;
     TF_ASSIGN_OR_RETURN(const bool callees_changed, RewriteCallees(node));
     changed |= callees_changed;
   }
-  TF_ASSIGN_OR_RETURN(const bool graph_changed, rewrite_(graph, concerned, prefix));
+  TF_ASSIGN_OR_RETURN(const bool graph_changed, rewrite_(graph, filter, prefix));
   return changed || graph_changed;
 }
 
@@ -85,8 +84,8 @@ absl::StatusOr<std::string> FunctionRewriter::RewriteFunction(const std::string&
   std::unique_ptr<tensorflow::FunctionBody> body;
   TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(original, tensorflow::AttrSlice(), context_->library, &body));
   // Nodes in a function have no assigned device yet.
-  const auto concerned = [](const Node& node) { return !IsPinnedElsewhere(node); };
-  TF_ASSIGN_OR_RETURN(const bool changed, RewriteGraph(body->graph, concerned, absl::StrCat(name, "/")));
+  const auto filter = [](const Node& node) { return !IsPinnedToOtherDevice(node); };
+  TF_ASSIGN_OR_RETURN(const bool changed, RewriteGraph(body->graph, filter, absl::StrCat(name, "/")));
   if (!changed) return name;
   const std::string now = context_->library->UniqueFunctionName(absl::StrCat(name, suffix_));
   TF_ASSIGN_OR_RETURN(const FunctionDef function, FunctionLike(original, *body, now));

@@ -22,21 +22,21 @@ absl::StatusOr<tensorflow::FunctionDef> FunctionLike(const tensorflow::FunctionD
 class FunctionRewriter {
  public:
   // Whether a node is on the HPU, or will be placed on the HPU.
-  using Concerned = std::function<bool(const tensorflow::Node&)>;
+  using NodeFilter = std::function<bool(const tensorflow::Node&)>;
   // Rewrites one graph and returns whether it changed. Node names in reports begin with `prefix`: the function's name
   // and a slash; empty for the main graph.
-  using Rewrite = std::function<absl::StatusOr<bool>(tensorflow::Graph* graph, const Concerned& concerned,
+  using Rewrite = std::function<absl::StatusOr<bool>(tensorflow::Graph* graph, const NodeFilter& filter,
                                                      const std::string& prefix)>;
 
   // The names of new functions end in `suffix`.
   FunctionRewriter(PassContext* context, std::string suffix, Rewrite rewrite)
       : context_(context), suffix_(std::move(suffix)), rewrite_(std::move(rewrite)) {}
 
-  // Rewrites the context's graph, and the functions that the nodes selected by `concerned` call.
-  absl::Status Run(const Concerned& concerned = IsOnHpu);
+  // Rewrites the context's graph, and the functions that the nodes that `filter` accepts call.
+  absl::Status Run(const NodeFilter& filter = IsOnHpu);
 
  private:
-  absl::StatusOr<bool> RewriteGraph(tensorflow::Graph* graph, const Concerned& concerned, const std::string& prefix);
+  absl::StatusOr<bool> RewriteGraph(tensorflow::Graph* graph, const NodeFilter& filter, const std::string& prefix);
   absl::StatusOr<bool> RewriteCallees(tensorflow::Node* node);
   absl::StatusOr<std::string> RewriteFunction(const std::string& name);
 

@@ -26,7 +26,7 @@ std::string NameOfGraph(const std::string& function, const tensorflow::Graph& gr
   return function.empty() ? SessionGraphName(graph) : GraphName(function);
 }
 
-bool IsOthersGraph(const std::string& function) {
+bool IsSkippedGraph(const std::string& function) {
   return IsEagerWrapper(function) || absl::StartsWith(function, kClusterPrefix);
 }
 

@@ -17,7 +17,7 @@ std::string FunctionName(const tensorflow::GraphOptimizationPassOptions& options
 std::string NameOfGraph(const std::string& function, const tensorflow::Graph& graph);
 
 // Whether the passes must skip the function's graph: a wrapper of an eager op, or the function of a cluster.
-bool IsOthersGraph(const std::string& function);
+bool IsSkippedGraph(const std::string& function);
 
 }  // namespace hpu::passes
 

@@ -34,7 +34,7 @@ bool IsOnHpu(const tensorflow::Node& node) {
   return node.has_assigned_device_name() && IsHpuDevice(node.assigned_device_name());
 }
 
-bool IsPinnedElsewhere(const tensorflow::Node& node) {
+bool IsPinnedToOtherDevice(const tensorflow::Node& node) {
   tensorflow::DeviceNameUtils::ParsedName parsed;
   return tensorflow::DeviceNameUtils::ParseFullName(node.requested_device(), &parsed) && parsed.has_type &&
          parsed.type != kDeviceType;

@@ -46,7 +46,7 @@ bool IsHpuDevice(const std::string& device);
 bool IsOnHpu(const tensorflow::Node& node);
 
 // Whether the program requested a device that is not an HPU for the node.
-bool IsPinnedElsewhere(const tensorflow::Node& node);
+bool IsPinnedToOtherDevice(const tensorflow::Node& node);
 
 // The full name of CPU:0 in the task of a device.
 std::string HostOf(const std::string& device);

@@ -22,10 +22,10 @@ class Parser {
 
   absl::StatusOr<OpExpression> ParseExpression() {
     TF_ASSIGN_OR_RETURN(OpExpression expression, ParsePrimary());
-    if (Take("~")) {
+    if (Consume("~")) {
       OpExpression like;
       like.kind = Kind::kName;
-      like.name = TakeWord();
+      like.name = ConsumeWord();
       expression.reshaped_to.push_back(std::move(like));
     }
     return expression;
@@ -33,9 +33,9 @@ class Parser {
 
   absl::StatusOr<OpStatement> ParseStatement() {
     OpStatement statement;
-    statement.shared = Take("*");
-    statement.name = TakeWord();
-    if (statement.name.empty() || !Take("=")) return Expected("name = expression");
+    statement.shared = Consume("*");
+    statement.name = ConsumeWord();
+    if (statement.name.empty() || !Consume("=")) return Expected("name = expression");
     TF_ASSIGN_OR_RETURN(statement.expression, ParseExpression());
     return statement;
   }
@@ -49,23 +49,23 @@ class Parser {
   absl::StatusOr<OpExpression> ParsePrimary() {
     OpExpression result;
     Skip();
-    if (Take("{")) return ParseAlternatives();
-    if (Take("$")) {
+    if (Consume("{")) return ParseAlternatives();
+    if (Consume("$")) {
       result.kind = Kind::kCapture;
-      result.name = TakeWord();
-      if (!Take("(")) return result;
+      result.name = ConsumeWord();
+      if (!Consume("(")) return result;
       result.kind = Kind::kOp;
       result.name = absl::StrCat("$", result.name);
       TF_RETURN_IF_ERROR(ParseArguments(&result));
       return result;
     }
     if (!rest_.empty() && (std::isdigit(rest_[0]) || rest_[0] == '-')) return ParseNumber();
-    result.name = TakeWord();
+    result.name = ConsumeWord();
     if (result.name.empty()) return Expected("an expression");
     if (result.name == "_") return result;
-    result.kind = Take("(") ? Kind::kOp : Kind::kName;
+    result.kind = Consume("(") ? Kind::kOp : Kind::kName;
     if (result.kind == Kind::kOp) TF_RETURN_IF_ERROR(ParseArguments(&result));
-    if (Take(":") && !absl::SimpleAtoi(TakeWord(), &result.output)) return Expected("an output index");
+    if (Consume(":") && !absl::SimpleAtoi(ConsumeWord(), &result.output)) return Expected("an output index");
     return result;
   }
 
@@ -75,8 +75,8 @@ class Parser {
     do {
       TF_ASSIGN_OR_RETURN(OpExpression one, ParseExpression());
       result.args.push_back(std::move(one));
-    } while (Take("|"));
-    if (!Take("}")) return Expected("'|' or '}'");
+    } while (Consume("|"));
+    if (!Consume("}")) return Expected("'|' or '}'");
     return result;
   }
 
@@ -90,7 +90,7 @@ class Parser {
     result.kind = Kind::kNumber;
     if (!absl::SimpleAtod(rest_.substr(0, size), &result.number)) return Expected("a number");
     rest_.remove_prefix(size);
-    if (!Take("*")) return result;
+    if (!Consume("*")) return result;
     result.kind = Kind::kScaled;
     TF_ASSIGN_OR_RETURN(OpExpression scaled, ParseExpression());
     result.args.push_back(std::move(scaled));
@@ -98,35 +98,35 @@ class Parser {
   }
 
   absl::Status ParseArguments(OpExpression* op) {
-    while (!Take(")")) {
-      if (!op->args.empty() && !Take(",")) return Expected("',' or ')'");
-      if (Take("...")) {
+    while (!Consume(")")) {
+      if (!op->args.empty() && !Consume(",")) return Expected("',' or ')'");
+      if (Consume("...")) {
         op->open = true;
         continue;
       }
       TF_ASSIGN_OR_RETURN(OpExpression argument, ParseExpression());
       op->args.push_back(std::move(argument));
     }
-    if (!Take("[")) return absl::OkStatus();
+    if (!Consume("[")) return absl::OkStatus();
     do {
-      const std::string name = TakeWord();
-      if (!Take("=")) return Expected("attr=value");
+      const std::string name = ConsumeWord();
+      if (!Consume("=")) return Expected("attr=value");
       const size_t end = rest_.find_first_of(",]");
       if (end == std::string_view::npos) return Expected("']'");
       op->attrs.emplace_back(name, absl::StripAsciiWhitespace(rest_.substr(0, end)));
       rest_.remove_prefix(end);
-    } while (Take(","));
-    return Take("]") ? absl::OkStatus() : Expected("',' or ']'");
+    } while (Consume(","));
+    return Consume("]") ? absl::OkStatus() : Expected("',' or ']'");
   }
 
   void Skip() { rest_ = absl::StripLeadingAsciiWhitespace(rest_); }
 
-  bool Take(std::string_view token) {
+  bool Consume(std::string_view token) {
     Skip();
     return absl::ConsumePrefix(&rest_, token);
   }
 
-  std::string TakeWord() {
+  std::string ConsumeWord() {
     Skip();
     size_t size = 0;
     while (size < rest_.size() && (std::isalnum(rest_[size]) || rest_[size] == '_')) ++size;

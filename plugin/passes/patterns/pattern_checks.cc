@@ -82,7 +82,7 @@ bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
 }
 
 // Adds the paddings to the match. Returns false unless the data format is NHWC and only height and width are padded.
-bool TakePaddings(const Numbers& paddings, PatternMatch* match) {
+bool CapturePaddings(const Numbers& paddings, PatternMatch* match) {
   const AttrValue* format = match->FindAttr("data_format");
   // The CPU fallback of a cluster transposes NCHW only for TensorFlow's own ops, not for fused ops.
   if (paddings.size() != 8 || format == nullptr || format->s() != "NHWC") return false;
@@ -166,7 +166,7 @@ bool CheckScale(PatternMatch* match) { return IsScalar(*match, "scale") && IsSca
 
 bool CheckRange(PatternMatch* match) { return IsScalar(*match, "min") && IsScalar(*match, "max"); }
 
-bool CheckPaddings(PatternMatch* match) { return TakePaddings(NumbersOf(*match, "paddings"), match); }
+bool CheckPaddings(PatternMatch* match) { return CapturePaddings(NumbersOf(*match, "paddings"), match); }
 
 bool CheckPaddedInputGrad(PatternMatch* match) {
   const Numbers begin = NumbersOf(*match, "begin");
@@ -178,7 +178,7 @@ bool CheckPaddedInputGrad(PatternMatch* match) {
   if (begin.size() != 4) return false;
   if (inner.size() == 4 && outer.size() == 4) {
     for (int i = 0; i < 4; ++i) paddings.insert(paddings.end(), {begin[i], outer[i] - inner[i] - begin[i]});
-    return TakePaddings(paddings, match);
+    return CapturePaddings(paddings, match);
   }
   // Sizes are not constant: accepts Shape ops of the input before and after a Pad.
   const Node* pad =
@@ -190,7 +190,7 @@ bool CheckPaddedInputGrad(PatternMatch* match) {
   for (int i = 0; i < 4 && paddings.size() == 8; ++i) {
     if (begin[i] != paddings[2 * i]) return false;
   }
-  return TakePaddings(paddings, match);
+  return CapturePaddings(paddings, match);
 }
 
 }  // namespace hpu::passes

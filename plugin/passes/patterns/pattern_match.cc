@@ -80,13 +80,13 @@ class Matcher {
 
  private:
   // State that backtracking restores.
-  struct Mark {
+  struct Checkpoint {
     size_t values, attrs, nodes, shared, trivial, more_terms;
     absl::InlinedVector<double, 4> products;
   };
 
-  Mark Now() const;
-  void BackTo(const Mark& mark);
+  Checkpoint Save() const;
+  void Restore(const Checkpoint& checkpoint);
 
   bool Solve(const Goal* goal);
   bool SolveMatch(const Goal& goal);
@@ -98,15 +98,15 @@ class Matcher {
   bool SolveTerms(const Goal& goal);
   bool SolveOneOf(const Goal& goal);
   bool SolveScaled(const Goal& goal);
-  bool TakeAttrs(const OpExpression& expression, const Node& node);
+  bool MatchAttrs(const OpExpression& expression, const Node& node);
   bool Capture(std::string_view name, const tensorflow::AttrValue& value);
   // Returns the value that the node multiplies by a constant, and sets `factor` to the constant. Null for other nodes.
   Output Unscaled(const Node& node, double* factor) const;
-  bool MayTake(const Node& node) const;
+  bool IsCandidate(const Node& node) const;
   void Record(const Goal& goal, Node* node);
   bool FindAmongUsers(const OpStatement& statement, bool shared);
   bool FindInputs(const OpExpression& fused);
-  bool Holds();
+  bool PassesCheck();
   std::vector<Output> Candidates(const OpExpression& expression) const;
 
   const Pattern& pattern_;
@@ -117,7 +117,7 @@ class Matcher {
   int steps_ = 0;
 };
 
-Matcher::Mark Matcher::Now() const {
+Matcher::Checkpoint Matcher::Save() const {
   return {match_.values.size(),
           match_.attrs.size(),
           match_.nodes.size(),
@@ -127,19 +127,18 @@ Matcher::Mark Matcher::Now() const {
           products_};
 }
 
-void Matcher::BackTo(const Mark& mark) {
-  match_.values.resize(mark.values);
-  match_.attrs.resize(mark.attrs);
-  match_.nodes.resize(mark.nodes);
-  match_.shared.resize(mark.shared);
-  match_.trivial.resize(mark.trivial);
-  match_.more_terms.resize(mark.more_terms);
-  products_ = mark.products;
+void Matcher::Restore(const Checkpoint& checkpoint) {
+  match_.values.resize(checkpoint.values);
+  match_.attrs.resize(checkpoint.attrs);
+  match_.nodes.resize(checkpoint.nodes);
+  match_.shared.resize(checkpoint.shared);
+  match_.trivial.resize(checkpoint.trivial);
+  match_.more_terms.resize(checkpoint.more_terms);
+  products_ = checkpoint.products;
 }
 
-bool Matcher::MayTake(const Node& node) const {
-  return node.IsOp() && node.assigned_device_name_index() == root_->assigned_device_name_index() &&
-         scope_.concerned(node);
+bool Matcher::IsCandidate(const Node& node) const {
+  return node.IsOp() && node.assigned_device_name_index() == root_->assigned_device_name_index() && scope_.filter(node);
 }
 
 void Matcher::Record(const Goal& goal, Node* node) { (goal.shared ? match_.shared : match_.nodes).push_back(node); }
@@ -192,9 +191,9 @@ bool Matcher::SolveMatch(const Goal& goal) {
 }
 
 bool Matcher::SolveReshaped(const Goal& goal) {
-  const Mark mark = Now();
+  const Checkpoint checkpoint = Save();
   Node* node = goal.output.node;
-  if (node->type_string() == "Reshape" && MayTake(*node)) {
+  if (node->type_string() == "Reshape" && IsCandidate(*node)) {
     const Output shape = InputOf(*node, 1);
     if (shape.node->type_string() == "Shape" || shape.node->type_string() == "ShapeN") {
       const Goal same =
@@ -206,13 +205,13 @@ bool Matcher::SolveReshaped(const Goal& goal) {
       Record(goal, node);
       match_.shared.push_back(shape.node);
       if (Solve(&inner)) return true;
-      BackTo(mark);
+      Restore(checkpoint);
     }
   }
   Goal plain = goal;
   plain.as_it_is = true;
   if (Solve(&plain)) return true;
-  BackTo(mark);
+  Restore(checkpoint);
   // A constant factor may follow the Reshape, so try the value without the factor.
   double factor = 1;
   const Output unscaled = goal.product == kNoProduct ? Output() : Unscaled(*node, &factor);
@@ -225,7 +224,7 @@ bool Matcher::SolveReshaped(const Goal& goal) {
 }
 
 Output Matcher::Unscaled(const Node& node, double* factor) const {
-  if (!MayTake(node)) return {};
+  if (!IsCandidate(node)) return {};
   if (node.type_string() == "Neg") {
     *factor = -1;
     return InputOf(node, 0);
@@ -242,11 +241,11 @@ Output Matcher::Unscaled(const Node& node, double* factor) const {
 }
 
 bool Matcher::SolveInProduct(const Goal& goal) {
-  const Mark mark = Now();
+  const Checkpoint checkpoint = Save();
   Goal inside = goal;
   if (goal.expression->kind != Kind::kOp || goal.expression->name != "Mul") inside.product = kNoProduct;
   if (goal.expression->kind == Kind::kOp ? SolveOp(inside) : SolveMatch(inside)) return true;
-  BackTo(mark);
+  Restore(checkpoint);
   double factor = 1;
   const Output unscaled = Unscaled(*goal.output.node, &factor);
   if (unscaled.node == nullptr) return false;
@@ -278,13 +277,13 @@ bool Matcher::SolveName(const Goal& goal) {
 }
 
 bool Matcher::SolveOneOf(const Goal& goal) {
-  const Mark mark = Now();
+  const Checkpoint checkpoint = Save();
   for (const OpExpression& one : goal.expression->args) {
     Goal choice = goal;
     choice.expression = &one;
     choice.as_it_is = false;
     if (Solve(&choice)) return true;
-    BackTo(mark);
+    Restore(checkpoint);
   }
   return false;
 }
@@ -303,13 +302,14 @@ bool Matcher::SolveScaled(const Goal& goal) {
 bool Matcher::SolveOp(const Goal& goal) {
   const OpExpression& expression = *goal.expression;
   Node* node = goal.output.node;
-  if (goal.output.index != 0 || SameOp(node->type_string()) != SameOp(expression.name) || !MayTake(*node)) return false;
+  if (goal.output.index != 0 || SameOp(node->type_string()) != SameOp(expression.name) || !IsCandidate(*node))
+    return false;
   const int inputs = node->num_inputs();
   const int args = static_cast<int>(expression.args.size());
   const bool sum = expression.name == "AddN";
   if (sum ? inputs > kMaxTerms || (expression.open ? inputs < args : inputs != args) : inputs != args) return false;
-  const Mark mark = Now();
-  if (!TakeAttrs(expression, *node)) return false;
+  const Checkpoint checkpoint = Save();
+  if (!MatchAttrs(expression, *node)) return false;
   Record(goal, node);
   if (sum) {
     Goal terms = goal;
@@ -318,8 +318,8 @@ bool Matcher::SolveOp(const Goal& goal) {
   }
   if (SolveArgs(goal, /*swapped=*/false)) return true;
   if (args != 2 || !IsCommutative(SameOp(expression.name))) return false;
-  BackTo(mark);
-  if (!TakeAttrs(expression, *node)) return false;
+  Restore(checkpoint);
+  if (!MatchAttrs(expression, *node)) return false;
   Record(goal, node);
   return SolveArgs(goal, /*swapped=*/true);
 }
@@ -352,7 +352,7 @@ bool Matcher::SolveTerms(const Goal& goal) {
     }
     return Solve(goal.next);
   }
-  const Mark mark = Now();
+  const Checkpoint checkpoint = Save();
   for (int i = 0; i < node.num_inputs(); ++i) {
     if ((goal.used >> i & 1) != 0) continue;
     Goal rest = goal;
@@ -360,12 +360,12 @@ bool Matcher::SolveTerms(const Goal& goal) {
     rest.used = goal.used | 1u << i;
     const Goal term = ToMatch(sum.args[goal.term], InputOf(node, i), goal.shared, &rest);
     if (Solve(&term)) return true;
-    BackTo(mark);
+    Restore(checkpoint);
   }
   return false;
 }
 
-bool Matcher::TakeAttrs(const OpExpression& expression, const Node& node) {
+bool Matcher::MatchAttrs(const OpExpression& expression, const Node& node) {
   for (const auto& [name, text] : expression.attrs) {
     const tensorflow::AttrValue* value = node.attrs().Find(name);
     if (value == nullptr) return false;
@@ -413,11 +413,11 @@ std::vector<Output> Matcher::Candidates(const OpExpression& expression) const {
 // Searches the users of matched values for a match of a statement.
 bool Matcher::FindAmongUsers(const OpStatement& statement, bool shared) {
   for (const Output& candidate : Candidates(statement.expression)) {
-    const Mark mark = Now();
+    const Checkpoint checkpoint = Save();
     match_.values.emplace_back(statement.name, candidate);
     const Goal definition = ToMatch(statement.expression, candidate, shared, nullptr);
-    if (Solve(&definition) && Holds()) return true;
-    BackTo(mark);
+    if (Solve(&definition) && PassesCheck()) return true;
+    Restore(checkpoint);
   }
   return false;
 }
@@ -440,7 +440,7 @@ bool Matcher::FindInputs(const OpExpression& fused) {
   });
 }
 
-bool Matcher::Holds() { return pattern_.entry->check == nullptr || pattern_.entry->check(&match_); }
+bool Matcher::PassesCheck() { return pattern_.entry->check == nullptr || pattern_.entry->check(&match_); }
 
 std::optional<PatternMatch> Matcher::Run() {
   const OpStatement& root = *pattern_.Find(pattern_.results[0].name);
@@ -448,7 +448,7 @@ std::optional<PatternMatch> Matcher::Run() {
   match_.shapes = scope_.shapes;
   match_.values.emplace_back(root.name, Output{root_, 0});
   const Goal goal = ToMatch(root.expression, {root_, 0}, root.shared, nullptr);
-  if (!Solve(&goal) || !Holds()) return std::nullopt;
+  if (!Solve(&goal) || !PassesCheck()) return std::nullopt;
   if (!FindInputs(pattern_.fused)) return std::nullopt;
   for (const Pattern::Result& result : pattern_.results) {
     if (result.name == "_" || match_.Find(result.name) != nullptr) continue;

@@ -25,8 +25,8 @@ struct Output {
 
 // Inputs of MatchPattern that are the same for all nodes of a graph.
 struct MatchScope {
-  std::function<bool(const tensorflow::Node&)> concerned;  // whether a match may contain a node
-  LazyShapes* shapes;                                      // shapes of the graph
+  std::function<bool(const tensorflow::Node&)> filter;  // whether a match may contain a node
+  LazyShapes* shapes;                                   // shapes of the graph
 };
 
 // An occurrence of a pattern.

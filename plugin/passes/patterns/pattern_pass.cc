@@ -22,10 +22,10 @@ using tensorflow::Node;
 // HPU nodes by op type. Stores ids, because rewrites delete nodes.
 class NodeIndex {
  public:
-  NodeIndex(const Graph& graph, const FunctionRewriter::Concerned& concerned) {
+  NodeIndex(const Graph& graph, const FunctionRewriter::NodeFilter& filter) {
     for (const Node* node : graph.op_nodes()) {
       const std::string& op = node->type_string();
-      if (!concerned(*node)) continue;
+      if (!filter(*node)) continue;
       ids_[op].push_back(node->id());
       same_.emplace(SameOp(op));
     }
@@ -47,11 +47,11 @@ class NodeIndex {
 };
 
 // Replaces all matches in one graph. Returns whether the graph changed.
-absl::StatusOr<bool> MatchInGraph(PassContext* context, Graph* graph, const FunctionRewriter::Concerned& concerned,
+absl::StatusOr<bool> MatchInGraph(PassContext* context, Graph* graph, const FunctionRewriter::NodeFilter& filter,
                                   const std::string& prefix) {
-  const NodeIndex index(*graph, concerned);
+  const NodeIndex index(*graph, filter);
   LazyShapes shapes(graph, context->library);
-  const MatchScope scope{concerned, &shapes};
+  const MatchScope scope{filter, &shapes};
   PatternRewriter rewriter(graph, prefix, &context->report);
   bool changed = false;
   for (const Pattern& pattern : Patterns()) {
@@ -76,8 +76,8 @@ absl::Status MatchPatterns(PassContext* context) {
   if (!flags::TfEnablePatternMatcher()) return absl::OkStatus();
   FunctionRewriter rewriter(
       context, "_patterns",
-      [context](Graph* graph, const FunctionRewriter::Concerned& concerned, const std::string& prefix) {
-        return MatchInGraph(context, graph, concerned, prefix);
+      [context](Graph* graph, const FunctionRewriter::NodeFilter& filter, const std::string& prefix) {
+        return MatchInGraph(context, graph, filter, prefix);
       });
   return rewriter.Run();
 }

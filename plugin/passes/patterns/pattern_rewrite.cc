@@ -48,7 +48,7 @@ absl::StatusOr<AttrValue> Converted(const std::string& name, const AttrValue& ca
 }
 
 // Parses an attribute's value that the pattern table contains as a literal.
-AttrValue Spelt(const std::string& text, const std::string& type) {
+AttrValue ParseLiteral(const std::string& text, const std::string& type) {
   AttrValue value;
   if (type == "bool") {
     value.set_b(text == "true");
@@ -131,7 +131,7 @@ PatternRewriter::Nodes PatternRewriter::OwnNodes(const PatternMatch& match) cons
   return own;
 }
 
-bool PatternRewriter::HidesNothing(const Nodes& own, const std::vector<Moved>& moved) const {
+bool PatternRewriter::KeepsUnmatchedUses(const Nodes& own, const std::vector<Moved>& moved) const {
   const auto is_result = [&moved](const Edge* edge) {
     const Output output{edge->src(), edge->src_output()};
     return absl::c_any_of(moved, [&](const Moved& result) { return result.from == output; });
@@ -203,7 +203,7 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
     const auto* declared = tensorflow::FindAttr(name, *op);
     CHECK(declared != nullptr) << pattern.entry->name << ": " << op->name() << " has no attribute " << name;
     if (text[0] != '$') {
-      builder.Attr(name, Spelt(text, declared->type()));
+      builder.Attr(name, ParseLiteral(text, declared->type()));
       continue;
     }
     const AttrValue* captured = match.FindAttr(std::string_view(text).substr(1));
@@ -322,7 +322,7 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
   std::vector<Output> inputs;
   const absl::StatusOr<tensorflow::NodeDef> definition = Define(pattern, match, pattern.fused, &inputs);
   const std::vector<Node*> waits_for = ControlInputs(match, own, inputs);
-  if (!definition.ok() || !HidesNothing(own, moved) || MakesCycle(own, *root, inputs, waits_for)) {
+  if (!definition.ok() || !KeepsUnmatchedUses(own, moved) || MakesCycle(own, *root, inputs, waits_for)) {
     VLOG(2) << root->name() << " matches " << pattern.entry->name << " but is not replaced: "
             << (definition.ok() ? "inner values have other consumers, or the fused op would create a cycle"
                                 : definition.status().ToString());

@@ -38,7 +38,7 @@ class PatternRewriter {
 
   // The nodes that the fused op replaces.
   Nodes OwnNodes(const PatternMatch& match) const;
-  bool HidesNothing(const Nodes& own, const std::vector<Moved>& moved) const;
+  bool KeepsUnmatchedUses(const Nodes& own, const std::vector<Moved>& moved) const;
   bool MakesCycle(const Nodes& own, const tensorflow::Node& root, const std::vector<Output>& inputs,
                   const std::vector<tensorflow::Node*>& control_inputs);
   void ComputeLevels();

@@ -24,7 +24,7 @@ bool IsVariable(const Node& node) { return node.type_string() == "VariableV2" ||
 absl::Status PlaceLegacyVariables(tensorflow::Graph* graph, const std::string& host) {
   const bool allowed = flags::TfHabanaAllowLegacyVariablesOnCpu();
   for (Node* node : graph->op_nodes()) {
-    if (IsPinnedElsewhere(*node) || !UsesReferences(*node)) continue;
+    if (IsPinnedToOtherDevice(*node) || !UsesReferences(*node)) continue;
     if (!allowed && IsVariable(*node)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "variable ", node->name(), " (", node->type_string(),

@@ -55,12 +55,12 @@ void Explain(Node* node, const OpRefusal& refusal) {
 }
 
 bool IsOnCpuAlready(const Node& node) {
-  return IsPinnedElsewhere(node) || (node.has_assigned_device_name() && !IsOnHpu(node));
+  return IsPinnedToOtherDevice(node) || (node.has_assigned_device_name() && !IsOnHpu(node));
 }
 
 // Whether a node is an Identity of a variant argument in host memory. The variant may contain strings, which cannot be
 // copied to the HPU. The graph does not contain the variant's element type.
-bool HandsOnHostVariant(const Node& node) {
+bool ForwardsHostVariant(const Node& node) {
   if (!node.IsIdentity() || node.num_outputs() != 1 || node.output_type(0) != tensorflow::DT_VARIANT) return false;
   const Node* const source = SourceOf(node, 0);
   return source != nullptr && source->IsArg() && IsOnCpuAlready(*source);
@@ -94,7 +94,7 @@ class Placement {
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
-  if (HandsOnHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may contain tensors in host memory"};
+  if (ForwardsHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may contain tensors in host memory"};
   if (auto refusal = policy_.Refuse(node.type_string(), node.attrs())) return refusal;
   const int bound = shapes_ == nullptr ? 0 : policy_.MaxRank(node.type_string());
   const int rank = bound == 0 ? 0 : shapes_->LargestRank(node);
@@ -205,7 +205,7 @@ absl::Status Placement::Run() {
 absl::Status PlaceUnsupportedOpsOnCpu(PassContext* context, const PlacementPolicy& policy, const std::string& host) {
   Graph* graph = context->graph->get();
   TF_RETURN_IF_ERROR(PlaceLegacyVariables(graph, host));
-  if (policy.list().takes_all) return Placement(graph, policy, host, nullptr).Run();
+  if (policy.list().accepts_all) return Placement(graph, policy, host, nullptr).Run();
   const StaticShapes shapes(graph, context->library);
   TF_RETURN_IF_ERROR(NarrowTypes(context, policy.list(), shapes));
   return Placement(graph, policy, host, &shapes).Run();
@@ -218,7 +218,7 @@ void RecordPlacement(PassContext* context) {
       const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(": ", 1));
       AddRefusal(&context->report, node->name(), node->type_string(), parts.first, parts.second);
       if (!IsOnHpu(*node)) node->ClearAttr(kRefusalAttr);
-    } else if (!IsOnHpu(*node) && IsPinnedElsewhere(*node) && !IsStructural(node->type_string(), node->op_def())) {
+    } else if (!IsOnHpu(*node) && IsPinnedToOtherDevice(*node) && !IsStructural(node->type_string(), node->op_def())) {
       AddRefusal(&context->report, node->name(), node->type_string(), "pinned",
                  absl::StrCat("the program places it on ", node->requested_device()));
     }

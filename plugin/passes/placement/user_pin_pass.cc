@@ -7,7 +7,7 @@ namespace hpu::passes {
 tensorflow::Status RunUserPinPass(const tensorflow::GraphOptimizationPassOptions& options) {
   if (options.graph == nullptr || !CollectsOpRecords()) return tensorflow::OkStatus();
   for (tensorflow::Node* node : (*options.graph)->op_nodes()) {
-    if (IsPinnedElsewhere(*node)) node->AddAttr(kUserPinAttr, true);
+    if (IsPinnedToOtherDevice(*node)) node->AddAttr(kUserPinAttr, true);
   }
   return tensorflow::OkStatus();
 }

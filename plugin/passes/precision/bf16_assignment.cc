@@ -79,11 +79,11 @@ bool IsStored(const Node& node) { return node.IsConstant() || node.type_string()
 
 class Assignment {
  public:
-  Assignment(const Graph& graph, const Bf16Config& config, const std::function<bool(const Node&)>& concerned)
+  Assignment(const Graph& graph, const Bf16Config& config, const std::function<bool(const Node&)>& filter)
       : candidates_(graph.num_node_ids()) {
     const Roles roles(config);
     for (Node* node : graph.op_nodes()) {
-      if (!concerned(*node)) continue;
+      if (!filter(*node)) continue;
       Candidate& candidate = candidates_[node->id()];
       candidate.role = roles.Of(*node);
       if (candidate.role.rule != ConversionRule::kNever) candidate.types = FindBf16Types(*node);
@@ -155,8 +155,8 @@ class Assignment {
 }  // namespace
 
 std::vector<Bf16Conversion> AssignBf16(const Graph& graph, const Bf16Config& config,
-                                       const std::function<bool(const Node&)>& concerned) {
-  return Assignment(graph, config, concerned).Run();
+                                       const std::function<bool(const Node&)>& filter) {
+  return Assignment(graph, config, filter).Run();
 }
 
 }  // namespace hpu::passes

@@ -19,11 +19,11 @@ struct Bf16Conversion {
   std::string list;  // JSON key of the list that converts the node
 };
 
-// The nodes to convert, by id, among the nodes for which `concerned` is true. Two nodes are neighbours if a tensor
+// The nodes to convert, by id, among the nodes that `filter` accepts. Two nodes are neighbours if a tensor
 // between them would be bfloat16 after converting both. Nodes on conditional lists are added next to converted nodes,
 // until a fixed point. The run time is linear in the size of the graph.
 std::vector<Bf16Conversion> AssignBf16(const tensorflow::Graph& graph, const Bf16Config& config,
-                                       const std::function<bool(const tensorflow::Node&)>& concerned);
+                                       const std::function<bool(const tensorflow::Node&)>& filter);
 
 }  // namespace hpu::passes
 

@@ -67,7 +67,7 @@ class CastInserter {
   absl::Status Run() {
     std::vector<const Edge*> mismatched;
     for (Node* node : graph_->op_nodes()) {
-      if (IsPlainCast(*node)) Remember(*node);
+      if (IsPlainCast(*node)) IndexCast(*node);
       for (const Edge* edge : OutEdges(*node)) {
         if (!edge->IsControlEdge() && TypeOf(*edge) != WantedBy(*edge)) mismatched.push_back(edge);
       }
@@ -83,7 +83,7 @@ class CastInserter {
   static DataType TypeOf(const Edge& edge) { return tensorflow::BaseType(edge.src()->output_type(edge.src_output())); }
   static DataType WantedBy(const Edge& edge) { return tensorflow::BaseType(edge.dst()->input_type(edge.dst_input())); }
 
-  void Remember(Node& cast) {
+  void IndexCast(Node& cast) {
     const Source source = InputOf(cast);
     if (source.node->output_type(source.output) != cast.input_type(0)) return;
     casts_.emplace(Key(source.node, source.output, cast.output_type(0), DeviceOf(cast)), &cast);
@@ -97,7 +97,7 @@ class CastInserter {
 
   Graph* const graph_;
   absl::flat_hash_map<Key, Node*> casts_;
-  absl::flat_hash_set<Node*> passed_over_;  // the program's casts that may have become unused
+  absl::flat_hash_set<Node*> bypassed_;  // the program's casts that may have become unused
 };
 
 // Changes the operand type of a cast to bfloat16, because the cast follows a converted node. Bypasses the cast if its
@@ -114,13 +114,13 @@ void CastInserter::RetypeCast(const Edge* edge) {
     graph_->RemoveEdge(use);
     graph_->AddEdge(source.node, source.output, user, input);
   }
-  passed_over_.insert(cast);
+  bypassed_.insert(cast);
 }
 
 Source CastInserter::LookThrough(Source source) {
   while (IsPlainCast(*source.node) && source.node->output_type(0) == DT_FLOAT &&
          IsExactInFloat(source.node->input_type(0))) {
-    passed_over_.insert(source.node);
+    bypassed_.insert(source.node);
     source = InputOf(*source.node);
   }
   return source;
@@ -157,13 +157,13 @@ absl::Status CastInserter::Join(const Edge* edge) {
 }
 
 void CastInserter::RemoveUnused() {
-  while (!passed_over_.empty()) {
-    Node* cast = *passed_over_.begin();
-    passed_over_.erase(passed_over_.begin());
+  while (!bypassed_.empty()) {
+    Node* cast = *bypassed_.begin();
+    bypassed_.erase(bypassed_.begin());
     if (!IsUnused(*cast)) continue;
     Node* source = InputOf(*cast).node;
     graph_->RemoveNode(cast);
-    if (IsPlainCast(*source)) passed_over_.insert(source);
+    if (IsPlainCast(*source)) bypassed_.insert(source);
   }
 }
 

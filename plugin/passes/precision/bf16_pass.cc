@@ -39,7 +39,7 @@ const Node* FindOwnMixedPrecision(const Graph& graph) {
 }
 
 absl::StatusOr<bool> Convert(PassContext* context, const Bf16Config& config, Graph* graph,
-                             const FunctionRewriter::Concerned& concerned, const std::string& prefix) {
+                             const FunctionRewriter::NodeFilter& filter, const std::string& prefix) {
   if (const Node* own = FindOwnMixedPrecision(*graph); own != nullptr) {
     LOG(WARNING)
         << "TF_BF16_CONVERSION does not convert graph " << context->graph_name
@@ -47,7 +47,7 @@ absl::StatusOr<bool> Convert(PassContext* context, const Bf16Config& config, Gra
         << "), as tf.keras.mixed_precision does. Use either TF_BF16_CONVERSION or the program's casts, not both.";
     return false;
   }
-  const std::vector<Bf16Conversion> conversions = AssignBf16(*graph, config, concerned);
+  const std::vector<Bf16Conversion> conversions = AssignBf16(*graph, config, filter);
   for (const Bf16Conversion& conversion : conversions) {
     SetBf16Types(conversion.types, conversion.node);
     AddRewrite(&context->report, absl::StrCat(prefix, conversion.node->name()), conversion.node->type_string(), "bf16",
@@ -77,8 +77,8 @@ absl::Status ConvertToBf16(PassContext* context) {
   tensorflow::XlaOpRegistry::RegisterCompilationKernels();
   Log(*context, "before");
   FunctionRewriter rewriter(context, "_bf16",
-                            [&](Graph* graph, const FunctionRewriter::Concerned& concerned, const std::string& prefix) {
-                              return Convert(context, *config, graph, concerned, prefix);
+                            [&](Graph* graph, const FunctionRewriter::NodeFilter& filter, const std::string& prefix) {
+                              return Convert(context, *config, graph, filter, prefix);
                             });
   TF_RETURN_IF_ERROR(rewriter.Run());
   Log(*context, "after");

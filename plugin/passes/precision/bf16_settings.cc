@@ -37,7 +37,7 @@ struct Choice {
   std::string value;  // empty: not set
 };
 
-Choice Chosen(bool asked_for) {
+Choice Chosen(bool amp_requested) {
   if (std::string value = flags::TfBf16Conversion(); !value.empty()) return {"TF_BF16_CONVERSION", std::move(value)};
   if (std::string value = flags::TfEnableBf16Conversion(); !value.empty()) {
     static std::once_flag once;
@@ -45,7 +45,7 @@ Choice Chosen(bool asked_for) {
                    [] { LOG(WARNING) << "TF_ENABLE_BF16_CONVERSION is deprecated: use TF_BF16_CONVERSION instead"; });
     return {"TF_ENABLE_BF16_CONVERSION", std::move(value)};
   }
-  if (asked_for || flags::TfEnableAutoMixedPrecision() || flags::TfEnableAutoMixedPrecisionGraphRewrite()) {
+  if (amp_requested || flags::TfEnableAutoMixedPrecision() || flags::TfEnableAutoMixedPrecisionGraphRewrite()) {
     return {"automatic mixed precision", kDefaultRecipe};
   }
   return {};
@@ -132,9 +132,9 @@ struct Cache {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Bf16Config>> ActiveBf16Config(bool asked_for) {
+absl::StatusOr<std::shared_ptr<const Bf16Config>> ActiveBf16Config(bool amp_requested) {
   static auto* cache = new Cache();
-  const Choice choice = Chosen(asked_for);
+  const Choice choice = Chosen(amp_requested);
   const std::string path = PathOf(choice);
   if (path.empty()) return nullptr;
   const Adjustments adjustments;

@@ -11,9 +11,9 @@ namespace hpu::passes {
 
 // The active configuration; null if the conversion is off. TF_BF16_CONVERSION (or TF_ENABLE_BF16_CONVERSION) selects
 // the configuration. If neither variable is set, automatic mixed precision selects the recipe "full". Environment
-// variables or `asked_for`, from the session's options, enable automatic mixed precision. Writes the configuration to
-// TF_BF16_DUMP_PATH, if set. Thread safe.
-absl::StatusOr<std::shared_ptr<const Bf16Config>> ActiveBf16Config(bool asked_for);
+// variables or `amp_requested`, from the session's options, enable automatic mixed precision. Writes the configuration
+// to TF_BF16_DUMP_PATH, if set. Thread safe.
+absl::StatusOr<std::shared_ptr<const Bf16Config>> ActiveBf16Config(bool amp_requested);
 
 }  // namespace hpu::passes
 

@@ -20,7 +20,7 @@ using tensorflow::OpDef;
 constexpr char kMainType[] = "T";
 
 // Ops whose types must not change: the program chose a cast's types, and a bitcast reinterprets its operand's bits.
-bool IsTypedByPurpose(const Node& node) {
+bool HasFixedTypes(const Node& node) {
   static const auto* ops = new absl::flat_hash_set<std::string_view>({"Bitcast", "Cast", "Placeholder"});
   return ops->contains(node.type_string()) || node.IsArg() || node.IsRetval() || node.IsConstant() ||
          node.IsControlFlow() || node.IsSend() || node.IsRecv();
@@ -73,7 +73,7 @@ std::vector<bool> Changed(tensorflow::DataTypeSlice before, tensorflow::DataType
 }  // namespace
 
 std::optional<Bf16Types> FindBf16Types(const Node& node) {
-  if (IsTypedByPurpose(node) || FailsInBfloat16(node) || HasFunction(node)) return std::nullopt;
+  if (HasFixedTypes(node) || FailsInBfloat16(node) || HasFunction(node)) return std::nullopt;
   if (!absl::c_all_of(node.input_types(), IsPlainData) || !absl::c_all_of(node.output_types(), IsPlainData)) {
     return std::nullopt;
   }

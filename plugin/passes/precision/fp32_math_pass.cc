@@ -30,11 +30,11 @@ absl::StatusOr<Node*> Round(Graph* graph, const Edge& edge) {
   return maker.Cast("to_float", rounded, DT_FLOAT);
 }
 
-absl::StatusOr<bool> RoundOperands(PassContext* context, Graph* graph, const FunctionRewriter::Concerned& concerned,
+absl::StatusOr<bool> RoundOperands(PassContext* context, Graph* graph, const FunctionRewriter::NodeFilter& filter,
                                    const std::string& prefix) {
   std::vector<const Edge*> operands;
   for (Node* node : graph->op_nodes()) {
-    if (!FactsOf(node->type_string()).product || !concerned(*node)) continue;
+    if (!FactsOf(node->type_string()).product || !filter(*node)) continue;
     const size_t before = operands.size();
     for (int i = 0; i < node->num_inputs(); ++i) {
       const Edge* edge = nullptr;
@@ -63,8 +63,8 @@ absl::StatusOr<bool> RoundOperands(PassContext* context, Graph* graph, const Fun
 
 absl::Status RoundOperandsOfProducts(PassContext* context) {
   if (flags::Fp32Math() != "bfloat16") return absl::OkStatus();
-  const auto rewrite = [&](Graph* graph, const FunctionRewriter::Concerned& concerned, const std::string& prefix) {
-    return RoundOperands(context, graph, concerned, prefix);
+  const auto rewrite = [&](Graph* graph, const FunctionRewriter::NodeFilter& filter, const std::string& prefix) {
+    return RoundOperands(context, graph, filter, prefix);
   };
   return FunctionRewriter(context, "_rounded", rewrite).Run();
 }

@@ -272,7 +272,7 @@ bool CastFromNarrow(const Node& node) {
 }
 
 absl::Status Narrowing::Visit(Node* node) {
-  if (IsPinnedElsewhere(*node) || (node->has_assigned_device_name() && !IsOnHpu(*node))) return absl::OkStatus();
+  if (IsPinnedToOtherDevice(*node) || (node->has_assigned_device_name() && !IsOnHpu(*node))) return absl::OkStatus();
   if (CastFromNarrow(*node)) {
     const Edge* edge = nullptr;
     TF_RETURN_IF_ERROR(node->input_edge(0, &edge));
@@ -290,7 +290,7 @@ absl::Status Narrowing::Visit(Node* node) {
   bool gives = false;
   for (const WideAttribute& attribute : WideAttributes(*node, list_)) {
     if (!InputsFit(*node, attribute.name)) continue;
-    if (attribute.role == NarrowingRule::Role::kResult && !GivesSmallValues(*node, shapes_)) continue;
+    if (attribute.role == NarrowingRule::Role::kResult && !OutputsFitNarrow(*node, shapes_)) continue;
     attributes.push_back(attribute.name);
     gives |= attribute.role != NarrowingRule::Role::kOperand;
   }
@@ -317,14 +317,14 @@ absl::Status NarrowTypes(PassContext* context, const OpListData& list, const Sta
 }
 
 absl::Status NarrowLoopBodies(PassContext* context, const OpListData& list,
-                              const FunctionRewriter::Concerned& concerned) {
-  const auto narrow = [&](Graph* graph, const FunctionRewriter::Concerned&,
+                              const FunctionRewriter::NodeFilter& filter) {
+  const auto narrow = [&](Graph* graph, const FunctionRewriter::NodeFilter&,
                           const std::string& prefix) -> absl::StatusOr<bool> {
     if (prefix.empty()) return false;  // the graph itself is narrowed later
     const StaticShapes shapes(graph, context->library);
     return Narrowing(graph, list, shapes, prefix, /*keeps_names=*/false, &context->report).Run();
   };
-  return FunctionRewriter(context, "_narrow", narrow).Run(concerned);
+  return FunctionRewriter(context, "_narrow", narrow).Run(filter);
 }
 
 }  // namespace hpu::passes

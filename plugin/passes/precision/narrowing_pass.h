@@ -18,10 +18,9 @@ namespace hpu::passes {
 // value. Nodes that the program placed on another device stay unchanged.
 absl::Status NarrowTypes(PassContext* context, const OpListData& list, const StaticShapes& shapes);
 
-// NarrowTypes for the functions of the loops and branches that `concerned` selects, and for functions that these
+// NarrowTypes for the functions of the loops and branches that `filter` accepts, and for functions that these
 // functions call. Runs before the pass in control_flow_pass.h decides which loops and branches stay functional.
-absl::Status NarrowLoopBodies(PassContext* context, const OpListData& list,
-                              const FunctionRewriter::Concerned& concerned);
+absl::Status NarrowLoopBodies(PassContext* context, const OpListData& list, const FunctionRewriter::NodeFilter& filter);
 
 }  // namespace hpu::passes
 

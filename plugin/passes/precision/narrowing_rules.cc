@@ -23,7 +23,7 @@ bool MayBe(const tensorflow::OpDef::AttrDef& attribute, DataType type) {
   return !attribute.has_allowed_values() || absl::c_linear_search(attribute.allowed_values().list().type(), type);
 }
 
-bool GivesBool(const Node& node) { return node.num_outputs() == 1 && node.output_type(0) == tensorflow::DT_BOOL; }
+bool HasBoolOutput(const Node& node) { return node.num_outputs() == 1 && node.output_type(0) == tensorflow::DT_BOOL; }
 
 // The size of the dimension in which ArgMax or ArgMin finds positions; -1 if unknown.
 int64_t PositionBound(const Node& node, const StaticShapes& shapes) {
@@ -72,7 +72,7 @@ std::vector<WideAttribute> WideAttributes(const Node& node, const OpListData& li
     if (attribute.type() != "type" || !tensorflow::TryGetNodeAttr(node.attrs(), attribute.name(), &type)) continue;
     if (!IsWide(type) || !MayBe(attribute, NarrowType(type))) continue;
     if (rule && attribute.name() == rule->attribute) {
-      if (type == tensorflow::DT_DOUBLE && (rule->integers_only || GivesBool(node))) continue;
+      if (type == tensorflow::DT_DOUBLE && (rule->integers_only || HasBoolOutput(node))) continue;
       attributes.push_back({attribute.name(), rule->role});
     } else if (type == tensorflow::DT_INT64 && IsIndexAttribute(list, attribute.name()) &&
                absl::c_none_of(node.op_def().output_arg(),
@@ -98,7 +98,7 @@ Tensor ToNarrow(const Tensor& value) {
   return value.dtype() == tensorflow::DT_INT64 ? Convert<int64_t, int32_t>(value) : Convert<double, float>(value);
 }
 
-bool GivesSmallValues(const Node& node, const StaticShapes& shapes) {
+bool OutputsFitNarrow(const Node& node, const StaticShapes& shapes) {
   if (node.type_string() == "ArgMax" || node.type_string() == "ArgMin") {
     const int64_t bound = PositionBound(node, shapes);
     return bound >= 0 && bound <= kLargest;

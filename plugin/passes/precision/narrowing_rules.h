@@ -32,7 +32,7 @@ bool FitsNarrow(const tensorflow::Tensor& value);
 tensorflow::Tensor ToNarrow(const tensorflow::Tensor& value);
 
 // Whether known shapes prove that the positions or sizes that a node returns fit in the narrow type.
-bool GivesSmallValues(const tensorflow::Node& node, const StaticShapes& shapes);
+bool OutputsFitNarrow(const tensorflow::Node& node, const StaticShapes& shapes);
 
 }  // namespace hpu::passes
 

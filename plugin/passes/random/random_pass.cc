@@ -85,7 +85,7 @@ bool IsShuffle(const Node& node) {
   return node.type_string() == "RandomShuffle" && NumberType(node) != tensorflow::DT_INT32;
 }
 
-bool IsCategories(const Node& node) {
+bool IsCategoricalSampling(const Node& node) {
   return node.type_string() == "Multinomial" || node.type_string() == "StatelessMultinomial";
 }
 
@@ -268,7 +268,7 @@ absl::Status RewriteRandomOps(PassContext* context) {
       shaped.push_back(node);
       continue;
     }
-    if (IsCategories(*node)) {
+    if (IsCategoricalSampling(*node)) {
       categories.push_back(node);
       shaped.push_back(node);
       continue;

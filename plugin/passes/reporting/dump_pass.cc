@@ -11,7 +11,7 @@ tensorflow::Status DumpStage(const tensorflow::GraphOptimizationPassOptions& opt
   const Settings settings = Settings::FromEnvironment();
   if (settings.dump_level < kDumpAll || !MayUseHpu(options)) return tensorflow::OkStatus();
   const std::string function = FunctionName(options);
-  if (IsOthersGraph(function)) return tensorflow::OkStatus();
+  if (IsSkippedGraph(function)) return tensorflow::OkStatus();
   const tensorflow::Graph& graph = **options.graph;
   Dump(settings, kDumpAll, DumpLabel(function, NameOfGraph(function, graph)), stage, graph, *options.flib_def);
   return tensorflow::OkStatus();

@@ -36,7 +36,8 @@ bool IsWithinBounds(const Header& header) {
 }
 
 // Handles the result of a non-blocking call: returns the number of bytes moved, or 0 after polling the socket.
-absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket, int16_t events, const GoOn& go_on) {
+absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket, int16_t events,
+                             const CancellationCheck& check) {
   if (bytes > 0) return static_cast<size_t>(bytes);
   if (bytes == 0) return absl::UnavailableError("compile frame: the other process closed the connection");
   if (errno != EAGAIN && errno != EINTR) {
@@ -45,23 +46,23 @@ absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket,
   }
   pollfd ready = {socket.get(), events, 0};
   poll(&ready, 1, kPollMs);
-  HPU_RETURN_IF_ERROR(go_on());
+  HPU_RETURN_IF_ERROR(check());
   return 0;
 }
 
-absl::Status SendAll(const files::FileDescriptor& socket, absl::string_view bytes, const GoOn& go_on) {
+absl::Status SendAll(const files::FileDescriptor& socket, absl::string_view bytes, const CancellationCheck& check) {
   while (!bytes.empty()) {
     const ssize_t sent = send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    HPU_ASSIGN_OR_RETURN(const size_t moved, Moved(sent, socket, POLLOUT, go_on));
+    HPU_ASSIGN_OR_RETURN(const size_t moved, Moved(sent, socket, POLLOUT, check));
     bytes.remove_prefix(moved);
   }
   return absl::OkStatus();
 }
 
-absl::Status ReceiveAll(const files::FileDescriptor& socket, char* data, size_t size, const GoOn& go_on) {
+absl::Status ReceiveAll(const files::FileDescriptor& socket, char* data, size_t size, const CancellationCheck& check) {
   while (size > 0) {
     const ssize_t received = recv(socket.get(), data, size, MSG_DONTWAIT);
-    HPU_ASSIGN_OR_RETURN(const size_t moved, Moved(received, socket, POLLIN, go_on));
+    HPU_ASSIGN_OR_RETURN(const size_t moved, Moved(received, socket, POLLIN, check));
     data += moved;
     size -= moved;
   }
@@ -69,19 +70,20 @@ absl::Status ReceiveAll(const files::FileDescriptor& socket, char* data, size_t 
 }
 
 // Grows `bytes` as data arrives, so that a large announced size alone allocates little.
-absl::Status ReceiveAll(const files::FileDescriptor& socket, uint64_t size, const GoOn& go_on, std::string* bytes) {
+absl::Status ReceiveAll(const files::FileDescriptor& socket, uint64_t size, const CancellationCheck& check,
+                        std::string* bytes) {
   while (bytes->size() < size) {
     const size_t begin = bytes->size();
     const size_t step = std::min<uint64_t>(size - begin, kStepBytes);
     bytes->resize(begin + step);
-    HPU_RETURN_IF_ERROR(ReceiveAll(socket, bytes->data() + begin, step, go_on));
+    HPU_RETURN_IF_ERROR(ReceiveAll(socket, bytes->data() + begin, step, check));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& frame, const GoOn& go_on) {
+absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& frame, const CancellationCheck& check) {
   Header header;
   header.kind = static_cast<uint32_t>(frame.kind);
   header.code = static_cast<uint32_t>(frame.code);
@@ -93,14 +95,14 @@ absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& 
         "), the body ", frame.body.size(), " bytes (maximum ", CompileFrame::kMaxBodyBytes, ")"));
   }
   HPU_RETURN_IF_ERROR(
-      SendAll(socket, absl::string_view(reinterpret_cast<const char*>(&header), sizeof(header)), go_on));
-  HPU_RETURN_IF_ERROR(SendAll(socket, frame.name, go_on));
-  return SendAll(socket, frame.body, go_on);
+      SendAll(socket, absl::string_view(reinterpret_cast<const char*>(&header), sizeof(header)), check));
+  HPU_RETURN_IF_ERROR(SendAll(socket, frame.name, check));
+  return SendAll(socket, frame.body, check);
 }
 
-absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, const GoOn& go_on) {
+absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, const CancellationCheck& check) {
   Header header;
-  HPU_RETURN_IF_ERROR(ReceiveAll(socket, reinterpret_cast<char*>(&header), sizeof(header), go_on));
+  HPU_RETURN_IF_ERROR(ReceiveAll(socket, reinterpret_cast<char*>(&header), sizeof(header), check));
   if (header.magic != kMagic || !IsKind(header.kind) || !IsWithinBounds(header)) {
     return absl::DataLossError(absl::StrCat("invalid header of a compile frame: magic ", header.magic, ", kind ",
                                             header.kind, ", name of ", header.name_bytes, " bytes, body of ",
@@ -109,8 +111,8 @@ absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, c
   CompileFrame frame;
   frame.kind = static_cast<CompileFrame::Kind>(header.kind);
   frame.code = static_cast<absl::StatusCode>(header.code);
-  HPU_RETURN_IF_ERROR(ReceiveAll(socket, header.name_bytes, go_on, &frame.name));
-  HPU_RETURN_IF_ERROR(ReceiveAll(socket, header.body_bytes, go_on, &frame.body));
+  HPU_RETURN_IF_ERROR(ReceiveAll(socket, header.name_bytes, check, &frame.name));
+  HPU_RETURN_IF_ERROR(ReceiveAll(socket, header.body_bytes, check, &frame.body));
   return frame;
 }
 

@@ -34,14 +34,14 @@ struct CompileFrame {
 };
 
 // Called at least ten times a second during a wait for the other side. An error ends the wait.
-using GoOn = std::function<absl::Status()>;
+using CancellationCheck = std::function<absl::Status()>;
 
 // Sends a frame. Fails with InvalidArgument for a frame that exceeds the bounds, before any byte is sent. Fails with
 // Unavailable if the other side is gone.
-absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& frame, const GoOn& go_on);
+absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& frame, const CancellationCheck& check);
 // Receives the next frame. Fails with DataLoss for an invalid header, before the body is read, and with Unavailable at
 // end of file.
-absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, const GoOn& go_on);
+absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, const CancellationCheck& check);
 
 }  // namespace hpu::serve
 

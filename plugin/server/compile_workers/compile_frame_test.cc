@@ -24,7 +24,7 @@ class CompileFrameTest : public testing::Test {
   files::FileDescriptor theirs_;
 };
 
-TEST_F(CompileFrameTest, FramesComeAsTheyWent) {
+TEST_F(CompileFrameTest, FramesRoundTrip) {
   CompileFrame sent;
   sent.kind = CompileFrame::Kind::kError;
   sent.code = absl::StatusCode::kUnimplemented;
@@ -41,7 +41,7 @@ TEST_F(CompileFrameTest, FramesComeAsTheyWent) {
   EXPECT_TRUE(sent.body == received->body);
 }
 
-TEST_F(CompileFrameTest, WhatIsTooLargeIsNotSent) {
+TEST_F(CompileFrameTest, OversizedFramesAreNotSent) {
   CompileFrame frame;
   frame.name.assign(CompileFrame::kMaxNameBytes + 1, 'n');
   EXPECT_TRUE(absl::IsInvalidArgument(SendFrame(ours_, frame, Always)));
@@ -49,7 +49,7 @@ TEST_F(CompileFrameTest, WhatIsTooLargeIsNotSent) {
   EXPECT_EQ(-1, recv(theirs_.get(), &byte, 1, MSG_DONTWAIT));
 }
 
-TEST_F(CompileFrameTest, BytesThatAreNoFrameAreRefusedBeforeTheirBody) {
+TEST_F(CompileFrameTest, InvalidHeadersAreRefusedBeforeTheBody) {
   CompileFrame frame;
   ASSERT_EQ(absl::OkStatus(), SendFrame(ours_, frame, Always));
   char header[24];
@@ -64,7 +64,7 @@ TEST_F(CompileFrameTest, BytesThatAreNoFrameAreRefusedBeforeTheirBody) {
   }
 }
 
-TEST_F(CompileFrameTest, TheOtherSidesEndAndTheCallersEndTheWait) {
+TEST_F(CompileFrameTest, PeerExitAndCancellationEndTheWait) {
   int asked = 0;
   const auto twice = [&] { return ++asked < 2 ? absl::OkStatus() : absl::CancelledError("enough"); };
   EXPECT_TRUE(absl::IsCancelled(ReceiveFrame(theirs_, twice).status()));

@@ -23,7 +23,7 @@ namespace {
 // Skips the destructors, because work is still running.
 [[noreturn]] void EndProcess() { _exit(0); }
 
-absl::Status AsLongAsItTakes() { return absl::OkStatus(); }
+absl::Status NeverCancelled() { return absl::OkStatus(); }
 
 void EndWithServer(int socket) {
   pollfd server = {socket, POLLRDHUP, 0};
@@ -74,11 +74,11 @@ void RunCompileWorker(hal::Backend& backend, int socket_number, std::chrono::sec
   CompileFrame begun;
   begun.kind = CompileFrame::Kind::kBegun;
   for (;;) {
-    absl::StatusOr<CompileFrame> request = ReceiveFrame(socket, AsLongAsItTakes);
-    if (!request.ok() || !SendFrame(socket, begun, AsLongAsItTakes).ok()) EndProcess();
+    absl::StatusOr<CompileFrame> request = ReceiveFrame(socket, NeverCancelled);
+    if (!request.ok() || !SendFrame(socket, begun, NeverCancelled).ok()) EndProcess();
     LimitProcessorTime(timeout * processors);
     const CompileFrame answer = Serve(backend, *std::move(request));
-    if (!SendFrame(socket, answer, AsLongAsItTakes).ok()) EndProcess();
+    if (!SendFrame(socket, answer, NeverCancelled).ok()) EndProcess();
   }
 }
 

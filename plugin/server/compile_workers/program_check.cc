@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/program/marked_call.h"
-#include "plugin/program/user_kernels/host_kernels.h"
+#include "plugin/program/user_kernels/user_kernels.h"
 #include "xla/service/hlo.pb.h"
 #include "xla/xla_data.pb.h"
 
@@ -116,7 +116,7 @@ bool IsComputation(absl::string_view opcode) {
 // The server's GC_KERNEL_PATH decides which user kernels exist; XLA replaces the other targets.
 bool IsKnownTarget(absl::string_view target) {
   static const auto* targets =
-      new NameSet({"Eigh", "ProductOfElementaryHouseholderReflectors", "Qr", "Sharding", kHostKernelTarget});
+      new NameSet({"Eigh", "ProductOfElementaryHouseholderReflectors", "Qr", "Sharding", kUserKernelTarget});
   return targets->contains(target);
 }
 
@@ -167,7 +167,7 @@ absl::Status ScreenInstruction(const std::string& program, xla::HloInstructionPr
                                                    "kernels; run the program without a device server"));
   }
   // Calls of user kernels keep backend_config, because it names the kernel.
-  if (!is_custom_call || instruction->custom_call_target() != kHostKernelTarget) instruction->clear_backend_config();
+  if (!is_custom_call || instruction->custom_call_target() != kUserKernelTarget) instruction->clear_backend_config();
   ScreenMarks(instruction);
   instruction->clear_sharding();
   instruction->clear_constrain_layout();

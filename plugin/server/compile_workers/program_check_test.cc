@@ -49,7 +49,7 @@ Instruction Screened(const Instruction& instruction) {
   return Screened(ModuleOf(instruction)).computations(1).instructions(1);
 }
 
-TEST(ProgramCheckTest, TakesPlainOperationsAndCallsThatXlaReplaces) {
+TEST(ProgramCheckTest, AcceptsPlainOperationsAndReplacedCalls) {
   for (const char* opcode : {"add", "after-all", "sort", "rng-bit-generator"}) {
     EXPECT_TRUE(Screen(Of(opcode)).ok()) << opcode;
   }
@@ -73,7 +73,7 @@ TEST(ProgramCheckTest, RefusesOperationsThatAreNotOnTheList) {
   }
 }
 
-TEST(ProgramCheckTest, RefusesWhatIsNoProgram) {
+TEST(ProgramCheckTest, RefusesInvalidPrograms) {
   hal::Program program = {"test", "\xff\xff"};
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, ScreenProgram(&program).code());
   EXPECT_EQ("\xff\xff", program.hlo);
@@ -90,13 +90,13 @@ TEST(ProgramCheckTest, RemovesNotesOfPasses) {
   EXPECT_EQ("", Screened(qr).backend_config());
 }
 
-TEST(ProgramCheckTest, KeepsTheNameOfAUsersKernel) {
+TEST(ProgramCheckTest, KeepsTheNameOfAUserKernel) {
   Instruction call = Of("custom-call", "hpu_host_kernel");
   call.set_backend_config("relu_fwd_f32");
   EXPECT_EQ("relu_fwd_f32", Screened(call).backend_config());
 }
 
-TEST(ProgramCheckTest, KeepsMarksOfTheBackendAlone) {
+TEST(ProgramCheckTest, KeepsOnlyBackendAttributes) {
   Instruction call = Of("call");
   auto& marks = *call.mutable_frontend_attributes()->mutable_map();
   marks["hpu_operation"] = "dilation maxima 1 1 0 1 1 0";
@@ -122,7 +122,7 @@ TEST(ProgramCheckTest, SetsDefaultLayouts) {
   EXPECT_EQ(0, layout.tiles_size());
 }
 
-TEST(ProgramCheckTest, KeepsOfAModuleWhatItComputes) {
+TEST(ProgramCheckTest, KeepsOnlyTheComputationOfAModule) {
   Module module = ModuleOf(Of("add"));
   module.set_entry_computation_id(3);
   module.mutable_input_output_alias()->add_entries()->set_parameter_number(1);

@@ -37,15 +37,15 @@ Kind KindOf(ProgramCompiler::Fault fault) {
 }
 
 // `begun`: the time at which the worker confirmed the request. Later failures are caused by the program.
-absl::StatusOr<CompileFrame> Ask(const CompileProcess& worker, const CompileFrame& request, const GoOn& go_on,
-                                 std::optional<Clock::time_point>* begun) {
-  HPU_RETURN_IF_ERROR(SendFrame(worker.socket(), request, go_on));
-  HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), go_on));
+absl::StatusOr<CompileFrame> SendRequest(const CompileProcess& worker, const CompileFrame& request,
+                                         const CancellationCheck& check, std::optional<Clock::time_point>* begun) {
+  HPU_RETURN_IF_ERROR(SendFrame(worker.socket(), request, check));
+  HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), check));
   if (receipt.kind != Kind::kBegun)
     return absl::DataLossError(
         "invalid answer from the compile worker: expected a confirmation of the request; see the server's log");
   *begun = Clock::now();
-  return ReceiveFrame(worker.socket(), go_on);
+  return ReceiveFrame(worker.socket(), check);
 }
 
 absl::StatusOr<std::string> ResultOf(CompileFrame answer) {
@@ -81,7 +81,7 @@ class ProgramCompiler::Worker {
   bool is_new() const { return is_new_; }
   CompileProcess& process() { return *process_; }
   // Moves the process to the idle processes.
-  void GiveBack() {
+  void Release() {
     std::lock_guard<std::mutex> lock(owner_->mutex_);
     owner_->idle_.push_back(std::move(process_));
   }
@@ -95,12 +95,13 @@ class ProgramCompiler::Worker {
 ProgramCompiler::ProgramCompiler(hal::Backend* backend, CompileOptions options)
     : backend_(backend), options_(std::move(options)), max_workers_(MaxWorkers(options_.max_workers)) {}
 
-absl::StatusOr<std::unique_ptr<ProgramCompiler::Worker>> ProgramCompiler::Take(const GoOn& wanted) {
+absl::StatusOr<std::unique_ptr<ProgramCompiler::Worker>> ProgramCompiler::AcquireWorker(
+    const CancellationCheck& check_cancelled) {
   std::unique_ptr<Worker> worker;
   {
     std::unique_lock<std::mutex> lock(mutex_);
     while (!changed_.wait_for(lock, kStep, [this] { return in_use_ < max_workers_; })) {
-      HPU_RETURN_IF_ERROR(wanted());
+      HPU_RETURN_IF_ERROR(check_cancelled());
     }
     std::unique_ptr<CompileProcess> process;
     if (!idle_.empty()) {
@@ -114,20 +115,21 @@ absl::StatusOr<std::unique_ptr<ProgramCompiler::Worker>> ProgramCompiler::Take(c
   return worker;
 }
 
-absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault fault, const GoOn& wanted) {
+absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault fault,
+                                                     const CancellationCheck& check_cancelled) {
   if (options_.fork_server == nullptr) return backend_->Compile(program);
   CompileFrame request;
   request.kind = KindOf(fault);
   request.name = std::move(program.name);
   request.body = std::move(program.hlo);
   for (;;) {
-    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker, Take(wanted));
-    const Clock::time_point taken = Clock::now();
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker, AcquireWorker(check_cancelled));
+    const Clock::time_point acquired = Clock::now();
     std::optional<Clock::time_point> begun;
-    const auto go_on = [&] {
-      HPU_RETURN_IF_ERROR(wanted());
+    const auto check = [&] {
+      HPU_RETURN_IF_ERROR(check_cancelled());
       const std::chrono::seconds max = begun.has_value() ? options_.timeout : kMaxStarting;
-      if (Clock::now() - begun.value_or(taken) < max) return absl::OkStatus();
+      if (Clock::now() - begun.value_or(acquired) < max) return absl::OkStatus();
       if (!begun.has_value()) {
         return absl::InternalError(
             absl::StrCat("cannot compile program '", request.name, "': the compile worker did not start within ",
@@ -137,12 +139,12 @@ absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault
                                               max.count(),
                                               " s and was stopped; raise the limit with hpu serve --compile-timeout"));
     };
-    absl::StatusOr<CompileFrame> answer = Ask(worker->process(), request, go_on, &begun);
+    absl::StatusOr<CompileFrame> answer = SendRequest(worker->process(), request, check, &begun);
     if (answer.ok()) {
-      worker->GiveBack();
+      worker->Release();
       return ResultOf(*std::move(answer));
     }
-    HPU_RETURN_IF_ERROR(go_on());
+    HPU_RETURN_IF_ERROR(check());
     const std::string process = absl::StrCat("process ", worker->process().pid(), ", ", worker->process().End());
     HPU_LOG(kBackend, kWarning) << "compile worker ended (" << process << ") "
                                 << (begun.has_value() ? "while compiling" : "before it compiled") << " program '"

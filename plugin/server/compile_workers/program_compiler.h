@@ -32,16 +32,16 @@ class ProgramCompiler {
   ProgramCompiler(hal::Backend* backend, CompileOptions options);
 
   enum class Fault { kNone, kCrash, kHang };
-  // Returns a recipe for Device::LoadRecipe. May block until a worker is free. An error of `wanted` ends the
+  // Returns a recipe for Device::LoadRecipe. May block until a worker is free. An error of `check_cancelled` ends the
   // compilation and the worker. Fails with Internal if the worker crashes or exceeds the timeout; other workers
   // continue.
-  absl::StatusOr<std::string> Compile(hal::Program program, Fault fault, const GoOn& wanted);
+  absl::StatusOr<std::string> Compile(hal::Program program, Fault fault, const CancellationCheck& check_cancelled);
 
  private:
-  // A worker in use. The destructor ends its process unless GiveBack was called.
+  // A worker in use. The destructor ends its process unless Release was called.
   class Worker;
 
-  absl::StatusOr<std::unique_ptr<Worker>> Take(const GoOn& wanted);
+  absl::StatusOr<std::unique_ptr<Worker>> AcquireWorker(const CancellationCheck& check_cancelled);
 
   hal::Backend* const backend_;
   const CompileOptions options_;

@@ -9,40 +9,40 @@
 namespace hpu::serve {
 namespace {
 
-TEST(ByteBudgetTest, GivesNoMoreThanThereIs) {
+TEST(ByteBudgetTest, RefusesMoreThanTheBudget) {
   ByteBudget budget(10);
-  ByteBudget::Share first = budget.Take(6);
+  ByteBudget::Share first = budget.Reserve(6);
   EXPECT_NE(nullptr, first);
-  EXPECT_EQ(nullptr, budget.Take(5));
-  EXPECT_EQ(nullptr, budget.Take(~uint64_t{0}));
-  const ByteBudget::Share second = budget.Take(4);
+  EXPECT_EQ(nullptr, budget.Reserve(5));
+  EXPECT_EQ(nullptr, budget.Reserve(~uint64_t{0}));
+  const ByteBudget::Share second = budget.Reserve(4);
   EXPECT_NE(nullptr, second);
-  EXPECT_EQ(10u, budget.taken());
+  EXPECT_EQ(10u, budget.reserved());
   first.reset();
-  EXPECT_EQ(4u, budget.taken());
-  EXPECT_NE(nullptr, budget.Take(6));
+  EXPECT_EQ(4u, budget.reserved());
+  EXPECT_NE(nullptr, budget.Reserve(6));
 }
 
-TEST(ByteBudgetTest, SharesMayOutliveIt) {
+TEST(ByteBudgetTest, SharesMayOutliveTheBudget) {
   std::optional<ByteBudget> budget(10);
-  ByteBudget::Share share = budget->Take(1);
+  ByteBudget::Share share = budget->Reserve(1);
   budget.reset();
   share.reset();
 }
 
-TEST(ByteBudgetTest, ThreadsGetNoMoreTogether) {
+TEST(ByteBudgetTest, ConcurrentReservationsStayWithinTheBudget) {
   ByteBudget budget(3);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&budget] {
       for (int j = 0; j < 1000; ++j) {
-        const ByteBudget::Share share = budget.Take(1);
-        EXPECT_LE(budget.taken(), 3u);
+        const ByteBudget::Share share = budget.Reserve(1);
+        EXPECT_LE(budget.reserved(), 3u);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(0u, budget.taken());
+  EXPECT_EQ(0u, budget.reserved());
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ absl::Status ServeCommunicator(ServerCall* call, Session* session, Front* front,
   const Front::GroupRank rank = {header.id(), header.rank(), header.size()};
   const auto group = std::make_shared<Group>();
   bool joined = false;
-  options.meet = [&](int segment) -> absl::StatusOr<int> {
+  options.rendezvous = [&](int segment) -> absl::StatusOr<int> {
     HPU_ASSIGN_OR_RETURN(files::FileDescriptor common,
                          front->JoinGroup(rank, segment, options.abandoned,
                                           [group](absl::string_view reason) { group->End(std::string(reason)); }));

@@ -20,7 +20,7 @@ constexpr uint32_t kLastVersion = 1;
 constexpr int32_t kLeaseMs = 8000;
 constexpr int32_t kPollMs = 500;
 constexpr int32_t kFirstMessageMs = 10'000;
-constexpr int kMaxForgotten = 4096;
+constexpr int kMaxReleases = 4096;
 // Private memory besides device memory, recipes and data in transfer: gRPC, thread stacks, the heap.
 constexpr uint64_t kOwnBytes = uint64_t{8} << 30;
 // gRPC sends the message in a header; clients accept headers of at most 8 KiB.
@@ -216,15 +216,15 @@ absl::Status Connection::KeepSession(ServerCall* call, Session& session) {
     if (request.has_acquire()) {
       return absl::InvalidArgumentError("Hold: only the first message may be an Acquire");
     }
-    if (const int forgotten = request.forget_marks_size() + request.forget_recipes_size(); forgotten > kMaxForgotten) {
+    if (const int releases = request.forget_marks_size() + request.forget_recipes_size(); releases > kMaxReleases) {
       return absl::InvalidArgumentError(
-          absl::StrCat("Hold: a message releases ", forgotten, " handles; the maximum is ", kMaxForgotten));
+          absl::StrCat("Hold: a message releases ", releases, " handles; the maximum is ", kMaxReleases));
     }
     for (const proto::Forget& forget : request.forget_marks()) {
-      HPU_RETURN_IF_ERROR(session.marks().Forget(forget.handle(), forget.uses()));
+      HPU_RETURN_IF_ERROR(session.events().Release(forget.handle(), forget.uses()));
     }
     for (const proto::Forget& forget : request.forget_recipes()) {
-      HPU_RETURN_IF_ERROR(session.recipes().Forget(forget.handle(), forget.uses()));
+      HPU_RETURN_IF_ERROR(session.recipes().Release(forget.handle(), forget.uses()));
     }
     if (session.faults().Count(common::Faults::kSilence).ok()) call->Write(sign_of_life);
   }

@@ -19,7 +19,7 @@ absl::Status StatusOf(const control::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.code()), status.message());
 }
 
-absl::Status FrontIsGone() {
+absl::Status FrontProcessLost() {
   return absl::UnavailableError("the device server is shutting down; start it again (hpu serve)");
 }
 
@@ -85,8 +85,8 @@ absl::Status FrontChannel::Send(const control::ToFront& request, int file) {
                            file < 0 ? std::vector<int>() : std::vector<int>{file});
 }
 
-absl::StatusOr<FrontChannel::Answer> FrontChannel::Ask(control::ToFront request, int file,
-                                                       const std::function<bool()>& abandoned) {
+absl::StatusOr<FrontChannel::Answer> FrontChannel::Call(control::ToFront request, int file,
+                                                        const std::function<bool()>& abandoned) {
   std::unique_lock<std::mutex> lock(mutex_);
   const uint64_t number = ++last_number_;
   request.set_number(number);
@@ -94,7 +94,7 @@ absl::StatusOr<FrontChannel::Answer> FrontChannel::Ask(control::ToFront request,
   lock.unlock();
   const absl::Status sent = Send(request, file);
   lock.lock();
-  absl::StatusOr<Answer> result = FrontIsGone();
+  absl::StatusOr<Answer> result = FrontProcessLost();
   if (absl::IsInvalidArgument(sent)) result = sent;
   while (sent.ok() && !gone_ && !expected->second.has_value()) {
     if (abandoned == nullptr) {
@@ -119,13 +119,13 @@ absl::StatusOr<FrontChannel::Answer> FrontChannel::Ask(control::ToFront request,
 absl::Status FrontChannel::Authorize(absl::string_view authorization) {
   control::ToFront request;
   request.mutable_authorize()->set_authorization(std::string(authorization));
-  return Ask(std::move(request)).status();
+  return Call(std::move(request)).status();
 }
 
 absl::StatusOr<Front::ClaimedModule> FrontChannel::Claim(const proto::Acquire& acquire) {
   control::ToFront request;
   acquire.SerializeToString(request.mutable_claim()->mutable_acquire());
-  HPU_ASSIGN_OR_RETURN(const Answer answer, Ask(std::move(request)));
+  HPU_ASSIGN_OR_RETURN(const Answer answer, Call(std::move(request)));
   const control::Claimed& claimed = answer.message.claimed();
   return ClaimedModule{static_cast<int>(claimed.module_id()), claimed.session_number(), claimed.session()};
 }
@@ -133,13 +133,13 @@ absl::StatusOr<Front::ClaimedModule> FrontChannel::Claim(const proto::Acquire& a
 void FrontChannel::Release() {
   control::ToFront request;
   request.mutable_release();
-  static_cast<void>(Ask(std::move(request)));
+  static_cast<void>(Call(std::move(request)));
 }
 
 absl::StatusOr<proto::DescribeResponse> FrontChannel::Describe() {
   control::ToFront request;
   request.mutable_describe();
-  HPU_ASSIGN_OR_RETURN(const Answer answer, Ask(std::move(request)));
+  HPU_ASSIGN_OR_RETURN(const Answer answer, Call(std::move(request)));
   proto::DescribeResponse response;
   if (!response.ParseFromString(answer.message.modules())) {
     return absl::InternalError(
@@ -151,13 +151,13 @@ absl::StatusOr<proto::DescribeResponse> FrontChannel::Describe() {
 absl::Status FrontChannel::Share(const files::SharedMemory& memory) {
   control::ToFront request;
   request.mutable_share()->set_bytes(memory.size());
-  return Ask(std::move(request), memory.file().get()).status();
+  return Call(std::move(request), memory.file().get()).status();
 }
 
 absl::StatusOr<std::string> FrontChannel::Seal(absl::string_view digest) {
   control::ToFront request;
   request.mutable_seal()->set_digest(std::string(digest));
-  HPU_ASSIGN_OR_RETURN(const Answer answer, Ask(std::move(request)));
+  HPU_ASSIGN_OR_RETURN(const Answer answer, Call(std::move(request)));
   return answer.message.sealed().seal();
 }
 
@@ -165,7 +165,7 @@ absl::Status FrontChannel::CheckSeal(absl::string_view digest, absl::string_view
   control::ToFront request;
   request.mutable_seal()->set_digest(std::string(digest));
   request.mutable_seal()->set_seal(std::string(seal));
-  return Ask(std::move(request)).status();
+  return Call(std::move(request)).status();
 }
 
 absl::StatusOr<files::FileDescriptor> FrontChannel::JoinGroup(const GroupRank& rank, int segment,
@@ -183,7 +183,7 @@ absl::StatusOr<files::FileDescriptor> FrontChannel::JoinGroup(const GroupRank& r
   join.set_id(rank.id);
   join.set_rank(rank.rank);
   join.set_size(rank.size);
-  absl::StatusOr<Answer> answer = Ask(std::move(request), segment, abandoned);
+  absl::StatusOr<Answer> answer = Call(std::move(request), segment, abandoned);
   if (answer.ok() && answer->file.valid()) return std::move(answer->file);
   if (absl::IsCancelled(answer.status())) {
     LeaveGroup(rank, absl::StrCat("rank ", rank.rank, " of ", rank.size, " disconnected"));

@@ -50,7 +50,8 @@ class FrontChannel final : public Front {
 
   // Sends a request and blocks until the answer arrives. Fails with the answer's error, and with Cancelled if
   // `abandoned` returns true.
-  absl::StatusOr<Answer> Ask(control::ToFront request, int file = -1, const std::function<bool()>& abandoned = nullptr);
+  absl::StatusOr<Answer> Call(control::ToFront request, int file = -1,
+                              const std::function<bool()>& abandoned = nullptr);
   absl::Status Send(const control::ToFront& request, int file = -1);
   void ReceiveAll();
   void Handle(Answer answer);

@@ -27,7 +27,7 @@ class HostPieces {
   HostPieces(hal::Device* device, ByteBudget* budget) : device_(device), budget_(budget) {}
 
   // Returns a piece. Blocks while all pieces are in use. The last reference returns the piece to the pool.
-  absl::StatusOr<std::shared_ptr<hal::HostBuffer>> Take() {
+  absl::StatusOr<std::shared_ptr<hal::HostBuffer>> Acquire() {
     std::unique_lock<std::mutex> lock(mutex_);
     if (free_.empty() && made_ < kMaxPieces) HPU_RETURN_IF_ERROR(MakePiece());
     returned_.wait(lock, [this] { return !free_.empty(); });
@@ -39,7 +39,7 @@ class HostPieces {
  private:
   // Requires mutex_. If the budget is used up, creates only the first piece.
   absl::Status MakePiece() {
-    ByteBudget::Share share = budget_->Take(kPieceBytes);
+    ByteBudget::Share share = budget_->Reserve(kPieceBytes);
     if (share == nullptr && made_ > 0) return absl::OkStatus();
     HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::HostBuffer> piece, device_->AllocateHost(kPieceBytes));
     free_.push_back(std::move(piece));

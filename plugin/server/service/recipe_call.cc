@@ -50,27 +50,27 @@ absl::StatusOr<std::string> Compile(ServerCall* call, Session* session, ProgramC
                                     hal::Program program) {
   HPU_RETURN_IF_ERROR(ScreenProgram(&program));
   HPU_ASSIGN_OR_RETURN(const ProgramCompiler::Fault fault, CountFaults(session->faults()));
-  const auto wanted = [call] {
+  const auto check_cancelled = [call] {
     return call->IsOpen() ? absl::OkStatus() : absl::CancelledError("the client disconnected");
   };
-  return compiler->Compile(std::move(program), fault, wanted);
+  return compiler->Compile(std::move(program), fault, check_cancelled);
 }
 
 // Reserves `bytes` of a budget. `option`: the option of hpu serve that sets the budget.
-absl::StatusOr<ByteBudget::Share> Take(ByteBudget& budget, uint64_t bytes, const char* what, const char* option) {
-  ByteBudget::Share share = budget.Take(bytes);
+absl::StatusOr<ByteBudget::Share> Reserve(ByteBudget& budget, uint64_t bytes, const char* what, const char* option) {
+  ByteBudget::Share share = budget.Reserve(bytes);
   if (share != nullptr) return share;
   return absl::ResourceExhaustedError(absl::StrCat(what, " of ", bytes,
-                                                   " bytes exceeds the session's limit: ", budget.taken(), " of ",
+                                                   " bytes exceeds the session's limit: ", budget.reserved(), " of ",
                                                    budget.max(), " bytes are in use; raise hpu serve ", option));
 }
 
-absl::StatusOr<ByteBudget::Share> TakeInFlight(Session* session, uint64_t bytes) {
-  return Take(session->in_flight(), bytes, "a program or recipe in transfer", "--max-in-flight-mb");
+absl::StatusOr<ByteBudget::Share> ReserveInFlight(Session* session, uint64_t bytes) {
+  return Reserve(session->in_flight(), bytes, "a program or recipe in transfer", "--max-in-flight-mb");
 }
 
-absl::StatusOr<ByteBudget::Share> TakeRecipeBytes(Session* session, uint64_t bytes) {
-  return Take(session->recipe_bytes(), bytes, "a recipe", "--max-recipe-mb");
+absl::StatusOr<ByteBudget::Share> ReserveRecipeBytes(Session* session, uint64_t bytes) {
+  return Reserve(session->recipe_bytes(), bytes, "a recipe", "--max-recipe-mb");
 }
 
 // Wraps a recipe, so that its destruction releases `share`.
@@ -115,11 +115,11 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> Load(Session* session, const 
 
 absl::Status ServeProgram(ServerCall* call, Session* session, Front* front, ProgramCompiler* compiler,
                           const proto::MakeRecipeHeader& header) {
-  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, TakeInFlight(session, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, ReserveInFlight(session, header.bytes()));
   HPU_ASSIGN_OR_RETURN(std::string program, ReadChunks(call, header.bytes()));
   HPU_ASSIGN_OR_RETURN(std::string bytes, Compile(call, session, compiler, {header.name(), std::move(program)}));
-  HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, TakeRecipeBytes(session, bytes.size()));
-  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share leaving, TakeInFlight(session, bytes.size() + Front::kSealBytes));
+  HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, ReserveRecipeBytes(session, bytes.size()));
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share leaving, ReserveInFlight(session, bytes.size() + Front::kSealBytes));
   HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, bytes, std::move(kept)));
   HPU_ASSIGN_OR_RETURN(const std::string seal, front->Seal(Sha256(bytes)));
   Answer(call, *recipe, bytes.append(seal));
@@ -127,8 +127,8 @@ absl::Status ServeProgram(ServerCall* call, Session* session, Front* front, Prog
 }
 
 absl::Status ServeRecipe(ServerCall* call, Session* session, Front* front, const proto::MakeRecipeHeader& header) {
-  HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, TakeRecipeBytes(session, header.bytes()));
-  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, TakeInFlight(session, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, ReserveRecipeBytes(session, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, ReserveInFlight(session, header.bytes()));
   HPU_ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(call, header.bytes()));
   const size_t size = bytes.size() - std::min(bytes.size(), Front::kSealBytes);
   const absl::string_view unsealed = absl::string_view(bytes).substr(0, size);

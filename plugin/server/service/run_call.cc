@@ -105,7 +105,7 @@ absl::Status RunCall::Execute(const proto::Command& command) {
 absl::Status RunCall::CopyToDevice(const proto::CopyToDevice& copy) {
   const uint64_t bytes = copy.data().size();
   if (bytes > HostPieces::kPieceBytes) return TooLarge("copy to the device", bytes);
-  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<hal::HostBuffer> piece, pieces_.Take());
+  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<hal::HostBuffer> piece, pieces_.Acquire());
   std::memcpy(piece->data(), copy.data().data(), bytes);
   Keep(stream_->CopyToDevice(piece->data(), session_->ToDevice(copy.destination()), bytes));
   session_->CountToDevice(bytes);
@@ -116,7 +116,7 @@ absl::Status RunCall::CopyToDevice(const proto::CopyToDevice& copy) {
 absl::Status RunCall::CopyToHost(const proto::CopyToHost& copy) {
   const uint64_t bytes = copy.bytes();
   if (bytes > HostPieces::kPieceBytes) return TooLarge("copy to the host", bytes);
-  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<hal::HostBuffer> piece, pieces_.Take());
+  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<hal::HostBuffer> piece, pieces_.Acquire());
   const absl::Status queued = stream_->CopyToHost(session_->ToDevice(copy.source()), piece->data(), bytes);
   Keep(queued);
   session_->CountToHost(bytes);
@@ -170,7 +170,7 @@ absl::Status RunCall::Record(const proto::Record& record) {
   absl::StatusOr<std::unique_ptr<hal::Event>> event = session_->device().CreateEvent();
   if (event.ok()) {
     Keep(stream_->Record(**event));
-    HPU_RETURN_IF_ERROR(session_->marks().Put(record.mark(), *std::move(event)));
+    HPU_RETURN_IF_ERROR(session_->events().Put(record.mark(), *std::move(event)));
   } else {
     Keep(event.status());
   }
@@ -179,7 +179,7 @@ absl::Status RunCall::Record(const proto::Record& record) {
 }
 
 absl::Status RunCall::Wait(const proto::Wait& wait) {
-  const std::shared_ptr<hal::Event> event = session_->marks().Await(wait.mark());
+  const std::shared_ptr<hal::Event> event = session_->events().Await(wait.mark());
   if (event == nullptr) return absl::CancelledError("the session has ended; acquire a module in a new session");
   Keep(stream_->Wait(*event));
   return absl::OkStatus();

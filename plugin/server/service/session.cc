@@ -90,7 +90,7 @@ void Session::EndCalls() {
   std::lock_guard<std::mutex> lock(mutex_);
   closed_ = true;
   for (ServerCall* call : calls_) call->Cancel();
-  marks_.Close();
+  events_.Close();
   recipes_.Close();
 }
 
@@ -100,7 +100,7 @@ void Session::Close() {
     std::unique_lock<std::mutex> lock(mutex_);
     left_.wait(lock, [this] { return calls_.empty(); });
   }
-  marks_.Clear();
+  events_.Clear();
   recipes_.Clear();
   shared_mapping_.reset();
   memory_.reset();

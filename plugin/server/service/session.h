@@ -16,9 +16,9 @@
 #include "plugin/base/files/shared_memory.h"
 #include "plugin/hal/device.h"
 #include "plugin/server/service/byte_budget.h"
+#include "plugin/server/service/handle_table.h"
 #include "plugin/server/service/limits.h"
 #include "plugin/server/service/server_call.h"
-#include "plugin/server/service/use_table.h"
 
 namespace hpu::serve {
 
@@ -30,7 +30,7 @@ class Session {
   static constexpr size_t kTokenBytes = 16;
   static constexpr uint64_t kSharedBytes = uint64_t{32} << 20;
   static constexpr size_t kMaxCalls = 64;
-  static constexpr size_t kMaxMarks = size_t{1} << 16;
+  static constexpr size_t kMaxEvents = size_t{1} << 16;
 
   // Allocates all memory of the device for the session. `faults`: faults to inject into the session's calls.
   static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device,
@@ -73,8 +73,8 @@ class Session {
   const files::SharedMemory* shared_memory() const { return shared_memory_.get(); }
   // A range of the shared memory. Fails with InvalidArgument if the range exceeds the shared memory.
   absl::StatusOr<char*> SharedRange(uint64_t offset, uint64_t bytes) const;
-  UseTable<hal::Event>& marks() { return marks_; }
-  UseTable<const hal::Recipe>& recipes() { return recipes_; }
+  HandleTable<hal::Event>& events() { return events_; }
+  HandleTable<const hal::Recipe>& recipes() { return recipes_; }
   // Budget for the recipes in the session.
   ByteBudget& recipe_bytes() { return recipe_bytes_; }
   // Budget for programs and recipes in transfer and for the data of copies.
@@ -110,8 +110,8 @@ class Session {
   std::unique_ptr<hal::Memory> memory_;
   std::unique_ptr<files::SharedMemory> shared_memory_;
   std::unique_ptr<hal::HostBuffer> shared_mapping_;  // maps shared_memory_ for the device
-  UseTable<hal::Event> marks_{kMaxMarks, "event"};
-  UseTable<const hal::Recipe> recipes_;
+  HandleTable<hal::Event> events_{kMaxEvents, "event"};
+  HandleTable<const hal::Recipe> recipes_;
   ByteBudget recipe_bytes_;
   ByteBudget in_flight_;
   std::atomic<uint64_t> launches_{0};

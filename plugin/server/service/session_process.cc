@@ -141,7 +141,7 @@ class SessionProcess {
 
 void RunSessionProcess(const control::Options& options, files::FileDescriptor connection,
                        files::FileDescriptor control) {
-  SetApart();
+  IsolateProcess();
   // A confined process cannot open files, so the time zone is read now and the log file is not appended to.
   tzset();
   log::StopAppending();

@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "plugin/program/user_kernels/host_kernels.h"
+#include "plugin/program/user_kernels/user_kernels.h"
 #include "tensorflow/compiler/tf2xla/shape_util.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -51,14 +51,14 @@ absl::StatusOr<std::vector<xla::Shape>> ShapesOf(const std::vector<habana::Tenso
 }
 
 // Adds a custom call; the backend looks up the user kernel by its guid.
-Results CallHostKernel(const std::string& guid, const HloKernelCall& call) {
+Results CallUserKernel(const std::string& guid, const HloKernelCall& call) {
   TF_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
-  const std::string text = HostKernelCallText(guid, call.params);
+  const std::string text = UserKernelCallText(guid, call.params);
   if (shapes.size() == 1) {
-    return std::vector<xla::XlaOp>{xla::CustomCall(call.builder, kHostKernelTarget, call.inputs, shapes.front(), text)};
+    return std::vector<xla::XlaOp>{xla::CustomCall(call.builder, kUserKernelTarget, call.inputs, shapes.front(), text)};
   }
   const xla::XlaOp all =
-      xla::CustomCall(call.builder, kHostKernelTarget, call.inputs, xla::ShapeUtil::MakeTupleShape(shapes), text);
+      xla::CustomCall(call.builder, kUserKernelTarget, call.inputs, xla::ShapeUtil::MakeTupleShape(shapes), text);
   std::vector<xla::XlaOp> results;
   for (size_t i = 0; i < shapes.size(); ++i) results.push_back(xla::GetTupleElement(all, static_cast<int64_t>(i)));
   return results;
@@ -86,7 +86,7 @@ Results Build(const std::string& guid, const HloKernelCall& call) {
     TF_RETURN_IF_ERROR(LoadKernelLibraries());
     kernel = Kernels().Find(guid);
   }
-  if (!kernel) return CallHostKernel(guid, call);
+  if (!kernel) return CallUserKernel(guid, call);
   TF_ASSIGN_OR_RETURN(std::vector<xla::XlaOp> results, kernel(call));
   TF_RETURN_IF_ERROR(call.builder->first_error());
   TF_RETURN_IF_ERROR(CheckResults(call, results));

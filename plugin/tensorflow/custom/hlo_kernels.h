@@ -11,7 +11,7 @@
 namespace hpu {
 
 // Adds the kernel to the program. A kernel that is built in or registered by a library becomes HLO. Any other kernel
-// becomes a custom call, which the backend resolves (host_kernels.h). InvalidArgument if the results do not match the
+// becomes a custom call, which the backend resolves (user_kernels.h). InvalidArgument if the results do not match the
 // declared outputs. Thread safe.
 absl::StatusOr<std::vector<xla::XlaOp>> BuildKernel(const std::string& guid, const habana::HloKernelCall& call);
 

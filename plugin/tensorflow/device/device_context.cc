@@ -58,8 +58,8 @@ std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination
 // If an address contradicts TensorFlow's assumption about a tensor's memory, copies by address on the caller's thread
 // and returns true. The assumption is wrong for int32 in lists and queues, and for results of iterators on the host.
 // The assumption is also wrong for int32 arguments that some functions keep on the device.
-bool CopyAsAddressesSay(ProcessDevice& device, const Tensor& source, bool source_expected_on_device,
-                        const Tensor& destination, bool destination_expected_on_device, const StatusCallback& done) {
+bool CopyByAddress(ProcessDevice& device, const Tensor& source, bool source_expected_on_device,
+                   const Tensor& destination, bool destination_expected_on_device, const StatusCallback& done) {
   const char* const from = source.tensor_data().data();
   char* const to = const_cast<char*>(destination.tensor_data().data());
   const bool from_device = device.Owns(from), to_device = device.Owns(to);
@@ -99,7 +99,7 @@ void HpuDeviceContext::CopyCPUTensorToDevice(const Tensor* cpu_tensor, Device* d
   if (bytes == 0) return done(absl::OkStatus());
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
   if (!acquired.ok()) return done(acquired.status());
-  if (CopyAsAddressesSay(**acquired, *cpu_tensor, false, *device_tensor, true, done)) return;
+  if (CopyByAddress(**acquired, *cpu_tensor, false, *device_tensor, true, done)) return;
   (*acquired)->CopyToDeviceAsync(cpu_tensor->tensor_data().data(), AddressOf(*device_tensor), bytes,
                                  WhileHolding(*cpu_tensor, *device_tensor, std::move(done)));
 }
@@ -110,7 +110,7 @@ void HpuDeviceContext::CopyDeviceTensorToCPU(const Tensor* device_tensor, tensor
   if (bytes == 0) return done(absl::OkStatus());
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
   if (!acquired.ok()) return done(acquired.status());
-  if (CopyAsAddressesSay(**acquired, *device_tensor, true, *cpu_tensor, false, done)) return;
+  if (CopyByAddress(**acquired, *device_tensor, true, *cpu_tensor, false, done)) return;
   (*acquired)->CopyToHost(AddressOf(*device_tensor), const_cast<char*>(cpu_tensor->tensor_data().data()), bytes,
                           WhileHolding(*device_tensor, *cpu_tensor, std::move(done)));
 }
@@ -121,7 +121,7 @@ void HpuDeviceContext::CopyTensorInSameDevice(const Tensor* input, Device* devic
   if (bytes == 0 || input->SharesBufferWith(*output)) return done(absl::OkStatus());
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*output, device);
   if (!acquired.ok()) return done(acquired.status());
-  if (CopyAsAddressesSay(**acquired, *input, true, *output, true, done)) return;
+  if (CopyByAddress(**acquired, *input, true, *output, true, done)) return;
   // Later work on the device is ordered after the copy, so `done` need not wait for the copy.
   done((*acquired)->CopyOnDevice(AddressOf(*input), AddressOf(*output), bytes));
 }

@@ -14,7 +14,7 @@ void EventPool::Return::operator()(hal::Event* event) const {
   pool_->free_.push_back(std::move(owned));
 }
 
-absl::StatusOr<EventPool::Lease> EventPool::Take() {
+absl::StatusOr<EventPool::Lease> EventPool::Acquire() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!free_.empty()) {
@@ -28,7 +28,7 @@ absl::StatusOr<EventPool::Lease> EventPool::Take() {
 }
 
 absl::StatusOr<EventPool::Lease> EventPool::Record(hal::Stream& stream) {
-  TF_ASSIGN_OR_RETURN(Lease event, Take());
+  TF_ASSIGN_OR_RETURN(Lease event, Acquire());
   TF_RETURN_IF_ERROR(stream.Record(*event));
   return event;
 }

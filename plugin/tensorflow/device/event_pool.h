@@ -33,7 +33,7 @@ class EventPool {
   EventPool(const EventPool&) = delete;
   EventPool& operator=(const EventPool&) = delete;
 
-  absl::StatusOr<Lease> Take();
+  absl::StatusOr<Lease> Acquire();
   // Returns an event that marks the end of the work queued on `stream` so far.
   absl::StatusOr<Lease> Record(hal::Stream& stream);
   // Makes `later` wait until the work queued on `earlier` so far has ended.

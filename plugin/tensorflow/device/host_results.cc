@@ -6,7 +6,7 @@
 
 namespace hpu {
 
-bool TakesHostResult(ProcessDevice& device, const void* data, uint64_t bytes) {
+bool SupportsHostResult(ProcessDevice& device, const void* data, uint64_t bytes) {
   constexpr uint64_t kAlignment = hal::HostResults::kHostResultAlignment;
   // Results up to this size are cheaper to copy on the compute stream.
   constexpr uint64_t kMinBytes = 64 << 10;

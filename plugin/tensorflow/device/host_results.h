@@ -10,7 +10,7 @@
 namespace hpu {
 
 // Whether a launch on compute() may write a result of `bytes` bytes to this host address.
-bool TakesHostResult(ProcessDevice& device, const void* data, uint64_t bytes);
+bool SupportsHostResult(ProcessDevice& device, const void* data, uint64_t bytes);
 
 // Waits for the compute work queued so far, including the launch that writes the results. Returns the error of the
 // compute work, and clears the error for later work.

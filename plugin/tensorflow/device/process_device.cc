@@ -107,7 +107,7 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   constexpr int kCompletionThreads = 4;
   device_ = std::move(device);
   traits_ = device_->traits();
-  if (traits_.host_results != nullptr) traits_.host_results->TakeHostResults();
+  if (traits_.host_results != nullptr) traits_.host_results->EnableHostResults();
   // Allocates all free device memory, because recipes, workspaces and tensors are all allocated from the arena.
   const uint64_t bytes = device_->memory_info().free_bytes;
   TF_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));

@@ -11,7 +11,7 @@
 namespace hpu {
 
 // The time at which a stream reached the event. Shared with the stream's callback, which may outlive the event.
-class TimedEvent::Mark {
+class TimedEvent::Timestamp {
  public:
   void Set() {
     time_ = absl::Now();
@@ -46,12 +46,12 @@ hal::Stream& TimedEvent::StreamOf(hal::StreamKind kind) const {
 }
 
 absl::Status TimedEvent::Record(hal::StreamKind stream) {
-  std::lock_guard<std::mutex> lock(mutex_);  // mark_ and event_ must belong to the same record
+  std::lock_guard<std::mutex> lock(mutex_);  // timestamp_ and event_ must belong to the same record
   if (timing_) {
-    auto mark = std::make_shared<Mark>();
+    auto timestamp = std::make_shared<Timestamp>();
     // Callbacks run even after failed work, so waiters never block forever.
-    TF_RETURN_IF_ERROR(StreamOf(stream).AddCallback([mark](const absl::Status&) { mark->Set(); }));
-    mark_ = std::move(mark);
+    TF_RETURN_IF_ERROR(StreamOf(stream).AddCallback([timestamp](const absl::Status&) { timestamp->Set(); }));
+    timestamp_ = std::move(timestamp);
   }
   return StreamOf(stream).Record(*event_);
 }
@@ -63,17 +63,17 @@ absl::StatusOr<absl::Time> TimedEvent::ReachedAt(absl::string_view which) const 
     return absl::FailedPreconditionError(
         absl::StrCat("the ", which, " event does not record times: create it with enable_timing=True"));
   }
-  std::shared_ptr<Mark> mark;
+  std::shared_ptr<Timestamp> timestamp;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    mark = mark_;
+    timestamp = timestamp_;
   }
-  if (mark == nullptr) {
+  if (timestamp == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat("the ", which, " event has not been recorded: call record() first"));
   }
   TF_RETURN_IF_ERROR(Synchronize());
-  return mark->Get();
+  return timestamp->Get();
 }
 
 absl::StatusOr<absl::Duration> TimedEvent::ElapsedUntil(const TimedEvent& end) const {

@@ -33,7 +33,7 @@ class TimedEvent {
   absl::StatusOr<absl::Duration> ElapsedUntil(const TimedEvent& end) const;
 
  private:
-  class Mark;
+  class Timestamp;
 
   TimedEvent(ProcessDevice& device, std::unique_ptr<hal::Event> event, bool timing)
       : device_(device), event_(std::move(event)), timing_(timing) {}
@@ -45,7 +45,7 @@ class TimedEvent {
   const std::unique_ptr<hal::Event> event_;
   const bool timing_;
   mutable std::mutex mutex_;
-  std::shared_ptr<Mark> mark_;  // mark of the latest record; null before the first record and without timing
+  std::shared_ptr<Timestamp> timestamp_;  // time of the latest record; null before the first record and without timing
 };
 
 }  // namespace hpu

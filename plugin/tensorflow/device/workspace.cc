@@ -25,7 +25,7 @@ hal::DeviceAddress Workspace::Lease::address() const {
 Workspace::Workspace(tensorflow::Allocator* allocator, uint64_t initial_bytes, uint64_t chunk_bytes)
     : allocator_(allocator), initial_bytes_(initial_bytes), chunk_bytes_(std::max<uint64_t>(chunk_bytes, 1)) {}
 
-Workspace::Lease Workspace::Take(uint64_t bytes) {
+Workspace::Lease Workspace::Acquire(uint64_t bytes) {
   std::shared_ptr<Block> old;
   {
     absl::MutexLock lock(&mutex_);

@@ -39,7 +39,7 @@ class Workspace {
   Workspace& operator=(const Workspace&) = delete;
 
   // Leases `bytes` bytes of device memory. Requires bytes > 0. The lease's address is 0 if there is no memory left.
-  Lease Take(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  Lease Acquire(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Frees the block as soon as the block has no leases. Returns false if there is no block.
   bool Release() ABSL_LOCKS_EXCLUDED(mutex_);

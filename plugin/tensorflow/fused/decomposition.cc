@@ -113,7 +113,7 @@ class Builder {
   const NodeDef& node_;
   const OpDef& op_;
   const tensorflow::DataTypeVector& input_types_;
-  Decomposition form_;
+  Decomposition decomposition_;
   std::map<std::string, Value> made_;  // by the name of the statement
 };
 
@@ -165,8 +165,9 @@ absl::StatusOr<Value> Builder::AddStep(tensorflow::NodeDefBuilder& builder, cons
   step.inputs = std::move(inputs);
   TF_RETURN_IF_ERROR(
       tensorflow::NodeProperties::CreateFromNodeDef(definition, tensorflow::OpRegistry::Global(), &step.properties));
-  form_.steps.push_back(std::move(step));
-  return Value{static_cast<int>(form_.steps.size()) - 1, 0, form_.steps.back().properties->output_types[0]};
+  decomposition_.steps.push_back(std::move(step));
+  return Value{static_cast<int>(decomposition_.steps.size()) - 1, 0,
+               decomposition_.steps.back().properties->output_types[0]};
 }
 
 absl::StatusOr<Value> Builder::MakeConstant(const OpExpression& expression, DataType type) {
@@ -179,7 +180,7 @@ absl::StatusOr<Value> Builder::MakeConstant(const OpExpression& expression, Data
   }
   const OpDef* op = nullptr;
   TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef("Const", &op));
-  tensorflow::NodeDefBuilder builder(absl::StrCat(node_.name(), "/", form_.steps.size()), op);
+  tensorflow::NodeDefBuilder builder(absl::StrCat(node_.name(), "/", decomposition_.steps.size()), op);
   builder.Attr("dtype", type).Attr("value", tensor);
   return AddStep(builder, *op, {});
 }
@@ -204,7 +205,7 @@ absl::StatusOr<Value> Builder::MakeNamed(const OpExpression& expression) {
   Value value = found->second;
   if (value.step < 0 || expression.output == 0) return value;
   value.index = expression.output;
-  value.type = form_.steps[value.step].properties->output_types[value.index];
+  value.type = decomposition_.steps[value.step].properties->output_types[value.index];
   return value;
 }
 
@@ -244,7 +245,7 @@ absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
       if (!arg.type_attr().empty()) attrs[arg.type_attr()].set_type(inputs[i].type);
     }
   }
-  tensorflow::NodeDefBuilder builder(absl::StrCat(node_.name(), "/", form_.steps.size()), op);
+  tensorflow::NodeDefBuilder builder(absl::StrCat(node_.name(), "/", decomposition_.steps.size()), op);
   for (const Value& input : inputs) builder.Input(absl::StrCat("n", input.step), input.index, input.type);
   for (const auto& [attr, value] : attrs) builder.Attr(attr, value);
   return AddStep(builder, *op, std::move(inputs));
@@ -269,9 +270,9 @@ absl::StatusOr<Decomposition> Builder::Build() {
     name.kind = Kind::kName;
     name.name = result.name();
     TF_ASSIGN_OR_RETURN(const Value value, MakeNamed(name));
-    form_.results.push_back(value);
+    decomposition_.results.push_back(value);
   }
-  return std::move(form_);
+  return std::move(decomposition_);
 }
 
 }  // namespace

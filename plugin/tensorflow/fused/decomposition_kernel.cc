@@ -20,8 +20,8 @@ absl::Status DecompositionKernel::Construct(tensorflow::OpKernelConstruction* co
   const tensorflow::OpDef* op = nullptr;
   TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(def().op(), &op));
   TF_ASSIGN_OR_RETURN(const std::vector<passes::OpStatement> statements, FusedOp::DecompositionOf(def()));
-  TF_ASSIGN_OR_RETURN(form_, MakeDecomposition(statements, def(), *op, input_types()));
-  for (const Decomposition::Step& step : form_.steps) {
+  TF_ASSIGN_OR_RETURN(decomposition_, MakeDecomposition(statements, def(), *op, input_types()));
+  for (const Decomposition::Step& step : decomposition_.steps) {
     tensorflow::OpKernel* kernel = nullptr;
     TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(construction->device_type(), construction->device(),
                                                   construction->device()->GetAllocator({}),
@@ -29,14 +29,14 @@ absl::Status DecompositionKernel::Construct(tensorflow::OpKernelConstruction* co
                                                   step.properties, construction->graph_def_version(), &kernel));
     kernels_.emplace_back(kernel);
   }
-  last_use_.assign(form_.steps.size(), -1);
-  for (size_t i = 0; i < form_.steps.size(); ++i) {
-    for (const Decomposition::Value& input : form_.steps[i].inputs) {
+  last_use_.assign(decomposition_.steps.size(), -1);
+  for (size_t i = 0; i < decomposition_.steps.size(); ++i) {
+    for (const Decomposition::Value& input : decomposition_.steps[i].inputs) {
       if (input.step >= 0) last_use_[input.step] = static_cast<int>(i);
     }
   }
-  for (const Decomposition::Value& result : form_.results) {
-    if (result.step >= 0) last_use_[result.step] = static_cast<int>(form_.steps.size());
+  for (const Decomposition::Value& result : decomposition_.results) {
+    if (result.step >= 0) last_use_[result.step] = static_cast<int>(decomposition_.steps.size());
   }
   return absl::OkStatus();
 }
@@ -44,13 +44,13 @@ absl::Status DecompositionKernel::Construct(tensorflow::OpKernelConstruction* co
 void DecompositionKernel::Compute(tensorflow::OpKernelContext* context) { OP_REQUIRES_OK(context, Run(context)); }
 
 absl::Status DecompositionKernel::Run(tensorflow::OpKernelContext* context) {
-  std::vector<std::vector<Tensor>> values(form_.steps.size());
+  std::vector<std::vector<Tensor>> values(decomposition_.steps.size());
   const auto value_of = [&](const Decomposition::Value& value) {
     return value.step < 0 ? context->input(value.index) : values[value.step][value.index];
   };
   auto* device = static_cast<tensorflow::Device*>(context->device());
-  for (size_t i = 0; i < form_.steps.size(); ++i) {
-    const Decomposition::Step& step = form_.steps[i];
+  for (size_t i = 0; i < decomposition_.steps.size(); ++i) {
+    const Decomposition::Step& step = decomposition_.steps[i];
     std::vector<Tensor> tensors;
     for (const Decomposition::Value& input : step.inputs) tensors.push_back(value_of(input));
     for (const Decomposition::Value& input : step.inputs) {
@@ -84,8 +84,8 @@ absl::Status DecompositionKernel::Run(tensorflow::OpKernelContext* context) {
       values[i].push_back(made == nullptr ? Tensor() : *made);
     }
   }
-  for (size_t i = 0; i < form_.results.size(); ++i)
-    context->set_output(static_cast<int>(i), value_of(form_.results[i]));
+  for (size_t i = 0; i < decomposition_.results.size(); ++i)
+    context->set_output(static_cast<int>(i), value_of(decomposition_.results[i]));
   return absl::OkStatus();
 }
 

@@ -22,7 +22,7 @@ class DecompositionKernel : public tensorflow::OpKernel {
   absl::Status Construct(tensorflow::OpKernelConstruction* construction);
   absl::Status Run(tensorflow::OpKernelContext* context);
 
-  Decomposition form_;
+  Decomposition decomposition_;
   std::vector<int> last_use_;  // by step: the last step that reads the step's results
   std::vector<std::unique_ptr<tensorflow::OpKernel>> kernels_;
 };

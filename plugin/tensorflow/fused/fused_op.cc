@@ -23,7 +23,7 @@ std::vector<PlainText>& PlainTexts() {
   return *texts;
 }
 
-bool Holds(const std::string& condition, const tensorflow::NodeDef& node) {
+bool IsSatisfied(const std::string& condition, const tensorflow::NodeDef& node) {
   if (condition.empty()) return true;
   const std::pair<std::string, std::string> parts = absl::StrSplit(condition, '=');
   const auto found = node.attr().find(parts.first);
@@ -42,7 +42,7 @@ FusedOp::FusedOp(const char* op, const char* condition, std::string decompositio
 
 absl::StatusOr<std::vector<passes::OpStatement>> FusedOp::DecompositionOf(const tensorflow::NodeDef& node) {
   for (const PlainText& candidate : PlainTexts()) {
-    if (node.op() == candidate.op && Holds(candidate.condition, node)) return passes::ParseOpText(candidate.text);
+    if (node.op() == candidate.op && IsSatisfied(candidate.condition, node)) return passes::ParseOpText(candidate.text);
   }
   return absl::InternalError(absl::StrCat(node.op(), " (node ", node.name(),
                                           "): no decomposition matches the node's attributes; report a bug"));

@@ -17,8 +17,8 @@ struct Words {
   absl::string_view meaning;
 };
 
-// In the order of HostReason.
-constexpr Words kWords[kHostReasons] = {
+// In the order of FallbackReason.
+constexpr Words kWords[kFallbackReasons] = {
     {"fallback", "the compilation or the launch failed"},
     {"lazy", "the cluster has not run often enough to be compiled (HPU_LAZY_COMPILE_AFTER)"},
     {"compiling", "a background compilation is queued or running"},
@@ -31,14 +31,14 @@ constexpr Words kWords[kHostReasons] = {
 CompileDecision DecideStrict(const ClusterCounts& counts) {
   const bool on_host =
       flags::TfEnableDynamicShapes() && IsMegamorphic(counts) && flags::TfCpuRuntimeFallback() != "forbid";
-  return on_host ? CompileDecision{Action::kRunOnHost, HostReason::kMegamorphic} : CompileDecision();
+  return on_host ? CompileDecision{Action::kRunOnCpu, FallbackReason::kMegamorphic} : CompileDecision();
 }
 
 }  // namespace
 
-absl::string_view NameOf(HostReason reason) { return kWords[static_cast<int>(reason)].name; }
+absl::string_view NameOf(FallbackReason reason) { return kWords[static_cast<int>(reason)].name; }
 
-absl::string_view MeaningOf(HostReason reason) { return kWords[static_cast<int>(reason)].meaning; }
+absl::string_view MeaningOf(FallbackReason reason) { return kWords[static_cast<int>(reason)].meaning; }
 
 bool IsMegamorphic(const ClusterCounts& counts) {
   return !counts.in_buckets && counts.recipes > kManyRecipes && counts.executions < kFewExecutionsEach * counts.recipes;
@@ -47,20 +47,20 @@ bool IsMegamorphic(const ClusterCounts& counts) {
 CompileDecision DecideCompile(const ClusterCounts& counts) {
   const std::string mode = flags::CompileMode();
   if (mode == "strict") return DecideStrict(counts);
-  if (mode == "never") return {Action::kRunOnHost, HostReason::kNever};
-  if (counts.scheduled) return {Action::kRunOnHost, HostReason::kCompiling};
-  if (IsMegamorphic(counts)) return {Action::kRunOnHost, HostReason::kMegamorphic};
+  if (mode == "never") return {Action::kRunOnCpu, FallbackReason::kNever};
+  if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
+  if (IsMegamorphic(counts)) return {Action::kRunOnCpu, FallbackReason::kMegamorphic};
   if (counts.longest_compile_seconds > static_cast<double>(flags::CompileLimitS())) {
-    return {Action::kRunOnHost, HostReason::kCompileLimit};
+    return {Action::kRunOnCpu, FallbackReason::kCompileLimit};
   }
   if (mode == "async") {
     // Counts queued and running background compilations, too. Otherwise every new size that arrives during a slow
     // compilation would be compiled.
     ClusterCounts later = counts;
     later.recipes += counts.in_background;
-    return {IsMegamorphic(later) ? Action::kRunOnHost : Action::kCompileInBackground, HostReason::kCompiling};
+    return {IsMegamorphic(later) ? Action::kRunOnCpu : Action::kCompileInBackground, FallbackReason::kCompiling};
   }
-  if (counts.host_runs < flags::LazyCompileAfter()) return {Action::kRunOnHost, HostReason::kLazy};
+  if (counts.fallbacks < flags::LazyCompileAfter()) return {Action::kRunOnCpu, FallbackReason::kLazy};
   return {};
 }
 

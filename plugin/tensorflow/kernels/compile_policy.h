@@ -10,7 +10,7 @@
 namespace hpu {
 
 // Reason why an execution runs on the CPU.
-enum class HostReason {
+enum class FallbackReason {
   kFailure,       // the compilation or the launch failed
   kLazy,          // the cluster has not run often enough
   kCompiling,     // a background compilation is queued or running
@@ -18,22 +18,22 @@ enum class HostReason {
   kCompileLimit,  // the cluster takes too long to compile
   kNever,         // settings or rules exclude compilation
 };
-inline constexpr int kHostReasons = 6;
+inline constexpr int kFallbackReasons = 6;
 
 // Name in statistics and `hpu explain`: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never".
-absl::string_view NameOf(HostReason reason);
+absl::string_view NameOf(FallbackReason reason);
 // A clause for messages: "a background compilation is queued or running".
-absl::string_view MeaningOf(HostReason reason);
+absl::string_view MeaningOf(FallbackReason reason);
 
 // How to run an execution whose signature has no recipe yet.
 struct CompileDecision {
   enum class Action {
     kCompile,              // now, while the program waits
     kCompileInBackground,  // later; this execution runs on the CPU
-    kRunOnHost,            // this execution runs on the CPU
+    kRunOnCpu,             // this execution runs on the CPU
   };
   Action action = Action::kCompile;
-  HostReason reason = HostReason::kFailure;  // why the execution runs on the CPU
+  FallbackReason reason = FallbackReason::kFailure;  // why the execution runs on the CPU
 };
 
 // Counters of a cluster that the policy reads.
@@ -41,7 +41,7 @@ struct ClusterCounts {
   int64_t recipes = 0;     // compiled, for all signatures
   int64_t executions = 0;  // for all signatures, on the HPU and the CPU
   double longest_compile_seconds = 0;
-  int64_t host_runs = 0;      // of this signature
+  int64_t fallbacks = 0;      // of this signature
   bool scheduled = false;     // whether a background compilation of this signature is queued
   int64_t in_background = 0;  // signatures queued for, or in, background compilation
   bool in_buckets = false;    // a batch bucket serves this signature (batch_buckets.h)

@@ -39,7 +39,7 @@ class OpCounters {
     if (collects()) Record(&copies_, record, key, bytes);
   }
   // Records, once for each cluster and rule, that a cluster did not run as intended. Rule "compile-error": the cluster
-  // was split without `nodes`. Rule "dynamic-shapes": the cluster's rows were not padded. NameOf(HostReason): the
+  // was split without `nodes`. Rule "dynamic-shapes": the cluster's rows were not padded. NameOf(FallbackReason): the
   // cluster ran on the CPU.
   void AddFailure(int64_t record, const std::string& cluster, absl::string_view rule,
                   const std::vector<std::string>& nodes, absl::string_view reason) {

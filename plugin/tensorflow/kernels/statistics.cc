@@ -24,9 +24,9 @@ void Fill(const ClusterCounters& cluster, report::v1::ClusterCounters* counters)
   counters->set_recipe_bytes(cluster.recipe_bytes);
   counters->set_fallbacks(cluster.fallbacks);
   counters->set_fallback_bytes(cluster.fallback_bytes);
-  for (int i = 0; i < kHostReasons; ++i) {
+  for (int i = 0; i < kFallbackReasons; ++i) {
     const int64_t times = cluster.fallback_reasons[i];
-    if (times > 0) (*counters->mutable_fallback_reasons())[std::string(NameOf(static_cast<HostReason>(i)))] = times;
+    if (times > 0) (*counters->mutable_fallback_reasons())[std::string(NameOf(static_cast<FallbackReason>(i)))] = times;
   }
 }
 

@@ -30,8 +30,8 @@ struct ClusterCounters {
   std::atomic<int64_t> recipe_bytes{0};    // serialised size of all recipes of the cluster
   std::atomic<int64_t> launches{0};
   std::atomic<int64_t> fallbacks{0};
-  std::array<std::atomic<int64_t>, kHostReasons> fallback_reasons{};  // fallbacks by HostReason
-  std::atomic<int64_t> fallback_bytes{0};                             // copied between host and device
+  std::array<std::atomic<int64_t>, kFallbackReasons> fallback_reasons{};  // fallbacks by FallbackReason
+  std::atomic<int64_t> fallback_bytes{0};                                 // copied between host and device
 };
 
 struct EagerCounters {

@@ -118,7 +118,7 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
 
   absl::Status CollectData(tensorflow::profiler::XSpace* space) override {
     if (!session_.has_value()) return absl::OkStatus();
-    const trace::Session::Recorded recorded = session_->Take();
+    const trace::Session::Recorded recorded = session_->Collect();
     session_.reset();
     if (recorded.dropped > 0) {
       space->add_warnings("The HPU trace is incomplete: " + std::to_string(recorded.dropped) +

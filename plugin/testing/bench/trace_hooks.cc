@@ -69,7 +69,7 @@ BENCHMARK_CAPTURE(Wait, bare, false)->Name("wait, bare");
 BENCHMARK_CAPTURE(Wait, traced, true)->Name("wait, tracing off");
 
 void InScope(benchmark::State& state) {
-  for (auto _ : state) const trace::Scope scope(trace::Lane::kHostRun, "habana_cluster_step_0");
+  for (auto _ : state) const trace::Scope scope(trace::Lane::kCpuFallback, "habana_cluster_step_0");
 }
 BENCHMARK(InScope)->Name("scope, tracing off");
 

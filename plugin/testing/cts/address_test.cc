@@ -102,7 +102,7 @@ TEST_P(AddressTest, AddressesOutsideAnyMemory) {
   ExpectError(stream_->CopyToHost(freed, host_->data(), 1), kInvalid, "freed");
 }
 
-TEST_P(AddressTest, NoBytesLieAnywhere) {
+TEST_P(AddressTest, EmptyRangesAreValidAnywhere) {
   EXPECT_OK(stream_->CopyToDevice(nullptr, 0, 0));
   EXPECT_OK(stream_->CopyToHost(0, nullptr, 0));
   EXPECT_OK(stream_->CopyOnDevice(0, memory_->address() + kBytes, 0));

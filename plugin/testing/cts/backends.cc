@@ -29,7 +29,7 @@ std::vector<Listed> UnsupportedHere() {
 #ifdef __SANITIZE_THREAD__
   return {{"RecipeTest.*", "runs inside TensorFlow, whose locks ThreadSanitizer does not see"},
           {"ForkTest.*", "ThreadSanitizer does not support children of processes with threads"},
-          {"ModuleTest.AForkedChildDoesNotKeepTheModule", "ThreadSanitizer does not support forked children"}};
+          {"ModuleTest.ForkedChildDoesNotHoldTheModule", "ThreadSanitizer does not support forked children"}};
 #else
   return {};
 #endif
@@ -44,7 +44,7 @@ BackendUnderTest Pjrt(const char* name, absl::string_view spec) {
   const auto file = pjrt::PluginFile(absl::StripPrefix(spec, kPjrtScheme));
   if (file.ok() && pjrt::IsForCpu(*file)) {
     backend.unsupported.push_back(
-        {"StreamTest.EventsAreReachedWhenTheWorkBeforeThemHasEnded", "CPU plugins run short programs within the call"});
+        {"StreamTest.EventsAreReachedAfterPrecedingWork", "CPU plugins run short programs within the call"});
   }
   return backend;
 }
@@ -91,11 +91,11 @@ const std::vector<BackendUnderTest>& Backends() {
       remote.name = "remote";
       remote.spec = server;
       const char* no_files = "modules of a device server have no lock files";
-      remote.unsupported = {{"ModuleTest.WhatAFileSaysCountsOnlyWhileItIsLocked", no_files},
+      remote.unsupported = {{"ModuleTest.UnlockedModuleFilesAreIgnored", no_files},
                             {"ModuleTest.UnsafeDirectoriesAndFilesAreRefused", no_files},
                             {"ModuleTest.FilesArePrivateToTheUser", no_files},
                             {"CommunicatorTest.RanksOfSeveralProcesses*", "the server joins the ranks"},
-                            {"CommunicatorTest.OperationsOnSeveralStreamsRunInTheOrderOfTheCalls",
+                            {"CommunicatorTest.OperationsOnSeveralStreamsRunInCallOrder",
                              "commands of several streams reach a device server in any order"}};
       all->push_back(remote);
     }

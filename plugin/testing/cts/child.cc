@@ -23,7 +23,7 @@ namespace {
 constexpr char kFlag[] = "--cts_child=";
 
 // Writes one line to standard output for ChildProcess.
-void Say(const std::string& line) {
+void Print(const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
 }
@@ -46,18 +46,18 @@ void ForkSleeper() {
 int Hold(const std::string& backend_name, bool fork_sleeper) {
   auto backend = hal::GetBackend(backend_name);
   if (!backend.ok()) {
-    Say(backend.status().ToString());
+    Print(backend.status().ToString());
     return 1;
   }
   hal::AcquireOptions options;
   options.memory_bytes = 1 << 20;
   auto device = (*backend)->Acquire(options);
   if (!device.ok()) {
-    Say(device.status().ToString());
+    Print(device.status().ToString());
     return 1;
   }
   if (fork_sleeper) ForkSleeper();
-  Say(absl::StrCat("acquired ", (*device)->info().module_id));
+  Print(absl::StrCat("acquired ", (*device)->info().module_id));
   WaitForEndOfInput();
   return 0;
 }
@@ -80,7 +80,7 @@ int Serve(const std::string& address) {
   setenv("PYTHONPATH", CTS_ROOT, 1);
   execl(CTS_PYTHON, CTS_PYTHON, "-m", "habana_frameworks.tensorflow", "serve", "--json", "--modules", "2",
         "--allow-faults", "--listen", address.c_str(), nullptr);
-  Say(absl::StrCat("cannot run ", CTS_PYTHON));
+  Print(absl::StrCat("cannot run ", CTS_PYTHON));
   return 1;
 }
 #else

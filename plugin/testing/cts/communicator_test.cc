@@ -78,7 +78,7 @@ class CommunicatorTest : public CtsTest {
   Rank ranks_[kRanks];
 };
 
-TEST_P(CommunicatorTest, AllReduceInPlaceAndBeside) {
+TEST_P(CommunicatorTest, AllReduceInPlaceAndOutOfPlace) {
   for (const uint64_t to : {uint64_t{0}, kCount}) {
     WriteElements(kCount);
     for (Rank& rank : ranks_) {
@@ -134,7 +134,7 @@ TEST_P(CommunicatorTest, TransfersOfAGroupStartTogether) {
   }
 }
 
-TEST_P(CommunicatorTest, SizesThatDifferAreAnErrorOfAllThatNamesThem) {
+TEST_P(CommunicatorTest, DifferentSizesFailOnAllRanks) {
   for (int r = 0; r < kRanks; ++r) {
     EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0), 10 + r,
                                                 hal::DataType::kFloat32, hal::ReduceOp::kSum));
@@ -157,7 +157,7 @@ TEST_P(CommunicatorTest, SizesThatDifferAreAnErrorOfAllThatNamesThem) {
   }
 }
 
-TEST_P(CommunicatorTest, ShapesThatDifferAreAnErrorOfAllThatNamesThem) {
+TEST_P(CommunicatorTest, DifferentShapesFailOnAllRanks) {
   const std::string shapes[] = {"[2,3]", "[3,2]"};
   for (int r = 0; r < kRanks; ++r) {
     EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0),
@@ -184,7 +184,7 @@ TEST_P(CommunicatorTest, ShapesThatDifferAreAnErrorOfAllThatNamesThem) {
   }
 }
 
-TEST_P(CommunicatorTest, ARankThatLeavesEndsTheWaitOfTheOthers) {
+TEST_P(CommunicatorTest, DestroyedRankCancelsWaitingRanks) {
   for (int r = 0; r < kRanks - 1; ++r) {
     EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0), 4,
                                                 hal::DataType::kFloat32, hal::ReduceOp::kSum));
@@ -195,7 +195,7 @@ TEST_P(CommunicatorTest, ARankThatLeavesEndsTheWaitOfTheOthers) {
   }
 }
 
-TEST_P(CommunicatorTest, ARankThatIsAbandonedEndsTheWaitOfTheOthers) {
+TEST_P(CommunicatorTest, AbandonedRankCancelsWaitingRanks) {
   const std::string id = Value(ranks_[0].device->CreateCommunicatorId());
   const auto join = [&](int r, std::function<bool()> abandoned) {
     hal::CommunicatorOptions options;
@@ -223,7 +223,7 @@ TEST_P(CommunicatorTest, ARankThatIsAbandonedEndsTheWaitOfTheOthers) {
 }
 
 // The caller passes rank 0's memory to all ranks, like a device server.
-TEST_P(CommunicatorTest, RanksOfSeveralProcessesMeetByMeansOfTheCaller) {
+TEST_P(CommunicatorTest, RendezvousOfSeveralProcesses) {
   std::promise<int> first;
   const std::shared_future<int> segment = first.get_future().share();
   std::vector<std::thread> threads;
@@ -232,7 +232,7 @@ TEST_P(CommunicatorTest, RanksOfSeveralProcessesMeetByMeansOfTheCaller) {
       hal::CommunicatorOptions options;
       options.rank = r;
       options.size = kRanks;
-      options.meet = [&](int own) -> absl::StatusOr<int> {
+      options.rendezvous = [&](int own) -> absl::StatusOr<int> {
         if (r == 0) first.set_value(dup(own));
         return dup(segment.get());
       };
@@ -257,16 +257,16 @@ TEST_P(CommunicatorTest, RanksOfSeveralProcessesMeetByMeansOfTheCaller) {
   ExpectError(ranks_[0].stream->Synchronize(), absl::StatusCode::kCancelled, "rank 1 has gone");
 }
 
-TEST_P(CommunicatorTest, RanksOfSeveralProcessesThatDoNotMeetHaveNoCommunicator) {
+TEST_P(CommunicatorTest, FailedRendezvousOfSeveralProcesses) {
   hal::CommunicatorOptions options;
   options.size = kRanks;
-  options.meet = [](int) { return absl::CancelledError("rank 1 has gone"); };
+  options.rendezvous = [](int) { return absl::CancelledError("rank 1 has gone"); };
   ExpectError(ranks_[0].device->CreateCommunicator(options).status(), absl::StatusCode::kCancelled, "rank 1 has gone");
-  options.meet = [](int) { return open("/dev/null", O_RDWR | O_CLOEXEC); };
+  options.rendezvous = [](int) { return open("/dev/null", O_RDWR | O_CLOEXEC); };
   ExpectError(ranks_[0].device->CreateCommunicator(options).status(), absl::StatusCode::kFailedPrecondition, "memory");
 }
 
-TEST_P(CommunicatorTest, OperationsOnSeveralStreamsRunInTheOrderOfTheCalls) {
+TEST_P(CommunicatorTest, OperationsOnSeveralStreamsRunInCallOrder) {
   WriteElements(kCount);
   std::unique_ptr<hal::Stream> others[kRanks];
   for (int r = 0; r < kRanks; ++r) {
@@ -289,7 +289,7 @@ TEST_P(CommunicatorTest, OperationsOnSeveralStreamsRunInTheOrderOfTheCalls) {
   }
 }
 
-TEST_P(CommunicatorTest, WhatCannotBeIsRefusedAtOnce) {
+TEST_P(CommunicatorTest, InvalidArgumentsFailImmediately) {
   hal::Communicator& one = *ranks_[0].communicator;
   hal::Stream& stream = *ranks_[0].stream;
   const hal::DeviceAddress address = ranks_[0].at(0);

@@ -52,7 +52,7 @@ TEST_P(CopyTest, OverlappingOnDevice) {
   }
 }
 
-TEST_P(CopyTest, PartsLeaveTheRestAlone) {
+TEST_P(CopyTest, PartialCopiesLeaveOtherBytes) {
   const auto memory = Memory(1000);
   std::vector<uint8_t> expected = Pattern(1000, 1);
   Write(memory->address(), expected);
@@ -75,7 +75,7 @@ TEST_P(CopyTest, PartOfAHostBuffer) {
   EXPECT_EQ(0, std::memcmp(expected.data(), host->data(), expected.size()));
 }
 
-TEST_P(CopyTest, FillSetsEveryByteOfTheRangeAndNoOther) {
+TEST_P(CopyTest, FillSetsExactlyTheRange) {
   for (const uint64_t bytes : kSizes) {
     SCOPED_TRACE(bytes);
     const auto memory = Memory(bytes + 2);
@@ -102,7 +102,7 @@ TEST_P(CopyTest, MappedMemoryOfTheCaller) {
   ExpectContents(memory->address(), Pattern(10'000));
 }
 
-TEST_P(CopyTest, EveryKindOfStreamTakesEveryDirection) {
+TEST_P(CopyTest, EveryStreamKindCopiesInEveryDirection) {
   const std::vector<uint8_t> pattern = Pattern(100);
   const auto host = Host(pattern);
   for (const auto kind : {hal::StreamKind::kCompute, hal::StreamKind::kHostToDevice, hal::StreamKind::kDeviceToHost}) {

@@ -33,7 +33,7 @@ TEST_P(ErrorTest, CopiesFailToo) {
   ExpectError(stream->Synchronize(), kInternal, "copy@1");
 }
 
-TEST_P(ErrorTest, EventsCarryTheErrorToWhoeverWaits) {
+TEST_P(ErrorTest, EventsCarryTheErrorToWaiters) {
   AcquireWithFaults("fill@1");
   const auto memory = Memory(8);
   const auto stream = Stream();
@@ -68,7 +68,7 @@ TEST_P(ErrorTest, EventsCarryTheErrorToOtherStreams) {
   EXPECT_OK(device().Synchronize());
 }
 
-TEST_P(ErrorTest, SynchronizeOfTheDeviceLeavesErrorsWithTheirStreams) {
+TEST_P(ErrorTest, DeviceSynchronizeKeepsStreamErrors) {
   AcquireWithFaults("fill@1");
   const auto memory = Memory(8);
   const auto stream = Stream();
@@ -77,7 +77,7 @@ TEST_P(ErrorTest, SynchronizeOfTheDeviceLeavesErrorsWithTheirStreams) {
   ExpectError(stream->Synchronize(), kInternal, "fill@1");
 }
 
-TEST_P(ErrorTest, CallbacksAlwaysRunAndGetTheError) {
+TEST_P(ErrorTest, CallbacksAlwaysRunAndReceiveTheError) {
   AcquireWithFaults("fill@1");
   const auto memory = Memory(8);
   const auto stream = Stream();
@@ -105,7 +105,7 @@ TEST_P(ErrorTest, TheFirstErrorIsTheOneReported) {
   ExpectError(stream->Synchronize(), kInternal, "fill@2");
 }
 
-TEST_P(ErrorTest, StreamsMayGoWithAnErrorUnreported) {
+TEST_P(ErrorTest, StreamsMayBeDestroyedWithAnUnreportedError) {
   AcquireWithFaults("fill@1");
   const auto memory = Memory(8);
   const auto event = Event();
@@ -124,7 +124,7 @@ TEST_P(ErrorTest, AllocationsFailAtTheCall) {
   EXPECT_TRUE(device().AllocateMemory(8).ok());
 }
 
-TEST_P(ErrorTest, ALostDeviceRefusesEverythingAndIsReleasedCleanly) {
+TEST_P(ErrorTest, LostDeviceRefusesAllCallsAndIsReleased) {
   AcquireWithFaults("lost@2");
   const auto memory = Memory(8);
   const auto host = Host(8);
@@ -148,7 +148,7 @@ TEST_P(ErrorTest, ALostDeviceRefusesEverythingAndIsReleasedCleanly) {
   ExpectError(device().Synchronize(), kAborted, "lost");
 }
 
-TEST_P(ErrorTest, FaultsThatCannotBeReadAreRefused) {
+TEST_P(ErrorTest, UnparsableFaultsAreRefused) {
   ReleaseDevice();
   for (const char* faults : {"fill", "fill@0", "fill@x", "burn@1", "fill@1,copy@"}) {
     const ScopedVariable variable("HPU_FAULTS", faults);
@@ -156,7 +156,7 @@ TEST_P(ErrorTest, FaultsThatCannotBeReadAreRefused) {
   }
 }
 
-TEST_P(ErrorTest, WhatIsMissingSaysSo) {
+TEST_P(ErrorTest, UnsupportedOperationsAreUnimplemented) {
   if (auto id = device().CreateCommunicatorId(); !id.ok()) {
     ExpectError(id.status(), absl::StatusCode::kUnimplemented, "collective");
     ExpectError(device().CreateCommunicator({}).status(), absl::StatusCode::kUnimplemented, "collective");

@@ -31,7 +31,7 @@ class ForkTest : public CtsTest {
   }
 };
 
-TEST_P(ForkTest, EveryCallOfTheChildFails) {
+TEST_P(ForkTest, EveryCallInTheChildFails) {
   const auto memory = Memory(64);
   const auto host = Host(64);
   const auto stream = Stream();

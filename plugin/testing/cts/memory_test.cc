@@ -10,7 +10,7 @@ namespace memory_test {
 
 class MemoryTest : public CtsTest {};
 
-TEST_P(MemoryTest, AddressesAreAlignedAndSizesAreThoseAskedFor) {
+TEST_P(MemoryTest, AddressesAreAlignedAndSizesAreExact) {
   std::vector<std::unique_ptr<hal::Memory>> memories;
   for (const uint64_t bytes : {1, 7, 127, 128, 129, 4095, 4096, 100'001}) {
     memories.push_back(Memory(bytes));
@@ -30,11 +30,11 @@ TEST_P(MemoryTest, RangesDoNotOverlap) {
   }
 }
 
-TEST_P(MemoryTest, NoBytesAreRefused) {
+TEST_P(MemoryTest, ZeroBytesAreRefused) {
   ExpectError(device().AllocateMemory(0).status(), absl::StatusCode::kInvalidArgument, "0 bytes");
 }
 
-TEST_P(MemoryTest, ExhaustionSaysWhatWasAskedAndWhatIsFree) {
+TEST_P(MemoryTest, ExhaustionNamesRequestedAndFreeBytes) {
   const auto held = Memory(kMemoryBytes / 2);
   const uint64_t asked = kMemoryBytes / 2 + 1;
   const absl::Status status = device().AllocateMemory(asked).status();
@@ -45,12 +45,12 @@ TEST_P(MemoryTest, ExhaustionSaysWhatWasAskedAndWhatIsFree) {
   EXPECT_TRUE(device().AllocateMemory(kMemoryBytes / 2).ok());
 }
 
-TEST_P(MemoryTest, AllOfItCanBeAllocatedAgainAndAgain) {
+TEST_P(MemoryTest, AllMemoryCanBeReallocated) {
   EXPECT_EQ(kMemoryBytes, device().info().memory_bytes);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(device().AllocateMemory(kMemoryBytes).ok());
 }
 
-TEST_P(MemoryTest, InfoCountsWhatIsAllocated) {
+TEST_P(MemoryTest, InfoCountsAllocatedBytes) {
   EXPECT_EQ(kMemoryBytes, device().memory_info().total_bytes);
   EXPECT_EQ(kMemoryBytes, device().memory_info().free_bytes);
   {

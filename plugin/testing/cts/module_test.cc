@@ -44,7 +44,7 @@ class ModuleTest : public CtsTest {
   const ScopedVariable modules_;
 };
 
-TEST_P(ModuleTest, EachProcessTakesTheFirstFreeOne) {
+TEST_P(ModuleTest, EachProcessAcquiresTheFirstFreeModule) {
   EXPECT_EQ(2, Value(Value(hal::GetBackend(backend().spec))->ModuleCount()));
   const auto first = Holder();
   EXPECT_EQ("acquired 0", first->answer());
@@ -53,7 +53,7 @@ TEST_P(ModuleTest, EachProcessTakesTheFirstFreeOne) {
   EXPECT_EQ(1, mine->info().module_id);
 }
 
-TEST_P(ModuleTest, OneTooManyIsToldWhoHoldsThem) {
+TEST_P(ModuleTest, ExhaustedModulesErrorNamesTheHolders) {
   const auto first = Holder();
   const auto second = Holder();
   EXPECT_EQ("acquired 1", second->answer());
@@ -65,7 +65,7 @@ TEST_P(ModuleTest, OneTooManyIsToldWhoHoldsThem) {
   EXPECT_NE(std::string::npos, third->answer().find(absl::StrCat("pid ", first->pid()))) << third->answer();
 }
 
-TEST_P(ModuleTest, AKilledProcessFreesItsModule) {
+TEST_P(ModuleTest, KilledProcessReleasesItsModule) {
   const auto first = Holder();
   const auto second = Holder();
   first->Kill();
@@ -74,7 +74,7 @@ TEST_P(ModuleTest, AKilledProcessFreesItsModule) {
   EXPECT_EQ(0, mine->info().module_id);
 }
 
-TEST_P(ModuleTest, AForkedChildDoesNotKeepTheModule) {
+TEST_P(ModuleTest, ForkedChildDoesNotHoldTheModule) {
   const auto parent = Holder(ChildProcess::Role::kForkAndHold);
   EXPECT_EQ("acquired 0", parent->answer());
   parent->Kill();  // the forked child keeps running
@@ -82,7 +82,7 @@ TEST_P(ModuleTest, AForkedChildDoesNotKeepTheModule) {
   EXPECT_OK(Module(0));
 }
 
-TEST_P(ModuleTest, AReleasedModuleIsFreeAtOnce) {
+TEST_P(ModuleTest, ReleasedModuleIsFreeImmediately) {
   for (int i = 0; i < 3; ++i) {
     const auto mine = Value(Acquire());
     ASSERT_NE(nullptr, mine);
@@ -90,7 +90,7 @@ TEST_P(ModuleTest, AReleasedModuleIsFreeAtOnce) {
   }
 }
 
-TEST_P(ModuleTest, TheOneAskedForIsTheOneTaken) {
+TEST_P(ModuleTest, RequestedModuleIsAcquired) {
   hal::AcquireOptions options;
   options.module_id = 1;
   const auto mine = Value(Acquire(options));
@@ -102,7 +102,7 @@ TEST_P(ModuleTest, TheOneAskedForIsTheOneTaken) {
   ExpectError(Module(-1), absl::StatusCode::kInvalidArgument, "module -1");
 }
 
-TEST_P(ModuleTest, OnlyVisibleOnesAreTaken) {
+TEST_P(ModuleTest, OnlyVisibleModulesAreAcquired) {
   hal::AcquireOptions options;
   options.visible = {1};
   const auto mine = Value(Acquire(options));
@@ -113,7 +113,7 @@ TEST_P(ModuleTest, OnlyVisibleOnesAreTaken) {
   ExpectError(Acquire(options).status(), absl::StatusCode::kInvalidArgument, "HABANA_VISIBLE_MODULES");
 }
 
-TEST_P(ModuleTest, WhatAFileSaysCountsOnlyWhileItIsLocked) {
+TEST_P(ModuleTest, UnlockedModuleFilesAreIgnored) {
   EXPECT_OK(Acquire().status());  // creates the directory
   std::ofstream(directory_ / "module-0") << getpid() << "\nsomebody else\n";
   const auto mine = Value(Acquire());

@@ -56,7 +56,7 @@ class RecipeTest : public CtsTest {
   }
 };
 
-TEST_P(RecipeTest, TellsWhatItTakesAndGives) {
+TEST_P(RecipeTest, DescribesArgumentsAndResults) {
   const auto recipe = Compile(SumAndProduct(5));
   ASSERT_NE(nullptr, recipe);
   EXPECT_EQ("sum_and_product", recipe->name());
@@ -86,7 +86,7 @@ TEST_P(RecipeTest, ComputesWithoutArguments) {
   ExpectContents(result->address(), {7, 0, 0, 0});
 }
 
-TEST_P(RecipeTest, ArraysOfNoBytesNeedNoAddress) {
+TEST_P(RecipeTest, EmptyArraysNeedNoAddress) {
   const auto recipe = Compile(WithEmptyArray());
   ASSERT_NE(nullptr, recipe);
   const auto x = Device({1, -2});
@@ -116,7 +116,7 @@ TEST_P(RecipeTest, ManyArguments) {
   ExpectContents(result->address(), Bytes({sum}));
 }
 
-TEST_P(RecipeTest, ResultsMayTakeThePlaceOfArguments) {
+TEST_P(RecipeTest, ResultsMayAliasArguments) {
   const auto recipe = Compile(AddInPlace(3));
   ASSERT_NE(nullptr, recipe);
   ASSERT_EQ(0, recipe->results().at(0).aliased_argument);
@@ -134,7 +134,7 @@ TEST_P(RecipeTest, ResultsMayTakeThePlaceOfArguments) {
               "argument 0");
 }
 
-TEST_P(RecipeTest, ResultsMayGoToTheHost) {
+TEST_P(RecipeTest, ResultsMayBeInHostMemory) {
   constexpr uint64_t kAlignment = hal::HostResults::kHostResultAlignment;
   const auto recipe = Compile(SumAndProduct(3));
   ASSERT_NE(nullptr, recipe);
@@ -150,9 +150,9 @@ TEST_P(RecipeTest, ResultsMayGoToTheHost) {
     return Launch(*stream, recipe, {a->address(), b->address()}, {sum->address(), second}, workspace.get());
   };
   ExpectError(launch(host), kInvalid, "result 1");
-  auto* takes = device().traits().host_results;
-  if (takes == nullptr) return;
-  takes->TakeHostResults();
+  auto* host_results = device().traits().host_results;
+  if (host_results == nullptr) return;
+  host_results->EnableHostResults();
   ASSERT_OK(launch(host));
   ASSERT_OK(stream->Synchronize());
   ExpectContents(sum->address(), Bytes({11, 22, 33}));
@@ -205,13 +205,13 @@ TEST_P(RecipeTest, DamagedBytesAreRefused) {
   ExpectError(device().LoadRecipe("longer", bytes + "x").status(), kInvalid, "longer");
 }
 
-TEST_P(RecipeTest, ProgramsThatAreNoneAreRefused) {
+TEST_P(RecipeTest, InvalidProgramsAreRefused) {
   ExpectError(device().Compile({"garbage", "\xff\xff\xff not a module"}).status(), kInvalid, "garbage");
   ExpectError(device().Compile({"empty", ""}).status(), kInvalid, "empty");
   ExpectError(device().Compile(WithoutTuple()).status(), kInvalid);
 }
 
-TEST_P(RecipeTest, LaunchesThatDoNotFitAreRefused) {
+TEST_P(RecipeTest, MismatchedLaunchesAreRefused) {
   const auto recipe = Compile(SumAndProduct(3));
   ASSERT_NE(nullptr, recipe);
   const auto a = Device({1, 2, 3});
@@ -253,7 +253,7 @@ TEST_P(RecipeTest, RecipesOfOtherBackendsAreRefused) {
   ExpectError(Stream()->Launch(std::make_shared<ForeignRecipe>(), {}), kInvalid, "another backend");
 }
 
-TEST_P(RecipeTest, MayGoWhileItsLaunchIsQueued) {
+TEST_P(RecipeTest, MayBeDestroyedWhileItsLaunchIsQueued) {
   auto recipe = Compile(AddInPlace(3));
   ASSERT_NE(nullptr, recipe);
   const auto x = Device({1, 2, 3});

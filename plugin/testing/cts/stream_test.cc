@@ -10,7 +10,7 @@ namespace stream_test {
 
 class StreamTest : public CtsTest {};
 
-TEST_P(StreamTest, WorkRunsInTheOrderOfTheCalls) {
+TEST_P(StreamTest, WorkRunsInCallOrder) {
   const auto memory = Memory(64 << 10);
   const auto stream = Stream();
   // Far more commands than a queue holds. The calls block until the queue has a free slot, and do not fail.
@@ -47,7 +47,7 @@ TEST_P(StreamTest, EventsThatWereNeverRecordedAreReached) {
   EXPECT_OK(stream->Synchronize());
 }
 
-TEST_P(StreamTest, EventsAreReachedWhenTheWorkBeforeThemHasEnded) {
+TEST_P(StreamTest, EventsAreReachedAfterPrecedingWork) {
   const auto stream = Stream();
   const auto event = Event();
   ASSERT_OK(QueueSlowWork(*stream));
@@ -60,7 +60,7 @@ TEST_P(StreamTest, EventsAreReachedWhenTheWorkBeforeThemHasEnded) {
   ASSERT_OK(stream->Synchronize());
 }
 
-TEST_P(StreamTest, RecordingAgainMovesTheEventButNotEarlierWaits) {
+TEST_P(StreamTest, RerecordingDoesNotChangeEarlierWaits) {
   const auto first = Stream();
   const auto second = Stream();
   const auto waiter = Stream(hal::StreamKind::kDeviceToHost);
@@ -79,7 +79,7 @@ TEST_P(StreamTest, RecordingAgainMovesTheEventButNotEarlierWaits) {
   ASSERT_OK(first->Synchronize());
 }
 
-TEST_P(StreamTest, AStreamMayWaitForItself) {
+TEST_P(StreamTest, StreamMayWaitForItself) {
   const auto stream = Stream();
   const auto event = Event();
   ASSERT_OK(QueueSlowWork(*stream));
@@ -88,7 +88,7 @@ TEST_P(StreamTest, AStreamMayWaitForItself) {
   ASSERT_OK(stream->Synchronize());
 }
 
-TEST_P(StreamTest, StreamsMayWaitForEachOtherInTurn) {
+TEST_P(StreamTest, StreamsMayWaitForEachOtherAlternately) {
   const auto a = Stream();
   const auto b = Stream();
   const auto event = Event();
@@ -104,7 +104,7 @@ TEST_P(StreamTest, StreamsMayWaitForEachOtherInTurn) {
   ExpectContents(memory->address(), std::vector<uint8_t>(8, static_cast<uint8_t>(299)));
 }
 
-TEST_P(StreamTest, CallbacksRunInOrderAfterTheWorkBeforeThem) {
+TEST_P(StreamTest, CallbacksRunInOrderAfterPrecedingWork) {
   const auto stream = Stream();
   const auto event = Event();
   std::vector<int> order;  // callbacks of one stream run one at a time
@@ -119,7 +119,7 @@ TEST_P(StreamTest, CallbacksRunInOrderAfterTheWorkBeforeThem) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(i, order[i]);
 }
 
-TEST_P(StreamTest, SynchronizeOfTheDeviceWaitsForAllStreams) {
+TEST_P(StreamTest, DeviceSynchronizeWaitsForAllStreams) {
   std::atomic<int> ended{0};
   std::vector<std::unique_ptr<hal::Stream>> streams;
   for (int i = 0; i < 3; ++i) {
@@ -131,7 +131,7 @@ TEST_P(StreamTest, SynchronizeOfTheDeviceWaitsForAllStreams) {
   EXPECT_EQ(3, ended);
 }
 
-TEST_P(StreamTest, EventsMayGoWhileAStreamWaitsForThem) {
+TEST_P(StreamTest, EventsMayBeDestroyedWhileAStreamWaits) {
   const auto writer = Stream();
   const auto reader = Stream();
   ASSERT_OK(QueueSlowWork(*writer));
@@ -143,7 +143,7 @@ TEST_P(StreamTest, EventsMayGoWhileAStreamWaitsForThem) {
   ASSERT_OK(reader->Synchronize());
 }
 
-TEST_P(StreamTest, StreamsMayGoBeforeTheirEvents) {
+TEST_P(StreamTest, StreamsMayBeDestroyedBeforeTheirEvents) {
   const auto event = Event();
   const auto memory = Memory(16);
   {

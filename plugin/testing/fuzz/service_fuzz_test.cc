@@ -7,7 +7,7 @@
 namespace hpu::fuzz {
 namespace {
 
-TEST(ServiceFuzzTest, TheServiceBearsMutatedMessages) {
+TEST(ServiceFuzzTest, ServiceSurvivesMutatedMessages) {
   const google::protobuf::LogSilencer silence;  // silences the parser on damaged strings
   ServiceFuzzOptions options;
   options.messages = 3000;

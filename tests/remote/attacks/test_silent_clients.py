@@ -117,7 +117,7 @@ def test_random_bytes_are_no_session(scene: Scene) -> None:
                 connection.shutdown(socket.SHUT_WR)
 
 
-def test_the_socket_of_shared_memory_hands_out_no_memory_of_another(scene: Scene) -> None:
+def test_the_socket_of_shared_memory_serves_only_own_memory(scene: Scene) -> None:
     path = device_channel.target(scene.backend).removeprefix("unix:") + ".memory"
     name = scene.victim.session.name
     guesses = [b"", bytes(16), name[:15], name[:15] + bytes([name[15] ^ 1]), bytes(reversed(name)), name[:8] * 2]

@@ -61,7 +61,7 @@ def test_recipes(scene: Scene) -> None:
     assert growth(scene, session) < MAX_GROWTH
 
 
-def test_programs_that_are_announced_and_do_not_come(scene: Scene) -> None:
+def test_announced_programs_that_never_arrive(scene: Scene) -> None:
     session = scene.attacker(memory_bytes=MIB)
     for _ in range(60):
         call = Call(session.channel, "MakeRecipe", pb.MakeRecipeResponse)

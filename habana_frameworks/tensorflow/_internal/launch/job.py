@@ -187,10 +187,10 @@ class Job:
                 lines.append(stream.rest)
                 stream.rest = b""
             for line in lines:
-                self._give(stream, line)
+                self._emit(stream, line)
         return bool(events)
 
-    def _give(self, stream: _Stream, line: bytes) -> None:
+    def _emit(self, stream: _Stream, line: bytes) -> None:
         text = line.decode(errors="replace").rstrip("\r")
         self._logs[stream.rank].append(text)
         self._sink(stream.rank, stream.number, text)
@@ -201,7 +201,7 @@ class Job:
             pass
         for key in list(self._selector.get_map().values()):
             if key.data.rest:
-                self._give(key.data, key.data.rest)
+                self._emit(key.data, key.data.rest)
         self._selector.close()
 
     def _announce(self, failed: int) -> None:

@@ -153,13 +153,13 @@ class Supervisor:
 
     def _placement(self, usable: frozenset[int] | None) -> Placement:
         """Returns the requested placement, reduced to the `usable` modules (None: all) that are not lost."""
-        wanted = self._requested.ranks - self._lost_count
+        target = self._requested.ranks - self._lost_count
         if not self._requested.modules:
-            return Placement(wanted if usable is None else min(wanted, len(usable)))
+            return Placement(target if usable is None else min(target, len(usable)))
         modules = [module for module in self._requested.modules if module not in self._lost]
         if usable is not None:
             modules = [module for module in modules if module in usable]
-        return Placement(min(wanted, len(modules)), tuple(modules))
+        return Placement(min(target, len(modules)), tuple(modules))
 
     def _report_end(self, attempts: list[Attempt]) -> None:
         used = len(attempts) - 1

@@ -34,9 +34,9 @@ class _LazyOps:
         except AttributeError:
             raise AttributeError(f"habana_ops has no op {name}; dir(habana_ops) lists its ops") from None
 
-    def _loaded(self, wanted: str) -> types.ModuleType:
+    def _loaded(self, name: str) -> types.ModuleType:
         assert self._module is not None, (
-            f"looking for {wanted}, but habana module seems not to be loaded yet: call load_habana_module() before"
+            f"looking for {name}, but habana module seems not to be loaded yet: call load_habana_module() before"
         )
         return self._module
 

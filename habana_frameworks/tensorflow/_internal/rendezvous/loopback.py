@@ -45,7 +45,7 @@ def agree(ranks: launchers.Ranks, serve: Callable[[], int], deadline: float) -> 
             "processes, with a free port"
         ) from error
     listener.listen(ranks.size)
-    threading.Thread(target=_tell, args=(listener, port, ranks.size - 1), daemon=True).start()
+    threading.Thread(target=_send_port, args=(listener, port, ranks.size - 1), daemon=True).start()
     return HOST, port
 
 
@@ -69,7 +69,7 @@ def _job() -> str:
     return ""
 
 
-def _tell(listener: socket.socket, port: int, times: int) -> None:
+def _send_port(listener: socket.socket, port: int, times: int) -> None:
     with listener:
         while times > 0:
             connection, _ = listener.accept()

@@ -112,9 +112,9 @@ def _kind(value: Any, where: str) -> Kind:
     raise FaultScheduleError(f"{where} is {value!r}; {_hint(str(value), names)}")
 
 
-def _integer(value: Any, where: str, least: int, most: int = _MAX_NUMBER) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise FaultScheduleError(f"{where} is {value!r}, not a whole number from {least} to {most}")
+def _integer(value: Any, where: str, minimum: int, maximum: int = _MAX_NUMBER) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+        raise FaultScheduleError(f"{where} is {value!r}, not a whole number from {minimum} to {maximum}")
     return value
 
 

@@ -34,7 +34,7 @@ def add_parsers(subparsers: Any) -> None:
         parser.add_argument("bundle", help="bundle file")
     read.add_argument(
         "--max-mb",
-        type=numbers.whole(1, numbers.MAX_MB),
+        type=numbers.integer(1, numbers.MAX_MB),
         default=_DEFAULT_MAX_MB,
         help=f"refuse bundles larger than this, in MiB (default: {_DEFAULT_MAX_MB})",
     )

@@ -26,7 +26,7 @@ def add_parsers(subparsers: Any) -> None:
     )
     gc.add_argument(
         "--max-mb",
-        type=numbers.whole(0, numbers.MAX_MB),
+        type=numbers.integer(0, numbers.MAX_MB),
         metavar="N",
         help="remove recipes until the rest fit in N MiB (default: HPU_RECIPE_CACHE_MAX_MB)",
     )

@@ -33,10 +33,12 @@ def _check_tensorflow() -> Finding:
     found = lib_utils.installed_tensorflow()
     listed = ", ".join(f"{name} {version}" for name, version in found.items())
     supported = sorted(lib_utils.built_for())
-    wanted = supported[-1] if supported else "2.15.1"
+    supported_version = supported[-1] if supported else "2.15.1"
     data = {"installed": found, "built_for": supported}
     if not found:
-        return Finding("TensorFlow", Level.ERROR, "not installed", f"pip install tensorflow-cpu=={wanted}", data)
+        return Finding(
+            "TensorFlow", Level.ERROR, "not installed", f"pip install tensorflow-cpu=={supported_version}", data
+        )
     if len(found) > 1:
         remedy = f"pip uninstall {' '.join(found)}, then install only one of them"
         return Finding(
@@ -44,7 +46,7 @@ def _check_tensorflow() -> Finding:
         )
     (version,) = found.values()
     if supported and version not in supported:
-        remedy = f"pip install {next(iter(found))}=={wanted}, or rebuild hpu-tensorflow"
+        remedy = f"pip install {next(iter(found))}=={supported_version}, or rebuild hpu-tensorflow"
         return Finding(
             "TensorFlow", Level.ERROR, f"{listed}; the plugin is built for {', '.join(supported)}", remedy, data
         )

@@ -91,9 +91,9 @@ function place(boxes, before) {
     const row = byLayer.get(layer);
     for (const box of row) {  // the preferred position is the mean position of the box's inputs
       const centres = before(box).filter((other) => other.slot !== undefined).map((other) => other.slot);
-      box.wish = centres.length ? centres.reduce((a, b) => a + b, 0) / centres.length : Infinity;
+      box.preferredSlot = centres.length ? centres.reduce((a, b) => a + b, 0) / centres.length : Infinity;
     }
-    row.sort((a, b) => a.wish - b.wish || a.key.localeCompare(b.key));
+    row.sort((a, b) => a.preferredSlot - b.preferredSlot || a.key.localeCompare(b.key));
     let line = [], width = 0;
     for (const box of row) {
       if (line.length && width + box.w > MAX_ROW) { rows.push(line); line = []; width = 0; }

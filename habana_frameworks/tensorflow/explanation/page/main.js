@@ -39,7 +39,7 @@ function show(index) {
   if (!state.graph.consumers) prepare(state.graph);
   state.open = new Set(); state.selected = null; state.cluster = null; state.filters = {};
   document.getElementById("graph").value = index;
-  relayout(); showCounts(); showGaps(); showDetails(); refilter(); fit();
+  relayout(); showCounts(); showSplits(); showDetails(); refilter(); fit();
 }
 
 function openAll() { for (const name of state.graph.byCluster.keys()) state.open.add("c" + name); }
@@ -159,17 +159,17 @@ function start() {
     return;
   }
   fill("graph", ...graphs.map((graph, i) => element("option", { value: i }, `${graph.name} (${graph.ops.length} ops)`)));
-  const wish = new URLSearchParams(location.hash.slice(1));
+  const parameters = new URLSearchParams(location.hash.slice(1));
   const largest = graphs.reduce((best, graph, i) => (graph.ops.length > graphs[best].ops.length ? i : best), 0);
-  show(graphs[Number(wish.get("graph"))] && wish.has("graph") ? Number(wish.get("graph")) : largest);
+  show(graphs[Number(parameters.get("graph"))] && parameters.has("graph") ? Number(parameters.get("graph")) : largest);
   listen();
-  if (wish.get("colour") === "dtype") document.getElementById("colour").value = state.colour = "dtype";
-  if (wish.get("open") === "all") openAll();
-  state.query = (wish.get("q") || "").toLowerCase();
-  document.getElementById("search").value = wish.get("q") || "";
-  if (wish.has("rule")) state.filters.rule = wish.get("rule");
+  if (parameters.get("colour") === "dtype") document.getElementById("colour").value = state.colour = "dtype";
+  if (parameters.get("open") === "all") openAll();
+  state.query = (parameters.get("q") || "").toLowerCase();
+  document.getElementById("search").value = parameters.get("q") || "";
+  if (parameters.has("rule")) state.filters.rule = parameters.get("rule");
   relayout(); refilter(); fit();
-  const op = state.graph.byName.get(wish.get("op"));
+  const op = state.graph.byName.get(parameters.get("op"));
   if (op) select(op);
 }
 

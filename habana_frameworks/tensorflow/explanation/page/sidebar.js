@@ -63,7 +63,7 @@ function showRules() {
     !rows.length && !lowered.length ? element("span", { className: "dim" }, "No rule needs a remedy.") : null);
 }
 
-function showGaps() {
+function showSplits() {
   const splits = state.graph.splits;
   document.getElementById("splits-title").hidden = !splits.length;
   fill("splits", ...splits.slice(0, 50).map((split) => element("div", { className: "item" },

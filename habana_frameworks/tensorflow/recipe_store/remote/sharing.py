@@ -129,13 +129,13 @@ def pull(path: str | os.PathLike[str], settings: RemoteSettings, keys: Sequence[
     """
     transfers = _Transfers(RemoteCache(settings), settings.timeout)
     with time_limit(settings.timeout):
-        wanted = list(keys) or transfers.cache.keys()
+        selected = list(keys) or transfers.cache.keys()
     here = Installation.here()
     local = {entry.key for entry in _local_entries(path)}
     pulled: list[Entry] = []
     unfit: dict[str, tuple[str, ...]] = {}
     refused: dict[str, str] = {}
-    for key in wanted:
+    for key in selected:
         if key in local or not transfers.may_continue(key):
             continue
         try:
@@ -152,7 +152,7 @@ def pull(path: str | os.PathLike[str], settings: RemoteSettings, keys: Sequence[
             continue
         directory.write(path, key, data)
         pulled.append(entry)
-    return Pulled(tuple(pulled), len(local.intersection(wanted)), unfit, refused, transfers.failed)
+    return Pulled(tuple(pulled), len(local.intersection(selected)), unfit, refused, transfers.failed)
 
 
 def _fetch(transfers: _Transfers, key: str) -> bytes:

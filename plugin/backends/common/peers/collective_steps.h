@@ -11,7 +11,7 @@
 namespace hpu::peers {
 
 // One rank's operands in a collective. Pointers are device memory of that rank.
-struct Part {
+struct MappedCollective {
   using Kind = common::Collective::Kind;
 
   Kind kind = Kind::kAllReduce;
@@ -28,13 +28,14 @@ struct Part {
 // NCCL.
 class CollectiveSteps {
  public:
-  // `first_piece`: index of the piece for chunk 0, less than kCollectivePieces. Borrows `segment` and `part`.
-  CollectiveSteps(const PeerSegment& segment, int rank, int size, const Part& part, uint64_t first_piece);
+  // `first_piece`: index of the piece for chunk 0, less than kCollectivePieces. Borrows `segment` and `collective`.
+  CollectiveSteps(const PeerSegment& segment, int rank, int size, const MappedCollective& collective,
+                  uint64_t first_piece);
 
   // Number of chunks, at least 1: even without elements, the ranks must compare their operations (kind, dtype, root).
   uint64_t chunks() const { return chunks_; }
   // Whether Exchange must run between CopyIn and CopyOut.
-  bool exchanges_results() const { return part_.kind == Part::Kind::kAllReduce; }
+  bool exchanges_results() const { return collective_.kind == MappedCollective::Kind::kAllReduce; }
 
   // Copies the data of the chunk that other ranks need into this rank's piece.
   void CopyIn(uint64_t chunk) const;
@@ -54,14 +55,14 @@ class CollectiveSteps {
   // For AllReduce: the elements of the chunk that `rank` reduces.
   Range ShareOf(const Range& chunk, int rank) const;
   char* PieceOf(int rank, uint64_t chunk) const;
-  const char* SourceAt(uint64_t element) const { return part_.source + element * element_bytes_; }
-  char* DestinationAt(uint64_t element) const { return part_.destination + element * element_bytes_; }
+  const char* SourceAt(uint64_t element) const { return collective_.source + element * element_bytes_; }
+  char* DestinationAt(uint64_t element) const { return collective_.destination + element * element_bytes_; }
   void Copy(char* to, const char* from, uint64_t count) const;
 
   const PeerSegment& segment_;
   const int rank_;
   const int size_;
-  const Part& part_;
+  const MappedCollective& collective_;
   const uint64_t first_piece_;
   const uint64_t element_bytes_;
   const uint64_t chunk_elements_;

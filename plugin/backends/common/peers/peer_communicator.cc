@@ -19,9 +19,9 @@ constexpr std::chrono::milliseconds kPoll{50};
 Operand SourceOf(const common::Collective& collective, int rank, int size) {
   const uint64_t bytes = collective.elements.count * hal::SizeOf(collective.dtype);
   switch (collective.kind) {
-    case Part::Kind::kReduceScatter:
+    case MappedCollective::Kind::kReduceScatter:
       return {collective.source, bytes * size, /*is_written=*/false};
-    case Part::Kind::kBroadcast:
+    case MappedCollective::Kind::kBroadcast:
       return {collective.source, rank == collective.root ? bytes : 0, /*is_written=*/false};
     default:
       return {collective.source, bytes, /*is_written=*/false};
@@ -31,7 +31,7 @@ Operand SourceOf(const common::Collective& collective, int rank, int size) {
 // Device memory that a rank writes.
 Operand DestinationOf(const common::Collective& collective, int size) {
   const uint64_t bytes = collective.elements.count * hal::SizeOf(collective.dtype);
-  const bool gathers = collective.kind == Part::Kind::kAllGather;
+  const bool gathers = collective.kind == MappedCollective::Kind::kAllGather;
   return {collective.destination, gathers ? bytes * size : bytes, /*is_written=*/true};
 }
 
@@ -52,9 +52,9 @@ absl::StatusOr<std::unique_ptr<hal::Communicator>> PeerCommunicator::Create(Peer
   }
   std::shared_ptr<LocalRendezvous> rendezvous;
   std::unique_ptr<files::SharedMemory> segment;
-  if (options.meet) {
+  if (options.rendezvous) {
     HPU_ASSIGN_OR_RETURN(const auto own, PeerGroup::CreateSegment(options.size));
-    HPU_ASSIGN_OR_RETURN(const int file, options.meet(own->file().get()));
+    HPU_ASSIGN_OR_RETURN(const int file, options.rendezvous(own->file().get()));
     HPU_ASSIGN_OR_RETURN(segment, files::SharedMemory::Open(files::FileDescriptor(file), own->size()));
   } else {
     HPU_ASSIGN_OR_RETURN(rendezvous, LocalRendezvous::Find(options.id, options.size));
@@ -118,35 +118,36 @@ absl::Status PeerCommunicator::AwaitTurn(const Lane& lane, uint64_t number) {
 }
 
 absl::Status PeerCommunicator::Queue(hal::Stream& stream, const common::Collective& collective) {
-  const bool reduces = collective.kind == Part::Kind::kAllReduce || collective.kind == Part::Kind::kReduceScatter;
+  const bool reduces = collective.kind == MappedCollective::Kind::kAllReduce ||
+                       collective.kind == MappedCollective::Kind::kReduceScatter;
   if (reduces && !IsReducible(collective.dtype)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(collective.kind == Part::Kind::kAllReduce ? "AllReduce" : "ReduceScatter",
+        absl::StrCat(collective.kind == MappedCollective::Kind::kAllReduce ? "AllReduce" : "ReduceScatter",
                      " does not support elements of ", hal::NameOf(collective.dtype), ": cast them to a real type"));
   }
-  Part part = {collective.kind,  nullptr,       nullptr,        collective.elements,
-               collective.dtype, collective.op, collective.root};
+  MappedCollective mapped = {collective.kind,  nullptr,       nullptr,        collective.elements,
+                             collective.dtype, collective.op, collective.root};
   QueueWork(stream, {SourceOf(collective, rank(), size()), DestinationOf(collective, size())}, &collectives_,
-            [this, part = std::move(part)](absl::Span<char* const> data) mutable {
-              part.source = data[0];
-              part.destination = data[1];
-              return group_->Run(part);
+            [this, mapped = std::move(mapped)](absl::Span<char* const> data) mutable {
+              mapped.source = data[0];
+              mapped.destination = data[1];
+              return group_->Run(mapped);
             });
   return absl::OkStatus();
 }
 
 absl::Status PeerCommunicator::Queue(hal::Stream& stream, std::vector<common::Transfer> transfers) {
   std::vector<Operand> operands;
-  std::vector<Transfer> parts;
+  std::vector<Transfer> mapped;
   for (const common::Transfer& transfer : transfers) {
     operands.push_back(
         {transfer.address, transfer.elements.count * hal::SizeOf(transfer.dtype), /*is_written=*/!transfer.sends});
-    parts.push_back({transfer.sends, transfer.peer, nullptr, transfer.elements, transfer.dtype});
+    mapped.push_back({transfer.sends, transfer.peer, nullptr, transfer.elements, transfer.dtype});
   }
   QueueWork(stream, std::move(operands), &transfers_,
-            [this, parts = std::move(parts)](absl::Span<char* const> data) mutable {
-              for (size_t i = 0; i < parts.size(); ++i) parts[i].data = data[i];
-              return group_->Exchange(parts);
+            [this, mapped = std::move(mapped)](absl::Span<char* const> data) mutable {
+              for (size_t i = 0; i < mapped.size(); ++i) mapped[i].data = data[i];
+              return group_->Exchange(mapped);
             });
   return absl::OkStatus();
 }

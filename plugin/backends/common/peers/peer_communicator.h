@@ -41,10 +41,10 @@ class PeerDevice {
 // Operations run on the streams' threads, which exchange data with the stream threads of the other ranks.
 class PeerCommunicator final : public common::CheckedCommunicator {
  public:
-  // The id is "<process>:<random>". Without options.meet, only devices of this process can join the communicator.
+  // The id is "<process>:<random>". Without options.rendezvous, only devices of this process can join the communicator.
   static std::string NewId();
-  // Blocks until all ranks have joined: through options.meet if it is set, else for at most a minute. Without
-  // options.meet, all ranks must be devices of this process. Borrows `device`, `liveness` and `memory`.
+  // Blocks until all ranks have joined: through options.rendezvous if it is set, else for at most a minute. Without
+  // options.rendezvous, all ranks must be devices of this process. Borrows `device`, `liveness` and `memory`.
   static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(PeerDevice& device, const common::Liveness& liveness,
                                                                    const common::DeviceMemory& memory,
                                                                    const hal::CommunicatorOptions& options);

@@ -14,34 +14,34 @@ namespace {
 constexpr int32_t kMaxBarrierDistance = 8;
 
 const char* NameOf(uint32_t kind) {
-  switch (static_cast<Part::Kind>(kind)) {
-    case Part::Kind::kAllReduce:
+  switch (static_cast<MappedCollective::Kind>(kind)) {
+    case MappedCollective::Kind::kAllReduce:
       return "AllReduce";
-    case Part::Kind::kReduceScatter:
+    case MappedCollective::Kind::kReduceScatter:
       return "ReduceScatter";
-    case Part::Kind::kAllGather:
+    case MappedCollective::Kind::kAllGather:
       return "AllGather";
-    case Part::Kind::kBroadcast:
+    case MappedCollective::Kind::kBroadcast:
       return "Broadcast";
   }
   return "operation";
 }
 
-PartRecord RecordOf(const Part& part) {
-  PartRecord record;
-  record.kind = static_cast<uint32_t>(part.kind);
-  record.op = static_cast<uint32_t>(part.op);
-  record.root = part.root;
-  record.elements = ElementsRecord::Of(part.elements, part.dtype);
+CollectiveRecord RecordOf(const MappedCollective& collective) {
+  CollectiveRecord record;
+  record.kind = static_cast<uint32_t>(collective.kind);
+  record.op = static_cast<uint32_t>(collective.op);
+  record.root = collective.root;
+  record.elements = ElementsRecord::Of(collective.elements, collective.dtype);
   return record;
 }
 
-bool IsValid(const PartRecord& part) {
-  return part.kind <= static_cast<uint32_t>(Part::Kind::kBroadcast) &&
-         part.op <= static_cast<uint32_t>(hal::ReduceOp::kAverage) && part.elements.IsValid();
+bool IsValid(const CollectiveRecord& collective) {
+  return collective.kind <= static_cast<uint32_t>(MappedCollective::Kind::kBroadcast) &&
+         collective.op <= static_cast<uint32_t>(hal::ReduceOp::kAverage) && collective.elements.IsValid();
 }
 
-bool Agree(const PartRecord& one, const PartRecord& other) {
+bool Agree(const CollectiveRecord& one, const CollectiveRecord& other) {
   return one.kind == other.kind && one.op == other.op && one.root == other.root && one.elements == other.elements;
 }
 
@@ -100,26 +100,27 @@ absl::Status PeerGroup::AwaitAll(uint32_t barrier) {
   return absl::OkStatus();
 }
 
-absl::Status PeerGroup::CompareParts(const PartRecord& own) {
-  std::vector<PartRecord> parts;
+absl::Status PeerGroup::CompareRecords(const CollectiveRecord& own) {
+  std::vector<CollectiveRecord> collectives;
   bool agree = true;
   for (int rank = 0; rank < size_; ++rank) {
-    const PartRecord part = rank == rank_ ? own : Snapshot(segment_.rank(rank).parts[operations_ % 2]);
-    if (!IsValid(part)) return Damaged(absl::StrCat("operation of rank ", rank));
-    agree = agree && Agree(part, own);
-    parts.push_back(part);
+    const CollectiveRecord collective =
+        rank == rank_ ? own : Snapshot(segment_.rank(rank).collectives[operations_ % 2]);
+    if (!IsValid(collective)) return Damaged(absl::StrCat("operation of rank ", rank));
+    agree = agree && Agree(collective, own);
+    collectives.push_back(collective);
   }
   if (agree) return absl::OkStatus();
   static constexpr const char* kReductions[] = {"sum", "product", "min", "max", "average"};  // by hal::ReduceOp
   std::vector<std::string> told;
   for (int rank = 0; rank < size_; ++rank) {
-    const PartRecord& part = parts[rank];
-    const auto kind = static_cast<Part::Kind>(part.kind);
-    const bool reduces = kind == Part::Kind::kAllReduce || kind == Part::Kind::kReduceScatter;
-    told.push_back(absl::StrCat("rank ", rank, ": ", NameOf(part.kind),
-                                reduces ? absl::StrCat("(", kReductions[part.op], ")") : "",
-                                kind == Part::Kind::kBroadcast ? absl::StrCat(" from rank ", part.root) : "", " of ",
-                                part.elements.Describe()));
+    const CollectiveRecord& collective = collectives[rank];
+    const auto kind = static_cast<MappedCollective::Kind>(collective.kind);
+    const bool reduces = kind == MappedCollective::Kind::kAllReduce || kind == MappedCollective::Kind::kReduceScatter;
+    told.push_back(absl::StrCat(
+        "rank ", rank, ": ", NameOf(collective.kind), reduces ? absl::StrCat("(", kReductions[collective.op], ")") : "",
+        kind == MappedCollective::Kind::kBroadcast ? absl::StrCat(" from rank ", collective.root) : "", " of ",
+        collective.elements.Describe()));
   }
   return absl::InvalidArgumentError(
       absl::StrCat("the ", size_, " ranks of a communicator request different operations: ", absl::StrJoin(told, "; "),
@@ -129,17 +130,17 @@ absl::Status PeerGroup::CompareParts(const PartRecord& own) {
 // A piece is reused after kCollectivePieces (three) chunks. By then, all ranks have finished reading the piece. Peers
 // call CopyOut for a chunk before they arrive at the barrier of the second chunk after it. This rank awaits that
 // barrier before it calls CopyIn for the third chunk.
-absl::Status PeerGroup::Run(const Part& own) {
+absl::Status PeerGroup::Run(const MappedCollective& own) {
   HPU_RETURN_IF_ERROR(Check());
   const CollectiveSteps steps(segment_, rank_, size_, own, next_piece_);
   // Overwrites the record of this rank's second-to-last operation. The peers have read that record, because they have
   // since arrived at the previous operation's first barrier.
-  const PartRecord record = RecordOf(own);
-  segment_.rank(rank_).parts[operations_ % 2] = record;
+  const CollectiveRecord record = RecordOf(own);
+  segment_.rank(rank_).collectives[operations_ % 2] = record;
   steps.CopyIn(0);
   uint32_t copied_in = Arrive();
   HPU_RETURN_IF_ERROR(AwaitAll(copied_in));
-  const absl::Status verdict = CompareParts(record);
+  const absl::Status verdict = CompareRecords(record);
   ++operations_;
   next_piece_ = (next_piece_ + (verdict.ok() ? steps.chunks() : 1)) % kCollectivePieces;
   HPU_RETURN_IF_ERROR(verdict);

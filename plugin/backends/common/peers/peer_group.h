@@ -49,7 +49,7 @@ class PeerGroup {
 
   // Runs one collective; returns when this rank's destination is complete. If kind, elements, dtype, op or root differ
   // between ranks, Run fails on all ranks with InvalidArgument, which lists each rank's operation.
-  absl::Status Run(const Part& own);
+  absl::Status Run(const MappedCollective& own);
   // Runs transfers concurrently. The sends of one rank match the receives of its peer in order. If the elements of a
   // send and a receive differ, Exchange fails with InvalidArgument on both ranks.
   absl::Status Exchange(const std::vector<Transfer>& transfers);
@@ -70,14 +70,14 @@ class PeerGroup {
 
   PeerGroup(std::unique_ptr<files::SharedMemory> segment, int rank, int size);
 
-  // Waits until ready() is true; fails if the communicator is aborted first. `awaited`: see Bell::awaited.
+  // Waits until ready() is true; fails if the communicator is aborted first. `waits_for`: see Bell::waits_for.
   template <typename Ready>
-  absl::Status Await(Bell& bell, uint32_t awaited, common::AdaptiveSpin& spin, const Ready& ready);
+  absl::Status Await(Bell& bell, uint32_t waits_for, common::AdaptiveSpin& spin, const Ready& ready);
   // Signals to the other ranks that this rank has reached its next barrier. Returns the number of the barrier.
   uint32_t Arrive();
   // Waits until all ranks have arrived at a barrier.
   absl::Status AwaitAll(uint32_t barrier);
-  absl::Status CompareParts(const PartRecord& own);
+  absl::Status CompareRecords(const CollectiveRecord& own);
   // Aborts the communicator because the segment contains an impossible value; `what` is the name of the value. Returns
   // the communicator's error.
   absl::Status Damaged(absl::string_view what);
@@ -103,18 +103,18 @@ class PeerGroup {
 };
 
 template <typename Ready>
-absl::Status PeerGroup::Await(Bell& bell, uint32_t awaited, common::AdaptiveSpin& spin, const Ready& ready) {
+absl::Status PeerGroup::Await(Bell& bell, uint32_t waits_for, common::AdaptiveSpin& spin, const Ready& ready) {
   if (spin.Await(ready)) return absl::OkStatus();
   absl::Status status;
   while (true) {
     const uint32_t rings = bell.rings.load();
-    bell.awaited.store(awaited);
+    bell.waits_for.store(waits_for);
     if (ready()) break;
     status = Check();
     if (!status.ok()) break;
     bell.Sleep(rings);
   }
-  bell.awaited.store(0);
+  bell.waits_for.store(0);
   return status;
 }
 

@@ -60,19 +60,19 @@ class RankProcess {
   bool waited_ = false;
 };
 
-Part InPlaceAllReduce(char* data, uint64_t count = kCount) {
-  Part part;
-  part.source = part.destination = data;
-  part.elements = Elements(count);
-  part.dtype = DataType::kFloat32;
-  return part;
+MappedCollective InPlaceAllReduce(char* data, uint64_t count = kCount) {
+  MappedCollective collective;
+  collective.source = collective.destination = data;
+  collective.elements = Elements(count);
+  collective.dtype = DataType::kFloat32;
+  return collective;
 }
 
 void Fill(const GuardedMemory& memory, float value) {
   std::fill_n(reinterpret_cast<float*>(memory.data()), memory.bytes() / sizeof(float), value);
 }
 
-bool Holds(const GuardedMemory& memory, float value) {
+bool AllEqual(const GuardedMemory& memory, float value) {
   const auto* const data = reinterpret_cast<const float*>(memory.data());
   return std::all_of(data, data + memory.bytes() / sizeof(float), [&](float element) { return element == value; });
 }
@@ -99,12 +99,12 @@ TEST(PeerProcessTest, RanksAreProcesses) {
       const GuardedMemory memory(kCount * sizeof(float)), received(kCount * sizeof(float));
       for (int round = 0; round < 3; ++round) {
         Fill(memory, rank + 1);
-        if (!group->Run(InPlaceAllReduce(memory.data())).ok() || !Holds(memory, 6)) return false;
+        if (!group->Run(InPlaceAllReduce(memory.data())).ok() || !AllEqual(memory, 6)) return false;
         Fill(memory, rank);
         const absl::Status status =
             group->Exchange({Transfer{true, (rank + 1) % kSize, memory.data(), kCount, DataType::kFloat32},
                              Transfer{false, (rank + kSize - 1) % kSize, received.data(), kCount, DataType::kFloat32}});
-        if (!status.ok() || !Holds(received, (rank + kSize - 1) % kSize)) return false;
+        if (!status.ok() || !AllEqual(received, (rank + kSize - 1) % kSize)) return false;
       }
       return true;
     };
@@ -147,11 +147,11 @@ void KillRankOne(const std::function<absl::Status(int, PeerGroup*, char*)>& work
   }
 }
 
-TEST(PeerProcessTest, ARankIsKilledInAnAllReduce) {
+TEST(PeerProcessTest, RankIsKilledInAnAllReduce) {
   KillRankOne([](int, PeerGroup* group, char* data) { return group->Run(InPlaceAllReduce(data)); });
 }
 
-TEST(PeerProcessTest, ARankIsKilledInTransfers) {
+TEST(PeerProcessTest, RankIsKilledInTransfers) {
   KillRankOne([](int rank, PeerGroup* group, char* data) {
     constexpr uint64_t kHalf = kCount / 2;
     return group->Exchange({Transfer{true, (rank + 1) % 3, data, kHalf, DataType::kFloat32},
@@ -159,7 +159,7 @@ TEST(PeerProcessTest, ARankIsKilledInTransfers) {
   });
 }
 
-TEST(PeerProcessTest, ARankThatAbortsAndEndsLeavesItsReason) {
+TEST(PeerProcessTest, AbortReasonOutlivesTheRank) {
   RankGroups groups(2);
   RankProcess leaver(groups.segment(), 1, 2, [](PeerGroup* group) {
     group->Abort("rank 1 has left the communicator");
@@ -188,7 +188,7 @@ void Scribble(const files::SharedMemory& segment, uint32_t seed, const std::atom
   }
 }
 
-TEST(PeerProcessTest, ASegmentThatIsScribbledOverCrashesNoRank) {
+TEST(PeerProcessTest, CorruptedSegmentCrashesNoRank) {
   constexpr int kRounds = 300;
   constexpr uint64_t kBytes = uint64_t{1} << 20;
   std::mt19937 random(1);
@@ -197,7 +197,7 @@ TEST(PeerProcessTest, ASegmentThatIsScribbledOverCrashesNoRank) {
     RankGroups groups(2);
     std::atomic<bool> stop{false};
     std::thread scribbler([&, seed = random()] { Scribble(groups.segment(), seed, stop); });
-    const auto kind = static_cast<Part::Kind>(random() % 4);
+    const auto kind = static_cast<MappedCollective::Kind>(random() % 4);
     const bool transfers = random() % 3 == 0;
     const auto rank = [&](int number) {
       const GuardedMemory source(2 * kBytes), destination(2 * kBytes);
@@ -211,8 +211,8 @@ TEST(PeerProcessTest, ASegmentThatIsScribbledOverCrashesNoRank) {
                Transfer{true, 1 - number, source.data() + kBytes, elements, DataType::kFloat32},
                Transfer{false, 1 - number, destination.data() + kBytes, elements, DataType::kFloat32}});
         } else {
-          status = groups[number].Run(Part{kind, source.data(), destination.data(), kBytes / sizeof(float),
-                                           DataType::kFloat32, hal::ReduceOp::kAverage, 1});
+          status = groups[number].Run(MappedCollective{kind, source.data(), destination.data(), kBytes / sizeof(float),
+                                                       DataType::kFloat32, hal::ReduceOp::kAverage, 1});
         }
       }
       return status;
@@ -235,7 +235,7 @@ TEST(PeerProcessTest, ASegmentThatIsScribbledOverCrashesNoRank) {
 }
 
 // Corrupts every word of the state, one at a time, before the ranks start.
-TEST(PeerProcessTest, EveryWordOfTheStateMayBeWrong) {
+TEST(PeerProcessTest, EveryStateWordMayBeCorrupted) {
   constexpr uint64_t kPageWords = 4096 / sizeof(uint32_t);
   constexpr uint64_t kRankWords = 2 * sizeof(RankBlock) / sizeof(uint32_t);
   constexpr uint64_t kPairWords = 4 * sizeof(PairBlock) / sizeof(uint32_t);

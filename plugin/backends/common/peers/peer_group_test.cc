@@ -23,7 +23,7 @@ using cts::ExpectError;
 using hal::DataType;
 using hal::Elements;
 using hal::ReduceOp;
-using Kind = Part::Kind;
+using Kind = MappedCollective::Kind;
 
 // Random bytes that are small finite numbers in every type. Each rank has different bytes.
 std::vector<char> Operand(uint64_t bytes, DataType dtype, int rank) {
@@ -75,30 +75,31 @@ void RunCase(RankGroups& groups, const Case& c, uint64_t count, bool in_place) {
   const uint64_t destination_bytes = c.kind == Kind::kAllGather ? bytes * groups.size() : bytes;
   std::vector<std::vector<char>> sources;
   std::vector<GuardedMemory> from, to;
-  std::vector<Part> parts;
+  std::vector<MappedCollective> collectives;
   for (int rank = 0; rank < groups.size(); ++rank) {
     sources.push_back(Operand(source_bytes, c.dtype, rank));
     from.emplace_back(in_place ? std::max(source_bytes, destination_bytes) : source_bytes);
     to.emplace_back(destination_bytes);
-    Part part;
-    part.kind = c.kind;
-    part.source = from[rank].data() + (in_place && c.kind == Kind::kAllGather ? rank * bytes : 0);
-    part.destination =
+    MappedCollective collective;
+    collective.kind = c.kind;
+    collective.source = from[rank].data() + (in_place && c.kind == Kind::kAllGather ? rank * bytes : 0);
+    collective.destination =
         in_place ? from[rank].data() + (c.kind == Kind::kReduceScatter ? rank * bytes : 0) : to[rank].data();
-    part.elements = Elements(count);
-    part.dtype = c.dtype;
-    part.op = c.op;
-    part.root = c.root;
-    if (source_bytes > 0) std::memcpy(const_cast<char*>(part.source), sources[rank].data(), source_bytes);
-    if (c.kind == Kind::kBroadcast && rank != c.root) part.source = nullptr;
-    parts.push_back(part);
+    collective.elements = Elements(count);
+    collective.dtype = c.dtype;
+    collective.op = c.op;
+    collective.root = c.root;
+    if (source_bytes > 0) std::memcpy(const_cast<char*>(collective.source), sources[rank].data(), source_bytes);
+    if (c.kind == Kind::kBroadcast && rank != c.root) collective.source = nullptr;
+    collectives.push_back(collective);
   }
-  for (const absl::Status& status : groups.Run([&](int rank) { return groups[rank].Run(parts[rank]); })) {
+  for (const absl::Status& status : groups.Run([&](int rank) { return groups[rank].Run(collectives[rank]); })) {
     ASSERT_OK(status);
   }
   for (int rank = 0; rank < groups.size(); ++rank) {
     const std::vector<char> expected = Expected(c, count, rank, sources);
-    ASSERT_TRUE(destination_bytes == 0 || std::memcmp(expected.data(), parts[rank].destination, destination_bytes) == 0)
+    ASSERT_TRUE(destination_bytes == 0 ||
+                std::memcmp(expected.data(), collectives[rank].destination, destination_bytes) == 0)
         << "rank " << rank << " of " << groups.size() << ", kind " << static_cast<int>(c.kind) << " of " << count << " "
         << hal::NameOf(c.dtype) << ", operation " << static_cast<int>(c.op) << ", in place " << in_place;
   }
@@ -153,18 +154,18 @@ TEST_P(PeerGroupTest, OperationsWithoutAPause) {
     std::vector<float> source(kCount * groups_.size()), destination(kCount * groups_.size());
     for (int operation = 0; operation < kOperations; ++operation) {
       const uint64_t count = operation % 8 == 0 ? kCount : operation % 7 + 1;
-      Part part;
-      part.kind = static_cast<Kind>(operation / 3 % 4);
-      part.source = reinterpret_cast<const char*>(source.data());
-      part.destination = reinterpret_cast<char*>(destination.data());
-      part.elements = Elements(count);
-      part.dtype = DataType::kFloat32;
-      part.op = ReduceOp::kAverage;
-      part.root = operation % groups_.size();
+      MappedCollective collective;
+      collective.kind = static_cast<Kind>(operation / 3 % 4);
+      collective.source = reinterpret_cast<const char*>(source.data());
+      collective.destination = reinterpret_cast<char*>(destination.data());
+      collective.elements = Elements(count);
+      collective.dtype = DataType::kFloat32;
+      collective.op = ReduceOp::kAverage;
+      collective.root = operation % groups_.size();
       const auto value = static_cast<float>(operation);
-      std::fill_n(source.begin(), count * (part.kind == Kind::kReduceScatter ? groups_.size() : 1), value);
-      HPU_RETURN_IF_ERROR(groups_[rank].Run(part));
-      const auto end = destination.begin() + count * (part.kind == Kind::kAllGather ? groups_.size() : 1);
+      std::fill_n(source.begin(), count * (collective.kind == Kind::kReduceScatter ? groups_.size() : 1), value);
+      HPU_RETURN_IF_ERROR(groups_[rank].Run(collective));
+      const auto end = destination.begin() + count * (collective.kind == Kind::kAllGather ? groups_.size() : 1);
       const auto wrong = std::find_if(destination.begin(), end, [&](float element) { return element != value; });
       if (wrong != end) {
         groups_[rank].Abort("");  // so that the other ranks do not wait for this rank
@@ -232,7 +233,7 @@ TEST(PeerTransferTest, SeveralBetweenTheSameRanksMatchInOrder) {
 
 // Rank 1 sends only after it has received from rank 2, and rank 2 only after it has received from rank 0. No transfer
 // may block another transfer of its group.
-TEST(PeerTransferTest, LateTransfersOfAGroupDoNotBlockTheOthers) {
+TEST(PeerTransferTest, LateTransfersOfAGroupDoNotBlockOtherTransfers) {
   RankGroups groups(3);
   constexpr uint64_t kCount = 1 << 20;
   std::vector<GuardedMemory> memory;
@@ -260,7 +261,7 @@ TEST(PeerTransferTest, LateTransfersOfAGroupDoNotBlockTheOthers) {
   for (const absl::Status& status : statuses) EXPECT_OK(status);
 }
 
-TEST(PeerTransferTest, AMismatchIsAnErrorOfBothAndOfNoOther) {
+TEST(PeerTransferTest, MismatchFailsOnSenderAndReceiverOnly) {
   RankGroups groups(3);
   std::vector<GuardedMemory> memory;
   for (int i = 0; i < 6; ++i) memory.emplace_back(24);
@@ -285,7 +286,7 @@ TEST(PeerTransferTest, AMismatchIsAnErrorOfBothAndOfNoOther) {
   for (const absl::Status& status : run("[2,3]")) EXPECT_OK(status);
 }
 
-TEST(PeerTransferTest, ThePeerHasToBeAnotherRank) {
+TEST(PeerTransferTest, SelfTransfersAreRefused) {
   RankGroups groups(2);
   for (const int peer : {0, 2, -1}) {
     ExpectError(groups[0].Exchange({Transfer{true, peer, nullptr, 0, DataType::kFloat32}}),
@@ -293,18 +294,18 @@ TEST(PeerTransferTest, ThePeerHasToBeAnotherRank) {
   }
 }
 
-TEST(PeerErrorTest, PartsThatDifferAreAnErrorOfAllRanks) {
+TEST(PeerErrorTest, DifferentCollectivesFailOnAllRanks) {
   RankGroups groups(3);
   std::vector<GuardedMemory> memory;
   for (int rank = 0; rank < 3; ++rank) memory.emplace_back(400'000);
   const auto run = [&](bool differ) {
     return groups.Run([&](int rank) {
-      Part part;
-      part.kind = differ && rank == 1 ? Kind::kBroadcast : Kind::kAllReduce;
-      part.source = part.destination = memory[rank].data();
-      part.elements = Elements(differ ? 10 + rank * 1000 : 100'000, differ && rank == 2 ? "[5,402]" : "");
-      part.dtype = DataType::kFloat32;
-      return groups[rank].Run(part);
+      MappedCollective collective;
+      collective.kind = differ && rank == 1 ? Kind::kBroadcast : Kind::kAllReduce;
+      collective.source = collective.destination = memory[rank].data();
+      collective.elements = Elements(differ ? 10 + rank * 1000 : 100'000, differ && rank == 2 ? "[5,402]" : "");
+      collective.dtype = DataType::kFloat32;
+      return groups[rank].Run(collective);
     });
   };
   for (int round = 0; round < 5; ++round) {
@@ -319,16 +320,16 @@ TEST(PeerErrorTest, PartsThatDifferAreAnErrorOfAllRanks) {
   }
 }
 
-TEST(PeerErrorTest, TheFirstReasonOfAnAbortCountsOnAllRanks) {
+TEST(PeerErrorTest, FirstAbortReasonReachesAllRanks) {
   RankGroups groups(3);
   GuardedMemory memory(4);
   std::vector<absl::Status> statuses(2);
   std::thread collective([&] {
-    Part part;
-    part.source = part.destination = memory.data();
-    part.elements = Elements(1);
-    part.dtype = DataType::kFloat32;
-    statuses[0] = groups[0].Run(part);
+    MappedCollective collective;
+    collective.source = collective.destination = memory.data();
+    collective.elements = Elements(1);
+    collective.dtype = DataType::kFloat32;
+    statuses[0] = groups[0].Run(collective);
   });
   std::thread transfer(
       [&] { statuses[1] = groups[1].Exchange({Transfer{true, 2, memory.data(), 1, DataType::kFloat32}}); });
@@ -339,10 +340,10 @@ TEST(PeerErrorTest, TheFirstReasonOfAnAbortCountsOnAllRanks) {
   for (const absl::Status& status : statuses) {
     ExpectError(status, absl::StatusCode::kCancelled, "rank 2 has had enough");
   }
-  ExpectError(groups[2].Run(Part()), absl::StatusCode::kCancelled, "rank 2 has had enough");
+  ExpectError(groups[2].Run(MappedCollective()), absl::StatusCode::kCancelled, "rank 2 has had enough");
 }
 
-TEST(PeerErrorTest, AnAbortWithoutAReasonNamesTheRank) {
+TEST(PeerErrorTest, AbortWithoutReasonNamesTheRank) {
   RankGroups groups(2);
   groups[1].Abort("");
   ExpectError(groups[0].Check(), absl::StatusCode::kCancelled, "rank 1 has aborted the communicator");
@@ -351,7 +352,7 @@ TEST(PeerErrorTest, AnAbortWithoutAReasonNamesTheRank) {
   ExpectError(others[0].Check(), absl::StatusCode::kCancelled, std::string(ReasonRecord::kMaxBytes, 'x'));
 }
 
-TEST(PeerErrorTest, ASegmentOfAnotherSizeIsRefused) {
+TEST(PeerErrorTest, SegmentOfAnotherSizeIsRefused) {
   const auto segment = cts::Value(PeerGroup::CreateSegment(2));
   ExpectError(PeerGroup::Attach(MapAgain(*segment), 0, 3).status(), absl::StatusCode::kInvalidArgument, "3 ranks");
   ExpectError(PeerGroup::Attach(MapAgain(*segment), 2, 2).status(), absl::StatusCode::kInvalidArgument, "no rank 2");

@@ -95,16 +95,16 @@ class PeerGroup::TransferLoop {
     PairCounts& counts = group_->sent_[peer];
     bool moved = false;
     if (!state.begun) {
-      const uint32_t wanted = pair.wanted.load() - counts.transfers;
-      if (wanted == 0) return false;
-      if (wanted != 1) return Damaged("announced transfer", peer);
+      const uint32_t requested = pair.requested.load() - counts.transfers;
+      if (requested == 0) return false;
+      if (requested != 1) return Damaged("announced transfer", peer);
       const ElementsRecord received = Snapshot(pair.elements);
       if (!received.IsValid()) return Damaged("announced transfer", peer);
       if (!(received == state.record)) state.status = Mismatch(rank(), state.record, peer, received);
       ++counts.transfers;
       state.begun = moved = true;
     }
-    const uint32_t in_flight = counts.packets - pair.taken.load();
+    const uint32_t in_flight = counts.packets - pair.consumed.load();
     if (in_flight > state.pieces.size()) return Damaged("received packets", peer);
     for (; state.pieces.size() > in_flight; moved = true) {
       piece_used_[state.pieces.front()] = false;
@@ -147,7 +147,7 @@ class PeerGroup::TransferLoop {
     bool moved = false;
     if (!state.begun) {
       pair.elements = state.record;
-      pair.wanted.store(++counts.transfers);
+      pair.requested.store(++counts.transfers);
       bell.RingFrom(rank());
       state.begun = moved = true;
     }
@@ -168,7 +168,7 @@ class PeerGroup::TransferLoop {
       if (bytes > 0) std::memcpy(state.transfer.data + state.copied, data, bytes);
       state.copied += bytes;
     }
-    pair.taken.store(++counts.packets);
+    pair.consumed.store(++counts.packets);
     bell.RingFrom(rank());
     state.done = refuses || state.copied == state.bytes;
     return true;

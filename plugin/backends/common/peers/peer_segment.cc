@@ -16,7 +16,7 @@ namespace hpu::peers {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr int kPieces = kCollectivePieces + kTransferPieces;
+constexpr int kPiecesPerRank = kCollectivePieces + kTransferPieces;
 // A piece fits in a core's L2 cache. kMaxDataBytes bounds all pieces together, even for many ranks.
 constexpr uint64_t kMaxPieceBytes = uint64_t{256} << 10;
 constexpr uint64_t kMaxDataBytes = uint64_t{160} << 20;
@@ -24,7 +24,9 @@ constexpr timespec kMaxSleep = {0, 50'000'000};
 
 constexpr uint64_t RoundUpToPage(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-uint64_t PieceBytes(int ranks) { return std::min(kMaxPieceBytes, kMaxDataBytes / (kPieces * ranks) / kPage * kPage); }
+uint64_t PieceBytes(int ranks) {
+  return std::min(kMaxPieceBytes, kMaxDataBytes / (kPiecesPerRank * ranks) / kPage * kPage);
+}
 
 // Offsets in the segment; `aborted_by` is its first word.
 constexpr uint64_t kRanksOffset = kPage;
@@ -75,8 +77,8 @@ void ReasonRecord::Set(absl::string_view reason) {
 std::string ReasonRecord::Text() const { return Printable(text, bytes); }
 
 void Bell::RingFrom(int rank) {
-  const uint32_t waits_for = awaited.load();
-  if (waits_for == kAnyRank || waits_for == static_cast<uint32_t>(rank) + 1) Ring();
+  const uint32_t awaited = waits_for.load();
+  if (awaited == kAnyRank || awaited == static_cast<uint32_t>(rank) + 1) Ring();
 }
 
 void Bell::Ring() {
@@ -86,7 +88,7 @@ void Bell::Ring() {
 
 void Bell::Sleep(uint32_t seen) { syscall(SYS_futex, FutexWord(&rings), FUTEX_WAIT, seen, &kMaxSleep, nullptr, 0); }
 
-uint64_t PeerSegment::BytesFor(int ranks) { return PiecesOffset(ranks) + PieceBytes(ranks) * kPieces * ranks; }
+uint64_t PeerSegment::BytesFor(int ranks) { return PiecesOffset(ranks) + PieceBytes(ranks) * kPiecesPerRank * ranks; }
 
 PeerSegment::PeerSegment(std::unique_ptr<files::SharedMemory> memory, int ranks)
     : memory_(std::move(memory)),
@@ -108,7 +110,7 @@ PairBlock& PeerSegment::pair(int sender, int receiver) const {
 }
 
 char* PeerSegment::Piece(int rank, int index) const {
-  return pieces_ + (static_cast<uint64_t>(rank) * kPieces + index) * piece_bytes_;
+  return pieces_ + (static_cast<uint64_t>(rank) * kPiecesPerRank + index) * piece_bytes_;
 }
 
 }  // namespace hpu::peers

@@ -43,8 +43,8 @@ struct ElementsRecord {
   char shape[hal::Elements::kMaxShapeBytes] = {};
 };
 
-// Parameters of one rank's collective: a Part without its pointers.
-struct PartRecord {
+// Parameters of one rank's collective: a MappedCollective without its pointers.
+struct CollectiveRecord {
   uint32_t kind = 0;
   uint32_t op = 0;
   int32_t root = 0;
@@ -76,7 +76,7 @@ struct alignas(64) Bell {
   void Sleep(uint32_t seen);
 
   std::atomic<uint32_t> rings;
-  std::atomic<uint32_t> awaited;  // 1 + the rank that the sleeping rank waits for, or kAnyRank; 0: awake
+  std::atomic<uint32_t> waits_for;  // 1 + the rank that the sleeping rank waits for, or kAnyRank; 0: awake
 };
 
 // State of one rank. Only this rank writes it, except for the bells.
@@ -84,8 +84,8 @@ struct alignas(64) RankBlock {
   std::atomic<uint32_t> progress;  // barriers at which the rank has arrived
   Bell collective_bell;
   Bell transfer_bell;
-  PartRecord parts[2];  // records of the rank's last two collectives, by number modulo 2
-  ReasonRecord reason;  // complete before `aborted_by` names the rank
+  CollectiveRecord collectives[2];  // records of the rank's last two collectives, by number modulo 2
+  ReasonRecord reason;              // complete before `aborted_by` names the rank
 };
 
 // Number of pieces (data buffers of equal size) that each rank has for collectives and for transfers.
@@ -95,9 +95,9 @@ inline constexpr int kTransferPieces = 2;
 // State of the transfers from one rank to another. A packet is one filled piece of the sender.
 struct alignas(64) PairBlock {
   // Written by the receiver.
-  std::atomic<uint32_t> wanted;  // transfers that the receiver has begun
-  std::atomic<uint32_t> taken;   // packets that the receiver has copied
-  ElementsRecord elements;       // elements of the latest wanted transfer
+  std::atomic<uint32_t> requested;  // transfers that the receiver has begun
+  std::atomic<uint32_t> consumed;   // packets that the receiver has copied
+  ElementsRecord elements;          // elements of the latest requested transfer
   // Written by the sender.
   alignas(64) std::atomic<uint32_t> offered;       // packets that the sender has filled
   std::atomic<uint32_t> packets[kTransferPieces];  // piece index, ORed with kRefusal if the sender refuses

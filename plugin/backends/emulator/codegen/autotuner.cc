@@ -95,11 +95,11 @@ absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program) {
   const auto run_kernels = [&] { return by_kernels(pool); };
   // The kernel's first call includes one-time work. If the kernel is much faster nevertheless, XLA's code consists of
   // loops over single elements, and one measurement suffices.
-  constexpr double kHopeless = 10;
+  constexpr double kSingleRunRatio = 10;
   HPU_ASSIGN_OR_RETURN(Autotuner::Times fastest, TimesOf(run_xla, run_kernels));
-  if (fastest.xla > kHopeless * fastest.kernel) return fastest;
-  constexpr double kEternity = std::numeric_limits<double>::infinity();
-  fastest = {kEternity, kEternity};
+  if (fastest.xla > kSingleRunRatio * fastest.kernel) return fastest;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  fastest = {kInfinity, kInfinity};
   for (int round = 0; round < kRounds; ++round) {
     HPU_ASSIGN_OR_RETURN(const Autotuner::Times times, TimesOf(run_xla, run_kernels));
     fastest = {std::min(fastest.xla, times.xla), std::min(fastest.kernel, times.kernel)};

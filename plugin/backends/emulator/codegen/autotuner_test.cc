@@ -95,7 +95,7 @@ Outcome Tuned(Autotuner::Times times, const xla::XlaComputation& computation = P
   return outcome;
 }
 
-TEST(AutotunerTest, TheQuickerOneIsTaken) {
+TEST(AutotunerTest, SelectsTheFasterCode) {
   if (!HasProductKernels()) GTEST_SKIP() << kNoProductKernels;
   EXPECT_EQ(Tuned({/*xla=*/1, /*kernel=*/2}).kernels, 0);
   EXPECT_EQ(Tuned({/*xla=*/2, /*kernel=*/1}).kernels, 2);
@@ -126,7 +126,7 @@ TEST(AutotunerTest, GradientsOfConvolutionsAreMeasured) {
 }
 
 // A measurement includes the instructions that a kernel makes unnecessary: a filter's reversal, a transposition.
-TEST(AutotunerTest, WhatIsMeasuredIsReplaced) {
+TEST(AutotunerTest, ReplacesMeasuredInstructions) {
   for (const xla::XlaComputation& computation : {Gradient(false, true), Gradient(true, true), Exchanged()}) {
     size_t kernels = 0;
     Autotuner autotuner([&](const xla::HloModule& program) -> absl::StatusOr<Autotuner::Times> {
@@ -142,12 +142,12 @@ TEST(AutotunerTest, WhatIsMeasuredIsReplaced) {
   }
 }
 
-TEST(AutotunerTest, EachShapeIsMeasuredOnce) {
+TEST(AutotunerTest, MeasuresEachShapeOnce) {
   if (!HasProductKernels()) GTEST_SKIP() << kNoProductKernels;
   EXPECT_EQ(Tuned({/*xla=*/1, /*kernel=*/2}).measurements, 2);
 }
 
-TEST(AutotunerTest, ErrorsAreTold) {
+TEST(AutotunerTest, ReportsErrors) {
   Autotuner autotuner([](const xla::HloModule&) -> absl::StatusOr<Autotuner::Times> {
     return absl::InternalError("the clock stands still");
   });
@@ -170,7 +170,7 @@ TEST(AutotunerTest, MeasuresBoth) {
 }
 
 // Both choices compute the right results, and a stored recipe keeps the choice of its compilation.
-TEST(AutotunerTest, TheRecipeKeepsTheChoice) {
+TEST(AutotunerTest, RecipeStoresTheChoice) {
   const std::string untuned = CompilerTarget();
   cts::ScopedVariable setting("HPU_AUTOTUNE", "on");
   EXPECT_NE(CompilerTarget(), untuned);

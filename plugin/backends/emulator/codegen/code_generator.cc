@@ -37,7 +37,7 @@ constexpr size_t kBatch = 8;
 
 // Whether the buffer can be the caller's memory of the result. False if the result aliases an argument and XLA did not
 // use the alias. The code may then read the argument after the write of the result.
-bool MayLieInResult(const BufferInfo& buffer, const ProgramTable& table) {
+bool CanUseResultMemory(const BufferInfo& buffer, const ProgramTable& table) {
   if (!buffer.is_temp_buffer() || !buffer.is_result_parameter()) return false;
   const uint32_t index = buffer.result_parameter_number();
   return index < table.results.size() && table.results[index].aliased_argument < 0 &&
@@ -56,7 +56,7 @@ absl::StatusOr<BufferSlot> SlotOf(const BufferInfo& buffer, const ProgramTable& 
           " bytes, expected ", slot.value < table.arguments.size() ? AlignUp(table.arguments[slot.value].bytes) : 0));
     }
     slot.bytes = table.arguments[slot.value].bytes;
-  } else if (MayLieInResult(buffer, table)) {
+  } else if (CanUseResultMemory(buffer, table)) {
     slot.source = BufferSlot::Source::kResult;
     slot.value = buffer.result_parameter_number();
     slot.bytes = table.results[slot.value].spec.bytes;

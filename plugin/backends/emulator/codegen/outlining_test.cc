@@ -121,25 +121,25 @@ void ExpectSameAsJit(const xla::XlaComputation& computation) {
   EXPECT_TRUE(Computed(computation, arguments) == RunJit(computation, arguments));
 }
 
-TEST(OutliningTest, InstructionsThatAreAlikeShareAFunction) {
+TEST(OutliningTest, EqualInstructionsShareAFunction) {
   const size_t functions = FunctionsOf(Network());
   EXPECT_GT(functions, 1);
   EXPECT_LT(functions, kLayers);
 }
 
-TEST(OutliningTest, SmallProgramsStayWhole) {
+TEST(OutliningTest, SmallProgramsAreNotOutlined) {
   XlaBuilder builder("small");
   XlaOp x = xla::Parameter(&builder, 0, Floats({16, 16}), "x");
   xla::Tuple(&builder, {Layer(x, x)});
   EXPECT_EQ(FunctionsOf(builder.Build().value()), 0);
 }
 
-TEST(OutliningTest, ComputesAsXlaDoes) { ExpectSameAsJit(Network()); }
+TEST(OutliningTest, ComputesLikeXla) { ExpectSameAsJit(Network()); }
 
-TEST(OutliningTest, ComputesLoopsAndBranchesAsXlaDoes) { ExpectSameAsJit(Loop()); }
+TEST(OutliningTest, ComputesLoopsAndBranchesLikeXla) { ExpectSameAsJit(Loop()); }
 
 // Constants may have any address, but functions expect operands at the start of a cache line and may fault otherwise.
-TEST(OutliningTest, TakesSmallConstants) {
+TEST(OutliningTest, OutlinesSmallConstants) {
   const xla::XlaComputation computation = Constants();
   cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
   auto parts = CompileParts(ProgramOf(computation));
@@ -159,15 +159,15 @@ TEST(OutliningTest, UpdatesInPlace) {
   ExpectSameAsJit(Updates(/*in_place=*/false));
 }
 
-TEST(OutliningTest, GivesTheSameRecipeEachTime) {
+TEST(OutliningTest, IsDeterministic) {
   auto one = CompileParts(ProgramOf(Network())), two = CompileParts(ProgramOf(Network()));
   ASSERT_TRUE(one.ok() && two.ok());
   EXPECT_TRUE(SerializeParts(*one, "") == SerializeParts(*two, ""));
 }
 
-TEST(OutliningTest, GoesToDiskAndBack) { ExpectSameFromDisk(Network()); }
+TEST(OutliningTest, RoundTripsThroughDisk) { ExpectSameFromDisk(Network()); }
 
-TEST(CompileEffortTest, EachIsATargetOfItsOwnAndComputesTheSame) {
+TEST(CompileEffortTest, EachEffortIsADistinctTargetWithEqualResults) {
   const xla::XlaComputation computation = Network();
   const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
   const std::vector<std::string> expected = Computed(computation, arguments);
@@ -187,7 +187,7 @@ TEST(CompileEffortTest, EachIsATargetOfItsOwnAndComputesTheSame) {
   }
 }
 
-TEST(CompileEffortTest, OthersAreErrors) {
+TEST(CompileEffortTest, UnknownEffortsAreErrors) {
   for (const char* effort : {"4", "-1"}) {
     cts::ScopedVariable scope("HPU_COMPILE_EFFORT", effort);
     const absl::Status status = CompileParts(ProgramOf(Network())).status();

@@ -39,7 +39,7 @@ std::string WithChecksum(std::string bytes) {
   return bytes;
 }
 
-TEST(RecipeFormatTest, GivesBackWhatItTook) {
+TEST(RecipeFormatTest, RoundTrips) {
   const RecipeParts parts = SomeParts();
   auto got = ParseParts(SerializeParts(parts, "target"), "target");
   ASSERT_TRUE(got.ok()) << got.status();
@@ -86,7 +86,7 @@ TEST(RecipeFormatTest, RefusesEveryOtherLength) {
 }
 
 // The tables' own checks must detect damage even if the checksum is right.
-TEST(RecipeFormatTest, SurvivesDamageWithARightChecksum) {
+TEST(RecipeFormatTest, SurvivesDamageWithAValidChecksum) {
   const std::string bytes = SerializeParts(SomeParts(), "target");
   int refused = 0;
   for (size_t i = 16; i < bytes.size(); ++i) {

@@ -105,7 +105,7 @@ TEST(RecipeTest, SwapsInPlace) {
 
 // Simulates an alias that the compiler did not use: the result is computed in the workspace and copied to the
 // argument's memory.
-TEST(RecipeTest, AliasThatTheCodeDoesNotTake) {
+TEST(RecipeTest, AliasIgnoredByTheCode) {
   xla::XlaComputation computation = SumAndProduct(50);
   auto parts = CompileParts(ProgramOf(computation));
   ASSERT_TRUE(parts.ok()) << parts.status();
@@ -123,7 +123,7 @@ TEST(RecipeTest, AliasThatTheCodeDoesNotTake) {
 }
 
 // Even small buffers occupy whole cache lines, so that the next buffer begins at a multiple of 64.
-TEST(RecipeTest, BuffersTakeWholeCacheLines) {
+TEST(RecipeTest, BuffersAreCacheLineMultiples) {
   XlaBuilder builder("products");
   const XlaOp a = xla::Parameter(&builder, 0, Floats({5, 5}), "a");
   const XlaOp product = xla::Dot(a, a);
@@ -152,7 +152,7 @@ TEST(RecipeTest, WritesNothingBesideResults) {
             before.substr(0, 16) + want[0] + before.substr(36, 12) + want[1] + before.substr(68));
 }
 
-TEST(RecipeTest, TakesUnalignedPointers) {
+TEST(RecipeTest, AcceptsUnalignedPointers) {
   auto recipe = Compiled(SumAndProduct(100));
   ASSERT_NE(recipe, nullptr);
   std::vector<xla::Literal> arguments = ArgumentsOf(SumAndProduct(100));
@@ -179,7 +179,7 @@ TEST(RecipeTest, FlushesDenormalsOnEveryThread) {
   for (float value : FloatsIn(RunRecipe(*recipe, arguments)[0])) ASSERT_EQ(value, 0);
 }
 
-TEST(RecipeTest, TakesFourHundredArguments) {
+TEST(RecipeTest, AcceptsFourHundredArguments) {
   constexpr int kArguments = 400;
   XlaBuilder builder("many");
   std::vector<XlaOp> results;
@@ -230,7 +230,7 @@ TEST(RecipeTest, CompilesOnFourThreadsAtOnceToEqualBytes) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(RecipeTest, KnowsThatItIsTheOnlyReplica) {
+TEST(RecipeTest, IsTheOnlyReplica) {
   XlaBuilder builder("replica");
   xla::Tuple(&builder, {xla::ReplicaId(&builder)});
   auto recipe = Compiled(builder.Build().value());
@@ -260,13 +260,13 @@ TEST(RecipeTest, ReportsACustomCallThatFails) {
   EXPECT_TRUE(absl::StrContains(status.message(), "out of ink")) << status;
 }
 
-TEST(RecipeTest, NamesWhatItCannotResolve) {
+TEST(RecipeTest, NamesUnresolvedSymbols) {
   auto recipe = CompileRecipe(ProgramOf(CallOf("hpu_test_missing")));
   EXPECT_EQ(recipe.status().code(), absl::StatusCode::kNotFound);
   EXPECT_TRUE(absl::StrContains(recipe.status().message(), "hpu_test_missing")) << recipe.status();
 }
 
-TEST(RecipeTest, RefusesWhatIsNoProgram) {
+TEST(RecipeTest, RefusesInvalidPrograms) {
   EXPECT_EQ(CompileRecipe({"text", "no proto at all"}).status().code(), absl::StatusCode::kInvalidArgument);
   XlaBuilder builder("no tuple");
   xla::Parameter(&builder, 0, Floats({1}), "a");

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-TEST(BusyTimeTest, WhatGoesOnCountsBeforeItEnds) {
+TEST(BusyTimeTest, RunningWorkCountsBeforeItEnds) {
   BusyTime time;
   EXPECT_EQ(time.total(), nanoseconds(0));
   std::optional<BusyTime::Scope> scope(&time);
@@ -23,7 +23,7 @@ TEST(BusyTimeTest, WhatGoesOnCountsBeforeItEnds) {
   EXPECT_EQ(time.total(), total);
 }
 
-TEST(BusyTimeTest, SeveralAtATimeCountOnce) {
+TEST(BusyTimeTest, ConcurrentWorkCountsOnce) {
   BusyTime time;
   const auto begin = std::chrono::steady_clock::now();
   {

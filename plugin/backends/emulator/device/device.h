@@ -56,7 +56,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults, public
   absl::Status Synchronize() override;
   bool OwnsStream(const hal::Stream& stream) const override;
   void QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands, peers::Exchange exchange) override;
-  void TakeHostResults() override { takes_host_results_.store(true, std::memory_order_relaxed); }
+  void EnableHostResults() override { host_results_enabled_.store(true, std::memory_order_relaxed); }
 
   // Used by EmulatorStream.
   const common::Liveness& liveness() const { return liveness_; }
@@ -71,7 +71,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults, public
   }
   // Host memory that may hold results; null if results must be in device memory.
   const common::HostMemory* host_of_results() const {
-    return takes_host_results_.load(std::memory_order_relaxed) ? &state_->host : nullptr;
+    return host_results_enabled_.load(std::memory_order_relaxed) ? &state_->host : nullptr;
   }
   // Counts a command that is about to run; fails if a test injects an error or the device is lost.
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
@@ -100,7 +100,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults, public
   const hal::DeviceInfo info_;
   const std::optional<common::ModuleLock> lock_;  // empty if the caller has claimed the module
   common::Liveness liveness_;
-  std::atomic<bool> takes_host_results_{false};
+  std::atomic<bool> host_results_enabled_{false};
   const common::Reservation* const reservation_;  // owned by state_->memory
   mutable BusyTime busy_;
   std::unique_ptr<State> state_;

@@ -165,7 +165,7 @@ absl::Status EmulatorStream::Synchronize() {
 
 void EmulatorStream::RunCommands() {
   for (uint64_t sequence = 1;; ++sequence) {
-    Command& command = state_->queue.Take(sequence);
+    Command& command = state_->queue.Await(sequence);
     const bool last = command.kind == Command::Kind::kStop;
     Run(command, sequence);
     command.Clear();

@@ -59,7 +59,7 @@ class Builder {
   const xla::Shape narrow_;
 };
 
-bool IsOurs(const HloInstruction* norm) {
+bool CanReplaceNorm(const HloInstruction* norm) {
   const xla::Shape& x = norm->operand(0)->shape();
   if (norm->feature_index() != x.rank() - 1) return false;
   for (const HloInstruction* operand : norm->operands()) {
@@ -73,7 +73,7 @@ int64_t RowsOf(const HloInstruction* x) { return xla::ShapeUtil::ElementsIn(x->s
 
 // (x, scale, offset) to (y, mean, variance)
 absl::StatusOr<HloInstruction*> Training(HloInstruction* norm, KernelCalls* calls) {
-  if (!IsOurs(norm)) return nullptr;
+  if (!CanReplaceNorm(norm)) return nullptr;
   HloInstruction *x = norm->mutable_operand(0), *scale = norm->mutable_operand(1), *offset = norm->mutable_operand(2);
   Builder b(x);
   HPU_ASSIGN_OR_RETURN(HloInstruction * moments, calls->Add(BatchMoments{RowsOf(x), FeaturesOf(x), IsWidened(x)}.Spec(),
@@ -86,7 +86,7 @@ absl::StatusOr<HloInstruction*> Training(HloInstruction* norm, KernelCalls* call
 
 // (x, scale, mean, variance, gradient of y) to the gradients of (x, scale, offset)
 absl::StatusOr<HloInstruction*> Gradient(HloInstruction* norm, KernelCalls* calls) {
-  if (!IsOurs(norm)) return nullptr;
+  if (!CanReplaceNorm(norm)) return nullptr;
   HloInstruction *x = norm->mutable_operand(0), *scale = norm->mutable_operand(1), *mean = norm->mutable_operand(2);
   HloInstruction *variance = norm->mutable_operand(3), *dy = norm->mutable_operand(4);
   Builder b(x);

@@ -48,7 +48,7 @@ std::optional<ProductDimension> Joined(const xla::Shape& shape, const Dimensions
 }
 
 template <typename Dimensions>
-std::vector<int64_t> OthersThan(int64_t rank, const Dimensions& contracted, const Dimensions& batch) {
+std::vector<int64_t> RemainingDimensions(int64_t rank, const Dimensions& contracted, const Dimensions& batch) {
   std::vector<int64_t> others;
   for (int64_t i = 0; i < rank; ++i) {
     if (!absl::c_linear_search(contracted, i) && !absl::c_linear_search(batch, i)) others.push_back(i);
@@ -75,8 +75,8 @@ absl::StatusOr<HloInstruction*> BatchedProductKernel(HloInstruction* dot, Kernel
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   const auto &a_contracted = numbers.lhs_contracting_dimensions(), &b_contracted = numbers.rhs_contracting_dimensions();
   const auto a_inner = Joined(a, a_contracted), b_inner = Joined(b, b_contracted);
-  const auto rows = Joined(a, OthersThan(a.rank(), a_contracted, numbers.lhs_batch_dimensions()));
-  const auto columns = Joined(b, OthersThan(b.rank(), b_contracted, numbers.rhs_batch_dimensions()));
+  const auto rows = Joined(a, RemainingDimensions(a.rank(), a_contracted, numbers.lhs_batch_dimensions()));
+  const auto columns = Joined(b, RemainingDimensions(b.rank(), b_contracted, numbers.rhs_batch_dimensions()));
   if (!a_inner.has_value() || !b_inner.has_value() || !rows.has_value() || !columns.has_value()) return nullptr;
   BatchedProduct kernel{rows->size,      a_inner->size,   columns->size,   rows->stride,
                         a_inner->stride, b_inner->stride, columns->stride, BatchesOf(dot)};

@@ -59,7 +59,7 @@ TEST(BatchedProductPass, RandomProducts) {
   }
 }
 
-TEST(BatchedProductPass, FewMatricesAreCutByRows) {
+TEST(BatchedProductPass, SplitsFewMatricesByRows) {
   for (const int64_t rows : {4, 15, 16, 17, 130, 257}) {
     const xla::XlaComputation computation = Product("brk", "bkc", "b", {{'b', 2}, {'r', rows}, {'k', 90}, {'c', 37}});
     SCOPED_TRACE(rows);
@@ -84,7 +84,7 @@ TEST(BatchedProductPass, LongSumsAreExact) {
   for (const float value : results) EXPECT_NEAR(value, 300, 300 * 2e-6);
 }
 
-TEST(BatchedProductPass, DimensionsThatLieTogetherAreOne) {
+TEST(BatchedProductPass, MergesAdjacentDimensions) {
   const std::map<char, int64_t> sizes = {{'b', 6}, {'r', 5}, {'s', 4}, {'k', 7}, {'l', 8}, {'c', 9}, {'d', 3}};
   for (const auto& [a, b] : {std::pair{"brskl", "bcdkl"}, {"klbrs", "klbcd"}, {"rsbkl", "cdklb"}}) {
     const xla::XlaComputation computation = Product(a, b, "b", sizes);
@@ -101,7 +101,7 @@ TEST(BatchedProductPass, OfOneElement) {
   EXPECT_EQ(result, std::vector<float>{-1.5f});
 }
 
-TEST(BatchedProductPass, LeavesTheRest) {
+TEST(BatchedProductPass, LeavesUnsupportedUnchanged) {
   const auto count = [](const char* a, const char* b, const std::map<char, int64_t>& sizes,
                         xla::PrimitiveType type = xla::F32) { return Count(Product(a, b, "b", sizes, type)); };
   EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 16}, {'c', 16}}), 1);

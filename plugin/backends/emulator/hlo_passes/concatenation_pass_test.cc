@@ -47,7 +47,7 @@ xla::XlaComputation Rolled(const std::vector<int64_t>& dims, int64_t dimension, 
   return builder.Build().value();
 }
 
-TEST(ConcatenationPass, TakesSlicesOutOfTheirSources) {
+TEST(ConcatenationPass, ReadsSlicesFromTheirSources) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     Dice dice(seed);
     const std::vector<int64_t> dims = {dice.Roll(9, 40), dice.Roll(9, 40), dice.Roll(16, 40)};
@@ -77,7 +77,7 @@ xla::XlaComputation TwoSlices(bool summed) {
   return builder.Build().value();
 }
 
-TEST(ConcatenationPass, LetsSlicesBeComputedWhereTheirSourceIsNot) {
+TEST(ConcatenationPass, ComputesSlicesOfUnmaterializedSources) {
   for (const bool summed : {false, true}) {
     const xla::XlaComputation computation = TwoSlices(summed);
     const std::vector<KernelSpec> kernels = KernelsOf(computation);
@@ -118,13 +118,13 @@ TEST(ConcatenationPass, RepeatsArrays) {
   EXPECT_EQ(KernelsOf(Tiled({64, 64}, 0, 65)).size(), 0) << "many operands";
 }
 
-TEST(ConcatenationPass, CutsLongRows) {
+TEST(ConcatenationPass, SplitsLongRows) {
   const xla::XlaComputation tiled = Tiled({1 << 10, 300}, 0, 3), rolled = Rolled({1 << 10, 300}, 0, 777, false);
   ExpectSameWithKernels(tiled, ArgumentsOf(tiled), 1, 0);
   ExpectSameWithKernels(rolled, ArgumentsOf(rolled), 1, 0);
 }
 
-TEST(ConcatenationPass, LeavesTheRest) {
+TEST(ConcatenationPass, LeavesUnsupportedUnchanged) {
   const auto kernels = [](const std::vector<std::vector<int64_t>>& shapes, int64_t dimension, xla::PrimitiveType type) {
     return KernelsOf(Concatenated(shapes, dimension, type)).size();
   };

@@ -220,7 +220,7 @@ TEST(ConvolutionPass, LeavesGroupsInThreeDimensions) {
   }
 }
 
-TEST(ConvolutionPass, TakesSingleElements) {
+TEST(ConvolutionPass, AcceptsSingleElements) {
   for (const size_t dimensions : {2, 3}) {
     Convolution c{.batch = 1, .input_features = 1, .output_features = 1};
     c.dimensions.assign(dimensions, {1, 1, 1});
@@ -285,7 +285,7 @@ TEST(ConvolutionPass, PacksConstantFiltersOnce) {
   }
 }
 
-TEST(ConvolutionPass, TakesEveryPadding) {
+TEST(ConvolutionPass, AcceptsEveryPadding) {
   if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   Convolution c{.kind = Kind::kInputGradient,
                 .batch = 2,
@@ -358,7 +358,7 @@ TEST(ConvolutionPass, AddsBiasesInTheKernel) {
 }
 
 // If something else uses the sums without the bias, they are computed separately.
-TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
+TEST(ConvolutionPass, KeepsResultsWithOtherUsers) {
   if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   const Convolution c{.batch = 2, .input_features = 4, .output_features = 4, .dimensions = {{7, 6, 2}, {7, 6, 2}}};
   xla::XlaBuilder builder("convolution");
@@ -406,7 +406,7 @@ xla::XlaComputation NormalisedResidual(const Convolution& c) {
 }
 
 // XLA fuses the elementwise work into one loop over the kernel's result.
-TEST(ConvolutionPass, FusesWhatFollows) {
+TEST(ConvolutionPass, FusesFollowingInstructions) {
   if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   const Convolution c{.batch = 2,
                       .input_features = 16,

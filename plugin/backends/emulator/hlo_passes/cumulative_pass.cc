@@ -66,7 +66,7 @@ std::optional<Cumulative::Function> FunctionOf(const xla::HloComputation* comput
   return AddsExponentials(computation) ? std::optional(Cumulative::Function::kLogAddExp) : std::nullopt;
 }
 
-bool BeginsNeutral(HloInstruction* reduction, Cumulative::Function function) {
+bool StartsAtScanIdentity(HloInstruction* reduction, Cumulative::Function function) {
   HloInstruction* const initial = reduction->mutable_operand(1);
   if (function == Cumulative::Function::kLogAddExp) return ScalarOf(initial) == -std::numeric_limits<float>::infinity();
   return IsConstantOf(initial, function == Cumulative::Function::kAdd ? 0 : 1);
@@ -81,7 +81,7 @@ absl::StatusOr<HloInstruction*> CumulativeKernel(HloInstruction* reduction, Kern
     return nullptr;
   }
   const std::optional<Cumulative::Function> function = FunctionOf(reduction->to_apply());
-  if (!function.has_value() || !BeginsNeutral(reduction, *function)) return nullptr;
+  if (!function.has_value() || !StartsAtScanIdentity(reduction, *function)) return nullptr;
   if (*function == Cumulative::Function::kLogAddExp && *type != NumberType::kFloat32) return nullptr;
   std::optional<Description> found = Describe(reduction->window(), shape);
   if (!found.has_value()) return nullptr;

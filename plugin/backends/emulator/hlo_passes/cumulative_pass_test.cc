@@ -177,7 +177,7 @@ TEST(CumulativePass, OfOneElement) {
   }
 }
 
-TEST(CumulativePass, LeavesTheRest) {
+TEST(CumulativePass, LeavesUnsupportedUnchanged) {
   EXPECT_EQ(KernelsOf(Sums({{7, 0}, 0, 6, 0})).size(), 0) << "no elements";
   EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 5, 0})).size(), 0) << "a window shorter than the dimension";
   EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 3, 3})).size(), 0) << "a window around the element";

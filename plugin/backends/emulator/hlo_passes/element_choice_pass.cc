@@ -63,14 +63,14 @@ HloInstruction* ElementAt(HloInstruction* matrix, HloInstruction* columns) {
   const xla::Shape pair = xla::ShapeUtil::MakeShape(columns->shape().element_type(), {rows, 2});
   HloInstruction* row_numbers = computation->AddInstruction(HloInstruction::CreateIota(column, 0));
   HloInstruction* column_numbers = computation->AddInstruction(HloInstruction::CreateReshape(column, columns));
-  HloInstruction* places =
+  HloInstruction* indices =
       computation->AddInstruction(HloInstruction::CreateConcatenate(pair, {row_numbers, column_numbers}, 1));
   const xla::GatherDimensionNumbers numbers =
       xla::HloGatherInstruction::MakeGatherDimNumbers({}, /*collapsed_slice_dims=*/{0, 1}, /*start_index_map=*/{0, 1},
                                                       /*index_vector_dim=*/1);
   const xla::Shape shape = xla::ShapeUtil::MakeShape(matrix->shape().element_type(), {rows});
   return computation->AddInstruction(
-      HloInstruction::CreateGather(shape, matrix, places, numbers, /*slice_sizes=*/{1, 1}, false));
+      HloInstruction::CreateGather(shape, matrix, indices, numbers, /*slice_sizes=*/{1, 1}, false));
 }
 
 absl::StatusOr<HloInstruction*> GatherOf(HloInstruction* reduce) {

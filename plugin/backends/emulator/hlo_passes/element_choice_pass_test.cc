@@ -76,7 +76,7 @@ bool HasGather(const Case& c) {
   return false;
 }
 
-TEST(ElementChoicePass, GivesTheElements) {
+TEST(ElementChoicePass, ReturnsTheElements) {
   for (const xla::PrimitiveType type : {xla::F32, xla::BF16}) {
     for (const xla::PrimitiveType index : {xla::S32, xla::S64}) {
       for (const bool minimum : {false, true}) {
@@ -92,7 +92,7 @@ TEST(ElementChoicePass, GivesTheElements) {
   }
 }
 
-TEST(ElementChoicePass, LeavesTheRest) {
+TEST(ElementChoicePass, LeavesUnsupportedUnchanged) {
   Case c;
   c.other_is_identity = false;
   EXPECT_FALSE(HasGather(c)) << "masked elements that are not the identity";

@@ -77,7 +77,7 @@ HloInstruction* Beside(float number, HloOpcode opcode, HloInstruction* instructi
 }
 
 // True for sqrt(1 - x * x).
-bool IsOtherLeg(HloInstruction* root, const HloInstruction* x) {
+bool IsSqrtOfOneMinusSquare(HloInstruction* root, const HloInstruction* x) {
   const HloInstruction* sqrt = As(HloOpcode::kSqrt, root);
   if (sqrt == nullptr) return false;
   HloInstruction* square = Beside(1, HloOpcode::kSubtract, sqrt->operands()[0]);
@@ -97,7 +97,7 @@ absl::StatusOr<HloInstruction*> ArcSineOf(HloInstruction* multiply, KernelCalls*
   if (angle == nullptr || !IsWorthIt(multiply->shape())) return nullptr;
   HloInstruction* x = SourceOf(angle->mutable_operand(0));
   HloInstruction* root = Beside(1, HloOpcode::kAdd, angle->mutable_operand(1));
-  if (root == nullptr || !IsOtherLeg(root, x)) return nullptr;
+  if (root == nullptr || !IsSqrtOfOneMinusSquare(root, x)) return nullptr;
   return CallOf(ElementaryFunction::Function::kArcSine, {x}, calls);
 }
 
@@ -110,7 +110,8 @@ absl::StatusOr<HloInstruction*> ArcCosineOf(HloInstruction* select, KernelCalls*
     return nullptr;
   }
   HloInstruction* x = SourceOf(compare->mutable_operand(0));
-  if (!IsOtherLeg(angle->mutable_operand(0), x) || Beside(1, HloOpcode::kAdd, angle->mutable_operand(1)) != x) {
+  if (!IsSqrtOfOneMinusSquare(angle->mutable_operand(0), x) ||
+      Beside(1, HloOpcode::kAdd, angle->mutable_operand(1)) != x) {
     return nullptr;
   }
   return CallOf(ElementaryFunction::Function::kArcCosine, {x}, calls);

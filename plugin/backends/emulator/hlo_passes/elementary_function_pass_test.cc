@@ -132,7 +132,7 @@ TEST_P(ElementaryFunctionPassTest, EqualsXla) {
 }
 
 // XLA also rounds intermediate results to bfloat16.
-TEST_P(ElementaryFunctionPassTest, OfBFloat16IsThatOfFloat32) {
+TEST_P(ElementaryFunctionPassTest, BFloat16EqualsFloat32) {
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::BF16, {9, 301});
   const xla::XlaComputation computation = ComputationOf(GetParam(), shape);
   ASSERT_EQ(KernelsOf(computation).size(), 1);
@@ -207,7 +207,7 @@ TEST(ElementaryFunctionPass, OfNoElements) {
   }
 }
 
-TEST(ElementaryFunctionPass, LeavesTheRest) {
+TEST(ElementaryFunctionPass, LeavesUnsupportedUnchanged) {
   const Function& sine = kFunctions[0];
   EXPECT_EQ(CountCalls(sine, {2, 256}), 1);
   EXPECT_EQ(CountCalls(sine, {}), 0) << "a scalar";

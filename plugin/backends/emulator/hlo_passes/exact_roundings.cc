@@ -22,7 +22,7 @@ using xla::HloOpcode;
 // Compares bits, because denormals equal zero on a thread that flushes them. False for NaN.
 bool IsRoundedNumber(float number) { return (absl::bit_cast<uint32_t>(number) & 0xffff) == 0 && !std::isnan(number); }
 
-bool HoldsRoundedNumbers(const xla::Literal& literal) {
+bool ContainsRoundedNumbers(const xla::Literal& literal) {
   constexpr int64_t kMaxNumbers = 1024;
   if (literal.element_count() > kMaxNumbers) return false;
   const auto numbers = literal.data<float>();
@@ -48,7 +48,7 @@ class RoundedValues {
         return from == xla::BF16 || from == xla::PRED || from == xla::S8 || from == xla::U8;
       }
       case HloOpcode::kConstant:
-        return HoldsRoundedNumbers(value->literal());
+        return ContainsRoundedNumbers(value->literal());
       case HloOpcode::kAbs:
       case HloOpcode::kBitcast:
       case HloOpcode::kBroadcast:

@@ -94,7 +94,7 @@ std::vector<Case> Cases() {
 
 class ExactRoundingsTest : public testing::TestWithParam<Case> {};
 
-TEST_P(ExactRoundingsTest, GoesWhereNothingIsRounded) {
+TEST_P(ExactRoundingsTest, RemovesExactRoundings) {
   const xla::XlaComputation computation = Program(GetParam().function);
   const std::unique_ptr<xla::HloModule> module = AfterXlaPasses(computation);
   EXPECT_EQ(RoundingsOf(*module), GetParam().before) << module->ToString();
@@ -102,7 +102,7 @@ TEST_P(ExactRoundingsTest, GoesWhereNothingIsRounded) {
   EXPECT_EQ(RoundingsOf(*module), GetParam().after) << module->ToString();
 }
 
-TEST_P(ExactRoundingsTest, KeepsTheNumbers) {
+TEST_P(ExactRoundingsTest, KeepsTheValues) {
   const xla::XlaComputation computation = Program(GetParam().function);
   ExpectSameAsEvaluator(computation, ArgumentsOf(computation), 0, 0);
   std::vector<xla::Literal> special = ArgumentsOf(computation);

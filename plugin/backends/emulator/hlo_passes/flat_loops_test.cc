@@ -116,7 +116,7 @@ TEST(FlatLoops, StaySplit) {
   }
 }
 
-TEST(FlatLoops, LeaveOthers) {
+TEST(FlatLoops, LeaveUnsupportedUnchanged) {
   for (const Loops& loops : {LoopsAfterwards(Elementwise({20, 128}, Of::kArrays)),    // long rows
                              LoopsAfterwards(Elementwise({1, 20}, Of::kConversion)),  // one row
                              LoopsAfterwards(Elementwise({20, 16}, Of::kFeatures))}) {

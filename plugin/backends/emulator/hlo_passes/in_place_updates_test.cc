@@ -76,7 +76,7 @@ XlaOp Less(XlaOp variable, XlaOp gradient) {
   return variable - gradient * xla::ConstantR0<float>(variable.builder(), 0.125f);
 }
 
-TEST(InPlaceUpdates, OtherReadersComeFirst) {
+TEST(InPlaceUpdates, OtherReadersRunFirst) {
   const Body body = [](XlaBuilder*, const std::vector<XlaOp>& v) {
     const XlaOp gradient = xla::Tanh(v[1]);
     const XlaOp late = xla::Exp(xla::Dot(xla::Dot(gradient, v[0]), v[0]));
@@ -89,7 +89,7 @@ TEST(InPlaceUpdates, OtherReadersComeFirst) {
 }
 
 // A reader of one variable's old value needs the other variable's new value.
-TEST(InPlaceUpdates, ReadersOfOtherUpdatesComeBetween) {
+TEST(InPlaceUpdates, ReadersOfOtherUpdatesRunInBetween) {
   for (const int first : {0, 1}) {
     const Body body = [first](XlaBuilder*, const std::vector<XlaOp>& v) {
       const XlaOp updated = Less(v[first], xla::Dot(v[first], v[first]));
@@ -114,7 +114,7 @@ TEST(InPlaceUpdates, ReadersOfTheNewValueKeepTheCopy) {
   ExpectSameInPlace(1, body);
 }
 
-TEST(InPlaceUpdates, VariablesThatChangePlacesAreCopied) {
+TEST(InPlaceUpdates, SwappedVariablesAreCopied) {
   const Body body = [](XlaBuilder*, const std::vector<XlaOp>& v) {
     return std::vector<XlaOp>{Less(v[1], v[0]), Less(v[0], v[1])};
   };

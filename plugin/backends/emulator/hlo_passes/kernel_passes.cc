@@ -11,7 +11,6 @@
 #include "plugin/backends/emulator/hlo_passes/element_choice_pass.h"
 #include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
 #include "plugin/backends/emulator/hlo_passes/fourier_pass.h"
-#include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/linear_algebra_pass.h"
 #include "plugin/backends/emulator/hlo_passes/materialized_values.h"
@@ -22,6 +21,7 @@
 #include "plugin/backends/emulator/hlo_passes/sort_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sorted_search_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
+#include "plugin/backends/emulator/hlo_passes/user_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/widening_pass.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/base/status_macros.h"
@@ -41,7 +41,7 @@ absl::Status UseProductKernels(xla::HloModule* module, KernelCalls* calls) {
 absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace, KernelChoice choice) {
   KernelCalls calls(std::move(choice));
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
-  HPU_RETURN_IF_ERROR(UseHostKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseUserKernels(module, &calls));
   if (!replace) return calls.TakeSpecs();
   // TensorFlow's kernels select their code by the processor, so results could differ between processors.
   if (!IsTargetGeneric()) {

@@ -290,7 +290,7 @@ TEST(LinearAlgebraPass, TridiagonalSolving) {
 }
 
 // One matrix of three is not positive definite. The results of the two other matrices are not affected.
-TEST(LinearAlgebraPass, GivesNanWhereThereIsNoFactor) {
+TEST(LinearAlgebraPass, ReturnsNanForIndefiniteMatrices) {
   const xla::XlaComputation computation = Program({{3, 2, 2}}, xla::F32, [](const Values& p) -> Values {
     return {xla::Triangle(xla::Cholesky(p[0], true), true)};
   });
@@ -317,7 +317,7 @@ TEST(LinearAlgebraPass, OfOneElement) {
   ExpectSameAsXla(computation, arguments, 1e-6);
 }
 
-TEST(LinearAlgebraPass, LeavesTheRest) {
+TEST(LinearAlgebraPass, LeavesUnsupportedUnchanged) {
   const auto cholesky = [](const Values& p) -> Values { return {xla::Cholesky(p[0], true)}; };
   EXPECT_EQ(KernelsOf(Program({{0, 3, 3}}, xla::F32, cholesky)).size(), 0) << "no matrices";
   EXPECT_EQ(KernelsOf(Program({{3, 0, 0}}, xla::F32, cholesky)).size(), 0) << "no elements";

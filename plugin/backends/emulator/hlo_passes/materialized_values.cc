@@ -80,7 +80,7 @@ Cone ConeOf(const HloInstruction* value) {
   return cone;
 }
 
-int64_t BytesToComputeAnew(const Cone& cone) {
+int64_t BytesToRecompute(const Cone& cone) {
   int64_t bytes = 0;
   for (const HloInstruction* source : cone.sources) {
     bytes += BytesOf(source->opcode() == HloOpcode::kBroadcast ? source->operand(0) : source);
@@ -89,7 +89,7 @@ int64_t BytesToComputeAnew(const Cone& cone) {
 }
 
 // Whether the value can replace a source in memory: the source is at least as large and has no other reader.
-bool TakesPlaceOfSource(const HloInstruction* value, const Cone& cone) {
+bool CanReuseSource(const HloInstruction* value, const Cone& cone) {
   const auto is_read_inside_alone = [&cone](const HloInstruction* read) {
     return absl::c_all_of(read->users(), [&cone](const HloInstruction* user) { return cone.inside.contains(user); });
   };
@@ -125,7 +125,7 @@ bool MovesRows(const HloInstruction* value) {
          IsInMemory(value->operand(0));
 }
 
-bool IsWorthKeeping(const HloInstruction* value) {
+bool IsWorthMaterializing(const HloInstruction* value) {
   if (MovesRows(value)) return BytesOf(value) >= kMinBytes && IsReshapedForMemory(value);
   if (!IsElementwiseArray(value) || BytesOf(value) < kMinBytes) return false;
   if (IsReshapedForMemory(value)) return true;
@@ -133,7 +133,7 @@ bool IsWorthKeeping(const HloInstruction* value) {
   AddConsumers(value, &consumers);
   if (!absl::c_any_of(consumers, NeedsMemory) || !absl::c_any_of(consumers, IsElementwiseArray)) return false;
   const Cone cone = ConeOf(value);
-  return IsRounded(value) || 2 * BytesToComputeAnew(cone) > 3 * BytesOf(value) || TakesPlaceOfSource(value, cone);
+  return IsRounded(value) || 2 * BytesToRecompute(cone) > 3 * BytesOf(value) || CanReuseSource(value, cone);
 }
 
 absl::Status Keep(HloInstruction* value) {
@@ -148,7 +148,7 @@ absl::Status Keep(HloInstruction* value) {
 
 // Whether the value can replace the custom call: nothing else reads the value or shares its memory. XLA's passes may
 // have replaced the value by another one, for example by an argument, which must not be written.
-bool IsItsOwn(const HloInstruction* value, const HloInstruction* kept) {
+bool CanReplaceCall(const HloInstruction* value, const HloInstruction* kept) {
   return value->user_count() == 1 && !kept->HasControlDependencies() &&
          xla::ShapeUtil::Equal(value->shape(), kept->shape()) &&
          (value->opcode() == HloOpcode::kFusion || value->opcode() == HloOpcode::kCall || IsElementwiseArray(value));
@@ -160,7 +160,7 @@ absl::Status KeepValues(xla::HloModule* module) {
   // Merges identical computations in different consumers.
   HPU_RETURN_IF_ERROR(xla::HloCSE(/*is_layout_sensitive=*/false).Run(module).status());
   for (HloInstruction* value : module->entry_computation()->MakeInstructionPostOrder()) {
-    if (IsWorthKeeping(value)) HPU_RETURN_IF_ERROR(Keep(value));
+    if (IsWorthMaterializing(value)) HPU_RETURN_IF_ERROR(Keep(value));
   }
   return absl::OkStatus();
 }
@@ -170,7 +170,7 @@ absl::Status ReleaseValues(xla::HloModule* module) {
   for (HloInstruction* kept : entry->MakeInstructionPostOrder()) {
     if (!IsKept(kept)) continue;
     HloInstruction* value = kept->mutable_operand(0);
-    if (!IsItsOwn(value, kept)) {
+    if (!CanReplaceCall(value, kept)) {
       value = entry->AddInstruction(HloInstruction::CreateUnary(kept->shape(), HloOpcode::kCopy, value));
       HPU_RETURN_IF_ERROR(value->CopyAllControlDepsFrom(kept));
       HPU_RETURN_IF_ERROR(kept->DropAllControlDeps());

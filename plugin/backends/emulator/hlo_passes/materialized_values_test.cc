@@ -52,12 +52,12 @@ int64_t MaxOperands(const xla::XlaComputation& computation, bool keep) {
   return max;
 }
 
-TEST(MaterializedValues, SumsAreReadNotAddedAnew) {
+TEST(MaterializedValues, SumsAreReadNotRecomputed) {
   EXPECT_GT(MaxOperands(Residual(512), /*keep=*/false), kLayers / 2);
   EXPECT_LE(MaxOperands(Residual(512), /*keep=*/true), 2);
 }
 
-TEST(MaterializedValues, SmallOnesAreLeft) {
+TEST(MaterializedValues, SmallValuesAreRecomputed) {
   EXPECT_EQ(MaxOperands(Residual(16), /*keep=*/true), MaxOperands(Residual(16), /*keep=*/false));
 }
 
@@ -83,7 +83,7 @@ xla::XlaComputation Rectified(int64_t rows) {
   return builder.Build().value();
 }
 
-TEST(MaterializedValues, RectifiedOnesAreAllThatStays) {
+TEST(MaterializedValues, OnlyRectifiedValuesAreMaterialized) {
   const auto loops_over_products = [](bool keep) {
     const xla::XlaComputation computation = Rectified(512);
     const std::unique_ptr<xla::HloModule> module =

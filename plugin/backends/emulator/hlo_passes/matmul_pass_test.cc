@@ -81,7 +81,7 @@ TEST(MatMulPass, RandomProductsByBfloat16Instructions) {
   ExpectRandomProductsEqualXla(20, {xla::BF16});
 }
 
-TEST(MatMulPass, TakesSmallerTransposedProductsOfBfloat16) {
+TEST(MatMulPass, ReplacesSmallerTransposedProductsOfBfloat16) {
   if (!HasProductKernels() || !HasAvx512()) GTEST_SKIP() << "bfloat16 kernels require oneDNN and AVX-512";
   const PretendedBfloat16Instructions pretended;
   const Case transposed = {{16, 256}, {64, 256}, {1}, {1}};
@@ -107,7 +107,7 @@ xla::XlaComputation TransposedProduct(const std::vector<int64_t>& order) {
   return builder.Build().value();
 }
 
-TEST(MatMulPass, TakesTransposesThatExchangeTheOperands) {
+TEST(MatMulPass, FoldsTransposesThatSwapTheOperands) {
   if (!HasProductKernels()) GTEST_SKIP() << kNoProductKernels;
   const std::vector<KernelSpec> exchanged = KernelsOf(TransposedProduct({2, 0, 1}));
   ASSERT_EQ(exchanged.size(), 1);
@@ -121,7 +121,7 @@ TEST(MatMulPass, TakesTransposesThatExchangeTheOperands) {
   }
 }
 
-TEST(MatMulPass, LeavesTheRest) {
+TEST(MatMulPass, LeavesUnsupportedUnchanged) {
   EXPECT_EQ(KernelsOfProduct({{20, 20}, {20, 20}, {0}, {0}}, xla::F32), 0) << "few multiplications";
   EXPECT_EQ(KernelsOfProduct({{9000, 1}, {9000, 200}, {0}, {0}}, xla::F32), 0) << "a vector";
   EXPECT_EQ(KernelsOfProduct({{9000000}, {9000000}, {0}, {0}}, xla::BF16), 0) << "two vectors";

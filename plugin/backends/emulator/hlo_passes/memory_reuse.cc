@@ -27,7 +27,7 @@ bool IsTemporary(const xla::HloBuffer& buffer) {
 
 // Whether a loop uses each element of the operand only for the element of its result at the same position. XLA's own
 // analysis covers more loops but requires equal shapes.
-bool GoesElementByElement(const HloInstruction* operand, const HloInstruction* user) {
+bool IsReadElementwise(const HloInstruction* operand, const HloInstruction* user) {
   if (user->opcode() != HloOpcode::kFusion || !user->IsLoopFusion() || !user->shape().IsArray() ||
       !operand->shape().IsArray() ||
       xla::ShapeUtil::ByteSizeOf(operand->shape()) != xla::ShapeUtil::ByteSizeOf(user->shape())) {
@@ -51,7 +51,7 @@ bool GoesElementByElement(const HloInstruction* operand, const HloInstruction* u
 bool MayOverwrite(const xla::HloDataflowAnalysis& dataflow, HloInstruction* operand, HloInstruction* user) {
   if (user->OperandIndices(operand).size() != 1) return false;
   if (user->opcode() != HloOpcode::kCall) {
-    return dataflow.CanShareOperandBufferWithUser(operand, {}, user, {}) || GoesElementByElement(operand, user);
+    return dataflow.CanShareOperandBufferWithUser(operand, {}, user, {}) || IsReadElementwise(operand, user);
   }
   // A loop that is split over threads is a call.
   HloInstruction* root = user->to_apply()->root_instruction();
@@ -67,8 +67,7 @@ MemoryReuse::MemoryReuse(const xla::HloModule& module, const xla::HloAliasAnalys
   }
 }
 
-bool MemoryReuse::ComeBefore(const std::vector<const HloInstruction*>& others,
-                             const HloInstruction* instruction) const {
+bool MemoryReuse::RunBefore(const std::vector<const HloInstruction*>& others, const HloInstruction* instruction) const {
   int64_t first = positions_.at(instruction);
   for (const HloInstruction* other : others) first = std::min(first, positions_.at(other));
   absl::flat_hash_set<const HloInstruction*> before = {instruction};
@@ -94,7 +93,7 @@ bool MemoryReuse::EndsAt(const HloInstruction* value, const HloInstruction* inst
     if (position.instruction->parent() != entry_) continue;
     users.insert(users.end(), position.instruction->users().begin(), position.instruction->users().end());
   }
-  return ComeBefore(users, instruction);
+  return RunBefore(users, instruction);
 }
 
 std::optional<int64_t> MemoryReuse::OperandToOverwrite(HloInstruction* instruction) const {

@@ -29,7 +29,7 @@ class MemoryReuse {
   // Whether the value has its own memory, which nothing reads after `instruction`.
   bool EndsAt(const xla::HloInstruction* value, const xla::HloInstruction* instruction) const;
   // Whether each of `others` is `instruction` or precedes it in every order that respects the dependencies.
-  bool ComeBefore(const std::vector<const xla::HloInstruction*>& others, const xla::HloInstruction* instruction) const;
+  bool RunBefore(const std::vector<const xla::HloInstruction*>& others, const xla::HloInstruction* instruction) const;
 
   const xla::HloComputation* entry_;
   const xla::HloAliasAnalysis& aliases_;

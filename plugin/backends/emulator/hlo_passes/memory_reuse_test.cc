@@ -73,7 +73,7 @@ void ExpectSameAsJit(const xla::XlaComputation& computation) {
 
 XlaOp Sigmoid(XlaOp x, std::vector<XlaOp>*) { return xla::Logistic(x); }
 
-TEST(MemoryReuse, OverwritesWhatNothingReadsLater) {
+TEST(MemoryReuse, OverwritesDeadValues) {
   EXPECT_EQ(CountOverwriting(Layers(256, Sigmoid)), kLayers);
   ExpectSameAsJit(Layers(256, Sigmoid));
 }
@@ -133,7 +133,7 @@ TEST(MemoryReuse, UpdatedVariablesStay) {
 }
 
 // The next layer's product also reads the product, and may run after the loop.
-TEST(MemoryReuse, WhatIsReadLaterStays) {
+TEST(MemoryReuse, LiveValuesStay) {
   const xla::XlaComputation computation = Layers(256, [](XlaOp product, std::vector<XlaOp>*) {
     const XlaOp weights = xla::Slice(product, {0, 0}, {128, 128}, {1, 1});
     return xla::Dot(xla::Logistic(product), xla::Dot(weights, weights));
@@ -142,7 +142,7 @@ TEST(MemoryReuse, WhatIsReadLaterStays) {
 }
 
 // A row's maximum is computed before the row is overwritten.
-TEST(MemoryReuse, OverwritesWhatIsReadBefore) {
+TEST(MemoryReuse, OverwritesValuesAfterTheirLastRead) {
   const xla::XlaComputation computation = Layers(256, [](XlaOp product, std::vector<XlaOp>*) {
     XlaBuilder* builder = product.builder();
     const XlaOp largest =
@@ -211,7 +211,7 @@ xla::XlaComputation RandomProgram(int seed) {
   return builder.Build().value();
 }
 
-TEST_P(MemoryReuseTest, RandomProgramsComputeWhatXlaDoes) { ExpectSameAsJit(RandomProgram(GetParam())); }
+TEST_P(MemoryReuseTest, RandomProgramsEqualXla) { ExpectSameAsJit(RandomProgram(GetParam())); }
 
 TEST(MemoryReuse, RandomProgramsOverwrite) {
   int64_t overwriting = 0;

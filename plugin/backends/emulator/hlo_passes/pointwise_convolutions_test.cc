@@ -128,7 +128,7 @@ TEST(PointwiseConvolutions, EqualXla) {
   }
 }
 
-TEST(PointwiseConvolutions, LeavesOthers) {
+TEST(PointwiseConvolutions, LeavesUnsupportedUnchanged) {
   for (const Kind kind : kKinds) {
     EXPECT_EQ(Convolutions(Convolve({2, 12, 40, 96, 3, 1, 0}, kind)), 1) << "a 3x3 window";
     EXPECT_EQ(Convolutions(Convolve({2, 12, 40, 96, 1, 2, 0}, kind)), 1) << "strides";

@@ -220,7 +220,7 @@ TEST(PoolingPass, TiesAndSpecialNumbers) {
 }
 
 // XLA computes unsupported cases.
-TEST(PoolingPass, LeavesTheRest) {
+TEST(PoolingPass, LeavesUnsupportedUnchanged) {
   const Case c = ThreeByThree();
   const auto kernels = [&c](xla::PrimitiveType type, const std::vector<int64_t>& image, bool other_initial) {
     Case changed = c;

@@ -35,7 +35,7 @@ std::optional<Columns> ColumnSizes(const xla::Shape& shape, absl::Span<const int
 // Number of adjacent rows that the kernel treats as one long row if there are few columns; 0 if no number fits. The
 // kernel reduces the array to one long row, and XLA reduces the long row to the columns. XLA alone would use one
 // thread, and would add an image's elements one at a time.
-int64_t RowsTogether(const Columns& sizes) {
+int64_t MergedRows(const Columns& sizes) {
   constexpr int64_t kMaxOuter = 64, kMaxColumns = 128, kMinRows = 64, kLanes = 16;
   // XLA's code is fast for many rows.
   if (sizes.columns == 1 && sizes.outer > kMaxOuter) return 0;
@@ -63,7 +63,7 @@ std::optional<ColumnReduction::Function> FunctionOf(const HloInstruction* reduce
 }
 
 // Whether the initial value is the function's identity.
-bool BeginsAtNothing(HloInstruction* reduce, ColumnReduction::Function function) {
+bool StartsAtIdentity(HloInstruction* reduce, ColumnReduction::Function function) {
   HloInstruction* initial = reduce->mutable_operand(1);
   if (function == ColumnReduction::Function::kMax && initial->shape().element_type() != xla::PRED) {
     return ScalarOf(initial) == -std::numeric_limits<float>::infinity();
@@ -105,10 +105,10 @@ absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* reduce, KernelCa
   if ((type != xla::F32 && type != xla::PRED) || !IsPlainArray(shape)) return nullptr;
   if (xla::ShapeUtil::ElementsIn(shape) < kMinReductionElements) return nullptr;
   const std::optional<ColumnReduction::Function> function = FunctionOf(reduce);
-  if (!function.has_value() || !BeginsAtNothing(reduce, *function)) return nullptr;
+  if (!function.has_value() || !StartsAtIdentity(reduce, *function)) return nullptr;
   const std::optional<Columns> sizes = ColumnSizes(shape, reduce->dimensions());
   if (!sizes.has_value()) return nullptr;
-  const int64_t together = sizes->columns < kMinReducedColumns ? RowsTogether(*sizes) : 1;
+  const int64_t together = sizes->columns < kMinReducedColumns ? MergedRows(*sizes) : 1;
   if (together == 0) return nullptr;
 
   ColumnReduction kernel{*function, {sizes->outer, sizes->rows / together, sizes->columns * together}};

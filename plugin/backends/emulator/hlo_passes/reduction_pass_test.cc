@@ -175,7 +175,7 @@ TEST(ReductionPass, OfOneElement) {
             std::vector<float>{1});
 }
 
-TEST(ReductionPass, RefusesWhatIsNoReduction) {
+TEST(ReductionPass, RefusesNonReductions) {
   KernelSpec spec = ColumnReduction{ColumnReduction::Function::kSum, {1, 9000, 8}}.Spec();
   ASSERT_TRUE(MakeKernel(spec).ok());
   for (const auto& [parameter, value] : {std::pair(0, 5), std::pair(0, -1), std::pair(1, 3), std::pair(1, -1)}) {
@@ -223,7 +223,7 @@ TEST(ReductionPass, OneBoolOfMany) {
 }
 
 // With another initial value, XLA's code must compute the result.
-TEST(ReductionPass, LeavesBoolsThatBeginElsewhere) {
+TEST(ReductionPass, LeavesBoolReductionsWithAnotherInitialValue) {
   xla::XlaBuilder builder("bools");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::PRED, {9000, 16}), "x");
   xla::Tuple(&builder, {AllOrAnyOf(x, /*all=*/true, {0}, /*initial=*/false)});
@@ -274,7 +274,7 @@ TEST(ReductionPass, ProductsOfSpecialNumbers) {
   for (int i = 5; i < 8; ++i) EXPECT_EQ(got[i], 1);
 }
 
-TEST(ReductionPass, LeavesTheRest) {
+TEST(ReductionPass, LeavesUnsupportedUnchanged) {
   const auto kernels = [](const Case& c) { return KernelsOf(Reduction(c.dims, c.reduced, Function::kSum)).size(); };
   EXPECT_EQ(kernels({{1024, 8}, {1}}), 0) << "sums within short rows";
   EXPECT_EQ(kernels({{8209}, {0}}), 0) << "all elements, which do not divide into rows";

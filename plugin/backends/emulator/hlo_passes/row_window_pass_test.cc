@@ -73,7 +73,7 @@ TEST(RowWindowPass, OfOneElement) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);
 }
 
-TEST(RowWindowPass, LeavesTheRest) {
+TEST(RowWindowPass, LeavesUnsupportedUnchanged) {
   EXPECT_EQ(KernelsOf(Sums({{7, 20}, 5, 2, 2})).size(), 1);
   EXPECT_EQ(KernelsOf(Sums({{0, 20}, 5, 2, 2})).size(), 0) << "no elements";
   EXPECT_EQ(KernelsOf(Sums({{20, 7}, 5, 2, 2})).size(), 0) << "few sums";

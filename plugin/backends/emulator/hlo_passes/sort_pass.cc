@@ -68,7 +68,7 @@ bool IsEquality(const HloInstruction* value, const xla::HloComputation& comparat
          value->operand(1) == comparator.parameter_instruction(1);
 }
 
-bool IsPlaces(HloInstruction* value, int64_t dimension) {
+bool IsIota(HloInstruction* value, int64_t dimension) {
   const HloInstruction* source = SourceOf(value);
   return source->opcode() == HloOpcode::kIota && source->shape().element_type() == xla::S32 &&
          xla::Cast<xla::HloIotaInstruction>(source)->iota_dimension() == dimension;
@@ -82,7 +82,7 @@ std::optional<bool> IsDescending(const HloInstruction* sort) {
   if (root->opcode() == HloOpcode::kSelect && sort->operand_count() > 1 &&
       IsEquality(WithoutConstants(root->operand(0)), comparator) &&
       Comparison(WithoutConstants(root->operand(1)), comparator, 1) == ComparisonDirection::kLt &&
-      IsPlaces(const_cast<HloInstruction*>(sort->operand(1)), sort->dimensions(0))) {
+      IsIota(const_cast<HloInstruction*>(sort->operand(1)), sort->dimensions(0))) {
     root = WithoutConstants(root->operand(2));
   }
   const std::optional<ComparisonDirection> direction = Comparison(root, comparator, 0);
@@ -160,7 +160,7 @@ std::optional<Results> ResultsOf(HloInstruction* sort) {
 }
 
 // Number of elements that a value's users slice off the dimension, if all of them slice the same number from the start.
-std::optional<int64_t> FirstTaken(const HloInstruction* value, int64_t dimension) {
+std::optional<int64_t> SlicedElements(const HloInstruction* value, int64_t dimension) {
   std::optional<int64_t> count;
   if (value == value->parent()->root_instruction()) return std::nullopt;
   for (const HloInstruction* user : value->users()) {
@@ -179,7 +179,7 @@ int64_t CountOf(const Results& results, int64_t dimension, int64_t size) {
   std::optional<int64_t> count;
   for (const std::vector<HloInstruction*>& values : results) {
     for (const HloInstruction* value : values) {
-      const std::optional<int64_t> taken = FirstTaken(value, dimension);
+      const std::optional<int64_t> taken = SlicedElements(value, dimension);
       if (!taken.has_value() || *taken == 0 || (count.has_value() && *count != *taken)) return size;
       count = taken;
     }
@@ -194,7 +194,7 @@ void SetSizes(const xla::Shape& shape, int64_t dimension, Sort* sort) {
   }
 }
 
-bool IsTaken(const HloInstruction* sort) {
+bool IsSliced(const HloInstruction* sort) {
   const xla::Shape& shape = sort->operand(0)->shape();
   return TypeOf(shape).has_value() && absl::c_all_of(sort->operands(), HasPlainElements) &&
          absl::c_all_of(sort->operands(), [](const HloInstruction* operand) { return operand->shape().is_static(); }) &&
@@ -203,7 +203,7 @@ bool IsTaken(const HloInstruction* sort) {
 }
 
 // Replaces one of the sort's results, or slices of its first elements, by `value`.
-absl::Status PutFor(const std::vector<HloInstruction*>& results, HloInstruction* value) {
+absl::Status ReplaceResults(const std::vector<HloInstruction*>& results, HloInstruction* value) {
   for (HloInstruction* result : results) {
     if (xla::ShapeUtil::Compatible(result->shape(), value->shape())) {
       HPU_RETURN_IF_ERROR(result->parent()->ReplaceInstruction(result, value));
@@ -217,11 +217,11 @@ absl::Status PutFor(const std::vector<HloInstruction*>& results, HloInstruction*
 
 absl::Status Replace(HloInstruction* sort, bool descending, const Results& results, KernelCalls* calls) {
   const int64_t dimension = sort->dimensions(0);
-  const auto is_places = [&](int64_t operand) {
-    return operand > 0 && IsPlaces(sort->mutable_operand(operand), dimension);
+  const auto is_iota = [&](int64_t operand) {
+    return operand > 0 && IsIota(sort->mutable_operand(operand), dimension);
   };
   bool has_payload = false;
-  for (int64_t i = 1; i < sort->operand_count(); ++i) has_payload |= !results[i].empty() && !is_places(i);
+  for (int64_t i = 1; i < sort->operand_count(); ++i) has_payload |= !results[i].empty() && !is_iota(i);
   const Keys keys = KeysOf(sort, /*may_transpose=*/!has_payload);
   const xla::Shape& shape = keys.operand->shape();
   Sort kernel;
@@ -240,8 +240,8 @@ absl::Status Replace(HloInstruction* sort, bool descending, const Results& resul
     shapes.back().set_dimensions(keys.dimension, kernel.count);
     if (i == 0) {
       kernel.results.push_back(Sort::kKeys);
-    } else if (is_places(i)) {
-      kernel.results.push_back(Sort::kPlaces);
+    } else if (is_iota(i)) {
+      kernel.results.push_back(Sort::kIndices);
     } else {
       kernel.results.push_back(xla::ShapeUtil::ByteSizeOfPrimitiveType(type));
       operands.push_back(sort->mutable_operand(i));
@@ -268,7 +268,7 @@ absl::Status Replace(HloInstruction* sort, bool descending, const Results& resul
       for (size_t d = 0; d < keys.order.size(); ++d) turned.set_dimensions(d, value->shape().dimensions(keys.order[d]));
       value = computation->AddInstruction(HloInstruction::CreateTranspose(turned, value, keys.order));
     }
-    HPU_RETURN_IF_ERROR(PutFor(results[i], value));
+    HPU_RETURN_IF_ERROR(ReplaceResults(results[i], value));
   }
   return absl::OkStatus();
 }
@@ -302,7 +302,7 @@ absl::Status UseSortKernels(xla::HloModule* module, KernelCalls* calls) {
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   for (xla::HloComputation* computation : module->MakeNonfusionComputations()) {
     for (HloInstruction* sort : computation->MakeInstructionPostOrder()) {
-      if (sort->opcode() != HloOpcode::kSort || !IsTaken(sort)) continue;
+      if (sort->opcode() != HloOpcode::kSort || !IsSliced(sort)) continue;
       const std::optional<bool> descending = IsDescending(sort);
       const std::optional<Results> results = ResultsOf(sort);
       if (!descending.has_value() || !results.has_value()) continue;

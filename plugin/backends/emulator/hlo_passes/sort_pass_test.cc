@@ -26,7 +26,7 @@ struct Case {
   int64_t axis = 0;
   bool descending = false;
   xla::PrimitiveType type = xla::F32;
-  bool places = false;                     // sorts positions with the keys
+  bool indices = false;                    // sorts positions with the keys
   std::optional<xla::PrimitiveType> with;  // sorts another array with the keys
   bool around = false;                     // sorts -x along another dimension, as tf.sort does
   int64_t count = 0;                       // number of first elements; 0: all
@@ -48,10 +48,10 @@ xla::XlaComputation SortOf(const Case& c) {
   if (c.around) x = Turn(xla::Neg(x), c);
   std::vector<XlaOp> operands{x};
   std::vector<xla::PrimitiveType> types{c.type};
-  if (c.places) {
-    xla::Shape places = builder.GetShape(x).value();
-    places.set_element_type(xla::S32);
-    operands.push_back(xla::Iota(&builder, places, axis));
+  if (c.indices) {
+    xla::Shape indices = builder.GetShape(x).value();
+    indices.set_element_type(xla::S32);
+    operands.push_back(xla::Iota(&builder, indices, axis));
     types.push_back(xla::S32);
   }
   if (c.with.has_value()) {
@@ -113,12 +113,12 @@ TEST_P(SortPassTest, EqualsXla) {
   c.axis = dice.Roll(0, c.dims.size() - 1);
   c.dims[c.axis] = dice.Roll(16, 60);
   c.descending = dice.Roll(0, 1) == 1;
-  c.places = dice.Roll(0, 1) == 1;
+  c.indices = dice.Roll(0, 1) == 1;
   if (dice.Roll(0, 3) == 0) c.with = kTypes[dice.Roll(0, 6)];
   c.around = !c.with.has_value() && c.type != xla::PRED && dice.Roll(0, 1) == 1;
   c.count = dice.Roll(0, 2) == 0 ? dice.Roll(1, c.dims[c.axis]) : 0;
   SCOPED_TRACE(testing::PrintToString(c.dims) + xla::PrimitiveType_Name(c.type));
-  const int64_t results = 1 + (c.places ? 1 : 0) + (c.with.has_value() ? 1 : 0);
+  const int64_t results = 1 + (c.indices ? 1 : 0) + (c.with.has_value() ? 1 : 0);
   for (c.first = 0; c.first < results; ++c.first) {
     const xla::XlaComputation computation = SortOf(c);
     std::vector<xla::Literal> arguments;
@@ -131,13 +131,13 @@ TEST_P(SortPassTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, SortPassTest, testing::Range(0, 40));
 
-TEST(SortPass, MakesTheFirstOnesAlone) {
+TEST(SortPass, ComputesOnlyTheFirstElements) {
   Case c{{40, 300}, 1, true};
-  c.places = true;
+  c.indices = true;
   c.count = 7;
   const std::vector<KernelSpec> specs = SortsOf(SortOf(c));
   ASSERT_EQ(specs.size(), 1);
-  EXPECT_EQ(specs[0].parameters, (std::vector<int64_t>{Sort::kFloat, 4, 1, 40, 300, 1, 7, kFirst, Sort::kPlaces}));
+  EXPECT_EQ(specs[0].parameters, (std::vector<int64_t>{Sort::kFloat, 4, 1, 40, 300, 1, 7, kFirst, Sort::kIndices}));
 }
 
 TEST(SortPass, LeavesNegationsAndTranspositionsOut) {
@@ -149,7 +149,7 @@ TEST(SortPass, LeavesNegationsAndTranspositionsOut) {
 }
 
 // Positions that no result needs are not computed.
-TEST(SortPass, MakesWhatIsUsedAlone) {
+TEST(SortPass, ComputesOnlyUsedResults) {
   xla::XlaBuilder builder("top");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {8, 64}), "x");
   xla::Tuple(&builder, {xla::GetTupleElement(xla::TopK(x, 64, xla::S32), 0)});
@@ -159,12 +159,13 @@ TEST(SortPass, MakesWhatIsUsedAlone) {
 }
 
 // The order of tf2xla's Unique: by number, then by position.
-TEST(SortPass, TakesPlacesAsSecondKeys) {
+TEST(SortPass, AcceptsIotaAsSecondKey) {
   xla::XlaBuilder builder("unique");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::S32, {90}), "x");
-  const XlaOp places = xla::Iota(&builder, xla::ShapeUtil::MakeShape(xla::S32, {90}), 0);
-  const XlaOp sorted = xla::Sort(
-      {x, places}, xla::CreateScalarComparisonComputation("lt", {xla::S32, xla::S32}, {xla::Lt, xla::Lt}, &builder), 0);
+  const XlaOp indices = xla::Iota(&builder, xla::ShapeUtil::MakeShape(xla::S32, {90}), 0);
+  const XlaOp sorted =
+      xla::Sort({x, indices},
+                xla::CreateScalarComparisonComputation("lt", {xla::S32, xla::S32}, {xla::Lt, xla::Lt}, &builder), 0);
   xla::Tuple(&builder, {xla::GetTupleElement(sorted, 1)});
   const xla::XlaComputation computation = builder.Build().value();
   Dice dice(1);
@@ -188,7 +189,7 @@ int64_t CountSortsBy(XlaOp (*order)(XlaOp, XlaOp), bool exchanged) {
   return SortsOf(builder.Build().value()).size();
 }
 
-TEST(SortPass, LeavesTheRest) {
+TEST(SortPass, LeavesUnsupportedUnchanged) {
   for (const Case& c : {Case{{0}}, Case{{0, 100}, 1}, Case{{100, 0}}, Case{{1}}}) {
     const xla::XlaComputation computation = SortOf(c);
     ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);

@@ -121,7 +121,7 @@ TEST(SortedSearchPass, RefusesOtherParameters) {
       << "too many bounds";
 }
 
-TEST(SortedSearchPass, LeavesTheRest) {
+TEST(SortedSearchPass, LeavesUnsupportedUnchanged) {
   const auto count = [](const Case& c) { return KernelsOf(SearchOf(c)).size(); };
   EXPECT_EQ(count({4, 100, 100}), 1);
   EXPECT_EQ(count({4, 10, 10}), 0) << "few comparisons";

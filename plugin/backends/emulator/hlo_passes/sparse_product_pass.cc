@@ -94,7 +94,7 @@ std::optional<MatrixProduct> MatrixProductOf(HloInstruction* dot) {
 
 // True if the transposition moves the product's first dimension to `dimension` and keeps the order of the other
 // dimensions.
-bool PutsBack(const HloInstruction* transpose, int64_t dimension) {
+bool RestoresDimension(const HloInstruction* transpose, int64_t dimension) {
   for (int64_t i = 0; i < transpose->shape().rank(); ++i) {
     const int64_t from = i < dimension ? i + 1 : i == dimension ? 0 : i;
     if (transpose->dimensions(i) != from) return false;
@@ -107,7 +107,7 @@ std::optional<MatrixProduct> ProductBehind(HloInstruction* value) {
   if (dot->opcode() != HloOpcode::kDot || (dot != value && dot->user_count() != 1)) return std::nullopt;
   const std::optional<MatrixProduct> product = MatrixProductOf(dot);
   if (!product.has_value()) return std::nullopt;
-  const bool stays = dot == value ? product->dimension == 0 : PutsBack(value, product->dimension);
+  const bool stays = dot == value ? product->dimension == 0 : RestoresDimension(value, product->dimension);
   return stays ? product : std::nullopt;
 }
 

@@ -164,7 +164,7 @@ TEST(SparseProductPass, ShortColumns) {
 }
 
 // Tests long and short columns.
-TEST(SparseProductPass, OthersDoNotCount) {
+TEST(SparseProductPass, UnreadElementsDoNotCount) {
   for (const int64_t inner : {64, 3}) {
     const SparseMatrix matrix{{{{1, 0.5f}, {2, 2.0f}}, {}, {{3, 1.0f}}}};
     for (const SparseProduct& product :
@@ -199,7 +199,7 @@ TEST(SparseProductPass, RefusesOtherParameters) {
   EXPECT_FALSE(MakeKernel(product.Spec()).ok()) << "beyond the array";
 }
 
-TEST(SparseProductPass, LeavesTheRest) {
+TEST(SparseProductPass, LeavesUnsupportedUnchanged) {
   const auto kernels = [](const Case& c) {
     const std::vector<KernelSpec> specs = KernelsOf(Product(c));
     return std::count_if(specs.begin(), specs.end(),

@@ -138,7 +138,7 @@ TEST(WideningPass, TransposesRoundedProductsOfOtherTypes) {
 }
 
 // Instructions that add nothing stay in bfloat16, because they lose no precision.
-TEST(WideningPass, LeavesTheRest) {
+TEST(WideningPass, LeavesUnsupportedUnchanged) {
   XlaBuilder builder("maximum");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::BF16, {20, 30}), "x");
   xla::Tuple(&builder, {xla::Reduce(xla::Transpose(x, {1, 0}), xla::MinValue(&builder, xla::BF16),

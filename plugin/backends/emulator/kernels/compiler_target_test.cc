@@ -8,7 +8,7 @@
 namespace hpu::emulator {
 namespace {
 
-TEST(CompilerTargetTest, KnowsTheFeaturesOfThisCpu) {
+TEST(CompilerTargetTest, ContainsTheFeaturesOfThisCpu) {
   const HostCpu& cpu = GetHostCpu();
   EXPECT_FALSE(cpu.name.empty());
   const std::string features = absl::StrCat(",", cpu.features, ",");
@@ -18,7 +18,7 @@ TEST(CompilerTargetTest, KnowsTheFeaturesOfThisCpu) {
   EXPECT_EQ(absl::StrContains(features, ",+avx512f,"), __builtin_cpu_supports("avx512f") != 0) << features;
 }
 
-TEST(CompilerTargetTest, NamesAllThatARecipeDependsOn) {
+TEST(CompilerTargetTest, ContainsEverythingThatARecipeDependsOn) {
   const std::string target = CompilerTarget();
   EXPECT_EQ(target, CompilerTarget());
   for (const std::string& part : {std::string("tensorflow " HPU_TENSORFLOW_VERSION), GetHostCpu().name,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kName[] = "max_gradient.3";
 // Larger windows are left to XLA.
-constexpr int64_t kMaxPlaces = 512;
+constexpr int64_t kMaxWindowElements = 512;
 // If there are too few images for all threads, a thread computes this many lanes of an image: a cache line.
 constexpr int64_t kFewLanes = 16;
 
@@ -46,12 +46,12 @@ struct AddWindow {
   static HPU_INLINE void Run(const Window<T>& window, int64_t lane) {
     const T* const input = window.input + lane;
     Lanes<float, n> greatest = LoadFloats<n>(input + window.offsets[0]);
-    Lanes<int32_t, n> place = {};
+    Lanes<int32_t, n> argmax = {};
     for (int32_t p = 1; p < window.count; ++p) {
       const Lanes<float, n> next = LoadFloats<n>(input + window.offsets[p]);
       const Lanes<int32_t, n> take = next > greatest;
       greatest = take ? next : greatest;
-      place = take ? place * 0 + p : place;
+      argmax = take ? argmax * 0 + p : argmax;
     }
     const Lanes<float, n> more = LoadLanes<n>(window.gradient + lane);
     for (int32_t p = 0; p < window.count; ++p) {
@@ -59,7 +59,7 @@ struct AddWindow {
       // Sums start at zero, so that the result is never -0.0.
       Lanes<float, n> sum = {};
       if (overlap) sum = LoadLanes<n>(to);
-      StoreLanes(sum + (place == p ? more : Lanes<float, n>{}), to);
+      StoreLanes(sum + (argmax == p ? more : Lanes<float, n>{}), to);
     }
   }
 };
@@ -79,7 +79,7 @@ struct AddWindows {
         std::fill(output + i * w.inner + piece.lanes.begin, output + i * w.inner + piece.lanes.end, 0.0f);
       }
     }
-    int64_t found[kMaxPlaces];
+    int64_t found[kMaxWindowElements];
     for (int64_t a = 0; a < w.dimensions[0].output; ++a) {
       for (int64_t b = 0; b < w.dimensions[1].output; ++b) {
         for (int64_t c = 0; c < w.dimensions[2].output; ++c, gradient += w.inner) {
@@ -141,9 +141,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
     return absl::InvalidArgumentError("expected bfloat16, then the parameters of the windows; got no parameters");
   }
   HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(1)));
-  if (windows.places() > kMaxPlaces) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("windows of ", windows.places(), " elements are too large: at most ", kMaxPlaces, " elements"));
+  if (windows.elements() > kMaxWindowElements) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "windows of ", windows.elements(), " elements are too large: at most ", kMaxWindowElements, " elements"));
   }
   if (parameters[0] != 0) return std::make_unique<MaxGradientKernel<BFloat16>>(windows);
   return std::make_unique<MaxGradientKernel<float>>(windows);

@@ -41,7 +41,7 @@ struct Counts {
 
 // Turns the counts of each digit into the position of its first element.
 template <int bits>
-void MakePlaces(Counts<bits>* counts) {
+void ToOffsets(Counts<bits>* counts) {
   uint32_t sum = 0;
   for (uint32_t& count : counts->of) sum += std::exchange(count, sum);
 }
@@ -56,9 +56,9 @@ Element* SortByDigits(Element* from, Element* to, int64_t size, int lowest) {
     for (int d = 0; d < digits; ++d) ++counts[d].of[C::Digit(number, d * bits)];
   }
   for (int d = 0; d < digits; ++d) {
-    MakePlaces(&counts[d]);
-    uint32_t* const places = counts[d].of;
-    for (int64_t i = 0; i < size; ++i) to[places[C::Digit(NumberOf(from[i]), lowest + d * bits)]++] = from[i];
+    ToOffsets(&counts[d]);
+    uint32_t* const offsets = counts[d].of;
+    for (int64_t i = 0; i < size; ++i) to[offsets[C::Digit(NumberOf(from[i]), lowest + d * bits)]++] = from[i];
     std::swap(from, to);
   }
   return from;
@@ -141,7 +141,7 @@ Element* RadixSort(ComputePool& pool, Element* elements, Element* spare, int64_t
     for (uint32_t digit = 0; digit < C::kSize; ++digit) {
       for (C& of_chunk : counts) sum += std::exchange(of_chunk.of[digit], sum);
     }
-    for_chunks([&](Element element, uint32_t& place) { spare[place++] = element; });
+    for_chunks([&](Element element, uint32_t& offset) { spare[offset++] = element; });
     std::swap(elements, spare);
   }
   return elements;

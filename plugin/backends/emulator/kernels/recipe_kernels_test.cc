@@ -28,13 +28,13 @@ xla::XlaComputation TwoSums() {
   return builder.Build().value();
 }
 
-TEST(RecipeKernelsTest, CallsThatAreAlikeShareAKernel) {
+TEST(RecipeKernelsTest, EqualCallsShareAKernel) {
   auto parts = CompileParts(ProgramOf(TwoSums()));
   ASSERT_TRUE(parts.ok()) << parts.status();
   EXPECT_EQ(parts->kernels.size(), 1);
 }
 
-TEST(RecipeKernelsTest, GoToDiskAndBack) { ExpectSameFromDisk(TwoSums()); }
+TEST(RecipeKernelsTest, RoundTripThroughDisk) { ExpectSameFromDisk(TwoSums()); }
 
 // Three threads must compute the same as one thread.
 TEST(RecipeKernelsTest, NumbersDoNotDependOnThreads) {

@@ -82,9 +82,9 @@ class Sorting {
     ReadColumns(keys, sort_.key_bytes, sort_.size, sort_.inner, columns, order_, numbers);
   }
 
-  static void MakeElements(const uint32_t* numbers, int64_t size, int64_t first_place, Element* elements) {
+  static void MakeElements(const uint32_t* numbers, int64_t size, int64_t first_index, Element* elements) {
     if constexpr (std::is_same_v<Element, uint64_t>) {
-      AddPlaces(numbers, size, first_place, elements);
+      AppendIndices(numbers, size, first_index, elements);
     } else {
       std::copy_n(numbers, size, elements);
     }
@@ -93,15 +93,15 @@ class Sorting {
   // Sorts numbers and returns the first `sort_.count` elements.
   const Element* SortOne(const uint32_t* numbers, Element* elements, Element* spare) const {
     if (sort_.count == 1) {
-      const int64_t place = PlaceOfLeast(numbers, sort_.size);
-      MakeElements(numbers + place, 1, place, elements);
+      const int64_t index = IndexOfMin(numbers, sort_.size);
+      MakeElements(numbers + index, 1, index, elements);
       return elements;
     }
     if (!Selects()) {
       MakeElements(numbers, sort_.size, 0, elements);
       return RadixSort(elements, spare, sort_.size);
     }
-    SelectLeast(numbers, sort_.size, 0, sort_.count, elements, spare);
+    SelectSmallest(numbers, sort_.size, 0, sort_.count, elements, spare);
     return RadixSort(elements, spare, sort_.count);
   }
 
@@ -127,7 +127,7 @@ class Sorting {
       // Selects the least elements of each chunk, which include the least elements of the row.
       Element* const held = elements.get() + begin / kLongRow * each;
       if (size > sort_.count) {
-        SelectLeast(numbers.get() + begin, size, begin, sort_.count, held, spare.get() + (held - elements.get()));
+        SelectSmallest(numbers.get() + begin, size, begin, sort_.count, held, spare.get() + (held - elements.get()));
         return;
       }
       MakeElements(numbers.get() + begin, size, begin, held);
@@ -139,7 +139,7 @@ class Sorting {
         std::copy_n(elements.get() + i * each, size, elements.get() + held);
         held += size;
       }
-      KeepLeastOf(elements.get(), spare.get(), held, sort_.count);
+      KeepSmallestOf(elements.get(), spare.get(), held, sort_.count);
     }
     const Element* const sorted = RadixSort(pool, elements.get(), spare.get(), selects ? sort_.count : sort_.size);
     for_chunks(sort_.count, [&](int64_t begin, int64_t size) { Write(sorted + begin, begin, size, column); });
@@ -156,8 +156,8 @@ class Sorting {
         WriteKeys(elements, size, order_, static_cast<std::byte*>(result) + to * sort_.key_bytes, sort_.key_bytes,
                   sort_.inner);
       } else if constexpr (std::is_same_v<Element, uint64_t>) {
-        if (content == Sort::kPlaces) {
-          WritePlaces(elements, size, static_cast<int32_t*>(result) + to);
+        if (content == Sort::kIndices) {
+          WriteIndices(elements, size, static_cast<int32_t*>(result) + to);
         } else {
           WritePayload(elements, size, content, *payload++, column.first, result, to);
         }
@@ -165,7 +165,7 @@ class Sorting {
     }
   }
 
-  void WritePlaces(const uint64_t* elements, int64_t size, int32_t* to) const {
+  void WriteIndices(const uint64_t* elements, int64_t size, int32_t* to) const {
     if (sort_.inner == 1) {
       for (int64_t i = 0; i < size; ++i) to[i] = static_cast<int32_t>(elements[i]);
     } else {
@@ -244,7 +244,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
     return error;
   }
   for (const int64_t content : sort.results) {
-    if (content != Sort::kKeys && content != Sort::kPlaces && !IsSize(content, 8)) return error;
+    if (content != Sort::kKeys && content != Sort::kIndices && !IsSize(content, 8)) return error;
   }
   return std::make_unique<SortKernel>(std::move(sort));
 }

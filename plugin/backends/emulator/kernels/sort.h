@@ -16,7 +16,7 @@ struct Sort {
   // Codes in `results`, one for each result. A positive code is the element size, in bytes, of another operand. Its
   // result holds the elements of that operand in the order of the sorted keys.
   static constexpr int64_t kKeys = 0;
-  static constexpr int64_t kPlaces = -1;  // positions of the keys in the operand, int32
+  static constexpr int64_t kIndices = -1;  // positions of the keys in the operand, int32
 
   Type type = kFloat;
   int64_t key_bytes = 4;  // 1, 2 or 4

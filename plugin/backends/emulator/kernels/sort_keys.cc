@@ -56,7 +56,7 @@ void WriteDense(const uint64_t* elements, int64_t size, const KeyOrder& order, u
 }
 
 template <typename Element, typename Key>
-void WriteApart(const Element* elements, int64_t size, const KeyOrder& order, Key* keys, int64_t stride) {
+void WriteStrided(const Element* elements, int64_t size, const KeyOrder& order, Key* keys, int64_t stride) {
   for (int64_t i = 0; i < size; ++i) keys[i * stride] = static_cast<Key>(order.Key(NumberOf(elements[i])));
 }
 
@@ -72,14 +72,14 @@ struct Adding {
   const uint32_t* numbers;
   uint64_t* elements;
   int64_t size;
-  uint32_t first_place;
+  uint32_t first_index;
 };
 
-HPU_INLINE uint64_t WithPlace(uint32_t number, uint32_t place) { return uint64_t{number} << 32 | place; }
+HPU_INLINE uint64_t WithIndex(uint32_t number, uint32_t index) { return uint64_t{number} << 32 | index; }
 
 HPU_INLINE void Add(const Adding& work) {
   const auto size = static_cast<uint32_t>(work.size);
-  for (uint32_t i = 0; i < size; ++i) work.elements[i] = WithPlace(work.numbers[i], work.first_place + i);
+  for (uint32_t i = 0; i < size; ++i) work.elements[i] = WithIndex(work.numbers[i], work.first_index + i);
 }
 
 HPU_VECTORIZED(AddVectors, Adding, Add)
@@ -87,10 +87,10 @@ HPU_VECTORIZED(AddVectors, Adding, Add)
 struct Search {
   const uint32_t* numbers;
   int64_t size;
-  int64_t* place;
+  int64_t* index;
 };
 
-HPU_INLINE void FindLeast(const Search& work) {
+HPU_INLINE void FindMin(const Search& work) {
   uint32_t min = work.numbers[0];
   for (int64_t i = 0; i < work.size; ++i) min = work.numbers[i] < min ? work.numbers[i] : min;
   int64_t i = 0;
@@ -101,30 +101,30 @@ HPU_INLINE void FindLeast(const Search& work) {
     if (found != 0) break;
   }
   while (work.numbers[i] != min) ++i;
-  *work.place = i;
+  *work.index = i;
 }
 
-HPU_VECTORIZED(FindLeastVectors, Search, FindLeast)
+HPU_VECTORIZED(FindMinVectors, Search, FindMin)
 
 template <typename Element>
 struct Selection {
   const uint32_t* numbers;
   int64_t size;
-  int64_t first_place;
+  int64_t first_index;
   int64_t count;
   Element* held;
   Element* spare;
 };
 
 HPU_INLINE void Make(uint32_t number, int64_t, uint32_t* element) { *element = number; }
-HPU_INLINE void Make(uint32_t number, int64_t place, uint64_t* element) {
-  *element = WithPlace(number, static_cast<uint32_t>(place));
+HPU_INLINE void Make(uint32_t number, int64_t index, uint64_t* element) {
+  *element = WithIndex(number, static_cast<uint32_t>(index));
 }
 
 // Moves the `count` least of `held` elements to the front and returns the greatest element moved. Equal numbers keep
 // their order.
 template <typename Element>
-Element KeepLeast(Element* elements, Element* spare, int64_t held, int64_t count) {
+Element KeepSmallest(Element* elements, Element* spare, int64_t held, int64_t count) {
   std::copy_n(elements, held, spare);
   std::nth_element(spare, spare + count - 1, spare + held);
   const Element greatest = spare[count - 1];
@@ -146,7 +146,7 @@ HPU_INLINE void Select(const Selection<Element>& work) {
   int64_t held = 0;
   uint32_t greatest = ~uint32_t{0};  // greatest number that is still a candidate
   const auto hold = [&](int64_t i) {
-    Make(work.numbers[i], work.first_place + i, work.held + held);
+    Make(work.numbers[i], work.first_index + i, work.held + held);
     held += work.numbers[i] <= greatest ? 1 : 0;
   };
   int64_t i = 0;
@@ -157,13 +157,13 @@ HPU_INLINE void Select(const Selection<Element>& work) {
     if (found == 0) continue;
     for (int j = 0; j < kBlock; ++j) hold(i + j);
     if (held <= room) continue;
-    const uint32_t last = NumberOf(KeepLeast(work.held, work.spare, held, work.count));
+    const uint32_t last = NumberOf(KeepSmallest(work.held, work.spare, held, work.count));
     held = work.count;
     if (last == 0) return;
     greatest = last - 1;
   }
   for (; i < work.size; ++i) hold(i);
-  KeepLeast(work.held, work.spare, held, work.count);
+  KeepSmallest(work.held, work.spare, held, work.count);
 }
 
 HPU_VECTORIZED(SelectNumbers, Selection<uint32_t>, Select<uint32_t>)
@@ -208,43 +208,43 @@ void WriteKeys(const Element* elements, int64_t size, const KeyOrder& order, voi
                int64_t stride) {
   switch (key_bytes) {
     case 1:
-      return WriteApart(elements, size, order, static_cast<uint8_t*>(keys), stride);
+      return WriteStrided(elements, size, order, static_cast<uint8_t*>(keys), stride);
     case 2:
-      return WriteApart(elements, size, order, static_cast<uint16_t*>(keys), stride);
+      return WriteStrided(elements, size, order, static_cast<uint16_t*>(keys), stride);
     default:
       if (stride == 1) return WriteDense(elements, size, order, static_cast<uint32_t*>(keys));
-      return WriteApart(elements, size, order, static_cast<uint32_t*>(keys), stride);
+      return WriteStrided(elements, size, order, static_cast<uint32_t*>(keys), stride);
   }
 }
 
-void AddPlaces(const uint32_t* numbers, int64_t size, int64_t first_place, uint64_t* elements) {
-  AddVectors({numbers, elements, size, static_cast<uint32_t>(first_place)});
+void AppendIndices(const uint32_t* numbers, int64_t size, int64_t first_index, uint64_t* elements) {
+  AddVectors({numbers, elements, size, static_cast<uint32_t>(first_index)});
 }
 
-int64_t PlaceOfLeast(const uint32_t* numbers, int64_t size) {
-  int64_t place;
-  FindLeastVectors({numbers, size, &place});
-  return place;
+int64_t IndexOfMin(const uint32_t* numbers, int64_t size) {
+  int64_t index;
+  FindMinVectors({numbers, size, &index});
+  return index;
 }
 
 int64_t RoomToSelect(int64_t count) { return 2 * count + 64 + kBlock; }
 
 template <typename Element>
-void SelectLeast(const uint32_t* numbers, int64_t size, int64_t first_place, int64_t count, Element* held,
-                 Element* spare) {
-  SelectAny({numbers, size, first_place, count, held, spare});
+void SelectSmallest(const uint32_t* numbers, int64_t size, int64_t first_index, int64_t count, Element* held,
+                    Element* spare) {
+  SelectAny({numbers, size, first_index, count, held, spare});
 }
 
 template <typename Element>
-void KeepLeastOf(Element* elements, Element* spare, int64_t held, int64_t count) {
-  KeepLeast(elements, spare, held, count);
+void KeepSmallestOf(Element* elements, Element* spare, int64_t held, int64_t count) {
+  KeepSmallest(elements, spare, held, count);
 }
 
 template void WriteKeys(const uint32_t*, int64_t, const KeyOrder&, void*, int64_t, int64_t);
 template void WriteKeys(const uint64_t*, int64_t, const KeyOrder&, void*, int64_t, int64_t);
-template void SelectLeast(const uint32_t*, int64_t, int64_t, int64_t, uint32_t*, uint32_t*);
-template void SelectLeast(const uint32_t*, int64_t, int64_t, int64_t, uint64_t*, uint64_t*);
-template void KeepLeastOf(uint32_t*, uint32_t*, int64_t, int64_t);
-template void KeepLeastOf(uint64_t*, uint64_t*, int64_t, int64_t);
+template void SelectSmallest(const uint32_t*, int64_t, int64_t, int64_t, uint32_t*, uint32_t*);
+template void SelectSmallest(const uint32_t*, int64_t, int64_t, int64_t, uint64_t*, uint64_t*);
+template void KeepSmallestOf(uint32_t*, uint32_t*, int64_t, int64_t);
+template void KeepSmallestOf(uint64_t*, uint64_t*, int64_t, int64_t);
 
 }  // namespace hpu::emulator

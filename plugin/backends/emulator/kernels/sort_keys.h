@@ -40,22 +40,22 @@ template <typename Element>
 void WriteKeys(const Element* elements, int64_t size, const KeyOrder& order, void* keys, int64_t key_bytes,
                int64_t stride);
 
-// Combines numbers and their positions, which start at `first_place`, into elements.
-void AddPlaces(const uint32_t* numbers, int64_t size, int64_t first_place, uint64_t* elements);
+// Combines numbers and their positions, which start at `first_index`, into elements.
+void AppendIndices(const uint32_t* numbers, int64_t size, int64_t first_index, uint64_t* elements);
 
 // Position of the least number; the first position if several numbers are equal.
-int64_t PlaceOfLeast(const uint32_t* numbers, int64_t size);
+int64_t IndexOfMin(const uint32_t* numbers, int64_t size);
 
-// Finds the `count` <= `size` least of `size` numbers; positions start at `first_place`. The result is unordered,
+// Finds the `count` <= `size` least of `size` numbers; positions start at `first_index`. The result is unordered,
 // except that equal numbers keep their order. `held` and `spare` have room for RoomToSelect(count).
 int64_t RoomToSelect(int64_t count);
 template <typename Element>
-void SelectLeast(const uint32_t* numbers, int64_t size, int64_t first_place, int64_t count, Element* held,
-                 Element* spare);
+void SelectSmallest(const uint32_t* numbers, int64_t size, int64_t first_index, int64_t count, Element* held,
+                    Element* spare);
 
-// Moves the `count` least of `held` elements to the front, in the same order as SelectLeast.
+// Moves the `count` least of `held` elements to the front, in the same order as SelectSmallest.
 template <typename Element>
-void KeepLeastOf(Element* elements, Element* spare, int64_t held, int64_t count);
+void KeepSmallestOf(Element* elements, Element* spare, int64_t held, int64_t count);
 
 }  // namespace hpu::emulator
 

@@ -53,25 +53,25 @@ std::vector<std::string> Reference(const Sort& sort, const std::vector<uint32_t>
   const int64_t results = sort.outer * sort.count * sort.inner;
   std::vector<std::string> made;
   for (const int64_t content : sort.results) {
-    made.emplace_back(results * (content == Sort::kKeys ? sort.key_bytes : content == Sort::kPlaces ? 4 : content), 0);
+    made.emplace_back(results * (content == Sort::kKeys ? sort.key_bytes : content == Sort::kIndices ? 4 : content), 0);
   }
   for (int64_t column = 0; column < sort.outer * sort.inner; ++column) {
     const int64_t outer = column / sort.inner, inner = column % sort.inner;
     const auto at = [&](int64_t size, int64_t i) { return (outer * size + i) * sort.inner + inner; };
-    std::vector<int32_t> places(sort.size);
-    std::iota(places.begin(), places.end(), 0);
-    std::stable_sort(places.begin(), places.end(), [&](int32_t a, int32_t b) {
+    std::vector<int32_t> indices(sort.size);
+    std::iota(indices.begin(), indices.end(), 0);
+    std::stable_sort(indices.begin(), indices.end(), [&](int32_t a, int32_t b) {
       return Rank(sort, keys[at(sort.size, a)]) < Rank(sort, keys[at(sort.size, b)]);
     });
     for (int64_t i = 0; i < sort.count; ++i) {
-      const int64_t from = at(sort.size, places[i]), to = at(sort.count, i);
+      const int64_t from = at(sort.size, indices[i]), to = at(sort.count, i);
       size_t payload = 0;
       for (size_t r = 0; r < made.size(); ++r) {
         const int64_t content = sort.results[r];
         if (content == Sort::kKeys) {
           std::memcpy(&made[r][to * sort.key_bytes], &keys[from], sort.key_bytes);
-        } else if (content == Sort::kPlaces) {
-          std::memcpy(&made[r][to * 4], &places[i], 4);
+        } else if (content == Sort::kIndices) {
+          std::memcpy(&made[r][to * 4], &indices[i], 4);
         } else {
           std::memcpy(&made[r][to * content], &payloads[payload++][from * content], content);
         }
@@ -128,7 +128,7 @@ TEST_P(SortTest, EqualsStableSort) {
     sort.outer = roll(1, std::max<int64_t>(1, max / sort.inner));
     const int64_t counts[] = {1, std::min<int64_t>(5, sort.size), (sort.size + 7) / 8, sort.size};
     sort.count = counts[roll(0, 3)];
-    static constexpr int64_t kContents[] = {Sort::kKeys, Sort::kPlaces, 1, 2, 4, 8};
+    static constexpr int64_t kContents[] = {Sort::kKeys, Sort::kIndices, 1, 2, 4, 8};
     for (int64_t i = roll(1, 3); i > 0; --i) sort.results.push_back(kContents[roll(0, 5)]);
     if (roll(0, 2) == 0) sort.results = {Sort::kKeys};
     ExpectSorts(sort, static_cast<Values>(roll(0, static_cast<int64_t>(Values::kLast) - 1)), &random);
@@ -143,7 +143,7 @@ TEST(Sort, OfFewLongRows) {
     Sort sort;
     sort.size = 150001;
     sort.type = Sort::kSigned;
-    sort.results = {Sort::kKeys, Sort::kPlaces};
+    sort.results = {Sort::kKeys, Sort::kIndices};
     for (const int64_t count : {int64_t{1}, int64_t{100}, int64_t{18000}, sort.size}) {
       sort.count = count;
       sort.inner = count == 100 ? 2 : 1;

@@ -37,19 +37,19 @@ HPU_INLINE bool IsBeyond(T value, T bound) {
 template <bool or_equal, int block, typename T>
 HPU_INLINE void SearchBlock(const Work<T>& work, int64_t first) {
   const T* const values = work.values + first;
-  int64_t places[block] = {};
+  int64_t indices[block] = {};
   for (int64_t left = work.bound_count; left > 1;) {
     const int64_t half = left / 2;
     const T* const middle = work.bounds + half - 1;
 #pragma GCC unroll 8
     for (int i = 0; i < block; ++i) {
-      places[i] += half & -static_cast<int64_t>(IsBeyond<or_equal>(values[i], middle[places[i]]));
+      indices[i] += half & -static_cast<int64_t>(IsBeyond<or_equal>(values[i], middle[indices[i]]));
     }
     left -= half;
   }
   for (int i = 0; i < block; ++i) {
-    const bool beyond = IsBeyond<or_equal>(values[i], work.bounds[places[i]]);
-    work.counts[first + i] = static_cast<int32_t>(places[i]) + (beyond ? 1 : 0);
+    const bool beyond = IsBeyond<or_equal>(values[i], work.bounds[indices[i]]);
+    work.counts[first + i] = static_cast<int32_t>(indices[i]) + (beyond ? 1 : 0);
   }
 }
 

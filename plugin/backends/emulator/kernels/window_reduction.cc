@@ -98,12 +98,12 @@ class WindowReductionKernel final : public Kernel {
       : run_(run),
         table_(windows),
         rows_(windows.outer * windows.dimensions[0].output * windows.dimensions[1].output),
-        each_(ShardSize(windows.dimensions[2].output * windows.inner * (windows.places() + 1) * element_bytes)) {}
+        each_(ShardSize(windows.dimensions[2].output * windows.inner * (windows.elements() + 1) * element_bytes)) {}
 
   absl::Status Run(const KernelCall& call) const override {
     RunShards(call.pool, rows_, each_, [&](Shard rows) {
       thread_local std::vector<int64_t> found;
-      found.resize(table_.windows().places());
+      found.resize(table_.windows().elements());
       run_({call.operands[0], call.results[0], &table_, found.data(), rows});
     });
     return absl::OkStatus();

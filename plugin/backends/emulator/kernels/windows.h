@@ -31,7 +31,7 @@ struct Windows {
   // Numbers of input elements, of output elements and of elements of one window, per outer and inner index.
   int64_t inputs() const { return dimensions[0].input * dimensions[1].input * dimensions[2].input; }
   int64_t outputs() const { return dimensions[0].output * dimensions[1].output * dimensions[2].output; }
-  int64_t places() const { return dimensions[0].window * dimensions[1].window * dimensions[2].window; }
+  int64_t elements() const { return dimensions[0].window * dimensions[1].window * dimensions[2].window; }
 
   void AppendTo(std::vector<int64_t>* parameters) const;
   // Inverse of AppendTo. InvalidArgument if a size is not positive or implausibly large.
@@ -51,7 +51,7 @@ class WindowTable {
     const int64_t* offsets;
     int64_t count;
   };
-  // Elements of window [plane, row, column]. `found` has room for places() offsets, and holds the returned offsets if
+  // Elements of window [plane, row, column]. `found` has room for elements() offsets, and holds the returned offsets if
   // the window is not whole.
   Elements ElementsOf(int64_t plane, int64_t row, int64_t column, int64_t* found) const {
     if (!whole_[0][plane] || !whole_[1][row] || !whole_[2][column]) {

@@ -29,7 +29,7 @@ thread_local Membership current;
 
 }  // namespace
 
-ComputeThreads::ComputeThreads(int threads) : most_awake_(std::min(threads, common::AvailableCpus()) - 1) {
+ComputeThreads::ComputeThreads(int threads) : max_awake_(std::min(threads, common::AvailableCpus()) - 1) {
   const common::ScopedSignalMask mask;
   threads_.reserve(threads);  // threads read the vector's size
   for (int id = 0; id < threads; ++id) {
@@ -66,7 +66,7 @@ void ComputeThreads::ScheduleWithHint(std::function<void()> task, int first_thre
   while (RunOne()) {
   }
   current = before;
-  if (most_awake_ > 0) common::SpinFor(kFinish, [this] { return unfinished_.load(std::memory_order_acquire) == 0; });
+  if (max_awake_ > 0) common::SpinFor(kFinish, [this] { return unfinished_.load(std::memory_order_acquire) == 0; });
 }
 
 int ComputeThreads::CurrentThreadId() const { return current.pool == this ? current.id : -1; }
@@ -95,7 +95,7 @@ void ComputeThreads::Work(int id) {
     while (RunOne()) {
     }
     std::unique_lock<std::mutex> lock(mutex_);
-    if (awake_ < most_awake_) {
+    if (awake_ < max_awake_) {
       ++awake_;
       lock.unlock();
       common::SpinFor(kIdle, [this] { return queued_.load(std::memory_order_acquire) > 0; });

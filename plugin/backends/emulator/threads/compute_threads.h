@@ -43,7 +43,7 @@ class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
   // Runs one queued task. Returns false if the queue is empty.
   bool RunOne();
 
-  const int most_awake_;  // leaves one CPU to the calling thread
+  const int max_awake_;  // leaves one CPU to the calling thread
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> queue_;  // guarded by mutex_, like the next two members

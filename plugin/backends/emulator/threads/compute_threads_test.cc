@@ -49,7 +49,7 @@ TEST(ComputeThreadsTest, NumbersItsThreads) {
   EXPECT_EQ(threads.CurrentThreadId(), -1);
 }
 
-TEST(ComputeThreadsTest, TheCallingThreadTakesTheFirstTask) {
+TEST(ComputeThreadsTest, CallingThreadRunsTheFirstTask) {
   ComputeThreads threads(2);
   std::thread::id ran;
   threads.ScheduleWithHint(
@@ -62,7 +62,7 @@ TEST(ComputeThreadsTest, TheCallingThreadTakesTheFirstTask) {
   EXPECT_EQ(threads.CurrentThreadId(), -1);
 }
 
-TEST(ComputeThreadsTest, TheCallingThreadRunsWhatNobodyBegan) {
+TEST(ComputeThreadsTest, CallingThreadRunsUnstartedTasks) {
   ComputeThreads threads(2);
   absl::Notification release;
   absl::BlockingCounter busy(2);
@@ -79,7 +79,7 @@ TEST(ComputeThreadsTest, TheCallingThreadRunsWhatNobodyBegan) {
   release.Notify();
 }
 
-TEST(ComputeThreadsTest, AWorkersFirstTaskIsQueued) {
+TEST(ComputeThreadsTest, FirstTaskOfAWorkerIsQueued) {
   ComputeThreads threads(1);
   absl::Notification inner;
   std::atomic<bool> nested{false};

@@ -42,7 +42,7 @@ TEST_F(PjrtClient, ReportsItself) {
   EXPECT_LE(stats->in_use, stats->limit);
 }
 
-TEST_F(PjrtClient, CopiesReturnWhatWasCopied) {
+TEST_F(PjrtClient, CopiesRoundTrip) {
   std::vector<int> numbers(1 << 20);
   std::iota(numbers.begin(), numbers.end(), 0);
   const uint64_t bytes = numbers.size() * sizeof(int);
@@ -54,7 +54,7 @@ TEST_F(PjrtClient, CopiesReturnWhatWasCopied) {
   EXPECT_TRUE(numbers == copied);  // EXPECT_EQ would print every number
 }
 
-TEST_F(PjrtClient, DamagedProgramsAreErrors) {
+TEST_F(PjrtClient, DamagedProgramsFail) {
   EXPECT_FALSE(client_->Compile("no program", CompileOptions("plugin.so", "").value()).ok());
   EXPECT_FALSE(client_->CompileText("no program", CompileOptions("plugin.so", "").value()).ok());
 }

@@ -36,7 +36,7 @@ absl::Status Event::Await() const {
   Arguments<PJRT_Event_Await_Args> await;
   await->event = handle_.get();
   PJRT_Error* error = plugin.api().PJRT_Event_Await(&await.args);
-  return error == nullptr ? absl::OkStatus() : plugin.Take(error);
+  return error == nullptr ? absl::OkStatus() : plugin.ConsumeError(error);
 }
 
 }  // namespace hpu::pjrt

@@ -152,7 +152,7 @@ absl::Status Plugin::Initialize() {
 
 std::string Plugin::version() const { return VersionText(api_->pjrt_api_version); }
 
-absl::Status Plugin::Take(PJRT_Error* error) const {
+absl::Status Plugin::ConsumeError(PJRT_Error* error) const {
   Arguments<PJRT_Error_Message_Args> message;
   message->error = error;
   api_->PJRT_Error_Message(&message.args);

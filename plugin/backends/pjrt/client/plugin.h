@@ -67,14 +67,14 @@ class Plugin {
     if (!Has(function)) return Missing(name);
     PJRT_Error* error = (api_->*function)(&arguments.args);
     if (error == nullptr) return absl::OkStatus();
-    absl::Status status = Take(error);
+    absl::Status status = ConsumeError(error);
     if (!Lengthen(status, sizeof(Arguments<Args>), &arguments.args.struct_size)) return Named(name, status);
     error = (api_->*function)(&arguments.args);
-    return error == nullptr ? absl::OkStatus() : Named(name, Take(error));
+    return error == nullptr ? absl::OkStatus() : Named(name, ConsumeError(error));
   }
 
   // Converts `error` to a status and destroys `error`.
-  absl::Status Take(PJRT_Error* error) const;
+  absl::Status ConsumeError(PJRT_Error* error) const;
 
  private:
   Plugin(std::string path, const PJRT_Api* api) : path_(std::move(path)), api_(api) {}

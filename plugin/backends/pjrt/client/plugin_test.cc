@@ -102,7 +102,7 @@ TEST(PjrtPlugin, PluginsThatExpectLongerStructsGetZeros) {
   }
 }
 
-TEST(PjrtPlugin, FilesThatAreNoPluginsAreRefused) {
+TEST(PjrtPlugin, NonPluginFilesAreRefused) {
   EXPECT_EQ(absl::StatusCode::kNotFound, Plugin::Load("/nonexistent/plugin.so").status().code());
   EXPECT_EQ(absl::StatusCode::kFailedPrecondition, Plugin::Load("/proc/self/exe").status().code());
   const absl::Status status = Plugin::Load("libdl.so.2").status();  // a library name, not a path

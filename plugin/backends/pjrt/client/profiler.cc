@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Profiler>> Profiler::Create(const Plugin& plugin,
   auto create = Sized<profiler_api::Create>();
   create.options = options.data();
   create.options_size = options.size();
-  HPU_RETURN_IF_ERROR(profiler->Take(table->create(&create)));
+  HPU_RETURN_IF_ERROR(profiler->ConsumeError(table->create(&create)));
   profiler->profiler_ = create.profiler;
   return profiler;
 }
@@ -45,36 +45,36 @@ Profiler::~Profiler() {
   if (profiler_ == nullptr) return;
   auto destroy = Sized<profiler_api::Use>();
   destroy.profiler = profiler_;
-  Take(table_.destroy(&destroy)).IgnoreError();
+  ConsumeError(table_.destroy(&destroy)).IgnoreError();
 }
 
 absl::Status Profiler::Start() {
   auto start = Sized<profiler_api::Use>();
   start.profiler = profiler_;
-  return Take(table_.start(&start));
+  return ConsumeError(table_.start(&start));
 }
 
 absl::Status Profiler::Stop() {
   auto stop = Sized<profiler_api::Use>();
   stop.profiler = profiler_;
-  return Take(table_.stop(&stop));
+  return ConsumeError(table_.stop(&stop));
 }
 
 absl::StatusOr<std::string> Profiler::Collect() {
   auto collect = Sized<profiler_api::CollectData>();
   collect.profiler = profiler_;
-  HPU_RETURN_IF_ERROR(Take(table_.collect_data(&collect)));
+  HPU_RETURN_IF_ERROR(ConsumeError(table_.collect_data(&collect)));
   std::string data(collect.buffer_size_in_bytes, '\0');
   if (collect.buffer != nullptr) {
     data.assign(reinterpret_cast<const char*>(collect.buffer), data.size());
   } else if (!data.empty()) {  // the caller must provide the memory
     collect.buffer = reinterpret_cast<uint8_t*>(data.data());
-    HPU_RETURN_IF_ERROR(Take(table_.collect_data(&collect)));
+    HPU_RETURN_IF_ERROR(ConsumeError(table_.collect_data(&collect)));
   }
   return data;
 }
 
-absl::Status Profiler::Take(profiler_api::Error* error) const {
+absl::Status Profiler::ConsumeError(profiler_api::Error* error) const {
   if (error == nullptr) return absl::OkStatus();
   auto message = Sized<profiler_api::ErrorMessage>();
   message.error = error;

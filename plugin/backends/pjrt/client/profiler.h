@@ -30,7 +30,7 @@ class Profiler {
  private:
   explicit Profiler(const profiler_api::Table* table) : table_(*table) {}
 
-  absl::Status Take(profiler_api::Error* error) const;
+  absl::Status ConsumeError(profiler_api::Error* error) const;
 
   const profiler_api::Table& table_;
   profiler_api::Profiler* profiler_ = nullptr;

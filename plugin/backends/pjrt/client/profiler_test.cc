@@ -91,7 +91,7 @@ class ProfilerTest : public testing::Test {
   const Plugin* plugin_ = nullptr;
 };
 
-TEST_F(ProfilerTest, ARecordIsReturnedWhoeverAllocatesIt) {
+TEST_F(ProfilerTest, ReturnsRecordsOfEitherAllocation) {
   for (const bool by_caller : {false, true}) {
     caller_allocates = by_caller;
     const auto profiler = cts::Value(Profiler::Create(*plugin_, "options"));
@@ -111,7 +111,7 @@ TEST_F(ProfilerTest, ErrorsOfThePluginAreReturned) {
   cts::ExpectError(profiler->Start(), absl::StatusCode::kFailedPrecondition, "already running");
 }
 
-TEST_F(ProfilerTest, PluginsWithoutAProfilerSaySo) {
+TEST_F(ProfilerTest, PluginsWithoutProfilerAreUnimplemented) {
   const auto create = [&] { return Profiler::Create(*plugin_, "").status(); };
   table_.struct_size -= sizeof(void*);
   cts::ExpectError(create(), absl::StatusCode::kUnimplemented, "fake has no profiler");

@@ -29,7 +29,7 @@ absl::StatusOr<TensorShape> ReceivedShape(OpKernelContext* context) {
 void FindBroadcastSource(OpKernelContext* context, const TensorShape& shape, bool sends, float timeout_s,
                          std::function<void(absl::StatusOr<int>)> found) {
   tensorflow::CollectiveExecutor* const executor = context->collective_executor();
-  const absl::StatusOr<tensorflow::Device*> cpu = CpuBeside(context);
+  const absl::StatusOr<tensorflow::Device*> cpu = CpuDeviceOf(context);
   if (executor == nullptr || !cpu.ok()) {
     return found(
         cpu.ok() ? absl::InternalError(context->op_kernel().name() +

@@ -1,5 +1,5 @@
 // HPU kernels of TensorFlow's collective ops. If the devices of a group cannot exchange data directly
-// (fabric_exchange.h), the data pass through host memory. CPU kernels then exchange the data with other workers over
+// (peer_exchange.h), the data pass through host memory. CPU kernels then exchange the data with other workers over
 // TensorFlow's transport. (TensorFlow's DEVICE_DEFAULT kernels would reduce into a copy of the device's buffers and
 // drop the result.)
 #include <atomic>
@@ -18,7 +18,7 @@
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/collective/collective_watch.h"
 #include "plugin/tensorflow/kernels/collective/exchange_call.h"
-#include "plugin/tensorflow/kernels/collective/fabric_exchange.h"
+#include "plugin/tensorflow/kernels/collective/peer_exchange.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
 #include "plugin/tensorflow/kernels/staged_tensor.h"
 #include "tensorflow/core/framework/op.h"
@@ -97,7 +97,7 @@ class Run {
   }
 
   absl::Status Exchange() {
-    TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuBeside(context_));
+    TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuDeviceOf(context_));
     TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
     const bool receives = absl::StrContains(context_->op_kernel().type_string(), "Recv");
     // CollectiveBcastRecv (V1) has no input.
@@ -167,7 +167,7 @@ class StartKernel : public tensorflow::OpKernel {
     Tensor handle(tensorflow::DT_RESOURCE, {});
     handle.scalar<tensorflow::ResourceHandle>()() =
         tensorflow::ResourceHandle::MakeRefCountingHandle(staged, context->device()->name());
-    if (FabricGroup::Any()) {
+    if (CollectiveGroup::Any()) {
       absl::StatusOr<EventPool::Lease> ready = (*device)->events().Record((*device)->compute());
       OP_REQUIRES_OK(context, ready.status());
       staged->ready = *std::move(ready);
@@ -188,7 +188,7 @@ class StartKernel : public tensorflow::OpKernel {
 class CollectiveKernel : public AsyncOpKernel {
  public:
   explicit CollectiveKernel(tensorflow::OpKernelConstruction* construction)
-      : AsyncOpKernel(construction), fabric_op_(FabricOpOf(construction->def())) {
+      : AsyncOpKernel(construction), exchange_(PeerExchangeOf(construction->def())) {
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
         MakeCpuKernel(construction->def(), construction->graph_def_version());
     OP_REQUIRES_OK(construction, kernel.status());
@@ -202,15 +202,15 @@ class CollectiveKernel : public AsyncOpKernel {
   void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
     absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
     OP_REQUIRES_OK_ASYNC(context, device.status(), done);
-    if (FabricGroup* group = FabricFor(context, fabric_op_)) {
-      return ExchangeInFabric(context, group, *fabric_op_, std::move(done));
+    if (CollectiveGroup* group = CollectiveGroupFor(context, exchange_)) {
+      return ExchangeWithPeers(context, group, *exchange_, std::move(done));
     }
     (new Run(context, **device, kernel_, std::move(done)))->Start();
   }
 
  private:
   std::shared_ptr<AsyncOpKernel> kernel_;
-  const std::optional<FabricOp> fabric_op_;
+  const std::optional<PeerExchange> exchange_;
 };
 
 class CollectiveKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {

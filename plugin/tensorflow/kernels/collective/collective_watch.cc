@@ -35,16 +35,16 @@ std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Ten
 }
 
 // Checks whether every member is up. Logs the results after all checks have ended or timed out.
-class Question {
+class PeerHealthCheck {
  public:
-  Question(std::string text, RefCountPtr<CollectiveExecutor> executor, std::vector<GroupMember> members)
+  PeerHealthCheck(std::string text, RefCountPtr<CollectiveExecutor> executor, std::vector<GroupMember> members)
       : text_(std::move(text)),
         executor_(std::move(executor)),
         members_(std::move(members)),
         answers_(members_.size()) {}
 
   // Deletes this object at the end.
-  void Ask() {
+  void Start() {
     missing_ = static_cast<int>(members_.size()) + 1;
     for (size_t i = 0; i < members_.size(); ++i) {
       if (members_[i].is_local || executor_->remote_access() == nullptr) {
@@ -107,10 +107,10 @@ std::unique_ptr<CollectiveWatch::Entry> CollectiveWatch::Begin(tensorflow::OpKer
   waiting.executor.reset(context.collective_executor());
   waiting.start = absl::Now();
   waiting.limit = absl::Seconds(limit);
-  waiting.said = limit <= 0;
+  waiting.warned = limit <= 0;
   if (wait.timeout_s > 0) {
     waiting.timeout = absl::Seconds(wait.timeout_s);
-    waiting.give_up = std::move(wait.give_up);
+    waiting.on_timeout = std::move(wait.on_timeout);
   }
   absl::MutexLock lock(&mutex_);
   waiting_.emplace(next_id_, std::move(waiting));
@@ -135,9 +135,9 @@ void CollectiveWatch::Loop() {
     std::vector<Waiting> stalled;
     for (auto& [id, waiting] : waiting_) {
       const absl::Duration waited = absl::Now() - waiting.start;
-      if (waiting.give_up && waited >= waiting.timeout) std::exchange(waiting.give_up, nullptr)();
-      if (waiting.said || waited < waiting.limit) continue;
-      waiting.said = true;
+      if (waiting.on_timeout && waited >= waiting.timeout) std::exchange(waiting.on_timeout, nullptr)();
+      if (waiting.warned || waited < waiting.limit) continue;
+      waiting.warned = true;
       Waiting copy;
       copy.operation = waiting.operation;
       copy.group_key = waiting.group_key;
@@ -148,13 +148,13 @@ void CollectiveWatch::Loop() {
       stalled.push_back(std::move(copy));
     }
     mutex_.Unlock();
-    for (Waiting& waiting : stalled) Say(std::move(waiting));
+    for (Waiting& waiting : stalled) Warn(std::move(waiting));
     absl::SleepFor(kPoll);
     mutex_.Lock();
   }
 }
 
-void CollectiveWatch::Say(Waiting waiting) {
+void CollectiveWatch::Warn(Waiting waiting) {
   const std::string text =
       absl::StrCat(waiting.operation, " has waited ", absl::FormatDuration(waiting.limit), " for other workers.");
   std::vector<GroupMember> members;
@@ -164,7 +164,7 @@ void CollectiveWatch::Say(Waiting waiting) {
   } else if (waiting.executor->LookupGroup(waiting.group_key, &group).ok()) {
     for (const auto& member : group.members) members.push_back({member.task, member.is_local});
   }
-  if (!members.empty()) return (new Question(text, std::move(waiting.executor), std::move(members)))->Ask();
+  if (!members.empty()) return (new PeerHealthCheck(text, std::move(waiting.executor), std::move(members)))->Start();
   LOG(WARNING) << text << " Some workers of the group have not started a collective operation." << kAdvice;
   HPU_LOG(kKernels, kWarning) << text << " Some workers of the group have not started a collective operation."
                               << kAdvice;

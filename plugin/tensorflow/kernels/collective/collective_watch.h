@@ -47,12 +47,12 @@ class CollectiveWatch {
 
   // Describes a waiting kernel. `data`: the kernel's input to the collective, or null. `members`: the group's ranks,
   // alive as long as the process; null to look the group up in TensorFlow. After `timeout_s` seconds (0: never),
-  // `give_up` runs on the watch's thread, which holds the watch's lock.
+  // `on_timeout` runs on the watch's thread, which holds the watch's lock.
   struct Wait {
     const tensorflow::Tensor* data = nullptr;
     const std::vector<GroupMember>* members = nullptr;
     float timeout_s = 0;
-    std::function<void()> give_up;
+    std::function<void()> on_timeout;
   };
 
   // Watches the kernel in `context` until the entry is destroyed. Null if there is nothing to watch: no timeout and
@@ -67,16 +67,16 @@ class CollectiveWatch {
     tensorflow::core::RefCountPtr<tensorflow::CollectiveExecutor> executor;
     absl::Time start;
     absl::Duration limit;
-    bool said = false;
+    bool warned = false;
     absl::Duration timeout = absl::InfiniteDuration();
-    std::function<void()> give_up;  // null after the call, and without a timeout
+    std::function<void()> on_timeout;  // null after the call, and without a timeout
   };
 
   CollectiveWatch() = default;
   void End(int64_t id);
   void Loop();
   // Logs the warning about one operation.
-  static void Say(Waiting waiting);
+  static void Warn(Waiting waiting);
 
   absl::Mutex mutex_;
   std::map<int64_t, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);

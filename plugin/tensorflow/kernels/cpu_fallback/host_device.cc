@@ -41,7 +41,7 @@ HostDevice::HostDevice(std::unique_ptr<tensorflow::Device> device)
       devices_(std::make_unique<tensorflow::StaticDeviceMgr>(std::move(device))),
       runner_([](std::function<void()> closure) { tensorflow::Env::Default()->SchedClosure(std::move(closure)); }) {}
 
-absl::StatusOr<tensorflow::Device*> CpuBeside(tensorflow::OpKernelContext* context) {
+absl::StatusOr<tensorflow::Device*> CpuDeviceOf(tensorflow::OpKernelContext* context) {
   std::string name;
   TF_RETURN_IF_ERROR(tensorflow::DeviceNameUtils::DeviceNameToCpuDeviceName(context->device()->name(), &name));
   tensorflow::Device* cpu = nullptr;

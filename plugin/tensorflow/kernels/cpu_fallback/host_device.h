@@ -39,7 +39,7 @@ class HostDevice {
 
 // The CPU device of the worker that runs the kernel in `context`. Other workers look up sent tensors by the name of
 // this CPU device.
-absl::StatusOr<tensorflow::Device*> CpuBeside(tensorflow::OpKernelContext* context);
+absl::StatusOr<tensorflow::Device*> CpuDeviceOf(tensorflow::OpKernelContext* context);
 
 // Temporary variables of one CPU fallback. The destructor deletes the variables. Not thread safe.
 class HostVariables {

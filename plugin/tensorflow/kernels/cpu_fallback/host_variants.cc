@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "plugin/tensorflow/device/process_device.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "plugin/tensorflow/kernels/data_flow_memory.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/variant_op_registry.h"
@@ -65,7 +65,7 @@ class VariantCopy {
   const VariantDeviceCopyDirection direction_;
 };
 
-absl::StatusOr<std::unique_ptr<HostProgram>> MakeProgram(size_t inputs) {
+absl::StatusOr<std::unique_ptr<CpuFallback>> MakeVariantFallback(size_t inputs) {
   tensorflow::NodeDef node;
   if (inputs == 1) {
     TF_RETURN_IF_ERROR(
@@ -74,7 +74,7 @@ absl::StatusOr<std::unique_ptr<HostProgram>> MakeProgram(size_t inputs) {
     const std::vector<tensorflow::NodeDefBuilder::NodeOut> sources(inputs, {"x", 0, tensorflow::DT_VARIANT});
     TF_RETURN_IF_ERROR(tensorflow::NodeDefBuilder("add_n", "AddN").Input(sources).Finalize(&node));
   }
-  return MakeHostKernel(node, TF_GRAPH_DEF_VERSION);
+  return MakeKernelFallback(node, TF_GRAPH_DEF_VERSION);
 }
 
 absl::Status KeepOnHost(const Variant& from, Variant* to, const UnaryVariantOpRegistry::AsyncTensorDeviceCopyFn&) {
@@ -101,7 +101,7 @@ absl::Status KeepOnHost(const Variant& from, Variant* to, const UnaryVariantOpRe
 }  // namespace
 
 absl::Status ComputeVariantOnHost(OpKernelContext* context, absl::Span<const Variant* const> inputs, Variant* output) {
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<HostProgram> program, MakeProgram(inputs.size()));
+  TF_ASSIGN_OR_RETURN(std::unique_ptr<CpuFallback> program, MakeVariantFallback(inputs.size()));
   const VariantCopy to_host(context, VariantDeviceCopyDirection::DEVICE_TO_HOST);
   std::vector<Tensor> copies;
   for (const Variant* input : inputs) {

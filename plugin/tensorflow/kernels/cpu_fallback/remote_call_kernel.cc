@@ -4,7 +4,7 @@
 
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/device/process_device.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "tensorflow/core/kernels/function_ops.h"
 
 namespace hpu {

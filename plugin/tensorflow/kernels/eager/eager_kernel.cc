@@ -149,8 +149,8 @@ ClusterSource EagerKernel::Source(tensorflow::OpKernelContext* context) const {
   return source;
 }
 
-absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensorflow::OpKernelContext*) const {
-  absl::StatusOr<std::unique_ptr<HostProgram>> program = MakeHostKernel(def(), graph_def_version_);
+absl::StatusOr<std::unique_ptr<CpuFallback>> EagerKernel::MakeCpuFallback(tensorflow::OpKernelContext*) const {
+  absl::StatusOr<std::unique_ptr<CpuFallback>> program = MakeKernelFallback(def(), graph_def_version_);
   // After UNIMPLEMENTED, the caller compiles the op.
   if (!program.ok()) return absl::UnimplementedError(program.status().message());
   return program;
@@ -164,7 +164,7 @@ bool EagerKernel::HasEmptyInput(const KernelArguments& arguments) const {
 }
 
 CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
-  constexpr CompileDecision kNever{CompileDecision::Action::kRunOnHost, HostReason::kNever};
+  constexpr CompileDecision kNever{CompileDecision::Action::kRunOnCpu, FallbackReason::kNever};
   if (runs_on_cpu_) {
     return algorithm_ >= 0 && IsThreeFry(arguments.value(algorithm_)) ? CompileDecision() : kNever;
   }
@@ -178,12 +178,12 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
   // saves.
   const int64_t compile_after = flags::EagerCompileAfter();
   if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
-  if (entry.CountHostRun() > compile_after) return {};
-  return {CompileDecision::Action::kRunOnHost, HostReason::kLazy};
+  if (entry.CountFallback() > compile_after) return {};
+  return {CompileDecision::Action::kRunOnCpu, FallbackReason::kLazy};
 }
 
-absl::StatusOr<bool> EagerKernel::NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                            const KernelArguments& arguments) {
+absl::StatusOr<bool> EagerKernel::NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                                const KernelArguments& arguments) {
   // Compiled code does not check indices. For indices out of range, the CPU kernel raises the expected error.
   if (indexed_ != nullptr) {
     TF_ASSIGN_OR_RETURN(const bool in_range, IndicesInRange(context, device, *indexed_, arguments));
@@ -194,13 +194,13 @@ absl::StatusOr<bool> EagerKernel::NeedsHost(tensorflow::OpKernelContext* context
   return !passes;
 }
 
-absl::StatusOr<bool> EagerKernel::ResultNeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device) {
+absl::StatusOr<bool> EagerKernel::ResultNeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device) {
   if (rule_ == nullptr) return false;
   TF_ASSIGN_OR_RETURN(const bool passes, ResultPasses(context, device, *rule_));
   return !passes;
 }
 
-absl::Status EagerKernel::CheckHostRun(ProcessDevice& device, const KernelArguments& arguments) {
+absl::Status EagerKernel::CheckFallback(ProcessDevice& device, const KernelArguments& arguments) {
   if (rule_ == nullptr || rule_->host_safe) return absl::OkStatus();
   TF_ASSIGN_OR_RETURN(const bool passes, InputsPass(device, *rule_, arguments));
   return passes ? absl::OkStatus() : absl::Status(rule_->code, rule_->error);
@@ -225,7 +225,7 @@ std::function<void(const Executable&)> EagerKernel::CompileCounter() const {
   };
 }
 
-void EagerKernel::CountHostRun(uint64_t bytes, HostReason) {
+void EagerKernel::CountFallback(uint64_t bytes, FallbackReason) {
   EagerCounters& counters = Statistics::Get().eager();
   counters.host_runs.fetch_add(1, std::memory_order_relaxed);
   counters.host_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);

@@ -22,16 +22,16 @@ class EagerKernel : public ClusterKernel {
 
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
-  absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
+  absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const override;
   CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) override;
-  absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                 const KernelArguments& arguments) override;
-  absl::StatusOr<bool> ResultNeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device) override;
-  absl::Status CheckHostRun(ProcessDevice& device, const KernelArguments& arguments) override;
+  absl::StatusOr<bool> NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                     const KernelArguments& arguments) override;
+  absl::StatusOr<bool> ResultNeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device) override;
+  absl::Status CheckFallback(ProcessDevice& device, const KernelArguments& arguments) override;
   absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
   void CountLaunch() override;
   std::function<void(const Executable&)> CompileCounter() const override;
-  void CountHostRun(uint64_t bytes, HostReason reason) override;
+  void CountFallback(uint64_t bytes, FallbackReason reason) override;
 
  private:
   bool HasEmptyInput(const KernelArguments& arguments) const;

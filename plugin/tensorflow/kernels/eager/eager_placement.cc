@@ -38,7 +38,7 @@ void Record(const std::string& op, const OpRefusal& refusal) {
   passes::KeepReport(report);
 }
 
-bool IsElsewhere(const tensorflow::EagerOperation& op) {
+bool IsOnOtherDevice(const tensorflow::EagerOperation& op) {
   const auto& device = op.GetDeviceParsedName();
   return device.has_type && device.type != kDeviceType;
 }
@@ -57,7 +57,7 @@ std::optional<OpRefusal> RefuseRank(const PlacementPolicy& policy, const tensorf
 
 // Whether a variant input in host memory has elements that cannot be copied to a device. Waits until variant inputs are
 // ready.
-bool TakesHostElements(const tensorflow::EagerOperation& op) {
+bool HasHostElementInput(const tensorflow::EagerOperation& op) {
   for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {
     if (input->DataType() != tensorflow::DT_VARIANT) continue;
     const tensorflow::TensorHandle* handle = tensorflow::TensorHandleFromInterface(input);
@@ -75,7 +75,7 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
 
   tensorflow::Status Run(tensorflow::EagerOperation* op,
                          std::unique_ptr<tensorflow::EagerOperation>* replaced) override {
-    if (op->is_function() || IsElsewhere(*op)) return tensorflow::OkStatus();
+    if (op->is_function() || IsOnOtherDevice(*op)) return tensorflow::OkStatus();
     const std::optional<OpRefusal> refusal = Refuse(op);
     if (!refusal) return tensorflow::OkStatus();
     const tensorflow::NodeDef& node = op->MutableAttrs()->BuildNodeDef();
@@ -89,11 +89,11 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
 
  private:
   static std::optional<OpRefusal> Refuse(tensorflow::EagerOperation* op) {
-    if (TakesHostElements(*op)) {
+    if (HasHostElementInput(*op)) {
       return OpRefusal{"dtype", "a TensorList or optional input holds elements of a type that stays in host memory"};
     }
     const PlacementPolicy& policy = PlacementPolicy::Active();
-    if (policy.TakesAny(op->Name())) return std::nullopt;
+    if (policy.AcceptsAllTypes(op->Name())) return std::nullopt;
     std::optional<OpRefusal> refusal =
         policy.Refuse(op->Name(), tensorflow::AttrSlice(op->MutableAttrs()->BuildNodeDef()));
     return refusal ? refusal : RefuseRank(policy, *op);

@@ -28,7 +28,7 @@ using tensorflow::KernelDef;
 using tensorflow::OpDef;
 
 // Whether an op has arguments that recipes do not support: stacks, tensor arrays, lists of tensors and other variants.
-bool TakesOtherThanArrays(const OpDef& op) {
+bool HasNonArrayArguments(const OpDef& op) {
   const auto* resource = tensorflow::GetResourceOpInfoForOp(op.name());
   if (resource != nullptr && resource->resource_kind() != tensorflow::XlaResourceKind::kVariable) return true;
   return absl::c_any_of(op.input_arg(), [](const auto& input) { return input.type() == tensorflow::DT_VARIANT; }) ||
@@ -125,7 +125,7 @@ bool RegisterAll() {
   for (const KernelDef* lowering : tensorflow::XlaOpRegistry::DeviceKernels(kCompilationDevice, false)) {
     const OpDef* op = nullptr;
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(lowering->op(), &op).ok()) continue;
-    if (TakesOtherThanArrays(*op) || IsKeptFromCompiler(op->name())) continue;
+    if (HasNonArrayArguments(*op) || IsKeptFromCompiler(op->name())) continue;
     if (op->name() == "DynamicPartition") continue;  // see partition_kernel.cc
     // The size of the result depends on data, so only a cluster that consumes the result can contain the op.
     if (op->name() == "Unique") continue;

@@ -1,6 +1,6 @@
 #include "plugin/tensorflow/kernels/eager/value_range.h"
 
-#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 

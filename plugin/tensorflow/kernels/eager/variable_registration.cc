@@ -38,16 +38,16 @@ bool IsNameOfOtherResource(absl::string_view argument) {
 
 // Whether an op computes with a variable's value. Such an op has a resource handle, and all other arguments and results
 // are arrays.
-bool TakesVariable(const OpDef& op) {
-  bool takes = false;
+bool UsesVariable(const OpDef& op) {
+  bool has_handle = false;
   for (const auto& input : op.input_arg()) {
     if (input.type() == tensorflow::DT_VARIANT || input.type() == tensorflow::DT_STRING) return false;
     if (!input.type_list_attr().empty()) return false;
     if (input.type() != tensorflow::DT_RESOURCE) continue;
     if (IsNameOfOtherResource(input.name())) return false;
-    takes = true;
+    has_handle = true;
   }
-  return takes && absl::c_all_of(op.output_arg(), [](const OpDef::ArgDef& output) {
+  return has_handle && absl::c_all_of(op.output_arg(), [](const OpDef::ArgDef& output) {
            return !output.is_ref() && output.type_list_attr().empty() && output.type() != tensorflow::DT_RESOURCE &&
                   output.type() != tensorflow::DT_VARIANT && output.type() != tensorflow::DT_STRING;
          });
@@ -90,7 +90,7 @@ std::vector<NodeDef> ChoicesOf(const KernelDef& kernel, const std::vector<const 
 }
 
 // Whether the node already has an HPU kernel, or a default kernel that does not access device memory.
-bool IsServed(const NodeDef& node) {
+bool HasHpuKernel(const NodeDef& node) {
   const KernelDef* kernel = FindHpuKernel(node);
   if (kernel == nullptr) return false;
   return kernel->device_type() == kDeviceType || !DefaultTouchesData(node.op()) ||
@@ -99,7 +99,7 @@ bool IsServed(const NodeDef& node) {
 
 // Whether the CPU kernel would crash the process: StatefulRandomBinomial reads an int64 shape as int32, and a CHECK
 // fails. Without a kernel the call returns an error.
-bool EndsProcess(const NodeDef& node) {
+bool CrashesProcess(const NodeDef& node) {
   const auto shape = node.attr().find("S");
   return node.op() == "StatefulRandomBinomial" && shape != node.attr().end() &&
          shape->second.type() == tensorflow::DT_INT64;
@@ -128,11 +128,11 @@ void RegisterVariableOps() {
   for (const KernelDef& cpu : kernels.kernel()) {
     if (cpu.device_type() != tensorflow::DEVICE_CPU) continue;
     const OpDef* op = nullptr;
-    if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok() || !TakesVariable(*op)) continue;
+    if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok() || !UsesVariable(*op)) continue;
     // If stock Horovod is loaded first, RegisterHorovodKernel registers the kernel of its variable op later.
     if (absl::StartsWith(cpu.op(), "Horovod")) continue;
     for (const NodeDef& choice : ChoicesOf(cpu, TypeAttributes(*op))) {
-      if (!IsServed(choice) && !EndsProcess(choice)) RegisterOnHost(cpu, *op, choice);
+      if (!HasHpuKernel(choice) && !CrashesProcess(choice)) RegisterOnHost(cpu, *op, choice);
     }
   }
 }

@@ -151,8 +151,8 @@ int64_t CountTrue(const void* flags, int64_t count) {
 int64_t* WriteWhereIndices(const void* flags, absl::Span<const int64_t> sizes, int64_t begin, int64_t end,
                            int64_t* coordinates) {
   using Writer = int64_t* (*)(const Range&, int64_t*);
-  static constexpr Writer kWriters[kMaxCoordinates] = {&Write<1>, &Write<2>, &Write<3>, &Write<4>,
-                                                       &Write<5>, &Write<6>, &Write<7>, &Write<8>};
+  static constexpr Writer kWriters[kMaxRank] = {&Write<1>, &Write<2>, &Write<3>, &Write<4>,
+                                                &Write<5>, &Write<6>, &Write<7>, &Write<8>};
   return kWriters[sizes.size() - 1]({static_cast<const char*>(flags), sizes, begin, end}, coordinates);
 }
 

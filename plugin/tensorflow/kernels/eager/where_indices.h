@@ -8,8 +8,8 @@
 
 namespace hpu {
 
-// Supported rank of the input: 1 to kMaxCoordinates.
-inline constexpr int kMaxCoordinates = 8;
+// Supported rank of the input: 1 to kMaxRank.
+inline constexpr int kMaxRank = 8;
 
 // Counts the true flags among `count` flags. Any byte other than 0 is true.
 int64_t CountTrue(const void* flags, int64_t count);

@@ -34,10 +34,10 @@ class WhereKernel : public tensorflow::OpKernel {
   absl::Status Where(OpKernelContext* context) const {
     const Tensor& condition = context->input(0);
     const int rank = condition.dims();
-    if (rank < 1 || rank > kMaxCoordinates) {  // the CPU kernel's message
+    if (rank < 1 || rank > kMaxRank) {  // the CPU kernel's message
       return tensorflow::errors::InvalidArgument("WhereOp : Unhandled input dimensions: ", rank);
     }
-    const trace::Scope traced(trace::Lane::kHostRun, name());
+    const trace::Scope traced(trace::Lane::kCpuFallback, name());
     TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
     TF_ASSIGN_OR_RETURN(const Tensor flags, CopyToHost(context, *device, condition));
     const int64_t found = CountTrue(flags.tensor_data().data(), flags.NumElements());

@@ -1,7 +1,7 @@
 // _Arg of int32 on the HPU: TensorFlow's kernel, with its result always in host memory.
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/device/process_device.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "tensorflow/core/kernels/function_ops.h"
 #include "tsl/platform/statusor.h"
 

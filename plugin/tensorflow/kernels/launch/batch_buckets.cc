@@ -104,7 +104,7 @@ std::optional<BatchBuckets::Bucket> BatchBuckets::FindBucket(const Arguments& ar
   return bucket;
 }
 
-BatchBuckets::Rows BatchBuckets::Look(const Arguments& arguments) {
+BatchBuckets::Rows BatchBuckets::Lookup(const Arguments& arguments) {
   absl::MutexLock lock(&mutex_);
   const std::optional<Bucket> bucket = FindBucket(arguments);
   const recipes::Signature signature = SignatureOf(arguments);

@@ -42,7 +42,7 @@ class BatchBuckets {
   };
 
   // Classifies a signature that has no executable yet, and stores the signature.
-  Rows Look(const std::vector<ArgumentDescription>& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
+  Rows Lookup(const std::vector<ArgumentDescription>& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Returns an executable of the recipe for the arguments' bucket, or compiles the arguments with CompileCluster.
   absl::StatusOr<std::shared_ptr<Executable>> Compile(hal::Device& device, const ClusterSource& source,

@@ -10,19 +10,19 @@ void ClusterHistory::CountRecipe(double compile_seconds) {
   longest_compile_seconds_ = std::max(longest_compile_seconds_, compile_seconds);
 }
 
-ClusterCounts ClusterHistory::Ask(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
+ClusterCounts ClusterHistory::CountMiss(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
   ClusterCounts counts;
   counts.recipes = recipes_.load(std::memory_order_relaxed);
   counts.executions = executions_.load(std::memory_order_relaxed);
-  counts.host_runs = entry.CountHostRun() - 1;
+  counts.fallbacks = entry.CountFallback() - 1;
   counts.scheduled = entry.scheduled();
   absl::MutexLock lock(&mutex_);
   counts.longest_compile_seconds = longest_compile_seconds_;
-  if (counts.host_runs == 0) changes_.Add(arguments.Describe());
+  if (counts.fallbacks == 0) changes_.Add(arguments.Describe());
   return counts;
 }
 
-std::string ClusterHistory::WhatChanges(const std::vector<std::string>& names) const {
+std::string ClusterHistory::MostFrequentChange(const std::vector<std::string>& names) const {
   absl::MutexLock lock(&mutex_);
   return changes_.MostFrequent(names);
 }

@@ -24,11 +24,11 @@ class ClusterHistory {
   void CountRecipe(double compile_seconds);
 
   // Counts an execution of the entry's signature without a recipe, and returns the counts for the policy. On the first
-  // such execution, keeps the arguments for WhatChanges(). The caller holds the arguments' lock.
-  ClusterCounts Ask(ExecutableTable::Entry& entry, const KernelArguments& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
+  // such execution, keeps the arguments for MostFrequentChange(). The caller holds the arguments' lock.
+  ClusterCounts CountMiss(ExecutableTable::Entry& entry, const KernelArguments& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // See ShapeChanges::MostFrequent.
-  std::string WhatChanges(const std::vector<std::string>& names) const ABSL_LOCKS_EXCLUDED(mutex_);
+  std::string MostFrequentChange(const std::vector<std::string>& names) const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   std::atomic<int64_t> executions_{0};

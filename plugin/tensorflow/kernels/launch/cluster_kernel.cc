@@ -11,7 +11,7 @@
 #include "plugin/compiler/background/compile_queue.h"
 #include "plugin/compiler/compile.h"
 #include "plugin/compiler/crash_report.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "plugin/tensorflow/kernels/launch/launch.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -86,7 +86,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     TF_RETURN_IF_ERROR(
         OnFailure(context, absl::UnimplementedError(absl::StrCat(duplicate, "; pass each variable once"))));
     arguments.Lock();
-    return RunHere(context, *device, arguments, HostReason::kFailure);
+    return RunFallback(context, *device, arguments, FallbackReason::kFailure);
   }
   static thread_local recipes::Signature signature;
   // Compilation takes seconds and runs without the locks. Variables may change during the compilation, so the signature
@@ -97,14 +97,15 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     arguments.Sign(&signature);
     ExecutableTable::Entry& entry = table_->FindOrCreate(signature);
     if (const Executable* executable = entry.executable()) {
-      TF_ASSIGN_OR_RETURN(const bool needs_host, NeedsHost(context, *device, arguments));
-      if (needs_host) return RunHere(context, *device, arguments, HostReason::kFailure);
+      TF_ASSIGN_OR_RETURN(const bool needs_fallback, NeedsFallback(context, *device, arguments));
+      if (needs_fallback) return RunFallback(context, *device, arguments, FallbackReason::kFailure);
       CountLaunch();
       bool queued = false;
       absl::Status status = Launch(context, *device, *executable, arguments, &queued);
       if (!status.ok()) return queued ? status : FallBack(context, *device, arguments, status);
-      TF_ASSIGN_OR_RETURN(const bool result_needs_host, ResultNeedsHost(context, *device));
-      return result_needs_host ? RunHere(context, *device, arguments, HostReason::kFailure) : absl::OkStatus();
+      TF_ASSIGN_OR_RETURN(const bool result_needs_fallback, ResultNeedsFallback(context, *device));
+      return result_needs_fallback ? RunFallback(context, *device, arguments, FallbackReason::kFailure)
+                                   : absl::OkStatus();
     }
     if (entry.failed()) {
       TF_RETURN_IF_ERROR(CheckInitialized(entry.failure(), arguments));
@@ -117,10 +118,10 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     const CompileDecision decision = Decide(entry, arguments);
     std::vector<ArgumentDescription> descriptions = arguments.Describe();
     if (decision.action != CompileDecision::Action::kCompile) {
-      absl::Status status = RunHere(context, *device, arguments, decision.reason);
+      absl::Status status = RunFallback(context, *device, arguments, decision.reason);
       // Queued after the CPU run, so that the compilation does not compete with the run for processors.
       if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
-        return CompileLater(context, *device, std::move(descriptions), entry);
+        return CompileInBackground(context, *device, std::move(descriptions), entry);
       }
       if (!status.ok() && !CpuLacksKernel(status)) entry.SetRaised();
       if (!CpuLacksKernel(status)) return status;
@@ -131,8 +132,9 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   }
 }
 
-absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                         std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry) {
+absl::Status ClusterKernel::CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                                std::vector<ArgumentDescription> descriptions,
+                                                ExecutableTable::Entry& entry) {
   if (entry.SetScheduled(true)) return absl::OkStatus();
   compiles_later_.store(true, std::memory_order_relaxed);
   ClusterSource source = Source(context);
@@ -155,28 +157,28 @@ absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, P
 absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                      const KernelArguments& arguments, const absl::Status& failure) {
   TF_RETURN_IF_ERROR(OnFailure(context, failure));
-  absl::Status status = RunHere(context, device, arguments, HostReason::kFailure);
+  absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFailure);
   if (!CpuLacksKernel(status)) return status;
   return absl::Status(failure.code(), absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
                                                    "\nIt cannot run on the CPU either: ", status.message(),
                                                    "\nUse another op, or cast to a supported type, such as float32"));
 }
 
-absl::Status ClusterKernel::RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                    const KernelArguments& arguments, HostReason reason) {
-  const trace::Scope traced(trace::Lane::kHostRun, name());
-  TF_RETURN_IF_ERROR(CheckHostRun(device, arguments));
-  TF_ASSIGN_OR_RETURN(HostProgram * program, host_program(context));
-  TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunOnHost(context, device, *program, arguments));
-  CountHostRun(bytes, reason);
+absl::Status ClusterKernel::RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                        const KernelArguments& arguments, FallbackReason reason) {
+  const trace::Scope traced(trace::Lane::kCpuFallback, name());
+  TF_RETURN_IF_ERROR(CheckFallback(device, arguments));
+  TF_ASSIGN_OR_RETURN(CpuFallback * program, cpu_fallback(context));
+  TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunCpuFallback(context, device, *program, arguments));
+  CountFallback(bytes, reason);
   return absl::OkStatus();
 }
 
-absl::StatusOr<HostProgram*> ClusterKernel::host_program(tensorflow::OpKernelContext* context) {
-  absl::MutexLock lock(&host_mutex_);
-  if (host_program_.ok() && *host_program_ == nullptr) host_program_ = MakeHostProgram(context);
-  if (!host_program_.ok()) return host_program_.status();
-  return host_program_->get();
+absl::StatusOr<CpuFallback*> ClusterKernel::cpu_fallback(tensorflow::OpKernelContext* context) {
+  absl::MutexLock lock(&fallback_mutex_);
+  if (cpu_fallback_.ok() && *cpu_fallback_ == nullptr) cpu_fallback_ = MakeCpuFallback(context);
+  if (!cpu_fallback_.ok()) return cpu_fallback_.status();
+  return cpu_fallback_->get();
 }
 
 }  // namespace hpu

@@ -15,7 +15,7 @@
 #include "plugin/compiler/lowering.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/compile_policy.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "plugin/tensorflow/kernels/launch/batch_buckets.h"
 #include "plugin/tensorflow/kernels/launch/executable_table.h"
@@ -37,26 +37,26 @@ class ClusterKernel : public tensorflow::OpKernel {
 
   ArgumentKinds& kinds() { return kinds_; }
   const ExecutableTable& table() const { return *table_; }
-  // The CPU program for this kernel, created at first use, or the error of MakeHostProgram.
-  absl::StatusOr<HostProgram*> host_program(tensorflow::OpKernelContext* context);
+  // The CPU program for this kernel, created at first use, or the error of MakeCpuFallback.
+  absl::StatusOr<CpuFallback*> cpu_fallback(tensorflow::OpKernelContext* context);
 
   virtual ClusterSource Source(tensorflow::OpKernelContext* context) const = 0;
-  virtual absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const = 0;
+  virtual absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const = 0;
   // Chooses and compiles recipes for signatures that differ in rows; null if each signature has its own recipe.
   virtual std::shared_ptr<BatchBuckets> batch_buckets() const { return nullptr; }
   // Decides how to run this execution, whose signature has no recipe yet.
   virtual CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) = 0;
   // Whether this execution must run on the CPU because of its input values. Called before every launch.
-  virtual absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                         const KernelArguments& arguments) {
+  virtual absl::StatusOr<bool> NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                             const KernelArguments& arguments) {
     return false;
   }
   // Whether this execution must run on the CPU because of the launch's results. Called after every launch.
-  virtual absl::StatusOr<bool> ResultNeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device) {
+  virtual absl::StatusOr<bool> ResultNeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device) {
     return false;
   }
   // Returns an error for input values that would make the CPU kernel write out of bounds.
-  virtual absl::Status CheckHostRun(ProcessDevice& device, const KernelArguments& arguments) {
+  virtual absl::Status CheckFallback(ProcessDevice& device, const KernelArguments& arguments) {
     return absl::OkStatus();
   }
   // Handles a failed compilation or launch: returns OK to run on the CPU, or the kernel's error.
@@ -70,25 +70,25 @@ class ClusterKernel : public tensorflow::OpKernel {
   virtual void CountLaunch() = 0;
   // Callback for each compilation. The callback runs on any thread, possibly after this kernel is destroyed.
   virtual std::function<void(const Executable&)> CompileCounter() const = 0;
-  virtual void CountHostRun(uint64_t bytes, HostReason reason) = 0;
+  virtual void CountFallback(uint64_t bytes, FallbackReason reason) = 0;
 
  private:
   absl::Status Execute(tensorflow::OpKernelContext* context);
   // Queues the entry for compilation in the background, if the queue has room.
-  absl::Status CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                            std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);
+  absl::Status CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                   std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);
   // Runs on the CPU after a failure on the HPU, if the settings and the CPU kernels permit a fallback. The caller holds
   // the arguments' lock.
   absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
                         const absl::Status& failure);
-  absl::Status RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
-                       HostReason reason);
+  absl::Status RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                           const KernelArguments& arguments, FallbackReason reason);
 
   ArgumentKinds kinds_;
   const std::shared_ptr<ExecutableTable> table_;
   std::atomic<bool> compiles_later_{false};  // whether a background compilation was ever queued
-  absl::Mutex host_mutex_;
-  absl::StatusOr<std::unique_ptr<HostProgram>> host_program_ ABSL_GUARDED_BY(host_mutex_) = nullptr;
+  absl::Mutex fallback_mutex_;
+  absl::StatusOr<std::unique_ptr<CpuFallback>> cpu_fallback_ ABSL_GUARDED_BY(fallback_mutex_) = nullptr;
 };
 
 }  // namespace hpu

@@ -8,12 +8,12 @@ namespace hpu {
 using tensorflow::Tensor;
 using tensorflow::TensorShape;
 
-absl::StatusOr<TensorShape> TrueShape(const TensorShape& bound, const SizePlaces& places,
+absl::StatusOr<TensorShape> TrueShape(const TensorShape& bound, const SizeIndices& indices,
                                       absl::Span<const int32_t> sizes) {
   TensorShape shape = bound;
   for (int d = 0; d < shape.dims(); ++d) {
-    if (places[d] < 0) continue;
-    const int32_t size = sizes[places[d]];
+    if (indices[d] < 0) continue;
+    const int32_t size = sizes[indices[d]];
     if (size < 0 || size > bound.dim_size(d)) {
       return absl::InternalError(absl::StrCat("dimension ", d, " of a result with bound ", bound.DebugString(),
                                               " has size ", size, ", expected 0 to ", bound.dim_size(d),

@@ -13,7 +13,7 @@
 namespace hpu {
 
 // `bound` with its dynamic dimensions replaced by `sizes`. Internal if a size is negative or exceeds its bound.
-absl::StatusOr<tensorflow::TensorShape> TrueShape(const tensorflow::TensorShape& bound, const SizePlaces& places,
+absl::StatusOr<tensorflow::TensorShape> TrueShape(const tensorflow::TensorShape& bound, const SizeIndices& indices,
                                                   absl::Span<const int32_t> sizes);
 
 // The first elements of a vector as an array of `shape`; shares the vector's memory. Internal if the vector has too few

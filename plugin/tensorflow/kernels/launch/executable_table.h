@@ -37,7 +37,7 @@ class ExecutableTable {
 
     // Counts an execution without a recipe. Returns the number of such executions of this signature, including this
     // one.
-    int CountHostRun() { return host_runs_.fetch_add(1, std::memory_order_relaxed) + 1; }
+    int CountFallback() { return fallbacks_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
     // Whether the CPU kernel has raised an error for this signature. A recipe might not raise the error.
     bool raised() const { return raised_.load(std::memory_order_relaxed); }
@@ -53,7 +53,7 @@ class ExecutableTable {
     absl::Status status_ ABSL_GUARDED_BY(mutex_);
     std::atomic<const Executable*> ready_{nullptr};
     std::atomic<bool> failed_{false};
-    std::atomic<int> host_runs_{0};
+    std::atomic<int> fallbacks_{0};
     std::atomic<bool> raised_{false};
     std::atomic<bool> scheduled_{false};
   };

@@ -95,7 +95,7 @@ class LaunchFrame {
   // A result with dynamic shape that is still padded: an output or a variable's value.
   struct DynamicResult {
     const tensorflow::TensorShape& bound;
-    const SizePlaces& sizes;
+    const SizeIndices& sizes;
     Tensor padded;
     int output = -1;
     int variable_input = -1;
@@ -108,11 +108,11 @@ class LaunchFrame {
     TF_RETURN_IF_ERROR(AllocateUpdates());
     if (executable_.sizes > 0) {
       sizes_.emplace(tensorflow::cpu_allocator(), tensorflow::DT_INT32, tensorflow::TensorShape({executable_.sizes}));
-      TF_RETURN_IF_ERROR(ToHostLater(executable_.sizes_result, *sizes_));
+      TF_RETURN_IF_ERROR(QueueCopyToHost(executable_.sizes_result, *sizes_));
     }
     if (executable_.recipe == nullptr || executable_.recipe->workspace_bytes() == 0) return absl::OkStatus();
     const uint64_t bytes = executable_.recipe->workspace_bytes();
-    workspace_ = device_.workspace().Take(bytes);
+    workspace_ = device_.workspace().Acquire(bytes);
     if (workspace_.address() == 0) return OutOfMemory("temporaries", bytes);
     if (FillsMemory()) FillMemory(device_, workspace_.address(), bytes);
     return absl::OkStatus();
@@ -204,7 +204,7 @@ class LaunchFrame {
     }
     Tensor* tensor = nullptr;
     TF_RETURN_IF_ERROR(context_->allocate_output(i, output.shape, &tensor));
-    if (on_host) return ToHostLater(output.result, *tensor);
+    if (on_host) return QueueCopyToHost(output.result, *tensor);
     storage_->results[output.result] = AddressOf(*tensor);
     return absl::OkStatus();
   }
@@ -230,7 +230,7 @@ class LaunchFrame {
     TF_RETURN_IF_ERROR(
         context_->allocate_temp(dtype, tensorflow::TensorShape({bound.num_elements()}), &padded, attributes));
     if (on_host) {
-      TF_RETURN_IF_ERROR(ToHostLater(result, padded));
+      TF_RETURN_IF_ERROR(QueueCopyToHost(result, padded));
     } else {
       storage_->results[result] = AddressOf(padded);
     }
@@ -254,12 +254,12 @@ class LaunchFrame {
 
   // Directs a result to `tensor` in host memory. If the device can access the memory, the device writes to `tensor`.
   // Otherwise the device writes to scratch memory, which is copied to `tensor` after the launch.
-  absl::Status ToHostLater(int result, const Tensor& tensor) {
+  absl::Status QueueCopyToHost(int result, const Tensor& tensor) {
     if (tensor.TotalBytes() == 0) return absl::OkStatus();
     const hal::ResultSpec& spec = executable_.recipe->results()[result];
     const uint64_t bytes = spec.spec.bytes;
     if (bytes == tensor.TotalBytes() && spec.aliased_argument < 0 &&
-        TakesHostResult(device_, tensor.tensor_data().data(), bytes)) {
+        SupportsHostResult(device_, tensor.tensor_data().data(), bytes)) {
       storage_->results[result] = AddressOf(tensor);
       writes_to_host_ = true;
       return absl::OkStatus();
@@ -287,7 +287,7 @@ class LaunchFrame {
           storage_->results[update.result] = storage_->arguments[update.aliased_argument];
           if (value.TotalBytes() > 0) host_results_.push_back({storage_->results[update.result], value});
         } else {
-          TF_RETURN_IF_ERROR(ToHostLater(update.result, value));
+          TF_RETURN_IF_ERROR(QueueCopyToHost(update.result, value));
         }
         new_values_.push_back({update.input, std::move(value)});
         continue;

@@ -100,8 +100,9 @@ ClusterSource LaunchKernel::Source(tensorflow::OpKernelContext* context) const {
   return source;
 }
 
-absl::StatusOr<std::unique_ptr<HostProgram>> LaunchKernel::MakeHostProgram(tensorflow::OpKernelContext* context) const {
-  return MakeHostFunction(function_, *context->function_library()->GetFunctionLibraryDefinition(), graph_def_version_);
+absl::StatusOr<std::unique_ptr<CpuFallback>> LaunchKernel::MakeCpuFallback(tensorflow::OpKernelContext* context) const {
+  return MakeFunctionFallback(function_, *context->function_library()->GetFunctionLibraryDefinition(),
+                              graph_def_version_);
 }
 
 std::shared_ptr<BatchBuckets> LaunchKernel::batch_buckets() const {
@@ -134,7 +135,7 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
           << failure.message();
   HPU_LOG(kKernels, kInfo) << name()
                            << " was split, because these nodes cannot be compiled: " << absl::StrJoin(refused, ", ");
-  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", (*split)->put_out(),
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", (*split)->removed(),
                                failure.message());
   split_ = *std::move(split);
   return split_.get();
@@ -165,10 +166,10 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
 
 CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
   using Rows = BatchBuckets::Rows;
-  ClusterCounts counts = history_->Ask(entry, arguments);
+  ClusterCounts counts = history_->CountMiss(entry, arguments);
   counts.in_background = table().in_background();
   const std::shared_ptr<BatchBuckets> buckets = batch_buckets();
-  const Rows rows = buckets != nullptr ? buckets->Look(arguments.Describe()) : Rows::kUnknown;
+  const Rows rows = buckets != nullptr ? buckets->Lookup(arguments.Describe()) : Rows::kUnknown;
   counts.in_buckets = rows != Rows::kUnknown;
   if (IsMegamorphic(counts)) WarnOfChanges(counts);
   return must_compile_ || rows == Rows::kCompiled ? CompileDecision() : DecideCompile(counts);
@@ -180,15 +181,15 @@ std::vector<std::string> LaunchKernel::ArgumentNames() const {
   return names;
 }
 
-std::string LaunchKernel::WhatChanges() const {
+std::string LaunchKernel::MostFrequentChange() const {
   const std::string refusal = batch_buckets_->refusal();
-  return absl::StrCat(history_->WhatChanges(ArgumentNames()), refusal.empty() ? "" : "; ", RefusalText(refusal));
+  return absl::StrCat(history_->MostFrequentChange(ArgumentNames()), refusal.empty() ? "" : "; ", RefusalText(refusal));
 }
 
 void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
   if (warned_of_changes_.exchange(true)) return;
   const std::string warning = absl::StrCat(name(), " needed ", counts.recipes, " recipes for ", counts.executions,
-                                           " executions; most frequent change: ", WhatChanges());
+                                           " executions; most frequent change: ", MostFrequentChange());
   LOG(WARNING) << warning
                << (flags::TfEnableDynamicShapes()
                        ? ". Pad the changing argument to a few sizes; until then new sizes run on the CPU "
@@ -227,14 +228,14 @@ std::function<void(const Executable&)> LaunchKernel::CompileCounter() const {
   };
 }
 
-void LaunchKernel::CountHostRun(uint64_t bytes, HostReason reason) {
+void LaunchKernel::CountFallback(uint64_t bytes, FallbackReason reason) {
   counters_->fallbacks.fetch_add(1, std::memory_order_relaxed);
   counters_->fallback_reasons[static_cast<int>(reason)].fetch_add(1, std::memory_order_relaxed);
   counters_->fallback_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   history_->CountExecution();
   HPU_LOG(kKernels, kDebug) << name() << " ran on the CPU: " << MeaningOf(reason);
-  if (reason == HostReason::kFailure || !OpCounters::Get().collects()) return;
-  const std::string changes = reason == HostReason::kMegamorphic ? WhatChanges() : "";
+  if (reason == FallbackReason::kFailure || !OpCounters::Get().collects()) return;
+  const std::string changes = reason == FallbackReason::kMegamorphic ? MostFrequentChange() : "";
   OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), NameOf(reason), {},
                                absl::StrCat(MeaningOf(reason), changes.empty() ? "" : ": ", changes));
 }

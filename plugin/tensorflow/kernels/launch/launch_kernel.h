@@ -32,7 +32,7 @@ class LaunchKernel : public ClusterKernel {
 
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
-  absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
+  absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const override;
   CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) override;
   std::shared_ptr<BatchBuckets> batch_buckets() const override;
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
@@ -40,7 +40,7 @@ class LaunchKernel : public ClusterKernel {
   absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
   void CountLaunch() override;
   std::function<void(const Executable&)> CompileCounter() const override;
-  void CountHostRun(uint64_t bytes, HostReason reason) override;
+  void CountFallback(uint64_t bytes, FallbackReason reason) override;
 
  private:
   // Creates the split program at the first failure. Returns null if the cluster cannot be split.
@@ -48,7 +48,7 @@ class LaunchKernel : public ClusterKernel {
       ABSL_LOCKS_EXCLUDED(split_mutex_);
   std::vector<std::string> ArgumentNames() const;
   // Describes the most frequent change between signatures and, if known, why rows were not padded.
-  std::string WhatChanges() const;
+  std::string MostFrequentChange() const;
   // Warns once about the argument that makes the cluster megamorphic.
   void WarnOfChanges(const ClusterCounts& counts);
   void Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster);

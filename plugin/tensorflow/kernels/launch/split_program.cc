@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<SplitProgram>> SplitProgram::Make(tensorflow::Fun
   if (split.clusters == 0) {
     return absl::InvalidArgumentError(absl::StrCat(function, ": no cluster remains after removing the failed ops"));
   }
-  auto program = std::unique_ptr<SplitProgram>(new SplitProgram(runtime, std::move(library), split.put_out));
+  auto program = std::unique_ptr<SplitProgram>(new SplitProgram(runtime, std::move(library), split.removed));
   tensorflow::FunctionLibraryRuntime::InstantiateOptions options;
   options.lib_def = program->library_.get();
   TF_RETURN_IF_ERROR(runtime->Instantiate(split.function, tensorflow::AttrSlice(), options, &program->handle_));

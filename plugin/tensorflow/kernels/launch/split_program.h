@@ -36,17 +36,17 @@ class SplitProgram {
   absl::Status Run(tensorflow::OpKernelContext* context, ProcessDevice& device) const;
 
   // Nodes of the cluster that run outside the new clusters.
-  const std::vector<std::string>& put_out() const { return put_out_; }
+  const std::vector<std::string>& removed() const { return removed_; }
 
  private:
   SplitProgram(tensorflow::FunctionLibraryRuntime* runtime,
-               std::unique_ptr<tensorflow::FunctionLibraryDefinition> library, std::vector<std::string> put_out)
-      : runtime_(runtime), library_(std::move(library)), put_out_(std::move(put_out)) {}
+               std::unique_ptr<tensorflow::FunctionLibraryDefinition> library, std::vector<std::string> removed)
+      : runtime_(runtime), library_(std::move(library)), removed_(std::move(removed)) {}
 
   tensorflow::FunctionLibraryRuntime* const runtime_;
   const std::unique_ptr<tensorflow::FunctionLibraryDefinition>
       library_;  // the kernel's functions and the split's functions
-  const std::vector<std::string> put_out_;
+  const std::vector<std::string> removed_;
   tensorflow::FunctionLibraryRuntime::Handle handle_ = tensorflow::kInvalidHandle;
 };
 

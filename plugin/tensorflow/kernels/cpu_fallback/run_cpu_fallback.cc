@@ -1,4 +1,4 @@
-#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 
 #include <optional>
 #include <string>
@@ -17,13 +17,13 @@ namespace {
 using tensorflow::Tensor;
 using tensorflow::Var;
 
-class HostRun {
+class CpuFallbackRun {
  public:
-  HostRun(tensorflow::OpKernelContext* context, ProcessDevice& device, HostDevice& host,
-          const KernelArguments& arguments)
+  CpuFallbackRun(tensorflow::OpKernelContext* context, ProcessDevice& device, HostDevice& host,
+                 const KernelArguments& arguments)
       : context_(context), device_(device), arguments_(arguments), temporaries_(host) {}
 
-  absl::StatusOr<uint64_t> Run(HostProgram& program) {
+  absl::StatusOr<uint64_t> Run(CpuFallback& program) {
     std::vector<Tensor> inputs;
     for (int i = 0; i < context_->num_inputs(); ++i) {
       if (arguments_.variable(i) != nullptr) {
@@ -176,10 +176,10 @@ absl::StatusOr<Tensor> HostCopyOf(ProcessDevice& device, const Tensor& tensor) {
   return copy;
 }
 
-absl::StatusOr<uint64_t> RunOnHost(tensorflow::OpKernelContext* context, ProcessDevice& device, HostProgram& program,
-                                   const KernelArguments& arguments) {
+absl::StatusOr<uint64_t> RunCpuFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                        CpuFallback& program, const KernelArguments& arguments) {
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
-  return HostRun(context, device, *host, arguments).Run(program);
+  return CpuFallbackRun(context, device, *host, arguments).Run(program);
 }
 
 }  // namespace hpu

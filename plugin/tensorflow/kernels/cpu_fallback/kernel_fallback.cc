@@ -4,17 +4,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/notification.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_call.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
 #include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
 
-class HostKernel : public HostProgram {
+class KernelFallback : public CpuFallback {
  public:
-  HostKernel(HostDevice* host, std::unique_ptr<tensorflow::OpKernel> kernel)
+  KernelFallback(HostDevice* host, std::unique_ptr<tensorflow::OpKernel> kernel)
       : host_(host), kernel_(std::move(kernel)) {}
 
   absl::Status Run(tensorflow::OpKernelContext* outer, std::vector<tensorflow::Tensor> inputs,
@@ -52,14 +52,15 @@ bool HasCpuKernel(const tensorflow::NodeDef& node) {
   return !name.empty() && name != kCompilesForCpu;
 }
 
-absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::NodeDef& node, int graph_def_version) {
+absl::StatusOr<std::unique_ptr<CpuFallback>> MakeKernelFallback(const tensorflow::NodeDef& node,
+                                                                int graph_def_version) {
   if (CpuKernelName(node) == kCompilesForCpu) {
     return absl::NotFoundError(absl::StrCat("no CPU kernel for op ", node.op(),
                                             ": TensorFlow runs the op on the CPU only through XLA; use another op"));
   }
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   TF_ASSIGN_OR_RETURN(std::unique_ptr<tensorflow::OpKernel> kernel, MakeCpuKernel(node, graph_def_version));
-  return std::unique_ptr<HostProgram>(new HostKernel(host, std::move(kernel)));
+  return std::unique_ptr<CpuFallback>(new KernelFallback(host, std::move(kernel)));
 }
 
 }  // namespace hpu

@@ -1,6 +1,6 @@
-// FabricGroup: a group of workers with direct data exchange between their devices, without host memory.
-#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_GROUP_H_
-#define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_GROUP_H_
+// CollectiveGroup: a group of workers with direct data exchange between their devices, without host memory.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_COLLECTIVE_GROUP_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_COLLECTIVE_GROUP_H_
 
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ namespace hpu {
 
 // One collective operation, as in hal::Communicator; kAllToAll sends part r to rank r. Addresses are in device memory
 // and must stay valid until `done`. `elements`: elements per peer.
-struct FabricOperation {
+struct CollectiveOperation {
   enum class Kind { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast };
 
   Kind kind = Kind::kAllReduce;
@@ -33,7 +33,7 @@ struct FabricOperation {
 
 // Operations run in call order on the group's own stream, in parallel with the compute stream. Thread safe; never
 // destroyed.
-class FabricGroup {
+class CollectiveGroup {
  public:
   // Creates the group for TensorFlow's group key. All ranks must pass the same communicator id. Ranks are in
   // TensorFlow's order; `tasks` holds each rank's task name. `in_calling_order`: all ranks issue the group's operations
@@ -41,7 +41,7 @@ class FabricGroup {
   static absl::Status Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
                            bool in_calling_order);
   // Returns null if the group does not exist.
-  static FabricGroup* Find(int group_key);
+  static CollectiveGroup* Find(int group_key);
   // Whether any group exists.
   static bool Any();
 
@@ -53,22 +53,22 @@ class FabricGroup {
   bool Broadcasts() const { return in_calling_order_; }
   // Queues the operation. Unless Queue returns an error, `done` runs on a thread of the plugin when the operation has
   // ended. Unavailable names the lost ranks.
-  absl::Status Queue(const FabricOperation& operation, std::function<void(absl::Status)> done);
+  absl::Status Queue(const CollectiveOperation& operation, std::function<void(absl::Status)> done);
   // Fails all operations that wait for other ranks. The group is unusable afterwards.
   void Abort() { communicator_->Abort(""); }
 
  private:
-  FabricGroup(ProcessDevice* device, std::unique_ptr<hal::Communicator> communicator,
-              std::unique_ptr<hal::Stream> stream, std::vector<GroupMember> members, bool in_calling_order)
+  CollectiveGroup(ProcessDevice* device, std::unique_ptr<hal::Communicator> communicator,
+                  std::unique_ptr<hal::Stream> stream, std::vector<GroupMember> members, bool in_calling_order)
       : device_(device),
         communicator_(std::move(communicator)),
         stream_(std::move(stream)),
         members_(std::move(members)),
         in_calling_order_(in_calling_order) {}
 
-  absl::Status Order(const FabricOperation& operation);
-  absl::Status Start(const FabricOperation& operation);
-  absl::Status AllToAll(const FabricOperation& operation);
+  absl::Status Order(const CollectiveOperation& operation);
+  absl::Status Start(const CollectiveOperation& operation);
+  absl::Status AllToAll(const CollectiveOperation& operation);
   absl::Status WithNames(const absl::Status& status) const;
 
   ProcessDevice* const device_;
@@ -81,4 +81,4 @@ class FabricGroup {
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_GROUP_H_
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_COLLECTIVE_GROUP_H_

@@ -1,6 +1,6 @@
 // Sliding windows over images [batch, height, width, channels], processed one window position at a time.
-#ifndef HPU_PLUGIN_COMPILER_LOWERINGS_WINDOW_PLACES_H_
-#define HPU_PLUGIN_COMPILER_LOWERINGS_WINDOW_PLACES_H_
+#ifndef HPU_PLUGIN_COMPILER_LOWERINGS_WINDOW_POSITIONS_H_
+#define HPU_PLUGIN_COMPILER_LOWERINGS_WINDOW_POSITIONS_H_
 
 #include <cstdint>
 #include <functional>
@@ -23,31 +23,32 @@ struct WindowDimension {
 };
 
 // One position within every window, and its number in row-major order: int32 scalars.
-struct WindowPlace {
+struct WindowPosition {
   xla::XlaOp number;
   xla::XlaOp row;
   xla::XlaOp column;
 };
 
-class WindowPlaces {
+class WindowPositions {
  public:
-  // Computes the next values for one place.
-  using Step = std::function<std::vector<xla::XlaOp>(const WindowPlace& place, absl::Span<const xla::XlaOp> constants,
-                                                     absl::Span<const xla::XlaOp> values)>;
+  // Computes the next values for one position.
+  using Step = std::function<std::vector<xla::XlaOp>(
+      const WindowPosition& position, absl::Span<const xla::XlaOp> constants, absl::Span<const xla::XlaOp> values)>;
   enum class Order { kForwards, kBackwards };
 
   // Windows over images with the dimensions `images`. `padding` determines pad_low, as in TensorFlow. Errors name `op`.
-  static absl::StatusOr<WindowPlaces> Make(absl::string_view op, absl::Span<const int64_t> images, WindowDimension rows,
-                                           WindowDimension columns, tensorflow::Padding padding);
+  static absl::StatusOr<WindowPositions> Make(absl::string_view op, absl::Span<const int64_t> images,
+                                              WindowDimension rows, WindowDimension columns,
+                                              tensorflow::Padding padding);
 
   const WindowDimension& rows() const { return rows_; }
   const WindowDimension& columns() const { return columns_; }
-  int64_t places() const { return rows_.window * columns_.window; }
+  int64_t positions() const { return rows_.window * columns_.window; }
   // Dimensions of the images, and of an array with one element per window.
   const std::vector<int64_t>& images() const { return images_; }
   const std::vector<int64_t>& windows() const { return windows_; }
 
-  // Applies one step per place to `values`. The steps become the body of a loop in the program, so a step may use no
+  // Applies one step per position to `values`. The steps become the body of a loop in the program, so a step may use no
   // XlaOps other than its arguments. An unrolled loop would be no faster and take longer to compile.
   absl::StatusOr<std::vector<xla::XlaOp>> Fold(Order order, const std::vector<xla::XlaOp>& constants,
                                                const std::vector<xla::XlaOp>& values, const Step& step) const;
@@ -55,25 +56,25 @@ class WindowPlaces {
   // A frame: the images cropped or padded to the area that the windows cover. Padding is `fill`.
   xla::XlaOp FrameOf(xla::XlaOp images, xla::XlaOp fill) const;
   xla::XlaOp FrameOf(xla::XlaOp fill) const;  // filled with `fill` alone
-  // The frame's elements at this place of each window, shaped like windows().
-  xla::XlaOp At(xla::XlaOp frame, const WindowPlace& place) const;
-  // Adds `more` (shaped like windows()) to the frame's elements at this place of each window; returns the new frame.
-  xla::XlaOp AddedAt(xla::XlaOp frame, const WindowPlace& place, xla::XlaOp more) const;
+  // The frame's elements at this position of each window, shaped like windows().
+  xla::XlaOp At(xla::XlaOp frame, const WindowPosition& position) const;
+  // Adds `more` (shaped like windows()) to the frame's elements at this position of each window; returns the new frame.
+  xla::XlaOp AddedAt(xla::XlaOp frame, const WindowPosition& position, xla::XlaOp more) const;
   // Inverse of FrameOf: the images in a frame. Pixels outside all windows are 0.
   xla::XlaOp ImagesOf(xla::XlaOp frame) const;
   // Whether some window extends beyond the image.
-  bool StandOut() const;
-  // Whether this place of each window lies in the image, shaped like windows().
-  xla::XlaOp IsInside(xla::XlaBuilder* builder, const WindowPlace& place) const;
-  // Row-major index, within its image, of the pixel at this place of each window: int32, shaped like windows().
-  xla::XlaOp PixelAt(xla::XlaBuilder* builder, const WindowPlace& place) const;
+  bool ExtendBeyondImages() const;
+  // Whether this position of each window lies in the image, shaped like windows().
+  xla::XlaOp IsInside(xla::XlaBuilder* builder, const WindowPosition& position) const;
+  // Row-major index, within its image, of the pixel at this position of each window: int32, shaped like windows().
+  xla::XlaOp PixelAt(xla::XlaBuilder* builder, const WindowPosition& position) const;
 
  private:
-  WindowPlaces() = default;
-  WindowPlace PlaceOf(xla::XlaOp number, Order order) const;
-  std::vector<xla::XlaOp> BeginOf(const WindowPlace& place) const;
-  // Row (dimension 1) or column (dimension 2) of the pixel at this place of each window, shaped like windows().
-  xla::XlaOp PixelsOf(xla::XlaBuilder* builder, const WindowPlace& place, int64_t dimension) const;
+  WindowPositions() = default;
+  WindowPosition PositionOf(xla::XlaOp number, Order order) const;
+  std::vector<xla::XlaOp> BeginOf(const WindowPosition& position) const;
+  // Row (dimension 1) or column (dimension 2) of the pixel at this position of each window, shaped like windows().
+  xla::XlaOp PixelsOf(xla::XlaBuilder* builder, const WindowPosition& position, int64_t dimension) const;
   int64_t FrameLength(int64_t dimension) const;
   xla::PaddingConfig FramePadding(bool inverse) const;
   const WindowDimension& Of(int64_t dimension) const { return dimension == 1 ? rows_ : columns_; }
@@ -86,4 +87,4 @@ class WindowPlaces {
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPILER_LOWERINGS_WINDOW_PLACES_H_
+#endif  // HPU_PLUGIN_COMPILER_LOWERINGS_WINDOW_POSITIONS_H_

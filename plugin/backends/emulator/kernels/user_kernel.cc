@@ -1,10 +1,10 @@
-#include "plugin/backends/emulator/kernels/host_kernel.h"
+#include "plugin/backends/emulator/kernels/user_kernel.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/status_macros.h"
-#include "plugin/program/user_kernels/host_kernels.h"
+#include "plugin/program/user_kernels/user_kernels.h"
 
 namespace hpu::emulator {
 namespace {
@@ -16,9 +16,9 @@ void AddText(const std::string& text, std::vector<int64_t>* parameters) {
   for (const char c : text) parameters->push_back(static_cast<unsigned char>(c));
 }
 
-void AddArrays(const std::vector<HostKernelCall::Array>& arrays, std::vector<int64_t>* parameters) {
+void AddArrays(const std::vector<UserKernelCall::Array>& arrays, std::vector<int64_t>* parameters) {
   parameters->push_back(static_cast<int64_t>(arrays.size()));
-  for (const HostKernelCall::Array& array : arrays) {
+  for (const UserKernelCall::Array& array : arrays) {
     parameters->push_back(array.type);
     parameters->push_back(static_cast<int64_t>(array.dimensions.size()));
     parameters->insert(parameters->end(), array.dimensions.begin(), array.dimensions.end());
@@ -32,16 +32,16 @@ class Reader {
 
   std::string Text() {
     std::string text;
-    for (const int64_t c : Take(Number())) text.push_back(static_cast<char>(c));
+    for (const int64_t c : Read(Number())) text.push_back(static_cast<char>(c));
     return text;
   }
 
-  std::vector<HostKernelCall::Array> Arrays() {
-    std::vector<HostKernelCall::Array> arrays;
+  std::vector<UserKernelCall::Array> Arrays() {
+    std::vector<UserKernelCall::Array> arrays;
     for (int64_t count = Number(); count > 0 && ok_; --count) {
-      HostKernelCall::Array array;
+      UserKernelCall::Array array;
       array.type = Number();
-      const absl::Span<const int64_t> dimensions = Take(Number());
+      const absl::Span<const int64_t> dimensions = Read(Number());
       array.dimensions.assign(dimensions.begin(), dimensions.end());
       arrays.push_back(std::move(array));
     }
@@ -52,11 +52,11 @@ class Reader {
 
  private:
   int64_t Number() {
-    const absl::Span<const int64_t> number = Take(1);
+    const absl::Span<const int64_t> number = Read(1);
     return number.empty() ? 0 : number[0];
   }
 
-  absl::Span<const int64_t> Take(int64_t count) {
+  absl::Span<const int64_t> Read(int64_t count) {
     ok_ = ok_ && count >= 0 && static_cast<uint64_t>(count) <= left_.size();
     if (!ok_) return {};
     const absl::Span<const int64_t> taken = left_.subspan(0, count);
@@ -68,9 +68,9 @@ class Reader {
   bool ok_ = true;
 };
 
-class HostKernel final : public Kernel {
+class UserKernel final : public Kernel {
  public:
-  HostKernel(HostKernelCall call, hpu_host_function function) : call_(std::move(call)), function_(function) {}
+  UserKernel(UserKernelCall call, hpu_host_function function) : call_(std::move(call)), function_(function) {}
 
   int results() const override { return static_cast<int>(call_.results.size()); }
 
@@ -97,18 +97,18 @@ class HostKernel final : public Kernel {
   }
 
  private:
-  static hpu_host_tensor TensorOf(const HostKernelCall::Array& array, void* data) {
+  static hpu_host_tensor TensorOf(const UserKernelCall::Array& array, void* data) {
     return {data, static_cast<int32_t>(array.type), static_cast<int32_t>(array.dimensions.size()),
             array.dimensions.data()};
   }
 
-  const HostKernelCall call_;
+  const UserKernelCall call_;
   const hpu_host_function function_;
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   Reader reader(parameters);
-  HostKernelCall call;
+  UserKernelCall call;
   call.guid = reader.Text();
   call.params = reader.Text();
   call.operands = reader.Arrays();
@@ -116,15 +116,15 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (!reader.AtEnd() || call.results.empty())
     return absl::InvalidArgumentError(
         "expected the encoded guid, params, operands and results of a user kernel, with at least one result");
-  HPU_ASSIGN_OR_RETURN(const hpu_host_function function, FindHostKernel(call.guid));
-  return std::make_unique<HostKernel>(std::move(call), function);
+  HPU_ASSIGN_OR_RETURN(const hpu_host_function function, FindUserKernel(call.guid));
+  return std::make_unique<UserKernel>(std::move(call), function);
 }
 
 const bool registered = RegisterKernel(kName, Make);
 
 }  // namespace
 
-KernelSpec HostKernelCall::Spec() const {
+KernelSpec UserKernelCall::Spec() const {
   KernelSpec spec{kName, {}};
   AddText(guid, &spec.parameters);
   AddText(params, &spec.parameters);

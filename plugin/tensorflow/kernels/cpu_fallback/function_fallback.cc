@@ -3,10 +3,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_layout.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_precision.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
 #include "tensorflow/core/common_runtime/process_function_library_runtime.h"
 #include "tensorflow/core/common_runtime/rendezvous_mgr.h"
 #include "tsl/platform/errors.h"
@@ -27,7 +27,7 @@ void ClearPlacement(tensorflow::NodeDef* node) {
   }
 }
 
-FunctionDef OnHost(FunctionDef function) {
+FunctionDef CpuVersion(FunctionDef function) {
   for (const char* name : {"_XlaMustCompile", "_noinline"}) function.mutable_attr()->erase(name);
   for (tensorflow::NodeDef& node : *function.mutable_node_def()) ClearPlacement(&node);
   ToChannelsLast(&function);
@@ -42,9 +42,9 @@ absl::Status MakeRendezvous(int64_t, const tensorflow::DeviceMgr* devices,
   return absl::OkStatus();
 }
 
-class HostFunction : public HostProgram {
+class FunctionFallback : public CpuFallback {
  public:
-  HostFunction(HostDevice* host, std::unique_ptr<FunctionLibraryDefinition> library, int graph_def_version)
+  FunctionFallback(HostDevice* host, std::unique_ptr<FunctionLibraryDefinition> library, int graph_def_version)
       : host_(host),
         library_(std::move(library)),
         runtimes_(host->devices(), tensorflow::Env::Default(), /*config=*/nullptr, graph_def_version, library_.get(),
@@ -80,9 +80,9 @@ class HostFunction : public HostProgram {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::NameAttrList& function,
-                                                              const FunctionLibraryDefinition& library,
-                                                              int graph_def_version) {
+absl::StatusOr<std::unique_ptr<CpuFallback>> MakeFunctionFallback(const tensorflow::NameAttrList& function,
+                                                                  const FunctionLibraryDefinition& library,
+                                                                  int graph_def_version) {
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   const FunctionDef* definition = library.Find(function.name());
   if (definition == nullptr) {
@@ -93,15 +93,16 @@ absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::
       std::make_unique<FunctionLibraryDefinition>(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
   tensorflow::FunctionDefLibrary reachable = library.ReachableDefinitions(*definition).ToProto();
   for (FunctionDef& other : *reachable.mutable_function()) {
-    if (other.signature().name() != function.name()) TF_RETURN_IF_ERROR(own->AddFunctionDef(OnHost(std::move(other))));
+    if (other.signature().name() != function.name())
+      TF_RETURN_IF_ERROR(own->AddFunctionDef(CpuVersion(std::move(other))));
   }
   for (const tensorflow::GradientDef& gradient : reachable.gradient()) {
     TF_RETURN_IF_ERROR(own->AddGradientDef(gradient));
   }
-  TF_RETURN_IF_ERROR(own->AddFunctionDef(OnHost(*definition)));
-  auto program = std::make_unique<HostFunction>(host, std::move(own), graph_def_version);
+  TF_RETURN_IF_ERROR(own->AddFunctionDef(CpuVersion(*definition)));
+  auto program = std::make_unique<FunctionFallback>(host, std::move(own), graph_def_version);
   TF_RETURN_IF_ERROR(program->Instantiate(function));
-  return std::unique_ptr<HostProgram>(std::move(program));
+  return std::unique_ptr<CpuFallback>(std::move(program));
 }
 
 }  // namespace hpu

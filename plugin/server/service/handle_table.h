@@ -1,6 +1,6 @@
-// UseTable: objects by client-chosen handle, with counts of their uses.
-#ifndef HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_
-#define HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_
+// HandleTable: objects by client-chosen handle, with counts of their uses.
+#ifndef HPU_PLUGIN_SERVER_SERVICE_HANDLE_TABLE_H_
+#define HPU_PLUGIN_SERVER_SERVICE_HANDLE_TABLE_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace hpu::serve {
 // A release states how often the client has used the handle, because uses on other calls may arrive after the release.
 // An object is erased when its release and all its uses have arrived. Thread safe.
 template <typename T>
-class UseTable {
+class HandleTable {
  public:
   // `what`: name of the objects in error texts. `remedy`: end of the error text if the table is full.
-  explicit UseTable(size_t max, const char* what = "object", const char* remedy = "")
+  explicit HandleTable(size_t max, const char* what = "object", const char* remedy = "")
       : max_(max), what_(what), remedy_(remedy) {}
 
   // Adds `object`. Fails with InvalidArgument if the handle is in use, with ResourceExhausted if the table is full, and
@@ -58,7 +58,7 @@ class UseTable {
     return closed_ ? nullptr : UseLocked(handle);
   }
   // Releases the handle: the object is erased after `uses` uses.
-  absl::Status Forget(uint64_t handle, uint64_t uses) {
+  absl::Status Release(uint64_t handle, uint64_t uses) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::OkStatus();
     if (entries_.count(handle) == 0 && entries_.size() >= max_) {
@@ -117,4 +117,4 @@ class UseTable {
 
 }  // namespace hpu::serve
 
-#endif  // HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_
+#endif  // HPU_PLUGIN_SERVER_SERVICE_HANDLE_TABLE_H_

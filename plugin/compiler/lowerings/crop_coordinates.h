@@ -1,6 +1,6 @@
 // Sampling coordinates and pixel reads for the CropAndResize lowerings.
-#ifndef HPU_PLUGIN_COMPILER_LOWERINGS_CROP_PLACES_H_
-#define HPU_PLUGIN_COMPILER_LOWERINGS_CROP_PLACES_H_
+#ifndef HPU_PLUGIN_COMPILER_LOWERINGS_CROP_COORDINATES_H_
+#define HPU_PLUGIN_COMPILER_LOWERINGS_CROP_COORDINATES_H_
 
 #include <cstdint>
 
@@ -15,16 +15,16 @@ namespace hpu {
 enum class CropScale { kDivided, kMultiplied };
 
 // Sampling coordinates along one axis: arrays [boxes, pixels].
-struct CropPlaces {
-  xla::XlaOp place;   // float32, clamped to the image
+struct SamplingCoordinates {
+  xla::XlaOp value;   // float32, clamped to the image
   xla::XlaOp inside;  // whether the coordinate was in the image before clamping
 };
 
 // Sampling coordinates of each crop's pixels along one axis of the image. `boxes`: float32 [count, 4], whose
 // coordinates are fractions of (image size - 1). `direction`: 0 for y, 1 for x. `pixels` and `length`: size of the crop
 // and of the image along the axis.
-CropPlaces PlacesOf(xla::XlaOp boxes, int64_t count, int64_t direction, int64_t pixels, int64_t length,
-                    CropScale scale);
+SamplingCoordinates SamplingCoordinatesOf(xla::XlaOp boxes, int64_t count, int64_t direction, int64_t pixels,
+                                          int64_t length, CropScale scale);
 
 // Reads pixels of images [batch, height, width, channels].
 class CropReader {
@@ -47,4 +47,4 @@ xla::XlaOp CropPixel(xla::XlaOp image_of_box, xla::XlaOp y, xla::XlaOp x, int64_
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPILER_LOWERINGS_CROP_PLACES_H_
+#endif  // HPU_PLUGIN_COMPILER_LOWERINGS_CROP_COORDINATES_H_

@@ -1,4 +1,4 @@
-#include "plugin/program/user_kernels/host_kernels.h"
+#include "plugin/program/user_kernels/user_kernels.h"
 
 #include <dlfcn.h>
 
@@ -83,7 +83,7 @@ std::vector<std::string> PathsIn(const std::string& text) { return absl::StrSpli
 
 }  // namespace
 
-std::string HostKernelCallText(const std::string& guid, const std::string& params) {
+std::string UserKernelCallText(const std::string& guid, const std::string& params) {
   std::string text = guid;
   text.push_back('\0');
   return text + params;
@@ -96,7 +96,7 @@ absl::Status LoadKernelLibraries() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<hpu_host_function> FindHostKernel(const std::string& guid) {
+absl::StatusOr<hpu_host_function> FindUserKernel(const std::string& guid) {
   if (absl::Status status = LoadKernelLibraries(); !status.ok()) return status;
   if (const hpu_host_function function = AllLibraries().Find(guid)) return function;
   const std::string path = flags::GcKernelPath(), guids = AllLibraries().Guids();

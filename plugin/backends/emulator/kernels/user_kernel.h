@@ -1,6 +1,6 @@
 // Kernel that calls a user kernel (a C function of a user's library).
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_HOST_KERNEL_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_HOST_KERNEL_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_USER_KERNEL_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_USER_KERNEL_H_
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 namespace hpu::emulator {
 
 // Operands and results have the types and dimensions below.
-struct HostKernelCall {
+struct UserKernelCall {
   struct Array {
     int64_t type;  // hpu_host_type
     std::vector<int64_t> dimensions;
@@ -26,4 +26,4 @@ struct HostKernelCall {
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_HOST_KERNEL_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_USER_KERNEL_H_

@@ -1,6 +1,6 @@
-// HostProgram: an op or a cluster as a program for the CPU.
-#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PROGRAM_H_
-#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PROGRAM_H_
+// CpuFallback: an op or a cluster as a program for the CPU.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_CPU_FALLBACK_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_CPU_FALLBACK_H_
 
 #include <memory>
 #include <vector>
@@ -14,9 +14,9 @@
 namespace hpu {
 
 // Thread safe.
-class HostProgram {
+class CpuFallback {
  public:
-  virtual ~HostProgram() = default;
+  virtual ~CpuFallback() = default;
   // `inputs` and `outputs` are in host memory. Resources in `inputs` are handles of the HostDevice.
   virtual absl::Status Run(tensorflow::OpKernelContext* context, std::vector<tensorflow::Tensor> inputs,
                            std::vector<tensorflow::Tensor>* outputs) = 0;
@@ -27,13 +27,13 @@ class HostProgram {
 bool HasCpuKernel(const tensorflow::NodeDef& node);
 
 // Wraps the op's own CPU kernel. NotFound if the op has no CPU kernel, or only a kernel that compiles with XLA.
-absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::NodeDef& node, int graph_def_version);
+absl::StatusOr<std::unique_ptr<CpuFallback>> MakeKernelFallback(const tensorflow::NodeDef& node, int graph_def_version);
 
 // Instantiates a function, with all functions that it calls, on the CPU. Ignores requested devices of nodes.
-absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::NameAttrList& function,
-                                                              const tensorflow::FunctionLibraryDefinition& library,
-                                                              int graph_def_version);
+absl::StatusOr<std::unique_ptr<CpuFallback>> MakeFunctionFallback(const tensorflow::NameAttrList& function,
+                                                                  const tensorflow::FunctionLibraryDefinition& library,
+                                                                  int graph_def_version);
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PROGRAM_H_
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_CPU_FALLBACK_H_

@@ -1,4 +1,4 @@
-#include "plugin/compiler/lowerings/crop_places.h"
+#include "plugin/compiler/lowerings/crop_coordinates.h"
 
 #include <limits>
 
@@ -21,13 +21,14 @@ XlaOp Hidden(XlaOp value, XlaOp zero) {
 
 // TensorFlow's kernels round each product and the quotient. XLA would multiply by a reciprocal and not round the
 // product before adding. The last pixels of a box that ends at the image's edge might then be outside the image.
-CropPlaces PlacesOf(XlaOp boxes, int64_t count, int64_t direction, int64_t pixels, int64_t length, CropScale scale) {
+SamplingCoordinates SamplingCoordinatesOf(XlaOp boxes, int64_t count, int64_t direction, int64_t pixels, int64_t length,
+                                          CropScale scale) {
   xla::XlaBuilder* const builder = boxes.builder();
   const auto side = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(boxes, i, i + 1, 1, 1), {count}); };
   const XlaOp begin = side(direction), end = side(direction + 2);
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {count, pixels});
   const XlaOp last = xla::ScalarLike(begin, static_cast<double>(length - 1));
-  CropPlaces places;
+  SamplingCoordinates coordinates;
   if (pixels > 1) {
     // Zero unless a box begins at infinity, which compilers cannot rule out.
     const XlaOp zero = xla::ConvertElementType(
@@ -41,14 +42,15 @@ CropPlaces PlacesOf(XlaOp boxes, int64_t count, int64_t direction, int64_t pixel
       step = (end - begin) * xla::ScalarLike(begin, static_cast<float>(length - 1) / static_cast<float>(pixels - 1));
     }
     const XlaOp offset = Hidden(begin * last, zero);
-    places.place = xla::Add(Hidden(xla::Mul(xla::Iota(builder, shape, 1), step, {0}), zero), offset, {0});
+    coordinates.value = xla::Add(Hidden(xla::Mul(xla::Iota(builder, shape, 1), step, {0}), zero), offset, {0});
   } else {
-    places.place = xla::BroadcastInDim(xla::ScalarLike(begin, 0.5) * (begin + end) * last, shape.dimensions(), {0});
+    coordinates.value =
+        xla::BroadcastInDim(xla::ScalarLike(begin, 0.5) * (begin + end) * last, shape.dimensions(), {0});
   }
-  const XlaOp zero = xla::ZerosLike(places.place);
-  places.inside = xla::And(xla::Ge(places.place, zero), xla::Le(places.place, last));
-  places.place = xla::Clamp(zero, places.place, xla::Broadcast(last, shape.dimensions()));
-  return places;
+  const XlaOp zero = xla::ZerosLike(coordinates.value);
+  coordinates.inside = xla::And(xla::Ge(coordinates.value, zero), xla::Le(coordinates.value, last));
+  coordinates.value = xla::Clamp(zero, coordinates.value, xla::Broadcast(last, shape.dimensions()));
+  return coordinates;
 }
 
 CropReader::CropReader(XlaOp images, const xla::Shape& shape, XlaOp image_of_box)

@@ -1,18 +1,18 @@
 // Direct collectives: TensorFlow's collective ops as exchanges between the devices of a group.
-#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_EXCHANGE_H_
-#define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_EXCHANGE_H_
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_PEER_EXCHANGE_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_PEER_EXCHANGE_H_
 
 #include <optional>
 
-#include "plugin/tensorflow/kernels/collective/fabric_group.h"
+#include "plugin/tensorflow/kernels/collective/collective_group.h"
 #include "tensorflow/core/framework/node_def.pb.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
 namespace hpu {
 
 // Parameters of a collective op that devices run.
-struct FabricOp {
-  FabricOperation::Kind kind = FabricOperation::Kind::kAllReduce;
+struct PeerExchange {
+  CollectiveOperation::Kind kind = CollectiveOperation::Kind::kAllReduce;
   hal::ReduceOp reduce = hal::ReduceOp::kSum;
   bool sends = false;     // this rank is a broadcast's source
   float timeout_s = 0.0;  // time to wait for other ranks; 0: no limit
@@ -20,16 +20,16 @@ struct FabricOp {
 
 // Returns nullopt for an op that devices cannot run, and for an op that the graph does not order
 // (passes::kByTransportAttr).
-std::optional<FabricOp> FabricOpOf(const tensorflow::NodeDef& node);
+std::optional<PeerExchange> PeerExchangeOf(const tensorflow::NodeDef& node);
 
 // Returns the group whose devices run the op in `context`. Null if the data must pass through host memory.
-FabricGroup* FabricFor(tensorflow::OpKernelContext* context, const std::optional<FabricOp>& op);
+CollectiveGroup* CollectiveGroupFor(tensorflow::OpKernelContext* context, const std::optional<PeerExchange>& op);
 
 // Runs the op in `context`. An all-reduce, or a broadcast on its source rank, writes its output to the input's memory
 // if no other tensor shares the buffer.
-void ExchangeInFabric(tensorflow::OpKernelContext* context, FabricGroup* group, const FabricOp& op,
-                      tensorflow::AsyncOpKernel::DoneCallback done);
+void ExchangeWithPeers(tensorflow::OpKernelContext* context, CollectiveGroup* group, const PeerExchange& op,
+                       tensorflow::AsyncOpKernel::DoneCallback done);
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_EXCHANGE_H_
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_PEER_EXCHANGE_H_

@@ -1,12 +1,12 @@
-// RunOnHost: execution of a kernel's op on the CPU instead of the device.
-#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_RUN_H_
-#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_RUN_H_
+// RunCpuFallback: execution of a kernel's op on the CPU instead of the device.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_RUN_CPU_FALLBACK_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_RUN_CPU_FALLBACK_H_
 
 #include <cstdint>
 
 #include "absl/status/statusor.h"
 #include "plugin/tensorflow/device/process_device.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -19,9 +19,9 @@ absl::StatusOr<tensorflow::Tensor> HostCopyOf(ProcessDevice& device, const tenso
 // Runs `program` on copies of the inputs and variables in host memory, sets the context's outputs, and writes changed
 // variables back. The caller holds the variables' locks. Returns the number of bytes copied between host and device.
 // Errors other than device errors leave the variables unchanged.
-absl::StatusOr<uint64_t> RunOnHost(tensorflow::OpKernelContext* context, ProcessDevice& device, HostProgram& program,
-                                   const KernelArguments& arguments);
+absl::StatusOr<uint64_t> RunCpuFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                        CpuFallback& program, const KernelArguments& arguments);
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_RUN_H_
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_RUN_CPU_FALLBACK_H_

@@ -1,6 +1,6 @@
 // User kernels: loading and lookup of C functions in the libraries of GC_KERNEL_PATH.
-#ifndef HPU_PLUGIN_PROGRAM_USER_KERNELS_HOST_KERNELS_H_
-#define HPU_PLUGIN_PROGRAM_USER_KERNELS_HOST_KERNELS_H_
+#ifndef HPU_PLUGIN_PROGRAM_USER_KERNELS_USER_KERNELS_H_
+#define HPU_PLUGIN_PROGRAM_USER_KERNELS_USER_KERNELS_H_
 
 #include <string>
 
@@ -10,11 +10,11 @@
 
 namespace hpu {
 
-// Custom call target of user kernels. The call's opaque string is HostKernelCallText().
-inline constexpr char kHostKernelTarget[] = "hpu_host_kernel";
+// Custom call target of user kernels. The call's opaque string is UserKernelCallText().
+inline constexpr char kUserKernelTarget[] = "hpu_host_kernel";
 
 // The guid, a zero byte and the parameters, concatenated.
-std::string HostKernelCallText(const std::string& guid, const std::string& params);
+std::string UserKernelCallText(const std::string& guid, const std::string& params);
 
 // Loads the libraries in GC_KERNEL_PATH that are not loaded yet. Their initialisers may register HLO kernels. Fails
 // with NOT_FOUND or FAILED_PRECONDITION; the error names the library and the reason. Thread safe.
@@ -22,8 +22,8 @@ absl::Status LoadKernelLibraries();
 
 // The function of the user kernel `guid`. Loads the libraries first and fails with the errors of LoadKernelLibraries.
 // NOT_FOUND if no library defines the kernel; the error names the searched libraries. Thread safe.
-absl::StatusOr<hpu_host_function> FindHostKernel(const std::string& guid);
+absl::StatusOr<hpu_host_function> FindUserKernel(const std::string& guid);
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_PROGRAM_USER_KERNELS_HOST_KERNELS_H_
+#endif  // HPU_PLUGIN_PROGRAM_USER_KERNELS_USER_KERNELS_H_

@@ -1,4 +1,4 @@
-#include "plugin/server/service/use_table.h"
+#include "plugin/server/service/handle_table.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@ namespace {
 
 std::shared_ptr<int> Number(int value) { return std::make_shared<int>(value); }
 
-TEST(UseTableTest, AnObjectGoesWhenItsUsesHaveCome) {
-  UseTable<int> table(10);
+TEST(HandleTableTest, ObjectIsErasedAfterItsUses) {
+  HandleTable<int> table(10);
   EXPECT_TRUE(table.Put(1, Number(5)).ok());
   const std::weak_ptr<int> watch = table.Use(1);
-  EXPECT_TRUE(table.Forget(1, 3).ok());  // arrives before two uses
+  EXPECT_TRUE(table.Release(1, 3).ok());  // arrives before two uses
   EXPECT_EQ(5, *table.Use(1));
   EXPECT_FALSE(watch.expired());
   EXPECT_EQ(5, *table.Use(1));
@@ -22,30 +22,30 @@ TEST(UseTableTest, AnObjectGoesWhenItsUsesHaveCome) {
   EXPECT_EQ(nullptr, table.Use(1));
 }
 
-TEST(UseTableTest, ForgettingMayComeBeforeTheObject) {
-  UseTable<int> table(10);
-  EXPECT_TRUE(table.Forget(1, 1).ok());
+TEST(HandleTableTest, ReleaseMayArriveBeforeTheObject) {
+  HandleTable<int> table(10);
+  EXPECT_TRUE(table.Release(1, 1).ok());
   EXPECT_EQ(nullptr, table.Use(1));
   EXPECT_TRUE(table.Put(1, Number(5)).ok());
   EXPECT_EQ(5, *table.Use(1));
-  EXPECT_TRUE(table.Forget(2, 0).ok());
+  EXPECT_TRUE(table.Release(2, 0).ok());
   EXPECT_TRUE(table.Put(2, Number(6)).ok());
   EXPECT_EQ(0u, table.size());
 }
 
-TEST(UseTableTest, HandlesAreTakenOnceAndBounded) {
-  UseTable<int> table(2);
+TEST(HandleTableTest, HandlesAreUniqueAndBounded) {
+  HandleTable<int> table(2);
   EXPECT_TRUE(table.Put(1, Number(1)).ok());
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, table.Put(1, Number(2)).code());
   EXPECT_EQ(1, *table.Use(1));
   EXPECT_TRUE(table.Put(2, Number(2)).ok());
   EXPECT_EQ(absl::StatusCode::kResourceExhausted, table.Put(3, Number(3)).code());
   EXPECT_EQ(2u, table.size());
-  EXPECT_EQ(absl::StatusCode::kInvalidArgument, table.Forget(4, 1).code());
+  EXPECT_EQ(absl::StatusCode::kInvalidArgument, table.Release(4, 1).code());
 }
 
-TEST(UseTableTest, AwaitWakesForTheObjectAndForTheEnd) {
-  UseTable<int> table(10);
+TEST(HandleTableTest, AwaitWakesForTheObjectAndForClose) {
+  HandleTable<int> table(10);
   int found = 0;
   bool ended = false;
   std::thread first([&] { found = *table.Await(1); });

@@ -1,4 +1,4 @@
-#include "plugin/tensorflow/kernels/collective/fabric_group.h"
+#include "plugin/tensorflow/kernels/collective/collective_group.h"
 
 #include <atomic>
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 
 struct Groups {
   std::mutex mutex;
-  std::map<int, FabricGroup*> by_key;  // guarded by mutex
+  std::map<int, CollectiveGroup*> by_key;  // guarded by mutex
   std::atomic<bool> any{false};
 };
 
@@ -33,8 +33,8 @@ tsl::thread::ThreadPool& Completions() {
 
 }  // namespace
 
-absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
-                               bool in_calling_order) {
+absl::Status CollectiveGroup::Join(int group_key, const hal::CommunicatorOptions& options,
+                                   std::vector<std::string> tasks, bool in_calling_order) {
   if (Find(group_key) != nullptr) {
     return absl::AlreadyExistsError(absl::StrCat("this process has already joined a communicator for collective group ",
                                                  group_key, "; join each group once"));
@@ -48,7 +48,7 @@ absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& op
     members.push_back({std::move(task), is_local});
   }
   auto* group =
-      new FabricGroup(device, std::move(communicator), std::move(stream), std::move(members), in_calling_order);
+      new CollectiveGroup(device, std::move(communicator), std::move(stream), std::move(members), in_calling_order);
   Groups& groups = AllGroups();
   std::lock_guard<std::mutex> lock(groups.mutex);
   groups.by_key[group_key] = group;
@@ -56,7 +56,7 @@ absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& op
   return absl::OkStatus();
 }
 
-FabricGroup* FabricGroup::Find(int group_key) {
+CollectiveGroup* CollectiveGroup::Find(int group_key) {
   if (!Any()) return nullptr;
   Groups& groups = AllGroups();
   std::lock_guard<std::mutex> lock(groups.mutex);
@@ -64,15 +64,15 @@ FabricGroup* FabricGroup::Find(int group_key) {
   return found == groups.by_key.end() ? nullptr : found->second;
 }
 
-bool FabricGroup::Any() { return AllGroups().any; }
+bool CollectiveGroup::Any() { return AllGroups().any; }
 
-absl::Status FabricGroup::Order(const FabricOperation& operation) {
+absl::Status CollectiveGroup::Order(const CollectiveOperation& operation) {
   if (operation.ready != nullptr) {
     TF_RETURN_IF_ERROR(stream_->Wait(*operation.ready));
   } else {
     TF_RETURN_IF_ERROR(device_->events().Order(device_->compute(), *stream_));
   }
-  using Kind = FabricOperation::Kind;
+  using Kind = CollectiveOperation::Kind;
   const Kind kind = operation.kind;
   const uint64_t bytes = operation.elements.count * hal::SizeOf(operation.dtype);
   const int from = kind == Kind::kReduceScatter || kind == Kind::kAllToAll ? size() : 1;
@@ -81,7 +81,7 @@ absl::Status FabricGroup::Order(const FabricOperation& operation) {
   return device_->OrderAfterCopies(operation.destination, bytes * to, *stream_);
 }
 
-absl::Status FabricGroup::AllToAll(const FabricOperation& operation) {
+absl::Status CollectiveGroup::AllToAll(const CollectiveOperation& operation) {
   const uint64_t bytes = operation.elements.count * hal::SizeOf(operation.dtype);
   TF_RETURN_IF_ERROR(communicator_->BeginGroup());
   absl::Status status;
@@ -98,25 +98,25 @@ absl::Status FabricGroup::AllToAll(const FabricOperation& operation) {
   return stream_->CopyOnDevice(operation.source + own, operation.destination + own, bytes);
 }
 
-absl::Status FabricGroup::Start(const FabricOperation& operation) {
+absl::Status CollectiveGroup::Start(const CollectiveOperation& operation) {
   const auto& [kind, ready, source, destination, elements, dtype, op, root] = operation;
   switch (kind) {
-    case FabricOperation::Kind::kAllReduce:
+    case CollectiveOperation::Kind::kAllReduce:
       return communicator_->AllReduce(*stream_, source, destination, elements, dtype, op);
-    case FabricOperation::Kind::kReduceScatter:
+    case CollectiveOperation::Kind::kReduceScatter:
       return communicator_->ReduceScatter(*stream_, source, destination, elements, dtype, op);
-    case FabricOperation::Kind::kAllGather:
+    case CollectiveOperation::Kind::kAllGather:
       return communicator_->AllGather(*stream_, source, destination, elements, dtype);
-    case FabricOperation::Kind::kAllToAll:
+    case CollectiveOperation::Kind::kAllToAll:
       return AllToAll(operation);
-    case FabricOperation::Kind::kBroadcast:
+    case CollectiveOperation::Kind::kBroadcast:
       return communicator_->Broadcast(*stream_, source, destination, elements, dtype, root);
   }
   return absl::InternalError(
       absl::StrCat("invalid kind of collective operation: ", static_cast<int>(kind), "; report a bug"));
 }
 
-absl::Status FabricGroup::WithNames(const absl::Status& status) const {
+absl::Status CollectiveGroup::WithNames(const absl::Status& status) const {
   if (!absl::IsCancelled(status)) return status;
   std::string message(status.message());
   for (size_t rank = 0; rank < members_.size(); ++rank) {
@@ -127,7 +127,7 @@ absl::Status FabricGroup::WithNames(const absl::Status& status) const {
   return absl::UnavailableError(message);
 }
 
-absl::Status FabricGroup::Queue(const FabricOperation& operation, std::function<void(absl::Status)> done) {
+absl::Status CollectiveGroup::Queue(const CollectiveOperation& operation, std::function<void(absl::Status)> done) {
   std::lock_guard<std::mutex> lock(mutex_);
   TF_RETURN_IF_ERROR(Order(operation));
   TF_RETURN_IF_ERROR(Start(operation));

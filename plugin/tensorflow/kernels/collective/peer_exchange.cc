@@ -1,4 +1,4 @@
-#include "plugin/tensorflow/kernels/collective/fabric_exchange.h"
+#include "plugin/tensorflow/kernels/collective/peer_exchange.h"
 
 #include <atomic>
 #include <memory>
@@ -26,7 +26,7 @@ using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::TensorShape;
 using tensorflow::core::RefCountPtr;
-using Kind = FabricOperation::Kind;
+using Kind = CollectiveOperation::Kind;
 
 std::optional<hal::DataType> HalType(tensorflow::DataType type) {
   switch (type) {
@@ -69,7 +69,7 @@ std::optional<Kind> KindOf(absl::string_view op) {
   return std::nullopt;
 }
 
-absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const FabricOp& op, int ranks) {
+absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const PeerExchange& op, int ranks) {
   if (op.kind == Kind::kBroadcast && !op.sends) return ReceivedShape(context);
   TensorShape shape = context->input(0).shape();
   if (op.kind == Kind::kAllReduce || op.kind == Kind::kBroadcast) return shape;
@@ -91,7 +91,7 @@ absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const FabricOp
 // One execution on the devices of a group. Deletes itself at the end.
 class Exchange {
  public:
-  Exchange(OpKernelContext* context, FabricGroup* group, const FabricOp& op, AsyncOpKernel::DoneCallback done)
+  Exchange(OpKernelContext* context, CollectiveGroup* group, const PeerExchange& op, AsyncOpKernel::DoneCallback done)
       : context_(context), group_(group), op_(op), done_(std::move(done)), staged_(FindStaged(context)) {}
 
   void Start() {
@@ -155,7 +155,7 @@ class Exchange {
     wait.data = Reads() ? &context_->input(0) : nullptr;
     wait.members = &group_->members();
     wait.timeout_s = op_.timeout_s;
-    wait.give_up = [group = group_, late = late_] {
+    wait.on_timeout = [group = group_, late = late_] {
       *late = true;
       group->Abort();
     };
@@ -182,11 +182,11 @@ class Exchange {
   }
 
   OpKernelContext* const context_;
-  FabricGroup* const group_;
-  const FabricOp op_;
+  CollectiveGroup* const group_;
+  const PeerExchange op_;
   AsyncOpKernel::DoneCallback done_;
   const RefCountPtr<Staged> staged_;
-  FabricOperation operation_;
+  CollectiveOperation operation_;
   CancellationManager* cancellation_ = nullptr;
   tensorflow::CancellationToken token_ = CancellationManager::kInvalidToken;
   std::unique_ptr<CollectiveWatch::Entry> watch_;
@@ -196,13 +196,13 @@ class Exchange {
 
 }  // namespace
 
-std::optional<FabricOp> FabricOpOf(const tensorflow::NodeDef& node) {
+std::optional<PeerExchange> PeerExchangeOf(const tensorflow::NodeDef& node) {
   const std::optional<Kind> kind = KindOf(node.op());
   bool by_transport = false;
   if (!kind.has_value() || tensorflow::TryGetNodeAttr(node, passes::kByTransportAttr, &by_transport)) {
     return std::nullopt;
   }
-  FabricOp op;
+  PeerExchange op;
   op.kind = *kind;
   op.sends = absl::StrContains(node.op(), "Send");
   tensorflow::TryGetNodeAttr(node, "timeout_seconds", &op.timeout_s);
@@ -213,16 +213,16 @@ std::optional<FabricOp> FabricOpOf(const tensorflow::NodeDef& node) {
   return op;
 }
 
-FabricGroup* FabricFor(OpKernelContext* context, const std::optional<FabricOp>& op) {
+CollectiveGroup* CollectiveGroupFor(OpKernelContext* context, const std::optional<PeerExchange>& op) {
   if (!op.has_value() || context->output_memory_type(0) == tensorflow::HOST_MEMORY) return nullptr;
   if (!HalType(context->expected_output_dtype(0)).has_value()) return nullptr;
-  FabricGroup* const group = FabricGroup::Find(KeyOf(*context, "group_key"));
+  CollectiveGroup* const group = CollectiveGroup::Find(KeyOf(*context, "group_key"));
   // Sender and receiver must choose the same path, although one may run eagerly and the other in a graph.
   return group != nullptr && op->kind == Kind::kBroadcast && !group->Broadcasts() ? nullptr : group;
 }
 
-void ExchangeInFabric(OpKernelContext* context, FabricGroup* group, const FabricOp& op,
-                      AsyncOpKernel::DoneCallback done) {
+void ExchangeWithPeers(OpKernelContext* context, CollectiveGroup* group, const PeerExchange& op,
+                       AsyncOpKernel::DoneCallback done) {
   (new Exchange(context, group, op, std::move(done)))->Start();
 }
 
