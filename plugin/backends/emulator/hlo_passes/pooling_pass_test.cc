@@ -43,7 +43,8 @@ Case RandomCase(uint32_t seed) {
   const int64_t max_size = spatial == 3 ? 5 : 9;
   for (int64_t i = 0; i < spatial; ++i) {
     const int64_t window = dice.Roll(1, 3);
-    add(dice.Roll(window, max_size), window, dice.Roll(1, 3), {dice.Roll(0, window - 1), dice.Roll(0, window - 1)}, 1, 1);
+    add(dice.Roll(window, max_size), window, dice.Roll(1, 3), {dice.Roll(0, window - 1), dice.Roll(0, window - 1)}, 1,
+        1);
   }
   // Whole blocks of lanes, parts of blocks, and fewer elements than a vector has.
   constexpr int64_t kFeatures[] = {4, 5, 16, 31, 32, 40, 64, 100};
