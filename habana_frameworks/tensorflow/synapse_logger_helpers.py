@@ -42,7 +42,12 @@ class SynapseLoggerHelpers:
     def synapse_logger(self) -> types.ModuleType | None:
         """Returns the logger's module. Returns None, with a warning, if HABANA_SYNAPSE_LOGGER is off."""
         if _asked() in _OFF:
-            _logger.warning("Synapse logger has not been enabled. Unable to start logging.")
+            # The first two sentences are Gaudi's.
+            _logger.warning(
+                "Synapse logger has not been enabled. Unable to start logging. "
+                "HABANA_SYNAPSE_LOGGER is %r; set it to all or range.",
+                _asked(),
+            )
             return None
         return py_synapse_logger
 

@@ -40,12 +40,12 @@ struct DeviceUsage {
   uint64_t busy_ns = 0;       // total run time of launches, including running launches
 };
 
-// Held exclusively by this process until destroyed. All objects created from the device must be destroyed before the
-// device. Thread safe.
+// A module that this process holds exclusively until the Device is destroyed. All objects created from the device must
+// be destroyed before it. Thread safe.
 //
 // Errors: ResourceExhausted (memory; names the requested and the free bytes), InvalidArgument, Unimplemented (names the
-// feature), Aborted (device lost). Aborted is sticky until the device is acquired again. Calls in a forked child also
-// fail with Aborted.
+// feature). After the device is lost, every call fails with the same error until the module is acquired again: Aborted
+// (error of the device, call in a forked child), or Unavailable (device server lost).
 class Device {
  public:
   virtual ~Device() = default;

@@ -148,7 +148,7 @@ def check_disagreements(communicator: hccl.Communicator) -> None:
         told = refused(lambda: hccl.receive([4], tf.float32, 0, communicator))
     if rank < 2:
         sides = "rank 0: send of 3 elements of float32; rank 1: receive of 4 elements of float32"
-        assert told == f"transfer mismatch: {sides}"
+        assert told == f"transfer mismatch: {sides}; pass the same element count and dtype on both ranks"
     hccl.barrier(communicator)
 
 

@@ -61,7 +61,10 @@ def test_workers_share_their_recipes(pair: dict[str, list[Trained]], recipes: pa
 
 
 def count_buckets(sizes: list[int], limit: int) -> int:
-    """Counts buckets as TensorFlow fills them: from the last layer on, each until it exceeds the limit."""
+    """Counts gradient buckets as TensorFlow fills them: from the last weight to the first.
+
+    A bucket is full once it exceeds `limit` bytes.
+    """
     filled = [0]
     for size in reversed(sizes):
         if filled[-1] > limit:

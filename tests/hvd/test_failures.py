@@ -15,9 +15,9 @@ ELASTIC = pathlib.Path(__file__).with_name("elastic.py")
 
 @pytest.mark.slow
 def test_ranks_without_launcher_end_by_themselves(tmp_path: pathlib.Path) -> None:
-    """Ranks without a supervising launcher end within spawn.py's grace period.
+    """After one rank is killed, the other rank fails within spawn.py's grace period.
 
-    A restarted job reaches the same result.
+    A second start resumes from the checkpoint and reaches the weights of an undisturbed run.
     """
     arguments = ("--out", str(tmp_path), "--steps", "5", "--checkpoints", str(tmp_path / "checkpoints"), "cnn-tape")
     done = run_program(

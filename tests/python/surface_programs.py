@@ -1,4 +1,4 @@
-"""Program for test_surface.py, which imports every module."""
+"""Import check for test_surface.py: public modules define their names and do not load the plugin."""
 
 from __future__ import annotations
 

@@ -80,8 +80,9 @@ def recipe_key(arguments: argparse.Namespace) -> bytes:
     try:
         return secret_files.of_user("serve.key")
     except secret_files.KeyFileError as error:
+        print(f"hpu serve: {error}", file=sys.stderr)
         print(
-            f"hpu serve: {error}; without a stored key, later servers refuse the recipes that clients keep: pass --key",
+            "hpu serve: a temporary key signs recipes, so later servers refuse clients' cached recipes; pass --key",
             file=sys.stderr,
         )
         return b""

@@ -124,4 +124,7 @@ def _agree(communicator: Communicator, source: int, destination: int, own: list[
     if one[1:] == other[1:]:
         return
     sent, taken = sorted((one, other))
-    raise HcclError(f"transfer mismatch: rank {source}: {describe(sent)}; rank {destination}: {describe(taken)}")
+    raise HcclError(
+        f"transfer mismatch: rank {source}: {describe(sent)}; rank {destination}: {describe(taken)}; "
+        "pass the same element count and dtype on both ranks"
+    )

@@ -88,8 +88,13 @@ void Session::Done(const absl::Status& status) {
     if (!status.ok()) Lose(status);
     return;
   }
-  answer_ = absl::Status(status.ok() ? absl::StatusCode::kInternal : status.code(),
-                         absl::StrCat("device server at ", connection_->spec(), ": ", status.message()));
+  if (status.ok()) {
+    answer_ = absl::InternalError(absl::StrCat("the device server at ", connection_->spec(),
+                                               " ended the session before it assigned a module; see the server's log"));
+  } else {
+    answer_ =
+        absl::Status(status.code(), absl::StrCat("device server at ", connection_->spec(), ": ", status.message()));
+  }
   answered_.Notify();
 }
 

@@ -161,8 +161,9 @@ std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::
       continue;
     }
     std::vector<std::vector<Node*>> slices = Slice(nodes, largest, ties);
-    const std::string of = absl::StrCat(" of ", slices.size(), " of a cluster of ", nodes.size(),
-                                        " ops: ", settings.max_cluster_size_name, "=", settings.max_cluster_size);
+    const std::string of =
+        absl::StrCat(" of ", slices.size(), ": the cluster has ", nodes.size(), " ops, but ",
+                     settings.max_cluster_size_name, "=", settings.max_cluster_size, " limits its size");
     for (size_t i = 0; i < slices.size(); ++i) {
       const bool whole = slices.size() == 1;
       segments.push_back({std::move(slices[i]), whole ? "" : absl::StrCat("slice ", i + 1, of)});

@@ -28,7 +28,7 @@ class Front {
     uint64_t session_number = 0;
     std::string session;  // token that the session's calls present
   };
-  // One rank of a communicator.
+  // A rank of a communicator. `id` and `size` belong to the communicator.
   struct GroupRank {
     std::string id;
     int rank = 0;

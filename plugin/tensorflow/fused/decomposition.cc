@@ -123,7 +123,10 @@ bool IsConstant(const OpExpression& expression) {
 
 absl::StatusOr<AttrValue> Builder::AttrOf(const std::string& name) const {
   const auto found = node_.attr().find(name);
-  if (found == node_.attr().end()) return absl::InternalError(absl::StrCat(node_.op(), " has no attribute ", name));
+  if (found == node_.attr().end()) {
+    return absl::InternalError(absl::StrCat(node_.op(), ": the decomposition uses the attribute ", name,
+                                            ", which the node lacks; report a bug"));
+  }
   return found->second;
 }
 

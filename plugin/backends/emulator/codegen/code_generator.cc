@@ -50,10 +50,13 @@ absl::StatusOr<BufferSlot> SlotOf(const BufferInfo& buffer, const ProgramTable& 
   if (buffer.is_entry_parameter()) {
     slot.source = BufferSlot::Source::kArgument;
     slot.value = buffer.entry_parameter_number();
-    if (slot.value >= table.arguments.size() || AlignUp(table.arguments[slot.value].bytes) != buffer.size()) {
-      return absl::InternalError(absl::StrCat(
-          "XLA's buffer of argument ", slot.value, " of ", table.arguments.size(), " has ", buffer.size(),
-          " bytes, expected ", slot.value < table.arguments.size() ? AlignUp(table.arguments[slot.value].bytes) : 0));
+    if (slot.value >= table.arguments.size()) {
+      return absl::InternalError(absl::StrCat("XLA's code reads argument ", slot.value, ", but the program has only ",
+                                              table.arguments.size(), " arguments; report a bug"));
+    }
+    if (const uint64_t expected = AlignUp(table.arguments[slot.value].bytes); expected != buffer.size()) {
+      return absl::InternalError(absl::StrCat("XLA's buffer of argument ", slot.value, " has ", buffer.size(),
+                                              " bytes, expected ", expected, "; report a bug"));
     }
     slot.bytes = table.arguments[slot.value].bytes;
   } else if (CanUseResultMemory(buffer, table)) {

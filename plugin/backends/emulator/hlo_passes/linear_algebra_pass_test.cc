@@ -33,7 +33,7 @@ Dims Matrices(Dims batch, int64_t rows, int64_t columns) {
   return batch;
 }
 
-// A call with attribute `text`.
+// Results of a marked call. `text` is the operation with its attributes; `make` builds the called computation.
 Values Call(const std::string& text, const Values& operands, const Body& make) {
   xla::XlaBuilder* const builder = operands[0].builder();
   const auto body = builder->CreateSubBuilder("body");

@@ -25,8 +25,8 @@ bool IsTemporary(const xla::HloBuffer& buffer) {
   return !value.live_out_of_module() && opcode != HloOpcode::kParameter && opcode != HloOpcode::kConstant;
 }
 
-// Whether a loop uses each element of the operand only for the element of its result at the same position. XLA's own
-// analysis covers more loops but requires equal shapes.
+// Whether the loop fusion `user` reads each element of `operand` only to compute its own element at the same position.
+// XLA's CanShareOperandBufferWithUser accepts more fusions, but requires equal shapes. Here, equal sizes are enough.
 bool IsReadElementwise(const HloInstruction* operand, const HloInstruction* user) {
   if (user->opcode() != HloOpcode::kFusion || !user->IsLoopFusion() || !user->shape().IsArray() ||
       !operand->shape().IsArray() ||

@@ -93,7 +93,8 @@ class UserKernel final : public Kernel {
     if (code == 0) return absl::OkStatus();
     message[sizeof(message) - 1] = '\0';
     return absl::InternalError(
-        absl::StrCat("kernel '", call_.guid, "' returned error code ", code, message[0] == '\0' ? "" : ": ", message));
+        absl::StrCat("user kernel '", call_.guid, "' failed with error code ", code,
+                     message[0] == '\0' ? ", without a message; see the documentation of its library" : ": ", message));
   }
 
  private:

@@ -27,7 +27,7 @@ Groups& AllGroups() {
 
 // Thread for the callers' `done` callbacks, which acquire TensorFlow's locks. A stream's callback must not block.
 tsl::thread::ThreadPool& Completions() {
-  static auto* pool = new tsl::thread::ThreadPool(tsl::Env::Default(), "hpu_fabric", /*num_threads=*/1);
+  static auto* pool = new tsl::thread::ThreadPool(tsl::Env::Default(), "hpu_peers", /*num_threads=*/1);
   return *pool;
 }
 

@@ -22,8 +22,7 @@ using tensorflow::core::RefCountPtr;
 constexpr absl::Duration kPoll = absl::Milliseconds(200);
 constexpr int64_t kAnswerMilliseconds = 5000;
 constexpr char kAdvice[] =
-    " Check that every worker is running and executes the same collectives. HPU_COLLECTIVE_STALL_S sets the time "
-    "before "
+    " Check that every worker is running and executes the same collectives. HPU_COLLECTIVE_STALL_S sets the time before "
     "this warning.";
 
 std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Tensor* data) {
