@@ -22,8 +22,8 @@ using tensorflow::core::RefCountPtr;
 constexpr absl::Duration kPoll = absl::Milliseconds(200);
 constexpr int64_t kAnswerMilliseconds = 5000;
 constexpr char kAdvice[] =
-    " Check that every worker is running and executes the same collectives. HPU_COLLECTIVE_STALL_S sets the time before "
-    "this warning.";
+    " Check that every worker is running and executes the same collectives. "
+    "HPU_COLLECTIVE_STALL_S sets the time before this warning.";
 
 std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Tensor* data) {
   const tensorflow::OpKernel& kernel = context.op_kernel();
