@@ -126,7 +126,8 @@ def _check_secrecy(backend: str, token: str, certificates: bool) -> None:
             f"HPU_BACKEND=grpcs://{target(backend)}"
         )
     if token and not _is_loopback(target(backend).rpartition(":")[0].strip("[]")):
-        raise ValueError(f"sending a token over a network requires TLS: set HPU_BACKEND=grpcs://{target(backend)}")
+        setting = "HPU_SERVER_TOKEN_FILE" if flags.server_token_file() else "HPU_SERVER_TOKEN"
+        raise ValueError(f"{setting} is set, but grpc:// is not encrypted: set HPU_BACKEND=grpcs://{target(backend)}")
 
 
 def _is_loopback(host: str) -> bool:

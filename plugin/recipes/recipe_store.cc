@@ -193,9 +193,9 @@ absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
   } else {
     WarnOnce(
         "evict",
-        absl::StrCat(
-            eviction.status().message(),
-            "; the directory may grow beyond HPU_RECIPE_CACHE_MAX_MB: remove old entries or repair the directory"));
+        absl::StrCat("old recipes cannot be evicted: ", eviction.status().message(),
+                     "; the cache may grow beyond HPU_RECIPE_CACHE_MAX_MB: make the directory writable, or remove old "
+                     "recipes"));
   }
   return absl::OkStatus();
 }

@@ -147,7 +147,7 @@ def _damage(path: pathlib.Path, piece: Piece) -> str:
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, kit: pathlib.Path) -> None:
-    """Writes a file, or a part of a file at its offset."""
+    """Extracts a member into the kit. A member with the header HPU.offset is the part of a file at this offset."""
     name = pathlib.PurePosixPath(member.name)
     source = archive.extractfile(member)
     if not member.isfile() or source is None or name.is_absolute() or ".." in name.parts:

@@ -37,9 +37,9 @@ def join(timeout: float) -> None:
     if ranks.rank > 0:
         if not _join_rank_0(host, int(port), ranks.rank, deadline):
             raise HcclError(
-                f"rank {ranks.rank} of the job waited {timeout:g} s at {host}:{port}, the first address in TF_CONFIG, "
-                "for rank 0 to report that all ranks have joined: check that every rank is running, or pass a larger "
-                "timeout to hccl.init()"
+                f"hccl.init() timed out after {timeout:g} s on rank {ranks.rank}: waited at {host}:{port}, the first "
+                "address in TF_CONFIG, for rank 0 to report that all ranks have joined. Check that every rank is "
+                "running, or pass a larger timeout."
             )
         return
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -18,8 +18,10 @@ namespace hpu::pjrt {
 absl::StatusOr<std::map<std::string, std::string>> ParseXlaFlags(absl::string_view text) {
   std::map<std::string, std::string> settings;
   for (absl::string_view entry : absl::StrSplit(text, absl::ByAnyChar(" \t\n"), absl::SkipEmpty())) {
+    const absl::string_view whole = entry;
     if (!absl::ConsumePrefix(&entry, "--") || entry.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("HPU_PJRT_XLA_FLAGS: expected --name=value, got \"", entry, "\""));
+      return absl::InvalidArgumentError(
+          absl::StrCat("HPU_PJRT_XLA_FLAGS: expected --name or --name=value, got \"", whole, "\""));
     }
     const std::pair<std::string, std::string> parts = absl::StrSplit(entry, absl::MaxSplits('=', 1));
     settings[parts.first] = absl::StrContains(entry, '=') ? parts.second : "true";

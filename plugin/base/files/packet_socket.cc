@@ -69,7 +69,7 @@ absl::Status SendPacket(const FileDescriptor& socket, absl::string_view bytes, c
   } while (sent < 0 && errno == EINTR);
   if (sent == static_cast<ssize_t>(bytes.size())) return absl::OkStatus();
   return absl::UnavailableError(
-      absl::StrCat("cannot send a packet: ", std::strerror(errno), "; check the peer process"));
+      absl::StrCat("cannot send a message to the peer process: ", std::strerror(errno), "; check that it is running"));
 }
 
 absl::StatusOr<Packet> ReceivePacket(const FileDescriptor& socket) {
@@ -83,8 +83,8 @@ absl::StatusOr<Packet> ReceivePacket(const FileDescriptor& socket) {
     size = recvmsg(socket.get(), &header.message, MSG_CMSG_CLOEXEC);
   } while (size < 0 && errno == EINTR);
   if (size < 0) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot receive a packet: ", std::strerror(errno), "; check the peer process"));
+    return absl::UnavailableError(absl::StrCat("cannot receive a message from the peer process: ", std::strerror(errno),
+                                               "; check that it is running"));
   }
   if (size == 0) return absl::UnavailableError("the peer closed the connection");
   packet.files = FilesOf(&header.message);

@@ -38,8 +38,9 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
   struct statfs system = {};
   const int seals = fcntl(file.get(), F_GET_SEALS);  // fails for files on disk
   if (seals < 0 || fstat(file.get(), &info) != 0 || fstatfs(file.get(), &system) != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot use a file as shared memory: ", std::strerror(errno), "; pass a memfd"));
+    return absl::FailedPreconditionError(absl::StrCat("cannot map shared memory of ", bytes,
+                                                      " bytes: its file is not a memfd (", std::strerror(errno),
+                                                      "); report a bug"));
   }
   if ((seals & kSizeSeals) != kSizeSeals) {
     return absl::FailedPreconditionError(

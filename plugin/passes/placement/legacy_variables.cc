@@ -26,12 +26,12 @@ absl::Status PlaceLegacyVariables(tensorflow::Graph* graph, const std::string& h
   for (Node* node : graph->op_nodes()) {
     if (IsPinnedToOtherDevice(*node) || !UsesReferences(*node)) continue;
     if (!allowed && IsVariable(*node)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "variable ", node->name(), " (", node->type_string(),
-          ") is a legacy (reference) variable, which the HPU does ",
-          "not support. Call tf.compat.v1.enable_resource_variables() before building the model, place the variable ",
-          "on the CPU with tf.device, or set ", kSetting,
-          "=true to place all such variables and their ops on the CPU."));
+      return absl::InvalidArgumentError(absl::StrCat("variable ", node->name(), " (", node->type_string(),
+                                                     ") is a legacy (reference) variable, which the HPU does ",
+                                                     "not support. Call tf.compat.v1.enable_resource_variables() "
+                                                     "before building the model, or place the variable ",
+                                                     "on the CPU with tf.device. ", kSetting,
+                                                     "=true places all legacy variables and their ops on the CPU."));
     }
     if (!allowed) continue;  // the op uses a variable that the program placed on another device
     node->set_requested_device(host);

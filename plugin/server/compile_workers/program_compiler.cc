@@ -43,7 +43,7 @@ absl::StatusOr<CompileFrame> SendRequest(const CompileProcess& worker, const Com
   HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), check));
   if (receipt.kind != Kind::kBegun)
     return absl::DataLossError(
-        "invalid answer from the compile worker: expected a confirmation of the request; see the server's log");
+        "invalid answer from the compile worker: expected a confirmation of the request; see the device server's log");
   *begun = Clock::now();
   return ReceiveFrame(worker.socket(), check);
 }

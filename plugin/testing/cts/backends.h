@@ -40,7 +40,7 @@ std::string PjrtPlugin();
 // First entry of `list` that matches `test` ("Suite.Test"), or nullptr.
 const Listed* Find(const std::vector<Listed>& list, const std::string& test);
 
-// Prints the name of a test's instance.
+// GoogleTest prints the parameter of a test with this operator.
 inline std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend) { return out << backend.name; }
 
 }  // namespace hpu::cts

@@ -39,7 +39,9 @@ def _explain_miss(arguments: argparse.Namespace) -> int:
         found = [f"in the remote cache: {remote[miss.entry.key]}"] if miss.entry.key in remote else []
         common.print_list(f"{common.name_of(miss.entry)} was compiled; {against}", [*miss.differences, *found])
     if not misses:
-        print("no recipe has this key or cluster name" if arguments.name else "the directory contains no recipes")
+        directory = common.directory_of(arguments)
+        matching = f' match "{arguments.name}" (start of a key, or part of a cluster name)' if arguments.name else ""
+        print(f"no recipes in {directory}{matching}")
     return 0 if misses else 1
 
 

@@ -74,7 +74,7 @@ class DirectoryStorage(Storage):
         try:
             return [entry.name for entry in self._path.iterdir() if not entry.name.startswith(_TEMPORARY_PREFIX)]
         except OSError as error:
-            raise self._error("", "cannot be listed", error) from error
+            raise self._error("", "cannot be listed (check the mount and its permissions)", error) from error
 
     def check(self) -> None:
         if not self._path.is_dir():

@@ -103,7 +103,7 @@ class MomentsKernel final : public Kernel {
               Join(before, m, v, piece.rows, means[c], squares[c]);
             }
           }
-          // The last piece of these rows ends at the last column.
+          // `before` counts rows whose columns are all combined.
           if (piece.first_column + piece.columns == plan_.sizes().columns) before += piece.rows;
         });
     for (int64_t c = 0; c < plan_.sizes().columns; ++c) variance[c] /= all;

@@ -209,8 +209,8 @@ class Widening {
   }
 
   FunctionDef* const function_;
-  absl::flat_hash_map<std::string, std::string> casts_;  // names of bfloat16 results, by their float32 sources
-  absl::flat_hash_set<std::string> backs_;               // names of the casts back to bfloat16
+  absl::flat_hash_map<std::string, std::string> casts_;  // outputs of casts to bfloat16, by the float32 output
+  absl::flat_hash_set<std::string> backs_;               // names of casts to bfloat16
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ def check() -> Iterator[Finding]:
 
 
 def list_present() -> Iterator[Finding]:
-    """Names the cards that HPU_BACKEND does not select. Yields nothing without a driver."""
+    """Lists the installed NVIDIA cards, for backends other than pjrt. Yields nothing without a driver."""
     version = driver.module_version()
     if version is None:
         return
