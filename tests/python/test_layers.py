@@ -66,7 +66,7 @@ def test_layers_use_earlier_layers_only(tmp_path: pathlib.Path, uses: str) -> No
 def test_layers_declare_transitive_dependencies(tmp_path: pathlib.Path) -> None:
     declared = tmp_path / "layers.yaml"
     declared.write_text("a:\n  holds: a\nb:\n  holds: b\n  uses: [a]\nc:\n  holds: c\n  uses: [b]\n")
-    with pytest.raises(ValueError, match="c must use a, too"):
+    with pytest.raises(ValueError, match="c must also list a, which its layers use"):
         layers.read(declared)
 
 

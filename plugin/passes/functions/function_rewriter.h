@@ -32,7 +32,7 @@ class FunctionRewriter {
   FunctionRewriter(PassContext* context, std::string suffix, Rewrite rewrite)
       : context_(context), suffix_(std::move(suffix)), rewrite_(std::move(rewrite)) {}
 
-  // Rewrites the context's graph, and the functions that the nodes that `filter` accepts call.
+  // Rewrites the context's graph, and the functions called by nodes that `filter` accepts.
   absl::Status Run(const NodeFilter& filter = IsOnHpu);
 
  private:
