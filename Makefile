@@ -93,7 +93,7 @@ build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
 
 build-tests: build $(SYSTEM_TESTS)
 	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
-	ninja -C $(BUILD) -j $(JOBS) hpu_cts
+	ninja -C $(BUILD) -j $(JOBS) hpu_cts hpu_gaudi_tests
 
 # A part of the tests of the emulator's own kernels again, with code for any processor; without oneDNN, those of products.
 KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:SortTest*:*CropGradientTest*/?:ElementaryFunctionPass.Of*
@@ -103,6 +103,7 @@ cts: build-tests ## conformance suite of the device interface, over every backen
 	@$(MAKE) --no-print-directory run-cts
 
 run-cts:
+	$(BUILD)/hpu_gaudi_tests --gtest_brief=1
 	$(BUILD)/hpu_cts --gtest_brief=1
 	HPU_EMULATOR_TARGET=generic $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(KERNEL_TESTS)'
 	TF_ENABLE_ONEDNN_OPTS=0 $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(PRODUCT_TESTS)'
@@ -194,7 +195,8 @@ tsan: SANITIZE := thread
 ubsan: SANITIZE := undefined
 asan tsan ubsan: $(PACKAGES) $(SYSTEM) $(SYSTEM_TESTS) ## conformance suite under a sanitizer (also: tsan, ubsan)
 	$(CMAKE) -B build-$@ -DHPU_BUILD_TESTS=ON -DHPU_SANITIZE=$(SANITIZE) -DCMAKE_BUILD_TYPE=RelWithDebInfo > /dev/null
-	ninja -C build-$@ -j $(JOBS) hpu_cts
+	ninja -C build-$@ -j $(JOBS) hpu_cts hpu_gaudi_tests
+	build-$@/hpu_gaudi_tests --gtest_brief=1
 	build-$@/hpu_cts --gtest_brief=1
 
 FUZZ := build-fuzz/CMakeCache.txt
