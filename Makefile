@@ -121,6 +121,7 @@ lint: $(PACKAGES) ## every check that runs no code
 	$(PYTHON) tools/generate_flags.py --check
 	$(PYTHON) tools/generate_op_facts.py --check
 	$(PYTHON) tools/generate_op_lists.py --check
+	$(PYTHON) tools/generate_guids.py --check
 	$(PYTHON) tools/layers.py --check
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_imports.py
@@ -130,8 +131,9 @@ format: $(PACKAGES) ## reformat Python and C++
 	ruff format -q .
 	clang-format -i $(CXX_FILES)
 
-generate: $(PACKAGES) ## write the files that are made from plugin/flags.yaml and plugin/layers.yaml
+generate: $(PACKAGES) ## write the files that are made from plugin/flags.yaml, plugin/layers.yaml and guids.yaml
 	$(PYTHON) tools/generate_flags.py --tree
+	$(PYTHON) tools/generate_guids.py --tree
 	$(PYTHON) tools/layers.py --tree
 
 wheel: $(PACKAGES) ## build dist/hpu_tensorflow-*.whl

@@ -80,18 +80,6 @@ absl::StatusOr<Profile> ProfileOfVersion(absl::string_view version) {
                                                     SupportedReleases()));
 }
 
-absl::string_view GenerationName(Generation generation) {
-  switch (generation) {
-    case Generation::kGaudi:
-      return "gaudi";
-    case Generation::kGaudi2:
-      return "gaudi2";
-    case Generation::kGaudi3:
-      return "gaudi3";
-  }
-  return "";
-}
-
 absl::StatusOr<uint32_t> ToDeviceType(Profile profile, Generation generation) {
   const bool is_1_5 = profile == Profile::k1_5;
   switch (generation) {
@@ -108,7 +96,7 @@ absl::StatusOr<uint32_t> ToDeviceType(Profile profile, Generation generation) {
 }
 
 absl::StatusOr<Generation> ToGeneration(Profile profile, uint32_t device_type) {
-  for (const Generation generation : {Generation::kGaudi, Generation::kGaudi2, Generation::kGaudi3}) {
+  for (const Generation generation : kGenerations) {
     const absl::StatusOr<uint32_t> type = ToDeviceType(profile, generation);
     if (type.ok() && *type == device_type) return generation;
   }

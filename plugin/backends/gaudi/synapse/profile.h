@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "plugin/backends/gaudi/synapse/generation.h"
 #include "plugin/backends/gaudi/synapse/types.h"
 #include "plugin/backends/gaudi/synapse/v1_18.h"
 #include "plugin/backends/gaudi/synapse/v1_5.h"
@@ -22,11 +23,6 @@ absl::string_view ProfileName(Profile profile);
 // The profile of the release in the text of synDriverGetVersion ("1.18.0-ee698fb"). FailedPrecondition if the text
 // names no release, or a release that no profile covers.
 absl::StatusOr<Profile> ProfileOfVersion(absl::string_view version);
-
-enum class Generation { kGaudi, kGaudi2, kGaudi3 };
-
-// "gaudi", "gaudi2", "gaudi3"
-absl::string_view GenerationName(Generation generation);
 
 // synDeviceType of a generation. Unimplemented if the profile does not know the generation.
 absl::StatusOr<uint32_t> ToDeviceType(Profile profile, Generation generation);
