@@ -546,6 +546,22 @@ def documentation(data: Data) -> str:
             for name, types in data.type_sets.items()
         ),
     ]
+    lines += [
+        "",
+        "## Conversions",
+        "",
+        "`cast` converts types of the set `cast` directly, except for these pairs, which take several nodes.",
+        "",
+        "| Generation | From | To | Through |",
+        "|---|---|---|---|",
+    ]
+    indirect: dict[tuple[str, str, str], list[str]] = {}
+    for cast in data.casts:
+        indirect.setdefault((cast.generation, cast.source, cast.via), []).append(cast.destination)
+    lines += [
+        f"| {generation} | {source} | {', '.join(destinations)} | {via} |"
+        for (generation, source, via), destinations in indirect.items()
+    ]
     for group in data.groups:
         lines += [
             "",

@@ -76,6 +76,65 @@ def test_only_data_movement_and_kernels_take_64_bits() -> None:
             assert not {"i64", "u64"} & {name for names in row.types.values() for name in names}, row.stem
 
 
+@pytest.mark.parametrize(
+    ("guid", "operands", "results", "sizes"),
+    [
+        ("gemm", "bf16 bf16", "bf16", [2]),
+        ("batch_gemm", "f32 f32", "f32", [2]),
+        ("spatial_convolution", "bf16 bf16", "bf16", [72, 104, 112]),
+        ("dedw", "bf16 bf16", "bf16", [72, 104, 112]),
+        ("dedw", "bf16 bf16", "f32", [72, 112]),
+        ("dedx", "bf16 bf16", "bf16", [72, 112]),
+        ("dedx", "bf16 bf16 shape", "bf16", [72, 112]),
+        ("dedx3d", "bf16 bf16 shape", "bf16", [96, 128]),
+        ("batch_norm_fwd_f32", "f32 f32 f32 f32 f32", "f32 f32 f32", [12]),
+        ("batch_norm_fwd_bf16", "bf16 f32 f32 f32 f32", "bf16 f32 f32 f32 f32", [12, 16]),
+        ("batch_norm_bwd_bf16", "bf16 bf16 f32 f32 f32", "bf16 f32 f32", [0, 12, 16]),
+        ("layer_norm_fwd_bf16", "bf16 f32 f32", "bf16 f32 f32", [8]),
+        ("norm_moments_fwd_f32", "f32", "f32 f32", [4]),
+        ("softmax_fwd_bf16", "bf16", "bf16", [4]),
+        ("softmax_bwd_bf16", "bf16 bf16", "bf16", [4]),
+        ("softmax_cross_entropy_bwd_bf16", "bf16 i32", "bf16", [8]),
+        ("dropout_fwd_bf16", "bf16 i32", "bf16 i8", [8]),
+        ("dropout_bwd_bf16", "bf16 i8", "bf16", [8]),
+        ("gelu_fwd_bf16", "bf16", "bf16 bf16", [1]),
+        ("gelu_bwd_bf16", "bf16 bf16 bf16", "bf16", [0]),
+        ("gather_fwd_f32", "f32 i32", "f32", [8]),
+        ("maxpool_2d_fwd_f32", "f32", "u8 f32", [44]),
+        ("maxpool_2d_bwd_f32", "f32 u8", "f32", [44]),
+        ("avg_pool_2d_bwd_f32", "f32", "f32", [48]),
+        ("avg_pool_2d_bwd_f32", "f32 f32", "f32", [48]),
+        ("reduce_sum_fwd_f32", "f32", "f32", [4]),
+        ("relu_bwd_f32", "f32 f32", "f32", [0]),
+        ("add_bwd_f32", "f32", "f32 f32", [0]),
+        ("constant_f32", "", "f32", [4]),
+        ("strided_view", "f32", "f32", [208]),
+        ("strided_insert", "f32 f32", "f32", [208]),
+        ("broadcast", "bf16", "bf16", [0]),
+        ("mult_fwd_bf16", "bf16 i8", "bf16", [0]),
+        ("concat", "f32 f32 f32", "f32", [4]),
+        ("split", "f32", "f32 f32", [4]),
+        ("not_fwd_i8", "i8", "i8", [0]),
+    ],
+)
+def test_recorded_signatures_are_accepted(guid: str, operands: str, results: str, sizes: list[int]) -> None:
+    stem, _, suffix = guid.rpartition("_")
+    row = ROWS.get((guid, "none")) or ROWS[stem, "type"]
+    own = (operands or results).split()[0] if row.suffix == "none" else suffix
+    assert row.is_proven
+    assert set(sizes) <= row.params.keys()
+    assert own in row.types["gaudi2"]
+    for found, declared in ((operands.split(), row.operands), (results.split(), row.results)):
+        slots = (
+            [*declared, *[declared[-1]] * len(found)] if declared and declared[-1].presence == "variadic" else declared
+        )
+        assert len(found) <= len(slots)
+        assert all(slot.presence == "optional" for slot in declared[len(found) :])
+        for name, slot in zip(found, slots):
+            allowed = {"T": {own}, "any": set(row.types["gaudi2"])}
+            assert name in set().union(*(allowed.get(word, {word}) for word in slot.types))
+
+
 def test_small_table_is_written(tmp_path: Path) -> None:
     data = TOOL["parse"](SMALL)
     source = TOOL["cpp_source"](data)

@@ -89,7 +89,7 @@ struct Guid {
   bool HasParamsOf(size_t size) const;
 };
 
-// A name of a node's guid, resolved.
+// The guid and the types that a name stands for.
 struct GuidMatch {
   const Guid* guid = nullptr;
   synapse::synDataType type = synapse::syn_type_na;         // of the suffix; syn_type_na without a suffix
@@ -127,7 +127,7 @@ struct IndirectCast {
 std::vector<synapse::synDataType> CastPath(synapse::Generation generation, synapse::synDataType source,
                                            synapse::synDataType destination);
 
-// All rows. Several may have the stem of another, but only with another kind of suffix.
+// All rows. Two rows share a stem only if one of them has no suffix.
 GuidList<Guid> AllGuids();
 GuidList<IndirectCast> IndirectCasts();
 

@@ -32,9 +32,9 @@ absl::StatusOr<GuidMatch> UsableGuid(absl::string_view name, synapse::Generation
                                                       "(docs/developer/gaudi_guids.md)"));
   }
   if (!IsUsable(guid)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "cannot create a node ", name, ": what the guid takes is not proven (sources: ", View(guid.sources),
-        "); HPU_GAUDI_UNPROVEN=1 allows it"));
+    return absl::FailedPreconditionError(absl::StrCat("cannot create a node ", name,
+                                                      ": the guid, its operands or its params are uncertain (sources: ",
+                                                      View(guid.sources), "); set HPU_GAUDI_UNPROVEN=1 to allow it"));
   }
   for (const synapse::synDataType type : {match->type, match->source_type}) {
     if (type != synapse::syn_type_na && !guid.Supports(generation, type)) {
