@@ -46,9 +46,8 @@ class SymbolLookup {
 absl::StatusOr<std::unique_ptr<Library>> Library::Open(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot load SynapseAI from ", path, ": ", dlerror(),
-                     "; install SynapseAI (package habanalabs-graph), or set HPU_BACKEND to another backend"));
+    return absl::FailedPreconditionError(absl::StrCat("cannot load SynapseAI from ", path, ": ", dlerror(),
+                                                      "; install SynapseAI, or set HPU_BACKEND to another backend"));
   }
   std::unique_ptr<Library> library(new Library(path, handle));
   HPU_RETURN_IF_ERROR(library->Bind());

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "plugin/testing/synapse_fake/recorded_calls.h"
