@@ -107,15 +107,21 @@ synStatus Device::Release(uint32_t id) {
     return Refuse(Rule::kHandles, synapse::synInvalidArgument, Text("no device ", id, " is acquired"));
   }
   for (const std::shared_ptr<Stream>& stream : Handles::Get().All<Stream>()) {
-    // Commands of a lost device are dropped soon.
-    if (device->status() != synapse::synSuccess) stream->Synchronize();
-    if (!stream->is_idle()) Abort(Rule::kInFlight, "a stream of the released device has queued work");
+    if (!stream->Drain()) Abort(Rule::kInFlight, "a stream of the released device has queued work");
   }
   Handles::Get().Clear(HandleKind::kStream);
   Handles::Get().Clear(HandleKind::kEvent);
   std::lock_guard<std::mutex> lock(StateMutex());
   GetState().device.reset();
   return synapse::synSuccess;
+}
+
+uint64_t Device::NextAffinity(uint64_t mask) {
+  uint64_t bit;
+  do {
+    bit = uint64_t{1} << next_affinity_.fetch_add(1) % 64;
+  } while ((mask & bit) == 0);
+  return bit;
 }
 
 void Device::ForgetInChild() {

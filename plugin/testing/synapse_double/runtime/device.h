@@ -62,6 +62,8 @@ class Device {
   Trace& trace() { return trace_; }
   synStatus status() const { return status_; }
   uint64_t NextStreamSerial() { return next_stream_.fetch_add(1); }
+  // One bit of a mask after the other.
+  uint64_t NextAffinity(uint64_t mask);
 
  private:
   friend void LoseDevice(synStatus status);
@@ -76,6 +78,7 @@ class Device {
   Trace trace_;
   std::atomic<synStatus> status_{synapse::synSuccess};
   std::atomic<uint64_t> next_stream_{0};
+  std::atomic<uint64_t> next_affinity_{0};
 };
 
 }  // namespace hpu::synapse_double

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "plugin/testing/synapse_double/runtime/configuration.h"
 #include "plugin/testing/synapse_double/runtime/device.h"
 #include "plugin/testing/synapse_double/runtime/faults.h"
 #include "plugin/testing/synapse_double/runtime/handles.h"
@@ -59,6 +60,7 @@ synStatus Initialize() {
   }
   ReadSwitches();
   ResetFaults();
+  ResetConfiguration();
   static const int registered = pthread_atfork(nullptr, nullptr, MarkForkedChild);
   static_cast<void>(registered);
   is_initialized = true;

@@ -87,8 +87,9 @@ synStatus Stream::Query() {
   return finished_ == queued_ ? synapse::synSuccess : synapse::synBusy;
 }
 
-bool Stream::is_idle() {
-  std::lock_guard<std::mutex> lock(mutex_);
+bool Stream::Drain() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (StatusLocked() != synapse::synSuccess) changed_.wait(lock, [this] { return finished_ == queued_; });
   return finished_ == queued_;
 }
 
@@ -114,6 +115,7 @@ void Stream::Run() {
     if (entry.command != nullptr && status == synapse::synSuccess) {
       status = CommandFault();
       if (status == synapse::synSuccess) status = entry.command();
+      if (const std::shared_ptr<Device> device = Device::Current()) device->trace().Add();
       if (LosesTheDevice(status)) LoseDevice(status);
     }
     entry.command = nullptr;  // releases its buffers before a waiter sees the end

@@ -52,7 +52,8 @@ class Stream {
   // synBusy while commands are queued; else the stream's status.
   synStatus Query();
 
-  bool is_idle();
+  // Returns whether no commands are queued. Waits for those that a failed stream drops.
+  bool Drain();
 
   // synStreamSetAffinity
   void set_affinity(uint64_t mask) { affinity_ = mask; }
