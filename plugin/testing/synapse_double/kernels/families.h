@@ -1,0 +1,17 @@
+// Families of kernels. Each function adds one family to a registry.
+#ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_FAMILIES_H_
+#define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_FAMILIES_H_
+
+#include "plugin/testing/synapse_double/kernels/registry.h"
+
+namespace hpu::synapse_double {
+
+void AddBinary(KernelRegistry* registry);
+void AddCasts(KernelRegistry* registry);
+void AddComparisons(KernelRegistry* registry);
+void AddIntegerArithmetic(KernelRegistry* registry);
+void AddUnary(KernelRegistry* registry);
+
+}  // namespace hpu::synapse_double
+
+#endif  // HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_FAMILIES_H_
