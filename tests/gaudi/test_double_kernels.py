@@ -56,6 +56,7 @@ def test_each_kernel_counts_its_tensors() -> None:
         ("add_fwd", "the guid lacks its types"),
         ("cast_f32", "the guid lacks its types"),
         ("cast_f64_to_f32", "no kernel of this name"),
+        ("memcpy_f32", "the guid takes no type"),
         ("add_fwd_bf16", "the guid's types are not those of the tensors"),
     ],
 )

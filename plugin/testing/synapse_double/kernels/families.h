@@ -9,7 +9,13 @@ namespace hpu::synapse_double {
 void AddBinary(KernelRegistry* registry);
 void AddCasts(KernelRegistry* registry);
 void AddComparisons(KernelRegistry* registry);
+void AddDataMovement(KernelRegistry* registry);
+void AddFilling(KernelRegistry* registry);
+void AddGathers(KernelRegistry* registry);
 void AddIntegerArithmetic(KernelRegistry* registry);
+void AddPadding(KernelRegistry* registry);
+void AddScatters(KernelRegistry* registry);
+void AddSlices(KernelRegistry* registry);
 void AddUnary(KernelRegistry* registry);
 
 }  // namespace hpu::synapse_double

@@ -12,7 +12,13 @@ KernelRegistry* AllFamilies() {
   AddBinary(registry);
   AddCasts(registry);
   AddComparisons(registry);
+  AddDataMovement(registry);
+  AddFilling(registry);
+  AddGathers(registry);
   AddIntegerArithmetic(registry);
+  AddPadding(registry);
+  AddScatters(registry);
+  AddSlices(registry);
   AddUnary(registry);
   return registry;
 }
