@@ -29,6 +29,10 @@ def test_each_kernel_has_a_golden_test() -> None:
     assert kernels.covered == set(kernels.params_sizes())
 
 
+def test_each_proven_guid_has_a_kernel() -> None:
+    assert {stem for stem, row in ROWS.items() if row.is_proven} - set(kernels.params_sizes()) == set()
+
+
 def test_kernels_take_the_params_of_the_guid_table() -> None:
     for stem, sizes in kernels.params_sizes().items():
         if (params := ROWS[stem].params) is not None:

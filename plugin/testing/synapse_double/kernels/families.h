@@ -6,16 +6,29 @@
 
 namespace hpu::synapse_double {
 
+void AddActivations(KernelRegistry* registry);
+void AddBatchNormalization(KernelRegistry* registry);
 void AddBinary(KernelRegistry* registry);
 void AddCasts(KernelRegistry* registry);
 void AddComparisons(KernelRegistry* registry);
+void AddConvolutions(KernelRegistry* registry);
+void AddCropAndResize(KernelRegistry* registry);
+void AddCumulative(KernelRegistry* registry);
 void AddDataMovement(KernelRegistry* registry);
 void AddFilling(KernelRegistry* registry);
 void AddGathers(KernelRegistry* registry);
 void AddIntegerArithmetic(KernelRegistry* registry);
+void AddLayerNormalization(KernelRegistry* registry);
 void AddPadding(KernelRegistry* registry);
+void AddPooling(KernelRegistry* registry);
+void AddProducts(KernelRegistry* registry);
+void AddRandom(KernelRegistry* registry);
+void AddReductions(KernelRegistry* registry);
+void AddResize(KernelRegistry* registry);
 void AddScatters(KernelRegistry* registry);
 void AddSlices(KernelRegistry* registry);
+void AddSoftmax(KernelRegistry* registry);
+void AddSorting(KernelRegistry* registry);
 void AddUnary(KernelRegistry* registry);
 
 }  // namespace hpu::synapse_double

@@ -9,16 +9,29 @@ namespace {
 
 KernelRegistry* AllFamilies() {
   auto* registry = new KernelRegistry;
+  AddActivations(registry);
+  AddBatchNormalization(registry);
   AddBinary(registry);
   AddCasts(registry);
   AddComparisons(registry);
+  AddConvolutions(registry);
+  AddCropAndResize(registry);
+  AddCumulative(registry);
   AddDataMovement(registry);
   AddFilling(registry);
   AddGathers(registry);
   AddIntegerArithmetic(registry);
+  AddLayerNormalization(registry);
   AddPadding(registry);
+  AddPooling(registry);
+  AddProducts(registry);
+  AddRandom(registry);
+  AddReductions(registry);
+  AddResize(registry);
   AddScatters(registry);
   AddSlices(registry);
+  AddSoftmax(registry);
+  AddSorting(registry);
   AddUnary(registry);
   return registry;
 }
