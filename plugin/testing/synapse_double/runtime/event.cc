@@ -48,7 +48,7 @@ synStatus Event::WaitOn(Stream* stream) {
   std::shared_ptr<EventRecord> record;
   const synStatus status = LastRecord(&record);
   if (status != synapse::synSuccess) return status;
-  return stream->Enqueue([record, event = HoldInFlight(shared_from_this())] { return record->Wait(); });
+  return stream->EnqueueWait([record, event = HoldInFlight(shared_from_this())] { return record->Wait(); });
 }
 
 synStatus Event::LastRecord(std::shared_ptr<EventRecord>* record) {

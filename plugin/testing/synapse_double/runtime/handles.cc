@@ -1,19 +1,21 @@
 #include "plugin/testing/synapse_double/runtime/handles.h"
 
+#include "plugin/testing/synapse_double/runtime/release.h"
+
 namespace hpu::synapse_double {
 namespace {
 
 // Above all addresses that a process can have, even with five levels of page tables.
-constexpr uint64_t kBase = uint64_t{0x7E57} << 48;
+uint64_t Base() { return (uint64_t{0x7E00} + ThisRelease().number) << 48; }
 constexpr int kSerialShift = 4;
 constexpr int kKindShift = 44;
 
 // The kind of a handle that the registry once made; 0 for other numbers.
 int FormerKind(uint64_t handle, uint64_t next) {
-  if (handle < kBase || handle >= kBase + (uint64_t{16} << kKindShift)) return 0;
+  if (handle < Base() || handle >= Base() + (uint64_t{16} << kKindShift)) return 0;
   const uint64_t serial = (handle & ((uint64_t{1} << kKindShift) - 1)) >> kSerialShift;
   if (serial == 0 || serial >= next || handle % (1 << kSerialShift) != 0) return 0;
-  return static_cast<int>((handle - kBase) >> kKindShift);
+  return static_cast<int>((handle - Base()) >> kKindShift);
 }
 
 }  // namespace
@@ -43,7 +45,7 @@ Handles& Handles::Get() {
 
 void* Handles::AddObject(HandleKind kind, std::shared_ptr<void> object) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const uint64_t handle = kBase + (static_cast<uint64_t>(kind) << kKindShift) + (next_++ << kSerialShift);
+  const uint64_t handle = Base() + (static_cast<uint64_t>(kind) << kKindShift) + (next_++ << kSerialShift);
   entries_[handle] = Entry{kind, std::move(object)};
   return reinterpret_cast<void*>(handle);
 }
@@ -60,15 +62,15 @@ synStatus Handles::FindObject(HandleKind kind, uint64_t handle, std::shared_ptr<
     if (handle == 0) {
       found = "null";
     } else if (entry != entries_.end()) {
-      found = Text("the handle of a ", KindName(entry->second.kind));
+      found = Text("one of kind ", KindName(entry->second.kind));
     } else if (const int former = FormerKind(handle, next_)) {
-      found = Text("the handle of a destroyed ", KindName(static_cast<HandleKind>(former)));
+      found = Text("a destroyed one of kind ", KindName(static_cast<HandleKind>(former)));
     } else {
       found = "a number that is no handle";
     }
   }
   return Refuse(Rule::kHandles, synapse::synInvalidArgument,
-                Text("expected the handle of a ", KindName(kind), ", found ", found, " (", Hex(handle), ")"));
+                Text("expected a handle of kind ", KindName(kind), ", found ", found, " (", Hex(handle), ")"));
 }
 
 void Handles::RemoveObject(uint64_t handle) {

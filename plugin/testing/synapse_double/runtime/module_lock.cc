@@ -39,7 +39,9 @@ std::unique_ptr<ModuleLock> ModuleLock::Try(uint32_t module, std::string* holder
 }
 
 ModuleLock::~ModuleLock() {
-  if (file_ >= 0) close(file_);
+  if (file_ < 0) return;
+  flock(file_, LOCK_UN);  // children may have the file open
+  close(file_);
 }
 
 void ModuleLock::CloseInChild() {

@@ -11,6 +11,7 @@ namespace hpu::synapse_double {
 inline constexpr uint32_t kUnknownDeviceType = 0xFFFFFFFF;
 
 struct Release {
+  uint8_t number;       // part of handles, so that another release's are foreign
   const char* version;  // text of synDriverGetVersion
   synapse::Generation default_generation;
   // Each stream serves one engine (synStreamCreate).

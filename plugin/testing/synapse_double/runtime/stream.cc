@@ -1,5 +1,6 @@
 #include "plugin/testing/synapse_double/runtime/stream.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -63,9 +64,11 @@ synStatus Stream::Add(Entry entry) {
   return synapse::synSuccess;
 }
 
-synStatus Stream::Enqueue(Command command) { return Add({std::move(command), nullptr}); }
+synStatus Stream::Enqueue(Command command) { return Add({std::move(command), nullptr, /*is_work=*/true}); }
 
-synStatus Stream::EnqueueMark(Mark mark) { return Add({nullptr, std::move(mark)}); }
+synStatus Stream::EnqueueWait(Command command) { return Add({std::move(command), nullptr, /*is_work=*/false}); }
+
+synStatus Stream::EnqueueMark(Mark mark) { return Add({nullptr, std::move(mark), /*is_work=*/false}); }
 
 synStatus Stream::CheckEngine(Engine engine) const {
   if (engine_ == Engine::kAll || engine_ == engine) return synapse::synSuccess;
@@ -94,9 +97,10 @@ bool Stream::Drain() {
 }
 
 void Stream::Delay() {
-  const uint64_t max_delay_us = GetSwitches().max_delay_us;
-  if (max_delay_us == 0 || random_() % 2 == 0) return;
-  std::this_thread::sleep_for(std::chrono::microseconds(random_() % (max_delay_us + 1)));
+  const Switches& switches = GetSwitches();
+  const uint64_t range_us = std::max(switches.max_delay_us, switches.min_delay_us) - switches.min_delay_us;
+  if (switches.min_delay_us == 0 && (range_us == 0 || random_() % 2 == 0)) return;
+  std::this_thread::sleep_for(std::chrono::microseconds(switches.min_delay_us + random_() % (range_us + 1)));
 }
 
 void Stream::Run() {
@@ -113,9 +117,11 @@ void Stream::Run() {
     }
     Delay();
     if (entry.command != nullptr && status == synapse::synSuccess) {
-      status = CommandFault();
+      if (entry.is_work) {
+        status = CommandFault();
+        if (const std::shared_ptr<Device> device = Device::Current()) device->trace().Add();
+      }
       if (status == synapse::synSuccess) status = entry.command();
-      if (const std::shared_ptr<Device> device = Device::Current()) device->trace().Add();
       if (LosesTheDevice(status)) LoseDevice(status);
     }
     entry.command = nullptr;  // releases its buffers before a waiter sees the end

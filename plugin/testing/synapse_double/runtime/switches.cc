@@ -16,8 +16,8 @@ namespace {
 
 constexpr char kPrefix[] = "SYNAPSE_DOUBLE_";
 
-[[noreturn]] void Die(const std::string& name, const std::string& value, const char* expected) {
-  std::fprintf(stderr, "synapse_double: %s%s=%s: expected %s\n", kPrefix, name.c_str(), value.c_str(), expected);
+[[noreturn]] void Die(const std::string& name, const std::string& value, const char* reason) {
+  std::fprintf(stderr, "synapse_double: %s%s=%s: %s\n", kPrefix, name.c_str(), value.c_str(), reason);
   std::abort();
 }
 
@@ -29,14 +29,14 @@ Setter SetNumber(Number Switches::*field) {
   return [field](const std::string& name, const std::string& value, Switches* switches) {
     char* end = nullptr;
     const unsigned long long number = std::strtoull(value.c_str(), &end, 0);
-    if (value.empty() || *end != '\0' || value[0] == '-') Die(name, value, "a number");
+    if (value.empty() || *end != '\0' || value[0] == '-') Die(name, value, "expected a number");
     switches->*field = static_cast<Number>(number);
   };
 }
 
 Setter SetBool(bool Switches::*field) {
   return [field](const std::string& name, const std::string& value, Switches* switches) {
-    if (value != "0" && value != "1") Die(name, value, "0 or 1");
+    if (value != "0" && value != "1") Die(name, value, "expected 0 or 1");
     switches->*field = value == "1";
   };
 }
@@ -46,7 +46,7 @@ Setter SetText(std::string Switches::*field) {
 }
 
 void SetStrict(const std::string& name, const std::string& value, Switches* switches) {
-  if (!value.empty() && value != "abort" && value != "log") Die(name, value, "abort or log");
+  if (!value.empty() && value != "abort" && value != "log") Die(name, value, "expected abort or log");
   switches->abort_on_violation = value == "abort";
 }
 
@@ -54,18 +54,19 @@ void SetGeneration(const std::string& name, const std::string& value, Switches* 
   for (const synapse::Generation generation : synapse::kGenerations) {
     if (value != synapse::GenerationName(generation)) continue;
     if (ThisRelease().device_type(generation) == kUnknownDeviceType) {
-      Die(name, value, "a generation that this release knows");
+      Die(name, value, "expected a generation that this release knows");
     }
     switches->generation = generation;
     return;
   }
-  Die(name, value, "gaudi, gaudi2 or gaudi3");
+  Die(name, value, "expected gaudi, gaudi2 or gaudi3");
 }
 
 const std::map<std::string, Setter>& Setters() {
   static const auto* const setters = new std::map<std::string, Setter>{
       {"SEED", SetNumber(&Switches::seed)},
       {"STRICT", SetStrict},
+      {"MIN_DELAY_US", SetNumber(&Switches::min_delay_us)},
       {"MAX_DELAY_US", SetNumber(&Switches::max_delay_us)},
       {"GUARD_BYTES", SetBool(&Switches::guard_bytes)},
       {"VERSION", SetText(&Switches::version)},

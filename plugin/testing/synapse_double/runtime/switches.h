@@ -16,7 +16,9 @@ struct Switches {
   uint64_t seed = 0;
   // STRICT=abort: broken rules abort.
   bool abort_on_violation = false;
-  // MAX_DELAY_US: maximum delay of a stream before a command.
+  // MIN_DELAY_US, MAX_DELAY_US: bounds of the random delay before half of the commands; before all of them if the
+  // minimum is not 0.
+  uint64_t min_delay_us = 0;
   uint64_t max_delay_us = 100;
   // GUARD_BYTES=1: kGuardBytes must follow every array of structs that a caller passes (guard.h).
   bool guard_bytes = false;
