@@ -93,7 +93,7 @@ build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
 
 build-tests: build $(SYSTEM_TESTS)
 	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
-	ninja -C $(BUILD) -j $(JOBS) hpu_cts hpu_gaudi_tests hpu_synapse_kernels
+	ninja -C $(BUILD) -j $(JOBS) hpu_cts hpu_gaudi_tests hpu_synapse_kernels synapse_double_1_5 synapse_double_1_18
 
 # A part of the tests of the emulator's own kernels again, with code for any processor; without oneDNN, those of products.
 KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:SortTest*:*CropGradientTest*/?:ElementaryFunctionPass.Of*

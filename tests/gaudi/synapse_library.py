@@ -106,12 +106,16 @@ def folder() -> pathlib.Path | None:
     return newest.parents[1] if newest else None
 
 
-@functools.cache
-def load(release: str) -> ctypes.CDLL:
+def path(release: str) -> pathlib.Path:
     found = folder()
     if found is None:
         pytest.skip("no libSynapse.so of the double: run `make build-tests`")
-    library = ctypes.CDLL(str(found / release / "libSynapse.so"))
+    return found / release / "libSynapse.so"
+
+
+@functools.cache
+def load(release: str) -> ctypes.CDLL:
+    library = ctypes.CDLL(str(path(release)))
     for name, types in declarations(release).items():
         if hasattr(library, name):
             getattr(library, name).argtypes = types
