@@ -18,7 +18,7 @@ shapes = st.lists(st.integers(1, 4), min_size=1, max_size=5).map(tuple)
 
 
 def numbered(shape: Sequence[int], dtype: Any = np.int32) -> np.ndarray:
-    """Returns an array whose elements differ, as far as the type has numbers."""
+    """Returns consecutive numbers, modulo a prime or the range of the type."""
     return (
         (np.arange(np.prod(shape, dtype=int)) % 251 % (2 ** min(8 * np.dtype(dtype).itemsize - 1, 30)))
         .astype(dtype)

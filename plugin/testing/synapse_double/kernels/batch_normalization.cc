@@ -79,8 +79,8 @@ void StoreNormalized(KernelContext* context, const DenseArray<double>& x, const 
 }
 
 // X, beta, gamma, running mean, running variance -> Y, mean, inverse deviation[, running mean, running variance].
-// running' = (1 - momentum) · running + momentum · batch, with the unbiased variance, as PyTorch has it: the reference
-// leaves this open. With isTraining 0 the running statistics normalize.
+// running' = (1 - momentum) · running + momentum · batch, with the unbiased variance, as in PyTorch: a card's formula
+// is unknown. With isTraining 0 the running statistics normalize.
 void Forward(KernelContext& context) {
   const auto params = context.params<synapse::ns_BatchNormKernel::ParamsV2>({{0}, 0, 0, true, {}});
   const DenseArray<double> x = Load<double>(context.input(0));
@@ -200,7 +200,7 @@ void ChannelMoments(KernelContext& context) {
   StoreChannels(&context, 1, moments.variance);
 }
 
-// X -> mean, variance over the dimensions of a mask. The reference leaves open whether the second is the variance.
+// X -> mean, variance over the dimensions of a mask. Whether a card's second result is the variance is unknown.
 void NormMoments(KernelContext& context) {
   const DenseArray<double> x = Load<double>(context.input(0));
   const uint32_t mask = context.params<synapse::ns_NormMomentsKernel::Params>().NormAxisBmp;

@@ -1,7 +1,7 @@
 // Casts: cast_<source>_to_<destination>.
 //
-// A float that the destination cannot hold, and NaN, become the smallest signed or the largest unsigned integer: the
-// reference leaves them open. Integers keep their low bits.
+// A float that the destination cannot hold, and NaN, become the smallest signed or the largest unsigned integer: a
+// card's result is unknown. Integers keep their low bits.
 #include "plugin/backends/gaudi/synapse/params.h"
 #include "plugin/testing/synapse_double/kernels/elementwise.h"
 #include "plugin/testing/synapse_double/kernels/families.h"

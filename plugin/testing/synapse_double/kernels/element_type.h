@@ -50,10 +50,10 @@ ElementType TypeOfSuffix(std::string_view suffix);
 double RoundToInteger(double value, RoundMode mode);
 // Rounds to a value of the float type `type`; infinity or the largest finite value where it overflows, as `mode` asks.
 double RoundToFloat(double value, ElementType type, RoundMode mode);
-// Value of a denormal number of type f32 or bf16 is 0; others are unchanged.
+// Returns 0 for numbers that are denormal in f32 and bf16, and other numbers unchanged. Keeps the sign.
 double FlushDenormal(double value);
 
-// Loads the element at `from` as T: double, int64_t or uint64_t. Integers convert by value, modulo 2^64.
+// Loads the element at `from` as T: double, int64_t or uint64_t. Integers convert modulo 2^64.
 template <typename T>
 T LoadElement(ElementType type, const void* from);
 

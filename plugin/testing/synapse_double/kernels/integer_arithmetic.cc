@@ -1,7 +1,7 @@
 // Division with remainder, bits and shifts.
 //
-// The reference leaves open what a card returns for a division by 0 and for shifts by the width or more. These kernels
-// then return values that no lowering can want, so a missing select is found.
+// A card's result is unknown for a division by 0 and for shifts by the width or more. These kernels then return values
+// that no lowering can want, so that tests find a missing select.
 #include <cmath>
 
 #include "plugin/backends/gaudi/synapse/params.h"

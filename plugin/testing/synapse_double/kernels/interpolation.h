@@ -9,7 +9,7 @@
 
 namespace hpu::synapse_double {
 
-// The reference leaves the values of the modes open. These are in the order of ONNX's Resize.
+// The values of the modes are unknown: these are in the order of ONNX's Resize.
 enum class InterpolationMode : uint32_t { kNearest = 0, kLinear = 1 };
 
 struct WeightedSample {

@@ -96,7 +96,7 @@ class KernelContext {
 
 using Kernel = void (*)(KernelContext&);
 
-// Runs the kernel of `guid`. A run that fails poisons all outputs.
+// Runs the kernel of `guid`. A failure poisons all outputs.
 KernelStatus RunKernel(const std::string& guid, const KernelArguments& arguments);
 
 }  // namespace hpu::synapse_double

@@ -8,7 +8,7 @@
 namespace hpu::synapse_double {
 namespace {
 
-constexpr double kDefaultEpsilon = 1e-5;  // where epsValid is false; the reference leaves it open
+constexpr double kDefaultEpsilon = 1e-5;  // where epsValid is false; a card's is unknown
 
 // Which dimensions a row consists of; dimension 0 by default.
 bool ReadRow(KernelContext* context, std::vector<bool>* row) {

@@ -1,7 +1,7 @@
 // Pooling over windows of 2 spatial dimensions, and its gradients. Images are {C,W,H,N}.
 //
-// Max pooling returns for each window the position of its maximum in the window, width fastest: this and the order of
-// ties are left open by the reference. The first maximum in that order wins.
+// Max pooling returns the position of each window's maximum in the window, width fastest. The first maximum in that
+// order wins. Both are unknown of a card.
 #include <algorithm>
 #include <limits>
 

@@ -14,7 +14,7 @@ namespace hpu::synapse_double {
 // The types at the end of a guid: none, one (add_fwd_f32), or a cast's (cast_f32_to_i32).
 enum class Suffix { kNone, kType, kCast };
 
-// How many operands a kernel takes. Slots from `min` on may be empty.
+// Number of operands or results of a kernel. Slots from `min` on may be empty.
 struct Arity {
   size_t min;
   size_t max;

@@ -1,7 +1,6 @@
 // topk: the largest or smallest elements along an axis, in order, and their indices.
 //
-// Equal elements keep their order. NaN counts as larger than any number, -0 as equal to 0: the reference leaves both
-// open.
+// Equal elements keep their order. NaN counts as larger than any number, -0 as equal to 0: a card's order is unknown.
 #include <algorithm>
 #include <numeric>
 
