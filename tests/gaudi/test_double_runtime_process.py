@@ -49,9 +49,9 @@ def test_version_needs_no_initialize(double: Double, monkeypatch: pytest.MonkeyP
     double.ok("synDriverGetVersion", version, len(version))
     assert version.value.decode() == f"{double.release}.0-double"
     monkeypatch.setenv("SYNAPSE_DOUBLE_VERSION", "2.0.1")
-    double.ok("synInitialize")
     double.ok("synDriverGetVersion", version, len(version))
     assert version.value == b"2.0.1"
+    double.ok("synInitialize")
     double.ok("synDriverGetVersion", version, 6)
     double.refuses(synapse_library.INVALID_ARGUMENT, None, "synDriverGetVersion", version, 5)
 

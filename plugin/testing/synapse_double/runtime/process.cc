@@ -45,6 +45,8 @@ synStatus CheckLifecycle(Lifecycle lifecycle) {
 
 ApiCall::ApiCall(const char* function, Lifecycle lifecycle) : previous_(CurrentFunction()) {
   CurrentFunction() = function;
+  // Until synInitialize fixes them, each call sees the environment as it is.
+  if (lifecycle == Lifecycle::kAnyTime && !is_initialized) ReadSwitches();
   status_ = CheckLifecycle(lifecycle);
   if (status_ == synapse::synSuccess) status_ = CallFault(function);
 }

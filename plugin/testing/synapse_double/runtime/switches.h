@@ -1,6 +1,7 @@
 // Environment switches of the Synapse double.
 //
-// Variables start with SYNAPSE_DOUBLE_. synInitialize reads them, and aborts on an unknown one.
+// Variables start with SYNAPSE_DOUBLE_. synInitialize reads them, and aborts on an unknown one. So does
+// synDriverGetVersion before it.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_SWITCHES_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_SWITCHES_H_
 
@@ -49,7 +50,7 @@ struct Switches {
   std::string failing_calls;
 };
 
-// The switches that the last synInitialize read; before it, those of the first use. Thread safe.
+// The switches that synInitialize read; before it, those that the last synDriverGetVersion read. Thread safe.
 const Switches& GetSwitches();
 
 // Reads the environment again. Earlier references stay valid.
