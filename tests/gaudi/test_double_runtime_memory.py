@@ -92,6 +92,7 @@ def test_fresh_memory_is_poison(memory: Memory) -> None:
     assert memory.read() == b"\xbf\x7f" * (SIZE // 2)
     large = memory.double.allocate(memory.device, 20 << 20)
     assert memory.read(large + (9 << 20), 4) == b"\xbf\x7f\xbf\x7f"
+    assert ctypes.string_at(memory.double.allocate_host(memory.device, 4), 4) == b"\xbf" * 4
     memory.write(b"abc", large + (9 << 20))
     assert memory.read(large + (9 << 20), 4) == b"abc\x7f"
     again = memory.double.allocate(memory.device, 20 << 20)

@@ -2,10 +2,17 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
 namespace hpu::synapse_double {
 namespace {
 
 constexpr uint64_t kPageBytes = 4096;
+// Content of fresh memory, up to a size.
+constexpr int kFreshByte = 0xBF;
+constexpr uint64_t kFreshBytes = uint64_t{1} << 20;
 
 }  // namespace
 
@@ -23,6 +30,8 @@ synStatus HostMemory::Allocate(uint64_t bytes, void** buffer) {
     return Fail(Rule::kArguments, synapse::synOutOfHostMemory, Text("the host has no ", bytes, " bytes"));
   }
   mprotect(static_cast<char*>(data) + data_bytes, kPageBytes, PROT_NONE);
+  // SynapseAI does not promise zeros.
+  std::memset(data, kFreshByte, std::min(bytes, kFreshBytes));
   std::lock_guard<std::mutex> lock(mutex_);
   const auto address = reinterpret_cast<uint64_t>(data);
   ranges_[address] = std::make_shared<HostRange>(address, bytes, owned_bytes);
