@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Iterator
 
 import pytest
@@ -33,3 +34,12 @@ def device(double: synapse_library.Double) -> int:
     """The id of an acquired device. Switches set before are read; so request it after monkeypatch."""
     double.ok("synInitialize")
     return double.acquire()
+
+
+@pytest.fixture
+def gate(clean_switches: None, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A path; no command runs while its file exists (`gate.touch()` to `gate.unlink()`)."""
+    path = tmp_path / "gate"
+    monkeypatch.setenv("SYNAPSE_DOUBLE_GATE", str(path))
+    yield path
+    path.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import pathlib
 import signal
 from collections.abc import Callable
 
@@ -14,7 +15,6 @@ from tests.gaudi.synapse_library import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_T
 COPIES = 19
 IN_FLIGHT = 20
 SIZE = 1024
-SLOW_US = 300_000
 
 
 class Memory:
@@ -49,13 +49,6 @@ class Memory:
 @pytest.fixture
 def memory(double: Double) -> Memory:
     return Memory(double)
-
-
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Delays commands so much that they have not run when a call returns."""
-    monkeypatch.setenv("SYNAPSE_DOUBLE_MIN_DELAY_US", str(SLOW_US))
-    monkeypatch.setenv("SYNAPSE_DOUBLE_MAX_DELAY_US", str(SLOW_US))
 
 
 def test_copies_there_and_back(memory: Memory) -> None:
@@ -242,21 +235,25 @@ def test_fills(memory: Memory) -> None:
     double.refuses(INVALID_ARGUMENT, None, "synMemsetD32Async", begin, 0, 1 << 62, stream)
 
 
-def test_sources_are_read_when_the_copy_runs(double: Double, slow: None) -> None:
+def test_sources_are_read_when_the_copy_runs(double: Double, gate: pathlib.Path) -> None:
     memory = Memory(double)
+    gate.touch()
     ctypes.memmove(memory.host, b"early", 5)
     memory.copy(memory.host, 5, memory.address, HOST_TO_DEVICE)
     ctypes.memmove(memory.host, b"later", 5)
+    gate.unlink()
     double.ok("synStreamSynchronize", memory.stream)
     assert memory.read(size=5) == b"later"
 
 
-def test_results_arrive_when_the_copy_runs(double: Double, slow: None) -> None:
+def test_results_arrive_when_the_copy_runs(double: Double, gate: pathlib.Path) -> None:
     memory = Memory(double)
     memory.write(b"data")
+    gate.touch()
     ctypes.memmove(memory.host, b"none", 4)
     memory.copy(memory.address, 4, memory.host, DEVICE_TO_HOST)
     assert ctypes.string_at(memory.host, 4) == b"none"
+    gate.unlink()
     double.ok("synStreamSynchronize", memory.streams[DEVICE_TO_HOST])
     assert ctypes.string_at(memory.host, 4) == b"data"
 
@@ -271,12 +268,14 @@ def test_results_arrive_when_the_copy_runs(double: Double, slow: None) -> None:
     ],
 )
 def test_destroying_what_is_in_flight_aborts(
-    double: Double, slow: None, function: str, arguments: Callable[[Memory], tuple[int, ...]]
+    double: Double, gate: pathlib.Path, function: str, arguments: Callable[[Memory], tuple[int, ...]]
 ) -> None:
     def run(waits: bool) -> None:
         memory = Memory(double)
+        gate.touch()
         memory.copy(memory.host, SIZE, memory.address, HOST_TO_DEVICE)
         if waits:
+            gate.unlink()
             double.ok("synStreamSynchronize", memory.stream)
         double.ok(function, *arguments(memory))
 
@@ -286,14 +285,16 @@ def test_destroying_what_is_in_flight_aborts(
     assert f"synapse_double: rule {IN_FLIGHT}: {function}: " in log
 
 
-def test_unmapping_what_is_in_flight_aborts(double: Double, slow: None) -> None:
+def test_unmapping_what_is_in_flight_aborts(double: Double, gate: pathlib.Path) -> None:
     def run(waits: bool) -> None:
         memory = Memory(double)
         data = ctypes.create_string_buffer(SIZE)
         address = ctypes.addressof(data)
         double.ok("synHostMap", memory.device, SIZE, address)
+        gate.touch()
         memory.copy(address, SIZE, memory.address, HOST_TO_DEVICE)
         if waits:
+            gate.unlink()
             double.ok("synStreamSynchronize", memory.stream)
         double.ok("synHostUnmap", memory.device, address)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import pathlib
 import signal
 import threading
 import time
@@ -26,13 +27,7 @@ from tests.gaudi.synapse_library import (
 
 IN_FLIGHT = 20
 COMPUTE = 3
-SLOW_US = 200_000
-
-
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Delays commands so much that they have not run when a call returns."""
-    monkeypatch.setenv("SYNAPSE_DOUBLE_MIN_DELAY_US", str(SLOW_US))
+DELAY_US = 20_000
 
 
 class Work:
@@ -65,16 +60,19 @@ def test_commands_run_in_order(double: Double) -> None:
     assert work.value() == 199
 
 
-def test_query_and_synchronize(double: Double, slow: None) -> None:
+def test_query_and_synchronize(double: Double, gate: pathlib.Path) -> None:
     work = Work(double)
     double.returns(SUCCESS, "synStreamQuery", work.stream)
+    gate.touch()
     work.fill(1)
     double.returns(BUSY, "synStreamQuery", work.stream)
+    gate.unlink()
     double.ok("synStreamSynchronize", work.stream)
     double.returns(SUCCESS, "synStreamQuery", work.stream)
 
 
-def test_device_waits_for_all_streams(double: Double, slow: None) -> None:
+def test_device_waits_for_all_streams(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYNAPSE_DOUBLE_MIN_DELAY_US", str(DELAY_US))
     work = Work(double)
     other = double.create_stream(work.device, DEVICE_TO_DEVICE)
     work.fill(1)
@@ -112,7 +110,7 @@ def test_events_order_streams(double: Double, monkeypatch: pytest.MonkeyPatch) -
         assert work.value() == 2
 
 
-def test_waits_are_for_the_record_before_them(double: Double, slow: None) -> None:
+def test_waits_are_for_the_record_before_them(double: Double) -> None:
     work = Work(double)
     other = double.create_stream(work.device, DEVICE_TO_DEVICE)
     event = double.create_event(work.device)
@@ -135,10 +133,12 @@ def test_seed_is_taken(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
     assert work.value() == 3
 
 
-def test_stream_with_work_is_not_destroyed(double: Double, slow: None) -> None:
+def test_stream_with_work_is_not_destroyed(double: Double, gate: pathlib.Path) -> None:
     work = Work(double)
+    gate.touch()
     work.fill(1)
     double.refuses(BUSY, IN_FLIGHT, "synStreamDestroy", work.stream)
+    gate.unlink()
     double.ok("synStreamSynchronize", work.stream)
     double.ok("synStreamDestroy", work.stream)
 
@@ -155,15 +155,19 @@ def test_stream_may_be_destroyed_after_its_last_event(double: Double) -> None:
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_event_in_flight_is_not_destroyed(double: Double, slow: None, waits: bool) -> None:
+def test_event_in_flight_is_not_destroyed(double: Double, gate: pathlib.Path, waits: bool) -> None:
     def run(synchronizes: bool) -> None:
         work = Work(double)
         event = double.create_event(work.device)
+        if not waits:
+            gate.touch()
         double.ok("synEventRecord", event, work.stream)
         if waits:
             double.ok("synEventSynchronize", event)
+            gate.touch()
             double.ok("synStreamWaitEvent", work.reader, event, 0)
         if synchronizes:
+            gate.unlink()
             double.ok("synDeviceSynchronize", work.device)
         double.ok("synEventDestroy", event)
 
@@ -173,22 +177,24 @@ def test_event_in_flight_is_not_destroyed(double: Double, slow: None, waits: boo
     assert f"synapse_double: rule {IN_FLIGHT}: synEventDestroy: " in log
 
 
-def test_states_of_an_event(double: Double, slow: None) -> None:
+def test_states_of_an_event(double: Double, gate: pathlib.Path) -> None:
     work = Work(double)
     event = double.create_event(work.device)
     never = synapse_library.NOT_INITIALIZED_OBJECT
     double.refuses(never, None, "synEventQuery", event)
     double.refuses(never, None, "synEventSynchronize", event)
     double.refuses(never, None, "synStreamWaitEvent", work.stream, event, 0)
-    double.ok("synEventRecord", event, work.stream)
-    double.returns(BUSY, "synEventQuery", event)
-    double.ok("synEventSynchronize", event)
-    double.returns(SUCCESS, "synEventQuery", event)
-    double.ok("synEventRecord", event, work.stream)
-    double.returns(BUSY, "synEventQuery", event)
+    for _ in range(2):
+        gate.touch()
+        double.ok("synEventRecord", event, work.stream)
+        double.returns(BUSY, "synEventQuery", event)
+        gate.unlink()
+        double.ok("synEventSynchronize", event)
+        double.returns(SUCCESS, "synEventQuery", event)
 
 
-def test_elapsed_time(double: Double, slow: None) -> None:
+def test_elapsed_time(double: Double, gate: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYNAPSE_DOUBLE_MIN_DELAY_US", str(DELAY_US))
     work = Work(double)
     start, end, timeless = (double.create_event(work.device, flags) for flags in (EVENT_COLLECT_TIME,) * 2 + (0,))
     elapsed = ctypes.c_uint64()
@@ -197,11 +203,13 @@ def test_elapsed_time(double: Double, slow: None) -> None:
     double.ok("synEventRecord", timeless, work.stream)
     double.ok("synEventRecord", start, work.stream)
     double.ok("synEventSynchronize", start)
+    gate.touch()
     double.ok("synEventRecord", end, work.stream)
     double.returns(BUSY, *arguments, start, end)
+    gate.unlink()
     double.ok("synEventSynchronize", end)
     double.ok(*arguments, start, end)
-    assert SLOW_US * 1000 <= elapsed.value < 60_000_000_000
+    assert DELAY_US * 1000 <= elapsed.value < 60_000_000_000
     double.ok(*arguments, start, start)
     assert elapsed.value == 0
     double.refuses(INVALID_ARGUMENT, None, *arguments, end, start)
@@ -278,14 +286,17 @@ def test_failed_command_fails_the_stream_for_good(double: Double, failing: Work)
     double.ok("synDeviceSynchronize", failing.device)
 
 
-def test_commands_behind_a_failed_one_do_not_run(double: Double, failing: Work, slow: None) -> None:
+def test_commands_behind_a_failed_one_do_not_run(double: Double, gate: pathlib.Path, failing: Work) -> None:
+    gate.touch()
     for value in (1, 2, 3):
         assert failing.fill(value) == SUCCESS
+    gate.unlink()
     assert double.call("synStreamSynchronize", failing.stream) == FAIL
     assert failing.value() == 1
 
 
-def test_events_carry_failures_to_other_streams(double: Double, slow: None, failing: Work) -> None:
+def test_events_carry_failures_to_other_streams(double: Double, gate: pathlib.Path, failing: Work) -> None:
+    gate.touch()
     other = double.create_stream(failing.device, DEVICE_TO_DEVICE)
     before, behind = double.create_event(failing.device), double.create_event(failing.device)
     assert failing.fill(1) == SUCCESS
@@ -295,6 +306,7 @@ def test_events_carry_failures_to_other_streams(double: Double, slow: None, fail
     double.ok("synStreamWaitEvent", other, before, 0)
     double.ok("synStreamWaitEvent", other, behind, 0)
     assert failing.fill(3, other) == SUCCESS
+    gate.unlink()
     double.ok("synEventSynchronize", before)
     assert double.call("synEventSynchronize", behind) == FAIL
     assert double.call("synEventQuery", behind) == FAIL

@@ -1,5 +1,7 @@
 #include "plugin/testing/synapse_double/runtime/stream.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -98,6 +100,9 @@ bool Stream::Drain() {
 
 void Stream::Delay() {
   const Switches& switches = GetSwitches();
+  while (!switches.gate.empty() && access(switches.gate.c_str(), F_OK) == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   const uint64_t range_us = std::max(switches.max_delay_us, switches.min_delay_us) - switches.min_delay_us;
   if (switches.min_delay_us == 0 && (range_us == 0 || random_() % 2 == 0)) return;
   std::this_thread::sleep_for(std::chrono::microseconds(switches.min_delay_us + random_() % (range_us + 1)));

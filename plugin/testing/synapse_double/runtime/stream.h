@@ -70,7 +70,7 @@ class Stream {
 
   void Run();
   synStatus Add(Entry entry);
-  // A random time before a command, and the points at which faults strike.
+  // Waits for the gate, and for a random time.
   void Delay();
   synStatus StatusLocked() const;
 
