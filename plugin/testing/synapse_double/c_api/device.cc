@@ -24,7 +24,7 @@ using synapse_double::Refuse;
 using synapse_double::Rule;
 using synapse_double::Text;
 
-// Numbers of the double, of no card.
+// Arbitrary values.
 constexpr uint64_t kSramBase = 0x1000'0000'0000'0000;
 constexpr uint32_t kSramBytes = 48 << 20;
 constexpr uint64_t kTpcMask = 0xFF;

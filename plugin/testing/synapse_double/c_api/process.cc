@@ -2,7 +2,6 @@
 #include "plugin/testing/synapse_double/runtime/process.h"
 
 #include <string>
-#include <vector>
 
 #include "plugin/testing/synapse_double/c_api/exports.h"
 #include "plugin/testing/synapse_double/runtime/configuration.h"

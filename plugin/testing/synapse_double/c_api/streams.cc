@@ -89,7 +89,7 @@ synStatus synStreamCreate(synStreamHandle* stream, const synDeviceId device, con
 
 namespace {
 
-// Four queues of the double, of no card.
+// Arbitrary: four queues.
 constexpr uint64_t kAffinityMask = 0xF;
 
 }  // namespace
