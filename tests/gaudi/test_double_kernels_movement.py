@@ -247,5 +247,8 @@ def test_range_of_fractions() -> None:
     np.testing.assert_array_equal(actual, [0.5, 0.75, 1, 1.25])
     with pytest.raises(kernels.KernelError, match=r"output 0: expected sizes \{4\}, found \{5\}"):
         kernels.run_one("range_f32", [], ((5,), np.float32), struct.pack("fff", 0.5, 1.5, 0.25))
+    for limit in (np.inf, np.nan):
+        with pytest.raises(kernels.KernelError, match=r"output 0: expected (inf|nan) elements, found \{5\}"):
+            kernels.run_one("range_f32", [], ((5,), np.float32), struct.pack("fff", 0.5, limit, 0.25))
     with pytest.raises(kernels.KernelError, match="delta is 0"):
         kernels.run_one("range_i32", [], ((4,), np.int32), struct.pack("iii", 0, 4, 0))

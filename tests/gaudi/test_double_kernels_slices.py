@@ -87,6 +87,13 @@ def test_slices_outside(version: int, entry: Entry, text: str) -> None:
         kernels.run_one("slice", [x], ((2, 4), np.float32), slice_params([entry], 2, version))
 
 
+@pytest.mark.parametrize("step", [7, 2**31, 2**64 - 1])
+def test_steps_beyond_the_size(step: int) -> None:
+    x = np.arange(6, dtype=np.int32)
+    params = slice_params([(0, 2, 6, step)], 1, 704)
+    np.testing.assert_array_equal(kernels.run_one("slice", [x], ((1,), np.int32), params), [2])
+
+
 def test_slice_checks_the_result() -> None:
     x = np.zeros((5, 4), np.float32)
     params = slice_params([(0, 0, 5, 2)], 2, 80)
@@ -130,5 +137,7 @@ def test_strided_views(shape: tuple[int, ...], offset: int, strides: tuple[int, 
 
 def test_strided_views_stay_inside_their_tensor() -> None:
     x = np.zeros((3, 20), np.float32)
-    with pytest.raises(kernels.KernelError, match=r"the view's last element 60 is outside \{20,3\}"):
-        kernels.run_one("strided_view", [x], ((3,), np.float32), strided_params(0, (30,)))
+    kernels.run_one("strided_view", [x], ((2, 3), np.float32), strided_params(1, (20, 18)))
+    for offset, strides in ((2, (20, 18)), (1, (20, 19)), (60, (1, 1)), (2**64 - 1, (1, 1)), (0, (2**63, 1))):
+        with pytest.raises(kernels.KernelError, match=r"the view \{3,2\} is not inside \{20,3\}"):
+            kernels.run_one("strided_view", [x], ((2, 3), np.float32), strided_params(offset, strides))

@@ -81,8 +81,9 @@ void Transpose(KernelContext& context) {
     permutation.assign(params.permutation, params.permutation + std::min<size_t>(rank, 25));
   }
   const std::set<int64_t> distinct(permutation.begin(), permutation.end());
-  if (!context.Require(rank == x.rank() && distinct.size() == rank && *distinct.rbegin() < static_cast<int64_t>(rank),
-                       TextOf(permutation), " is not a permutation of the dimensions of ", TextOf(x.sizes))) {
+  if (!context.Require(
+          rank > 0 && rank == x.rank() && distinct.size() == rank && *distinct.rbegin() < static_cast<int64_t>(rank),
+          TextOf(permutation), " is not a permutation of the dimensions of ", TextOf(x.sizes))) {
     return;
   }
   Sizes sizes(rank);

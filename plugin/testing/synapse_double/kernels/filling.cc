@@ -46,6 +46,8 @@ void Range(KernelContext& context) {
     if (!context.Require(delta != 0, "delta is 0")) return;
     const double length = static_cast<double>(ValueOf<T>(params.limit)) - static_cast<double>(start);
     const double count = std::ceil(length / static_cast<double>(delta));
+    const bool fits = count <= static_cast<double>(output.sizes[0]);  // false for NaN
+    if (!context.Require(fits, "output 0: expected ", count, " elements, found ", TextOf(output.sizes))) return;
     if (!context.RequireSizes(output, {static_cast<int64_t>(std::max(count, 0.0))}, "output 0")) return;
     DenseArray<T> y(output.sizes);
     for (int64_t i = 0; i < y.count(); ++i) y[i] = static_cast<T>(start + static_cast<T>(i) * delta);

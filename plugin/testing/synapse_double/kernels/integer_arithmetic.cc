@@ -57,7 +57,7 @@ void DivMod(KernelContext& context) {
       for (int64_t i = 0; i < a.count(); ++i) {
         if (!IsDefined(a[i], b[i], smallest)) continue;
         quotient[i] = floors ? FloorQuotient(a[i], b[i]) : static_cast<T>(a[i] / b[i]);
-        remainder[i] = static_cast<T>(a[i] - quotient[i] * b[i]);
+        remainder[i] = SubtractWrapped(a[i], MultiplyWrapped(quotient[i], b[i]));
       }
       Store(quotient, context.output(0));
       Store(remainder, context.output(1));
@@ -90,7 +90,8 @@ void Modulo(KernelContext& context) {
 
 // The remainder has the sign of the divisor.
 void Remainder(KernelContext& context) {
-  Divide(context, FloorModulo, [](auto a, auto b) { return a - FloorQuotient(a, b) * b; });
+  Divide(context, FloorModulo,
+         [](auto a, auto b) { return SubtractWrapped(a, MultiplyWrapped(FloorQuotient(a, b), b)); });
 }
 
 void FloorDivide(KernelContext& context) {

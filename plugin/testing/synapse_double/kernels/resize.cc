@@ -88,8 +88,9 @@ bool ReadSampling(KernelContext* context, const Sizes& from, const Sizes& to, Sa
     double scale = static_cast<double>(to_size) / static_cast<double>(from_size);
     if (params.useScales) {
       scale = scales[i];
-      const auto scaled = static_cast<int64_t>(std::floor(static_cast<double>(from_size) * scale));
-      if (!context->Require(scaled == to_size, "scale ", scale, " of ", TextOf(from), " does not make ", TextOf(to))) {
+      const double scaled = std::floor(static_cast<double>(from_size) * scale);
+      if (!context->Require(scaled == static_cast<double>(to_size), "scale ", scale, " of ", TextOf(from),
+                            " does not make ", TextOf(to))) {
         return false;
       }
     } else if (!context->Require(sizes[i] == to_size, "size", i + 1, " is ", sizes[i], ", the result ", TextOf(to))) {

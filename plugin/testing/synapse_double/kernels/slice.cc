@@ -40,9 +40,9 @@ bool ReadEntries(KernelContext* context, const TensorView& whole, SliceBox* slic
                           ", ", end, ") is not inside ", TextOf(whole.sizes))) {
       return false;
     }
-    slice->sizes[axis] = static_cast<int64_t>((end - start + step - 1) / step);
+    slice->sizes[axis] = static_cast<int64_t>((end - start - 1) / step + 1);
     slice->box.offset += static_cast<int64_t>(start) * whole.strides[axis];
-    slice->box.strides[axis] = whole.strides[axis] * static_cast<int64_t>(step);
+    slice->box.strides[axis] = whole.strides[axis] * static_cast<int64_t>(std::min(step, end));
   }
   return true;
 }
@@ -107,14 +107,19 @@ void StridedSliceGradient(KernelContext& context) {
 bool ReadStridedView(KernelContext* context, const TensorView& whole, const Sizes& sizes, Box* box) {
   const auto params = context->params<synapse::synStridedOpParams>();
   if (!context->Require(whole.strides == DenseStrides(whole.sizes), "the viewed tensor has gaps")) return false;
+  const auto count = static_cast<uint64_t>(ElementCount(whole.sizes));
+  bool fits = params.baseOffset < count;
+  // Elements behind the last one of the view.
+  uint64_t room = fits ? count - 1 - params.baseOffset : 0;
   *box = {static_cast<int64_t>(params.baseOffset), Sizes(sizes.size())};
-  int64_t last = box->offset;
-  for (size_t d = 0; d < sizes.size(); ++d) {
+  for (size_t d = 0; fits && d < sizes.size(); ++d) {
+    const auto steps = static_cast<uint64_t>(sizes[d] - 1);
+    if (steps == 0) continue;
+    fits = params.strides[d] <= room / steps;
+    room -= fits ? params.strides[d] * steps : 0;
     box->strides[d] = static_cast<int64_t>(params.strides[d]);
-    last += (sizes[d] - 1) * box->strides[d];
   }
-  return context->Require(last < ElementCount(whole.sizes), "the view's last element ", last, " is outside ",
-                          TextOf(whole.sizes));
+  return context->Require(fits, "the view ", TextOf(sizes), " is not inside ", TextOf(whole.sizes));
 }
 
 void StridedView(KernelContext& context) {
