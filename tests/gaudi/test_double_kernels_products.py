@@ -75,6 +75,15 @@ def test_batch_gemm_broadcasts(
     kernels.assert_close(actual, expected)
 
 
+@pytest.mark.parametrize(("a_batch", "b_batch"), [((0,), (0,)), ((0,), (1,)), ((1,), (0,)), ((2, 0), (2, 1))])
+def test_batch_gemm_of_no_matrices(a_batch: tuple[int, ...], b_batch: tuple[int, ...]) -> None:
+    a, b = np.ones((*a_batch, 2, 4), np.float32), np.ones((*b_batch, 4, 3), np.float32)
+    expected = product(a, b)
+    assert expected.size == 0
+    actual = kernels.run_one("batch_gemm", [a, b], (expected.shape, np.float32), dense=True)
+    assert actual.shape == expected.shape
+
+
 @kernels.covers("gemm_dedx", "gemm_dedw", "batch_gemm_dedx", "batch_gemm_dedw")
 @pytest.mark.parametrize("batch", [(), (2, 3)])
 def test_gradients_of_gemm(batch: tuple[int, ...]) -> None:

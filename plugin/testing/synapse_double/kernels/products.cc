@@ -30,7 +30,7 @@ bool BatchSizes(KernelContext* context, const Sizes& a, const Sizes& b, Sizes* b
                           " differs: ", TextOf(a), ", ", TextOf(b))) {
       return false;
     }
-    batch->push_back(std::max(size_a, size_b));
+    batch->push_back(size_a == 1 ? size_b : size_a);
   }
   return true;
 }
@@ -43,8 +43,8 @@ Sizes BatchStrides(const DenseArray<double>& operand, size_t rank) {
 }
 
 // output 0 = op(a) · op(b) + bias.
-void Multiply(KernelContext& context, const TensorView& a_view, const TensorView& b_view, bool transpose_a,
-              bool transpose_b, const TensorView* bias_view) {
+void MultiplyMatrices(KernelContext& context, const TensorView& a_view, const TensorView& b_view, bool transpose_a,
+                      bool transpose_b, const TensorView* bias_view) {
   const DenseArray<double> a = LoadOperand(context, a_view);
   const DenseArray<double> b = LoadOperand(context, b_view);
   const Matrix matrix_a = MatrixOf(a.sizes(), transpose_a);
@@ -66,22 +66,22 @@ void Multiply(KernelContext& context, const TensorView& a_view, const TensorView
   const Sizes a_strides = BatchStrides(a, batch.size());
   const Sizes b_strides = BatchStrides(b, batch.size());
   Sizes index(batch.size());
-  int64_t position = 0;
-  do {
+  const int64_t product_count = ElementCount(batch);
+  for (int64_t i = 0; i < product_count; ++i) {
     const int64_t a_base = Dot(index, a_strides);
     const int64_t b_base = Dot(index, b_strides);
     for (int64_t row = 0; row < matrix_a.rows; ++row) {
-      double* const out = &c[position + row * matrix_b.columns];
+      const int64_t out = (i * matrix_a.rows + row) * matrix_b.columns;
       for (int64_t k = 0; k < matrix_a.columns; ++k) {
         const double factor = a[a_base + row * matrix_a.row_stride + k * matrix_a.column_stride];
         const int64_t b_row = b_base + k * matrix_b.row_stride;
         for (int64_t column = 0; column < matrix_b.columns; ++column) {
-          out[column] += factor * b[b_row + column * matrix_b.column_stride];
+          c[out + column] += factor * b[b_row + column * matrix_b.column_stride];
         }
       }
     }
-    position += matrix_a.rows * matrix_b.columns;
-  } while (NextIndex(batch, &index));
+    NextIndex(batch, &index);
+  }
   if (bias_view != nullptr && !AddBias(&context, *bias_view, &c)) return;
   StoreProduct(context, c, context.output(0));
 }
@@ -93,8 +93,8 @@ bool RequireRankTwo(KernelContext* context) {
 
 void BatchGemm(KernelContext& context) {
   const auto params = context.params<synapse::synGEMMParams>();
-  Multiply(context, context.input(0), context.input(1), params.transpose_a, params.transpose_b,
-           context.has_input(2) ? &context.input(2) : nullptr);
+  MultiplyMatrices(context, context.input(0), context.input(1), params.transpose_a, params.transpose_b,
+                   context.has_input(2) ? &context.input(2) : nullptr);
 }
 
 void Gemm(KernelContext& context) {
@@ -104,13 +104,13 @@ void Gemm(KernelContext& context) {
 // dY, B -> dA = dY · op(B)
 void BatchGemmDedx(KernelContext& context) {
   const auto params = context.params<synapse::synGEMMParams>({false, true});
-  Multiply(context, context.input(0), context.input(1), params.transpose_a, params.transpose_b, nullptr);
+  MultiplyMatrices(context, context.input(0), context.input(1), params.transpose_a, params.transpose_b, nullptr);
 }
 
 // dY, A -> dB = op(A) · dY
 void BatchGemmDedw(KernelContext& context) {
   const auto params = context.params<synapse::synGEMMParams>({true, false});
-  Multiply(context, context.input(1), context.input(0), params.transpose_a, params.transpose_b, nullptr);
+  MultiplyMatrices(context, context.input(1), context.input(0), params.transpose_a, params.transpose_b, nullptr);
 }
 
 void GemmDedx(KernelContext& context) {
