@@ -68,16 +68,35 @@ def test_floats_to_integers(source: np.dtype, to: np.dtype, mode: int) -> None:
     np.testing.assert_array_equal(cast(x, to, struct.pack("i", mode)), np.array(expected, to))
 
 
-def rounded(value: float, dtype: np.dtype, mode: int) -> float:
-    """Returns a finite value rounded to a float type, by fractions."""
+def rounded(number: float | fractions.Fraction, dtype: np.dtype, mode: int) -> float:
+    """Returns a finite number rounded to a float type, by fractions."""
     info = kernels.limits(dtype)
-    exponent = max(math.frexp(value)[1] - 1, int(info.minexp))
+    value = fractions.Fraction(number)
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    exponent = max(exponent - (abs(value) < fractions.Fraction(2) ** exponent), int(info.minexp))
     quantum = fractions.Fraction(2) ** (exponent - int(info.nmant))
-    result = MODES[mode](fractions.Fraction(value) / quantum) * quantum
+    result = MODES[mode](value / quantum) * quantum
     if abs(result) <= fractions.Fraction(float(info.max)):
         return float(result)
     towards_zero = mode == 4 or (mode == 1 and value > 0) or (mode == 2 and value < 0)
     return math.copysign(float(info.max) if towards_zero else math.inf, value)
+
+
+@pytest.mark.parametrize("to", kernels.FLOATS, ids=kernels.suffix)
+@pytest.mark.parametrize("source", [np.dtype(np.int64), np.dtype(np.uint64)], ids=kernels.suffix)
+@pytest.mark.parametrize("mode", MODES)
+def test_wide_integers_round_once(source: np.dtype, to: np.dtype, mode: int) -> None:
+    """Numbers beside a tie, which float64 would round to the tie."""
+    bits = int(kernels.limits(to).nmant) + 1
+    numbers = [0, 1, 2**53 + 1, int(np.iinfo(source).max)]
+    for exponent in (14, 60, 62):
+        tie = (2**bits + 1) * 2 ** (exponent - bits) if exponent > bits else 2**exponent
+        numbers += [tie + offset for offset in (-1, 0, 1, 2 ** max(exponent - bits, 1))]
+    if source.kind == "i":
+        numbers += [-number for number in numbers] + [int(np.iinfo(source).min)]
+    expected = [rounded(fractions.Fraction(number), to, mode) if number else 0.0 for number in numbers]
+    actual = cast(np.array(numbers, source), to, struct.pack("i", mode))
+    assert list(actual.astype(np.float64)) == expected
 
 
 @pytest.mark.parametrize("to", [kernels.BF16, kernels.F16], ids=kernels.suffix)

@@ -9,21 +9,18 @@
 namespace hpu::synapse_double {
 namespace {
 
-using synapse::ns_CastKernel::Params;
-using synapse::ns_CastKernel::ParamsV2;
-using synapse::ns_CastKernel::ParamsV3;
-using synapse::ns_CastKernel::ParamsV4;
+namespace casts = synapse::ns_CastKernel;
 
 void Cast(KernelContext& context) {
-  const Params defaults = {synapse::ns_CastKernel::CAST_ROUND_DEFAULT};
-  auto mode = static_cast<RoundMode>(context.params<Params>(defaults).round_mode);
+  const casts::Params defaults = {casts::CAST_ROUND_DEFAULT};
+  auto mode = static_cast<RoundMode>(context.params(defaults).round_mode);
   if (mode == RoundMode::kDefault) mode = RoundMode::kHalfToEven;
   const bool is_known = mode == RoundMode::kHalfToEven || mode == RoundMode::kDown || mode == RoundMode::kUp ||
                         mode == RoundMode::kToZero || mode == RoundMode::kHalfAwayFromZero;
   if (!context.Require(is_known, "round mode ", static_cast<int32_t>(mode), ": unknown, or stochastic")) return;
   const ElementType to = context.output(0).type;
   if (IsFloat(to)) {
-    ComputeUnary(context, [&](auto x) { return RoundToFloat(static_cast<double>(x), to, mode); });
+    ComputeUnary(context, [&](auto x) { return RoundToFloat(ToDouble(x), to, mode); });
     return;
   }
   ComputeUnary(context, [&](auto x) {
@@ -42,7 +39,7 @@ void AddCasts(KernelRegistry* registry) {
                  Suffix::kCast,
                  {1, 1},
                  {1, 1},
-                 {0, sizeof(Params), sizeof(ParamsV2), sizeof(ParamsV3), sizeof(ParamsV4)},
+                 {0, sizeof(casts::Params), sizeof(casts::ParamsV2), sizeof(casts::ParamsV3), sizeof(casts::ParamsV4)},
                  Cast});
 }
 

@@ -160,6 +160,18 @@ ElementType TypeOfSuffix(std::string_view suffix) {
   return ElementType::kNone;
 }
 
+double ToDouble(double value) { return value; }
+
+double ToDouble(int64_t value) {
+  return value < 0 ? -ToDouble(-static_cast<uint64_t>(value)) : ToDouble(static_cast<uint64_t>(value));
+}
+
+double ToDouble(uint64_t value) {
+  constexpr uint64_t kLost = (uint64_t{1} << (64 - DBL_MANT_DIG)) - 1;
+  if (value >> DBL_MANT_DIG != 0 && (value & kLost) != 0) value = (value & ~kLost) | (kLost + 1);
+  return static_cast<double>(value);
+}
+
 double RoundToInteger(double value, RoundMode mode) {
   switch (mode) {
     case RoundMode::kDown:
@@ -242,9 +254,9 @@ void StoreElement(ElementType type, T value, void* to) {
     case ElementType::kF32:
       return Write(static_cast<float>(value), to);
     case ElementType::kBf16:
-      return Write(DoubleToBf16(static_cast<double>(value)), to);
+      return Write(DoubleToBf16(ToDouble(value)), to);
     case ElementType::kF16:
-      return Write(DoubleToF16(static_cast<double>(value)), to);
+      return Write(DoubleToF16(ToDouble(value)), to);
     case ElementType::kNone:
       return;
   }

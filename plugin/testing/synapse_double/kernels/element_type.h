@@ -46,6 +46,12 @@ const char* SuffixOf(ElementType type);
 // Inverse of SuffixOf; kNone for other text.
 ElementType TypeOfSuffix(std::string_view suffix);
 
+// Converts to a double. An integer of more than 53 bits rounds to odd: bits that are lost set the last bit, so that the
+// double rounds to every float type in every mode as the integer does.
+double ToDouble(double value);
+double ToDouble(int64_t value);
+double ToDouble(uint64_t value);
+
 // Rounds to an integral value.
 double RoundToInteger(double value, RoundMode mode);
 // Rounds to a value of the float type `type`; infinity or the largest finite value where it overflows, as `mode` asks.
