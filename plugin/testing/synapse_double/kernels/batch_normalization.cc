@@ -81,7 +81,7 @@ void StoreNormalized(KernelContext* context, const DenseArray<double>& x, const 
 // X, beta, gamma, running mean, running variance -> Y, mean, inverse deviation[, running mean, running variance].
 // running' = (1 - momentum) · running + momentum · batch, with the unbiased variance, as in PyTorch: a card's formula
 // is unknown. With isTraining 0 the running statistics normalize.
-void Forward(KernelContext& context) {
+void BatchNormForward(KernelContext& context) {
   const auto params = context.params<synapse::ns_BatchNormKernel::ParamsV2>({{0}, 0, 0, true, {}});
   const DenseArray<double> x = Load<double>(context.input(0));
   Channels beta, gamma, running_mean, running_variance;
@@ -150,7 +150,7 @@ bool Differentiate(KernelContext* context, const TensorView& x_view, const Tenso
 }
 
 // X, dY, mean, inverse deviation, gamma -> dX, dBeta, dGamma
-void Backward(KernelContext& context) {
+void BatchNormBackward(KernelContext& context) {
   const int64_t channels = SizeOf(context.input(0).sizes, 0);
   Channels mean, inverse_deviation, gamma;
   if (!LoadChannels(&context, 2, channels, &mean) || !LoadChannels(&context, 3, channels, &inverse_deviation) ||
@@ -230,8 +230,8 @@ void AddBatchNormalization(KernelRegistry* registry) {
   constexpr size_t kParams = sizeof(synapse::ns_BatchNormKernel::Params);
   constexpr size_t kParamsV2 = sizeof(synapse::ns_BatchNormKernel::ParamsV2);
   constexpr size_t kEpsilon = sizeof(synapse::synTfBatchNormalizationParams);
-  registry->Add({"batch_norm_bwd", Suffix::kType, {5, 5}, {1, 3}, {0, kParams, kParamsV2}, Backward});
-  registry->Add({"batch_norm_fwd", Suffix::kType, {5, 5}, {1, 5}, {kParams, kParamsV2}, Forward});
+  registry->Add({"batch_norm_bwd", Suffix::kType, {5, 5}, {1, 3}, {0, kParams, kParamsV2}, BatchNormBackward});
+  registry->Add({"batch_norm_fwd", Suffix::kType, {5, 5}, {1, 5}, {kParams, kParamsV2}, BatchNormForward});
   registry->Add({"batch_norm_inf", Suffix::kType, {5, 5}, {1, 1}, {kParams, kParamsV2}, Inference});
   registry->Add({"moments_fwd", Suffix::kNone, {1, 1}, {1, 2}, {0}, ChannelMoments});
   registry->Add({"norm_moments_fwd",

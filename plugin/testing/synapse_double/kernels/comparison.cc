@@ -53,7 +53,7 @@ void Where(KernelContext& context) {
 }
 
 template <typename Op>
-void Combine(KernelContext& context, const Op& op) {
+void CombineTruth(KernelContext& context, const Op& op) {
   if (!RequirePredicate(&context, context.input(0), "input 0")) return;
   if (!RequirePredicate(&context, context.input(1), "input 1")) return;
   if (!RequirePredicate(&context, context.output(0), "output 0")) return;
@@ -61,15 +61,15 @@ void Combine(KernelContext& context, const Op& op) {
 }
 
 void And(KernelContext& context) {
-  Combine(context, [](bool a, bool b) { return a && b; });
+  CombineTruth(context, [](bool a, bool b) { return a && b; });
 }
 
 void Or(KernelContext& context) {
-  Combine(context, [](bool a, bool b) { return a || b; });
+  CombineTruth(context, [](bool a, bool b) { return a || b; });
 }
 
 void Xor(KernelContext& context) {
-  Combine(context, [](bool a, bool b) { return a != b; });
+  CombineTruth(context, [](bool a, bool b) { return a != b; });
 }
 
 void Not(KernelContext& context) {

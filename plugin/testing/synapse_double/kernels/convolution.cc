@@ -153,7 +153,7 @@ void ForEachProduct(const Convolution& convolution, const Visit& visit) {
 
 // x, w[, bias[, addend]] -> y
 template <bool is_3d>
-void Forward(KernelContext& context) {
+void ConvolutionForward(KernelContext& context) {
   Convolution convolution;
   if (!Describe(&context, context.input(0), context.input(1), context.output(0), is_3d, &convolution)) return;
   const DenseArray<double> x = LoadOperand(context, context.input(0));
@@ -212,8 +212,8 @@ void AddConvolutions(KernelRegistry* registry) {
   // The third input is a shape tensor.
   add("dedx", 3, params_2d, ImageGradient<false>);
   add("dedx3d", 3, params_3d, ImageGradient<true>);
-  add("spatial_convolution", 4, params_2d, Forward<false>);
-  add("spatial_convolution3d", 4, params_3d, Forward<true>);
+  add("spatial_convolution", 4, params_2d, ConvolutionForward<false>);
+  add("spatial_convolution3d", 4, params_3d, ConvolutionForward<true>);
 }
 
 }  // namespace hpu::synapse_double

@@ -32,7 +32,8 @@ bool ReadCrops(KernelContext* context, const Sizes& image, const Sizes& crops, C
 }
 
 // The samples of position `at` of `count` in [begin, end] of a dimension; none outside the image.
-WeightedSamples SamplesOf(InterpolationMode mode, double begin, double end, int64_t at, int64_t count, int64_t size) {
+WeightedSamples SamplesOfCrop(InterpolationMode mode, double begin, double end, int64_t at, int64_t count,
+                              int64_t size) {
   const auto last = static_cast<double>(size - 1);
   double coordinate = (begin + end) / 2 * last;
   if (count > 1) {
@@ -45,15 +46,15 @@ WeightedSamples SamplesOf(InterpolationMode mode, double begin, double end, int6
 
 // Calls visit(position in the images, position in the crops, weight), and outside(position in the crops).
 template <typename Visit, typename Outside>
-void ForEachSample(const Crops& crops, const Sizes& image, const Sizes& sizes, const Visit& visit,
-                   const Outside& outside) {
+void ForEachCropSample(const Crops& crops, const Sizes& image, const Sizes& sizes, const Visit& visit,
+                       const Outside& outside) {
   const Sizes strides = DenseStrides(image);
   Sizes index(sizes.size());
   for (int64_t to = 0; to < ElementCount(sizes); ++to) {
     const int64_t box = index[3];
     const auto edge = [&](int64_t i) { return crops.boxes[4 * box + i]; };
-    const WeightedSamples along_w = SamplesOf(crops.mode, edge(1), edge(3), index[1], sizes[1], image[1]);
-    const WeightedSamples along_h = SamplesOf(crops.mode, edge(0), edge(2), index[2], sizes[2], image[2]);
+    const WeightedSamples along_w = SamplesOfCrop(crops.mode, edge(1), edge(3), index[1], sizes[1], image[1]);
+    const WeightedSamples along_h = SamplesOfCrop(crops.mode, edge(0), edge(2), index[2], sizes[2], image[2]);
     if (along_w.empty() || along_h.empty()) outside(to);
     for (const WeightedSample& w : along_w) {
       for (const WeightedSample& h : along_h) {
@@ -65,28 +66,28 @@ void ForEachSample(const Crops& crops, const Sizes& image, const Sizes& sizes, c
 }
 
 // images, boxes, image of each box -> crops
-void Forward(KernelContext& context) {
+void CropForward(KernelContext& context) {
   Crops crops;
   const Sizes& image = context.input(0).sizes;
   const Sizes& sizes = context.output(0).sizes;
   if (!ReadCrops(&context, image, sizes, &crops)) return;
   const DenseArray<double> x = Load<double>(context.input(0));
   DenseArray<double> y(sizes);
-  ForEachSample(
+  ForEachCropSample(
       crops, image, sizes, [&](int64_t from, int64_t to, double weight) { y[to] += weight * x[from]; },
       [&](int64_t to) { y[to] = crops.extrapolation; });
   Store(y, context.output(0));
 }
 
 // dCrops, boxes, image of each box -> dImages
-void Backward(KernelContext& context) {
+void CropBackward(KernelContext& context) {
   Crops crops;
   const Sizes& image = context.output(0).sizes;
   const Sizes& sizes = context.input(0).sizes;
   if (!ReadCrops(&context, image, sizes, &crops)) return;
   const DenseArray<double> dy = Load<double>(context.input(0));
   DenseArray<double> dx(image);
-  ForEachSample(
+  ForEachCropSample(
       crops, image, sizes, [&](int64_t to, int64_t from, double weight) { dx[to] += weight * dy[from]; },
       [](int64_t) {});
   Store(dx, context.output(0));
@@ -96,8 +97,8 @@ void Backward(KernelContext& context) {
 
 void AddCropAndResize(KernelRegistry* registry) {
   constexpr size_t kParams = sizeof(synapse::ns_CropAndResizeKernel::Params);
-  registry->Add({"crop_and_resize_bwd", Suffix::kType, {3, 3}, {1, 1}, {kParams}, Backward});
-  registry->Add({"crop_and_resize_fwd", Suffix::kType, {3, 3}, {1, 1}, {kParams}, Forward});
+  registry->Add({"crop_and_resize_bwd", Suffix::kType, {3, 3}, {1, 1}, {kParams}, CropBackward});
+  registry->Add({"crop_and_resize_fwd", Suffix::kType, {3, 3}, {1, 1}, {kParams}, CropForward});
 }
 
 }  // namespace hpu::synapse_double

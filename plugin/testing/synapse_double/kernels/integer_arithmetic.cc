@@ -71,7 +71,7 @@ double FloorModulo(double a, double b) {
 }
 
 template <typename Float, typename Integer>
-void Divide(KernelContext& context, const Float& float_op, const Integer& integer_op) {
+void DivideEach(KernelContext& context, const Float& float_op, const Integer& integer_op) {
   const ElementType type = context.input(0).type;
   ComputeBinary(context, [&](auto a, auto b) {
     using T = decltype(a);
@@ -85,17 +85,17 @@ void Divide(KernelContext& context, const Float& float_op, const Integer& intege
 
 // The remainder has the sign of the dividend.
 void Modulo(KernelContext& context) {
-  Divide(context, [](double a, double b) { return std::fmod(a, b); }, [](auto a, auto b) { return a % b; });
+  DivideEach(context, [](double a, double b) { return std::fmod(a, b); }, [](auto a, auto b) { return a % b; });
 }
 
 // The remainder has the sign of the divisor.
 void Remainder(KernelContext& context) {
-  Divide(context, FloorModulo,
-         [](auto a, auto b) { return SubtractWrapped(a, MultiplyWrapped(FloorQuotient(a, b), b)); });
+  DivideEach(context, FloorModulo,
+             [](auto a, auto b) { return SubtractWrapped(a, MultiplyWrapped(FloorQuotient(a, b), b)); });
 }
 
 void FloorDivide(KernelContext& context) {
-  Divide(
+  DivideEach(
       context, [](double a, double b) { return std::floor(a / b); },
       [](auto a, auto b) { return FloorQuotient(a, b); });
 }

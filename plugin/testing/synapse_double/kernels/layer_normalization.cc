@@ -37,18 +37,18 @@ bool LoadScale(KernelContext* context, size_t i, const Sizes& sizes, const std::
   return true;
 }
 
-double Add(double a, double b) { return a + b; }
+double Plus(double a, double b) { return a + b; }
 
 // Means over the row.
 DenseArray<double> RowMeans(const DenseArray<double>& x, const std::vector<bool>& row) {
-  DenseArray<double> means = Reduce(x, row, 0.0, Add);
+  DenseArray<double> means = Reduce(x, row, 0.0, Plus);
   const double length = static_cast<double>(x.count()) / static_cast<double>(means.count());
   for (int64_t i = 0; i < means.count(); ++i) means[i] /= length;
   return means;
 }
 
 // X[, beta[, gamma]] -> Y, mean, inverse deviation
-void Forward(KernelContext& context) {
+void LayerNormForward(KernelContext& context) {
   const auto params = context.params<synapse::ns_LayerNormKernel::Params>();
   const double epsilon = params.epsValid ? params.eps : kDefaultEpsilon;
   const DenseArray<double> x = Load<double>(context.input(0));
@@ -76,7 +76,7 @@ void Forward(KernelContext& context) {
 }
 
 // X, dY, mean, inverse deviation, gamma -> dX, dBeta, dGamma
-void Backward(KernelContext& context) {
+void LayerNormBackward(KernelContext& context) {
   const DenseArray<double> x = Load<double>(context.input(0));
   std::vector<bool> row;
   if (!ReadRow(&context, &row) || !context.RequireSizes(context.output(0), x.sizes(), "output 0")) return;
@@ -107,8 +107,8 @@ void Backward(KernelContext& context) {
   }
   std::vector<bool> others = row;
   others.flip();
-  const DenseArray<double> dbeta = Reduce(dy, others, 0.0, Add);
-  const DenseArray<double> dgamma = Reduce(gamma_terms, others, 0.0, Add);
+  const DenseArray<double> dbeta = Reduce(dy, others, 0.0, Plus);
+  const DenseArray<double> dgamma = Reduce(gamma_terms, others, 0.0, Plus);
   for (size_t i = 1; i < context.output_count(); ++i) {
     if (context.has_output(i) && !context.Require(ElementCount(context.output(i).sizes) == dbeta.count(), "output ", i,
                                                   ": expected ", dbeta.count(), " elements")) {
@@ -126,8 +126,8 @@ void AddLayerNormalization(KernelRegistry* registry) {
   using synapse::ns_LayerNormKernel::Params;
   using synapse::ns_LayerNormKernel::ParamsNorm;
   const std::vector<size_t> sizes = {sizeof(Params), sizeof(ParamsNorm)};
-  registry->Add({"layer_norm_bwd", Suffix::kType, {5, 5}, {1, 3}, sizes, Backward});
-  registry->Add({"layer_norm_fwd", Suffix::kType, {1, 3}, {1, 3}, sizes, Forward});
+  registry->Add({"layer_norm_bwd", Suffix::kType, {5, 5}, {1, 3}, sizes, LayerNormBackward});
+  registry->Add({"layer_norm_fwd", Suffix::kType, {1, 3}, {1, 3}, sizes, LayerNormForward});
 }
 
 }  // namespace hpu::synapse_double

@@ -64,7 +64,7 @@ T Combine(Reduction reduction, T a, T b, bool lose_nan) {
 }
 
 template <Reduction reduction, bool is_multi_dim>
-void Compute(KernelContext& context) {
+void ComputeReduction(KernelContext& context) {
   ReducedDimensions dimensions;
   if (!ReadDimensions(&context, is_multi_dim, &dimensions) || !RequireReducedSizes(&context, dimensions)) return;
   const bool lose_nan = context.switches().lose_nan_in_max_min;
@@ -116,16 +116,16 @@ void AddReductions(KernelRegistry* registry) {
   add("argmax_multi_dim_fwd", kMask, ArgExtremum<true, true>);
   add("argmin_fwd", kOne, ArgExtremum<false, false>);
   add("argmin_multi_dim_fwd", kMask, ArgExtremum<false, true>);
-  add("reduce_max_fwd", kOne, Compute<Reduction::kMax, false>);
-  add("reduce_max_multi_dim_fwd", kMask, Compute<Reduction::kMax, true>);
-  add("reduce_mean_fwd", kOne, Compute<Reduction::kMean, false>);
-  add("reduce_mean_multi_dim_fwd", kMask, Compute<Reduction::kMean, true>);
-  add("reduce_min_fwd", kOne, Compute<Reduction::kMin, false>);
-  add("reduce_min_multi_dim_fwd", kMask, Compute<Reduction::kMin, true>);
-  add("reduce_prod_fwd", kOne, Compute<Reduction::kProduct, false>);
-  add("reduce_prod_multi_dim_fwd", kMask, Compute<Reduction::kProduct, true>);
-  add("reduce_sum_fwd", kOne, Compute<Reduction::kSum, false>);
-  add("reduce_sum_multi_dim_fwd", kMask, Compute<Reduction::kSum, true>);
+  add("reduce_max_fwd", kOne, ComputeReduction<Reduction::kMax, false>);
+  add("reduce_max_multi_dim_fwd", kMask, ComputeReduction<Reduction::kMax, true>);
+  add("reduce_mean_fwd", kOne, ComputeReduction<Reduction::kMean, false>);
+  add("reduce_mean_multi_dim_fwd", kMask, ComputeReduction<Reduction::kMean, true>);
+  add("reduce_min_fwd", kOne, ComputeReduction<Reduction::kMin, false>);
+  add("reduce_min_multi_dim_fwd", kMask, ComputeReduction<Reduction::kMin, true>);
+  add("reduce_prod_fwd", kOne, ComputeReduction<Reduction::kProduct, false>);
+  add("reduce_prod_multi_dim_fwd", kMask, ComputeReduction<Reduction::kProduct, true>);
+  add("reduce_sum_fwd", kOne, ComputeReduction<Reduction::kSum, false>);
+  add("reduce_sum_multi_dim_fwd", kMask, ComputeReduction<Reduction::kSum, true>);
 }
 
 }  // namespace hpu::synapse_double

@@ -116,7 +116,7 @@ void ForEachSample(const Sampling& sampling, const Sizes& from, const Sizes& to,
   }
 }
 
-void Forward(KernelContext& context) {
+void ResizeForward(KernelContext& context) {
   Sampling sampling;
   const Sizes& from = context.input(0).sizes;
   const Sizes& to = context.output(0).sizes;
@@ -128,7 +128,7 @@ void Forward(KernelContext& context) {
 }
 
 // dY -> dX
-void Backward(KernelContext& context) {
+void ResizeBackward(KernelContext& context) {
   Sampling sampling;
   const Sizes& from = context.output(0).sizes;
   const Sizes& to = context.input(0).sizes;
@@ -143,8 +143,8 @@ void Backward(KernelContext& context) {
 
 void AddResize(KernelRegistry* registry) {
   // The second input is a shape tensor.
-  registry->Add({"resize_bwd", Suffix::kType, {1, 2}, {1, 1}, {sizeof(Params)}, Backward});
-  registry->Add({"resize_fwd", Suffix::kType, {1, 2}, {1, 1}, {sizeof(Params)}, Forward});
+  registry->Add({"resize_bwd", Suffix::kType, {1, 2}, {1, 1}, {sizeof(Params)}, ResizeBackward});
+  registry->Add({"resize_fwd", Suffix::kType, {1, 2}, {1, 1}, {sizeof(Params)}, ResizeForward});
 }
 
 }  // namespace hpu::synapse_double

@@ -46,7 +46,7 @@ bool ReadDimension(KernelContext* context, size_t* dimension) {
 }
 
 template <bool is_log>
-void Forward(KernelContext& context) {
+void SoftmaxForward(KernelContext& context) {
   size_t dimension;
   if (!ReadDimension(&context, &dimension)) return;
   DenseArray<double> y = LogSoftmaxOf(Load<double>(context.input(0)), dimension);
@@ -58,7 +58,7 @@ void Forward(KernelContext& context) {
 
 // Y, dY -> dX
 template <bool is_log>
-void Backward(KernelContext& context) {
+void SoftmaxBackward(KernelContext& context) {
   size_t dimension;
   if (!ReadDimension(&context, &dimension)) return;
   if (!context.RequireSizes(context.input(1), context.input(0).sizes, "input 1")) return;
@@ -158,12 +158,12 @@ void AddSoftmax(KernelRegistry* registry) {
   using synapse::ns_SoftmaxCrossEntropy::ParamsV3;
   const std::vector<size_t> entropy = {sizeof(Params), sizeof(ParamsV2), sizeof(ParamsV3)};
   const std::vector<size_t> dim = {sizeof(synapse::ns_Softmax::Params)};
-  registry->Add({"logsoftmax_bwd", Suffix::kType, {2, 2}, {1, 1}, dim, Backward<true>});
-  registry->Add({"logsoftmax_fwd", Suffix::kType, {1, 1}, {1, 1}, dim, Forward<true>});
-  registry->Add({"softmax_bwd", Suffix::kType, {2, 2}, {1, 1}, dim, Backward<false>});
+  registry->Add({"logsoftmax_bwd", Suffix::kType, {2, 2}, {1, 1}, dim, SoftmaxBackward<true>});
+  registry->Add({"logsoftmax_fwd", Suffix::kType, {1, 1}, {1, 1}, dim, SoftmaxForward<true>});
+  registry->Add({"softmax_bwd", Suffix::kType, {2, 2}, {1, 1}, dim, SoftmaxBackward<false>});
   registry->Add({"softmax_cross_entropy_bwd", Suffix::kType, {2, 2}, {1, 1}, entropy, CrossEntropyBackward});
   registry->Add({"softmax_cross_entropy_fwd", Suffix::kType, {2, 2}, {1, 2}, entropy, CrossEntropyForward});
-  registry->Add({"softmax_fwd", Suffix::kType, {1, 1}, {1, 1}, dim, Forward<false>});
+  registry->Add({"softmax_fwd", Suffix::kType, {1, 1}, {1, 1}, dim, SoftmaxForward<false>});
 }
 
 }  // namespace hpu::synapse_double
