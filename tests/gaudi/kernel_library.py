@@ -58,6 +58,7 @@ class Switches:
     flush_denormals: bool = False
     lose_nan_in_max_min: bool = False
     seed: int = 0
+    order: int = 0
 
 
 class _Tensor(ctypes.Structure):
@@ -75,6 +76,7 @@ class _Switches(ctypes.Structure):
         ("flush_denormals", ctypes.c_uint8),
         ("lose_nan_in_max_min", ctypes.c_uint8),
         ("seed", ctypes.c_uint64),
+        ("order", ctypes.c_uint64),
     )
 
 
@@ -156,7 +158,7 @@ def run(
     input_array = (_Tensor * max(len(operands), 1))(*map(_tensor, operands))
     output_array = (_Tensor * max(len(results), 1))(*map(_tensor, results))
     message = ctypes.create_string_buffer(1024)
-    values = _Switches(switches.flush_denormals, switches.lose_nan_in_max_min, switches.seed)
+    values = _Switches(switches.flush_denormals, switches.lose_nan_in_max_min, switches.seed, switches.order)
     failed = library().run_kernel(
         *(guid.encode(), ctypes.byref(input_array), len(operands), ctypes.byref(output_array), len(results)),
         *(params or None, len(params), ctypes.byref(values), message, len(message)),

@@ -131,6 +131,26 @@ def test_scatter_nd(drawn: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
     np.testing.assert_array_equal(actual, replaced)
 
 
+def test_the_order_of_updates() -> None:
+    """Sums that depend on the order, and equal indices: other orders give other results."""
+    zeros, rows = np.zeros(2, np.float32), np.zeros(3, np.int32)
+    updates = np.array([2.0**60, 1, -(2.0**60)], np.float32)
+    indices = rows.reshape(3, 1)
+    nodes: list[tuple[str, list[np.ndarray], bytes, set[float]]] = [
+        ("scatter_nd_fwd_f32", [zeros, indices, updates], scatter_params(indices), {0, 1}),
+        ("scatter_nd_onnx_fwd_f32", [zeros, indices, updates], b"", set(updates)),
+        ("unsorted_scatter_add_fwd_f32", [zeros, rows, updates], axis_params(0, 1), {0, 1}),
+        ("unsorted_segment_sum_fwd_f32", [updates, rows], struct.pack("i", 2), {0, 1}),
+    ]
+    for guid, inputs, params, expected in nodes:
+        seeded = [
+            kernels.run_one(guid, inputs, ((2,), np.float32), params, kernels.Switches(order=order))[0]
+            for order in [0, *range(40)]
+        ]
+        assert set(seeded) == expected, guid
+        assert seeded[0] == (updates[-1] if "onnx" in guid else 0), guid
+
+
 def test_added_updates_have_sorted_indices() -> None:
     x, updates = np.zeros((4, 2), np.float32), np.ones((3, 2), np.float32)
     indices = np.array([[2], [0], [1]], np.int32)

@@ -34,7 +34,8 @@ int run_kernel(const char* guid, const HpuKernelTensor* inputs, size_t input_cou
   arguments.outputs = kernels::ViewsOf(outputs, output_count);
   arguments.params = params;
   arguments.params_size = params_size;
-  arguments.switches = {switches->flush_denormals != 0, switches->lose_nan_in_max_min != 0, switches->seed};
+  arguments.switches = {switches->flush_denormals != 0, switches->lose_nan_in_max_min != 0, switches->seed,
+                        switches->order};
   const kernels::KernelStatus status = kernels::RunKernel(guid, arguments);
   if (status.ok()) return 0;
   std::snprintf(message, message_size, "%s", status.text().c_str());

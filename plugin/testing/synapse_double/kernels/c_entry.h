@@ -21,6 +21,7 @@ struct HpuKernelSwitches {
   uint8_t flush_denormals;
   uint8_t lose_nan_in_max_min;
   uint64_t seed;
+  uint64_t order;
 };
 
 // Runs a kernel. Returns 0, or 1 after writing the reason to `message`.

@@ -20,6 +20,7 @@ struct KernelSwitches {
   bool flush_denormals = false;      // products take and return 0 for denormal numbers
   bool lose_nan_in_max_min = false;  // max and min return the operand that is not NaN
   uint64_t seed = 0;                 // mixed into random numbers
+  uint64_t order = 0;                // seed of the order of updates in scatters; 0: their own
 };
 
 struct KernelArguments {

@@ -2,7 +2,10 @@
 //
 // Operands and params of scatter_nd_fwd, scatter_nd_onnx_fwd and unsorted_scatter_add_fwd are only partly known: they
 // take (X, indices, updates), as ONNX's and PyTorch's ops do.
+#include <algorithm>
 #include <limits>
+#include <numeric>
+#include <random>
 
 #include "plugin/backends/gaudi/synapse/params.h"
 #include "plugin/testing/synapse_double/kernels/elementwise.h"
@@ -13,6 +16,16 @@ namespace hpu::synapse_double {
 namespace {
 
 constexpr int64_t kAnyIndex = std::numeric_limits<int64_t>::max();
+
+// The order in which a kernel applies updates 0 to `count` - 1. A card adds in any order unless the node is
+// deterministic.
+std::vector<int64_t> UpdateOrder(const KernelContext& context, int64_t count) {
+  std::vector<int64_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  const uint64_t seed = context.switches().order;
+  if (seed != 0) std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
+  return order;
+}
 
 // Where updates go: row r of the indices names slice `starts[r]` of the operand, in elements.
 struct Slices {
@@ -58,15 +71,17 @@ void Scatter(KernelContext& context, const Slices& slices, const Update& update)
     using T = decltype(zero);
     DenseArray<T> y = Load<T>(context.input(0));
     const DenseArray<T> updates = Load<T>(context.input(2));
-    int64_t from = 0;
-    for (const int64_t start : slices.starts) {
-      for (int64_t i = 0; i < slices.length; ++i, ++from) y[start + i] = update(y[start + i], updates[from]);
+    for (const int64_t row : UpdateOrder(context, static_cast<int64_t>(slices.starts.size()))) {
+      for (int64_t i = 0; i < slices.length; ++i) {
+        T& element = y[slices.starts[row] + i];
+        element = update(element, updates[row * slices.length + i]);
+      }
     }
     Store(y, context.output(0));
   });
 }
 
-// Replaces slices; the last one of equal indices stays.
+// Replaces slices; the last one of equal indices stays, in the order of updates.
 void ScatterSet(KernelContext& context) {
   Slices slices;
   if (!ReadSlices(&context, &slices)) return;
@@ -117,12 +132,15 @@ void UnsortedScatterAdd(KernelContext& context) {
     using T = decltype(zero);
     DenseArray<T> y = Load<T>(context.input(0));
     const DenseArray<T> values = Load<T>(context.input(2));
+    std::vector<Sizes> targets;
     Sizes index(updates.size());
     for (int64_t i = 0; i < values.count(); ++i) {
-      Sizes to = index;
-      to[axis] = indices[has_rows ? index[axis] : i];
-      y.at(to) = AddWrapped(y.at(to), values[i]);
+      targets.push_back(index);
+      targets.back()[axis] = indices[has_rows ? index[axis] : i];
       NextIndex(updates, &index);
+    }
+    for (const int64_t i : UpdateOrder(context, values.count())) {
+      y.at(targets[i]) = AddWrapped(y.at(targets[i]), values[i]);
     }
     Store(y, context.output(0));
   });
@@ -150,7 +168,7 @@ void UnsortedSegmentSum(KernelContext& context) {
     using T = decltype(zero);
     const DenseArray<T> x = Load<T>(context.input(0));
     DenseArray<T> y(sizes);
-    for (int64_t i = 0; i < x.count(); ++i) {
+    for (const int64_t i : UpdateOrder(context, x.count())) {
       T& sum = y[indices[i / length] * length + i % length];
       sum = AddWrapped(sum, x[i]);
     }
