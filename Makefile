@@ -93,7 +93,7 @@ build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
 
 build-tests: build $(SYSTEM_TESTS)
 	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
-	ninja -C $(BUILD) -j $(JOBS) hpu_cts
+	ninja -C $(BUILD) -j $(JOBS) hpu_cts hpu_gaudi_tests hpu_synapse_kernels synapse_double_1_5 synapse_double_1_18
 
 # Subsets that run-cts repeats: tests of emulator kernels with generic code, and tests of products without oneDNN.
 KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:SortTest*:ElementaryFunctionPass.Of*
@@ -103,6 +103,7 @@ cts: build-tests ## conformance suite of the device interface, for every backend
 	@$(MAKE) --no-print-directory run-cts
 
 run-cts:
+	$(BUILD)/hpu_gaudi_tests --gtest_brief=1
 	$(BUILD)/hpu_cts --gtest_brief=1
 	HPU_EMULATOR_TARGET=generic $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(KERNEL_TESTS)'
 	TF_ENABLE_ONEDNN_OPTS=0 $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(PRODUCT_TESTS)'
@@ -120,6 +121,7 @@ lint: $(PACKAGES) ## static checks and format checks
 	$(PYTHON) tools/generate_flags.py --check
 	$(PYTHON) tools/generate_op_facts.py --check
 	$(PYTHON) tools/generate_op_lists.py --check
+	$(PYTHON) tools/generate_guids.py --check
 	$(PYTHON) tools/layers.py --check
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_imports.py
@@ -129,8 +131,9 @@ format: $(PACKAGES) ## reformat Python and C++
 	ruff format -q .
 	clang-format -i $(CXX_FILES)
 
-generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml and plugin/layers.yaml
+generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, plugin/layers.yaml and guids.yaml
 	$(PYTHON) tools/generate_flags.py --tree
+	$(PYTHON) tools/generate_guids.py --tree
 	$(PYTHON) tools/layers.py --tree
 
 wheel: $(PACKAGES) ## build dist/hpu_tensorflow-*.whl
@@ -194,7 +197,8 @@ tsan: SANITIZE := thread
 ubsan: SANITIZE := undefined
 asan tsan ubsan: $(PACKAGES) $(SYSTEM) $(SYSTEM_TESTS) ## conformance suite under a sanitizer (also: tsan, ubsan)
 	$(CMAKE) -B build-$@ -DHPU_BUILD_TESTS=ON -DHPU_SANITIZE=$(SANITIZE) -DCMAKE_BUILD_TYPE=RelWithDebInfo > /dev/null
-	ninja -C build-$@ -j $(JOBS) hpu_cts
+	ninja -C build-$@ -j $(JOBS) hpu_cts hpu_gaudi_tests
+	build-$@/hpu_gaudi_tests --gtest_brief=1
 	build-$@/hpu_cts --gtest_brief=1
 
 FUZZ := build-fuzz/CMakeCache.txt

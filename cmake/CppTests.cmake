@@ -7,6 +7,7 @@ file(GLOB more CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/cts/*.cc"
   # Compiler sources that do not depend on tf2xla.
   "${CMAKE_SOURCE_DIR}/plugin/compiler/background/*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/recipe_cache.cc")
 list(APPEND cts_sources ${more})
+list(FILTER cts_sources EXCLUDE REGEX "/backends/gaudi/|/testing/synapse_")  # cmake/GaudiTests.cmake has them
 list(REMOVE_DUPLICATES cts_sources)
 list(SORT cts_sources COMPARE FILE_BASENAME)
 if(HPU_SANITIZE MATCHES "thread")

@@ -14,6 +14,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("TF_FORCE_GPU_ALLOW_GROWTH", "bool", "false"),
     values.Flag("TF_GPU_ALLOCATOR", "string", ""),
     values.Flag("CUDA_VISIBLE_DEVICES", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("HPU_GAUDI_UNPROVEN", "bool", "false"),
     values.Flag("HPU_PJRT_DONATION", "bool", "true"),
     values.Flag("HPU_PJRT_TARGET", "string", ""),
     values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
@@ -227,6 +228,13 @@ def tf_gpu_allocator() -> str:
     HPU_PJRT_OPTIONS=allocator=… selects the plugin's other allocators.
     """
     return values.parse_string(_BY_NAME["TF_GPU_ALLOCATOR"])
+
+
+def gaudi_unproven() -> bool:
+    """HPU_GAUDI_UNPROVEN: Whether graphs for a Gaudi may contain guids of SynapseAI that are known by name only, or
+    whose operands or params are uncertain. docs/developer/gaudi_guids.md lists them as off.
+    """
+    return values.parse_bool(_BY_NAME["HPU_GAUDI_UNPROVEN"])
 
 
 def pjrt_donation() -> bool:

@@ -1,0 +1,27 @@
+# hpu_gaudi_tests: unit tests of the Gaudi backend, without the other backends.
+file(GLOB_RECURSE gaudi_test_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/backends/gaudi/*_test.cc")
+list(SORT gaudi_test_sources COMPARE FILE_BASENAME)
+add_executable(hpu_gaudi_tests ${gaudi_test_sources})
+foreach(layer flags base backend_gaudi)
+  target_sources(hpu_gaudi_tests PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)
+endforeach()
+target_include_directories(hpu_gaudi_tests PRIVATE "${CMAKE_SOURCE_DIR}")
+target_link_libraries(hpu_gaudi_tests PRIVATE tensorflow hpu_flags GTest::gtest GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
+target_compile_options(hpu_gaudi_tests PRIVATE -O1)
+set_target_properties(hpu_gaudi_tests PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
+hpu_unite(hpu_gaudi_tests)
+add_test(NAME gaudi COMMAND hpu_gaudi_tests)
+set_tests_properties(gaudi PROPERTIES TIMEOUT 120)
+
+# Fake libraries for tests of the loader, and their paths as FAKE_SYNAPSE_1_5, FAKE_SYNAPSE_1_18, FAKE_SYNAPSE_INCOMPLETE.
+foreach(fake 1_5 1_18 incomplete)
+  add_library(synapse_fake_${fake} MODULE EXCLUDE_FROM_ALL "${CMAKE_SOURCE_DIR}/plugin/testing/synapse_fake/library.cc"
+    "${CMAKE_SOURCE_DIR}/plugin/testing/synapse_fake/stubs.cc")
+  target_include_directories(synapse_fake_${fake} PRIVATE "${CMAKE_SOURCE_DIR}")
+  add_dependencies(hpu_gaudi_tests synapse_fake_${fake})
+  string(TOUPPER "${fake}" name)
+  target_compile_definitions(hpu_gaudi_tests PRIVATE "FAKE_SYNAPSE_${name}=\"$<TARGET_FILE:synapse_fake_${fake}>\"")
+endforeach()
+target_compile_definitions(synapse_fake_1_5 PRIVATE FAKE_SYNAPSE_1_5)
+target_link_options(synapse_fake_incomplete PRIVATE
+  "-Wl,--version-script=${CMAKE_SOURCE_DIR}/plugin/testing/synapse_fake/incomplete.map")

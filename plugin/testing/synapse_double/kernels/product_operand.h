@@ -1,0 +1,21 @@
+// Operands and results of products, as the matrix engine takes them.
+#ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_PRODUCT_OPERAND_H_
+#define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_PRODUCT_OPERAND_H_
+
+#include "plugin/testing/synapse_double/kernels/dense_array.h"
+#include "plugin/testing/synapse_double/kernels/kernel.h"
+
+namespace hpu::synapse_double {
+
+// Loads an operand; denormal numbers of f32 and bf16 are 0 if the switch says so.
+DenseArray<double> LoadOperand(const KernelContext& context, const TensorView& view);
+
+// Stores a result, as LoadOperand loads operands.
+void StoreProduct(const KernelContext& context, DenseArray<double> product, const TensorView& view);
+
+// Adds a bias to each row: one element for each of the fastest dimension.
+bool AddBias(KernelContext* context, const TensorView& bias, DenseArray<double>* product);
+
+}  // namespace hpu::synapse_double
+
+#endif  // HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_PRODUCT_OPERAND_H_

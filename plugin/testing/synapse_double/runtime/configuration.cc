@@ -1,0 +1,81 @@
+#include "plugin/testing/synapse_double/runtime/configuration.h"
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace hpu::synapse_double {
+namespace {
+
+constexpr char kExperimental[] = "ENABLE_EXPERIMENTAL_FLAGS";
+
+struct Setting {
+  const char* value;
+  bool is_private;
+};
+
+// The settings that the plugin may meet, with the double's defaults.
+const std::map<std::string, Setting>& Defaults() {
+  static const auto* const defaults = new std::map<std::string, Setting>{
+      {kExperimental, {"false", false}},
+      {"CHECK_SECTION_OVERLAP_CHECK", {"true", true}},
+      {"DETERMINISTIC_MODE", {"0", false}},
+      {"ENABLE_HUGE_TENSOR_SLICING", {"false", false}},
+      {"ENABLE_PARALLEL_COMPILATION", {"true", false}},
+      {"GAUDI2_FORCE_MME_FP32_IEEE", {"false", false}},
+      {"GRAPH_VISUALIZATION", {"0", false}},
+      {"MAX_CONST_TENSOR_SIZE_BYTES", {"1048576", false}},
+  };
+  return *defaults;
+}
+
+std::mutex mutex;  // of values
+std::map<std::string, std::string>& Values() {
+  static auto* const values = new std::map<std::string, std::string>;
+  return *values;
+}
+
+std::string ValueLocked(const std::string& name) {
+  if (const auto set = Values().find(name); set != Values().end()) return set->second;
+  if (const char* const variable = std::getenv(name.c_str())) return variable;
+  return Defaults().at(name).value;
+}
+
+bool IsTrue(const std::string& value) { return value == "1" || value == "true"; }
+
+synStatus RefuseUnknown(const std::string& name) {
+  return Refuse(Rule::kArguments, synapse::synInvalidArgument, Text("no setting ", name));
+}
+
+}  // namespace
+
+synStatus SetConfiguration(const std::string& name, const std::string& value) {
+  const auto setting = Defaults().find(name);
+  if (setting == Defaults().end()) return RefuseUnknown(name);
+  std::lock_guard<std::mutex> lock(mutex);
+  if (setting->second.is_private && !IsTrue(ValueLocked(kExperimental))) {
+    return Refuse(Rule::kArguments, synapse::synInvalidArgument,
+                  Text(name, " is private: it can be set after ", kExperimental, " only"));
+  }
+  Values()[name] = value;
+  return synapse::synSuccess;
+}
+
+synStatus GetConfiguration(const std::string& name, std::string* value) {
+  if (Defaults().count(name) == 0) return RefuseUnknown(name);
+  std::lock_guard<std::mutex> lock(mutex);
+  *value = ValueLocked(name);
+  return synapse::synSuccess;
+}
+
+bool IsConfigured(const std::string& name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return IsTrue(ValueLocked(name));
+}
+
+void ResetConfiguration() {
+  std::lock_guard<std::mutex> lock(mutex);
+  Values().clear();
+}
+
+}  // namespace hpu::synapse_double

@@ -1,0 +1,29 @@
+// Locks of modules between processes, as files of a folder (switch LOCKS).
+#ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_MODULE_LOCK_H_
+#define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_MODULE_LOCK_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace hpu::synapse_double {
+
+// Holds a module for this process. The kernel frees it when the process ends.
+class ModuleLock {
+ public:
+  // Null if another process holds the module; `holder` then names it. Always succeeds without a folder.
+  static std::unique_ptr<ModuleLock> Try(uint32_t module, std::string* holder);
+  ~ModuleLock();
+
+  // Closes the file in a forked child, which must not hold the module after its parent.
+  void CloseInChild();
+
+ private:
+  explicit ModuleLock(int file) : file_(file) {}
+
+  int file_;  // -1: no folder
+};
+
+}  // namespace hpu::synapse_double
+
+#endif  // HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_MODULE_LOCK_H_

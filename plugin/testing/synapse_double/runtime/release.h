@@ -1,0 +1,27 @@
+// The SynapseAI release that this library doubles. Each library compiles c_api/release.cc for its own.
+#ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_RELEASE_H_
+#define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_RELEASE_H_
+
+#include <cstdint>
+
+#include "plugin/backends/gaudi/synapse/generation.h"
+
+namespace hpu::synapse_double {
+
+inline constexpr uint32_t kUnknownDeviceType = 0xFFFFFFFF;
+
+struct Release {
+  uint8_t number;       // part of handles, so that another release's are foreign
+  const char* version;  // text of synDriverGetVersion
+  synapse::Generation default_generation;
+  // Each stream serves one engine (synStreamCreate).
+  bool streams_have_types;
+  // synDeviceType of a generation; kUnknownDeviceType if the release does not know it.
+  uint32_t (*device_type)(synapse::Generation);
+};
+
+const Release& ThisRelease();
+
+}  // namespace hpu::synapse_double
+
+#endif  // HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_RELEASE_H_
