@@ -78,7 +78,7 @@ def check_killed_training(
     ("way", "ranks", "backend", "seed"),
     [
         ("fit", 2, Backend.EMULATOR, 1),
-        ("loop", 3, Backend.EMULATOR, 2),
+        pytest.param("loop", 3, Backend.EMULATOR, 2, marks=pytest.mark.slow),
         ("loop", 2, Backend.SERVER, 3),
         pytest.param("fit", 3, Backend.SERVER, 4, marks=pytest.mark.slow),
     ],

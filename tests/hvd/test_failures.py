@@ -53,6 +53,7 @@ def test_hpu_run_starts_the_job_again(tmp_path: pathlib.Path) -> None:
         assert_same_weights(rest, whole)
 
 
+@pytest.mark.slow
 def test_an_elastic_job_continues_without_a_lost_host(tmp_path: pathlib.Path) -> None:
     """The job's state is in memory: the survivor resumes from its last commit without a restart."""
     done = run_program(tmp_path, ELASTIC, "--out", str(tmp_path), "--steps", "6", "--die-at", "3", start=Start.ELASTIC)

@@ -68,7 +68,7 @@ def test_plugin_that_crashes(machine: Machine) -> None:
     assert "crashed with SIGABRT" in problem().text
 
 
-@pytest.mark.parametrize(("content", "text"), [("", "cannot be loaded"), ("libcuda", "is not a PJRT plugin")])
+@pytest.mark.parametrize(("content", "text"), [("", "cannot be loaded"), ("libcuda", "not a PJRT plugin")])
 def test_files_that_are_not_plugins(machine: Machine, content: str, text: str) -> None:
     machine.plugin.write_bytes(machine.path("lib", "libcuda.so.1").read_bytes() if content else b"nonsense")
     assert text in problem().text
@@ -119,7 +119,7 @@ def test_older_driver_with_the_libraries_of_a_newer_one(machine: Machine) -> Non
 
 def test_device_files_that_are_missing(machine: Machine) -> None:
     machine.path("dev", "nvidia-uvm").unlink()
-    assert "nvidia-uvm missing" in problem(Level.WARNING).text
+    assert "nvidia-uvm is missing" in problem(Level.WARNING).text
     machine.path("dev", "nvidia0").unlink()
     found = problem()
     assert "nvidia0 missing" in found.text and "--gpus all" in found.remedy

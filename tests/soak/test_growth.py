@@ -13,7 +13,7 @@ WARM_UP = 300
 @pytest.mark.parametrize(
     ("problem", "optimizer", "steps"),
     [
-        ("mlp", "adam", 2000),
+        pytest.param("mlp", "adam", 2000, marks=pytest.mark.slow),
         pytest.param("cnn", "sgd", 2000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)]),
         pytest.param("mlp", "sgd", 50000, marks=[pytest.mark.slow, pytest.mark.timeout(3600)]),
     ],

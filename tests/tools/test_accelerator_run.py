@@ -101,7 +101,11 @@ def test_plugins_are_found_in_the_kit_and_by_path(tmp_path: pathlib.Path) -> Non
     file.touch()
     assert run.find_plugin("pjrt:cuda", tmp_path) == f"pjrt:{file}"
     assert run.find_plugin(f"pjrt:{file}", tmp_path) == f"pjrt:{file}"
-    for backend, message in (("emulator", "expected"), ("pjrt:abacus", "not a known plugin"), ("pjrt:/no", "no file")):
+    for backend, message in (
+        ("emulator", "expected"),
+        ("pjrt:abacus", "not a known plugin"),
+        ("pjrt:/no", "does not exist"),
+    ):
         with pytest.raises(run.KitError, match=message):
             run.find_plugin(backend, tmp_path)
 
