@@ -141,8 +141,8 @@ def test_results_are_poisoned_first(machine: Machine, graph: Graph) -> None:
         "y": machine.allocate(4),
         "z": machine.upload(data),
     }
-    recipe.launch(machine.compute, recipe.tensors(addresses), machine.workspace(recipe))
     machine.double.take_log()
+    recipe.launch(machine.compute, recipe.tensors(addresses), machine.workspace(recipe))
     assert machine.double.call("synStreamSynchronize", machine.compute) == FAIL
     log = machine.double.take_log()
     assert "rule 18" in log
