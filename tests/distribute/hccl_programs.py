@@ -197,7 +197,7 @@ def check_absent_rank(directory: pathlib.Path) -> None:
     expected = (
         ("rank 0 of the job waited 2 s", "for ranks 1 to join at 127.0.0.1:")
         if rank == 0
-        else ("timed out after 2 s on rank 1", "for rank 0 to report that all ranks have joined")
+        else (f"timed out after 2 s on rank {rank}", "for rank 0 to report that all ranks have joined")
     )
     assert all(text in told for text in expected), told
     sys.stdout.write("the absent rank is an error\n")
