@@ -1,4 +1,4 @@
-"""Shapes of nodes with operands of several types in the Synapse double's graphs (rules 9 and 11). Sizes are FCD first."""
+"""Shapes of nodes with tensors of several types in the double's graphs (rules 9 and 11). Sizes are FCD first."""
 
 from __future__ import annotations
 
