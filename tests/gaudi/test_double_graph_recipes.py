@@ -10,7 +10,7 @@ import pytest
 
 from tests.gaudi import synapse_graph
 from tests.gaudi.kernel_library import BF16
-from tests.gaudi.synapse_graph import Graph, Recipe
+from tests.gaudi.synapse_graph import Graph, Machine, Recipe
 from tests.gaudi.synapse_library import FAIL, INVALID_ARGUMENT, Double
 
 HANDLES = 2
@@ -127,7 +127,10 @@ def test_borrowed_constants_are_read_by_compile(graph: Graph) -> None:
     borrowed = graph.tensor([2])
     graph.set_data(borrowed, data, copy=False)
     graph.node("relu_fwd_f32", [borrowed], [graph.persistent("y", [2])])
-    graph.compile()
+    recipe = graph.compile()
+    data[:] = 5
+    machine = Machine(graph.double, graph.double.acquire())
+    np.testing.assert_array_equal(machine.run(recipe, {}, {"y": ((2,), np.float32)})["y"], [3, 3])
 
 
 def test_files(graph: Graph, tmp_path: pathlib.Path) -> None:

@@ -125,14 +125,6 @@ def test_waits_are_for_the_record_before_them(double: Double) -> None:
     double.ok("synDeviceSynchronize", work.device)
 
 
-def test_seed_is_taken(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SYNAPSE_DOUBLE_SEED", "12345")
-    work = Work(double)
-    work.fill(3)
-    double.ok("synStreamSynchronize", work.stream)
-    assert work.value() == 3
-
-
 def test_stream_with_work_is_not_destroyed(double: Double, gate: pathlib.Path) -> None:
     work = Work(double)
     gate.touch()
