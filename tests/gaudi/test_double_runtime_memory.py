@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import pathlib
 import signal
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -219,6 +220,27 @@ def test_several_copies(memory: Memory) -> None:
     memory.double.refuses(INVALID_ARGUMENT, None, "synMemCopyAsyncMultiple", *arguments[:2], None, *arguments[3:])
 
 
+def test_the_seed_selects_the_order_of_copies(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of one call to one address: the last one stays."""
+    numbers = ctypes.c_uint64 * 4
+
+    def last(seed: int) -> bytes:
+        monkeypatch.setenv("SYNAPSE_DOUBLE_SEED", str(seed))
+        memory = Memory(double)
+        ctypes.memmove(memory.host, b"abcd", 4)
+        sources = numbers(*(memory.host + i for i in range(4)))
+        arguments = (sources, numbers(1, 1, 1, 1), numbers(*[memory.address] * 4), HOST_TO_DEVICE, 4)
+        double.ok("synMemCopyAsyncMultiple", memory.stream, *arguments)
+        double.ok("synStreamSynchronize", memory.stream)
+        found = memory.read(size=1)
+        double.ok("synDestroy")
+        return found
+
+    first = [last(seed) for seed in range(8)]
+    assert len(set(first)) > 1
+    assert [last(seed) for seed in range(8)] == first
+
+
 def test_fills(memory: Memory) -> None:
     stream = memory.streams[DEVICE_TO_DEVICE]
     double, begin = memory.double, memory.address
@@ -283,6 +305,34 @@ def test_destroying_what_is_in_flight_aborts(
     code, log = synapse_library.in_child(lambda: run(waits=False))
     assert code == -signal.SIGABRT
     assert f"synapse_double: rule {IN_FLIGHT}: {function}: " in log
+
+
+@pytest.mark.parametrize("frees_host", [False, True])
+def test_a_free_beside_a_copy_aborts_or_comes_first(double: Double, gate: pathlib.Path, frees_host: bool) -> None:
+    def run() -> None:
+        memory = Memory(double)
+        gate.touch()
+        for _ in range(200):
+            address, host = double.allocate(memory.device, SIZE), double.allocate_host(memory.device, SIZE)
+            barrier = threading.Barrier(2)
+            copied: list[int] = []
+
+            def copy(host: int, address: int, barrier: threading.Barrier, copied: list[int]) -> None:
+                barrier.wait()
+                copied.append(double.call("synMemCopyAsync", memory.stream, host, SIZE, address, HOST_TO_DEVICE))
+
+            thread = threading.Thread(target=copy, args=(host, address, barrier, copied))
+            thread.start()
+            barrier.wait()
+            if frees_host:
+                double.ok("synHostFree", memory.device, host, 0)
+            else:
+                double.ok("synDeviceFree", memory.device, address, 0)
+            thread.join()
+            assert copied != [synapse_library.SUCCESS]
+
+    code, log = synapse_library.in_child(run)
+    assert code in (0, -signal.SIGABRT), log
 
 
 def test_unmapping_what_is_in_flight_aborts(double: Double, gate: pathlib.Path) -> None:

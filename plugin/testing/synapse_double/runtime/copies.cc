@@ -24,27 +24,27 @@ struct ResolvedCopy {
 
 synStatus ResolveDevice(Device& device, uint64_t address, uint64_t bytes, const char* side, char** data,
                         std::shared_ptr<void>* use) {
-  std::shared_ptr<Allocation> allocation = device.memory().Find(address, bytes);
+  std::shared_ptr<Allocation> allocation = device.memory().Hold(address, bytes);
   if (allocation == nullptr) {
     return Refuse(
         Rule::kCopies, synapse::synInvalidArgument,
         Text("the ", side, ", ", bytes, " bytes at device address ", Hex(address), ", is not inside one allocation"));
   }
   *data = allocation->Data(address);
-  *use = HoldInFlight(std::move(allocation));
+  *use = std::move(allocation);
   return synapse::synSuccess;
 }
 
 synStatus ResolveHost(Device& device, uint64_t address, uint64_t bytes, const char* side, char** data,
                       std::shared_ptr<void>* use) {
-  std::shared_ptr<HostRange> range = device.host_memory().Find(address, bytes);
+  std::shared_ptr<HostRange> range = device.host_memory().Hold(address, bytes);
   if (range == nullptr) {
     return Refuse(Rule::kCopies, synapse::synMappingNotFound,
                   Text("the ", side, ", ", bytes, " bytes at host address ", Hex(address),
                        ", is not inside a range of ", "synHostMalloc or synHostMap"));
   }
   *data = reinterpret_cast<char*>(address);
-  *use = HoldInFlight(std::move(range));
+  *use = std::move(range);
   return synapse::synSuccess;
 }
 

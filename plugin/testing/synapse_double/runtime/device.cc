@@ -32,17 +32,13 @@ State& GetState() {
 synapse::Generation GetGeneration() { return GetSwitches().generation; }
 
 void* Resolve(uint64_t address, uint64_t bytes) {
-  const std::shared_ptr<Device> device = Device::Current();
-  if (device == nullptr) return nullptr;
-  const std::shared_ptr<Allocation> allocation = device->memory().Find(address, bytes);
+  const std::shared_ptr<Allocation> allocation = HoldDeviceRange(address, bytes);
   return allocation == nullptr ? nullptr : allocation->Data(address);
 }
 
 std::shared_ptr<Allocation> HoldDeviceRange(uint64_t address, uint64_t bytes) {
   const std::shared_ptr<Device> device = Device::Current();
-  if (device == nullptr) return nullptr;
-  std::shared_ptr<Allocation> allocation = device->memory().Find(address, bytes);
-  return allocation == nullptr ? nullptr : HoldInFlight(std::move(allocation));
+  return device == nullptr ? nullptr : device->memory().Hold(address, bytes);
 }
 
 synStatus DeviceStatus() {

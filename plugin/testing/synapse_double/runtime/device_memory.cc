@@ -100,12 +100,12 @@ synStatus DeviceMemory::Free(uint64_t address) {
   return synapse::synSuccess;
 }
 
-std::shared_ptr<Allocation> DeviceMemory::Find(uint64_t address, uint64_t bytes) {
+std::shared_ptr<Allocation> DeviceMemory::Hold(uint64_t address, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = allocations_.upper_bound(address);
   if (found == allocations_.begin()) return nullptr;
   --found;
-  return found->second->Contains(address, bytes) ? found->second : nullptr;
+  return found->second->Contains(address, bytes) ? HoldInFlight(found->second) : nullptr;
 }
 
 uint64_t DeviceMemory::free_bytes() {

@@ -54,8 +54,8 @@ class DeviceMemory {
   synStatus Allocate(uint64_t bytes, uint64_t* address);
   // `address` must be the begin of an allocation. Aborts (rule 20) if queued work uses it.
   synStatus Free(uint64_t address);
-  // The allocation that contains the range; null if there is none.
-  std::shared_ptr<Allocation> Find(uint64_t address, uint64_t bytes);
+  // A use (rule 20) of the allocation that contains the range; null if there is none.
+  std::shared_ptr<Allocation> Hold(uint64_t address, uint64_t bytes);
 
   uint64_t capacity() const { return capacity_; }
   uint64_t free_bytes();

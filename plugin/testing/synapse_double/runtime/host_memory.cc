@@ -9,7 +9,7 @@
 namespace hpu::synapse_double {
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kHostPageBytes = 4096;
 // Content of fresh memory, up to a size.
 constexpr int kFreshByte = 0xBF;
 constexpr uint64_t kFreshBytes = uint64_t{1} << 20;
@@ -21,15 +21,15 @@ HostRange::~HostRange() {
 }
 
 synStatus HostMemory::Allocate(uint64_t bytes, void** buffer) {
-  const uint64_t data_bytes = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  const uint64_t owned_bytes = data_bytes + kPageBytes;
+  const uint64_t data_bytes = (bytes + kHostPageBytes - 1) / kHostPageBytes * kHostPageBytes;
+  const uint64_t owned_bytes = data_bytes + kHostPageBytes;
   void* const data = bytes > owned_bytes
                          ? MAP_FAILED
                          : mmap(nullptr, owned_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) {
     return Fail(Rule::kArguments, synapse::synOutOfHostMemory, Text("the host has no ", bytes, " bytes"));
   }
-  mprotect(static_cast<char*>(data) + data_bytes, kPageBytes, PROT_NONE);
+  mprotect(static_cast<char*>(data) + data_bytes, kHostPageBytes, PROT_NONE);
   // SynapseAI does not promise zeros.
   std::memset(data, kFreshByte, std::min(bytes, kFreshBytes));
   std::lock_guard<std::mutex> lock(mutex_);
@@ -74,12 +74,12 @@ synStatus HostMemory::Remove(const void* buffer, bool owned, synStatus unknown) 
   return synapse::synSuccess;
 }
 
-std::shared_ptr<HostRange> HostMemory::Find(uint64_t address, uint64_t bytes) {
+std::shared_ptr<HostRange> HostMemory::Hold(uint64_t address, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = ranges_.upper_bound(address);
   if (found == ranges_.begin()) return nullptr;
   --found;
-  return found->second->Contains(address, bytes) ? found->second : nullptr;
+  return found->second->Contains(address, bytes) ? HoldInFlight(found->second) : nullptr;
 }
 
 }  // namespace hpu::synapse_double

@@ -39,8 +39,8 @@ class HostMemory {
   synStatus Free(const void* buffer);
   synStatus Map(const void* buffer, uint64_t bytes);
   synStatus Unmap(const void* buffer);
-  // The mapped range that contains the bytes; null if there is none.
-  std::shared_ptr<HostRange> Find(uint64_t address, uint64_t bytes);
+  // A use (rule 20) of the mapped range that contains the bytes; null if there is none.
+  std::shared_ptr<HostRange> Hold(uint64_t address, uint64_t bytes);
 
  private:
   synStatus Remove(const void* buffer, bool owned, synStatus unknown);
