@@ -21,7 +21,7 @@ uint32_t DeviceType(Generation generation) {
   return kUnknownDeviceType;
 }
 
-constexpr Release kRelease = {5, "1.5.0-double", Generation::kGaudi, /*streams_have_types=*/true, DeviceType};
+constexpr Release kRelease = {5, "1.5.0-double", Generation::kGaudi, DeviceType};
 
 #else
 
@@ -37,7 +37,7 @@ uint32_t DeviceType(Generation generation) {
   return kUnknownDeviceType;
 }
 
-constexpr Release kRelease = {18, "1.18.0-double", Generation::kGaudi2, /*streams_have_types=*/false, DeviceType};
+constexpr Release kRelease = {18, "1.18.0-double", Generation::kGaudi2, DeviceType};
 
 #endif
 

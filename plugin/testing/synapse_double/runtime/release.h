@@ -14,8 +14,6 @@ struct Release {
   uint8_t number;       // part of handles, so that another release's are foreign
   const char* version;  // text of synDriverGetVersion
   synapse::Generation default_generation;
-  // Each stream serves one engine (synStreamCreate).
-  bool streams_have_types;
   // synDeviceType of a generation; kUnknownDeviceType if the release does not know it.
   uint32_t (*device_type)(synapse::Generation);
 };
