@@ -13,9 +13,9 @@ import pytest
 
 from tests.gaudi.kernel_library import TYPE_CODES
 from tests.gaudi.synapse_library import DEVICE_TO_HOST, HOST_TO_DEVICE, Double
+from tests.gaudi.synapse_library import UNSUPPORTED as UNSUPPORTED
 
 # synStatus
-UNSUPPORTED = 18
 OBJECT_ALREADY_INITIALIZED = 5
 DEVICE_TYPE_MISMATCH = 9
 NAME_IS_ALREADY_USED = 21

@@ -130,6 +130,15 @@ def test_overlaps(add: Sum) -> None:
     double.ok("synStreamSynchronize", add.machine.compute)
 
 
+def test_a_setting_allows_overlaps(add: Sum) -> None:
+    double = add.machine.double
+    double.ok("synConfigurationSet", b"ENABLE_EXPERIMENTAL_FLAGS", b"true")
+    double.ok("synConfigurationSet", b"CHECK_SECTION_OVERLAP_CHECK", b"false")
+    add.launch(add.tensors(c=add.base))
+    double.ok("synConfigurationSet", b"CHECK_SECTION_OVERLAP_CHECK", b"true")
+    add.refuses(SECTION, add.tensors(c=add.base))
+
+
 def test_ranges_are_inside_one_allocation(add: Sum) -> None:
     short = add.machine.allocate(255)
     assert "inside one allocation" in add.refuses(SECTION, add.tensors(a=short, b=short + 128))

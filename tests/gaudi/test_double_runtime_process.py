@@ -74,6 +74,20 @@ def test_forked_child_of_an_initialised_process_is_refused(double: Double) -> No
     double.ok("synDeviceGetCount", ctypes.byref(count))
 
 
+def test_forked_child_of_a_process_without_a_device_is_refused(double: Double) -> None:
+    """Stricter than SynapseAI, which marks children of a process that has acquired a device."""
+    double.ok("synInitialize")
+
+    def child() -> None:
+        count = ctypes.c_uint32()
+        assert double.call("synDeviceGetCount", ctypes.byref(count)) == synapse_library.SYNAPSE_TERMINATED
+        assert double.call("synInitialize") == synapse_library.SYNAPSE_TERMINATED
+
+    code, log = synapse_library.in_child(child)
+    assert code == 0, log
+    assert f"synapse_double: rule {FORK}: synInitialize: " in log
+
+
 def test_forked_child_of_another_process_is_not_refused(double: Double) -> None:
     def child() -> None:
         double.ok("synInitialize")
@@ -146,11 +160,16 @@ def test_calls_fail_as_the_switch_asks(double: Double, monkeypatch: pytest.Monke
 def test_settings(double: Double) -> None:
     double.ok("synInitialize")
     value = ctypes.create_string_buffer(16)
-    double.ok("synConfigurationGet", b"DETERMINISTIC_MODE", value, len(value))
-    assert value.value == b"0"
-    double.ok("synConfigurationSet", b"DETERMINISTIC_MODE", b"2")
+    double.ok("synConfigurationGet", b"ENABLE_EXPERIMENTAL_FLAGS", value, len(value))
+    assert value.value == b"false"
+    double.ok("synConfigurationSet", b"ENABLE_EXPERIMENTAL_FLAGS", b"1")
+    double.ok("synConfigurationGet", b"ENABLE_EXPERIMENTAL_FLAGS", value, 2)
+    assert value.value == b"1"
+    double.ok("synConfigurationSet", b"DETERMINISTIC_MODE", b"0")
+    log = double.refuses(synapse_library.UNSUPPORTED, None, "synConfigurationSet", b"DETERMINISTIC_MODE", b"2")
+    assert "DETERMINISTIC_MODE = 2 is not modelled" in log
     double.ok("synConfigurationGet", b"DETERMINISTIC_MODE", value, 2)
-    assert value.value == b"2"
+    assert value.value == b"0"
     double.refuses(synapse_library.INVALID_ARGUMENT, None, "synConfigurationGet", b"DETERMINISTIC_MODE", value, 1)
     double.refuses(synapse_library.INVALID_ARGUMENT, None, "synConfigurationSet", b"DETERMINISTIC", b"2")
     double.refuses(synapse_library.INVALID_ARGUMENT, None, "synConfigurationSet", None, b"2")

@@ -12,19 +12,20 @@ constexpr char kExperimental[] = "ENABLE_EXPERIMENTAL_FLAGS";
 struct Setting {
   const char* value;
   bool is_private;
+  bool is_modelled;  // the value has an effect
 };
 
 // The settings that the plugin may meet, with the double's defaults.
 const std::map<std::string, Setting>& Defaults() {
   static const auto* const defaults = new std::map<std::string, Setting>{
-      {kExperimental, {"false", false}},
-      {"CHECK_SECTION_OVERLAP_CHECK", {"true", true}},
-      {"DETERMINISTIC_MODE", {"0", false}},
-      {"ENABLE_HUGE_TENSOR_SLICING", {"false", false}},
-      {"ENABLE_PARALLEL_COMPILATION", {"true", false}},
-      {"GAUDI2_FORCE_MME_FP32_IEEE", {"false", false}},
-      {"GRAPH_VISUALIZATION", {"0", false}},
-      {"MAX_CONST_TENSOR_SIZE_BYTES", {"1048576", false}},
+      {kExperimental, {"false", false, true}},
+      {kSectionOverlapCheck, {"true", true, true}},
+      {"DETERMINISTIC_MODE", {"0", false, false}},
+      {"ENABLE_HUGE_TENSOR_SLICING", {"false", false, false}},
+      {"ENABLE_PARALLEL_COMPILATION", {"true", false, false}},
+      {"GAUDI2_FORCE_MME_FP32_IEEE", {"false", false, false}},
+      {"GRAPH_VISUALIZATION", {"0", false, false}},
+      {"MAX_CONST_TENSOR_SIZE_BYTES", {"1048576", false, false}},
   };
   return *defaults;
 }
@@ -56,6 +57,9 @@ synStatus SetConfiguration(const std::string& name, const std::string& value) {
   if (setting->second.is_private && !IsTrue(ValueLocked(kExperimental))) {
     return Refuse(Rule::kArguments, synapse::synInvalidArgument,
                   Text(name, " is private: it can be set after ", kExperimental, " only"));
+  }
+  if (!setting->second.is_modelled && value != ValueLocked(name)) {
+    return Refuse(Rule::kArguments, synapse::synUnsupported, Text(name, " = ", value, " is not modelled"));
   }
   Values()[name] = value;
   return synapse::synSuccess;
