@@ -209,3 +209,22 @@ def test_bf16_products_of_f32(machine: Machine, graph: Graph) -> None:
     graph.node("gemm", tensors, [graph.persistent("y", [2, 2])])
     y = run_one(machine, graph.compile(), {"a": a, "b": b}, (2, 2))
     np.testing.assert_allclose(y, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-6)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_equal_indices_of_scatters(machine: Machine, monkeypatch: pytest.MonkeyPatch, deterministic: bool) -> None:
+    """The update that stays is the last one only if the node is deterministic."""
+    monkeypatch.setenv("HPU_GAUDI_UNPROVEN", "1")
+    graph = Graph(machine.double)
+    x, indices, updates = np.zeros(2, np.float32), np.zeros((4, 1), np.int32), np.arange(4, dtype=np.float32)
+    operands = [graph.persistent("x", [2]), graph.persistent("i", [1, 4], np.int32), graph.persistent("u", [4])]
+    node = graph.node("scatter_nd_onnx_fwd_f32", operands, [graph.persistent("y", [2])])
+    machine.double.ok("synNodeSetDeterministic", graph.handle, node, deterministic)
+    recipe = graph.compile()
+    addresses = {"x": machine.upload(x), "i": machine.upload(indices), "u": machine.upload(updates)}
+    addresses["y"] = machine.allocate(8)
+    found = set()
+    for _ in range(20):
+        machine.launch(recipe, addresses)
+        found.add(machine.download(addresses["y"], [2], np.float32)[0])
+    assert found == {3} if deterministic else len(found) > 1

@@ -143,7 +143,8 @@ class Execution {
     arguments.outputs = ViewsOf(node.outputs);
     arguments.params = node.params.empty() ? nullptr : node.params.data();
     arguments.params_size = node.params.size();
-    arguments.switches = {switches.flush_denormals, switches.lose_nan_in_max_min, switches.seed};
+    arguments.switches = {switches.flush_denormals, switches.lose_nan_in_max_min, switches.seed,
+                          node.deterministic ? 0 : random_() | 1};
     std::list<std::vector<char>> copies;
     SeparateOperands(node, &arguments, &copies);
     const KernelStatus status = RunKernel(node.guid, arguments);
