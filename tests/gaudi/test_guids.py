@@ -78,6 +78,15 @@ def test_only_data_movement_and_kernels_take_64_bits() -> None:
         assert not {"i64", "u64"} & listed.union(*row.types.values()), row.stem
 
 
+def test_second_operands_of_products_may_have_another_type() -> None:
+    """In inference. The double refuses it in training."""
+    products = [row for row in ROWS.values() if row.types_name == "product" and row.operands and len(row.operands) > 1]
+    assert len(products) == 10
+    for row in products:
+        assert row.operands is not None
+        assert [operand.types for operand in row.operands[:2]] == [("T",), ("any",)], row.stem
+
+
 @pytest.mark.parametrize(
     ("guid", "operands", "results", "sizes"),
     [
