@@ -211,6 +211,7 @@ def test_bf16_products_of_f32(machine: Machine, graph: Graph) -> None:
     np.testing.assert_allclose(y, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-6)
 
 
+@synapse_graph.only_1_18
 @pytest.mark.parametrize("deterministic", [False, True])
 def test_equal_indices_of_scatters(machine: Machine, monkeypatch: pytest.MonkeyPatch, deterministic: bool) -> None:
     """The update that stays is the last one only if the node is deterministic."""
