@@ -94,7 +94,8 @@ const std::vector<BackendUnderTest>& Backends() {
       remote.unsupported = {{"ModuleTest.UnlockedModuleFilesAreIgnored", no_files},
                             {"ModuleTest.UnsafeDirectoriesAndFilesAreRefused", no_files},
                             {"ModuleTest.FilesArePrivateToTheUser", no_files},
-                            {"CommunicatorTest.RanksOfSeveralProcesses*", "the server joins the ranks"},
+                            {"CommunicatorTest.RendezvousOfSeveralProcesses", "the server joins the ranks"},
+                            {"CommunicatorTest.FailedRendezvousOfSeveralProcesses", "the server joins the ranks"},
                             {"CommunicatorTest.OperationsOnSeveralStreamsRunInCallOrder",
                              "commands of several streams reach a device server in any order"}};
       all->push_back(remote);
