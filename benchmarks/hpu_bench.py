@@ -17,24 +17,32 @@ class MissingProgramError(Exception):
     """hpu_bench has not been built."""
 
 
-def best_times(
-    pattern: str, environment: Mapping[str, str], repetitions: int = 3, seconds: float | None = None
-) -> dict[str, float]:
-    """Returns the shortest real time of one iteration by benchmark, in seconds, over `repetitions` runs.
+def run_benchmarks(
+    pattern: str,
+    environment: Mapping[str, str] | None = None,
+    seconds: float | None = None,
+    program: pathlib.Path = PROGRAM,
+) -> list[dict[str, Any]]:
+    """Returns Google Benchmark's records of three repetitions. Raises CalledProcessError if the program fails.
 
-    `pattern` is a regular expression for names of benchmarks. `environment` is added to this process's. A run takes at
-    least `seconds`; None is Google Benchmark's default.
+    `pattern` is a regular expression for names of benchmarks. `environment` is added to this process's. A repetition
+    takes at least `seconds`; None is Google Benchmark's default.
     """
-    if not PROGRAM.exists():
-        raise MissingProgramError(f"{PROGRAM} does not exist; build it: make bench")
-    command = [str(PROGRAM), f"--benchmark_filter={pattern}", "--benchmark_format=json"]
-    command.append(f"--benchmark_repetitions={repetitions}")
+    if not program.exists():
+        raise MissingProgramError(f"{program} does not exist; build it: make bench")
+    command = [str(program), f"--benchmark_filter={pattern}", "--benchmark_format=json", "--benchmark_repetitions=3"]
     if seconds is not None:
         command.append(f"--benchmark_min_time={seconds}")
-    done = subprocess.run(command, env={**os.environ, **environment}, check=True, stdout=subprocess.PIPE, text=True)
+    variables = {**os.environ, **(environment or {})}
+    done = subprocess.run(command, env=variables, check=True, stdout=subprocess.PIPE, text=True)
+    records: list[dict[str, Any]] = json.loads(done.stdout)["benchmarks"]
+    return records
+
+
+def best_times(pattern: str, environment: Mapping[str, str], seconds: float | None = None) -> dict[str, float]:
+    """Returns the shortest real time of one iteration by benchmark, in seconds, over three repetitions."""
     best: dict[str, float] = {}
-    runs: list[dict[str, Any]] = json.loads(done.stdout)["benchmarks"]
-    for run in runs:
+    for run in run_benchmarks(pattern, environment, seconds):
         if run["run_type"] == "iteration":
             time = run["real_time"] / _PER_SECOND[run["time_unit"]]
             best[run["run_name"]] = min(time, best.get(run["run_name"], time))

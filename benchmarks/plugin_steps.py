@@ -14,7 +14,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 from benchmarks import hpu_bench
 
@@ -37,6 +36,7 @@ class StepTimes:
 
 def time_in_tensorflow(model: str, program: pathlib.Path, seconds: float) -> float:
     """Writes the step's HLO to `program`, and returns the best mean time of a step in three turns."""
+    from benchmarks.measure import best_mean
     from benchmarks.models import PROBLEMS, Trainer
     from benchmarks.train_step import repeated
     from habana_frameworks.tensorflow import load_habana_module
@@ -47,15 +47,7 @@ def time_in_tensorflow(model: str, program: pathlib.Path, seconds: float) -> flo
     program.write_bytes(shown.hlo(*shown.to_device(problem.batch())))
     steps = repeated(Trainer(problem, device), problem.batch())
     steps(3)
-    begin = time.perf_counter()
-    steps(3)
-    count = max(1, round(seconds / ((time.perf_counter() - begin) / 3)))
-    means = []
-    for _ in range(3):
-        begin = time.perf_counter()
-        steps(count)
-        means.append((time.perf_counter() - begin) / count)
-    return min(means)
+    return best_mean(steps, seconds, rounds=3)
 
 
 def _tensorflow(model: str, program: pathlib.Path, seconds: float) -> float:
@@ -82,7 +74,7 @@ def measure(model: str, rounds: int, seconds: float) -> StepTimes:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", default=["mlp", "cnn", "transformer"], help="default: mlp cnn transformer")
-    parser.add_argument("--rounds", type=int, default=2, help="processes of each way (default: 2)")
+    parser.add_argument("--rounds", type=int, default=2, help="processes of each variant (default: 2)")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a turn (default: 1)")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parser.add_argument("--program", type=pathlib.Path, help=argparse.SUPPRESS)  # of the process that runs TensorFlow

@@ -1,7 +1,6 @@
 // Lowerings of the gradients of CropAndResize, which tf2xla lacks.
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -62,29 +61,24 @@ absl::Status CheckInputs(absl::string_view op, absl::string_view images_name, co
 }
 
 // Integral coordinates of the two pixels around each sampling coordinate along one axis, and the second pixel's weight.
-// Negative sampling coordinates are not `inside`.
 struct Between {
-  explicit Between(XlaOp coordinate) : Between(coordinate, xla::Max(coordinate, xla::ZerosLike(coordinate))) {}
+  explicit Between(const SamplingCoordinates& coordinates)
+      : inside(coordinates.inside),
+        first(xla::Floor(coordinates.value)),
+        second(xla::Ceil(coordinates.value)),
+        fraction(coordinates.value - first) {}
 
   const XlaOp inside;
   const XlaOp first;
   const XlaOp second;
   const XlaOp fraction;
-
- private:
-  Between(XlaOp coordinate, XlaOp positive)
-      : inside(xla::Ge(coordinate, xla::ZerosLike(coordinate))),
-        first(xla::Floor(positive)),
-        second(xla::Ceil(positive)),
-        fraction(positive - first) {}
 };
 
-// Operands: crops' gradient, y, x, image_of_box.
-XlaOp ImageGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) {
-  const auto [gradient, y, x, image_of_box] = std::tie(operands[0], operands[1], operands[2], operands[3]);
+// `gradient`: of the crops.
+XlaOp ImageGradient(XlaOp gradient, const Between& rows, const Between& columns, XlaOp image_of_box,
+                    const CropSizes& sizes) {
   const Dims pixels(sizes.crops.begin(), sizes.crops.end() - 1);
   const int64_t count = xla::Product(pixels), channels = sizes.crops[3];
-  const Between rows(y), columns(x);
   const auto by_rows = [&](XlaOp value) { return xla::BroadcastInDim(value, pixels, {0, 1}); };
   const auto by_columns = [&](XlaOp value) { return xla::BroadcastInDim(value, pixels, {0, 2}); };
   const XlaOp inside = xla::And(by_rows(rows.inside), by_columns(columns.inside));
@@ -115,11 +109,9 @@ XlaOp ImageGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) 
   return xla::Reshape(images, sizes.images);
 }
 
-// Operands: crops' gradient, images, y, x, image_of_box.
-XlaOp CoordinatesGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) {
-  const auto [gradient, images, y, x, image_of_box] =
-      std::tie(operands[0], operands[1], operands[2], operands[3], operands[4]);
-  const Between rows(y), columns(x);
+// Gradients of y and x, concatenated along dimension 1: [boxes, rows + columns]. `gradient`: of the crops.
+XlaOp CoordinatesGradient(XlaOp gradient, XlaOp images, const Between& rows, const Between& columns, XlaOp image_of_box,
+                          const CropSizes& sizes) {
   const CropReader reader(images, xla::ShapeUtil::MakeShape(xla::F32, sizes.images), image_of_box);
   const auto at = [&](XlaOp row, XlaOp column) { return reader.At(row, column, sizes.crops); };
   const XlaOp top_left = at(rows.first, columns.first), top_right = at(rows.first, columns.second),
@@ -144,11 +136,6 @@ XlaOp CoordinatesGradient(const std::vector<XlaOp>& operands, const CropSizes& s
   return xla::ConcatInDim(gradient.builder(), {by_y, by_x}, 1);
 }
 
-// Sampling coordinates; negative outside the image.
-XlaOp MaskedCoordinates(const SamplingCoordinates& coordinates) {
-  return xla::Select(coordinates.inside, coordinates.value, xla::FullLike(coordinates.value, -1));
-}
-
 class CropImageGradientLowering : public tensorflow::XlaOpKernel {
  public:
   explicit CropImageGradientLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
@@ -171,15 +158,14 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
     if (sizes.empty()) {
       return context->SetOutput(0, xla::Broadcast(xla::Zero(context->builder(), type), sizes.images));
     }
-    const auto coordinates = [&](int64_t direction) {
+    const auto between = [&](int64_t direction) {
       SamplingCoordinates coordinates =
           SamplingCoordinatesOf(context->Input(1), sizes.crops[0], direction, sizes.crops[direction + 1],
                                 sizes.images[direction + 1], CropScale::kDivided);
       if (method_ == "nearest") coordinates.value = xla::Round(coordinates.value);
-      return MaskedCoordinates(coordinates);
+      return Between(coordinates);
     };
-    const XlaOp of_images =
-        ImageGradient({context->Input(0), coordinates(0), coordinates(1), context->Input(2)}, sizes);
+    const XlaOp of_images = ImageGradient(context->Input(0), between(0), between(1), context->Input(2), sizes);
     context->SetOutput(0, xla::ConvertElementType(of_images, type));
   }
 
@@ -216,14 +202,13 @@ class CropBoxesGradientLowering : public tensorflow::XlaOpKernel {
     if (sizes.empty()) {
       return context->SetOutput(0, xla::Broadcast(xla::Zero(context->builder(), xla::F32), {count, 4}));
     }
-    const auto coordinates = [&](int64_t direction) {
-      return MaskedCoordinates(SamplingCoordinatesOf(context->Input(2), count, direction, sizes.crops[direction + 1],
-                                                     sizes.images[direction + 1], CropScale::kMultiplied));
+    const auto between = [&](int64_t direction) {
+      return Between(SamplingCoordinatesOf(context->Input(2), count, direction, sizes.crops[direction + 1],
+                                           sizes.images[direction + 1], CropScale::kMultiplied));
     };
     const XlaOp of_coordinates =
-        CoordinatesGradient({context->Input(0), xla::ConvertElementType(context->Input(1), xla::F32), coordinates(0),
-                             coordinates(1), context->Input(3)},
-                            sizes);
+        CoordinatesGradient(context->Input(0), xla::ConvertElementType(context->Input(1), xla::F32), between(0),
+                            between(1), context->Input(3), sizes);
     const auto sides = [&](int64_t begin, int64_t pixels, int64_t length) {
       const XlaOp by_coordinate = xla::SliceInDim(of_coordinates, begin, begin + pixels, 1, 1);
       const XlaOp shares = SharesOf(context->builder(), pixels, length);

@@ -35,7 +35,6 @@ class Dilation {
  public:
   Dilation(const WindowPositions& positions, xla::PrimitiveType type) : positions_(positions), type_(type) {}
 
-  const WindowPositions& positions() const { return positions_; }
   XlaOp Widened(XlaOp value) const { return IsSmallFloat() ? xla::ConvertElementType(value, xla::F32) : value; }
 
   absl::StatusOr<XlaOp> Maxima(XlaOp images, XlaOp filter) const {
@@ -223,10 +222,6 @@ class DilationLowering : public tensorflow::XlaOpKernel {
   static absl::StatusOr<XlaOp> ValueOf(XlaOpKernelContext* context, const Dilation& dilation) {
     std::vector<XlaOp> operands;
     for (int i = 0; i < context->num_inputs(); ++i) operands.push_back(dilation.Widened(context->Input(i)));
-    return Compute(dilation, operands);
-  }
-
-  static absl::StatusOr<XlaOp> Compute(const Dilation& dilation, const std::vector<XlaOp>& operands) {
     if (of == Of::kMaxima) return dilation.Maxima(operands[0], operands[1]);
     return of == Of::kInput ? dilation.InputGradient(operands[0], operands[1], operands[2])
                             : dilation.FilterGradient(operands[0], operands[1], operands[2]);

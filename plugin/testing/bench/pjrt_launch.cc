@@ -5,15 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/strip.h"
 #include "benchmark/benchmark.h"
-#include "plugin/backends/pjrt/client/client.h"
-#include "plugin/backends/pjrt/compile_options.h"
 #include "plugin/backends/pjrt/helper_programs.h"
-#include "plugin/backends/pjrt/plugin_file.h"
-#include "plugin/base/flags/flags.h"
 #include "plugin/hal/backend.h"
+#include "plugin/testing/bench/pjrt_plugin.h"
 #include "tsl/platform/logging.h"
 #include "xla/client/xla_builder.h"
 #include "xla/client/xla_computation.h"
@@ -21,13 +16,7 @@
 namespace hpu::pjrt {
 namespace {
 
-constexpr absl::string_view kScheme = "pjrt:";
 constexpr int kFloats = 8;
-
-std::string Spec() {
-  const std::string chosen = flags::Backend();
-  return absl::StartsWith(chosen, kScheme) ? chosen : "pjrt:cpu";
-}
 
 // Adds 1 to each of `count` arrays, in place.
 hal::Program AddOne(int count) {
@@ -48,22 +37,19 @@ double SecondsOf(std::chrono::steady_clock::time_point begin) {
 
 void Plugins(benchmark::State& state) {
   const int count = static_cast<int>(state.range(0));
-  const Plugin& plugin = **Plugin::Load(PluginFile(absl::StripPrefix(Spec(), kScheme)).value());
-  const auto client = Client::Create(plugin, {}).value();
-  const auto executable =
-      client->Compile(AddOne(count).hlo, CompileOptions(client->plugin().path(), AddOne(count).hlo).value()).value();
+  const ClientProgram program(AddOne(count));
   const std::vector<float> zeros(kFloats);
   std::vector<BufferHandle> owned;
-  for (int i = 0; i < count; ++i) owned.push_back(client->ToDevice(zeros.data(), kFloats * 4, nullptr).value());
+  for (int i = 0; i < count; ++i) owned.push_back(program.client->ToDevice(zeros.data(), kFloats * 4, nullptr).value());
   std::vector<PJRT_Buffer*> arguments(count);
   std::vector<PJRT_Buffer*> results(count);
   for (auto _ : state) {
     for (int i = 0; i < count; ++i) arguments[i] = owned[i].get();
     const auto begin = std::chrono::steady_clock::now();
-    const auto end = Execute(*executable, plugin, arguments, {}, absl::MakeSpan(results));
+    const auto end = Execute(*program.executable, program.plugin, arguments, {}, absl::MakeSpan(results));
     state.SetIterationTime(SecondsOf(begin));
     CHECK(end.ok() && end->Await().ok());
-    for (int i = 0; i < count; ++i) owned[i] = BufferHandle(results[i], Deleter<PJRT_Buffer>{&plugin});
+    for (int i = 0; i < count; ++i) owned[i] = BufferHandle(results[i], Deleter<PJRT_Buffer>{&program.plugin});
   }
 }
 BENCHMARK(Plugins)->Name("launch by the plugin's Execute, arguments")->Arg(2)->Arg(400)->UseManualTime();
@@ -72,7 +58,7 @@ void Streams(benchmark::State& state) {
   const int count = static_cast<int>(state.range(0));
   hal::AcquireOptions options;
   options.memory_bytes = uint64_t{64} << 20;
-  const auto device = (*hal::GetBackend(Spec()))->Acquire(options).value();
+  const auto device = (*hal::GetBackend(PluginSpec()))->Acquire(options).value();
   const auto recipe = device->Compile(AddOne(count)).value();
   const auto memory = device->AllocateMemory(count * 256).value();
   const auto stream = device->CreateStream(hal::StreamKind::kCompute).value();

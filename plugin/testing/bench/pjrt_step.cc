@@ -11,29 +11,19 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/strip.h"
 #include "benchmark/benchmark.h"
-#include "plugin/backends/pjrt/client/client.h"
-#include "plugin/backends/pjrt/compile_options.h"
 #include "plugin/backends/pjrt/helper_programs.h"
-#include "plugin/backends/pjrt/plugin_file.h"
-#include "plugin/base/flags/flags.h"
+#include "plugin/base/round_up.h"
 #include "plugin/hal/backend.h"
 #include "plugin/program/program_table.h"
+#include "plugin/testing/bench/pjrt_plugin.h"
 #include "tsl/platform/bfloat16.h"
 #include "tsl/platform/logging.h"
 
 namespace hpu::pjrt {
 namespace {
 
-constexpr absl::string_view kScheme = "pjrt:";
 constexpr uint64_t kAlignment = 256;
-
-std::string Spec() {
-  const std::string chosen = flags::Backend();
-  return absl::StartsWith(chosen, kScheme) ? chosen : "pjrt:cpu";
-}
 
 // The program and the initial value of each argument.
 struct Step {
@@ -66,14 +56,11 @@ Step ReadStep() {
 // Each step reads the arguments that the one before it updated, and starts when that one has ended.
 void Plugins(benchmark::State& state) {
   const Step step = ReadStep();
-  const Plugin& plugin = **Plugin::Load(PluginFile(absl::StripPrefix(Spec(), kScheme)).value());
-  const auto client = Client::Create(plugin, {}).value();
-  const auto executable =
-      client->Compile(step.program.hlo, CompileOptions(client->plugin().path(), step.program.hlo).value()).value();
+  const ClientProgram program(step.program);
   std::vector<BufferHandle> owned;
   std::vector<PJRT_Buffer*> arguments;
   for (const std::string& bytes : step.arguments) {
-    owned.push_back(client->ToDevice(bytes.data(), bytes.size(), nullptr).value());
+    owned.push_back(program.client->ToDevice(bytes.data(), bytes.size(), nullptr).value());
     arguments.push_back(owned.back().get());
   }
   std::vector<bool> is_donated(arguments.size());
@@ -86,10 +73,10 @@ void Plugins(benchmark::State& state) {
   }
   std::vector<PJRT_Buffer*> results(step.table.results.size());
   for (auto _ : state) {
-    const auto end = Execute(*executable, plugin, arguments, kept, absl::MakeSpan(results));
+    const auto end = Execute(*program.executable, program.plugin, arguments, kept, absl::MakeSpan(results));
     CHECK(end.ok() && end->Await().ok());
     for (size_t i = 0; i < results.size(); ++i) {
-      BufferHandle result(results[i], Deleter<PJRT_Buffer>{&plugin});
+      BufferHandle result(results[i], Deleter<PJRT_Buffer>{&program.plugin});
       const int argument = step.table.results[i].aliased_argument;
       if (argument < 0) continue;
       arguments[argument] = result.get();
@@ -100,15 +87,14 @@ void Plugins(benchmark::State& state) {
 
 void Streams(benchmark::State& state) {
   const Step step = ReadStep();
-  const auto device = (*hal::GetBackend(Spec()))->Acquire({}).value();
+  const auto device = (*hal::GetBackend(PluginSpec()))->Acquire({}).value();
   const auto recipe = device->Compile(step.program).value();
   uint64_t bytes = 0;
   const auto place = [&bytes](uint64_t size) {
     const uint64_t offset = bytes;
-    bytes += (std::max<uint64_t>(size, 1) + kAlignment - 1) / kAlignment * kAlignment;
+    bytes += RoundUp(std::max<uint64_t>(size, 1), kAlignment);
     return offset;
   };
-  hal::LaunchArguments launch;
   std::vector<hal::DeviceAddress> arguments, results;
   for (const hal::TensorSpec& spec : step.table.arguments) arguments.push_back(place(spec.bytes));
   for (const hal::ResultSpec& result : step.table.results) {
@@ -120,11 +106,11 @@ void Streams(benchmark::State& state) {
   }
   const auto stream = device->CreateStream(hal::StreamKind::kCompute).value();
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& bytes = step.arguments[i];
-    if (bytes.empty()) continue;
-    const auto host = device->AllocateHost(bytes.size()).value();
-    std::memcpy(host->data(), bytes.data(), bytes.size());
-    CHECK(stream->CopyToDevice(host->data(), arguments[i], bytes.size()).ok());
+    const std::string& value = step.arguments[i];
+    if (value.empty()) continue;
+    const auto host = device->AllocateHost(value.size()).value();
+    std::memcpy(host->data(), value.data(), value.size());
+    CHECK(stream->CopyToDevice(host->data(), arguments[i], value.size()).ok());
     CHECK(stream->Synchronize().ok());
   }
   for (auto _ : state) {

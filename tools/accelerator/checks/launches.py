@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
+from benchmarks import hpu_bench
 from tools.accelerator.checks import outcome
 
 
@@ -13,13 +13,13 @@ def main() -> int:
     program = outcome.kit() / "bin" / "hpu_bench"
     if not program.exists():
         return outcome.skip("the kit has no hpu_bench")
-    options = ["--benchmark_filter=launch by", "--benchmark_format=json", "--benchmark_repetitions=3"]
-    done = subprocess.run([program, *options, "--benchmark_min_time=0.3"], stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        return outcome.report(False, f"hpu_bench ended with exit code {done.returncode}")
+    try:
+        records = hpu_bench.run_benchmarks("launch by", seconds=0.3, program=program)
+    except subprocess.CalledProcessError as error:
+        return outcome.report(False, f"hpu_bench ended with exit code {error.returncode}")
     microseconds = {
         run["run_name"].removesuffix("/manual_time").replace("/", " "): round(run["real_time"] / 1e3, 2)
-        for run in json.loads(done.stdout)["benchmarks"]
+        for run in records
         if run.get("aggregate_name") == "median"
     }
     summary = "; ".join(f"{name}: {time:g} us" for name, time in microseconds.items())

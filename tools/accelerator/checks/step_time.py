@@ -9,6 +9,7 @@ import time
 
 import tensorflow as tf
 
+from benchmarks.measure import best_mean
 from benchmarks.models import PROBLEMS, Trainer
 from benchmarks.train_step import repeated
 from habana_frameworks.tensorflow import load_habana_module
@@ -32,15 +33,8 @@ def main() -> None:
     begin = time.perf_counter()
     steps(1)
     first = time.perf_counter() - begin
-    begin = time.perf_counter()
-    steps(3)
-    count = max(1, round(_ROUND_SECONDS / ((time.perf_counter() - begin) / 3)))
-    rounds = []
-    for _ in range(_ROUNDS):
-        begin = time.perf_counter()
-        steps(count)
-        rounds.append((time.perf_counter() - begin) / count)
-    arguments.file.write_text(json.dumps({"first_seconds": first, "seconds": min(rounds)}))
+    seconds = best_mean(steps, _ROUND_SECONDS, _ROUNDS)
+    arguments.file.write_text(json.dumps({"first_seconds": first, "seconds": seconds}))
 
 
 if __name__ == "__main__":

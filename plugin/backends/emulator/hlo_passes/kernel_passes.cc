@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   HPU_RETURN_IF_ERROR(UseUserKernels(module, &calls));
   if (!replace) return calls.TakeSpecs();
-  // TensorFlow's kernels select their code by the processor, so results could differ between processors.
+  // These TensorFlow kernels select their code by the processor, so results could differ between processors.
   if (!IsTargetGeneric()) {
     HPU_RETURN_IF_ERROR(UseLinearAlgebraKernels(module, &calls));
     HPU_RETURN_IF_ERROR(UseFourierKernels(module, &calls));

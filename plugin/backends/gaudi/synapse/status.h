@@ -7,18 +7,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "plugin/backends/gaudi/synapse/status_names.h"
 #include "plugin/backends/gaudi/synapse/types.h"
 
 namespace hpu::synapse {
 
-// The enumerator's name, such as "synOutOfDeviceMemory"; "unknown status" for other numbers.
-absl::string_view StatusName(synStatus status);
-
 // The code that the HAL documents for the status (docs/developer/hal.md). Internal for those it does not name.
 absl::StatusCode StatusCode(synStatus status);
-
-// Whether the device is lost for good after this status.
-bool LosesDevice(synStatus status);
 
 // Error of a failed call. `arguments` holds the arguments that matter: "size=1024, device=0".
 absl::Status ToStatus(synStatus status, absl::string_view function, absl::string_view arguments);

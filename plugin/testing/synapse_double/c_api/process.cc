@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "plugin/backends/gaudi/synapse/status_names.h"
 #include "plugin/testing/synapse_double/c_api/exports.h"
 #include "plugin/testing/synapse_double/runtime/configuration.h"
 #include "plugin/testing/synapse_double/runtime/release.h"
@@ -54,7 +55,7 @@ synStatus synStatusGetBriefDescription(synStatus status, char* description, size
     return Refuse(Rule::kArguments, synInvalidArgument,
                   synapse_double::Text("no status ", static_cast<uint32_t>(status)));
   }
-  return CopyText(synapse_double::StatusName(status), description, length);
+  return CopyText(std::string(StatusName(status)), description, length);
 }
 
 // The double's kernels count as one library.

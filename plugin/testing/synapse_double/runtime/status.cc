@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "plugin/backends/gaudi/synapse/status_names.h"
 #include "plugin/testing/synapse_double/runtime/switches.h"
 
 namespace hpu::synapse_double {
@@ -20,7 +21,7 @@ void Log(Rule rule, const std::string& text) {
 }
 
 std::string WithStatus(const std::string& text, synStatus status) {
-  return Text(text, ": status ", static_cast<uint32_t>(status), " (", StatusName(status), ")");
+  return Text(text, ": status ", static_cast<uint32_t>(status), " (", synapse::StatusName(status), ")");
 }
 
 }  // namespace
@@ -39,57 +40,6 @@ synStatus Fail(Rule rule, synStatus status, const std::string& text) {
 void Abort(Rule rule, const std::string& text) {
   Log(rule, Text(text, ": aborts"));
   std::abort();
-}
-
-const char* StatusName(synStatus status) {
-  static constexpr const char* kNames[] = {
-      "synSuccess",
-      "synInvalidArgument",
-      "synCbFull",
-      "synOutOfHostMemory",
-      "synOutOfDeviceMemory",
-      "synObjectAlreadyInitialized",
-      "synObjectNotInitialized",
-      "synCommandSubmissionFailure",
-      "synNoDeviceFound",
-      "synDeviceTypeMismatch",
-      "synFailedToInitializeCb",
-      "synFailedToFreeCb",
-      "synFailedToMapCb",
-      "synFailedToUnmapCb",
-      "synFailedToAllocateDeviceMemory",
-      "synFailedToFreeDeviceMemory",
-      "synFailedNotEnoughDevicesFound",
-      "synDeviceReset",
-      "synUnsupported",
-      "synWrongParamsFile",
-      "synDeviceAlreadyAcquired",
-      "synNameIsAlreadyUsed",
-      "synBusy",
-      "synAllResourcesTaken",
-      "synUnavailable",
-      "synInvalidTensorDimensions",
-      "synFail",
-      "synOutOfResources",
-      "synUninitialized",
-      "synAlreadyInitialized",
-      "synFailedSectionValidation",
-      "synSynapseTerminated",
-      "synAssertAsync",
-      "synInvalidEventHandle",
-      "synMappingNotFound",
-      "synFailedDynamicPatching",
-      "synFailedStaticPatching",
-      "synFailedToSubmitWorkload",
-      "synInvalidSectionsDefinition",
-      "synInvalidTensorProperties",
-      "synFailHccl",
-      "synFailedToCollectTime",
-      "synTimeout",
-      "synResourceBadUsage",
-  };
-  static_assert(std::size(kNames) == synapse::synResourceBadUsage + 1, "one name for each status");
-  return status < std::size(kNames) ? kNames[status] : "unknown status";
 }
 
 std::string Hex(uint64_t number) {

@@ -51,9 +51,6 @@ synStatus Fail(Rule rule, synStatus status, const std::string& text);
 // Logs a broken rule and aborts: the caller's next step would be undefined behaviour on a card.
 [[noreturn]] void Abort(Rule rule, const std::string& text);
 
-// "synBusy"; "unknown status" for other numbers.
-const char* StatusName(synStatus status);
-
 // Concatenates values as text.
 template <typename... Parts>
 std::string Text(const Parts&... parts) {

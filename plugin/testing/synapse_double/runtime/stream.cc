@@ -6,18 +6,12 @@
 #include <chrono>
 #include <utility>
 
+#include "plugin/backends/gaudi/synapse/status_names.h"
 #include "plugin/testing/synapse_double/runtime/device.h"
 #include "plugin/testing/synapse_double/runtime/faults.h"
 #include "plugin/testing/synapse_double/runtime/switches.h"
 
 namespace hpu::synapse_double {
-namespace {
-
-bool LosesTheDevice(synStatus status) {
-  return status == synapse::synDeviceReset || status == synapse::synSynapseTerminated;
-}
-
-}  // namespace
 
 const char* EngineName(Engine engine) {
   switch (engine) {
@@ -127,7 +121,7 @@ void Stream::Run() {
         if (const std::shared_ptr<Device> device = Device::Current()) device->trace().Add();
       }
       if (status == synapse::synSuccess) status = entry.command();
-      if (LosesTheDevice(status)) LoseDevice(status);
+      if (synapse::LosesDevice(status)) LoseDevice(status);
     }
     entry.command = nullptr;  // releases its buffers before a waiter sees the end
     {
