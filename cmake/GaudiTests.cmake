@@ -1,8 +1,10 @@
-# hpu_gaudi_tests: unit tests of the Gaudi backend, without the other backends.
+# Tests of the Gaudi backend, without the other backends.
+
+# hpu_gaudi_tests: unit tests.
 file(GLOB_RECURSE gaudi_test_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/backends/gaudi/*_test.cc")
 list(SORT gaudi_test_sources COMPARE FILE_BASENAME)
 add_executable(hpu_gaudi_tests ${gaudi_test_sources})
-foreach(layer flags base backend_gaudi)
+foreach(layer flags base hal program backend_common backend_gaudi)
   target_sources(hpu_gaudi_tests PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)
 endforeach()
 target_include_directories(hpu_gaudi_tests PRIVATE "${CMAKE_SOURCE_DIR}")
@@ -25,3 +27,12 @@ endforeach()
 target_compile_definitions(synapse_fake_1_5 PRIVATE FAKE_SYNAPSE_1_5)
 target_link_options(synapse_fake_incomplete PRIVATE
   "-Wl,--version-script=${CMAKE_SOURCE_DIR}/plugin/testing/synapse_fake/incomplete.map")
+
+# Paths of the doubles, as SYNAPSE_DOUBLE_LIBRARY_1_5 and SYNAPSE_DOUBLE_LIBRARY_1_18.
+foreach(target hpu_gaudi_tests)
+  foreach(release 1_5 1_18)
+    add_dependencies(${target} synapse_double_${release})
+    target_compile_definitions(${target} PRIVATE
+      "SYNAPSE_DOUBLE_LIBRARY_${release}=\"$<TARGET_FILE:synapse_double_${release}>\"")
+  endforeach()
+endforeach()

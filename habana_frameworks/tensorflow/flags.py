@@ -44,6 +44,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_STRICT_FLAGS", "bool", "false"),
     values.Flag("HLS_MODULE_ID", "int", "-1"),
     values.Flag("HABANA_VISIBLE_MODULES", "list", ""),
+    values.Flag("TF_HCCL_MEMORY_ALLOWANCE_MB", "int", "1024"),
     values.Flag("HABANA_INITIAL_WORKSPACE_SIZE_MB", "int", "0"),
     values.Flag("HPU_WORKSPACE_CHUNK_MB", "int", "16"),
     values.Flag("TF_CPU_ALLOCATOR_SIZE_G", "int", "0"),
@@ -125,7 +126,6 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("OMPI_COMM_WORLD_RANK", "string", "", effect=values.Effect.JOB),
     values.Flag("OMPI_COMM_WORLD_LOCAL_SIZE", "string", "", effect=values.Effect.JOB),
     values.Flag("OMPI_COMM_WORLD_LOCAL_RANK", "string", "", effect=values.Effect.JOB),
-    values.inert("TF_HCCL_MEMORY_ALLOWANCE_MB"),
     values.inert("TF_USE_SIGNALING_FROM_ENCAP_OP"),
     values.inert("TF_NO_EMULATE_SIGNALING_FROM_ENCAP_OP"),
     values.inert("TF_ALLOW_CONTROL_EDGES_IN_HABANA_OPS"),
@@ -196,6 +196,7 @@ def backend() -> str:
     """HPU_BACKEND: Device that this process uses. auto: an NVIDIA card if the card, its driver and the CUDA plugin
     are there, else the emulator. emulator: an emulated card in the process. null: a device that computes nothing,
     for measuring host overhead. pjrt:cpu, pjrt:cuda or pjrt:/path/of/the/plugin.so: the device of a PJRT plugin.
+    gaudi or gaudi:/path/of/libSynapse.so: a Gaudi card by SynapseAI (compiling is under construction).
     grpc+unix:/path, grpc://host:port or, with TLS, grpcs://host:port: a module of a device server (hpu serve).
     """
     return values.parse_string(_BY_NAME["HPU_BACKEND"])
@@ -261,7 +262,9 @@ def remote_shared_memory() -> bool:
 
 
 def memory_mb() -> int:
-    """HPU_MEMORY_MB: Device memory of the emulated card, in MiB. Reserved, not committed."""
+    """HPU_MEMORY_MB: Device memory of the emulated card, in MiB. Reserved, not committed. If it is set, it also
+    limits the memory that a real card's backend takes at the start.
+    """
     return values.parse_int(_BY_NAME["HPU_MEMORY_MB"])
 
 
@@ -432,6 +435,13 @@ def hls_module_id() -> int:
 def habana_visible_modules() -> list[str]:
     """HABANA_VISIBLE_MODULES: Comma-separated modules that this job may use."""
     return values.parse_list(_BY_NAME["HABANA_VISIBLE_MODULES"])
+
+
+def tf_hccl_memory_allowance_mb() -> int:
+    """TF_HCCL_MEMORY_ALLOWANCE_MB: Memory of a Gaudi that HPU_BACKEND=gaudi leaves free for collectives and for
+    SynapseAI itself, in MiB. Without effect on other devices.
+    """
+    return values.parse_int(_BY_NAME["TF_HCCL_MEMORY_ALLOWANCE_MB"])
 
 
 def habana_initial_workspace_size_mb() -> int:

@@ -1,5 +1,8 @@
 #include "plugin/backends/common/acquire_options.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -60,6 +63,12 @@ absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options) {
     return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB=", megabytes, " is not between 1 and ", kMaxMb));
   }
   return static_cast<uint64_t>(megabytes) << 20;
+}
+
+absl::StatusOr<uint64_t> CardMemoryBytes(const hal::AcquireOptions& options, uint64_t card_bytes) {
+  if (options.memory_bytes == 0 && std::getenv("HPU_MEMORY_MB") == nullptr) return card_bytes;
+  HPU_ASSIGN_OR_RETURN(const uint64_t bytes, DeviceMemoryBytes(options));
+  return std::min(bytes, card_bytes);
 }
 
 }  // namespace hpu::common

@@ -31,6 +31,8 @@ absl::StatusOr<Modules> EmulatedModules();
 absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options, const Modules& modules);
 // Bytes of device memory that the options request; HPU_MEMORY_MB if options.memory_bytes is 0.
 absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options);
+// Bytes to use of the `card_bytes` bytes of a card: all, unless the options or HPU_MEMORY_MB request less.
+absl::StatusOr<uint64_t> CardMemoryBytes(const hal::AcquireOptions& options, uint64_t card_bytes);
 
 }  // namespace hpu::common
 

@@ -57,11 +57,18 @@ class Failure {
   absl::Status status_;  // guarded by mutex_
 };
 
+// Base of a backend's own event at a point, for which its streams wait without the host.
+class DeviceMark {
+ public:
+  virtual ~DeviceMark() = default;
+};
+
 // A position in a stream's work, as stored in an event. A point without a timeline counts as reached.
 struct Point {
   std::shared_ptr<Timeline> timeline;
   std::shared_ptr<const Failure> failure;
   uint64_t sequence = 0;
+  std::shared_ptr<DeviceMark> mark = nullptr;  // null: only the host can wait
 
   bool Reached() const { return timeline == nullptr || timeline->Reached(sequence); }
   // Error of the work before the point; valid once the point is reached.

@@ -1,7 +1,5 @@
 #include "plugin/hal/backend.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -52,10 +50,7 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
 // Bytes for tensors on a device with `device_bytes` bytes (0: unknown). The options or HPU_MEMORY_MB may lower the
 // number.
 absl::StatusOr<uint64_t> TensorBytes(const hal::AcquireOptions& options, uint64_t device_bytes) {
-  HPU_ASSIGN_OR_RETURN(const uint64_t bytes, common::DeviceMemoryBytes(options));
-  if (device_bytes == 0) return bytes;
-  const bool is_limited = options.memory_bytes > 0 || std::getenv("HPU_MEMORY_MB") != nullptr;
-  return is_limited ? std::min(bytes, device_bytes) : device_bytes;
+  return device_bytes == 0 ? common::DeviceMemoryBytes(options) : common::CardMemoryBytes(options, device_bytes);
 }
 
 class PjrtBackend final : public hal::Backend {

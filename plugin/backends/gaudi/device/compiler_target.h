@@ -1,0 +1,23 @@
+// Text of DeviceInfo::compiler_target: what recipes of a Gaudi depend on.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMPILER_TARGET_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMPILER_TARGET_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/backends/gaudi/synapse/library.h"
+
+namespace hpu::gaudi {
+
+// Generation, driver version and ABI profile, versions of the TPC libraries where the release exports them, and name,
+// size and checksum of each file in GC_KERNEL_PATH, in its order: "gaudi2 synapse=1.18.0 abi=1.18 tpc=a.so:3
+// kernels=…". synInitialize must have been called.
+absl::StatusOr<std::string> CompilerTarget(const synapse::Library& library, synapse::Generation generation);
+
+// The part of CompilerTarget for kernel libraries. Files that cannot be read count by name only.
+std::string KernelFiles(const std::vector<std::string>& paths);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMPILER_TARGET_H_

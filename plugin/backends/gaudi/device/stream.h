@@ -1,0 +1,125 @@
+// Streams of the Gaudi backend.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_STREAM_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_STREAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "plugin/backends/common/command_queue.h"
+#include "plugin/backends/common/faults.h"
+#include "plugin/backends/common/stream_error.h"
+#include "plugin/backends/common/timeline.h"
+#include "plugin/backends/gaudi/device/card_range.h"
+#include "plugin/backends/gaudi/device/engine_streams.h"
+#include "plugin/backends/gaudi/device/mark_pool.h"
+#include "plugin/backends/gaudi/device/pinned_pages.h"
+#include "plugin/hal/stream.h"
+
+namespace hpu::gaudi {
+
+class GaudiDevice;
+
+// A command whose end a stream's thread waits for. Comments name the kinds that use a field.
+struct Command {
+  // kNothing: skipped, or failed at the call. kWork: work that SynapseAI has queued.
+  enum class Kind { kNothing, kWork, kWait, kCallback, kStop };
+
+  Kind kind = Kind::kStop;
+  const char* name = "";                       // kWork: for errors
+  uint64_t bytes = 0;                          // kWork: for errors
+  std::shared_ptr<Mark> end;                   // kWork, kWait
+  std::shared_ptr<Mark> before;                // kWork, kWait: the mark of the work before, which another engine awaits
+  common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
+  std::function<void(absl::Status)> callback;  // kCallback
+
+  // Releases the objects that the command kept alive.
+  void Clear() {
+    end.reset();
+    before.reset();
+    point = common::Point();
+    callback = nullptr;
+  }
+};
+
+// Calls hand their work to SynapseAI at once, on the calling thread, and put a mark behind it. The stream's thread
+// waits for the marks in order; so it finds the first command that failed, and keeps the HAL's promises about order and
+// errors. Streams wait for each other's marks on the device; callbacks run on the stream's thread.
+class GaudiStream final : public hal::Stream {
+ public:
+  static absl::StatusOr<std::unique_ptr<GaudiStream>> Create(GaudiDevice* device, hal::StreamKind kind);
+  ~GaudiStream() override;
+
+  hal::StreamKind kind() const override { return kind_; }
+  absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) override;
+  absl::Status CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes) override;
+  absl::Status CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) override;
+  absl::Status Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes) override;
+  absl::Status Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) override;
+  absl::Status Record(hal::Event& event) override;
+  absl::Status Wait(const hal::Event& event) override;
+  absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
+  absl::Status Synchronize() override;
+
+  // The position after all commands queued so far.
+  common::Point Now() const;
+
+ private:
+  // Leaked, not destroyed, in a forked child, where the thread does not exist and SynapseAI must not be called.
+  struct State {
+    State(const GaudiDevice& device, hal::StreamKind kind);
+
+    const std::shared_ptr<common::Timeline> timeline;
+    common::CommandQueue<Command> queue;
+    common::StreamError error;
+    // Whether work of SynapseAI's streams failed, so that they are replaced before the next work. Set after `error`,
+    // and cleared only while `error` is not set.
+    std::atomic<bool> is_broken{false};
+    const std::shared_ptr<MarkPool> marks;
+    // Both are used only while a command is pushed.
+    std::unique_ptr<CardRange> scratch;  // of copies that overlap themselves
+    EngineStreams engines;
+    mutable std::mutex mark_mutex;
+    std::shared_ptr<Mark> last;  // of the last work that SynapseAI queued; guarded by mark_mutex
+    std::thread thread;
+  };
+
+  // A copy that overlaps itself goes through this much of the card's memory, which is not part of the device's memory.
+  static constexpr uint64_t kScratchBytes = uint64_t{16} << 20;
+
+  GaudiStream(GaudiDevice* device, hal::StreamKind kind);
+
+  // Queues a command whose work `submit(stream)` hands to one of SynapseAI's streams. Counts it for fault injection.
+  // Does nothing after an error. An error of a call becomes the stream's.
+  template <typename Submit>
+  void Run(common::Faults::Kind kind, synapse::Engine engine, const char* name, uint64_t bytes, const Submit& submit);
+  // Puts a mark behind the work that `stream` has been given for `command`.
+  absl::Status MarkEnd(synapse::synStreamHandle stream, Command* command);
+  // Makes `status`, of a call, the error of the command `sequence`. Waits for the part of its work that was queued,
+  // which no mark ends.
+  void FailAtCall(uint64_t sequence, absl::Status status);
+  // Makes `status`, of work that ended, the error of the command `sequence`. Called on the stream's thread.
+  void FailAtEnd(uint64_t sequence, absl::Status status);
+  // Replaces SynapseAI's streams if their work has failed.
+  void Repair();
+  void CloseEngines();
+  std::shared_ptr<Mark> last_mark() const;
+  absl::Status CopyPieces(synapse::synStreamHandle stream, const PinnedPages::Pieces& pieces, uint64_t card_address,
+                          bool to_device);
+  absl::Status CopyOverlapping(synapse::synStreamHandle stream, uint64_t source, uint64_t destination, uint64_t bytes);
+
+  // Called on the stream's thread.
+  void RunCommands();
+  void Finish(Command& command, uint64_t sequence);
+
+  GaudiDevice* const device_;
+  const hal::StreamKind kind_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_STREAM_H_
