@@ -93,7 +93,7 @@ build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
 
 build-tests: build $(SYSTEM_TESTS)
 	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
-	ninja -C $(BUILD) -j $(JOBS) hpu_cts hpu_gaudi_tests hpu_synapse_kernels synapse_double_1_5 synapse_double_1_18
+	ninja -C $(BUILD) -j $(JOBS) hpu_cts hpu_gaudi_tests hpu_gaudi_cts hpu_synapse_kernels synapse_double_1_5 synapse_double_1_18
 
 # Subsets that run-cts repeats: tests of emulator kernels with generic code, and tests of products without oneDNN.
 KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:Random/SortTest*/?:ElementaryFunctionPass.Of*
@@ -104,6 +104,7 @@ cts: build-tests ## conformance suite of the device interface, for every backend
 
 run-cts:
 	$(BUILD)/hpu_gaudi_tests --gtest_brief=1
+	$(BUILD)/hpu_gaudi_cts --gtest_brief=1
 	$(BUILD)/hpu_cts --gtest_brief=1
 	HPU_EMULATOR_TARGET=generic $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(KERNEL_TESTS)'
 	TF_ENABLE_ONEDNN_OPTS=0 $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(PRODUCT_TESTS)'

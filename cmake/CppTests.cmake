@@ -1,13 +1,14 @@
 # C++ tests: the HAL's conformance suite and unit tests that need no Python.
 find_package(GTest REQUIRED)
 
-# hpu_cts: plugin/testing/cts/ over every backend, without TensorFlow's device, passes and kernels.
+# hpu_cts: plugin/testing/cts/ over every backend but Gaudi's, without TensorFlow's device, passes and kernels.
 file(GLOB_RECURSE cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/*_test.cc")
 file(GLOB more CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/cts/*.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/testing/cts/entries/*.cc"
   # Compiler sources that do not depend on tf2xla.
   "${CMAKE_SOURCE_DIR}/plugin/compiler/background/*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/recipe_cache.cc")
 list(APPEND cts_sources ${more})
-list(FILTER cts_sources EXCLUDE REGEX "/backends/gaudi/|/testing/synapse_")  # cmake/GaudiTests.cmake has them
+list(FILTER cts_sources EXCLUDE REGEX "/backends/gaudi/|/entries/gaudi|/testing/synapse_")  # cmake/GaudiTests.cmake has them
 list(REMOVE_DUPLICATES cts_sources)
 list(SORT cts_sources COMPARE FILE_BASENAME)
 if(HPU_SANITIZE MATCHES "thread")

@@ -28,8 +28,22 @@ target_compile_definitions(synapse_fake_1_5 PRIVATE FAKE_SYNAPSE_1_5)
 target_link_options(synapse_fake_incomplete PRIVATE
   "-Wl,--version-script=${CMAKE_SOURCE_DIR}/plugin/testing/synapse_fake/incomplete.map")
 
+# hpu_gaudi_cts: plugin/testing/cts/ over the Gaudi backend, with each release of the Synapse double.
+file(GLOB gaudi_cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/cts/*.cc")
+add_executable(hpu_gaudi_cts ${gaudi_cts_sources} "${CMAKE_SOURCE_DIR}/plugin/testing/cts/entries/gaudi.cc")
+foreach(layer flags base hal program backend_common backend_gaudi)
+  target_sources(hpu_gaudi_cts PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)
+endforeach()
+target_include_directories(hpu_gaudi_cts PRIVATE "${CMAKE_SOURCE_DIR}")
+target_link_libraries(hpu_gaudi_cts PRIVATE tensorflow hpu_flags GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
+target_compile_options(hpu_gaudi_cts PRIVATE -O1)
+set_target_properties(hpu_gaudi_cts PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
+hpu_unite(hpu_gaudi_cts)
+add_test(NAME gaudi_cts COMMAND hpu_gaudi_cts)
+set_tests_properties(gaudi_cts PROPERTIES TIMEOUT 300)
+
 # Paths of the doubles, as SYNAPSE_DOUBLE_LIBRARY_1_5 and SYNAPSE_DOUBLE_LIBRARY_1_18.
-foreach(target hpu_gaudi_tests)
+foreach(target hpu_gaudi_tests hpu_gaudi_cts)
   foreach(release 1_5 1_18)
     add_dependencies(${target} synapse_double_${release})
     target_compile_definitions(${target} PRIVATE

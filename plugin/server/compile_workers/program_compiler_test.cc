@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "plugin/base/files/packet_socket.h"
-#include "plugin/testing/cts/child.h"
+#include "plugin/testing/cts/entries/compile_fork_server.h"
 #include "plugin/testing/cts/programs.h"
 
 namespace hpu::serve {

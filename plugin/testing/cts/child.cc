@@ -8,14 +8,12 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "plugin/hal/backend.h"
-#include "plugin/server/compile_workers/compile_fork_server.h"
 
 namespace hpu::cts {
 namespace {
@@ -87,15 +85,6 @@ int Serve(const std::string& address) {
 int Serve(const std::string&) { return 1; }
 #endif
 
-std::unique_ptr<serve::ForkClient> StartForkServer() {
-  serve::CompileForkServerOptions options;
-  auto backend = hal::GetBackend("null");
-  if (!backend.ok()) return nullptr;
-  options.backend = *backend;
-  auto client = serve::StartCompileForkServer(options);
-  return client.ok() ? *std::move(client) : nullptr;
-}
-
 std::string ReadLine(int fd) {
   std::string line;
   char byte;
@@ -114,11 +103,6 @@ bool PlayRole(int argc, char** argv, int* exit_code) {
                    ? Serve(words.second)
                    : Hold(words.second, words.first == Name(ChildProcess::Role::kForkAndHold));
   return true;
-}
-
-serve::ForkClient* CompileForkServer() {
-  static const auto* client = new std::unique_ptr<serve::ForkClient>(StartForkServer());
-  return client->get();
 }
 
 ChildProcess::ChildProcess(const std::string& subject, Role role) {

@@ -6,8 +6,6 @@
 
 #include <string>
 
-#include "plugin/server/fork_server.h"
-
 namespace hpu::cts {
 
 // If the command line selects a role (--cts_child=…), runs it, sets its exit code and returns true. Called by main().
@@ -39,9 +37,6 @@ class ChildProcess {
   int input_ = -1;  // closing it ends the process
   std::string answer_;
 };
-
-// Forks compile workers for modules of the null backend. Call first in main(), while the process is single-threaded.
-serve::ForkClient* CompileForkServer();
 
 }  // namespace hpu::cts
 

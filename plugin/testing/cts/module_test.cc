@@ -39,6 +39,8 @@ class ModuleTest : public CtsTest {
     return Acquire(options).status();
   }
 
+  std::filesystem::path lock_file() const { return directory_ / (backend().lock_name + "-0"); }
+
   const std::filesystem::path directory_;
   const ScopedVariable lock_dir_;
   const ScopedVariable modules_;
@@ -60,7 +62,7 @@ TEST_P(ModuleTest, ExhaustedModulesErrorNamesTheHolders) {
   const absl::Status status = Acquire().status();
   ExpectError(status, kUnavailable, absl::StrCat("module 0: pid ", first->pid(), " (hpu_cts --cts_child="));
   ExpectError(status, kUnavailable, absl::StrCat("module 1: pid ", second->pid(), " (hpu_cts --cts_child="));
-  ExpectError(status, kUnavailable, "HPU_MODULES");
+  ExpectError(status, kUnavailable, backend().shortage_advice);
   const auto third = Holder();
   EXPECT_NE(std::string::npos, third->answer().find(absl::StrCat("pid ", first->pid()))) << third->answer();
 }
@@ -115,7 +117,7 @@ TEST_P(ModuleTest, OnlyVisibleModulesAreAcquired) {
 
 TEST_P(ModuleTest, UnlockedModuleFilesAreIgnored) {
   EXPECT_OK(Acquire().status());  // creates the directory
-  std::ofstream(directory_ / "module-0") << getpid() << "\nsomebody else\n";
+  std::ofstream(lock_file()) << getpid() << "\nsomebody else\n";
   const auto mine = Value(Acquire());
   ASSERT_NE(nullptr, mine);
   EXPECT_EQ(0, mine->info().module_id);
@@ -128,11 +130,11 @@ TEST_P(ModuleTest, UnsafeDirectoriesAndFilesAreRefused) {
   chmod(directory_.c_str(), 0755);
   ExpectError(Acquire().status(), kPrecondition, directory_.string());
   chmod(directory_.c_str(), 0700);
-  std::filesystem::create_symlink("/etc/hostname", directory_ / "module-0");
-  ExpectError(Acquire().status(), kPrecondition, "module-0");
-  std::filesystem::remove(directory_ / "module-0");
-  std::filesystem::create_directory(directory_ / "module-0");
-  ExpectError(Acquire().status(), kPrecondition, "module-0");
+  std::filesystem::create_symlink("/etc/hostname", lock_file());
+  ExpectError(Acquire().status(), kPrecondition, lock_file().string());
+  std::filesystem::remove(lock_file());
+  std::filesystem::create_directory(lock_file());
+  ExpectError(Acquire().status(), kPrecondition, lock_file().string());
   std::filesystem::remove_all(directory_);
   const auto target = std::filesystem::path(directory_.string() + ".target");
   std::filesystem::create_directory(target);
@@ -148,7 +150,7 @@ TEST_P(ModuleTest, FilesArePrivateToTheUser) {
   struct stat info;
   ASSERT_EQ(0, stat(directory_.c_str(), &info));
   EXPECT_EQ(0700u, info.st_mode & 0777);
-  ASSERT_EQ(0, stat((directory_ / "module-0").c_str(), &info));
+  ASSERT_EQ(0, stat(lock_file().c_str(), &info));
   EXPECT_EQ(0600u, info.st_mode & 0777);
 }
 

@@ -1,0 +1,57 @@
+// Entry of the PJRT backend: the plugin that CTS_BACKEND selects, else the installed CPU plugins.
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/testing/cts/backends.h"
+
+namespace hpu::cts {
+namespace {
+
+constexpr absl::string_view kPjrtScheme = "pjrt:";
+
+// The PJRT backend with the plugin of `spec` ("pjrt:…").
+BackendUnderTest Pjrt(const char* name, absl::string_view spec) {
+  BackendUnderTest backend;
+  backend.name = name;
+  backend.spec = std::string(spec);
+  backend.unsupported = UnsupportedHere();
+  const auto file = pjrt::PluginFile(absl::StripPrefix(spec, kPjrtScheme));
+  if (file.ok() && pjrt::IsForCpu(*file)) {
+    backend.unsupported.push_back(
+        {"StreamTest.EventsAreReachedAfterPrecedingWork", "CPU plugins run short programs within the call"});
+  }
+  return backend;
+}
+
+std::vector<BackendUnderTest> PjrtBackends() {
+  if (const char* chosen = std::getenv(kBackendVariable); chosen != nullptr) return {Pjrt("chosen", chosen)};
+  std::vector<BackendUnderTest> backends;
+  for (const auto& [name, file] : {std::pair("pjrt_0_81", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"),
+                                   std::pair("pjrt_0_115", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so")}) {
+    const std::string path = absl::StrCat(CTS_PACKAGES, "/", file);
+    if (access(path.c_str(), R_OK) == 0) backends.push_back(Pjrt(name, absl::StrCat(kPjrtScheme, path)));
+  }
+  return backends;
+}
+
+Entry PjrtEntry() {
+  Entry entry;
+  entry.backends = PjrtBackends;
+  return entry;
+}
+
+const bool registered_pjrt = Register(PjrtEntry());
+
+}  // namespace
+
+std::string PjrtPlugin() {
+  const char* chosen = std::getenv(kBackendVariable);
+  return chosen == nullptr ? "cpu" : std::string(absl::StripPrefix(chosen, kPjrtScheme));
+}
+
+}  // namespace hpu::cts
