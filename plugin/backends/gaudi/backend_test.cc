@@ -1,0 +1,31 @@
+#include "plugin/hal/backend.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/match.h"
+
+namespace hpu::gaudi {
+namespace {
+
+// The library of a spec is loaded at the first use, so specs of missing libraries are found, and their calls fail.
+TEST(GaudiBackendTest, MissingLibrariesFailEveryCall) {
+  const auto backend = hal::GetBackend("gaudi:/nowhere/libSynapse.so");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  EXPECT_EQ((*backend)->name(), "gaudi:/nowhere/libSynapse.so");
+  for (const absl::Status& status : {(*backend)->ModuleCount().status(), (*backend)->Acquire({}).status()}) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "cannot load SynapseAI from /nowhere/libSynapse.so")) << status;
+  }
+}
+
+TEST(GaudiBackendTest, PlainNameIsRegistered) {
+  const auto backend = hal::GetBackend("gaudi");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  EXPECT_EQ((*backend)->name(), "gaudi");
+  EXPECT_TRUE(absl::IsUnimplemented((*backend)->Compile({"step", ""}).status()));
+}
+
+}  // namespace
+}  // namespace hpu::gaudi
