@@ -282,3 +282,12 @@ def test_graph_attributes(graph: Graph) -> None:
         assert graph.double.call("synGraphSetAttributes", graph.handle, *arguments) == status
     unknown = ctypes.byref(ctypes.c_uint32(3))
     graph.double.refuses(INVALID_ARGUMENT, None, "synGraphSetAttributes", graph.handle, unknown, bytes(8), 1)
+
+
+def test_tensors_without_a_node_take_no_workspace(graph: Graph) -> None:
+    section = graph.section(persistent=False)
+    graph.tensor([2], name="unused", section=section, offset=2**64 - 128)
+    y = graph.tensor([32], name="y", section=section)
+    graph.node("relu_fwd_f32", [graph.persistent("x", [32])], [y])
+    graph.node("neg_fwd_f32", [y], [graph.persistent("z", [32])])
+    assert graph.compile().workspace_size() == 128

@@ -181,6 +181,17 @@ def test_huge_tensors(graph: Graph) -> None:
         assert graph.node_status("reshape", [x], [y])[0] == expected
 
 
+@pytest.mark.parametrize("persistent", [True, False])
+def test_offsets_in_sections(graph: Graph, persistent: bool) -> None:
+    section = graph.section(persistent)
+    end = 1 << 62
+    for offset in (2**64 - 24, 2**64 - 1, end - 23):
+        x = graph.tensor([2, 3], name=f"x{offset}", section=section, offset=offset)
+        log = graph.refuses_node(INVALID_ARGUMENT, PROPERTIES, "relu_fwd_f32", [x], [graph.tensor([2, 3])])
+        assert f"offset {offset}" in log
+    assert relu(graph, graph.tensor([2, 3], name="fits", section=section, offset=end - 24))[0] == SUCCESS
+
+
 @pytest.mark.parametrize("type_code", [0, 1 << 6, 1 << 11, 3])
 def test_unknown_types(graph: Graph, type_code: int) -> None:
     layout = ctypes.byref(synapse_graph.full_layout(graph.double, type_code))

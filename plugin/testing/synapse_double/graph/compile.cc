@@ -36,11 +36,13 @@ class Placement {
     }
   }
 
-  // Reserves workspace for the sections that are not persistent.
-  void ReserveSections(const Graph& graph) {
+  // Reserves workspace for the sections that are not persistent. Tensors without a node, whose properties were never
+  // checked, count for nothing.
+  void ReserveSections(const Graph& graph, const NodeOrder& order) {
     std::map<const Section*, uint64_t> bytes;
     for (const auto& tensor : graph.tensors()) {
-      if (tensor->section == nullptr || tensor->is_persistent() || tensor->host || tensor->sizes.empty()) continue;
+      if (tensor->section == nullptr || tensor->is_persistent() || tensor->host || !order.IsUsed(*tensor)) continue;
+      if (tensor->is_shape()) continue;
       uint64_t& end = bytes[tensor->section];
       end = std::max(end, tensor->offset + BytesOf(*tensor));
     }
@@ -104,7 +106,7 @@ std::vector<int32_t> IndicesOf(const std::vector<Tensor*>& tensors,
 void AddTensors(const Graph& graph, const NodeOrder& order, RecipeData* recipe,
                 std::unordered_map<const Tensor*, int32_t>* indices) {
   Placement placement(recipe);
-  placement.ReserveSections(graph);
+  placement.ReserveSections(graph, order);
   for (const auto& tensor : graph.tensors()) {
     if (!order.IsUsed(*tensor)) continue;
     const auto index = static_cast<int32_t>(recipe->tensors.size());

@@ -152,7 +152,7 @@ Verdict NodeOrder::CheckPair(const Tensor& a, const Tensor& b) const {
 Verdict NodeOrder::CheckOverlaps() const {
   std::map<const Section*, std::vector<const Tensor*>> by_section;
   for (const auto& tensor : graph_->tensors()) {
-    if (tensor->section != nullptr && !tensor->sizes.empty() && BytesOf(*tensor) > 0) {
+    if (tensor->section != nullptr && IsUsed(*tensor) && !tensor->is_shape() && BytesOf(*tensor) > 0) {
       by_section[tensor->section].push_back(tensor.get());
     }
   }

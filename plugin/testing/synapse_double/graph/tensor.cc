@@ -134,16 +134,6 @@ Verdict Tensor::AssignToSection(Section* value, uint64_t byte_offset) {
   return {};
 }
 
-Verdict Tensor::SetSectionOffset(uint64_t byte_offset) {
-  if (Verdict verdict = CheckUnlocked("the section's offset"); !verdict.ok()) return verdict;
-  if (section == nullptr) {
-    return Violation(Rule::kTensorProperties, synInvalidArgument, "tensor ", Describe(),
-                     ": an offset without a section");
-  }
-  offset = byte_offset;
-  return {};
-}
-
 Verdict Tensor::SetHostData(const void* data, uint64_t size, synapse::synDataType data_type, bool copy) {
   if (Verdict verdict = CheckUnlocked("the host pointer"); !verdict.ok()) return verdict;
   if (data == nullptr || size == 0) {
@@ -215,6 +205,9 @@ Verdict Tensor::CheckProperties() const {
   if (is_shape()) return {};
   if (type == synapse::syn_type_na) return invalid("no data type");
   if (!FitsMemory(sizes, ElementBytes(type))) return invalid("more than 2^62 bytes");
+  if (offset > static_cast<uint64_t>(kMaxBytes) - BytesOf(*this)) {
+    return invalid("offset ", offset, " in its section; the tensor must end below 2^62 bytes");
+  }
   if (is_persistent() && name.empty()) return invalid("persistent without a name");
   if (!permutation.empty() && !is_persistent()) return invalid("a permutation without persistence");
   if (!permutation.empty() && permutation.size() != rank) {
