@@ -86,6 +86,8 @@ class Row:
     rank: tuple[int, int]
     params: dict[int, str] | None
     """Struct of each size; empty for size 0, which stands for no params."""
+    params_of_1_18: frozenset[int]
+    """Sizes that release 1.5 lacks."""
     is_complex: bool
     sources: list[str]
     meaning: str
@@ -223,11 +225,15 @@ def _operands(where: str, value: Json, suffix: str) -> list[Operand] | None:
     return operands
 
 
-def _params(where: str, value: Json) -> dict[int, str] | None:
+_STRUCT = re.compile(r"(?P<name>\?|\w+(::\w+)?)(?P<release> 1\.18)?")
+
+
+def _params(where: str, value: Json) -> tuple[dict[int, str] | None, frozenset[int]]:
+    """Returns the structs by size, and the sizes that release 1.5 lacks."""
     if value == UNKNOWN:
-        return None
+        return None, frozenset()
     if value == "none":
-        return {0: ""}
+        return {0: ""}, frozenset()
     if not isinstance(value, dict) or not value:
         raise ValueError(f"{where}: expected none, {UNKNOWN}, or structs by size, got {value!r}")
     for size, struct in value.items():
@@ -235,11 +241,13 @@ def _params(where: str, value: Json) -> dict[int, str] | None:
             raise ValueError(f"{where}: {size!r}: {struct!r} must be a size in bytes and the name of a struct, or ?")
         if size == 0 and struct != "none":
             raise ValueError(f"{where}: size 0 must be none, not {struct!r}")
-        if size and not re.fullmatch(r"\?|\w+(::\w+)?", struct):
+        if size and not _STRUCT.fullmatch(struct):
             raise ValueError(f"{where}: {struct!r} is not a struct of params.h")
     if list(value) != sorted(value):
         raise ValueError(f"{where}: list sizes in ascending order, not {', '.join(map(str, value))}")
-    return {size: struct if size else "" for size, struct in value.items()}
+    found = {size: _STRUCT.fullmatch(struct) for size, struct in value.items()}
+    structs = {size: match["name"] if size and match else "" for size, match in found.items()}
+    return structs, frozenset(size for size, match in found.items() if match and match["release"])
 
 
 def _rank(where: str, value: Json) -> tuple[int, int]:
@@ -285,6 +293,7 @@ def _row(stem: str, entry: Json, defaults: Mapping[str, Json], type_sets: Mappin
         _word(f"{stem}.source", letter, SOURCES)
     if fields["complex"] not in (None, True):
         raise ValueError(f"{stem}.complex: {fields['complex']!r} must be true; omit the field otherwise")
+    params, params_of_1_18 = _params(f"{stem}.params", fields["params"])
     return Row(
         stem=stem,
         kind=kind,
@@ -295,7 +304,8 @@ def _row(stem: str, entry: Json, defaults: Mapping[str, Json], type_sets: Mappin
         types_name=fields["types"],
         recorded=recorded,
         rank=_rank(f"{stem}.rank", fields["rank"]),
-        params=_params(f"{stem}.params", fields["params"]),
+        params=params,
+        params_of_1_18=params_of_1_18,
         is_complex=bool(fields["complex"]),
         sources=sources,
         meaning=_text(f"{stem}.meaning", fields["meaning"], MAX_MEANING),
@@ -396,6 +406,11 @@ def _operand_expression(operand: Operand) -> str:
     return f'{{"{operand.name}", Presence::k{operand.presence.capitalize()}, {mask}, {str(is_shape).lower()}}}'
 
 
+def _profile(row: Row, size: int) -> str:
+    """Returns the first profile with this version of the params."""
+    return "k1_18" if size in row.params_of_1_18 else "k1_5"
+
+
 def cpp_source(data: Data) -> str:
     """Returns the text of guid_rows.cc."""
     arrays = _Arrays()
@@ -405,7 +420,11 @@ def cpp_source(data: Data) -> str:
         operands = arrays.add("GuidOperand", [_operand_expression(operand) for operand in row.operands or []])
         results = arrays.add("GuidOperand", [_operand_expression(operand) for operand in row.results or []])
         params = arrays.add(
-            "ParamsVersion", [f"{{{size}, {json.dumps(name)}}}" for size, name in (row.params or {}).items()]
+            "ParamsVersion",
+            [
+                f"{{{size}, {json.dumps(name)}, synapse::Profile::{_profile(row, size)}}}"
+                for size, name in (row.params or {}).items()
+            ],
         )
         structs.update({name: size for size, name in (row.params or {}).items() if name not in ("", "?")})
         types = ["kAllTypes"] * 3 if row.types is None else [_mask(row.types[generation]) for generation in GENERATIONS]
@@ -476,10 +495,11 @@ def _shown(operands: list[Operand] | None) -> str:
     return ", ".join(texts) or "none"
 
 
-def _shown_params(params: dict[int, str] | None) -> str:
-    if params is None:
+def _shown_params(row: Row) -> str:
+    if row.params is None:
         return UNKNOWN
-    return ", ".join(f"{size} {struct}" if size else "none" for size, struct in params.items())
+    releases = {size: " (1.18)" if size in row.params_of_1_18 else "" for size in row.params}
+    return ", ".join(f"{size} {struct}{releases[size]}" if size else "none" for size, struct in row.params.items())
 
 
 def _line(row: Row) -> str:
@@ -491,7 +511,7 @@ def _line(row: Row) -> str:
         f"{_shown(row.operands)} → {_shown(row.results)}",
         types,
         str(row.rank[0]) if row.rank[0] == row.rank[1] else f"{row.rank[0]} to {row.rank[1]}",
-        _shown_params(row.params),
+        _shown_params(row),
         " ".join(row.sources) + ("" if row.is_proven else ", off"),
         ". ".join(remark.rstrip(".") for remark in remarks) + ".",
     )
@@ -518,7 +538,7 @@ types or params are unknown. `HPU_GAUDI_UNPROVEN=1` turns all on but the interna
 - **Types.** A set of the next table. Recorded types were seen in graphs of the product; the others are derived.
 - **Rank.** Of the first operand, or of the result where there is no operand.
 - **Params.** Sizes in bytes, and structs of `plugin/backends/gaudi/synapse/params.h`. The size selects the version. A
-  struct `?` is unknown.
+  struct `?` is unknown. Release 1.5 lacks versions that are marked with 1.18.
 {sources}
 - **Complex guids** are graphs of other nodes, from a library that may be absent. Each use needs a plain fallback.
 

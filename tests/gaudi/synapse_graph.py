@@ -360,9 +360,9 @@ def axis(number: int) -> bytes:
     return struct.pack("I", number)
 
 
-def transpose(dimensions: Sizes, size: int = 104) -> bytes:
-    """Returns synTransposeParamsNDims, or synTransposeParams for a size of 24."""
-    if size == 24:
+def transpose(dimensions: Sizes, size: int | None = None) -> bytes:
+    """Returns synTransposeParams (24 bytes), which all releases know, or synTransposeParamsNDims (104) above rank 5."""
+    if size == 24 or (size is None and len(dimensions) <= 5):
         return struct.pack("5II", *dimensions, *[0] * (5 - len(dimensions)), len(dimensions))
     return struct.pack("I25I", len(dimensions), *dimensions, *[0] * (25 - len(dimensions)))
 
@@ -389,8 +389,11 @@ def convolution_3d(kernel: Sizes, stride: Sizes = (1, 1, 1), pads: Sizes = (0,) 
     return params.ljust(size, b"\0")
 
 
-def slices(entries: Sequence[tuple[int, int, int, int]], size: int = 704) -> bytes:
-    """Returns slice params of a version; an entry is axis, start, end, step."""
+def slices(entries: Sequence[tuple[int, int, int, int]], size: int = 80) -> bytes:
+    """Returns slice params of a version, by default of the one that all releases know.
+
+    An entry is axis, start, end, step.
+    """
     count = 5 if size == 80 else 25
     columns = [[entry[i] for entry in entries] + [0] * (count - len(entries)) for i in range(4)]
     if size == 704:

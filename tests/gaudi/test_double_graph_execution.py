@@ -10,10 +10,10 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from tests.gaudi import synapse_graph
+from tests.gaudi import synapse_graph, synapse_library
 from tests.gaudi.kernel_library import BF16, random_array
 from tests.gaudi.synapse_graph import Graph, Machine, Recipe
-from tests.gaudi.synapse_library import FAIL, Double
+from tests.gaudi.synapse_library import FAIL, SUCCESS, Double
 from tests.gaudi.windows import Window, convolution
 
 # Fill of the workspace and of results before a launch.
@@ -145,9 +145,28 @@ def test_results_are_poisoned_first(machine: Machine, graph: Graph) -> None:
     recipe.launch(machine.compute, recipe.tensors(addresses), machine.workspace(recipe))
     assert machine.double.call("synStreamSynchronize", machine.compute) == FAIL
     log = machine.double.take_log()
-    assert "rule 18" in log
+    assert "rule -" in log
     assert "node gather" in log
     assert list(machine.download(addresses["z"], [8], np.uint16)) == [POISON] * 8
+
+
+def test_failures_by_data_break_no_rule(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+    def child() -> None:
+        monkeypatch.setenv("SYNAPSE_DOUBLE_STRICT", "abort")
+        double.ok("synInitialize")
+        machine = Machine(double, double.acquire())
+        graph = Graph(double)
+        tensors = [graph.persistent("x", [4]), graph.persistent("indices", [1], np.int32)]
+        graph.node("gather_fwd_f32", tensors, [graph.persistent("y", [1])], struct.pack("2i", 0, 0))
+        recipe = graph.compile()
+        addresses = {"x": machine.upload(np.zeros(4, np.float32)), "y": machine.allocate(4)}
+        for index, status in ((3, SUCCESS), (4, FAIL)):
+            addresses["indices"] = machine.upload(np.array([index], np.int32))
+            recipe.launch(machine.compute, recipe.tensors(addresses), machine.workspace(recipe))
+            assert double.call("synStreamSynchronize", machine.compute) == status
+
+    code, log = synapse_library.in_child(child)
+    assert code == 0, log
 
 
 def test_inputs_are_not_poisoned(machine: Machine, graph: Graph) -> None:

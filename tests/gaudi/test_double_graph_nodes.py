@@ -39,9 +39,16 @@ def test_internal_guids(graph: Graph, guid: str) -> None:
 
 def test_unknown_guids(graph: Graph) -> None:
     x, y = graph.tensor([2]), graph.tensor([2])
-    for guid in ("add", "add_fwd", "add_fwd_f64", "no_such_fwd_f32", "gemm_f32", "relu_fwd_i32", "x" * 64):
+    for guid in ("add", "add_fwd", "add_fwd_f64", "no_such_fwd_f32", "gemm_f32", "relu_fwd_i32"):
         graph.refuses_node(FAIL, TPC, guid, [x, x], [y])
     graph.node("add_fwd_f32", [x, x], [y])
+
+
+def test_lengths_of_guids(graph: Graph) -> None:
+    x, y = graph.tensor([2]), graph.tensor([2])
+    limit = 30 if graph.double.is_1_5 else 63
+    assert f"more than {limit} characters" in graph.refuses_node(FAIL, TPC, "x" * (limit + 1), [x, x], [y])
+    assert "no such guid" in graph.refuses_node(FAIL, TPC, "x" * limit, [x, x], [y])
 
 
 def test_guids_without_evidence(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,6 +58,11 @@ def test_guids_without_evidence(graph: Graph, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HPU_GAUDI_UNPROVEN", "1")
     graph.node("floor_divide_fwd_f32", [x, x], [y])
     graph.refuses_node(FAIL, TPC, "floor_divide_fwd_f32", [x], [y])
+    # The words of plugin/base/flags/parse.h.
+    for word, is_on in (("true", True), ("YES", True), ("On", True), ("0", False), ("off", False), ("", False)):
+        monkeypatch.setenv("HPU_GAUDI_UNPROVEN", word)
+        status, log = graph.node_status("floor_divide_fwd_f32", [x, x], [graph.tensor([2])])
+        assert status == (SUCCESS if is_on else FAIL), log
 
 
 @pytest.mark.parametrize("exist", [True, False])
@@ -148,10 +160,23 @@ def test_types_of_compiler_operands(graph: Graph) -> None:
     graph.refuses_node(INVALID_ARGUMENT, COMPILER, "gemm", [i32, i32], [i32])
     graph.refuses_node(INVALID_ARGUMENT, COMPILER, "gemm", [f32, f32], [i32])
     graph.refuses_node(INVALID_ARGUMENT, COMPILER, "reshape", [f32], [i32])
-    # The result may have another precision; the operands may differ in inference only.
+    # The result may have another precision.
     graph.node("gemm", [bf16, bf16], [f32])
-    graph.refuses_node(INVALID_ARGUMENT, COMPILER, "gemm", [bf16, f32], [f32])
+
+
+def test_products_of_two_types(graph: Graph) -> None:
+    f32, bf16, i32 = (graph.tensor([2, 2], dtype) for dtype in (np.float32, BF16, np.int32))
+    x, w, y = graph.tensor([2, 3, 3, 1]), graph.tensor([4, 2, 1, 1], BF16), graph.tensor([4, 3, 3, 1])
+    convolution = ("spatial_convolution", [x, w], [y], synapse_graph.convolution((1, 1)))
+    for guid in ("gemm", "batch_gemm"):
+        log = graph.refuses_node(INVALID_ARGUMENT, COMPILER, guid, [bf16, f32], [f32])
+        assert "training graphs need equal ones" in log
+    graph.refuses_node(INVALID_ARGUMENT, COMPILER, *convolution)
     set_inference(graph)
+    graph.node("gemm", [bf16, f32], [f32])
+    graph.node("batch_gemm", [bf16, f32], [graph.tensor([2, 2])])
+    graph.node(*convolution)
+    graph.refuses_node(INVALID_ARGUMENT, COMPILER, "gemm", [f32, i32], [f32])
 
 
 def set_inference(graph: Graph) -> None:
@@ -174,7 +199,13 @@ def test_wide_types(graph: Graph) -> None:
     graph.refuses_node(INVALID_ARGUMENT, WIDE, "gemm", [wide, wide], [wide])
     f32 = graph.tensor([2, 2])
     graph.refuses_node(INVALID_ARGUMENT, WIDE, "gemm", [f32, f32], [wide])
+    graph.refuses_node(INVALID_ARGUMENT, WIDE, "gemm", [f32, wide], [f32])
     graph.refuses_node(INVALID_ARGUMENT, WIDE, "moments_fwd", [wide], [f32, f32])
+    count = struct.pack("2I", 2, 0)
+    narrow = graph.tensor([2, 2], np.int32)
+    graph.refuses_node(INVALID_ARGUMENT, WIDE, "topk", [wide], [wide, narrow], count)
+    graph.refuses_node(INVALID_ARGUMENT, WIDE, "topk", [f32], [graph.tensor([2, 2]), wide], count)
+    graph.node("topk", [f32], [graph.tensor([2, 2]), narrow], count)
     graph.node("reshape", [wide], [graph.tensor([4], np.int64)])
     graph.node("transpose", [wide], [graph.tensor([2, 2], np.int64)], synapse_graph.transpose([1, 0]))
     graph.node("add_fwd_i64", [wide, wide], [graph.tensor([2, 2], np.int64)])
@@ -184,6 +215,13 @@ def test_wide_types_of_the_first_generation(gaudi: Graph) -> None:
     wide = gaudi.tensor([2], np.int64)
     gaudi.refuses_node(FAIL, TPC, "add_fwd_i64", [wide, wide], [wide])
     gaudi.node("concat", [wide, wide], [gaudi.tensor([4], np.int64)], synapse_graph.axis(0))
+    # Types that the table lists for an operand depend on the generation too.
+    table, y = gaudi.tensor([3]), gaudi.tensor([2])
+    gaudi.refuses_node(FAIL, TPC, "gather_fwd_f32", [table, wide], [y], bytes(8))
+    gaudi.node("gather_fwd_f32", [table, gaudi.tensor([2], np.int32)], [y], bytes(8))
+    later = Graph(gaudi.double, "gaudi2")
+    operands = [later.tensor([3]), later.tensor([2], np.int64)]
+    later.node("gather_fwd_f32", operands, [later.tensor([2])], bytes(8))
 
 
 def test_ranks_of_compiler_nodes(graph: Graph) -> None:
@@ -233,11 +271,21 @@ def test_params_are_there(graph: Graph) -> None:
     graph.double.refuses(INVALID_ARGUMENT, PARAMS, "synNodeCreateWithId", *null, *rest)
 
 
+def check_version(
+    graph: Graph, is_in_1_5: bool, guid: str, inputs: Sequence[Any], outputs: Sequence[Any], params: bytes
+) -> None:
+    """Creates a node; release 1.5 refuses versions of params that came later."""
+    if is_in_1_5 or not graph.double.is_1_5:
+        graph.node(guid, inputs, outputs, params)
+    else:
+        graph.refuses_node(INVALID_ARGUMENT, PARAMS, guid, inputs, outputs, params)
+
+
 @pytest.mark.parametrize("size", [72, 88, 104, 112])
 def test_versions_of_convolution_params(graph: Graph, size: int) -> None:
     x, w, y = graph.tensor([2, 3, 3, 1]), graph.tensor([4, 2, 1, 1]), graph.tensor([4, 3, 3, 1])
     params = synapse_graph.convolution((1, 1), size=size)
-    graph.node("spatial_convolution", [x, w], [y], params)
+    check_version(graph, size == 72, "spatial_convolution", [x, w], [y], params)
     for wrong in (params[:-4], params + bytes(4)):
         graph.refuses_node(INVALID_ARGUMENT, PARAMS, "spatial_convolution", [x, w], [y], wrong)
 
@@ -246,8 +294,21 @@ def test_versions_of_convolution_params(graph: Graph, size: int) -> None:
 def test_versions_of_slice_params(graph: Graph, size: int) -> None:
     x, y = graph.tensor([4]), graph.tensor([2])
     params = synapse_graph.slices([(0, 1, 3, 1)], size)
-    graph.node("slice", [x], [y], params)
+    check_version(graph, size == 80, "slice", [x], [y], params)
     graph.refuses_node(INVALID_ARGUMENT, PARAMS, "slice", [x], [y], params + bytes(8))
+
+
+@pytest.mark.parametrize("size", [24, 104])
+def test_versions_of_transpose_params(graph: Graph, size: int) -> None:
+    x, y = graph.tensor([2, 3]), graph.tensor([3, 2])
+    check_version(graph, size == 24, "transpose", [x], [y], synapse_graph.transpose([1, 0], size))
+
+
+@pytest.mark.parametrize("size", [96, 128])
+def test_versions_of_3d_convolution_params(graph: Graph, size: int) -> None:
+    x, w, y = (graph.tensor(sizes) for sizes in ([2, 3, 3, 3, 1], [4, 2, 1, 1, 1], [4, 3, 3, 3, 1]))
+    params = synapse_graph.convolution_3d((1, 1, 1), size=size)
+    check_version(graph, size == 96, "spatial_convolution3d", [x, w], [y], params)
 
 
 def corrupt(params: bytes, at: int) -> bytes:
@@ -257,6 +318,8 @@ def corrupt(params: bytes, at: int) -> bytes:
 def test_padding_of_convolution_params(graph: Graph) -> None:
     x, w, y = graph.tensor([2, 3, 3, 1]), graph.tensor([4, 2, 1, 1]), graph.tensor([4, 3, 3, 1])
     for size, padding in ((72, (42, 43, 68, 71)), (88, (42, 68, 76, 87)), (104, (103,)), (112, (42, 68, 76, 111))):
+        if size > 72 and graph.double.is_1_5:
+            continue
         params = synapse_graph.convolution((1, 1), size=size)
         for at in padding:
             log = graph.refuses_node(INVALID_ARGUMENT, PARAMS, "spatial_convolution", [x, w], [y], corrupt(params, at))
@@ -267,7 +330,7 @@ def test_padding_of_convolution_params(graph: Graph) -> None:
 @pytest.mark.parametrize(
     "guid, inputs, outputs, params, padding",
     [
-        ("slice", [[4]], [[2]], synapse_graph.slices([(0, 1, 3, 1)]), (100, 103)),
+        ("slice", [[4]], [[2]], synapse_graph.slices([(0, 1, 3, 1)], 704), (100, 103)),
         ("reduce_sum_multi_dim_fwd_f32", [[2, 3]], [[1, 1]], struct.pack("I?3x", 3, True), (5, 7)),
         ("cast_f32_to_bf16", [[2]], [[2]], struct.pack("III?3x", 0, 0, 0, False), (13, 15)),
         ("layer_norm_fwd_f32", [[4, 1, 1, 3], [4], [4]], [[4, 1, 1, 3], [1, 1, 1, 3], [1, 1, 1, 3]],
@@ -284,6 +347,8 @@ def test_padding_of_params(
     params: bytes,
     padding: Sequence[int],
 ) -> None:
+    if graph.double.is_1_5 and len(params) in (128, 704):
+        return  # versions of 1.18
     operands = [graph.tensor(sizes) for sizes in inputs]
     results = [graph.tensor(sizes, BF16 if guid.endswith("to_bf16") else np.float32) for sizes in outputs]
     for at in padding:
@@ -326,15 +391,59 @@ def test_dependencies_name_nodes_of_the_graph(graph: Graph) -> None:
     graph.order([first], [second])
 
 
-def test_layouts(graph: Graph) -> None:
+Layouts = tuple[Any, ...]
+
+
+def layout_status(
+    graph: Graph, guid: bytes, inputs: Sequence[Any], output: Any, params: bytes, layouts: Layouts, result: Any = None
+) -> int:
+    """Creates a node with layouts of its operands and of its result. Returns the status."""
+    tensors = ((ctypes.c_void_p * len(inputs))(*inputs), (ctypes.c_void_p * 1)(output))
+    names = ((ctypes.c_char_p * len(inputs))(*layouts), (ctypes.c_char_p * 1)(result))
+    arguments = (*tensors, len(inputs), 1, params, len(params), guid, b"node", *names)
+    return graph.double.call("synNodeCreate", graph.handle, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("layouts", "result", "is_natural"),
+    [
+        ((b"CWHN", b"KCSR"), b"CWHN", True),
+        ((b"", b"KCSR"), None, True),
+        ((None, None), None, True),
+        ((b"WHCN", b"KCSR"), b"CWHN", False),
+        # Natural layouts of other tensors.
+        ((b"KCSR", b"KCSR"), b"CWHN", False),
+        ((b"CWHN", b"CWHN"), b"CWHN", False),
+        ((b"CWHDN", b"KCSR"), b"CWHN", False),
+        ((b"CWHN", b"KCSR"), b"KCSR", False),
+    ],
+)
+def test_layouts(graph: Graph, layouts: Layouts, result: Any, is_natural: bool) -> None:
     x, w, y = graph.tensor([2, 3, 3, 1]), graph.tensor([4, 2, 1, 1]), graph.tensor([4, 3, 3, 1])
     params = synapse_graph.convolution((1, 1))
-    operands = (ctypes.c_void_p * 2)(x, w)
-    result = (ctypes.c_void_p * 1)(y)
-    for layout, status in ((b"CWHN", SUCCESS), (b"", SUCCESS), (None, SUCCESS), (b"WHCN", synapse_graph.UNSUPPORTED)):
-        layouts = (ctypes.c_char_p * 2)(layout, b"KCSR")
-        arguments = (graph.handle, operands, result, 2, 1, params, len(params), b"spatial_convolution", b"node")
-        assert graph.double.call("synNodeCreate", *arguments, layouts, None) == status
+    status = layout_status(graph, b"spatial_convolution", [x, w], y, params, layouts, result)
+    assert status == (SUCCESS if is_natural else synapse_graph.UNSUPPORTED)
+
+
+def test_layouts_of_gradients(graph: Graph) -> None:
+    x, w, dy = graph.tensor([2, 3, 3, 1]), graph.tensor([4, 2, 1, 1]), graph.tensor([4, 3, 3, 1])
+    params = synapse_graph.convolution((1, 1))
+    for guid, operands, output, layouts, result in (
+        (b"dedw", [dy, x], w, (b"CWHN", b"CWHN"), b"KCSR"),
+        (b"dedx", [dy, w], x, (b"CWHN", b"KCSR"), b"CWHN"),
+    ):
+        wrong = (layouts[0], b"CWHN" if guid == b"dedx" else b"KCSR")
+        unsupported = synapse_graph.UNSUPPORTED
+        assert layout_status(graph, guid, operands, output, params, wrong, result) == unsupported
+        assert layout_status(graph, guid, operands, output, params, layouts, result) == SUCCESS
+
+
+def test_nodes_without_layouts(graph: Graph) -> None:
+    x, y = graph.tensor([2, 3, 3, 1]), graph.tensor([2, 3, 3, 1])
+    assert layout_status(graph, b"relu_fwd_f32", [x], y, b"", (b"CWHN",)) == synapse_graph.UNSUPPORTED
+    assert layout_status(graph, b"relu_fwd_f32", [x], y, b"", (None,)) == SUCCESS
+    average = struct.pack("12i", *[0] * 4, *[1] * 6, 0, 0)
+    assert layout_status(graph, b"avg_pool_2d_fwd_f32", [x], y, average, (b"CWHN",), b"CWHN") == SUCCESS
 
 
 def test_precision_is_not_modelled(graph: Graph) -> None:

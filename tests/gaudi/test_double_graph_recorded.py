@@ -9,6 +9,9 @@ from tests.gaudi.recorded_signatures import Signature
 from tests.gaudi.synapse_graph import Graph
 from tests.gaudi.synapse_library import SUCCESS, Double
 
+# Sizes of params of convolutions that release 1.5 lacks.
+LATER_CONVOLUTIONS = (88, 104, 112, 128)
+
 
 def _tensor(graph: Graph, text: str, name: str | None = None, grown: int = 0) -> object:
     dtype, sizes = recorded_signatures.parse(text)
@@ -23,7 +26,8 @@ def _tensor(graph: Graph, text: str, name: str | None = None, grown: int = 0) ->
 )
 def test_recorded_signatures(double: Double, signature: Signature) -> None:
     double.ok("synInitialize")
-    for params in signature.params:
+    known = [params for params in signature.params if not double.is_1_5 or len(params) not in LATER_CONVOLUTIONS]
+    for params in known:
         graph = Graph(double, "gaudi2")
         operands = [_tensor(graph, text, f"operand{i}") for i, text in enumerate(signature.operands)]
         results = [_tensor(graph, text, f"result{i}") for i, text in enumerate(signature.results)]

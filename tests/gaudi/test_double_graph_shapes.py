@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import struct
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.gaudi.kernel_library import BF16
 from tests.gaudi.synapse_graph import (
     Graph,
     Machine,
@@ -16,6 +18,7 @@ from tests.gaudi.synapse_graph import (
     convolution,
     convolution_3d,
     gemm,
+    only_1_18,
     slices,
     strided,
     transpose,
@@ -69,7 +72,6 @@ CASES = [
             convolution((3, 2), (2, 2), (1, 1, 0, 0), groups=2),
             convolution((3, 2), (2, 2), (1, 1, 0, 0), groups=0),
             convolution((3, 2), (2, 2), (1, 1, 0, 0), dilation=(2, 1)),
-            convolution((3, 2), (2, 2), (1, 1, 0, 0), size=112, padding_type=1),
         ],
     ),
     Case("spatial_convolution", [[4, 5, 5, 1], [6, 2, 1, 1]], [[6, 5, 5, 1]], convolution((1, 1), groups=2)),
@@ -241,6 +243,24 @@ def test_max_pool(double: Double) -> None:
     graph.node("maxpool_2d_bwd_f32", [y, indices], [graph.tensor([2, 9, 8, 3])], POOL)
 
 
+@pytest.mark.parametrize(("dtype", "right", "wrong"), [(np.float32, np.uint8, np.int16), (BF16, np.int16, np.uint8)])
+def test_indices_of_max_pool(double: Double, dtype: Any, right: Any, wrong: Any) -> None:
+    double.ok("synInitialize")
+    graph = Graph(double)
+    suffix = "bf16" if dtype is BF16 else "f32"
+    x, y = graph.tensor([2, 9, 8, 3], dtype), graph.tensor([2, 5, 4, 3], dtype)
+    for index_type in (wrong, right):
+        indices, dx = graph.tensor([2, 5, 4, 3], index_type), graph.tensor([2, 9, 8, 3], dtype)
+        for arguments in (
+            (f"maxpool_2d_fwd_{suffix}", [x], [indices, y], POOL),
+            (f"maxpool_2d_bwd_{suffix}", [y, indices], [dx], POOL),
+        ):
+            if index_type is right:
+                graph.node(*arguments)
+            else:
+                graph.refuses_node(FAIL, TPC, *arguments)
+
+
 def test_layer_norm(double: Double) -> None:
     double.ok("synInitialize")
     graph = Graph(double)
@@ -251,3 +271,16 @@ def test_layer_norm(double: Double) -> None:
         graph.refuses_node(FAIL, TPC, "layer_norm_fwd_f32", wrong, [y, mean, istd], params)
     graph.refuses_node(FAIL, TPC, "layer_norm_fwd_f32", [x, beta, gamma], [y, mean, graph.tensor([8])], params)
     graph.node("layer_norm_fwd_f32", [x, beta, gamma], [y, mean, istd], params)
+
+
+@only_1_18
+def test_same_padding(double: Double) -> None:
+    double.ok("synInitialize")
+    graph = Graph(double)
+    x, w, y = graph.tensor([2, 9, 8, 3]), graph.tensor([4, 2, 1, 1]), graph.tensor([4, 9, 8, 3])
+    for padding_type in (1, 0):
+        params = convolution((1, 1), size=112, padding_type=padding_type)
+        if padding_type:
+            graph.refuses_node(INVALID_ARGUMENT, SHAPES, "spatial_convolution", [x, w], [y], params)
+        else:
+            graph.node("spatial_convolution", [x, w], [y], params)

@@ -49,9 +49,9 @@ std::optional<std::pair<std::string_view, synDataType>> SplitSuffix(std::string_
 
 }  // namespace
 
-bool Guid::HasParamsOf(size_t size) const {
+bool Guid::HasParamsOf(synapse::Profile profile, size_t size) const {
   for (const ParamsVersion& version : params) {
-    if (version.size == size) return true;
+    if (version.size == size && version.IsIn(profile)) return true;
   }
   return params.size() == 0;
 }
@@ -85,6 +85,8 @@ std::string GuidName(const Guid& guid, synDataType type, synDataType source_type
 TypeMask OperandTypes(const GuidMatch& match, const GuidOperand& operand, synapse::Generation generation,
                       synDataType guid_type) {
   TypeMask types = operand.types & kAllTypes;
+  // Gaudi computes int64 as int32. Only nodes that move or convert data take it, and their types depend on the node.
+  if (generation == synapse::Generation::kGaudi) types &= ~TypeMask{synapse::syn_type_int64};
   if (operand.types & kGuidType) types |= guid_type;
   if (operand.types & kCastSource) types |= match.source_type;
   if (operand.types & kAnyGuidType) types |= match.guid->types[static_cast<size_t>(generation)];

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "plugin/backends/gaudi/synapse/generation.h"
+#include "plugin/backends/gaudi/synapse/profile_enum.h"
 #include "plugin/backends/gaudi/synapse/types.h"
 
 namespace hpu::gaudi {
@@ -65,6 +66,9 @@ struct GuidOperand {
 struct ParamsVersion {
   uint32_t size;                 // in bytes; 0: no params
   std::string_view struct_name;  // in synapse/params.h; "?" if unknown, empty for size 0
+  synapse::Profile first;        // oldest profile that has the version
+
+  bool IsIn(synapse::Profile profile) const { return first <= profile; }
 };
 
 struct Guid {
@@ -85,8 +89,8 @@ struct Guid {
   bool Supports(synapse::Generation generation, synapse::synDataType type) const {
     return (types[static_cast<size_t>(generation)] & type) != 0;
   }
-  // Whether params of this size exist. True for all sizes where the params are unknown.
-  bool HasParamsOf(size_t size) const;
+  // Whether the profile has params of this size. True for all sizes where the params are unknown.
+  bool HasParamsOf(synapse::Profile profile, size_t size) const;
 };
 
 // The guid and the types that a name stands for.

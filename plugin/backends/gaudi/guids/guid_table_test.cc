@@ -9,6 +9,7 @@ namespace hpu::gaudi {
 namespace {
 
 using synapse::Generation;
+using synapse::Profile;
 using synapse::syn_type_bf16;
 using synapse::syn_type_fp16;
 using synapse::syn_type_int16;
@@ -95,13 +96,29 @@ TEST(GuidTableTest, OperandTypesAreThoseOfTheNode) {
   EXPECT_EQ(shape.presence, Presence::kOptional);
 }
 
+TEST(GuidTableTest, GaudiTakesNoListedInt64) {
+  for (const char* name : {"gather_fwd_f32", "gather_elements_fwd_bf16"}) {
+    const GuidMatch match = *FindGuid(name);
+    const GuidOperand& indices = match.guid->operands[1];
+    EXPECT_EQ(OperandTypes(match, indices, Generation::kGaudi, match.type), syn_type_int32) << name;
+    EXPECT_EQ(OperandTypes(match, indices, Generation::kGaudi2, match.type), syn_type_int32 | syn_type_int64) << name;
+  }
+  const GuidMatch reshape = *FindGuid("reshape");
+  EXPECT_EQ(OperandTypes(reshape, reshape.guid->operands[0], Generation::kGaudi, syn_type_int64), syn_type_int64);
+}
+
 TEST(GuidTableTest, SizesSelectVersionsOfParams) {
   const Guid& convolution = *FindGuid("spatial_convolution")->guid;
-  for (const size_t size : {72, 88, 104, 112}) EXPECT_TRUE(convolution.HasParamsOf(size)) << size;
-  for (const size_t size : {0, 71, 73, 128}) EXPECT_FALSE(convolution.HasParamsOf(size)) << size;
-  EXPECT_TRUE(FindGuid("add_fwd_f32")->guid->HasParamsOf(0));
-  EXPECT_FALSE(FindGuid("add_fwd_f32")->guid->HasParamsOf(4));
-  EXPECT_TRUE(FindGuid("memset")->guid->HasParamsOf(17));  // unknown
+  for (const size_t size : {72, 88, 104, 112}) {
+    EXPECT_TRUE(convolution.HasParamsOf(Profile::k1_18, size)) << size;
+    EXPECT_EQ(convolution.HasParamsOf(Profile::k1_5, size), size == 72) << size;
+  }
+  for (const Profile profile : {Profile::k1_5, Profile::k1_18}) {
+    for (const size_t size : {0, 71, 73, 128}) EXPECT_FALSE(convolution.HasParamsOf(profile, size)) << size;
+    EXPECT_TRUE(FindGuid("add_fwd_f32")->guid->HasParamsOf(profile, 0));
+    EXPECT_FALSE(FindGuid("add_fwd_f32")->guid->HasParamsOf(profile, 4));
+    EXPECT_TRUE(FindGuid("memset")->guid->HasParamsOf(profile, 17));  // unknown
+  }
 }
 
 TEST(GuidTableTest, EveryRowIsWellFormed) {

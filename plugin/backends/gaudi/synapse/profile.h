@@ -8,14 +8,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "plugin/backends/gaudi/synapse/generation.h"
+#include "plugin/backends/gaudi/synapse/profile_enum.h"
 #include "plugin/backends/gaudi/synapse/types.h"
 #include "plugin/backends/gaudi/synapse/v1_18.h"
 #include "plugin/backends/gaudi/synapse/v1_5.h"
 
 namespace hpu::synapse {
-
-// Releases with the same struct layouts, enums and functions.
-enum class Profile { k1_5, k1_18 };
 
 // "1.5", "1.18"
 absl::string_view ProfileName(Profile profile);

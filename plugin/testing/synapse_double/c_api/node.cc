@@ -50,8 +50,8 @@ synStatus CreateNode(synGraphHandle graph, const synTensor* inputs, const synTen
   SYNAPSE_DOUBLE_RETURN_IF_ERROR(FindTensors(inputs, input_count, &node.inputs));
   SYNAPSE_DOUBLE_RETURN_IF_ERROR(FindTensors(outputs, output_count, &node.outputs));
   SYNAPSE_DOUBLE_RETURN_IF_ERROR(CopyParams(params, params_size, &node.params));
-  SYNAPSE_DOUBLE_RETURN_IF_ERROR(Report(CheckLayouts(node, input_layouts, input_count)));
-  SYNAPSE_DOUBLE_RETURN_IF_ERROR(Report(CheckLayouts(node, output_layouts, output_count)));
+  SYNAPSE_DOUBLE_RETURN_IF_ERROR(Report(CheckLayouts(node, input_layouts, input_count, false)));
+  SYNAPSE_DOUBLE_RETURN_IF_ERROR(Report(CheckLayouts(node, output_layouts, output_count, true)));
   return Report(found->AddNode(std::move(node), id));
 }
 

@@ -149,8 +149,9 @@ class Execution {
     SeparateOperands(node, &arguments, &copies);
     const KernelStatus status = RunKernel(node.guid, arguments);
     if (status.ok()) return {};
-    return Violation(Rule::kLaunch, synapse::synFail, "recipe ", recipe_.name, ", node ", node.name, ": ",
-                     status.text());
+    // The data is at fault, such as an index out of range; the node's results are poisoned.
+    return {Rule::kArguments, synapse::synFail,
+            Text("recipe ", recipe_.name, ", node ", node.name, ": ", status.text()), false};
   }
 
   const RecipeData& recipe_;

@@ -1,11 +1,13 @@
 #include "plugin/testing/synapse_double/graph/graph.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
 
+#include "plugin/testing/synapse_double/runtime/release.h"
 #include "plugin/testing/synapse_double/runtime/switches.h"
 
 namespace hpu::synapse_double {
@@ -20,9 +22,14 @@ synNodeId NextNodeId() {
   return next++;
 }
 
+// Takes the words for "true" of plugin/base/flags/parse.h.
 bool AllowsUnprovenGuids() {
   const char* value = std::getenv("HPU_GAUDI_UNPROVEN");
-  return value != nullptr && std::string_view(value) == "1";
+  if (value == nullptr) return false;
+  for (const char* word : {"1", "true", "yes", "on"}) {
+    if (strcasecmp(value, word) == 0) return true;
+  }
+  return false;
 }
 
 // Calls visit(tensor) for the operands and results that are present.
@@ -38,7 +45,8 @@ void ForEachTensor(const Node& node, const Visit& visit) {
 }  // namespace
 
 NodeContext Graph::Context() const {
-  return {generation_, is_inference_, GetSwitches().complex_guids, AllowsUnprovenGuids()};
+  const synapse::Profile profile = ThisRelease().number == 5 ? synapse::Profile::k1_5 : synapse::Profile::k1_18;
+  return {generation_, profile, is_inference_, GetSwitches().complex_guids, AllowsUnprovenGuids()};
 }
 
 std::shared_ptr<Section> Graph::AddSection() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "plugin/testing/synapse_double/graph/kernel_limits.h"
 #include "plugin/testing/synapse_double/graph/params_check.h"
 #include "plugin/testing/synapse_double/graph/shapes/shape_check.h"
 
@@ -19,7 +20,8 @@ using synapse::synDataType;
 using synapse::synFail;
 using synapse::synInvalidArgument;
 
-constexpr size_t kMaxGuidLength = 63;
+// Longest guid of a release.
+constexpr size_t MaxGuidLength(synapse::Profile profile) { return profile == synapse::Profile::k1_5 ? 30 : 63; }
 constexpr gaudi::TypeMask k64BitTypes = synapse::syn_type_int64 | synapse::syn_type_uint64;
 
 bool IsTpc(const Guid& guid) { return guid.kind == GuidKind::kTpc; }
@@ -165,11 +167,37 @@ Verdict CheckShapes(const Node& node, const Guid& guid) {
                      : Violation(Rule::kShapes, synInvalidArgument, node.Describe(), ": ", check.error());
 }
 
+// Natural layout of a slot; empty if it has none.
+std::string_view NaturalLayout(const std::string& name, size_t slot, bool is_result) {
+  const std::optional<GuidMatch> match = gaudi::FindGuid(name);
+  if (!match) return {};
+  const std::string_view stem = match->guid->stem;
+  for (const std::string_view convolution : {"spatial_convolution", "dedx", "dedw"}) {
+    const bool is_3d = stem.size() == convolution.size() + 2 && stem.substr(convolution.size()) == "3d";
+    if (stem.substr(0, convolution.size()) != convolution || (stem != convolution && !is_3d)) continue;
+    const std::string_view image = is_3d ? "CWHDN" : "CWHN";
+    const std::string_view filter = is_3d ? "KCSRQ" : "KCSR";
+    const bool makes_filter = convolution == "dedw";
+    if (is_result) return slot > 0 ? std::string_view() : makes_filter ? filter : image;
+    if (slot == 1) return makes_filter ? image : filter;
+    return slot == 0 ? image : std::string_view();
+  }
+  // Images of normalisation and pooling. Vectors and filters of other nodes have no layout.
+  const bool is_image = match->guid->min_rank == 4 && match->guid->max_rank == 4;
+  const auto& declared = is_result ? match->guid->results : match->guid->operands;
+  if (!is_image || slot >= declared.size()) return {};
+  const std::string_view operand = declared[slot].name;
+  for (const std::string_view tensor : {"x", "y", "dx", "dy", "indices"}) {
+    if (operand == tensor) return "CWHN";
+  }
+  return {};
+}
+
 }  // namespace
 
 Verdict ResolveGuid(const std::string& name, const NodeContext& context, GuidMatch* match) {
-  if (name.size() > kMaxGuidLength) {
-    return Violation(Rule::kTpcNode, synFail, "guid ", name, ": more than ", kMaxGuidLength, " characters");
+  if (const size_t limit = MaxGuidLength(context.profile); name.size() > limit) {
+    return Violation(Rule::kTpcNode, synFail, "guid ", name, ": more than ", limit, " characters");
   }
   const std::optional<GuidMatch> found = gaudi::FindGuid(name);
   if (!found) {
@@ -204,19 +232,21 @@ Verdict CheckNode(const Node& node, const NodeContext& context) {
   if (verdict.ok()) verdict = CheckGuidTypes(node, match, context);
   if (verdict.ok() && knows_operands) verdict = CheckTypes(node, match, context, guid.operands, node.inputs, "input");
   if (verdict.ok() && knows_results) verdict = CheckTypes(node, match, context, guid.results, node.outputs, "output");
-  if (verdict.ok()) verdict = CheckParams(guid, node.params);
+  if (verdict.ok()) verdict = CheckParams(guid, context.profile, node.params);
   if (!verdict.ok() || !knows_operands || !knows_results) return verdict;
   verdict = CheckMode(node, guid, context);
-  return verdict.ok() ? CheckShapes(node, guid) : verdict;
+  if (verdict.ok()) verdict = CheckShapes(node, guid);
+  return verdict.ok() ? CheckKernelLimits(node, guid.stem) : verdict;
 }
 
-Verdict CheckLayouts(const Node& node, const char** layouts, size_t count) {
+Verdict CheckLayouts(const Node& node, const char** layouts, size_t count, bool are_results) {
   for (size_t i = 0; layouts != nullptr && i < count; ++i) {
     if (layouts[i] == nullptr || *layouts[i] == '\0') continue;
-    bool is_natural = false;
-    for (const std::string_view natural : {"CWHN", "KCSR", "CWHDN", "KCSRQ"}) is_natural |= natural == layouts[i];
-    if (!is_natural)
-      return NotModelled(node.Describe(), ": layout ", layouts[i], "; only natural layouts are modelled");
+    const std::string_view natural = NaturalLayout(node.guid, i, are_results);
+    if (natural == layouts[i]) continue;
+    return NotModelled(
+        node.Describe(), ": layout ", layouts[i], " of ", are_results ? "result " : "operand ", i,
+        natural.empty() ? "; it has no natural layout" : "; only the natural layout is modelled: ", natural);
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "plugin/backends/gaudi/guids/guid_table.h"
 #include "plugin/backends/gaudi/synapse/generation.h"
+#include "plugin/backends/gaudi/synapse/profile_enum.h"
 #include "plugin/testing/synapse_double/graph/node.h"
 #include "plugin/testing/synapse_double/graph/verdict.h"
 
@@ -12,6 +13,7 @@ namespace hpu::synapse_double {
 // Settings of a graph that decide which nodes it accepts.
 struct NodeContext {
   synapse::Generation generation;
+  synapse::Profile profile;
   bool is_inference = false;
   bool complex_guids = true;    // guids of the complex-guid library exist
   bool unproven_guids = false;  // guids without evidence are allowed, with any operands that are unknown
@@ -23,8 +25,9 @@ Verdict ResolveGuid(const std::string& name, const NodeContext& context, gaudi::
 // Checks a node whose tensors have complete properties.
 Verdict CheckNode(const Node& node, const NodeContext& context);
 
-// Layouts of a node's operands or results: null, or an array of `count` names that may be null.
-Verdict CheckLayouts(const Node& node, const char** layouts, size_t count);
+// Compares layouts of a node's operands or results with the natural ones of their slots. `layouts` is null, or an array
+// of `count` names that may be null.
+Verdict CheckLayouts(const Node& node, const char** layouts, size_t count, bool are_results);
 
 }  // namespace hpu::synapse_double
 

@@ -56,6 +56,10 @@ const std::vector<Bytes>& PaddingOf(std::string_view struct_name) {
       {"ns_ResizeKernel::Params",
        {{offsetof(ns_ResizeKernel::Params, pad), offsetof(ns_ResizeKernel::Params, cubicCoeffA)}}},
       {"ns_ScatterReduceKernel::Params", {{offsetof(ns_ScatterReduceKernel::Params, pad), kToEnd}}},
+      {"ns_DropoutKernel::ParamsOptionalMaskOut",
+       {{offsetof(ns_DropoutKernel::ParamsOptionalMaskOut, pad),
+         offsetof(ns_DropoutKernel::ParamsOptionalMaskOut, isTraining)}}},
+      {"ns_OptimizerSGD::Params", {{offsetof(ns_OptimizerSGD::Params, pad), kToEnd}}},
   };
   static const auto* const none = new std::vector<Bytes>;
   const auto found = table->find(struct_name);
@@ -73,14 +77,14 @@ std::string_view StructOf(const gaudi::Guid& guid, const gaudi::ParamsVersion& v
 
 }  // namespace
 
-Verdict CheckParams(const gaudi::Guid& guid, const std::vector<char>& params) {
+Verdict CheckParams(const gaudi::Guid& guid, Profile profile, const std::vector<char>& params) {
   if (guid.params.size() == 0) {
     if (params.empty() || !guid.is_proven) return {};
     return Violation(Rule::kParams, synInvalidArgument, guid.stem, ": params of ", params.size(),
                      " bytes; the node takes none");
   }
   for (const gaudi::ParamsVersion& version : guid.params) {
-    if (version.size != params.size()) continue;
+    if (version.size != params.size() || !version.IsIn(profile)) continue;
     for (const auto& [begin, end] : PaddingOf(StructOf(guid, version))) {
       for (size_t i = begin; i < end && i < params.size(); ++i) {
         if (params[i] == 0) continue;
@@ -91,9 +95,11 @@ Verdict CheckParams(const gaudi::Guid& guid, const std::vector<char>& params) {
     return {};
   }
   std::string sizes;
-  for (const gaudi::ParamsVersion& version : guid.params) sizes += Text(sizes.empty() ? "" : ", ", version.size);
+  for (const gaudi::ParamsVersion& version : guid.params) {
+    if (version.IsIn(profile)) sizes += Text(sizes.empty() ? "" : ", ", version.size);
+  }
   return Violation(Rule::kParams, synInvalidArgument, guid.stem, ": params of ", params.size(),
-                   " bytes; its versions have ", sizes);
+                   " bytes; its versions in this release have ", sizes);
 }
 
 }  // namespace hpu::synapse_double

@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "plugin/backends/gaudi/guids/guid_table.h"
+#include "plugin/backends/gaudi/synapse/profile_enum.h"
 #include "plugin/testing/synapse_double/graph/verdict.h"
 
 namespace hpu::synapse_double {
 
-Verdict CheckParams(const gaudi::Guid& guid, const std::vector<char>& params);
+// `profile` is the release that decides which versions exist.
+Verdict CheckParams(const gaudi::Guid& guid, synapse::Profile profile, const std::vector<char>& params);
 
 }  // namespace hpu::synapse_double
 

@@ -22,6 +22,10 @@ bool WindowsOf(ShapeCheck& check, const Sizes& image, Sizes* windows) {
                        dilation)) {
       return false;
     }
+    if (!check.Require(pad_before >= 0 && pads >= pad_before, "padding ", pad_before, " and ", pads - pad_before,
+                       ": negative")) {
+      return false;
+    }
     const int64_t room = size + pads - ((kernel - 1) * dilation + 1);
     const int64_t image_size = size;
     switch (p.pooling_convention) {
@@ -48,10 +52,19 @@ bool WindowsOf(ShapeCheck& check, const Sizes& image, Sizes* windows) {
   return true;
 }
 
+// Indices are u8 for f32 and i16 for types of 2 bytes.
+void RequireIndexType(ShapeCheck& check, const Tensor& image, const Tensor& indices) {
+  const synapse::synDataType expected =
+      ElementBytes(image.type) == 2 ? synapse::syn_type_int16 : synapse::syn_type_uint8;
+  check.Require(indices.type == expected, "indices ", indices.Describe(), " of ", TypeText(image.type), ": expected ",
+                TypeText(expected));
+}
+
 // x -> indices, y
 void MaxPool(ShapeCheck& check) {
   Sizes windows;
   if (!WindowsOf(check, check.in(0), &windows)) return;
+  RequireIndexType(check, check.input(0), check.output(0));
   check.RequireOutput(0, windows);
   check.RequireOutput(1, windows);
 }
@@ -60,6 +73,7 @@ void MaxPool(ShapeCheck& check) {
 void MaxPoolGradient(ShapeCheck& check) {
   Sizes windows;
   if (!WindowsOf(check, check.out(0), &windows)) return;
+  RequireIndexType(check, check.input(0), check.input(1));
   check.RequireInput(0, windows);
   check.RequireInput(1, windows);
 }

@@ -1,0 +1,17 @@
+// Check of params that the double's kernels cannot compute, so that node creation refuses them rather than a launch.
+#ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_KERNEL_LIMITS_H_
+#define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_KERNEL_LIMITS_H_
+
+#include <string_view>
+
+#include "plugin/testing/synapse_double/graph/node.h"
+#include "plugin/testing/synapse_double/graph/verdict.h"
+
+namespace hpu::synapse_double {
+
+// `stem` is that of the node's guid. The params have one of its versions' sizes.
+Verdict CheckKernelLimits(const Node& node, std::string_view stem);
+
+}  // namespace hpu::synapse_double
+
+#endif  // HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_KERNEL_LIMITS_H_
