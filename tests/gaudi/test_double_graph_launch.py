@@ -223,6 +223,40 @@ def test_guard_bytes(double: Double, monkeypatch: pytest.MonkeyPatch, strict: bo
     assert ("rule 23" in log) == strict
 
 
+def test_launches_without_tensors(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+    def child() -> None:
+        monkeypatch.setenv("SYNAPSE_DOUBLE_GUARD_BYTES", "1")
+        double.ok("synInitialize")
+        machine = Machine(double, double.acquire())
+        graph = Graph(double)
+        graph.node("relu_fwd_f32", [graph.constant(np.ones(2, np.float32))], [graph.tensor([2])])
+        recipe = graph.compile()
+        workspace = machine.workspace(recipe)
+        double.ok("synLaunch", machine.compute, None, 0, workspace, recipe.handle, 0)
+        double.ok("synStreamSynchronize", machine.compute)
+        arguments = (machine.compute, None, 1, workspace, recipe.handle, 0)
+        assert double.call("synLaunch", *arguments) == INVALID_ARGUMENT
+
+    code, log = synapse_library.in_child(child)
+    assert code == 0, log
+
+
+def test_freed_memory_of_a_launch(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch holds its memory from the check on."""
+
+    def child() -> None:
+        monkeypatch.setenv("SYNAPSE_DOUBLE_MIN_DELAY_US", "200000")
+        monkeypatch.setenv("SYNAPSE_DOUBLE_MAX_DELAY_US", "200000")
+        double.ok("synInitialize")
+        add = Sum(Machine(double, double.acquire()))
+        add.recipe.launch(add.machine.compute, add.tensors(), add.workspace)
+        double.ok("synDeviceFree", add.machine.device, add.result, 0)
+
+    code, log = synapse_library.in_child(child)
+    assert code != 0
+    assert "rule 20" in log
+
+
 def test_guard_bytes_of_single_structs(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
     def child(guard: bytes) -> None:
         monkeypatch.setenv("SYNAPSE_DOUBLE_GUARD_BYTES", "1")

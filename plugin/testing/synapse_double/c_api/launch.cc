@@ -59,13 +59,13 @@ synStatus Launch(synStreamHandle stream, const synLaunchTensorInfo* tensors, uin
   if ((flags & ~SYN_FLAGS_TENSOR_NAME) != 0) {
     return Refuse(Rule::kArguments, synInvalidArgument, Text("unknown flags ", synapse_double::Hex(flags)));
   }
-  synapse_double::CheckArrayGuard(tensors, count, "tensors");
+  if (count > 0) synapse_double::CheckArrayGuard(tensors, count, "tensors");
   const bool by_name = FindsByName(flags);
   std::vector<LaunchArgument> arguments;
   for (uint32_t i = 0; i < count; ++i) arguments.push_back(ToArgument(tensors[i], by_name));
   synapse_double::LaunchAddresses addresses;
   SYNAPSE_DOUBLE_RETURN_IF_ERROR(Report(CheckLaunch(*found, arguments, by_name, workspace, &addresses)));
-  return found_stream->Enqueue(LaunchCommand(std::move(found), addresses));
+  return found_stream->Enqueue(LaunchCommand(std::move(found), std::move(addresses)));
 }
 
 }  // namespace

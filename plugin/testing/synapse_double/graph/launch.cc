@@ -99,12 +99,14 @@ struct Range {
   std::string name;
 };
 
-Verdict CheckRanges(std::vector<Range> ranges) {
+// Checks the ranges and holds their allocations.
+Verdict CheckRanges(std::vector<Range> ranges, std::vector<std::shared_ptr<Allocation>>* memory) {
   for (const Range& range : ranges) {
     if (range.begin % kAddressAlignment != 0) {
       return BadSection(range.name, ": address ", Hex(range.begin), " is not aligned to ", kAddressAlignment);
     }
-    if (HoldDeviceRange(range.begin, range.bytes) == nullptr) {
+    memory->push_back(HoldDeviceRange(range.begin, range.bytes));
+    if (memory->back() == nullptr) {
       return BadSection(range.name, ": ", range.bytes, " bytes at ", Hex(range.begin),
                         " are not inside one allocation");
     }
@@ -151,15 +153,11 @@ Verdict CheckLaunch(const Recipe& recipe, const std::vector<LaunchArgument>& arg
   if (Verdict verdict = MatchArguments(recipe, arguments, by_name, &matched); !verdict.ok()) return verdict;
   if (Verdict verdict = FindSections(recipe, matched, &addresses->sections); !verdict.ok()) return verdict;
   addresses->workspace = workspace;
-  return CheckRanges(RangesOf(recipe.data(), *addresses));
+  return CheckRanges(RangesOf(recipe.data(), *addresses), &addresses->memory);
 }
 
-Stream::Command LaunchCommand(std::shared_ptr<Recipe> recipe, const LaunchAddresses& addresses) {
-  std::vector<std::shared_ptr<Allocation>> memory;
-  for (const Range& range : RangesOf(recipe->data(), addresses)) {
-    memory.push_back(HoldDeviceRange(range.begin, range.bytes));
-  }
-  return [recipe = HoldInFlight(std::move(recipe)), memory = std::move(memory), addresses, seed = LaunchSeed()] {
+Stream::Command LaunchCommand(std::shared_ptr<Recipe> recipe, LaunchAddresses addresses) {
+  return [recipe = HoldInFlight(std::move(recipe)), addresses = std::move(addresses), seed = LaunchSeed()] {
     const RecipeData& data = recipe->data();
     ExecutionMemory host;
     for (size_t i = 0; i < data.sections.size(); ++i) {

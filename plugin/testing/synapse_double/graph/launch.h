@@ -9,6 +9,7 @@
 
 #include "plugin/testing/synapse_double/graph/recipe.h"
 #include "plugin/testing/synapse_double/graph/verdict.h"
+#include "plugin/testing/synapse_double/runtime/device_memory.h"
 #include "plugin/testing/synapse_double/runtime/stream.h"
 
 namespace hpu::synapse_double {
@@ -26,14 +27,15 @@ struct LaunchArgument {
 struct LaunchAddresses {
   std::vector<uint64_t> sections;  // 0: a section without bytes
   uint64_t workspace = 0;
+  std::vector<std::shared_ptr<Allocation>> memory;  // holds what the addresses point into
 };
 
 // Checks a launch (rule 18) and computes the addresses of the recipe's sections.
 Verdict CheckLaunch(const Recipe& recipe, const std::vector<LaunchArgument>& arguments, bool by_name,
                     uint64_t workspace, LaunchAddresses* addresses);
 
-// The command of a launch that passed CheckLaunch. It holds the recipe and the memory.
-Stream::Command LaunchCommand(std::shared_ptr<Recipe> recipe, const LaunchAddresses& addresses);
+// The command of a launch that passed CheckLaunch. It holds the recipe and the memory of `addresses`.
+Stream::Command LaunchCommand(std::shared_ptr<Recipe> recipe, LaunchAddresses addresses);
 
 }  // namespace hpu::synapse_double
 
