@@ -74,7 +74,6 @@ struct Tensor {
   Verdict SetSizes(uint32_t dims, const Sizes& values, synapse::synGeometryType which);
   Verdict SetType(synapse::synDataType value);
   Verdict AssignToSection(Section* value, uint64_t byte_offset);
-  Verdict SetSectionOffset(uint64_t byte_offset);
   Verdict SetHostData(const void* data, uint64_t size, synapse::synDataType data_type, bool copy);
   Verdict SetPermutation(std::vector<uint8_t> values);
   Verdict SetAllowPermutation(int8_t allow);

@@ -24,14 +24,10 @@ void ExpandDims(ShapeCheck& check) {
 
 void Squeeze(ShapeCheck& check) {
   Sizes sizes = check.in(0);
-  if (check.params_size() == 0) {
-    sizes.erase(std::remove(sizes.begin(), sizes.end(), 1), sizes.end());
-  } else {
-    const uint32_t axis = check.params<synapse::synSqueezeParams>().axis;
-    if (!check.RequireAxis(axis, sizes.size())) return;
-    if (!check.Require(sizes[axis] == 1, "axis ", axis, " of ", TextOf(sizes), " does not have size 1")) return;
-    sizes.erase(sizes.begin() + axis);
-  }
+  const uint32_t axis = check.params<synapse::synSqueezeParams>().axis;
+  if (!check.RequireAxis(axis, sizes.size())) return;
+  if (!check.Require(sizes[axis] == 1, "axis ", axis, " of ", TextOf(sizes), " does not have size 1")) return;
+  sizes.erase(sizes.begin() + axis);
   check.RequireOutput(0, sizes.empty() ? Sizes{1} : sizes);
 }
 

@@ -44,10 +44,14 @@ void CheckProduct(ShapeCheck& check, const Sizes& a, const Sizes& b, synapse::sy
   check.RequireOutput(0, result);
 }
 
-template <bool has_batch>
-void Forward(ShapeCheck& check) {
-  CheckProduct(check, check.in(0), check.in(1), check.params<synapse::synGEMMParams>(), has_batch);
-  if (check.has_output(0)) check.RequireInputElements(2, check.out(0)[0]);
+// A, B[, bias] -> C
+void Gemm(ShapeCheck& check) {
+  CheckProduct(check, check.in(0), check.in(1), check.params<synapse::synGEMMParams>(), false);
+  check.RequireInputElements(2, check.out(0)[0]);
+}
+
+void BatchGemm(ShapeCheck& check) {
+  CheckProduct(check, check.in(0), check.in(1), check.params<synapse::synGEMMParams>(), true);
 }
 
 // dY, B -> dA. Without params: transpose_b.
@@ -65,9 +69,12 @@ void GradientOfB(ShapeCheck& check) {
 }  // namespace
 
 ShapeRules ProductShapes() {
-  return {{"gemm", Forward<false>},          {"batch_gemm", Forward<true>},
-          {"gemm_dedx", GradientOfA<false>}, {"batch_gemm_dedx", GradientOfA<true>},
-          {"gemm_dedw", GradientOfB<false>}, {"batch_gemm_dedw", GradientOfB<true>}};
+  return {{"gemm", Gemm},
+          {"batch_gemm", BatchGemm},
+          {"gemm_dedx", GradientOfA<false>},
+          {"batch_gemm_dedx", GradientOfA<true>},
+          {"gemm_dedw", GradientOfB<false>},
+          {"batch_gemm_dedw", GradientOfB<true>}};
 }
 
 }  // namespace hpu::synapse_double
