@@ -15,8 +15,9 @@ absl::string_view Advice(synStatus status) {
     case synFailedNotEnoughDevicesFound:
       return "the driver shows too few devices; check hl-smi, and HABANA_VISIBLE_DEVICES in a container";
     case synDeviceAlreadyAcquired:
-    case synAllResourcesTaken:
       return "another process holds the device; end it, or select another module with HLS_MODULE_ID";
+    case synAllResourcesTaken:
+      return "this process already holds a device; it can hold one at a time, so release that one first";
     case synDeviceReset:
     case synSynapseTerminated:
       return "the device is lost; restart the process, and see the driver's log for the reason";

@@ -49,5 +49,12 @@ TEST(SynapseStatusTest, ErrorsNameCallArgumentsStatusAndAdvice) {
             "details");
 }
 
+TEST(SynapseStatusTest, AdviceTellsOwnDevicesFromThoseOfOtherProcesses) {
+  EXPECT_NE(ToStatus(synDeviceAlreadyAcquired, "synDeviceAcquire", "").message().find("another process"),
+            std::string::npos);
+  EXPECT_NE(ToStatus(synAllResourcesTaken, "synDeviceAcquire", "").message().find("this process already holds"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace hpu::synapse
