@@ -307,7 +307,7 @@ absl::Status GaudiStream::Synchronize() {
 
 void GaudiStream::RunCommands() {
   for (uint64_t sequence = 1;; ++sequence) {
-    Command& command = state_->queue.Take(sequence);
+    Command& command = state_->queue.Await(sequence);
     const bool last = command.kind == Command::Kind::kStop;
     Finish(command, sequence);
     command.Clear();
