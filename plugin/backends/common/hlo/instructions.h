@@ -1,0 +1,65 @@
+// Look-ups of HLO instructions that recognisers and passes share.
+//
+// Functions of this folder read instructions and change nothing. Threads may call them for one module, unless another
+// thread changes the module. Descriptions borrow their instructions from the module.
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_HLO_INSTRUCTIONS_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_HLO_INSTRUCTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/hlo/ir/hlo_opcode.h"
+#include "xla/shape.h"
+
+namespace hpu::hlo {
+
+// Follows `instruction` through reshapes and conversions that change nothing, as tf2xla emits them. Returns
+// `instruction` itself if there are none.
+xla::HloInstruction* SourceOf(xla::HloInstruction* instruction);
+const xla::HloInstruction* SourceOf(const xla::HloInstruction* instruction);
+
+// Whether the value was converted from bfloat16: its operand is the stored array.
+bool IsWidened(const xla::HloInstruction* value);
+
+// Whether the source of `value` is an iota of int32 along this dimension.
+bool IsIota(const xla::HloInstruction* value, int64_t dimension);
+
+// The value of a scalar constant of float32 or bfloat16; nullopt for other instructions.
+std::optional<float> ScalarOf(const xla::HloInstruction* instruction);
+
+// True for a constant whose elements all equal `number`; for booleans, 0 is false and 1 is true.
+bool IsConstantOf(const xla::HloInstruction* instruction, int8_t number);
+
+// The root of `computation` if it is an instruction on the computation's two parameters, in order; else null.
+const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation);
+
+// True if BinaryRoot has this opcode.
+bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode);
+
+// Whether `value` is a constant scalar that leaves all numbers unchanged under `function`: 0 for add, or and xor of
+// booleans, 1 for multiply and for and of booleans, the least value for maximum, the greatest for minimum. The least
+// and greatest floats are infinities. False for other functions.
+bool IsIdentity(xla::HloOpcode function, const xla::HloInstruction* value);
+
+// True if `shape` is an array with a static shape and at least one element.
+bool IsPlainArray(const xla::Shape& shape);
+
+// IsPlainArray with elements of float32 or bfloat16.
+bool IsFloatArray(const xla::Shape& shape);
+
+// IsPlainArray with elements of float32.
+bool IsFloat32Array(const xla::Shape& shape);
+
+// The integers from `begin` on.
+std::vector<int64_t> Range(int64_t begin, int64_t count);
+
+// Whether dimension i stays dimension i for all i.
+bool IsIdentityPermutation(absl::Span<const int64_t> permutation);
+
+}  // namespace hpu::hlo
+
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_HLO_INSTRUCTIONS_H_

@@ -1,0 +1,78 @@
+// Recognisers of pooling: maximum and average of windows, and their gradients.
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_HLO_POOLING_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_HLO_POOLING_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plugin/backends/common/hlo/window_reduction.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+
+namespace hpu::hlo {
+
+// Windows over one to three spatial dimensions of an array of rank 3 to 5. Windows that only leave out elements of the
+// batch or of features do not match.
+struct Pooling {
+  // Dimensions of the HLO transpose of the image to [batch, spatial…, features]; the identity, or [0, 2…, 1] for an
+  // image with features first. xla::InversePermutation transposes results back.
+  std::vector<int64_t> permutation;
+  // Spatial dimensions of the forward pooling. No input is dilated.
+  std::vector<WindowDimension> dimensions;
+};
+
+// A maximum of each window that holds an element; else the least value. NaN: HLO's maximum keeps it.
+struct MaxPooling {
+  Pooling pooling;
+  xla::HloInstruction* image;
+};
+std::optional<MaxPooling> DescribeMaxPooling(const xla::HloInstruction* reduction);
+
+// How select-and-scatter chooses one element of a window, in row-major order. Both choose the first of equal maxima.
+enum class MaxSelection {
+  kGreaterEqual,  // replaces the choice unless choice >= element: a NaN gives way to the next element
+  kNotLess,       // replaces the choice if choice < element, like TensorFlow's CPU kernels: a NaN counts only if first
+};
+// The selection that `select` computes on two scalars; nullopt for other functions.
+std::optional<MaxSelection> MaxSelectionOf(const xla::HloComputation* select);
+
+// Adds each window's gradient to the chosen element of the window. Other elements are 0.
+struct MaxPoolingGradient {
+  Pooling pooling;
+  MaxSelection selection;
+  xla::HloInstruction* image;
+  xla::HloInstruction* gradient;  // of the pooling's result
+};
+std::optional<MaxPoolingGradient> DescribeMaxPoolingGradient(const xla::HloInstruction* scatter);
+
+// What a sum of a window is divided by.
+enum class Divisor {
+  kOne,     // a plain sum
+  kWindow,  // number of elements of a window, padding included
+  kCounts,  // number of the image's elements in the window, padding excluded
+};
+
+struct AveragePooling {
+  Pooling pooling;
+  Divisor divisor;
+  xla::HloInstruction* image;
+  xla::HloInstruction* sum;  // the reduce-window, whose result other instructions may use too
+};
+// Describes a division of a reduce-window, or a reduce-window as kOne. A division by other values does not match.
+std::optional<AveragePooling> DescribeAveragePooling(const xla::HloInstruction* instruction);
+
+// Each image element's gradient is the sum of the divided gradients of the windows that hold the element.
+struct AveragePoolingGradient {
+  Pooling pooling;  // permutation applies to `gradient`, too
+  Divisor divisor;
+  xla::HloInstruction* gradient;  // of the pooling's result, before the division
+};
+// Describes a reduce-window, or a pad that crops one, as tf2xla emits it for AvgPoolGrad. The pooling's input has the
+// instruction's shape. A sum of windows with stride 1 also matches DescribeAveragePooling, because it is its own
+// gradient.
+std::optional<AveragePoolingGradient> DescribeAveragePoolingGradient(const xla::HloInstruction* instruction);
+
+}  // namespace hpu::hlo
+
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_HLO_POOLING_H_
