@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/common/acquire_options.h"
 #include "plugin/backends/common/point_event.h"
+#include "plugin/backends/gaudi/compiler/recipe.h"
 #include "plugin/backends/gaudi/device/compiler_target.h"
 #include "plugin/backends/gaudi/device/stream.h"
 #include "plugin/base/flags/flags.h"
@@ -83,13 +84,15 @@ absl::StatusOr<std::unique_ptr<GaudiDevice>> GaudiDevice::Acquire(Runtime& runti
   info.description = absl::StrCat(device_name.empty() ? info.type : device_name, ", module ", info.module_id,
                                   ", SynapseAI ", library.version());
   HPU_ASSIGN_OR_RETURN(info.compiler_target, CompilerTarget(library, card.generation));
-  return std::unique_ptr<GaudiDevice>(
-      new GaudiDevice(std::move(info), std::move(module), std::move(range), std::move(reservation), std::move(faults)));
+  return std::unique_ptr<GaudiDevice>(new GaudiDevice(std::move(info), card.generation, std::move(module),
+                                                      std::move(range), std::move(reservation), std::move(faults)));
 }
 
-GaudiDevice::GaudiDevice(hal::DeviceInfo info, std::unique_ptr<AcquiredModule> module, std::unique_ptr<CardRange> range,
-                         std::unique_ptr<common::Reservation> reservation, common::Faults faults)
+GaudiDevice::GaudiDevice(hal::DeviceInfo info, synapse::Generation generation, std::unique_ptr<AcquiredModule> module,
+                         std::unique_ptr<CardRange> range, std::unique_ptr<common::Reservation> reservation,
+                         common::Faults faults)
     : info_(std::move(info)),
+      generation_(generation),
       state_(std::make_unique<State>(this, std::move(module), std::move(range), std::move(reservation),
                                      std::move(faults))) {}
 
@@ -150,7 +153,10 @@ absl::StatusOr<std::unique_ptr<hal::Event>> GaudiDevice::CreateEvent() {
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> GaudiDevice::Compile(const hal::Program& program) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   HPU_RETURN_IF_ERROR(state_->faults.Count(common::Faults::kCompile));
-  return NoCompiler(absl::StrCat("program '", program.name, "'"));
+  auto recipe = GaudiRecipe::Compile(library(), generation_, info_.compiler_target, program);
+  if (recipe.ok()) return std::shared_ptr<const hal::Recipe>(*std::move(recipe));
+  return Observe(absl::Status(recipe.status().code(),
+                              absl::StrCat("compilation of ", program.name, ": ", recipe.status().message())));
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> GaudiDevice::LoadRecipe(absl::string_view name, absl::string_view) {

@@ -37,10 +37,10 @@ class GaudiDevice final : public hal::Device {
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> MapHost(void* data, uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<hal::Stream>> CreateStream(hal::StreamKind kind) override;
   absl::StatusOr<std::unique_ptr<hal::Event>> CreateEvent() override;
-  // Unimplemented.
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const hal::Program& program) override;
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> LoadRecipe(absl::string_view name,
                                                                 absl::string_view bytes) override;
+  // Unimplemented.
   absl::StatusOr<std::string> CreateCommunicatorId() override;
   absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
       const hal::CommunicatorOptions& options) override;
@@ -53,6 +53,10 @@ class GaudiDevice final : public hal::Device {
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return state_->memory; }
   HostBuffers& host() { return state_->host; }
+  // Device memory for a stream's own use.
+  absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateScratch(uint64_t bytes) {
+    return state_->memory.Allocate(bytes);
+  }
   // The card's address of a device address.
   uint64_t ToCard(hal::DeviceAddress address) const { return address + state_->card_distance; }
   // Returns `status`, the result of a call of SynapseAI. Marks the device as lost if the status says so.
@@ -80,12 +84,14 @@ class GaudiDevice final : public hal::Device {
     std::vector<GaudiStream*> streams;  // guarded by streams_mutex
   };
 
-  GaudiDevice(hal::DeviceInfo info, std::unique_ptr<AcquiredModule> module, std::unique_ptr<CardRange> range,
-              std::unique_ptr<common::Reservation> reservation, common::Faults faults);
+  GaudiDevice(hal::DeviceInfo info, synapse::Generation generation, std::unique_ptr<AcquiredModule> module,
+              std::unique_ptr<CardRange> range, std::unique_ptr<common::Reservation> reservation,
+              common::Faults faults);
 
   void WaitForStreams();
 
   const hal::DeviceInfo info_;
+  const synapse::Generation generation_;
   common::Liveness liveness_;
   std::unique_ptr<State> state_;
 };

@@ -45,8 +45,10 @@ absl::Status CallWhenFree(const Call& call) {
 }
 
 // `status` with the work that it is about.
-absl::Status OfWork(const char* name, uint64_t bytes, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat(name, " of ", bytes, " bytes: ", status.message()));
+absl::Status OfWork(const Command& command, const absl::Status& status) {
+  const std::string work = command.recipe != nullptr ? absl::StrCat("launch of ", command.recipe->name())
+                                                     : absl::StrCat(command.name, " of ", command.bytes, " bytes");
+  return absl::Status(status.code(), absl::StrCat(work, ": ", status.message()));
 }
 
 }  // namespace
@@ -123,7 +125,8 @@ absl::Status GaudiStream::MarkEnd(synapse::synStreamHandle stream, Command* comm
 }
 
 template <typename Submit>
-void GaudiStream::Run(Faults::Kind kind, Engine engine, const char* name, uint64_t bytes, const Submit& submit) {
+void GaudiStream::Run(Faults::Kind kind, Engine engine, const char* name, uint64_t bytes, const Submit& submit,
+                      std::shared_ptr<const hal::Recipe> recipe) {
   state_->queue.Push([&](Command& command, uint64_t sequence) {
     command.kind = Command::Kind::kNothing;
     if (state_->error.is_set()) return;
@@ -141,7 +144,8 @@ void GaudiStream::Run(Faults::Kind kind, Engine engine, const char* name, uint64
     command.kind = Command::Kind::kWork;
     command.name = name;
     command.bytes = bytes;
-    if (!status.ok()) FailAtCall(sequence, OfWork(name, bytes, device_->Observe(status)));
+    command.recipe = std::move(recipe);
+    if (!status.ok()) FailAtCall(sequence, OfWork(command, device_->Observe(status)));
   });
 }
 
@@ -249,8 +253,46 @@ absl::Status GaudiStream::Fill(hal::DeviceAddress destination, uint8_t value, ui
 absl::Status GaudiStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments));
-  return absl::InvalidArgumentError(
-      absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
+  const auto* own = dynamic_cast<const GaudiRecipe*>(recipe.get());
+  if (own == nullptr || &own->library() != &device_->library()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
+  }
+  std::lock_guard<std::mutex> lock(state_->launch_mutex);
+  LaunchAddresses& addresses = state_->addresses;
+  HPU_RETURN_IF_ERROR(addresses.Set(*own, arguments));
+  if (!addresses.copies().empty()) HPU_RETURN_IF_ERROR(CopyArguments());
+  const uint64_t workspace = own->workspace_bytes() == 0 ? 0 : device_->ToCard(arguments.workspace);
+  const auto submit = [&](synapse::synStreamHandle stream) -> absl::Status {
+    if (own->handle() == nullptr) return absl::OkStatus();
+    HPU_ASSIGN_OR_RETURN(std::unique_ptr<synapse::LaunchTable> table, own->TakeTable());
+    for (size_t i = 0; i < addresses.addresses().size(); ++i) {
+      table->SetAddress(i, device_->ToCard(addresses.addresses()[i]));
+    }
+    const absl::Status status =
+        CallWhenFree([&] { return device_->library().Launch(stream, *table, workspace, own->handle()); });
+    own->ReturnTable(std::move(table));
+    return status;
+  };
+  Run(Faults::kLaunch, Engine::kCompute, "Launch", 0, submit, std::move(recipe));
+  return absl::OkStatus();
+}
+
+absl::Status GaudiStream::CopyArguments() {
+  LaunchAddresses& addresses = state_->addresses;
+  std::vector<std::unique_ptr<hal::Memory>>& memories = state_->argument_copies;
+  if (memories.empty() || memories.back()->size() < addresses.copied_bytes()) {
+    const uint64_t doubled = memories.empty() ? 0 : 2 * memories.back()->size();
+    HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Memory> memory,
+                         device_->AllocateScratch(std::max(addresses.copied_bytes(), doubled)));
+    memories.push_back(std::move(memory));
+  }
+  const hal::DeviceAddress memory = memories.back()->address();
+  for (const LaunchAddresses::Copy& copy : addresses.copies()) {
+    HPU_RETURN_IF_ERROR(CopyOnDevice(copy.source, memory + copy.offset, copy.bytes));
+  }
+  addresses.PlaceCopies(memory);
+  return absl::OkStatus();
 }
 
 absl::Status GaudiStream::Record(hal::Event& event) {
@@ -323,7 +365,7 @@ void GaudiStream::Finish(Command& command, uint64_t sequence) {
     case Command::Kind::kStop:
       return;
     case Command::Kind::kWork:
-      if (!end.ok()) FailAtEnd(sequence, OfWork(command.name, command.bytes, end));
+      if (!end.ok()) FailAtEnd(sequence, OfWork(command, end));
       return;
     case Command::Kind::kWait:
       // The error of the awaited work says more than the failure that it caused here.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "plugin/backends/common/command_queue.h"
 #include "plugin/backends/common/faults.h"
@@ -15,6 +16,7 @@
 #include "plugin/backends/common/timeline.h"
 #include "plugin/backends/gaudi/device/card_range.h"
 #include "plugin/backends/gaudi/device/engine_streams.h"
+#include "plugin/backends/gaudi/device/launch_addresses.h"
 #include "plugin/backends/gaudi/device/mark_pool.h"
 #include "plugin/backends/gaudi/device/pinned_pages.h"
 #include "plugin/hal/stream.h"
@@ -31,6 +33,7 @@ struct Command {
   Kind kind = Kind::kStop;
   const char* name = "";                       // kWork: for errors
   uint64_t bytes = 0;                          // kWork: for errors
+  std::shared_ptr<const hal::Recipe> recipe;   // kWork: of a launch
   std::shared_ptr<Mark> end;                   // kWork, kWait
   std::shared_ptr<Mark> before;                // kWork, kWait: the mark of the work before, which another engine awaits
   common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
@@ -38,6 +41,7 @@ struct Command {
 
   // Releases the objects that the command kept alive.
   void Clear() {
+    recipe.reset();
     end.reset();
     before.reset();
     point = common::Point();
@@ -82,6 +86,10 @@ class GaudiStream final : public hal::Stream {
     // Both are used only while a command is pushed.
     std::unique_ptr<CardRange> scratch;  // of copies that overlap themselves
     EngineStreams engines;
+    std::mutex launch_mutex;
+    LaunchAddresses addresses;  // of one launch at a time; guarded by launch_mutex
+    // Memory for copies of arguments, the last one in use. Queued copies may use the others. Guarded by launch_mutex.
+    std::vector<std::unique_ptr<hal::Memory>> argument_copies;
     mutable std::mutex mark_mutex;
     std::shared_ptr<Mark> last;  // of the last work that SynapseAI queued; guarded by mark_mutex
     std::thread thread;
@@ -95,7 +103,8 @@ class GaudiStream final : public hal::Stream {
   // Queues a command whose work `submit(stream)` hands to one of SynapseAI's streams. Counts it for fault injection.
   // Does nothing after an error. An error of a call becomes the stream's.
   template <typename Submit>
-  void Run(common::Faults::Kind kind, synapse::Engine engine, const char* name, uint64_t bytes, const Submit& submit);
+  void Run(common::Faults::Kind kind, synapse::Engine engine, const char* name, uint64_t bytes, const Submit& submit,
+           std::shared_ptr<const hal::Recipe> recipe = nullptr);
   // Puts a mark behind the work that `stream` has been given for `command`.
   absl::Status MarkEnd(synapse::synStreamHandle stream, Command* command);
   // Makes `status`, of a call, the error of the command `sequence`. Waits for the part of its work that was queued,
@@ -109,6 +118,8 @@ class GaudiStream final : public hal::Stream {
   std::shared_ptr<Mark> last_mark() const;
   absl::Status CopyPieces(synapse::synStreamHandle stream, const PinnedPages::Pieces& pieces, uint64_t card_address,
                           bool to_device);
+  // Copies the arguments that the launch cannot use where they are.
+  absl::Status CopyArguments();
   absl::Status CopyOverlapping(synapse::synStreamHandle stream, uint64_t source, uint64_t destination, uint64_t bytes);
 
   // Called on the stream's thread.

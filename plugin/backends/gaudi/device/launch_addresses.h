@@ -1,0 +1,60 @@
+// LaunchAddresses: the card's addresses of a launch, with copies of arguments that SynapseAI refuses as they are.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_LAUNCH_ADDRESSES_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_LAUNCH_ADDRESSES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "plugin/backends/gaudi/compiler/recipe.h"
+#include "plugin/hal/stream.h"
+
+namespace hpu::gaudi {
+
+// synLaunch refuses sections that overlap, and addresses that are not aligned. TensorFlow passes one buffer as several
+// arguments, and parts of buffers. Such arguments are copied before the launch. Reused by the launches of one stream,
+// so that a launch allocates nothing. Not thread safe.
+class LaunchAddresses {
+ public:
+  struct Copy {
+    hal::DeviceAddress source;
+    uint64_t offset;  // in the memory for copies
+    uint64_t bytes;
+  };
+
+  // Finds the addresses of a launch, which the device has checked. InvalidArgument if memory that the recipe writes
+  // overlaps other memory of the launch, other than by aliasing, or is not aligned.
+  absl::Status Set(const GaudiRecipe& recipe, const hal::LaunchArguments& launch);
+
+  // One for each of recipe.tensors().
+  const std::vector<hal::DeviceAddress>& addresses() const { return addresses_; }
+  const std::vector<Copy>& copies() const { return copies_; }
+  uint64_t copied_bytes() const { return copied_bytes_; }
+  // Sets the addresses of the copied arguments, which are at `memory`.
+  void PlaceCopies(hal::DeviceAddress memory);
+
+ private:
+  // The memory of one tensor.
+  struct Section {
+    hal::DeviceAddress begin;
+    uint64_t bytes;
+    size_t tensor;  // index in recipe.tensors()
+    bool is_written;
+  };
+
+  // Adds the copies. `sections_` are sorted.
+  absl::Status CopyRefused(const GaudiRecipe& recipe);
+  absl::Status AddCopy(const GaudiRecipe& recipe, const Section& section, const char* reason);
+
+  std::vector<hal::DeviceAddress> addresses_;
+  std::vector<Section> sections_;
+  std::vector<bool> is_written_;  // by argument: a result has its memory
+  std::vector<Copy> copies_;
+  std::vector<size_t> copied_;  // index in recipe.tensors() of each copy
+  uint64_t copied_bytes_ = 0;
+};
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_LAUNCH_ADDRESSES_H_

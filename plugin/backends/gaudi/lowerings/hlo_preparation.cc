@@ -1,0 +1,83 @@
+#include "plugin/backends/gaudi/lowerings/hlo_preparation.h"
+
+#include <utility>
+
+#include "plugin/base/status_macros.h"
+#include "xla/debug_options_flags.h"
+#include "xla/service/algebraic_simplifier.h"
+#include "xla/service/bitcast_dtypes_expander.h"
+#include "xla/service/call_inliner.h"
+#include "xla/service/comparison_expander.h"
+#include "xla/service/conditional_simplifier.h"
+#include "xla/service/conditional_to_select.h"
+#include "xla/service/dot_decomposer.h"
+#include "xla/service/dynamic_dimension_simplifier.h"
+#include "xla/service/dynamic_padder.h"
+#include "xla/service/flatten_call_graph.h"
+#include "xla/service/hlo_constant_folding.h"
+#include "xla/service/hlo_cse.h"
+#include "xla/service/hlo_dce.h"
+#include "xla/service/hlo_pass_interface.h"
+#include "xla/service/hlo_verifier.h"
+#include "xla/service/map_inliner.h"
+#include "xla/service/optimization_barrier_expander.h"
+#include "xla/service/rng_expander.h"
+#include "xla/service/stochastic_convert_decomposer.h"
+#include "xla/service/tuple_simplifier.h"
+#include "xla/service/while_loop_simplifier.h"
+#include "xla/service/zero_sized_hlo_elimination.h"
+
+namespace hpu::gaudi {
+namespace {
+
+xla::AlgebraicSimplifierOptions SimplifierOptions() {
+  xla::AlgebraicSimplifierOptions options;
+  options.set_is_layout_sensitive(false);
+  // The lowering recognises convolutions and their gradients by the form that TensorFlow gives them.
+  options.set_enable_conv_simplification(false);
+  options.set_enable_conv_operand_swap(false);
+  options.set_enable_window_reduce_to_reduce_replacement(false);
+  // Products stay products: the matrix engine computes them.
+  options.set_enable_dot_strength_reduction(false);
+  options.set_minmax_propagate_nan(true);
+  return options;
+}
+
+absl::Status Run(xla::HloModule* module, xla::HloPassInterface&& pass) { return pass.Run(module).status(); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModuleProto& proto) {
+  xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/true);
+  config.set_debug_options(xla::GetDebugOptionsFromFlags());
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> owned, xla::HloModule::CreateFromProto(proto, config));
+  xla::HloModule* module = owned.get();
+  // XLA assumes consistent shapes, but a program from another process may be invalid.
+  const auto verify = [&] { return Run(module, xla::HloVerifier(false, /*allow_mixed_precision=*/true)); };
+  HPU_RETURN_IF_ERROR(verify());
+  HPU_RETURN_IF_ERROR(Run(module, xla::CallInliner()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::MapInliner()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::FlattenCallGraph()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::DynamicDimensionSimplifier()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::DynamicPadder()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::ConditionalToSelect()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::ConditionalSimplifier()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::WhileLoopSimplifier()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::ZeroSizedHloElimination()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::TupleSimplifier()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::DotDecomposer()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::ComparisonExpander()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::BitcastDtypesExpander()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::StochasticConvertDecomposer()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::OptimizationBarrierExpander()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::RngExpander()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::HloConstantFolding()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::AlgebraicSimplifier(SimplifierOptions())));
+  HPU_RETURN_IF_ERROR(Run(module, xla::TupleSimplifier()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::HloCSE(/*is_layout_sensitive=*/false)));
+  HPU_RETURN_IF_ERROR(Run(module, xla::HloDCE()));
+  HPU_RETURN_IF_ERROR(verify());
+  return owned;
+}
+
+}  // namespace hpu::gaudi

@@ -1,0 +1,20 @@
+// HLO passes that run before a program is lowered to a Synapse graph.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_HLO_PREPARATION_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_HLO_PREPARATION_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "xla/hlo/ir/hlo_module.h"
+#include "xla/service/hlo.pb.h"
+
+namespace hpu::gaudi {
+
+// Loads a program and rewrites it: calls are inlined, dynamic sizes become masks, batches of products come first,
+// constants are folded, and instructions without a Synapse node are expanded where XLA has an expansion. The arguments,
+// results and values stay the same. InvalidArgument if the program is not valid.
+absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModuleProto& proto);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_HLO_PREPARATION_H_

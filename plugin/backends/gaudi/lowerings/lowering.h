@@ -1,0 +1,62 @@
+// Lowering: an HLO program as a GraphPlan.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_LOWERING_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_LOWERING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "plugin/backends/gaudi/plan/graph_plan.h"
+#include "plugin/backends/gaudi/plan/plan_builder.h"
+#include "plugin/program/program_table.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::gaudi {
+
+// Values of HLO instructions as tensors of a plan. Lowerings of instructions (lowerings.h) read their operands' values
+// and set their own. Not thread safe.
+class Lowering {
+ public:
+  explicit Lowering(const PlanTarget& target) : builder_(target) {}
+
+  PlanBuilder& builder() { return builder_; }
+
+  // The tensor of an array, with the sizes of its shape.
+  absl::StatusOr<TensorId> Value(const xla::HloInstruction* instruction);
+  absl::StatusOr<TensorId> Operand(const xla::HloInstruction& instruction, int64_t index) {
+    return Value(instruction.operand(index));
+  }
+  // Like Value, but a size may be 1 where the array's elements repeat: kernels broadcast their operands themselves.
+  absl::StatusOr<TensorId> Broadcastable(const xla::HloInstruction* instruction);
+  // The type that tensors of the instruction's array have.
+  absl::StatusOr<TensorType> TypeOf(const xla::HloInstruction& instruction) const;
+
+  // Sets the value of an array, or of each element of a tuple. Sizes are those of the shapes; for SetBroadcastable,
+  // or 1.
+  void Set(const xla::HloInstruction& instruction, TensorId value);
+  void SetBroadcastable(const xla::HloInstruction& instruction, TensorId value);
+  void SetTuple(const xla::HloInstruction& instruction, std::vector<TensorId> values);
+  const std::vector<TensorId>& TupleValue(const xla::HloInstruction* instruction) const;
+
+  // Lowers all instructions of a computation but parameters and the root tuple, operands first. Errors name the
+  // instruction, its op in the graph and its shape.
+  absl::Status LowerComputation(const xla::HloComputation& computation);
+
+ private:
+  absl::Status LowerInstruction(const xla::HloInstruction& instruction);
+
+  PlanBuilder builder_;
+  absl::flat_hash_map<const xla::HloInstruction*, std::vector<TensorId>> values_;
+};
+
+// Lowers a prepared module (hlo_preparation.h) whose table is `table`. Unimplemented if an instruction has no nodes:
+// the error names it, its op, and what is missing.
+absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table,
+                                      const PlanTarget& target);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_LOWERING_H_

@@ -1,0 +1,19 @@
+#include "plugin/backends/gaudi/lowerings/lowerings.h"
+
+namespace hpu::gaudi {
+
+LowerFunction FindLowering(xla::HloOpcode opcode) {
+  static const auto* const table = [] {
+    auto* all = new LowerTable;
+    AddElementwise(all);
+    AddConversions(all);
+    AddMovement(all);
+    AddProducts(all);
+    AddReductions(all);
+    return all;
+  }();
+  const auto found = table->find(opcode);
+  return found == table->end() ? nullptr : found->second;
+}
+
+}  // namespace hpu::gaudi

@@ -1,0 +1,271 @@
+#include "plugin/backends/gaudi/plan/nodes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "Eigen/Core"
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/gaudi/plan/element_types.h"
+#include "plugin/backends/gaudi/synapse/params.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::gaudi {
+namespace {
+
+// Maximum rank of kernels: the TPC index space has 5 dimensions.
+constexpr size_t kMaxKernelRank = 5;
+
+Sizes BroadcastSizes(const PlanBuilder& builder, const std::vector<TensorId>& operands) {
+  Sizes sizes = builder.sizes(operands.front());
+  for (const TensorId operand : operands) {
+    for (size_t d = 0; d < sizes.size(); ++d) sizes[d] = std::max(sizes[d], builder.sizes(operand)[d]);
+  }
+  return sizes;
+}
+
+// Whether no operand is broadcast in one of the dimensions d and d + 1 only.
+bool CanMerge(const PlanBuilder& builder, const std::vector<TensorId>& operands, const Sizes& sizes, size_t d) {
+  for (const TensorId operand : operands) {
+    const Sizes& own = builder.sizes(operand);
+    if ((own[d] == sizes[d]) != (own[d + 1] == sizes[d + 1]) && sizes[d] != 1 && sizes[d + 1] != 1) return false;
+  }
+  return true;
+}
+
+// Merges neighbouring dimensions of the operands until a kernel supports their rank. Dimensions of the result that are
+// merged keep their elements' order. Arrays that still have too many dimensions lose their broadcasting.
+absl::Status Collapse(PlanBuilder& builder, std::vector<TensorId>* operands) {
+  Sizes sizes = BroadcastSizes(builder, *operands);
+  if (sizes.size() <= kMaxKernelRank) return absl::OkStatus();
+  std::vector<std::vector<size_t>> groups = {{0}};
+  for (size_t d = 0; d + 1 < sizes.size(); ++d) {
+    if (CanMerge(builder, *operands, sizes, d)) {
+      groups.back().push_back(d + 1);
+    } else {
+      groups.push_back({d + 1});
+    }
+  }
+  // Merging is not transitive across dimensions of size 1, so a group must be full or 1 for each operand.
+  const auto collapsed = [&](const Sizes& own, bool* is_valid) {
+    Sizes result;
+    for (const auto& group : groups) {
+      uint64_t size = 1;
+      uint64_t full = 1;
+      for (const size_t d : group) {
+        size *= own[d];
+        full *= sizes[d];
+      }
+      *is_valid &= size == 1 || size == full;
+      result.push_back(size);
+    }
+    return result;
+  };
+  bool is_valid = groups.size() <= kMaxKernelRank;
+  for (const TensorId operand : *operands) collapsed(builder.sizes(operand), &is_valid);
+  for (TensorId& operand : *operands) {
+    if (is_valid) {
+      HPU_ASSIGN_OR_RETURN(operand, Reshape(builder, operand, collapsed(builder.sizes(operand), &is_valid)));
+    } else {
+      HPU_ASSIGN_OR_RETURN(operand, Broadcast(builder, operand, sizes));
+      HPU_ASSIGN_OR_RETURN(operand, Reshape(builder, operand, {ElementCount(sizes)}));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TensorId> AddElementwise(PlanBuilder& builder, absl::string_view stem, synapse::synDataType suffix,
+                                        std::vector<TensorId> operands, synapse::synDataType result_type,
+                                        const std::string& params = "") {
+  const Sizes sizes = BroadcastSizes(builder, operands);
+  HPU_RETURN_IF_ERROR(Collapse(builder, &operands));
+  const TensorType result = {result_type, BroadcastSizes(builder, operands)};
+  HPU_ASSIGN_OR_RETURN(const TensorId id, builder.AddTyped(stem, suffix, std::move(operands), result, params));
+  return Reshape(builder, id, sizes);
+}
+
+// One element as bytes.
+template <typename T>
+std::string Bytes(T value) {
+  std::string bytes(sizeof(value), '\0');
+  std::memcpy(bytes.data(), &value, sizeof(value));
+  return bytes;
+}
+
+std::string ElementBytes(synapse::synDataType type, int64_t value) {
+  const std::string bytes = Bytes(value);  // little-endian, so the low bytes come first
+  return bytes.substr(0, BytesOf(type));
+}
+
+template <typename Params>
+std::string SliceParams(const std::vector<uint64_t>& starts, const std::vector<uint64_t>& ends,
+                        const std::vector<uint64_t>& steps) {
+  Params params = {};
+  for (size_t d = 0; d < starts.size(); ++d) {
+    params.axes[d] = static_cast<uint32_t>(d);
+    params.starts[d] = starts[d];
+    params.ends[d] = ends[d];
+    params.steps[d] = steps[d];
+  }
+  return ParamsBytes(params);
+}
+
+std::string SliceParams(synapse::Profile profile, const std::vector<uint64_t>& starts,
+                        const std::vector<uint64_t>& ends, const std::vector<uint64_t>& steps) {
+  return profile == synapse::Profile::k1_5 ? SliceParams<synapse::synSliceParams>(starts, ends, steps)
+                                           : SliceParams<synapse::synSliceParamsV2>(starts, ends, steps);
+}
+
+}  // namespace
+
+absl::StatusOr<TensorId> Elementwise(PlanBuilder& builder, absl::string_view stem, std::vector<TensorId> operands) {
+  const synapse::synDataType type = builder.type(operands.back());
+  return AddElementwise(builder, stem, type, std::move(operands), type);
+}
+
+absl::StatusOr<TensorId> ElementwiseWithParams(PlanBuilder& builder, absl::string_view stem,
+                                               std::vector<TensorId> operands, std::string params) {
+  const synapse::synDataType type = builder.type(operands.back());
+  return AddElementwise(builder, stem, type, std::move(operands), type, params);
+}
+
+absl::StatusOr<TensorId> Compare(PlanBuilder& builder, absl::string_view stem, TensorId a, TensorId b) {
+  return AddElementwise(builder, stem, builder.type(a), {a, b}, synapse::syn_type_int8);
+}
+
+absl::StatusOr<TensorId> Not(PlanBuilder& builder, TensorId mask) { return Elementwise(builder, "not_fwd", {mask}); }
+
+absl::StatusOr<TensorId> Where(PlanBuilder& builder, TensorId mask, TensorId a, TensorId b) {
+  return Elementwise(builder, "where_fwd", {mask, a, b});
+}
+
+absl::StatusOr<TensorId> ShiftBy(PlanBuilder& builder, TensorId x, int bits, bool left) {
+  if (bits == 0) return x;
+  synapse::ns_BitShiftKernel::Params params = {};
+  params.direction = left ? synapse::ns_BitShiftKernel::BIT_SHIFT_LEFT : synapse::ns_BitShiftKernel::BIT_SHIFT_RIGHT;
+  HPU_ASSIGN_OR_RETURN(const TensorId count, IntegerScalar(builder, builder.type(x), bits, builder.sizes(x).size()));
+  return ElementwiseWithParams(builder, "bitshift_fwd", {x, count}, ParamsBytes(params));
+}
+
+absl::StatusOr<TensorId> Scalar(PlanBuilder& builder, synapse::synDataType type, double value, size_t rank) {
+  std::string data;
+  switch (type) {
+    case synapse::syn_type_float:
+      data = Bytes(static_cast<float>(value));
+      break;
+    case synapse::syn_type_bf16:
+      data = Bytes(Eigen::bfloat16(static_cast<float>(value)));
+      break;
+    case synapse::syn_type_fp16:
+      data = Bytes(Eigen::half(static_cast<float>(value)));
+      break;
+    default:
+      return IntegerScalar(builder, type, static_cast<int64_t>(value), rank);
+  }
+  return builder.AddConstant({type, Sizes(rank, 1)}, std::move(data));
+}
+
+absl::StatusOr<TensorId> IntegerScalar(PlanBuilder& builder, synapse::synDataType type, int64_t value, size_t rank) {
+  return builder.AddConstant({type, Sizes(rank, 1)}, ElementBytes(type, value));
+}
+
+absl::StatusOr<TensorId> ScalarLike(PlanBuilder& builder, TensorId tensor, double value) {
+  return Scalar(builder, builder.type(tensor), value, builder.sizes(tensor).size());
+}
+
+absl::StatusOr<TensorId> Cast(PlanBuilder& builder, TensorId x, synapse::synDataType type) {
+  if (builder.type(x) == type) return x;
+  const Sizes sizes = builder.sizes(x);
+  TensorId value = x;
+  if (sizes.size() > kMaxKernelRank) {
+    HPU_ASSIGN_OR_RETURN(value, Reshape(builder, x, {ElementCount(sizes)}));
+  }
+  const std::vector<synapse::synDataType> path = CastPath(builder.generation(), builder.type(x), type);
+  if (path.empty()) {
+    return absl::UnimplementedError(absl::StrCat("no conversion from ", std::string(TypeSuffix(builder.type(x))),
+                                                 " to ", std::string(TypeSuffix(type))));
+  }
+  for (const synapse::synDataType next : path) {
+    const synapse::synDataType source = builder.type(value);
+    synapse::ns_CastKernel::Params params = {};
+    params.round_mode = IsFloat(source) && !IsFloat(next) ? synapse::ns_CastKernel::CAST_ROUND_ZERO
+                                                          : synapse::ns_CastKernel::CAST_ROUND_HALF_NE;
+    HPU_ASSIGN_OR_RETURN(value, builder.Add(absl::StrCat("cast_", std::string(TypeSuffix(source)), "_to_",
+                                                         std::string(TypeSuffix(next))),
+                                            {value}, {next, builder.sizes(value)}, ParamsBytes(params)));
+  }
+  return Reshape(builder, value, sizes);
+}
+
+absl::StatusOr<TensorId> Reinterpret(PlanBuilder& builder, TensorId x, synapse::synDataType type) {
+  if (builder.type(x) == type) return x;
+  return builder.Add("reinterpret_cast", {x}, {type, builder.sizes(x)});
+}
+
+absl::StatusOr<TensorId> Reshape(PlanBuilder& builder, TensorId x, const Sizes& sizes) {
+  if (builder.sizes(x) == sizes) return x;
+  return builder.Add("reshape", {x}, {builder.type(x), sizes});
+}
+
+absl::StatusOr<TensorId> Broadcast(PlanBuilder& builder, TensorId x, const Sizes& sizes) {
+  if (builder.sizes(x) == sizes) return x;
+  return builder.Add("broadcast", {x}, {builder.type(x), sizes});
+}
+
+absl::StatusOr<TensorId> Transpose(PlanBuilder& builder, TensorId x, const std::vector<int64_t>& permutation) {
+  const Sizes& old_sizes = builder.sizes(x);
+  Sizes sizes(old_sizes.size());
+  bool is_identity = true;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    sizes[d] = old_sizes[permutation[d]];
+    is_identity &= permutation[d] == static_cast<int64_t>(d);
+  }
+  if (is_identity) return x;
+  const auto fill = [&](auto params) {
+    for (size_t d = 0; d < sizes.size(); ++d) params.permutation[d] = static_cast<uint32_t>(permutation[d]);
+    params.tensorDim = static_cast<uint32_t>(sizes.size());
+    return ParamsBytes(params);
+  };
+  std::string params;
+  if (builder.profile() == synapse::Profile::k1_5) {
+    params = fill(synapse::synTransposeParams{});
+  } else {
+    params = fill(synapse::synTransposeParamsNDims{});
+  }
+  return builder.Add("transpose", {x}, {builder.type(x), sizes}, std::move(params));
+}
+
+absl::StatusOr<TensorId> Slice(PlanBuilder& builder, TensorId x, const std::vector<uint64_t>& starts,
+                               const std::vector<uint64_t>& ends, const std::vector<uint64_t>& steps) {
+  Sizes sizes;
+  for (size_t d = 0; d < starts.size(); ++d) sizes.push_back((ends[d] - starts[d] + steps[d] - 1) / steps[d]);
+  if (sizes == builder.sizes(x)) return x;
+  return builder.Add("slice", {x}, {builder.type(x), sizes}, SliceParams(builder.profile(), starts, ends, steps));
+}
+
+absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId update,
+                                     const std::vector<uint64_t>& starts, const std::vector<uint64_t>& steps) {
+  std::vector<uint64_t> ends;
+  for (size_t d = 0; d < starts.size(); ++d) {
+    ends.push_back(starts[d] + (builder.sizes(update)[d] - 1) * steps[d] + 1);
+  }
+  return builder.Add("slice_insert", {x, update}, builder.tensor_type(x),
+                     SliceParams(builder.profile(), starts, ends, steps));
+}
+
+absl::StatusOr<TensorId> Concatenate(PlanBuilder& builder, std::vector<TensorId> parts, uint32_t axis) {
+  if (parts.size() == 1) return parts.front();
+  TensorType result = builder.tensor_type(parts.front());
+  result.sizes[axis] = 0;
+  for (const TensorId part : parts) result.sizes[axis] += builder.sizes(part)[axis];
+  synapse::synConcatenateParams params = {};
+  params.axis = axis;
+  return builder.Add("concat", std::move(parts), result, ParamsBytes(params));
+}
+
+absl::StatusOr<TensorId> Splat(PlanBuilder& builder, TensorId scalar, const Sizes& sizes) {
+  HPU_ASSIGN_OR_RETURN(const TensorId ones, Reshape(builder, scalar, Sizes(sizes.size(), 1)));
+  return Broadcast(builder, ones, sizes);
+}
+
+}  // namespace hpu::gaudi

@@ -1,0 +1,62 @@
+// Elementary operations as nodes of a plan, by the conventions of SynapseAI: sizes fastest first, ranks that kernels
+// support, params of the library's release.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_PLAN_NODES_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_PLAN_NODES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/backends/gaudi/plan/plan_builder.h"
+
+// Every function fails as PlanBuilder::AddNode does.
+namespace hpu::gaudi {
+
+// Elementwise. The kernel `stem` has the suffix of the type of its last operand. Operands have equal ranks; a size is 1
+// or that of the result. Ranks above 5 are collapsed.
+absl::StatusOr<TensorId> Elementwise(PlanBuilder& builder, absl::string_view stem, std::vector<TensorId> operands);
+absl::StatusOr<TensorId> ElementwiseWithParams(PlanBuilder& builder, absl::string_view stem,
+                                               std::vector<TensorId> operands, std::string params);
+// Elementwise with a mask (i8) as the result, such as equal_fwd.
+absl::StatusOr<TensorId> Compare(PlanBuilder& builder, absl::string_view stem, TensorId a, TensorId b);
+// Complement of a mask of zeros and ones.
+absl::StatusOr<TensorId> Not(PlanBuilder& builder, TensorId mask);
+absl::StatusOr<TensorId> Where(PlanBuilder& builder, TensorId mask, TensorId a, TensorId b);
+// Shifts each element left or, keeping the sign, right by a constant number of bits below the width.
+absl::StatusOr<TensorId> ShiftBy(PlanBuilder& builder, TensorId x, int bits, bool left);
+
+// A tensor of one value with sizes of 1 and `rank` dimensions, for Elementwise. `value` is converted to the type.
+// 64-bit and other types alike.
+absl::StatusOr<TensorId> Scalar(PlanBuilder& builder, synapse::synDataType type, double value, size_t rank);
+absl::StatusOr<TensorId> IntegerScalar(PlanBuilder& builder, synapse::synDataType type, int64_t value, size_t rank);
+// Like the tensor's type and rank.
+absl::StatusOr<TensorId> ScalarLike(PlanBuilder& builder, TensorId tensor, double value);
+
+// Conversion by the kernels' rules: floats to integers round to zero and must be in range; other conversions round to
+// the nearest even value. Takes several nodes where the generation lacks a direct conversion.
+absl::StatusOr<TensorId> Cast(PlanBuilder& builder, TensorId x, synapse::synDataType type);
+// The same bytes as another type of the same size.
+absl::StatusOr<TensorId> Reinterpret(PlanBuilder& builder, TensorId x, synapse::synDataType type);
+
+// Data movement.
+absl::StatusOr<TensorId> Reshape(PlanBuilder& builder, TensorId x, const Sizes& sizes);
+// Repeats dimensions of size 1.
+absl::StatusOr<TensorId> Broadcast(PlanBuilder& builder, TensorId x, const Sizes& sizes);
+// Dimension d of the result is dimension permutation[d] of x.
+absl::StatusOr<TensorId> Transpose(PlanBuilder& builder, TensorId x, const std::vector<int64_t>& permutation);
+// Elements starts[d] to ends[d] by steps[d] of each dimension.
+absl::StatusOr<TensorId> Slice(PlanBuilder& builder, TensorId x, const std::vector<uint64_t>& starts,
+                               const std::vector<uint64_t>& ends, const std::vector<uint64_t>& steps);
+// x with the slice at starts, of the update's sizes, replaced.
+absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId update,
+                                     const std::vector<uint64_t>& starts, const std::vector<uint64_t>& steps);
+absl::StatusOr<TensorId> Concatenate(PlanBuilder& builder, std::vector<TensorId> parts, uint32_t axis);
+
+// An array of one value.
+absl::StatusOr<TensorId> Splat(PlanBuilder& builder, TensorId scalar, const Sizes& sizes);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_PLAN_NODES_H_
