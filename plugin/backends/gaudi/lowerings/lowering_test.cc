@@ -1,0 +1,105 @@
+// Programs as a whole: arguments, results, aliases, movement, products and reductions.
+#include "plugin/backends/gaudi/lowerings/lowering.h"
+
+#include "absl/strings/substitute.h"
+#include "plugin/backends/gaudi/lowerings/program_harness.h"
+
+namespace hpu::gaudi {
+namespace {
+
+class LoweringTest : public ProgramTest {};
+
+TEST_P(LoweringTest, Products) {
+  ExpectSameAsEvaluator(
+      "HloModule m\nENTRY e { x = f32[3,5] parameter(0)\n y = f32[5,4] parameter(1)\n"
+      "ROOT r = f32[3,4] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }");
+  ExpectSameAsEvaluator(
+      "HloModule m\nENTRY e { x = f32[5,3] parameter(0)\n y = f32[4,5] parameter(1)\n"
+      "ROOT r = f32[3,4] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={1} }");
+  ExpectSameAsEvaluator(
+      "HloModule m\nENTRY e { x = f32[2,3,7,5] parameter(0)\n y = f32[2,3,4,5] parameter(1)\n"
+      "ROOT r = f32[2,3,7,4] dot(x, y), lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, lhs_contracting_dims={3}, "
+      "rhs_contracting_dims={3} }");
+  ExpectSameAsEvaluator(
+      "HloModule m\nENTRY e { x = f32[5] parameter(0)\n y = f32[5] parameter(1)\n"
+      "ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0} }");
+}
+
+TEST_P(LoweringTest, Movement) {
+  ExpectSameAsEvaluator(
+      "HloModule m\nENTRY e { x = f32[3,4,5] parameter(0)\n t = f32[5,3,4] transpose(x), dimensions={2,0,1}\n"
+      "s = f32[2,3,2] slice(t), slice={[1:5:3], [0:3], [2:4]}\n z = f32[] constant(7)\n"
+      "p = f32[5,7,4] pad(s, z), padding=1_2x0_4x1_1\n i = f32[4,3,7] pad(s, z), padding=1_1x0_0x0_2_1\n"
+      "n = f32[1,3,3] pad(s, z), padding=-1_0x0_0x0_1\n v = f32[2,3,2] reverse(s), dimensions={0,2}\n"
+      "c = f32[4,3,2] concatenate(s, v), dimensions={0}\n"
+      "ROOT r = (f32[5,7,4], f32[4,3,7], f32[1,3,3], f32[2,3,2], f32[4,3,2]) tuple(p, i, n, v, c) }",
+      0);
+}
+
+TEST_P(LoweringTest, Reductions) {
+  for (const char* opcode : {"add", "multiply", "maximum", "minimum"}) {
+    for (const char* dimensions : {"0", "1", "2", "0,2", "0,1,2"}) {
+      const std::string shape = absl::string_view(dimensions) == "0"     ? "f32[4,5]"
+                                : absl::string_view(dimensions) == "1"   ? "f32[3,5]"
+                                : absl::string_view(dimensions) == "2"   ? "f32[3,4]"
+                                : absl::string_view(dimensions) == "0,2" ? "f32[4]"
+                                                                         : "f32[]";
+      ExpectSameAsEvaluator(
+          absl::Substitute("HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                           "ROOT r = f32[] $0(a, b) }\nENTRY e { x = f32[3,4,5] parameter(0)\n"
+                           "i = f32[] parameter(1)\n"
+                           "ROOT r = $2 reduce(x, i), dimensions={$1}, to_apply=f }",
+                           opcode, dimensions, shape));
+    }
+  }
+}
+
+TEST_P(LoweringTest, ResultsThatAreArgumentsOrConstantsOrEqual) {
+  ExpectSameAsEvaluator(
+      "HloModule m\nENTRY e { x = f32[3] parameter(0)\n c = f32[3] constant({1,2,3})\n s = f32[3] add(x, c)\n"
+      "ROOT r = (f32[3], f32[3], f32[3], f32[3], f32[3]) tuple(x, c, s, s, x) }",
+      0);
+}
+
+TEST_P(LoweringTest, EmptyArrays) {
+  ExpectSameAsEvaluator(
+      "HloModule m\nENTRY e { x = f32[0,3] parameter(0)\n y = f32[2,3] parameter(1)\n"
+      "c = f32[2,3] concatenate(x, y), dimensions={0}\n ROOT r = (f32[0,3], f32[2,3]) tuple(x, c) }",
+      0);
+}
+
+TEST_P(LoweringTest, ResultsInTheMemoryOfArguments) {
+  // The first result replaces w; x reads w after the update is known, and v needs the old w.
+  ExpectSameAsEvaluator(
+      "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"
+      "ENTRY e { w = f32[4,4] parameter(0)\n v = f32[4,4] parameter(1)\n"
+      "p = f32[4,4] dot(w, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n n = f32[4,4] subtract(w, p)\n"
+      "q = f32[4,4] dot(n, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "ROOT r = (f32[4,4], f32[4,4], f32[4,4]) tuple(n, q, p) }");
+  // Two arguments change places.
+  ExpectSameAsEvaluator(
+      "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"
+      "ENTRY e { a = f32[4] parameter(0)\n b = f32[4] parameter(1)\n ROOT r = (f32[4], f32[4]) tuple(b, a) }",
+      0);
+  // The argument keeps its value.
+  ExpectSameAsEvaluator(
+      "HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }\n"
+      "ENTRY e { a = f32[4] parameter(0)\n b = f32[4] add(a, a)\n ROOT r = (f32[4], f32[4]) tuple(a, b) }",
+      0);
+}
+
+TEST_P(LoweringTest, ErrorsNameInstructionAndOp) {
+  ExpectRefused(
+      "HloModule m\nENTRY e { x = c64[3] parameter(0)\n y = f32[3] real(x), metadata={op_name=\"model/Real\"}\n"
+      "ROOT r = (f32[3]) tuple(y) }",
+      "c64");
+  ExpectRefused(
+      "HloModule m\nENTRY e { x = f32[3,3] parameter(0)\n"
+      "ROOT y = f32[3,3] cholesky(x), lower=true, metadata={op_name=\"model/Cholesky\"} }",
+      "op model/Cholesky");
+}
+
+HPU_GAUDI_SUITE(LoweringTest);
+
+}  // namespace
+}  // namespace hpu::gaudi
