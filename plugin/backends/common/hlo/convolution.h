@@ -23,7 +23,7 @@ struct Convolution {
   };
   // A spatial dimension of the forward convolution. Result o sums the padded elements o * stride + k * dilation,
   // k < window. `output` results fit exactly: (input + pad_low + pad_high - (window - 1) * dilation - 1) / stride + 1.
-  // Negative padding crops; tf2xla emits none.
+  // Negative padding crops. pad_high of gradients is the least that fits.
   struct Dimension {
     int64_t input = 0;
     int64_t output = 0;
@@ -52,11 +52,13 @@ struct Convolution {
   // Dimensions of the HLO transpose of the canonical result to the HLO's result.
   std::vector<int64_t> result_permutation;
 
-  // The filter of kInputGradient. tf2xla reverses its window dimensions:
-  // kRemoved: rhs.value is the operand of the reversal, or no window dimension has several elements.
-  // kNeeded: the HLO reverses nothing. The filter is rhs.value with all window dimensions reversed.
-  enum class Reversal { kNone, kRemoved, kNeeded };
-  Reversal reversal = Reversal::kNone;  // kNone for other kinds
+  // HLO convolves with a reversed filter to compute kInputGradient.
+  enum class Reversal {
+    kNone,     // another kind, or no window dimension has several elements
+    kRemoved,  // rhs.value is the operand of a reversal of the window dimensions
+    kNeeded,   // the filter is rhs.value with all window dimensions reversed
+  };
+  Reversal reversal = Reversal::kNone;
   // Whether rhs.value, in canonical order, is [window…, input_features, output_features / groups], as tf2xla arranges
   // the groups for kInputGradient. Steps to the canonical filter: reshape to [window…, groups, input_features / groups,
   // output_features / groups], swap the two dimensions behind the window, reshape. With one input feature per group,
@@ -69,9 +71,9 @@ struct Convolution {
 
 // Describes an HLO convolution. Prefers the kind that tf2xla lowered, also with the features first (NCHW). Describes
 // other convolutions as kForward, or as kInputGradient if the input is dilated; then some permutation is not the
-// identity. Nullopt for other instructions, for more than three spatial dimensions or none, for dynamic shapes, and for
-// convolutions that equal none of the kinds: window reversal, a dilated input with a stride, groups of the batch with a
-// dilated input.
+// identity. Nullopt for other instructions, for more than three spatial dimensions or none, for dynamic shapes and
+// arrays without elements, and for convolutions that equal none of the kinds: window reversal, a dilated input with a
+// stride, groups of the batch with a dilated input.
 std::optional<Convolution> DescribeConvolution(const xla::HloInstruction* convolution);
 
 }  // namespace hpu::hlo

@@ -7,9 +7,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
-#include "absl/types/span.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_opcode.h"
@@ -25,7 +23,7 @@ const xla::HloInstruction* SourceOf(const xla::HloInstruction* instruction);
 // Whether the value was converted from bfloat16: its operand is the stored array.
 bool IsWidened(const xla::HloInstruction* value);
 
-// Whether the source of `value` is an iota of int32 along this dimension.
+// Whether the source of `value` is an iota along this dimension.
 bool IsIota(const xla::HloInstruction* value, int64_t dimension);
 
 // The value of a scalar constant of float32 or bfloat16; nullopt for other instructions.
@@ -53,12 +51,6 @@ bool IsFloatArray(const xla::Shape& shape);
 
 // IsPlainArray with elements of float32.
 bool IsFloat32Array(const xla::Shape& shape);
-
-// The integers from `begin` on.
-std::vector<int64_t> Range(int64_t begin, int64_t count);
-
-// Whether dimension i stays dimension i for all i.
-bool IsIdentityPermutation(absl::Span<const int64_t> permutation);
 
 }  // namespace hpu::hlo
 

@@ -37,7 +37,16 @@ enum class MaxSelection {
 // The selection that `select` computes on two scalars; nullopt for other functions.
 std::optional<MaxSelection> MaxSelectionOf(const xla::HloComputation* select);
 
-// Adds each window's gradient to the chosen element of the window. Other elements are 0.
+// A select-and-scatter that adds each window's gradient to the chosen element of the window. Other elements are 0.
+struct MaxScatter {
+  MaxSelection selection;
+  xla::HloInstruction* image;
+  xla::HloInstruction* gradient;            // one element for each window
+  std::vector<WindowDimension> dimensions;  // one for each dimension of the image
+};
+std::optional<MaxScatter> DescribeMaxScatter(const xla::HloInstruction* scatter);
+
+// A MaxScatter over spatial dimensions: the gradient of MaxPooling.
 struct MaxPoolingGradient {
   Pooling pooling;
   MaxSelection selection;

@@ -46,7 +46,8 @@ struct Sort {
 };
 
 // Describes a sort. Nullopt for other comparators, for a sort that is the root of its computation, and if an
-// instruction other than get-tuple-element uses the tuple of results.
+// instruction other than get-tuple-element uses the tuple of results. A comparator that orders equal keys by the second
+// operand matches if the second operand is the position, as in a stable sort.
 std::optional<Sort> DescribeSort(const xla::HloInstruction* sort);
 
 // The keys of a sort, without surrounding instructions that only change the order.
