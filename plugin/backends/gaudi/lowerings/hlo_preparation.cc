@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "plugin/backends/gaudi/lowerings/loop_unrolling.h"
 #include "plugin/base/status_macros.h"
 #include "xla/debug_options_flags.h"
 #include "xla/service/algebraic_simplifier.h"
@@ -29,6 +30,9 @@
 
 namespace hpu::gaudi {
 namespace {
+
+// Maximum number of instructions in the iterations of an unrolled loop.
+constexpr int64_t kMaxUnrolledInstructions = 20000;
 
 xla::AlgebraicSimplifierOptions SimplifierOptions() {
   xla::AlgebraicSimplifierOptions options;
@@ -63,6 +67,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   HPU_RETURN_IF_ERROR(Run(module, xla::ConditionalToSelect()));
   HPU_RETURN_IF_ERROR(Run(module, xla::ConditionalSimplifier()));
   HPU_RETURN_IF_ERROR(Run(module, xla::WhileLoopSimplifier()));
+  HPU_RETURN_IF_ERROR(UnrollLoops(module, kMaxUnrolledInstructions));
   HPU_RETURN_IF_ERROR(Run(module, xla::ZeroSizedHloElimination()));
   HPU_RETURN_IF_ERROR(Run(module, xla::TupleSimplifier()));
   HPU_RETURN_IF_ERROR(Run(module, xla::DotDecomposer()));

@@ -1,0 +1,81 @@
+#include "plugin/backends/gaudi/lowerings/loop_unrolling.h"
+
+#include <optional>
+#include <vector>
+
+#include "plugin/base/status_macros.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/service/call_inliner.h"
+#include "xla/service/hlo_dce.h"
+#include "xla/service/hlo_pass_interface.h"
+#include "xla/service/tuple_simplifier.h"
+#include "xla/service/while_loop_analysis.h"
+
+namespace hpu::gaudi {
+namespace {
+
+using xla::HloInstruction;
+using xla::HloOpcode;
+
+// Loops with more iterations are not simulated to find their number.
+constexpr int64_t kMaxSimulatedIterations = 10000;
+
+bool HasLoop(const xla::HloComputation& computation) {
+  for (const HloInstruction* instruction : computation.instructions()) {
+    if (instruction->opcode() == HloOpcode::kWhile) return true;
+    for (const xla::HloComputation* called : instruction->called_computations()) {
+      if (HasLoop(*called)) return true;
+    }
+  }
+  return false;
+}
+
+absl::Status Unroll(HloInstruction* loop, int64_t iterations) {
+  xla::HloComputation* computation = loop->parent();
+  HloInstruction* state = loop->mutable_operand(0);
+  for (int64_t i = 0; i < iterations; ++i) {
+    HloInstruction* next =
+        computation->AddInstruction(HloInstruction::CreateCall(loop->shape(), {state}, loop->while_body()));
+    next->set_metadata(loop->metadata());
+    state = next;
+  }
+  HPU_RETURN_IF_ERROR(loop->ReplaceAllUsesWith(state));
+  return computation->RemoveInstruction(loop);
+}
+
+// Unrolls loops that hold no other loop.
+absl::StatusOr<bool> UnrollInnerLoops(xla::HloModule* module, int64_t max_instructions) {
+  std::vector<HloInstruction*> loops;
+  for (xla::HloComputation* computation : module->computations()) {
+    for (HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kWhile && !HasLoop(*instruction->while_body())) {
+        loops.push_back(instruction);
+      }
+    }
+  }
+  bool changed = false;
+  for (HloInstruction* loop : loops) {
+    const std::optional<int64_t> iterations = xla::ComputeWhileLoopTripCount(loop, kMaxSimulatedIterations);
+    if (!iterations.has_value() || *iterations * loop->while_body()->instruction_count() > max_instructions) continue;
+    HPU_RETURN_IF_ERROR(Unroll(loop, *iterations));
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+absl::Status UnrollLoops(xla::HloModule* module, int64_t max_instructions) {
+  xla::CallInliner inliner;
+  xla::TupleSimplifier tuples;
+  xla::HloDCE dce;
+  xla::HloPassInterface* const passes[] = {&inliner, &tuples, &dce};
+  while (true) {
+    HPU_ASSIGN_OR_RETURN(const bool changed, UnrollInnerLoops(module, max_instructions));
+    if (!changed) return absl::OkStatus();
+    for (xla::HloPassInterface* pass : passes) HPU_RETURN_IF_ERROR(pass->Run(module).status());
+  }
+}
+
+}  // namespace hpu::gaudi
