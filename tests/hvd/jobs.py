@@ -16,7 +16,7 @@ import pytest
 from habana_frameworks.tensorflow.cli.checks import horovod
 from tests.distribute.jobs import Trained, trained
 from tests.support import machines
-from tests.support.processes import ROOT, run
+from tests.support.processes import ROOT, WARM_PYTHON, run
 
 TRAIN = pathlib.Path(__file__).with_name("train.py")
 SPAWN = pathlib.Path(__file__).with_name("spawn.py")
@@ -39,25 +39,28 @@ class Start(enum.Enum):
     MACHINES_MPI = "machines with mpirun's variables"
 
 
-def _command(start: Start, processes: int) -> list[str]:
-    """Returns the launcher's command line before the program. Skips the test if the launcher is not installed."""
+def _command(start: Start, processes: int, python: str) -> list[str]:
+    """Returns the launcher's command line before the program. Skips the test if the launcher is not installed.
+
+    python: interpreter of the ranks. Machines use new interpreters, because WARM_PYTHON leaves their namespaces.
+    """
     count = str(processes)
     if start is Start.HOROVODRUN:
-        return [_installed("horovodrun"), "--gloo", "-np", count, sys.executable]
+        return [_installed("horovodrun"), "--gloo", "-np", count, python]
     if start in (Start.MPIRUN, Start.MPIRUN_GLOO):
         # plm isolated: uses only this machine, so no ssh.
         options = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "plm", "isolated"]
-        return [_installed("mpirun"), *options, "-np", count, sys.executable]
+        return [_installed("mpirun"), *options, "-np", count, python]
     if start in (Start.HPU_RUN, Start.HPU_RUN_RESTARTS):
         options = ["--restarts", "1"] if start is Start.HPU_RUN_RESTARTS else []
-        return [sys.executable, "-m", "habana_frameworks.tensorflow", "run", "-np", count, *options]
+        return [python, "-m", "habana_frameworks.tensorflow", "run", "-np", count, *options]
     if start is Start.ELASTIC:
         # Horovod excludes a host that has lost a process, so each host is an alias of this machine.
         hosts = ",".join(f"{host}:1" for host in HOSTS[:processes])
         options = ["--gloo", "-np", count, "--min-np", "1", "-H", hosts, "--network-interface", "lo"]
-        return [_installed("horovodrun"), *options, sys.executable]
+        return [_installed("horovodrun"), *options, python]
     if start in (Start.MULTIPROCESSING, Start.SRUN_GLOO):
-        return [sys.executable, str(SPAWN), *(["--slurm"] if start is Start.SRUN_GLOO else []), count]
+        return [python, str(SPAWN), *(["--slurm"] if start is Start.SRUN_GLOO else []), count]
     reason = machines.why_not()
     if reason:
         pytest.skip(f"no network namespaces: {reason}")
@@ -95,6 +98,7 @@ def run_program(
     environment: Mapping[str, str | None] | None = None,
     check: bool = True,
     timeout: float = TIMEOUT,
+    python: str = WARM_PYTHON,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program that uses only Horovod on every rank. `check` fails the test if the job fails."""
     variables: dict[str, str | None] = {
@@ -108,7 +112,7 @@ def run_program(
     if start is Start.MPIRUN and not (build and build.mpi):
         pytest.skip("Horovod is built without MPI")
     variables.update(environment or {})
-    return run([*_command(start, processes), str(program), *arguments], variables, timeout=timeout, check=check)
+    return run([*_command(start, processes, python), str(program), *arguments], variables, timeout=timeout, check=check)
 
 
 def run_code(
@@ -117,6 +121,7 @@ def run_code(
     start: Start = Start.HOROVODRUN,
     processes: int = 2,
     environment: Mapping[str, str | None] | None = None,
+    python: str = WARM_PYTHON,
 ) -> list[dict[str, np.ndarray]]:
     """Runs `code`, from call_to(), on every rank. Returns the values that each rank passed to results.result()."""
     program = directory / "program.py"
@@ -130,6 +135,7 @@ def run_code(
         start=start,
         processes=processes,
         environment={"JOB_RESULTS": str(results), **(environment or {})},
+        python=python,
     )
     return [dict(np.load(results / f"{rank}.npz")) for rank in range(processes)]
 

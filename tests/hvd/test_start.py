@@ -9,14 +9,16 @@ import pytest
 
 from tests.hvd import start_programs as programs
 from tests.hvd.jobs import Start, hooked, run_code, run_program
-from tests.support.processes import call_to, run, run_python
+from tests.support.processes import call_to, run_with_tensorflow
 
 STARTS = [Start.MPIRUN, Start.MPIRUN_GLOO]
 
 
 @pytest.mark.parametrize("start", STARTS, ids=lambda start: start.name)
 def test_a_program_that_imports_only_horovod(start: Start, tmp_path: pathlib.Path) -> None:
-    for rank, got in enumerate(run_code(tmp_path, call_to(programs.horovod_alone), start)):
+    # New interpreters, because hpu_tensorflow.pth acts when Python starts.
+    results = run_code(tmp_path, call_to(programs.horovod_alone), start, python=sys.executable)
+    for rank, got in enumerate(results):
         assert sorted(got["modules"]) == [0, 1]
         assert [int(got[name]) for name in ("local", "locals", "cross")] == [rank, 2, 1]
 
@@ -37,7 +39,7 @@ def test_orders_of_loading(order: str, tmp_path: pathlib.Path) -> None:
 
 
 def test_n_jobs_of_one_rank_are_an_error(tmp_path: pathlib.Path) -> None:
-    done = run_python(call_to(programs.job_of_one_rank), check=False)
+    done = run_with_tensorflow(call_to(programs.job_of_one_rank), check=False)
     assert done.returncode == 1
     assert "JobError: Open MPI started 4 processes, but Horovod's job has 1" in done.stderr
 
@@ -46,7 +48,7 @@ def test_failed_rendezvous_names_the_reason(tmp_path: pathlib.Path) -> None:
     # Variables of mpirun on two machines.
     machines = {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
     environment = {**machines, "HOROVOD_CONTROLLER": "gloo", "PYTHONPATH": hooked(tmp_path / "site")}
-    done = run([sys.executable, "-c", call_to(programs.init)], environment, check=False)
+    done = run_with_tensorflow(call_to(programs.init), environment, check=False)
     assert done.returncode == 1
     assert "JobError: Open MPI started 4 processes on several machines" in done.stderr
     assert "set HPU_HOROVOD_RENDEZVOUS=host:port" in done.stderr

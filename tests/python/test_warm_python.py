@@ -40,6 +40,13 @@ def test_programs_see_the_same_environment(kind: str, tmp_path: pathlib.Path) ->
     assert "'x', '-y'" in shown[0] and "a b text" in shown[0]
 
 
+def test_programs_run_the_sitecustomize_of_their_path(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.customized = __name__\n")
+    code = "import sys; print(sys.customized)"
+    for python in (WARM_PYTHON, sys.executable):
+        assert run([python, "-c", code], {"PYTHONPATH": str(tmp_path)}).stdout == "sitecustomize\n"
+
+
 @pytest.mark.parametrize(
     "code",
     [

@@ -15,9 +15,11 @@ import gc
 import json
 import multiprocessing
 import os
+import pathlib
 import runpy
 import selectors
 import signal
+import site
 import socket
 import sys
 import types
@@ -165,8 +167,11 @@ def become(request: Any) -> None:
     if os.environ.get("PYTHONUNBUFFERED"):
         sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
     path = os.environ.get("PYTHONPATH", "")
-    first = map(os.path.abspath, path.split(os.pathsep)) if path else []
+    first = [os.path.abspath(entry) for entry in path.split(os.pathsep)] if path else []  # noqa: PTH100
     sys.path[1:] = dict.fromkeys([*first, *sys.path[1:]])  # like site, which does not add entries of .pth files twice
+    if any(pathlib.Path(directory, "sitecustomize.py").exists() for directory in first):
+        sys.modules.pop("sitecustomize", None)
+        site.execsitecustomize()
 
 
 def program_of(arguments: list[str]) -> types.CodeType:
