@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "plugin/backends/gaudi/lowerings/conditional_selection.h"
 #include "plugin/backends/gaudi/lowerings/loop_unrolling.h"
 #include "plugin/base/status_macros.h"
 #include "xla/debug_options_flags.h"
@@ -10,7 +11,6 @@
 #include "xla/service/call_inliner.h"
 #include "xla/service/comparison_expander.h"
 #include "xla/service/conditional_simplifier.h"
-#include "xla/service/conditional_to_select.h"
 #include "xla/service/dot_decomposer.h"
 #include "xla/service/dynamic_dimension_simplifier.h"
 #include "xla/service/dynamic_padder.h"
@@ -64,10 +64,10 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   HPU_RETURN_IF_ERROR(Run(module, xla::FlattenCallGraph()));
   HPU_RETURN_IF_ERROR(Run(module, xla::DynamicDimensionSimplifier()));
   HPU_RETURN_IF_ERROR(Run(module, xla::DynamicPadder()));
-  HPU_RETURN_IF_ERROR(Run(module, xla::ConditionalToSelect()));
   HPU_RETURN_IF_ERROR(Run(module, xla::ConditionalSimplifier()));
   HPU_RETURN_IF_ERROR(Run(module, xla::WhileLoopSimplifier()));
   HPU_RETURN_IF_ERROR(UnrollLoops(module, kMaxUnrolledInstructions));
+  HPU_RETURN_IF_ERROR(SelectBranches(module));
   HPU_RETURN_IF_ERROR(Run(module, xla::ZeroSizedHloElimination()));
   HPU_RETURN_IF_ERROR(Run(module, xla::TupleSimplifier()));
   HPU_RETURN_IF_ERROR(Run(module, xla::DotDecomposer()));

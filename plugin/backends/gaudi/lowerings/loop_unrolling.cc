@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/backends/gaudi/lowerings/control_flow.h"
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
@@ -20,16 +21,6 @@ using xla::HloOpcode;
 
 // Loops with more iterations are not simulated to find their number.
 constexpr int64_t kMaxSimulatedIterations = 10000;
-
-bool HasLoop(const xla::HloComputation& computation) {
-  for (const HloInstruction* instruction : computation.instructions()) {
-    if (instruction->opcode() == HloOpcode::kWhile) return true;
-    for (const xla::HloComputation* called : instruction->called_computations()) {
-      if (HasLoop(*called)) return true;
-    }
-  }
-  return false;
-}
 
 absl::Status Unroll(HloInstruction* loop, int64_t iterations) {
   xla::HloComputation* computation = loop->parent();
@@ -49,7 +40,8 @@ absl::StatusOr<bool> UnrollInnerLoops(xla::HloModule* module, int64_t max_instru
   std::vector<HloInstruction*> loops;
   for (xla::HloComputation* computation : module->computations()) {
     for (HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kWhile && !HasLoop(*instruction->while_body())) {
+      if (instruction->opcode() == HloOpcode::kWhile &&
+          !HasInstruction(*instruction->while_body(), HloOpcode::kWhile)) {
         loops.push_back(instruction);
       }
     }

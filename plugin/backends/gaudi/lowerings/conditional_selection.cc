@@ -1,0 +1,107 @@
+#include "plugin/backends/gaudi/lowerings/conditional_selection.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/backends/gaudi/lowerings/control_flow.h"
+#include "plugin/base/status_macros.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/literal_util.h"
+#include "xla/service/call_inliner.h"
+#include "xla/service/hlo_dce.h"
+#include "xla/service/hlo_pass_interface.h"
+#include "xla/service/tuple_simplifier.h"
+#include "xla/shape_util.h"
+
+namespace hpu::gaudi {
+namespace {
+
+using xla::HloInstruction;
+using xla::HloOpcode;
+
+// Adds instructions that choose `taken` where the scalar `condition` is true, else `other`. Both have one shape.
+HloInstruction* SelectValue(xla::HloComputation* computation, HloInstruction* condition, HloInstruction* taken,
+                            HloInstruction* other) {
+  const xla::Shape& shape = taken->shape();
+  if (shape.IsTuple()) {
+    std::vector<HloInstruction*> elements;
+    for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
+      const auto element = [&](HloInstruction* tuple) {
+        return computation->AddInstruction(
+            HloInstruction::CreateGetTupleElement(shape.tuple_shapes(static_cast<int>(i)), tuple, i));
+      };
+      elements.push_back(SelectValue(computation, condition, element(taken), element(other)));
+    }
+    return computation->AddInstruction(HloInstruction::CreateTuple(elements));
+  }
+  const xla::Shape mask_shape = xla::ShapeUtil::ChangeElementType(shape, xla::PRED);
+  HloInstruction* mask = condition;
+  if (shape.rank() > 0) {
+    mask = computation->AddInstruction(HloInstruction::CreateBroadcast(mask_shape, condition, {}));
+  }
+  return computation->AddInstruction(HloInstruction::CreateTernary(shape, HloOpcode::kSelect, mask, taken, other));
+}
+
+// Whether the branch `index` is taken. A boolean takes branch 0 if it is true.
+HloInstruction* IsTaken(xla::HloComputation* computation, HloInstruction* selector, int32_t index) {
+  if (selector->shape().element_type() == xla::PRED) return selector;
+  HloInstruction* number =
+      computation->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0<int32_t>(index)));
+  return computation->AddInstruction(HloInstruction::CreateCompare(xla::ShapeUtil::MakeShape(xla::PRED, {}), selector,
+                                                                   number, xla::ComparisonDirection::kEq));
+}
+
+absl::Status Select(HloInstruction* conditional) {
+  xla::HloComputation* computation = conditional->parent();
+  std::vector<HloInstruction*> branches;
+  for (int b = 0; b < conditional->branch_count(); ++b) {
+    branches.push_back(computation->AddInstruction(HloInstruction::CreateCall(
+        conditional->shape(), {conditional->mutable_operand(b + 1)}, conditional->branch_computation(b))));
+  }
+  // The last branch is also that of indices out of range.
+  HloInstruction* value = branches.back();
+  for (int b = static_cast<int>(branches.size()) - 2; b >= 0; --b) {
+    value = SelectValue(computation, IsTaken(computation, conditional->mutable_operand(0), b), branches[b], value);
+  }
+  HPU_RETURN_IF_ERROR(conditional->ReplaceAllUsesWith(value));
+  return computation->RemoveInstruction(conditional);
+}
+
+bool MayComputeAllBranches(const HloInstruction& conditional) {
+  for (const xla::HloComputation* branch : conditional.branch_computations()) {
+    if (HasInstruction(*branch, HloOpcode::kWhile) || HasInstruction(*branch, HloOpcode::kConditional)) return false;
+  }
+  return true;
+}
+
+// Replaces conditionals that hold no other one.
+absl::StatusOr<bool> SelectInnerBranches(xla::HloModule* module) {
+  std::vector<HloInstruction*> conditionals;
+  for (xla::HloComputation* computation : module->computations()) {
+    for (HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kConditional && MayComputeAllBranches(*instruction)) {
+        conditionals.push_back(instruction);
+      }
+    }
+  }
+  for (HloInstruction* conditional : conditionals) HPU_RETURN_IF_ERROR(Select(conditional));
+  return !conditionals.empty();
+}
+
+}  // namespace
+
+absl::Status SelectBranches(xla::HloModule* module) {
+  xla::CallInliner inliner;
+  xla::TupleSimplifier tuples;
+  xla::HloDCE dce;
+  xla::HloPassInterface* const passes[] = {&inliner, &tuples, &dce};
+  while (true) {
+    HPU_ASSIGN_OR_RETURN(const bool changed, SelectInnerBranches(module));
+    if (!changed) return absl::OkStatus();
+    for (xla::HloPassInterface* pass : passes) HPU_RETURN_IF_ERROR(pass->Run(module).status());
+  }
+}
+
+}  // namespace hpu::gaudi

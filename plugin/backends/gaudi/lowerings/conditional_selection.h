@@ -1,0 +1,16 @@
+// Conditionals as selections between the results of all branches.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_CONDITIONAL_SELECTION_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_CONDITIONAL_SELECTION_H_
+
+#include "absl/status/status.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::gaudi {
+
+// Synapse graphs have no control flow, so all branches of a conditional are computed. Replaces each conditional whose
+// branches hold no loop, inner ones first. Other conditionals stay: a loop may end only where its branch is taken.
+absl::Status SelectBranches(xla::HloModule* module);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_CONDITIONAL_SELECTION_H_
