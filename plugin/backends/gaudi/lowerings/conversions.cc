@@ -42,15 +42,7 @@ absl::Status LowerIota(Lowering& lowering, const HloInstruction& instruction) {
   const int64_t dimension = xla::Cast<xla::HloIotaInstruction>(&instruction)->iota_dimension();
   const size_t axis = type.sizes.size() - 1 - (instruction.shape().rank() == 0 ? 0 : dimension);
   const uint64_t count = type.sizes[axis];
-  if (count > static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) {
-    return absl::UnimplementedError("range_i32 counts to 2^31 - 1 only");
-  }
-  synapse::ns_RangeKernel::Params params = {};
-  params.start.i = 0;
-  params.limit.i = static_cast<int32_t>(count);
-  params.delta.i = 1;
-  HPU_ASSIGN_OR_RETURN(TensorId range,
-                       builder.Add("range_i32", {}, {synapse::syn_type_int32, {count}}, ParamsBytes(params)));
+  HPU_ASSIGN_OR_RETURN(TensorId range, Range(builder, count));
   HPU_ASSIGN_OR_RETURN(range, Cast(builder, range, type.type));
   Sizes sizes(type.sizes.size(), 1);
   sizes[axis] = count;

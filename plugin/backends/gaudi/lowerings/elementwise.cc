@@ -100,14 +100,6 @@ absl::Status LowerSimple(Lowering& lowering, const HloInstruction& instruction) 
                    Elementwise(lowering.builder(), KernelOf(instruction.opcode()), std::move(operands)));
 }
 
-// a and b with the bit of the sign flipped, so that a signed comparison orders them as unsigned numbers.
-absl::StatusOr<TensorId> FlipSign(PlanBuilder& builder, TensorId x) {
-  const int64_t sign = builder.type(x) == synapse::syn_type_int64 ? std::numeric_limits<int64_t>::min()
-                                                                  : std::numeric_limits<int32_t>::min();
-  HPU_ASSIGN_OR_RETURN(const TensorId mask, IntegerScalar(builder, builder.type(x), sign, builder.sizes(x).size()));
-  return Elementwise(builder, "bitwise_xor_fwd", {x, mask});
-}
-
 absl::Status LowerCompare(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, Operands(lowering, instruction));

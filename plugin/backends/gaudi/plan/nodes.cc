@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "Eigen/Core"
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
+#include "plugin/backends/gaudi/plan/wide_integers.h"
 #include "plugin/backends/gaudi/synapse/params.h"
+#include "plugin/backends/gaudi/synapse/profile.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::gaudi {
@@ -116,20 +119,96 @@ std::string SliceParams(synapse::Profile profile, const std::vector<uint64_t>& s
                                            : SliceParams<synapse::synSliceParamsV2>(starts, ends, steps);
 }
 
+// Numbers of elements in the dimensions below and above `dimension`.
+std::pair<uint64_t, uint64_t> Around(const Sizes& sizes, size_t dimension) {
+  const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(dimension);
+  return {ElementCount(Sizes(sizes.begin(), at)), ElementCount(Sizes(at + 1, sizes.end()))};
+}
+
+// The elements of the transpose of a view, in some sizes. Neighbours that stay neighbours are one dimension. The
+// others move one at a time.
+absl::StatusOr<TensorId> TransposeManyDimensions(PlanBuilder& builder, TensorId x,
+                                                 const std::vector<int64_t>& permutation) {
+  Sizes sizes;                 // of the groups of dimensions, as they are
+  std::vector<size_t> groups;  // their numbers in the result
+  const Sizes& old_sizes = builder.sizes(x);
+  std::vector<size_t> place(permutation.size());  // of each dimension in the result
+  for (size_t d = 0; d < permutation.size(); ++d) place[permutation[d]] = d;
+  size_t last = permutation.size();
+  for (size_t d = 0; d < old_sizes.size(); ++d) {
+    if (old_sizes[d] == 1) continue;
+    if (last < permutation.size() && place[d] == place[last] + (d - last)) {
+      sizes.back() *= old_sizes[d];
+    } else {
+      sizes.push_back(old_sizes[d]);
+      groups.push_back(place[d]);
+    }
+    last = d;
+  }
+  for (size_t target = 0; target < groups.size(); ++target) {
+    const auto from = std::min_element(groups.begin() + static_cast<std::ptrdiff_t>(target), groups.end());
+    const auto at = static_cast<size_t>(from - groups.begin());
+    if (at == target) continue;
+    const auto begin = sizes.begin() + static_cast<std::ptrdiff_t>(target);
+    const auto moved = sizes.begin() + static_cast<std::ptrdiff_t>(at);
+    HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x,
+                                    {ElementCount(Sizes(sizes.begin(), begin)), ElementCount(Sizes(begin, moved)),
+                                     *moved, ElementCount(Sizes(moved + 1, sizes.end()))}));
+    HPU_ASSIGN_OR_RETURN(x, Transpose(builder, x, {0, 2, 1, 3}));
+    std::rotate(begin, moved, moved + 1);
+    std::rotate(groups.begin() + static_cast<std::ptrdiff_t>(target), from, from + 1);
+  }
+  return x;
+}
+
+// SliceInsert into a view: dimensions that the update replaces as a whole are merged with their neighbours.
+absl::StatusOr<TensorId> SliceInsertManyDimensions(PlanBuilder& builder, TensorId x, TensorId update,
+                                                   const std::vector<uint64_t>& starts,
+                                                   const std::vector<uint64_t>& steps) {
+  const Sizes sizes = builder.sizes(x);
+  const Sizes& update_sizes = builder.sizes(update);
+  Sizes merged, merged_update;
+  std::vector<uint64_t> merged_starts, merged_steps;
+  bool last_is_whole = false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const bool is_whole = sizes[d] == update_sizes[d];
+    if (is_whole && last_is_whole) {
+      merged.back() *= sizes[d];
+      merged_update.back() *= sizes[d];
+    } else {
+      merged.push_back(sizes[d]);
+      merged_update.push_back(update_sizes[d]);
+      merged_starts.push_back(starts[d]);
+      merged_steps.push_back(steps[d]);
+    }
+    last_is_whole = is_whole;
+  }
+  if (builder.HasTooManyDimensions(merged)) {
+    return absl::UnimplementedError(absl::StrCat("slice_insert has rank ", merged.size(), "; SynapseAI ",
+                                                 synapse::ProfileName(builder.profile()), " supports rank ",
+                                                 synapse::MaxRank(builder.profile())));
+  }
+  HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, merged));
+  HPU_ASSIGN_OR_RETURN(update, Reshape(builder, update, merged_update));
+  HPU_ASSIGN_OR_RETURN(x, SliceInsert(builder, x, update, merged_starts, merged_steps));
+  return Reshape(builder, x, sizes);
+}
+
 }  // namespace
 
 absl::StatusOr<TensorId> Elementwise(PlanBuilder& builder, absl::string_view stem, std::vector<TensorId> operands) {
-  const synapse::synDataType type = builder.type(operands.back());
-  return AddElementwise(builder, stem, type, std::move(operands), type);
+  return ElementwiseWithParams(builder, stem, std::move(operands), "");
 }
 
 absl::StatusOr<TensorId> ElementwiseWithParams(PlanBuilder& builder, absl::string_view stem,
                                                std::vector<TensorId> operands, std::string params) {
   const synapse::synDataType type = builder.type(operands.back());
+  if (NeedsHalves(builder, stem, operands)) return WideElementwise(builder, stem, operands, params);
   return AddElementwise(builder, stem, type, std::move(operands), type, params);
 }
 
 absl::StatusOr<TensorId> Compare(PlanBuilder& builder, absl::string_view stem, TensorId a, TensorId b) {
+  if (NeedsHalves(builder, stem, {a, b})) return WideCompare(builder, stem, a, b);
   return AddElementwise(builder, stem, builder.type(a), {a, b}, synapse::syn_type_int8);
 }
 
@@ -137,6 +216,13 @@ absl::StatusOr<TensorId> Not(PlanBuilder& builder, TensorId mask) { return Eleme
 
 absl::StatusOr<TensorId> Where(PlanBuilder& builder, TensorId mask, TensorId a, TensorId b) {
   return Elementwise(builder, "where_fwd", {mask, a, b});
+}
+
+absl::StatusOr<TensorId> FlipSign(PlanBuilder& builder, TensorId x) {
+  const synapse::synDataType type = builder.type(x);
+  const int64_t sign = std::numeric_limits<int64_t>::min() >> (64 - 8 * BytesOf(type));
+  HPU_ASSIGN_OR_RETURN(const TensorId mask, IntegerScalar(builder, type, sign, builder.sizes(x).size()));
+  return Elementwise(builder, "bitwise_xor_fwd", {x, mask});
 }
 
 absl::StatusOr<TensorId> ShiftBy(PlanBuilder& builder, TensorId x, int bits, bool left) {
@@ -173,8 +259,10 @@ absl::StatusOr<TensorId> ScalarLike(PlanBuilder& builder, TensorId tensor, doubl
   return Scalar(builder, builder.type(tensor), value, builder.sizes(tensor).size());
 }
 
-absl::StatusOr<TensorId> Cast(PlanBuilder& builder, TensorId x, synapse::synDataType type) {
+absl::StatusOr<TensorId> CastByKernels(PlanBuilder& builder, TensorId x, synapse::synDataType type) {
   if (builder.type(x) == type) return x;
+  if (builder.type(x) == synapse::syn_type_int64) return CastFromWide(builder, x, type);
+  if (type == synapse::syn_type_int64) return CastToWide(builder, x);
   const Sizes sizes = builder.sizes(x);
   TensorId value = x;
   if (sizes.size() > kMaxKernelRank) {
@@ -199,17 +287,32 @@ absl::StatusOr<TensorId> Cast(PlanBuilder& builder, TensorId x, synapse::synData
 
 absl::StatusOr<TensorId> Reinterpret(PlanBuilder& builder, TensorId x, synapse::synDataType type) {
   if (builder.type(x) == type) return x;
-  return builder.Add("reinterpret_cast", {x}, {type, builder.sizes(x)});
+  const Sizes sizes = builder.sizes(x);
+  x = builder.Storage(x);
+  HPU_ASSIGN_OR_RETURN(const TensorId value, builder.Add("reinterpret_cast", {x}, {type, builder.sizes(x)}));
+  return Reshape(builder, value, sizes);
 }
 
 absl::StatusOr<TensorId> Reshape(PlanBuilder& builder, TensorId x, const Sizes& sizes) {
   if (builder.sizes(x) == sizes) return x;
-  return builder.Add("reshape", {x}, {builder.type(x), sizes});
+  const TensorId storage = builder.Storage(x);
+  if (builder.sizes(storage) == sizes) return storage;
+  if (builder.HasTooManyDimensions(sizes)) return builder.AddView(storage, sizes);
+  return builder.Add("reshape", {storage}, {builder.type(storage), sizes});
 }
 
 absl::StatusOr<TensorId> Broadcast(PlanBuilder& builder, TensorId x, const Sizes& sizes) {
   if (builder.sizes(x) == sizes) return x;
-  return builder.Add("broadcast", {x}, {builder.type(x), sizes});
+  if (!builder.HasTooManyDimensions(sizes)) return builder.Add("broadcast", {x}, {builder.type(x), sizes});
+  Sizes partial = builder.sizes(x);
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (partial[d] == sizes[d]) continue;
+    const auto [inner, outer] = Around(partial, d);
+    HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, {inner, 1, outer}));
+    HPU_ASSIGN_OR_RETURN(x, Broadcast(builder, x, {inner, sizes[d], outer}));
+    partial[d] = sizes[d];
+  }
+  return Reshape(builder, x, sizes);
 }
 
 absl::StatusOr<TensorId> Transpose(PlanBuilder& builder, TensorId x, const std::vector<int64_t>& permutation) {
@@ -221,6 +324,10 @@ absl::StatusOr<TensorId> Transpose(PlanBuilder& builder, TensorId x, const std::
     is_identity &= permutation[d] == static_cast<int64_t>(d);
   }
   if (is_identity) return x;
+  if (builder.HasTooManyDimensions(sizes)) {
+    HPU_ASSIGN_OR_RETURN(x, TransposeManyDimensions(builder, x, permutation));
+    return Reshape(builder, x, sizes);
+  }
   const auto fill = [&](auto params) {
     for (size_t d = 0; d < sizes.size(); ++d) params.permutation[d] = static_cast<uint32_t>(permutation[d]);
     params.tensorDim = static_cast<uint32_t>(sizes.size());
@@ -235,16 +342,38 @@ absl::StatusOr<TensorId> Transpose(PlanBuilder& builder, TensorId x, const std::
   return builder.Add("transpose", {x}, {builder.type(x), sizes}, std::move(params));
 }
 
+absl::StatusOr<TensorId> HloTranspose(PlanBuilder& builder, TensorId x, absl::Span<const int64_t> permutation) {
+  if (permutation.empty()) return x;
+  const auto rank = static_cast<int64_t>(permutation.size());
+  std::vector<int64_t> dimensions(permutation.size());
+  for (int64_t d = 0; d < rank; ++d) dimensions[d] = rank - 1 - permutation[rank - 1 - d];
+  return Transpose(builder, x, dimensions);
+}
+
 absl::StatusOr<TensorId> Slice(PlanBuilder& builder, TensorId x, const std::vector<uint64_t>& starts,
                                const std::vector<uint64_t>& ends, const std::vector<uint64_t>& steps) {
   Sizes sizes;
   for (size_t d = 0; d < starts.size(); ++d) sizes.push_back((ends[d] - starts[d] + steps[d] - 1) / steps[d]);
   if (sizes == builder.sizes(x)) return x;
-  return builder.Add("slice", {x}, {builder.type(x), sizes}, SliceParams(builder.profile(), starts, ends, steps));
+  if (!builder.HasTooManyDimensions(sizes)) {
+    return builder.Add("slice", {x}, {builder.type(x), sizes}, SliceParams(builder.profile(), starts, ends, steps));
+  }
+  Sizes partial = builder.sizes(x);
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (partial[d] == sizes[d]) continue;
+    const auto [inner, outer] = Around(partial, d);
+    HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, {inner, partial[d], outer}));
+    HPU_ASSIGN_OR_RETURN(x, Slice(builder, x, {0, starts[d], 0}, {inner, ends[d], outer}, {1, steps[d], 1}));
+    partial[d] = sizes[d];
+  }
+  return Reshape(builder, x, sizes);
 }
 
 absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId update,
                                      const std::vector<uint64_t>& starts, const std::vector<uint64_t>& steps) {
+  if (builder.HasTooManyDimensions(builder.sizes(x))) {
+    return SliceInsertManyDimensions(builder, x, update, starts, steps);
+  }
   std::vector<uint64_t> ends;
   for (size_t d = 0; d < starts.size(); ++d) {
     ends.push_back(starts[d] + (builder.sizes(update)[d] - 1) * steps[d] + 1);
@@ -253,14 +382,47 @@ absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId 
                      SliceParams(builder.profile(), starts, ends, steps));
 }
 
+absl::StatusOr<TensorId> Reverse(PlanBuilder& builder, TensorId x, size_t dimension) {
+  const Sizes sizes = builder.sizes(x);
+  if (sizes[dimension] == 1) return x;
+  if (sizes.size() > kMaxKernelRank) {
+    const auto [inner, outer] = Around(sizes, dimension);
+    HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, {inner, sizes[dimension], outer}));
+    HPU_ASSIGN_OR_RETURN(x, Reverse(builder, x, 1));
+    return Reshape(builder, x, sizes);
+  }
+  HPU_ASSIGN_OR_RETURN(const TensorId axis,
+                       IntegerScalar(builder, synapse::syn_type_int32, static_cast<int64_t>(dimension), 1));
+  return builder.AddTyped("reverse", builder.type(x), {x, axis}, builder.tensor_type(x));
+}
+
 absl::StatusOr<TensorId> Concatenate(PlanBuilder& builder, std::vector<TensorId> parts, uint32_t axis) {
   if (parts.size() == 1) return parts.front();
   TensorType result = builder.tensor_type(parts.front());
   result.sizes[axis] = 0;
   for (const TensorId part : parts) result.sizes[axis] += builder.sizes(part)[axis];
+  if (builder.HasTooManyDimensions(result.sizes)) {
+    const auto [inner, outer] = Around(result.sizes, axis);
+    for (TensorId& part : parts) {
+      HPU_ASSIGN_OR_RETURN(part, Reshape(builder, part, {inner, builder.sizes(part)[axis], outer}));
+    }
+    HPU_ASSIGN_OR_RETURN(const TensorId whole, Concatenate(builder, std::move(parts), 1));
+    return Reshape(builder, whole, result.sizes);
+  }
   synapse::synConcatenateParams params = {};
   params.axis = axis;
   return builder.Add("concat", std::move(parts), result, ParamsBytes(params));
+}
+
+absl::StatusOr<TensorId> Range(PlanBuilder& builder, uint64_t count) {
+  if (count > static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) {
+    return absl::UnimplementedError("range_i32 counts to 2^31 - 1 only");
+  }
+  synapse::ns_RangeKernel::Params params = {};
+  params.start.i = 0;
+  params.limit.i = static_cast<int32_t>(count);
+  params.delta.i = 1;
+  return builder.Add("range_i32", {}, {synapse::syn_type_int32, {count}}, ParamsBytes(params));
 }
 
 absl::StatusOr<TensorId> Splat(PlanBuilder& builder, TensorId scalar, const Sizes& sizes) {

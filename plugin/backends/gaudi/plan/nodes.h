@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "plugin/backends/gaudi/plan/plan_builder.h"
 
 // Every function fails as PlanBuilder::AddNode does.
@@ -24,6 +25,8 @@ absl::StatusOr<TensorId> Compare(PlanBuilder& builder, absl::string_view stem, T
 // Complement of a mask of zeros and ones.
 absl::StatusOr<TensorId> Not(PlanBuilder& builder, TensorId mask);
 absl::StatusOr<TensorId> Where(PlanBuilder& builder, TensorId mask, TensorId a, TensorId b);
+// x with the bit of the sign flipped: signed comparisons of the results order unsigned integers.
+absl::StatusOr<TensorId> FlipSign(PlanBuilder& builder, TensorId x);
 // Shifts each element left or, keeping the sign, right by a constant number of bits below the width.
 absl::StatusOr<TensorId> ShiftBy(PlanBuilder& builder, TensorId x, int bits, bool left);
 
@@ -40,20 +43,26 @@ absl::StatusOr<TensorId> Cast(PlanBuilder& builder, TensorId x, synapse::synData
 // The same bytes as another type of the same size.
 absl::StatusOr<TensorId> Reinterpret(PlanBuilder& builder, TensorId x, synapse::synDataType type);
 
-// Data movement.
+// Data movement. Arrays with more dimensions than the release supports take several nodes.
 absl::StatusOr<TensorId> Reshape(PlanBuilder& builder, TensorId x, const Sizes& sizes);
 // Repeats dimensions of size 1.
 absl::StatusOr<TensorId> Broadcast(PlanBuilder& builder, TensorId x, const Sizes& sizes);
 // Dimension d of the result is dimension permutation[d] of x.
 absl::StatusOr<TensorId> Transpose(PlanBuilder& builder, TensorId x, const std::vector<int64_t>& permutation);
+// Transpose by HLO's permutation, whose dimensions count from the slowest.
+absl::StatusOr<TensorId> HloTranspose(PlanBuilder& builder, TensorId x, absl::Span<const int64_t> permutation);
 // Elements starts[d] to ends[d] by steps[d] of each dimension.
 absl::StatusOr<TensorId> Slice(PlanBuilder& builder, TensorId x, const std::vector<uint64_t>& starts,
                                const std::vector<uint64_t>& ends, const std::vector<uint64_t>& steps);
 // x with the slice at starts, of the update's sizes, replaced.
 absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId update,
                                      const std::vector<uint64_t>& starts, const std::vector<uint64_t>& steps);
+// x with the elements of a dimension in reverse order.
+absl::StatusOr<TensorId> Reverse(PlanBuilder& builder, TensorId x, size_t dimension);
 absl::StatusOr<TensorId> Concatenate(PlanBuilder& builder, std::vector<TensorId> parts, uint32_t axis);
 
+// 0 to count - 1, as i32 {count}. Unimplemented above 2^31 - 1.
+absl::StatusOr<TensorId> Range(PlanBuilder& builder, uint64_t count);
 // An array of one value.
 absl::StatusOr<TensorId> Splat(PlanBuilder& builder, TensorId scalar, const Sizes& sizes);
 

@@ -33,7 +33,16 @@ TensorId PlanBuilder::AddTensor(TensorType type) {
   return static_cast<TensorId>(plan_.tensors.size() - 1);
 }
 
+TensorId PlanBuilder::AddView(TensorId x, Sizes sizes) {
+  const TensorId id = AddTensor({type(x), std::move(sizes)});
+  plan_.tensors[id].view_of = x;
+  return id;
+}
+
 TensorId PlanBuilder::AddArgument(int32_t number, TensorType type) {
+  if (HasTooManyDimensions(type.sizes)) {
+    return AddView(AddArgument(number, {type.type, MergedSizes(type.sizes)}), type.sizes);
+  }
   const TensorId id = AddTensor(std::move(type));
   plan_.tensors[id].role = TensorRole::kArgument;
   plan_.tensors[id].number = number;
@@ -41,6 +50,10 @@ TensorId PlanBuilder::AddArgument(int32_t number, TensorType type) {
 }
 
 absl::StatusOr<TensorId> PlanBuilder::AddConstant(TensorType type, std::string data) {
+  if (HasTooManyDimensions(type.sizes)) {
+    HPU_ASSIGN_OR_RETURN(const TensorId x, AddConstant({type.type, MergedSizes(type.sizes)}, std::move(data)));
+    return AddView(x, std::move(type.sizes));
+  }
   if (data.size() > kMaxConstantBytes) {
     // Parts along the outermost dimension, whose elements are contiguous.
     const uint64_t rows = type.sizes.back();
@@ -75,6 +88,17 @@ absl::StatusOr<TensorId> PlanBuilder::AddConstant(TensorType type, std::string d
   return id;
 }
 
+bool PlanBuilder::HasTooManyDimensions(const Sizes& sizes) const {
+  return sizes.size() > static_cast<size_t>(synapse::MaxRank(target_.profile));
+}
+
+Sizes PlanBuilder::MergedSizes(const Sizes& sizes) const {
+  const auto outermost = sizes.begin() + synapse::MaxRank(target_.profile) - 1;
+  Sizes merged(sizes.begin(), outermost);
+  merged.push_back(ElementCount(Sizes(outermost, sizes.end())));
+  return merged;
+}
+
 bool PlanBuilder::Has(absl::string_view stem, synapse::synDataType suffix) const {
   return UsableGuid(GuidOf(stem, suffix), target_.generation).ok();
 }
@@ -94,13 +118,15 @@ absl::Status PlanBuilder::CheckNode(absl::string_view guid, const std::vector<Te
     return absl::UnimplementedError(
         absl::StrCat(guid, " supports ranks ", match->guid->min_rank, " to ", match->guid->max_rank, ", not ", rank));
   }
-  const int max_rank = synapse::MaxRank(target_.profile);
-  for (const TensorType& result : results) {
-    if (static_cast<int>(result.sizes.size()) > max_rank) {
-      return absl::UnimplementedError(
-          absl::StrCat(guid, " has rank ", result.sizes.size(), "; SynapseAI ", release, " supports rank ", max_rank));
-    }
+  const auto check_rank = [&](const Sizes& sizes) {
+    if (!HasTooManyDimensions(sizes)) return absl::OkStatus();
+    return absl::UnimplementedError(absl::StrCat(guid, " has rank ", sizes.size(), "; SynapseAI ", release,
+                                                 " supports rank ", synapse::MaxRank(target_.profile)));
+  };
+  for (const TensorId operand : operands) {
+    if (operand != kNoTensor) HPU_RETURN_IF_ERROR(check_rank(sizes(operand)));
   }
+  for (const TensorType& result : results) HPU_RETURN_IF_ERROR(check_rank(result.sizes));
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_BACKENDS_GAUDI_PLAN_PLAN_BUILDER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -30,6 +31,12 @@ struct TensorType {
   Sizes sizes;
 };
 
+// 64-bit integers as i32 tensors of their low and high bits.
+struct Halves {
+  TensorId low = kNoTensor;
+  TensorId high = kNoTensor;
+};
+
 // Bytes of a params struct.
 template <typename Params>
 std::string ParamsBytes(const Params& params) {
@@ -55,6 +62,7 @@ class PlanBuilder {
   // Name of the nodes that are added from now on.
   void set_node_name(std::string name) { node_name_ = std::move(name); }
 
+  // Arguments and constants with more dimensions than the release supports are views.
   TensorId AddArgument(int32_t number, TensorType type);
   // `data`: the elements, fastest dimension first. Constants larger than a graph allows become the concatenation of
   // smaller ones.
@@ -74,14 +82,25 @@ class PlanBuilder {
   // Whether AddNode accepts a guid with a type suffix.
   bool Has(absl::string_view stem, synapse::synDataType suffix) const;
 
+  // The elements of `x`, which is no view, with more sizes than the release supports. Nodes do not accept the view:
+  // the functions of nodes.h reshape it to fewer dimensions.
+  TensorId AddView(TensorId x, Sizes sizes);
+  // The tensor that a view shows; `id` itself if it is no view.
+  TensorId Storage(TensorId id) const { return tensor(id).view_of == kNoTensor ? id : tensor(id).view_of; }
+
   // A copy with memory of its own, also if there is an equal copy.
   absl::StatusOr<TensorId> AddCopy(TensorId x);
 
-  // Makes `tensor` the memory of a result. The caller has checked that nothing else has its memory.
+  // Makes `tensor`, which is no view, the memory of a result. The caller has checked that nothing else has its memory.
   void MakeResult(TensorId tensor, int32_t number);
+
+  // Whether an array needs a view.
+  bool HasTooManyDimensions(const Sizes& sizes) const;
 
  private:
   TensorId AddTensor(TensorType type);
+  // Sizes of the maximum rank, with the outermost dimensions as one.
+  Sizes MergedSizes(const Sizes& sizes) const;
   absl::Status CheckNode(absl::string_view guid, const std::vector<TensorId>& operands,
                          const std::vector<TensorType>& results, size_t params_bytes) const;
   const PlanNode& Append(absl::string_view guid, std::vector<TensorId> operands, const std::vector<TensorType>& results,
@@ -91,6 +110,7 @@ class PlanBuilder {
   GraphPlan plan_;
   std::string node_name_;
   absl::flat_hash_map<std::string, int32_t> nodes_;       // by guid, operands, params and result types
+  absl::flat_hash_map<TensorId, Halves> halves_;
   absl::flat_hash_map<std::string, TensorId> constants_;  // by type and data
 };
 

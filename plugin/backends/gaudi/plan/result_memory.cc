@@ -158,8 +158,8 @@ class AliasOrder {
 
 absl::Status PlaceResults(const std::vector<TensorId>& values, const ProgramTable& table, PlanBuilder* builder) {
   for (size_t i = 0; i < values.size(); ++i) {
-    TensorId value = values[i];
-    if (value == kNoTensor) continue;
+    if (values[i] == kNoTensor) continue;
+    TensorId value = builder->Storage(values[i]);
     const PlanTensor& tensor = builder->tensor(value);
     if (tensor.role == TensorRole::kArgument && tensor.number == table.results[i].aliased_argument) continue;
     if (tensor.role != TensorRole::kInternal) {
