@@ -132,12 +132,14 @@ absl::StatusOr<TensorId> TransposeManyDimensions(PlanBuilder& builder, TensorId 
   Sizes sizes;                 // of the groups of dimensions, as they are
   std::vector<size_t> groups;  // their numbers in the result
   const Sizes& old_sizes = builder.sizes(x);
-  std::vector<size_t> place(permutation.size());  // of each dimension in the result
-  for (size_t d = 0; d < permutation.size(); ++d) place[permutation[d]] = d;
-  size_t last = permutation.size();
+  // Dimensions of size 1 do not count.
+  std::vector<size_t> place(permutation.size());
+  size_t places = 0;
+  for (const int64_t d : permutation) place[d] = old_sizes[d] == 1 ? 0 : places++;
+  size_t last = 0;
   for (size_t d = 0; d < old_sizes.size(); ++d) {
     if (old_sizes[d] == 1) continue;
-    if (last < permutation.size() && place[d] == place[last] + (d - last)) {
+    if (!groups.empty() && place[d] == place[last] + 1) {
       sizes.back() *= old_sizes[d];
     } else {
       sizes.push_back(old_sizes[d]);
@@ -259,10 +261,9 @@ absl::StatusOr<TensorId> ScalarLike(PlanBuilder& builder, TensorId tensor, doubl
   return Scalar(builder, builder.type(tensor), value, builder.sizes(tensor).size());
 }
 
-absl::StatusOr<TensorId> CastByKernels(PlanBuilder& builder, TensorId x, synapse::synDataType type) {
+absl::StatusOr<TensorId> Cast(PlanBuilder& builder, TensorId x, synapse::synDataType type) {
   if (builder.type(x) == type) return x;
-  if (builder.type(x) == synapse::syn_type_int64) return CastFromWide(builder, x, type);
-  if (type == synapse::syn_type_int64) return CastToWide(builder, x);
+  if (NeedsWideCast(builder, x, type)) return WideCast(builder, x, type);
   const Sizes sizes = builder.sizes(x);
   TensorId value = x;
   if (sizes.size() > kMaxKernelRank) {
@@ -295,6 +296,9 @@ absl::StatusOr<TensorId> Reinterpret(PlanBuilder& builder, TensorId x, synapse::
 
 absl::StatusOr<TensorId> Reshape(PlanBuilder& builder, TensorId x, const Sizes& sizes) {
   if (builder.sizes(x) == sizes) return x;
+  if (builder.FindHalves(x).has_value()) {
+    return MoveHalves(builder, x, sizes, [&](TensorId half) { return Reshape(builder, half, sizes); });
+  }
   const TensorId storage = builder.Storage(x);
   if (builder.sizes(storage) == sizes) return storage;
   if (builder.HasTooManyDimensions(sizes)) return builder.AddView(storage, sizes);
@@ -303,7 +307,11 @@ absl::StatusOr<TensorId> Reshape(PlanBuilder& builder, TensorId x, const Sizes& 
 
 absl::StatusOr<TensorId> Broadcast(PlanBuilder& builder, TensorId x, const Sizes& sizes) {
   if (builder.sizes(x) == sizes) return x;
-  if (!builder.HasTooManyDimensions(sizes)) return builder.Add("broadcast", {x}, {builder.type(x), sizes});
+  if (!builder.HasTooManyDimensions(sizes)) {
+    HPU_ASSIGN_OR_RETURN(const TensorId full, builder.Add("broadcast", {x}, {builder.type(x), sizes}));
+    if (const auto halves = builder.FindHalves(x); halves.has_value()) builder.SetHalves(full, *halves);
+    return full;
+  }
   Sizes partial = builder.sizes(x);
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (partial[d] == sizes[d]) continue;
@@ -355,6 +363,9 @@ absl::StatusOr<TensorId> Slice(PlanBuilder& builder, TensorId x, const std::vect
   Sizes sizes;
   for (size_t d = 0; d < starts.size(); ++d) sizes.push_back((ends[d] - starts[d] + steps[d] - 1) / steps[d]);
   if (sizes == builder.sizes(x)) return x;
+  if (builder.FindHalves(x).has_value()) {
+    return MoveHalves(builder, x, sizes, [&](TensorId half) { return Slice(builder, half, starts, ends, steps); });
+  }
   if (!builder.HasTooManyDimensions(sizes)) {
     return builder.Add("slice", {x}, {builder.type(x), sizes}, SliceParams(builder.profile(), starts, ends, steps));
   }
@@ -385,6 +396,14 @@ absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId 
 absl::StatusOr<TensorId> Reverse(PlanBuilder& builder, TensorId x, size_t dimension) {
   const Sizes sizes = builder.sizes(x);
   if (sizes[dimension] == 1) return x;
+  if (builder.type(x) == synapse::syn_type_int64 && !builder.Has("reverse", builder.type(x))) {
+    return ForEachHalf(builder, x, [&](TensorId half) { return Reverse(builder, half, dimension); });
+  }
+  if (builder.type(x) == synapse::syn_type_uint16) {
+    HPU_ASSIGN_OR_RETURN(const TensorId bits, Reinterpret(builder, x, synapse::syn_type_int16));
+    HPU_ASSIGN_OR_RETURN(const TensorId reversed, Reverse(builder, bits, dimension));
+    return Reinterpret(builder, reversed, synapse::syn_type_uint16);
+  }
   if (sizes.size() > kMaxKernelRank) {
     const auto [inner, outer] = Around(sizes, dimension);
     HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, {inner, sizes[dimension], outer}));

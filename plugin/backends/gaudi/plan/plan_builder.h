@@ -88,6 +88,14 @@ class PlanBuilder {
   // The tensor that a view shows; `id` itself if it is no view.
   TensorId Storage(TensorId id) const { return tensor(id).view_of == kNoTensor ? id : tensor(id).view_of; }
 
+  // Halves of a 64-bit tensor that is made of them (wide_integers.h), so that its users need not split it. Sizes are
+  // those of the tensor, or 1.
+  void SetHalves(TensorId wide, const Halves& halves) { halves_[wide] = halves; }
+  std::optional<Halves> FindHalves(TensorId wide) const {
+    const auto found = halves_.find(wide);
+    return found == halves_.end() ? std::nullopt : std::optional<Halves>(found->second);
+  }
+
   // A copy with memory of its own, also if there is an equal copy.
   absl::StatusOr<TensorId> AddCopy(TensorId x);
 
