@@ -4,7 +4,7 @@
 file(GLOB_RECURSE gaudi_test_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/backends/gaudi/*_test.cc")
 list(SORT gaudi_test_sources COMPARE FILE_BASENAME)
 add_executable(hpu_gaudi_tests ${gaudi_test_sources})
-foreach(layer flags base hal program backend_common backend_gaudi)
+foreach(layer flags proto_recipe base compat hal program backend_common backend_gaudi)
   target_sources(hpu_gaudi_tests PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)
 endforeach()
 target_include_directories(hpu_gaudi_tests PRIVATE "${CMAKE_SOURCE_DIR}")
@@ -31,7 +31,7 @@ target_link_options(synapse_fake_incomplete PRIVATE
 # hpu_gaudi_cts: plugin/testing/cts/ over the Gaudi backend, with each release of the Synapse double.
 file(GLOB gaudi_cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/cts/*.cc")
 add_executable(hpu_gaudi_cts ${gaudi_cts_sources} "${CMAKE_SOURCE_DIR}/plugin/testing/cts/entries/gaudi.cc")
-foreach(layer flags base hal program backend_common backend_gaudi)
+foreach(layer flags proto_recipe base compat hal program backend_common backend_gaudi)
   target_sources(hpu_gaudi_cts PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)
 endforeach()
 target_include_directories(hpu_gaudi_cts PRIVATE "${CMAKE_SOURCE_DIR}")

@@ -7,11 +7,11 @@
 #include "hpu/report/v1/report.pb.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
+#include "plugin/compat/tf_2_15/sha256.h"
 #include "plugin/recipes/cleaning.h"
 #include "plugin/recipes/entry.h"
 #include "plugin/recipes/listing.h"
 #include "plugin/recipes/program_difference.h"
-#include "plugin/recipes/sha256.h"
 #include "plugin/recipes/store_directory.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -37,7 +37,7 @@ void Describe(const recipes::ListedEntry& listed, report::v1::RecipeEntry* entry
   entry->set_payload_bytes(listed.contents->payload_bytes);
   *entry->mutable_arguments() = metadata.arguments();
   *entry->mutable_results() = metadata.results();
-  entry->set_program(recipes::Hex(recipes::Sha256({ingredients.program()})));
+  entry->set_program(Hex(Sha256({ingredients.program()})));
   entry->set_backend(ingredients.backend());
   entry->set_target(ingredients.target());
   entry->set_package_version(ingredients.package_version());

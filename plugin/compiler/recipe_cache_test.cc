@@ -2,15 +2,25 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "plugin/hal/backend.h"
+#include "plugin/recipes/disk_cache.h"
+#include "plugin/recipes/file_names.h"
+#include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/cts/programs.h"
 #include "xla/service/hlo.pb.h"
 
@@ -71,6 +81,69 @@ TEST_F(RecipeCacheTest, NamesAndSourcePositionsDoNotChangeTheKey) {
   EXPECT_EQ(cache_.FindOrCompile(*device, {"other", module.SerializeAsString()}).value(), recipe);
   EXPECT_NE(cache_.FindOrCompile(*device, cts::SumAndProduct(5)).value(), recipe);
   EXPECT_EQ(cache_.counters().compiled, 2);
+}
+
+// Returns `good` with a random change of a random kind.
+std::string Damaged(const std::string& good, std::mt19937& random) {
+  std::string bytes = good;
+  const size_t position = random() % good.size();
+  switch (random() % 5) {
+    case 0:
+      bytes[position] ^= 1 << random() % 8;
+      break;
+    case 1:
+      bytes.resize(position);
+      break;
+    case 2:
+      bytes.insert(position, 1 + random() % 100, static_cast<char>(random()));
+      break;
+    case 3:  // a block that the file system lost
+      std::fill(bytes.begin() + position, std::min(bytes.end(), bytes.begin() + position + 64), '\0');
+      break;
+    case 4:  // a block of another place
+      bytes.replace(position, 64, good.substr(random() % good.size(), 64));
+      break;
+  }
+  return bytes;
+}
+
+TEST_F(RecipeCacheTest, AThousandDamagedStoredRecipesAreRefusedAndRecompiled) {
+  constexpr int kRounds = 1000;
+  std::string directory = absl::StrCat(testing::TempDir(), "/damagedXXXXXX");
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  const cts::ScopedVariable path("TF_RECIPE_CACHE_PATH", directory);
+  const std::unique_ptr<hal::Device> device = Acquire();
+  const hal::Program program = cts::SumAndProduct(4);
+  ASSERT_TRUE(cache_.FindOrCompile(*device, program).ok());
+  recipes::DiskCache::Get().Flush();
+  const std::string file = absl::StrCat(directory, "/", recipes::EntryName(KeyOf(*device, program)->name));
+  std::stringstream content;
+  content << std::ifstream(file, std::ios::binary).rdbuf();
+  const std::string good = content.str();
+  ASSERT_GT(good.size(), 0);
+
+  const cts::ScopedVariable no_stores("HPU_RECIPE_CACHE_MIN_COMPILE_MS", "1000000");
+  const auto compiles = [&](const std::string& bytes) {
+    std::ofstream(file, std::ios::binary) << bytes;
+    std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    RecipeCache cache;
+    EXPECT_TRUE(cache.FindOrCompile(*device, program).ok());
+    EXPECT_EQ(cache.counters().compiled + cache.counters().disk_hits, 1);
+    return cache.counters().compiled == 1;
+  };
+  const recipes::StoreCounters& counters = recipes::DiskCache::Get().counters();
+  const int64_t hits = counters.hits, refused = counters.refused;
+  std::mt19937 random(1);
+  for (int round = 0; round < kRounds; ++round) {
+    std::string bytes = good;
+    while (bytes == good) bytes = Damaged(good, random);
+    EXPECT_TRUE(compiles(bytes)) << "round " << round;
+  }
+  EXPECT_EQ(counters.refused - refused, kRounds);
+  EXPECT_EQ(counters.hits, hits);
+  EXPECT_FALSE(compiles(good));
+  EXPECT_EQ(counters.hits, hits + 1);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(RecipeCacheTest, FailedAndCancelledCompilationsAreNotCached) {

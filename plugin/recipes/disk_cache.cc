@@ -123,8 +123,13 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, co
     }
     return lookup;
   }
-  RecipeStore::Lookup found = lookup.claim.store->FindOrClaim(key, name, cancelled);
-  if (found.payload.has_value()) {
+  // LoadRecipe verifies the payload. The second lookup, after a refusal, returns the right to compile, or the entry
+  // that another process has stored in between. If the device refuses this entry as well, the recipe is compiled
+  // without a claim.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    RecipeStore::Lookup found = lookup.claim.store->FindOrClaim(key, name, cancelled);
+    lookup.claim.lock = std::move(found.claim);
+    if (!found.payload.has_value()) break;
     absl::StatusOr<std::shared_ptr<const hal::Recipe>> recipe = device.LoadRecipe(name, *found.payload);
     if (recipe.ok()) {
       lookup.recipe = *std::move(recipe);
@@ -132,17 +137,9 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, co
     }
     if (!IsRecipeError(recipe.status())) return lookup;
     lookup.claim.store->SetAside(key, recipe.status().message());
-    found = lookup.claim.store->FindOrClaim(key, name, cancelled);
-    // Another process may have stored a new entry in between. If the device refuses the new entry as well, the recipe
-    // is compiled here without a claim.
-    if (found.payload.has_value()) {
-      recipe = device.LoadRecipe(name, *found.payload);
-      if (recipe.ok()) lookup.recipe = *std::move(recipe);
-    }
   }
-  lookup.claim.lock = std::move(found.claim);
   const bool is_cancelled = cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
-  if (lookup.recipe == nullptr && !is_cancelled) Fetch(device, key, name, &lookup);
+  if (!is_cancelled) Fetch(device, key, name, &lookup);
   return lookup;
 }
 

@@ -1,12 +1,14 @@
 #include "plugin/recipes/entry.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/base/internal/endian.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
-#include "plugin/recipes/sha256.h"
+#include "plugin/compat/tf_2_15/sha256.h"
+#include "plugin/program/recipe_container.h"
 #include "tsl/platform/errors.h"
 
 namespace hpu::recipes {
@@ -45,8 +47,10 @@ Sizes SizesOf(absl::string_view header) {
           absl::little_endian::Load64(header.data() + 32)};
 }
 
-absl::string_view AsText(const Digest& digest) {
-  return absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size());
+// Checksum of an entry with `payload_bytes` bytes of payload. `bytes`: the entry without its checksum.
+Digest ChecksumOf(absl::string_view bytes, uint64_t payload_bytes) {
+  const size_t covered_payload = std::min<uint64_t>(payload_bytes, kContainerHeaderBytes);
+  return Sha256({bytes.substr(0, bytes.size() - payload_bytes + covered_payload)});
 }
 
 // Removes and returns the first `size` bytes. Requires size <= bytes->size().
@@ -69,7 +73,7 @@ std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata,
   const std::string described = Deterministic(metadata);
   std::string bytes = absl::StrCat(Header(key.ingredients.size(), described.size(), payload.size()), key.ingredients,
                                    described, payload);
-  absl::StrAppend(&bytes, AsText(Sha256({bytes})));
+  absl::StrAppend(&bytes, AsView(ChecksumOf(bytes, payload.size())));
   return bytes;
 }
 
@@ -103,11 +107,11 @@ absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
 
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
   TF_RETURN_IF_ERROR(CheckHeader(bytes.substr(0, kHeaderBytes), bytes.size()));
-  const Digest digest = Sha256({bytes.substr(0, bytes.size() - kChecksumBytes)});
-  if (AsText(digest) != bytes.substr(bytes.size() - kChecksumBytes)) {
+  const Sizes sizes = SizesOf(bytes);
+  const Digest checksum = ChecksumOf(bytes.substr(0, bytes.size() - kChecksumBytes), sizes.payload);
+  if (AsView(checksum) != bytes.substr(bytes.size() - kChecksumBytes)) {
     return absl::InvalidArgumentError("the checksum is wrong");
   }
-  const Sizes sizes = SizesOf(bytes);
   absl::string_view rest = bytes.substr(kHeaderBytes);
   Entry entry;
   entry.ingredients = ConsumePrefix(&rest, sizes.ingredients);

@@ -9,8 +9,11 @@
 //   32      8     size of the payload, little-endian
 //   40            ingredients: hpu.recipe.v1.Ingredients, serialised deterministically
 //           metadata: hpu.recipe.v1.Metadata
-//           payload: result of hal::Recipe::Serialize
-//   end-32  32    SHA-256 of all preceding bytes
+//           payload: result of hal::Recipe::Serialize, a container (plugin/program/recipe_container.h)
+//   end-32  32    SHA-256 of all bytes before the payload and of the payload's first kContainerHeaderBytes bytes
+//
+// The checksum covers the rest of the payload through the digest in the container's header. Only Device::LoadRecipe and
+// Inspect verify this digest, so that a recipe's code is hashed once before a launch.
 #ifndef HPU_PLUGIN_RECIPES_ENTRY_H_
 #define HPU_PLUGIN_RECIPES_ENTRY_H_
 
@@ -25,7 +28,7 @@
 
 namespace hpu::recipes {
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 inline constexpr size_t kHeaderBytes = 40;
 // Maximum size of an entry's file. Limits the memory of a read, because a sparse file can have any size.
 inline constexpr uint64_t kMaxEntryBytes = uint64_t{2} << 30;
@@ -51,7 +54,8 @@ std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata,
 // kHeaderBytes of the file, or all of a shorter file. InvalidArgument if the header is invalid.
 absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes);
 
-// Inverse of SerializeEntry. InvalidArgument, with the reason, for all other bytes. Reads nothing outside of `bytes`.
+// Inverse of SerializeEntry. InvalidArgument, with the reason, if the checksum is wrong or the bytes are no entry. Does
+// not verify the payload behind the container's header. Reads nothing outside of `bytes`.
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes);
 
 // Error for an entry whose ingredients do not have the hash `key`. Names both hashes.

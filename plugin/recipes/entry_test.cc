@@ -3,7 +3,8 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "plugin/recipes/sha256.h"
+#include "plugin/program/recipe_container.h"
+#include "plugin/recipes/listing.h"
 
 namespace hpu::recipes {
 namespace entry_test {
@@ -16,17 +17,20 @@ recipe::v1::Ingredients SomeIngredients() {
   return ingredients;
 }
 
-std::string SomeEntry() {
+std::string EntryOf(absl::string_view payload) {
   recipe::v1::Metadata metadata;
   metadata.set_cluster("habana_cluster_step_0");
-  return SerializeEntry(Key::Of(SomeIngredients()), metadata, "payload");
+  return SerializeEntry(Key::Of(SomeIngredients()), metadata, payload);
 }
 
-TEST(Sha256Test, MatchesPublishedDigests) {  // FIPS 180-2, appendix B
-  EXPECT_EQ(Hex(Sha256({"abc"})), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(Hex(Sha256({"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"})),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(Hex(Sha256({"a", "", "bc"})), Hex(Sha256({"abc"})));
+// The whole payload is shorter than a container's header, so that the entry's checksum covers it.
+std::string SomeEntry() { return EntryOf("payload"); }
+
+std::string SomeRecipe(absl::string_view code) {
+  RecipeContainer container;
+  container.kind = "emulator";
+  container.binaries = {code};
+  return container.Serialize();
 }
 
 TEST(EntryTest, RoundTrips) {
@@ -72,6 +76,45 @@ TEST(EntryTest, EveryTruncationAndExtensionIsRefused) {
     EXPECT_FALSE(ParseEntry(good + static_cast<char>(value)).ok());
   }
   EXPECT_FALSE(ParseEntry(good + good).ok());
+}
+
+TEST(EntryTest, TheChecksumCoversAllButThePayloadBehindItsHeader) {
+  const std::string recipe = SomeRecipe("code");
+  const std::string good = EntryOf(recipe);
+  const std::string key = Key::Of(SomeIngredients()).name;
+  ASSERT_TRUE(Inspect(key, good).ok());
+  const size_t payload_end = good.size() - 32;
+  const size_t covered_end = payload_end - recipe.size() + kContainerHeaderBytes;
+  for (size_t position = 0; position < good.size(); ++position) {
+    std::string bytes = good;
+    bytes[position] = static_cast<char>(bytes[position] ^ 1);
+    const bool is_covered = position < covered_end || position >= payload_end;
+    EXPECT_EQ(ParseEntry(bytes).ok(), !is_covered) << "byte " << position;
+    const absl::Status status = Inspect(key, bytes).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << "byte " << position;
+    if (!is_covered) EXPECT_EQ(status.message(), "the checksum is wrong");
+  }
+}
+
+TEST(EntryTest, APayloadOfAnotherEntryIsRefused) {
+  const std::string one = EntryOf(SomeRecipe("code")), two = EntryOf(SomeRecipe("edoc"));
+  ASSERT_EQ(one.size(), two.size());
+  const std::string key = Key::Of(SomeIngredients()).name;
+  for (size_t position = kHeaderBytes; position + 32 < one.size(); ++position) {
+    const std::string mixed = one.substr(0, position) + two.substr(position);
+    EXPECT_EQ(Inspect(key, mixed).ok(), mixed == one || mixed == two) << position;
+  }
+}
+
+TEST(EntryTest, PayloadsThatAreNoRecipesAreRefusedByInspect) {
+  const absl::Status status = Inspect(Key::Of(SomeIngredients()).name, SomeEntry()).status();
+  EXPECT_EQ(status.message(), "not a serialised recipe (7 bytes)");
+}
+
+TEST(EntryTest, TheEarlierFormatIsRefusedByItsVersion) {
+  std::string bytes = SomeEntry();
+  bytes[8] = 1;
+  EXPECT_EQ(ParseEntry(bytes).status().message(), "unsupported format version 1, expected 2");
 }
 
 TEST(EntryTest, SizesThatOverflowAreRefused) {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
+#include "plugin/program/recipe_container.h"
 #include "plugin/recipes/file_names.h"
 #include "plugin/recipes/listing.h"
 #include "plugin/recipes/recipe_store.h"
@@ -60,9 +61,12 @@ Key KeyOf(int number) {
 // Returns the same payload for a key at each call. Sizes differ between keys.
 std::string PayloadOf(int number) {
   std::mt19937 random(number);
-  std::string payload(random() % kMaxPayload, '\0');
-  for (char& c : payload) c = static_cast<char>(random());
-  return payload;
+  std::string code(random() % kMaxPayload, '\0');
+  for (char& c : code) c = static_cast<char>(random());
+  RecipeContainer container;
+  container.kind = "test";
+  container.binaries = {code};
+  return container.Serialize();
 }
 
 // Looks recipes up forever. "Compiles" and stores missing recipes.

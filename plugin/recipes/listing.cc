@@ -7,8 +7,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "plugin/compat/tf_2_15/sha256.h"
+#include "plugin/program/recipe_container.h"
 #include "plugin/recipes/file_names.h"
-#include "plugin/recipes/sha256.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -30,6 +31,7 @@ absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes)
   TF_RETURN_IF_ERROR(CheckKey(key));
   TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
   if (Hex(Sha256({entry.ingredients})) != key) return KeyMismatch(key, entry);
+  TF_RETURN_IF_ERROR(VerifyContainer(entry.payload));
   Contents contents;
   contents.payload_bytes = entry.payload.size();
   if (!contents.ingredients.ParseFromArray(entry.ingredients.data(), entry.ingredients.size())) {

@@ -22,8 +22,8 @@ struct Contents {
   int64_t payload_bytes = 0;
 };
 
-// Parses and verifies `bytes` as the entry of `key`. InvalidArgument, with the reason, if a RecipeStore would refuse
-// the entry.
+// Parses and verifies `bytes` as the entry of `key`. InvalidArgument, with the reason, if the entry is damaged or
+// belongs to another key.
 absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes);
 
 // Returns the bytes of an entry that passes Inspect. Does not mark the entry as used. InvalidArgument also if `key` is

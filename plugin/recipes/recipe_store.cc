@@ -101,7 +101,11 @@ std::optional<std::string> RecipeStore::Find(const StoreDirectory& directory, co
     Refuse(directory, key, KeyMismatch(key.name, *entry).message());
     return std::nullopt;
   }
-  return std::string(entry->payload);
+  // Moves the payload to the front of the buffer, because recipes are large.
+  const size_t start = entry->payload.data() - bytes->data(), size = entry->payload.size();
+  bytes->resize(start + size);
+  bytes->erase(0, start);
+  return *std::move(bytes);
 }
 
 void RecipeStore::Refuse(const StoreDirectory& directory, const Key& key, absl::string_view reason) {
@@ -114,6 +118,7 @@ void RecipeStore::Refuse(const StoreDirectory& directory, const Key& key, absl::
 }
 
 void RecipeStore::SetAside(const Key& key, absl::string_view reason) {
+  counters_.hits.fetch_sub(1, std::memory_order_relaxed);  // FindOrClaim counted the entry
   const absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/false);
   if (directory.ok()) Refuse(*directory, key, reason);
 }

@@ -75,7 +75,7 @@ class RecipeStore {
   RecipeStore& operator=(const RecipeStore&) = delete;
 
   struct Lookup {
-    std::optional<std::string> payload;  // set if an entry was found
+    std::optional<std::string> payload;  // set if an entry was found; Device::LoadRecipe verifies it
     Claim claim;                         // without a payload: the right to compile
   };
 
@@ -90,7 +90,8 @@ class RecipeStore {
   // Like Put, for an entry that SerializeEntry returned. `name`: name of the cluster, for messages.
   bool PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim);
 
-  // Sets aside an entry whose payload could not be loaded, so that the recipe is recompiled.
+  // Sets aside an entry that FindOrClaim returned and LoadRecipe refused, so that the recipe is recompiled. The lookup
+  // is no longer counted as a hit.
   void SetAside(const Key& key, absl::string_view reason);
 
   // Absolute path of the key's entry.

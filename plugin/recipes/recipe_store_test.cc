@@ -121,6 +121,19 @@ TEST_F(RecipeStoreTest, DamagedEntryIsSetAsideAndRecompiled) {
   EXPECT_EQ(counters_.refused, 1);
 }
 
+TEST_F(RecipeStoreTest, EntryThatTheDeviceRefusesIsSetAsideAndNoHit) {
+  Store(*Open(), "one", "payload");
+  const auto store = Open();
+  ASSERT_TRUE(store->FindOrClaim(KeyOf("one"), "one").payload.has_value());
+  store->SetAside(KeyOf("one"), "its machine is too old");
+  Store(*store, "one", "payload");
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(absl::StrContains(warnings_[0], "its machine is too old; the file was set aside")) << warnings_[0];
+  EXPECT_EQ(counters_.refused, 1);
+  EXPECT_EQ(counters_.hits, 0);
+  EXPECT_EQ(counters_.misses, 2);
+}
+
 TEST_F(RecipeStoreTest, DamagedEntryOfAnySizeIsRefusedUnread) {
   Store(*Open(), "one", "payload");
   // Larger than memory, but sparse on disk.

@@ -46,13 +46,14 @@ struct RemoteCounters {
 
 // Errors never fail a method, and all methods return within the time-out. An error is reported once, and the recipe is
 // compiled locally. The storage is not used after kMaxRemoteFailures failed transfers, nor in a forked child. The
-// transfer process verifies signatures. This class verifies entries. Thread safe.
+// transfer process verifies signatures. This class verifies entries, except for the payload, which Load verifies.
+// Thread safe.
 class RemoteCache {
  public:
   // `warn` is called on any thread. `counters` must outlive the cache.
   RemoteCache(RemoteSettings settings, RemoteCounters* counters, std::function<void(const std::string&)> warn);
 
-  // Loads a payload. InvalidArgument and FailedPrecondition mean that the entry is unusable.
+  // Verifies and loads a payload. InvalidArgument and FailedPrecondition mean that the entry is unusable.
   using Load = std::function<absl::Status(absl::string_view payload)>;
 
   // Downloads and verifies the key's entry, and calls `load` with the entry's payload. Returns the entry's bytes if

@@ -18,6 +18,11 @@ from tests.support.processes import ROOT
 
 CHECKSUM_BYTES = 32
 PAYLOAD_SIZE = slice(32, 40)
+# Header of the payload, a container (plugin/program/recipe_container.h).
+CONTAINER_HEADER_BYTES = 88
+DIGEST = slice(24, 56)
+SIGNATURE_AT = 56
+NOT_SIGNED = "the recipe is not signed with this server's key"
 
 
 def run_client(server: Server, cache: pathlib.Path) -> Any:
@@ -25,12 +30,22 @@ def run_client(server: Server, cache: pathlib.Path) -> Any:
     return run_training(cache, {"HPU_BACKEND": server.backend})
 
 
-def forge(entry: pathlib.Path, position: float) -> None:
-    """Changes a byte of the recipe (`position` 1: the last byte), and corrects the entry's checksum."""
+def change(entry: pathlib.Path, position: int | float, *, correct_digest: bool) -> None:
+    """Changes a byte of the recipe and corrects the entry's checksum.
+
+    position: offset in the container's header, or place behind the header as a fraction (1.0: the last byte).
+    correct_digest: also corrects the digest in the container's header.
+    """
     data = bytearray(entry.read_bytes()[:-CHECKSUM_BYTES])
-    size = int.from_bytes(data[PAYLOAD_SIZE], "little")
-    data[len(data) - size + int(position * (size - 1))] ^= 1
-    entry.write_bytes(data + hashlib.sha256(data).digest())
+    start = len(data) - int.from_bytes(data[PAYLOAD_SIZE], "little")
+    recipe = data[start:]
+    if isinstance(position, float):
+        position = CONTAINER_HEADER_BYTES + int(position * (len(recipe) - CONTAINER_HEADER_BYTES - 1))
+    recipe[position] ^= 1
+    if correct_digest:
+        recipe[DIGEST] = hashlib.sha256(recipe[: DIGEST.start] + recipe[CONTAINER_HEADER_BYTES:]).digest()
+    covered = data[:start] + recipe[:CONTAINER_HEADER_BYTES]
+    entry.write_bytes(data[:start] + recipe + hashlib.sha256(covered).digest())
 
 
 def test_a_restarted_server_uses_earlier_recipes(tmp_path: pathlib.Path) -> None:
@@ -46,8 +61,21 @@ def test_a_restarted_server_uses_earlier_recipes(tmp_path: pathlib.Path) -> None
     assert second["losses"] == first["losses"]
 
 
-@pytest.mark.parametrize("position", [0.0, 0.5, 1.0])
-def test_a_forged_recipe_is_refused_and_recompiled(tmp_path: pathlib.Path, position: float) -> None:
+@pytest.mark.parametrize(
+    ("position", "correct_digest", "code", "reason"),
+    [
+        pytest.param(0, False, "INVALID_ARGUMENT", "not a serialised recipe", id="another format"),
+        pytest.param(0.5, False, "INVALID_ARGUMENT", "the checksum is wrong", id="damaged"),
+        pytest.param(0.0, True, "PERMISSION_DENIED", NOT_SIGNED, id="forged description"),
+        pytest.param(0.5, True, "PERMISSION_DENIED", NOT_SIGNED, id="forged code"),
+        pytest.param(1.0, True, "PERMISSION_DENIED", NOT_SIGNED, id="forged end"),
+        pytest.param(SIGNATURE_AT, False, "PERMISSION_DENIED", NOT_SIGNED, id="forged signature"),
+        pytest.param(DIGEST.start, False, "PERMISSION_DENIED", NOT_SIGNED, id="forged digest"),
+    ],
+)
+def test_a_changed_recipe_is_refused_and_recompiled(
+    tmp_path: pathlib.Path, position: int | float, correct_digest: bool, code: str, reason: str
+) -> None:
     cache = tmp_path / "cache"
     with Server(tmp_path) as server:
         first = run_client(server, cache)
@@ -55,21 +83,17 @@ def test_a_forged_recipe_is_refused_and_recompiled(tmp_path: pathlib.Path, posit
         entries = list(cache.glob("*.recipe"))
         assert len(entries) == count
         for entry in entries:
-            forge(entry, position)
+            change(entry, position, correct_digest=correct_digest)
         second = run_client(server, cache)
         said = second["messages"]
         assert second["losses"] == first["losses"]
         assert second["recipes"]["compiled"] == second["recipes"]["stored"] == count
-        assert (
-            said.count(
-                f"the device server at {server.backend} refused it: the recipe is not signed with this server's key"
-            )
-            == count
-        )
+        assert said.count(reason) == count
+        assert said.count(f"the device server at {server.backend} refused it: {NOT_SIGNED}") == said.count(NOT_SIGNED)
         assert said.count("the recipe is recompiled") == count
         log = server.log()
         assert log.count("refused /hpu.device.v1.DeviceService/MakeRecipe of unix:") == count, log
-        assert "PERMISSION_DENIED: the recipe is not signed with this server's key" in log
+        assert f"{code}: " in log and reason in log, log
         third = run_client(server, cache)
         assert third["recipes"]["compiled"] == 0
 

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/pjrt/compile_options.h"
-#include "plugin/backends/pjrt/recipe_format.h"
+#include "plugin/backends/pjrt/recipe_payload.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::pjrt {
@@ -18,7 +18,7 @@ absl::StatusOr<std::shared_ptr<const PjrtRecipe>> PjrtRecipe::Compile(const Clie
   }
   std::string serialized;
   if (const auto code = (*executable)->Serialize(); code.ok()) {
-    serialized = SerializeRecipe(target, program, (*executable)->temporary_bytes(), *code);
+    serialized = SerializeRecipe(target, {table, (*executable)->temporary_bytes(), *code});
   }
   return std::make_shared<const PjrtRecipe>(program.name, std::move(table), std::move(serialized),
                                             std::move(executable).value());

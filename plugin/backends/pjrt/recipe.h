@@ -20,8 +20,7 @@ class PjrtRecipe final : public hal::Recipe {
   // Compiles for `target`, the DeviceInfo::compiler_target of the client's device. May take minutes.
   static absl::StatusOr<std::shared_ptr<const PjrtRecipe>> Compile(const Client& client, const std::string& target,
                                                                    const hal::Program& program);
-  // Inverse of Serialize; see hal::Device::LoadRecipe. Verifies a checksum, because plugins do not detect damaged
-  // bytes.
+  // Inverse of Serialize; see hal::Device::LoadRecipe.
   static absl::StatusOr<std::shared_ptr<const PjrtRecipe>> Load(const Client& client, const std::string& target,
                                                                 absl::string_view name, absl::string_view bytes);
 

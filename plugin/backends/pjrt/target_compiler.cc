@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "plugin/backends/pjrt/compile_options.h"
-#include "plugin/backends/pjrt/recipe_format.h"
+#include "plugin/backends/pjrt/recipe_payload.h"
 #include "plugin/backends/pjrt/targets.h"
 #include "plugin/base/status_macros.h"
 
@@ -65,7 +65,7 @@ absl::StatusOr<std::shared_ptr<const null::NullRecipe>> TargetCompiler::Compile(
     return absl::Status(compiled.status().code(),
                         absl::StrCat("compilation of ", program.name, ": ", compiled.status().message()));
   }
-  std::string serialized = SerializeRecipe(compiler_target_, program, compiled->temporary_bytes, compiled->bytes);
+  std::string serialized = SerializeRecipe(compiler_target_, {table, compiled->temporary_bytes, compiled->bytes});
   return std::make_shared<const null::NullRecipe>(program.name, std::move(table), compiled->temporary_bytes,
                                                   std::move(serialized));
 }

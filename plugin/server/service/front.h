@@ -21,8 +21,6 @@ namespace proto = ::hpu::device::v1;
 // is gone. Thread safe.
 class Front {
  public:
-  static constexpr size_t kSealBytes = 32;
-
   struct ClaimedModule {
     int module_id = 0;
     uint64_t session_number = 0;
@@ -43,7 +41,7 @@ class Front {
   virtual void Release() = 0;
   virtual absl::StatusOr<proto::DescribeResponse> Describe() = 0;
   virtual absl::Status Share(const files::SharedMemory& memory) = 0;
-  // Returns a signature of kSealBytes for a recipe with this SHA-256.
+  // Returns a seal of kSealBytes (recipe_container.h) for a recipe with this digest.
   virtual absl::StatusOr<std::string> Seal(absl::string_view digest) = 0;
   virtual absl::Status CheckSeal(absl::string_view digest, absl::string_view seal) = 0;
   // Blocks until all ranks have joined or `abandoned` returns true. Returns the file of the segment that the ranks

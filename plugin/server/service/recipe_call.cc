@@ -1,13 +1,12 @@
 #include "plugin/server/service/recipe_call.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/status_macros.h"
-#include "plugin/compat/tf_2_15/crypto.h"
+#include "plugin/program/recipe_container.h"
 #include "plugin/rpc/limits.h"
 #include "plugin/server/compile_workers/program_check.h"
 
@@ -119,21 +118,24 @@ absl::Status ServeProgram(ServerCall* call, Session* session, Front* front, Prog
   HPU_ASSIGN_OR_RETURN(std::string program, ReadChunks(call, header.bytes()));
   HPU_ASSIGN_OR_RETURN(std::string bytes, Compile(call, session, compiler, {header.name(), std::move(program)}));
   HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, ReserveRecipeBytes(session, bytes.size()));
-  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share leaving, ReserveInFlight(session, bytes.size() + Front::kSealBytes));
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share leaving, ReserveInFlight(session, bytes.size()));
   HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, bytes, std::move(kept)));
-  HPU_ASSIGN_OR_RETURN(const std::string seal, front->Seal(Sha256(bytes)));
-  Answer(call, *recipe, bytes.append(seal));
+  HPU_ASSIGN_OR_RETURN(const SealedDigest unsealed, ReadSealedDigest(header.name(), bytes));
+  HPU_ASSIGN_OR_RETURN(const std::string seal, front->Seal(unsealed.digest));
+  SetSeal(&bytes, seal);
+  Answer(call, *recipe, bytes);
   return absl::OkStatus();
 }
 
 absl::Status ServeRecipe(ServerCall* call, Session* session, Front* front, const proto::MakeRecipeHeader& header) {
   HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, ReserveRecipeBytes(session, header.bytes()));
   HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, ReserveInFlight(session, header.bytes()));
-  HPU_ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(call, header.bytes()));
-  const size_t size = bytes.size() - std::min(bytes.size(), Front::kSealBytes);
-  const absl::string_view unsealed = absl::string_view(bytes).substr(0, size);
-  HPU_RETURN_IF_ERROR(front->CheckSeal(Sha256(unsealed), absl::string_view(bytes).substr(size)));
-  HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, unsealed, std::move(kept)));
+  HPU_ASSIGN_OR_RETURN(std::string bytes, ReadChunks(call, header.bytes()));
+  // The seal covers the digest, and LoadRecipe verifies that the digest belongs to the bytes.
+  HPU_ASSIGN_OR_RETURN(const SealedDigest sealed, ReadSealedDigest(header.name(), bytes));
+  HPU_RETURN_IF_ERROR(front->CheckSeal(sealed.digest, sealed.seal));
+  SetSeal(&bytes, "");
+  HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, bytes, std::move(kept)));
   Answer(call, *recipe, /*bytes=*/"");
   return absl::OkStatus();
 }

@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
-#include "plugin/compat/tf_2_15/crypto.h"
+#include "plugin/compat/tf_2_15/sha256.h"
 #include "plugin/server/service/front.h"
 
 namespace hpu::fuzz {
@@ -22,10 +21,10 @@ class FakeFront final : public serve::Front {
   absl::StatusOr<serve::proto::DescribeResponse> Describe() override { return serve::proto::DescribeResponse(); }
   absl::Status Share(const files::SharedMemory&) override { return absl::OkStatus(); }
   absl::StatusOr<std::string> Seal(absl::string_view digest) override {
-    return serve::Sha256(absl::StrCat("key", digest));
+    return std::string(AsView(Sha256({"key", digest})));
   }
   absl::Status CheckSeal(absl::string_view digest, absl::string_view seal) override {
-    if (seal == serve::Sha256(absl::StrCat("key", digest))) return absl::OkStatus();
+    if (seal == AsView(Sha256({"key", digest}))) return absl::OkStatus();
     return absl::PermissionDeniedError("the recipe is not signed with the key");
   }
   absl::StatusOr<files::FileDescriptor> JoinGroup(const GroupRank&, int, const std::function<bool()>&,

@@ -11,8 +11,9 @@
 #include "plugin/backends/emulator/codegen/compiled_function.h"
 #include "plugin/backends/emulator/codegen/compiler.h"
 #include "plugin/backends/emulator/codegen/recipe_code.h"
-#include "plugin/backends/emulator/codegen/recipe_format.h"
+#include "plugin/backends/emulator/codegen/recipe_payload.h"
 #include "plugin/backends/emulator/codegen/runtime_symbols.h"
+#include "plugin/base/status_macros.h"
 #include "tsl/platform/denormal.h"
 #include "tsl/platform/setround.h"
 
@@ -154,9 +155,8 @@ absl::StatusOr<std::string> CompileToBytes(const hal::Program& program) {
 }
 
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> LoadRecipe(absl::string_view name, absl::string_view bytes) {
-  absl::StatusOr<RecipeParts> parts = ParseParts(bytes, CompilerTarget());
-  if (!parts.ok()) return Named(std::string(name), parts.status());
-  return EmulatorRecipe::Create(std::string(name), *std::move(parts));
+  HPU_ASSIGN_OR_RETURN(RecipeParts parts, ParseParts(name, bytes, CompilerTarget()));
+  return EmulatorRecipe::Create(std::string(name), std::move(parts));
 }
 
 }  // namespace hpu::emulator

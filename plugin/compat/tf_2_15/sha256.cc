@@ -1,4 +1,4 @@
-#include "plugin/recipes/sha256.h"
+#include "plugin/compat/tf_2_15/sha256.h"
 
 #include "absl/strings/escaping.h"
 
@@ -13,7 +13,7 @@ int SHA256_Update(HpuSha256Context* context, const void* data, size_t size);
 int SHA256_Final(uint8_t* digest, HpuSha256Context* context);
 }
 
-namespace hpu::recipes {
+namespace hpu {
 
 Digest Sha256(std::initializer_list<absl::string_view> parts) {
   HpuSha256Context context;
@@ -24,8 +24,6 @@ Digest Sha256(std::initializer_list<absl::string_view> parts) {
   return digest;
 }
 
-std::string Hex(const Digest& digest) {
-  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
-}
+std::string Hex(const Digest& digest) { return absl::BytesToHexString(AsView(digest)); }
 
-}  // namespace hpu::recipes
+}  // namespace hpu

@@ -1,15 +1,16 @@
-#include "plugin/backends/emulator/codegen/recipe_format.h"
+#include "plugin/backends/emulator/codegen/recipe_payload.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "tsl/lib/hash/crc32c.h"
+#include "plugin/program/recipe_container.h"
 
 namespace hpu::emulator {
-namespace recipe_format_test {
+namespace recipe_payload_test {
 
 RecipeParts SomeParts() {
   RecipeParts parts;
@@ -32,18 +33,16 @@ RecipeParts SomeParts() {
   return parts;
 }
 
-// Replaces the checksum in `bytes` by the right checksum of the contents.
-std::string WithChecksum(std::string bytes) {
-  const uint32_t checksum = tsl::crc32c::Value(bytes.data() + 16, bytes.size() - 16);
-  bytes.replace(12, 4, reinterpret_cast<const char*>(&checksum), 4);
-  return bytes;
-}
+std::string Serialized() { return SerializeParts(SomeParts(), "target"); }
 
-TEST(RecipeFormatTest, RoundTrips) {
+absl::StatusOr<RecipeParts> Parsed(const std::string& bytes) { return ParseParts("step", bytes, "target"); }
+
+TEST(RecipePayloadTest, RoundTrips) {
   const RecipeParts parts = SomeParts();
-  auto got = ParseParts(SerializeParts(parts, "target"), "target");
+  auto got = Parsed(SerializeParts(parts, "target"));
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(SerializeParts(*got, "target"), SerializeParts(parts, "target"));
+  EXPECT_EQ(SerializedSize(parts, "target"), SerializeParts(parts, "target").size());
   EXPECT_EQ(got->table.arguments[0].dims, parts.table.arguments[0].dims);
   EXPECT_EQ(got->table.arguments[0].bytes, 24);
   EXPECT_EQ(got->table.results[0].aliased_argument, 0);
@@ -62,51 +61,66 @@ TEST(RecipeFormatTest, RoundTrips) {
   EXPECT_EQ(WorkspaceBytes(*got), 128 + 16);
 }
 
-TEST(RecipeFormatTest, RefusesAnotherTarget) {
-  auto got = ParseParts(SerializeParts(SomeParts(), "this cpu"), "that cpu");
-  EXPECT_EQ(got.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(absl::StrContains(got.status().message(), "this cpu")) << got.status();
-}
-
-TEST(RecipeFormatTest, RefusesEveryFlippedByte) {
-  const std::string bytes = SerializeParts(SomeParts(), "target");
+TEST(RecipePayloadTest, EveryFlippedBitIsRefused) {
+  const std::string bytes = Serialized();
   for (size_t i = 0; i < bytes.size(); ++i) {
-    std::string damaged = bytes;
-    damaged[i] ^= 0x40;
-    EXPECT_EQ(ParseParts(damaged, "target").status().code(), absl::StatusCode::kInvalidArgument) << "byte " << i;
-  }
-}
-
-TEST(RecipeFormatTest, RefusesEveryOtherLength) {
-  const std::string bytes = SerializeParts(SomeParts(), "target");
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    EXPECT_EQ(ParseParts(bytes.substr(0, i), "target").status().code(), absl::StatusCode::kInvalidArgument) << i;
-  }
-  EXPECT_FALSE(ParseParts(bytes + "x", "target").ok());
-}
-
-// The tables' own checks must detect damage even if the checksum is right.
-TEST(RecipeFormatTest, SurvivesDamageWithAValidChecksum) {
-  const std::string bytes = SerializeParts(SomeParts(), "target");
-  int refused = 0;
-  for (size_t i = 16; i < bytes.size(); ++i) {
-    for (int flip : {0x01, 0x40, 0x80, 0xff}) {
+    for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = bytes;
-      damaged[i] ^= flip;
-      auto parts = ParseParts(WithChecksum(damaged), "target");
-      if (parts.ok()) {
-        EXPECT_EQ(SerializeParts(*parts, "target").size(), bytes.size());
-      } else {
-        ++refused;
-      }
+      damaged[i] ^= 1 << bit;
+      EXPECT_EQ(Parsed(damaged).status().code(), absl::StatusCode::kInvalidArgument) << "byte " << i << " bit " << bit;
     }
   }
-  EXPECT_GT(refused, 0);
-  for (size_t i = 16; i < bytes.size(); ++i)
-    EXPECT_FALSE(ParseParts(WithChecksum(bytes.substr(0, i)), "target").ok()) << i;
 }
 
-TEST(RecipeFormatTest, RefusesInconsistentTables) {
+// The payload's own checks must detect an invalid payload even if the digest is right.
+TEST(RecipePayloadTest, EveryDamagedPayloadWithAValidDigestIsRefusedOrConsistent) {
+  const std::string bytes = Serialized();
+  RecipeContainer container = RecipeContainer::Parse("step", bytes, "emulator", "target").value();
+  const std::string payload = container.payload;
+  int refused = 0;
+  const auto parse = [&] {
+    const auto parts = Parsed(container.Serialize());
+    if (parts.ok()) {
+      EXPECT_EQ(WorkspaceBytes(*parts), container.workspace_bytes);
+      EXPECT_EQ(parts->functions.size(), 1);
+    } else {
+      EXPECT_EQ(parts.status().code(), absl::StatusCode::kInvalidArgument);
+      ++refused;
+    }
+  };
+  for (size_t i = 0; i < payload.size(); ++i) {
+    for (int flip : {0x01, 0x40, 0x80, 0xff}) {
+      container.payload = payload;
+      container.payload[i] ^= flip;
+      parse();
+    }
+    container.payload = payload.substr(0, i);
+    parse();
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(RecipePayloadTest, ContainersThatDoNotFitThePayloadAreRefused) {
+  const std::string bytes = Serialized();
+  const std::pair<const char*, std::function<void(RecipeContainer&)>> changes[] = {
+      {"another workspace", [](RecipeContainer& container) { ++container.workspace_bytes; }},
+      {"no binaries", [](RecipeContainer& container) { container.binaries.clear(); }},
+      {"one binary too few", [](RecipeContainer& container) { container.binaries.pop_back(); }},
+      {"one binary too many", [](RecipeContainer& container) { container.binaries.push_back("more"); }},
+      {"no payload", [](RecipeContainer& container) { container.payload.clear(); }},
+      {"payload of another type", [](RecipeContainer& container) { container.payload = "\xff\xff"; }},
+      {"one argument too few", [](RecipeContainer& container) { container.table.arguments.pop_back(); }},
+  };
+  for (const auto& [what, change] : changes) {
+    RecipeContainer container = RecipeContainer::Parse("step", bytes, "emulator", "target").value();
+    change(container);
+    const absl::Status status = Parsed(container.Serialize()).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << what;
+    EXPECT_TRUE(absl::StrContains(status.message(), "recipe 'step'")) << status;
+  }
+}
+
+TEST(RecipePayloadTest, RefusesInconsistentTables) {
   const std::pair<const char*, std::function<void(RecipeParts&)>> changes[] = {
       {"alias beyond the arguments", [](RecipeParts& parts) { parts.table.results[0].aliased_argument = 2; }},
       {"alias of another size", [](RecipeParts& parts) { parts.table.results[0].aliased_argument = 1; }},
@@ -135,10 +149,9 @@ TEST(RecipeFormatTest, RefusesInconsistentTables) {
   for (const auto& [what, change] : changes) {
     RecipeParts parts = SomeParts();
     change(parts);
-    EXPECT_EQ(ParseParts(SerializeParts(parts, "target"), "target").status().code(), absl::StatusCode::kInvalidArgument)
-        << what;
+    EXPECT_EQ(Parsed(SerializeParts(parts, "target")).status().code(), absl::StatusCode::kInvalidArgument) << what;
   }
 }
 
-}  // namespace recipe_format_test
+}  // namespace recipe_payload_test
 }  // namespace hpu::emulator

@@ -1,0 +1,200 @@
+#include "plugin/backends/emulator/codegen/recipe_payload.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "hpu/recipe/v1/emulator.pb.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/program/recipe_container.h"
+#include "plugin/program/table_message.h"
+
+namespace hpu::emulator {
+namespace {
+
+constexpr absl::string_view kKind = "emulator";
+// Limits the memory of a recipe's counters.
+constexpr uint32_t kMaxCounters = 1 << 24;
+// Prevents overflow in sums of workspaces.
+constexpr uint64_t kMaxWorkspace = uint64_t{1} << 60;
+
+void CodeToMessage(const CodeParts& code, recipe::v1::Code* message) {
+  for (const BufferSlot& slot : code.slots) {
+    recipe::v1::BufferSlot& added = *message->add_slots();
+    added.set_source(static_cast<uint32_t>(slot.source));
+    added.set_value(slot.value);
+    added.set_bytes(slot.bytes);
+  }
+  message->set_workspace_bytes(code.workspace_bytes);
+}
+
+void ProfileToMessage(const RecipeProfile& profile, recipe::v1::Profile* message) {
+  message->set_counters(profile.counters);
+  for (const ProfiledInstruction& instruction : profile.instructions) {
+    recipe::v1::ProfiledInstruction& added = *message->add_instructions();
+    added.set_instruction(instruction.names.instruction);
+    added.set_kind(instruction.names.kind);
+    added.set_op(instruction.names.op);
+    added.set_op_type(instruction.names.op_type);
+    added.set_counter(instruction.counter);
+    added.mutable_inner()->Add(instruction.inner.begin(), instruction.inner.end());
+  }
+}
+
+// The binaries of the result are views into `parts`.
+RecipeContainer ContainerOf(const RecipeParts& parts, absl::string_view target) {
+  recipe::v1::EmulatorPayload payload;
+  RecipeContainer container;
+  CodeToMessage(parts, payload.mutable_code());
+  container.binaries.push_back(parts.object);
+  for (const KernelSpec& kernel : parts.kernels) {
+    recipe::v1::Kernel& added = *payload.add_kernels();
+    added.set_name(kernel.name);
+    added.mutable_parameters()->Add(kernel.parameters.begin(), kernel.parameters.end());
+  }
+  for (const FunctionParts& function : parts.functions) {
+    recipe::v1::Function& added = *payload.add_functions();
+    ToMessage(function.table, added.mutable_table());
+    CodeToMessage(function, added.mutable_code());
+    container.binaries.push_back(function.object);
+  }
+  ProfileToMessage(parts.profile, payload.mutable_profile());
+  container.kind = std::string(kKind);
+  container.target = std::string(target);
+  container.table = parts.table;
+  container.workspace_bytes = WorkspaceBytes(parts);
+  container.payload = payload.SerializeAsString();
+  return container;
+}
+
+CodeParts CodeFromMessage(const recipe::v1::Code& message, absl::string_view object) {
+  CodeParts code;
+  code.slots.reserve(message.slots_size());
+  for (const recipe::v1::BufferSlot& slot : message.slots()) {
+    // An unknown source stays unknown in the narrower type, so that SlotIsValid refuses the slot.
+    const uint32_t source = std::min<uint32_t>(slot.source(), std::numeric_limits<uint8_t>::max());
+    code.slots.push_back({static_cast<BufferSlot::Source>(source), slot.value(), slot.bytes()});
+  }
+  code.workspace_bytes = message.workspace_bytes();
+  code.object = std::string(object);
+  return code;
+}
+
+RecipeProfile ProfileFromMessage(const recipe::v1::Profile& message) {
+  RecipeProfile profile;
+  profile.counters = message.counters();
+  for (const recipe::v1::ProfiledInstruction& instruction : message.instructions()) {
+    ProfiledInstruction& added = profile.instructions.emplace_back();
+    added.names.instruction = instruction.instruction();
+    added.names.kind = instruction.kind();
+    added.names.op = instruction.op();
+    added.names.op_type = instruction.op_type();
+    added.counter = instruction.counter();
+    added.inner.assign(instruction.inner().begin(), instruction.inner().end());
+  }
+  return profile;
+}
+
+bool SlotIsValid(const ProgramTable& table, const CodeParts& code, const BufferSlot& slot) {
+  switch (slot.source) {
+    case BufferSlot::Source::kNone:
+      return true;
+    case BufferSlot::Source::kArgument:
+      return slot.value < table.arguments.size() && slot.bytes == table.arguments[slot.value].bytes;
+    case BufferSlot::Source::kResult:
+      return slot.value < table.results.size() && slot.bytes == table.results[slot.value].spec.bytes;
+    case BufferSlot::Source::kWorkspace:
+      return slot.value % kWorkspaceAlignment == 0 && slot.value <= code.workspace_bytes &&
+             slot.bytes <= code.workspace_bytes - slot.value;
+    case BufferSlot::Source::kResultTable:
+      return slot.bytes == table.results.size() * sizeof(void*);
+  }
+  return false;
+}
+
+bool CountersExist(const RecipeProfile& profile) {
+  const auto valid = [&profile](uint32_t counter) { return counter < profile.counters; };
+  return std::all_of(
+      profile.instructions.begin(), profile.instructions.end(), [&valid](const ProfiledInstruction& instruction) {
+        return valid(instruction.counter) && std::all_of(instruction.inner.begin(), instruction.inner.end(), valid);
+      });
+}
+
+absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
+  if (code.workspace_bytes > kMaxWorkspace)
+    return absl::InvalidArgumentError(
+        absl::StrCat("its workspace has ", code.workspace_bytes, " bytes, limit ", kMaxWorkspace));
+  int tables = 0;
+  for (const BufferSlot& slot : code.slots) {
+    if (!SlotIsValid(table, code, slot)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("buffer slot ", &slot - code.slots.data(), ", ", slot.bytes,
+                       " bytes, does not match its argument, result, workspace or result table"));
+    }
+    if (slot.source == BufferSlot::Source::kResultTable) ++tables;
+  }
+  return tables == 1 ? absl::OkStatus()
+                     : absl::InvalidArgumentError(absl::StrCat("it has ", tables, " result tables, expected 1"));
+}
+
+absl::Status Validate(const RecipeParts& parts, uint64_t workspace_bytes) {
+  if (parts.profile.counters > kMaxCounters) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("its profile has ", parts.profile.counters, " counters, limit ", kMaxCounters));
+  }
+  if (!CountersExist(parts.profile)) return absl::InvalidArgumentError("its profile refers to a missing counter");
+  for (const FunctionParts& function : parts.functions) {
+    HPU_RETURN_IF_ERROR(ValidateCode(function.table, function));
+  }
+  HPU_RETURN_IF_ERROR(ValidateCode(parts.table, parts));
+  if (WorkspaceBytes(parts) == workspace_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("its code needs a workspace of ", WorkspaceBytes(parts), " bytes, but it has ", workspace_bytes));
+}
+
+absl::StatusOr<RecipeParts> FromContainer(RecipeContainer container) {
+  recipe::v1::EmulatorPayload payload;
+  if (!payload.ParseFromString(container.payload)) {
+    return absl::InvalidArgumentError(absl::StrCat("invalid payload of ", container.payload.size(), " bytes"));
+  }
+  if (container.binaries.size() != static_cast<size_t>(payload.functions_size()) + 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("it has ", container.binaries.size(), " binaries, expected ", payload.functions_size() + 1));
+  }
+  RecipeParts parts;
+  parts.table = std::move(container.table);
+  static_cast<CodeParts&>(parts) = CodeFromMessage(payload.code(), container.binaries[0]);
+  for (const recipe::v1::Kernel& kernel : payload.kernels()) {
+    parts.kernels.push_back({kernel.name(), {kernel.parameters().begin(), kernel.parameters().end()}});
+  }
+  for (const recipe::v1::Function& function : payload.functions()) {
+    FunctionParts& added = parts.functions.emplace_back();
+    HPU_ASSIGN_OR_RETURN(added.table, FromMessage(function.table()));
+    static_cast<CodeParts&>(added) = CodeFromMessage(function.code(), container.binaries[parts.functions.size()]);
+  }
+  parts.profile = ProfileFromMessage(payload.profile());
+  HPU_RETURN_IF_ERROR(Validate(parts, container.workspace_bytes));
+  return parts;
+}
+
+}  // namespace
+
+uint64_t SerializedSize(const RecipeParts& parts, absl::string_view target) {
+  return ContainerOf(parts, target).SerializedBytes();
+}
+
+std::string SerializeParts(const RecipeParts& parts, absl::string_view target) {
+  return ContainerOf(parts, target).Serialize();
+}
+
+absl::StatusOr<RecipeParts> ParseParts(absl::string_view name, absl::string_view bytes, absl::string_view target) {
+  HPU_ASSIGN_OR_RETURN(RecipeContainer container, RecipeContainer::Parse(name, bytes, kKind, target));
+  absl::StatusOr<RecipeParts> parts = FromContainer(std::move(container));
+  if (!parts.ok()) return UnusableRecipe(name, parts.status().message());
+  return parts;
+}
+
+}  // namespace hpu::emulator
