@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pathlib
 import signal
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from tests.pjrt import exceptions
+from tests.support import exceptions
 from tests.support import results
 
 # A shell's background job ignores SIGINT. Without this, programs that tests start and interrupt would inherit that.
@@ -49,11 +50,18 @@ LONG_FOLDERS = ("hvd", "distribute", "soak", "pjrt", "remote", "equality")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts long files first, and skips the tests that cannot pass on the device of HPU_BACKEND."""
     items.sort(key=_place)  # stable: tests of a file stay together
-    if not os.environ.get("HPU_BACKEND", "").startswith("pjrt:"):
+    skipped = exceptions.active_exceptions()
+    if not skipped:
         return
     for item in items:
-        if (reason := exceptions.reason_to_skip(item.nodeid)) is not None:
+        if (reason := exceptions.reason_to_skip(item.nodeid, skipped)) is not None:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """Exempts TensorFlow's modules and the tests from garbage collections, which would visit all of them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _place(item: pytest.Item) -> int:

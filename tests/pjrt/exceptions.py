@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-
 _USER_KERNELS = "user kernels are code for the CPU, which plugins cannot call"
 # Patterns of test ids; * matches any text.
 EXCEPTIONS = {
@@ -16,11 +14,3 @@ EXCEPTIONS = {
     "tests/recipes/test_cache_command.py::test_ls": "expects recipes of the emulator",
     "tests/recipes/test_disk_cache.py::test_other_compiler_settings_make_other_recipes": "sets the emulator's compiler",
 }
-
-
-def reason_to_skip(node_id: str) -> str | None:
-    """Returns the reason to skip the test, or None."""
-    for pattern, reason in EXCEPTIONS.items():
-        if fnmatch.fnmatchcase(node_id.replace("[", "("), pattern.replace("[", "(")):
-            return reason
-    return None

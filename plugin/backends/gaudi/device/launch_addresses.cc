@@ -14,14 +14,17 @@ std::string Describe(const LaunchTensor& tensor) {
 }
 
 // Whether one tensor is a result in the memory of the other one.
-bool AreAliases(const LaunchTensor& a, const LaunchTensor& b) {
-  return a.is_argument ? !b.is_argument && b.section_of == a.number : b.is_argument && a.section_of == b.number;
+bool AreAliases(const GaudiRecipe& recipe, const LaunchTensor& a, const LaunchTensor& b) {
+  if (a.is_argument == b.is_argument) return false;
+  const LaunchTensor& argument = a.is_argument ? a : b;
+  const LaunchTensor& result = a.is_argument ? b : a;
+  return recipe.results()[result.number].aliased_argument == argument.number;
 }
 
 }  // namespace
 
 absl::Status LaunchAddresses::Set(const GaudiRecipe& recipe, const hal::LaunchArguments& launch) {
-  const std::vector<LaunchTensor>& tensors = recipe.tensors();
+  const std::vector<LaunchTensor>& tensors = recipe.graph()->tensors();
   addresses_.clear();
   sections_.clear();
   copies_.clear();
@@ -29,7 +32,8 @@ absl::Status LaunchAddresses::Set(const GaudiRecipe& recipe, const hal::LaunchAr
   copied_bytes_ = 0;
   is_written_.assign(recipe.arguments().size(), false);
   for (const LaunchTensor& tensor : tensors) {
-    if (tensor.section_of >= 0) is_written_[tensor.section_of] = true;
+    const int32_t argument = tensor.is_argument ? -1 : recipe.results()[tensor.number].aliased_argument;
+    if (argument >= 0) is_written_[argument] = true;
   }
   bool is_sorted = true;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -56,7 +60,8 @@ absl::Status LaunchAddresses::CopyRefused(const GaudiRecipe& recipe) {
       continue;
     }
     if (kept != nullptr && section.begin < kept->begin + kept->bytes) {
-      if (AreAliases(recipe.tensors()[kept->tensor], recipe.tensors()[section.tensor])) continue;
+      if (AreAliases(recipe, recipe.graph()->tensors()[kept->tensor], recipe.graph()->tensors()[section.tensor]))
+        continue;
       // Copies one that is only read. The other one keeps its memory.
       if (!section.is_written) {
         HPU_RETURN_IF_ERROR(AddCopy(recipe, section, "overlaps another one"));
@@ -70,7 +75,7 @@ absl::Status LaunchAddresses::CopyRefused(const GaudiRecipe& recipe) {
 }
 
 absl::Status LaunchAddresses::AddCopy(const GaudiRecipe& recipe, const Section& section, const char* reason) {
-  const LaunchTensor& tensor = recipe.tensors()[section.tensor];
+  const LaunchTensor& tensor = recipe.graph()->tensors()[section.tensor];
   if (section.is_written) {
     return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": the memory of ", Describe(tensor),
                                                    " ", reason, ", and the recipe writes it"));
@@ -79,6 +84,10 @@ absl::Status LaunchAddresses::AddCopy(const GaudiRecipe& recipe, const Section& 
   copied_.push_back(section.tensor);
   copied_bytes_ += (section.bytes + hal::kDeviceAlignment - 1) / hal::kDeviceAlignment * hal::kDeviceAlignment;
   return absl::OkStatus();
+}
+
+void LaunchAddresses::ToCard(uint64_t distance) {
+  for (hal::DeviceAddress& address : addresses_) address += distance;
 }
 
 void LaunchAddresses::PlaceCopies(hal::DeviceAddress memory) {

@@ -25,12 +25,15 @@ class LaunchAddresses {
 
   // Finds the addresses of a launch, which the device has checked. InvalidArgument if memory that the recipe writes
   // overlaps other memory of the launch, other than by aliasing, or is not aligned.
+  // The recipe has a graph.
   absl::Status Set(const GaudiRecipe& recipe, const hal::LaunchArguments& launch);
 
-  // One for each of recipe.tensors().
+  // One for each of graph.tensors().
   const std::vector<hal::DeviceAddress>& addresses() const { return addresses_; }
   const std::vector<Copy>& copies() const { return copies_; }
   uint64_t copied_bytes() const { return copied_bytes_; }
+  // Adds the distance from device addresses to the card's to all addresses.
+  void ToCard(uint64_t distance);
   // Sets the addresses of the copied arguments, which are at `memory`.
   void PlaceCopies(hal::DeviceAddress memory);
 
@@ -39,7 +42,7 @@ class LaunchAddresses {
   struct Section {
     hal::DeviceAddress begin;
     uint64_t bytes;
-    size_t tensor;  // index in recipe.tensors()
+    size_t tensor;  // index in graph.tensors()
     bool is_written;
   };
 
@@ -51,7 +54,7 @@ class LaunchAddresses {
   std::vector<Section> sections_;
   std::vector<bool> is_written_;  // by argument: a result has its memory
   std::vector<Copy> copies_;
-  std::vector<size_t> copied_;  // index in recipe.tensors() of each copy
+  std::vector<size_t> copied_;  // index in graph.tensors() of each copy
   uint64_t copied_bytes_ = 0;
 };
 

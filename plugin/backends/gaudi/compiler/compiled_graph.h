@@ -1,0 +1,72 @@
+// CompiledGraph: a Synapse recipe with what its launches need.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_COMPILED_GRAPH_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_COMPILED_GRAPH_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "plugin/backends/gaudi/plan/graph_plan.h"
+#include "plugin/backends/gaudi/synapse/launch_table.h"
+#include "plugin/backends/gaudi/synapse/library.h"
+
+namespace hpu::gaudi {
+
+// A persistent tensor of a graph, which a launch needs an address for.
+struct LaunchTensor {
+  std::string name;
+  Sizes sizes;
+  uint64_t bytes = 0;
+  bool is_argument = false;
+  int32_t number = 0;  // of the argument or result
+};
+
+// Tensors of a plan that have memory outside the graph.
+std::vector<LaunchTensor> LaunchTensors(const GraphPlan& plan);
+
+// Immutable and thread safe, except for the launch tables that it lends. Must not outlive the library.
+class CompiledGraph {
+ public:
+  // Fails if the tensors are not those of the recipe.
+  static absl::StatusOr<std::unique_ptr<CompiledGraph>> Create(const synapse::Library& library,
+                                                               synapse::OwnedRecipe recipe,
+                                                               std::vector<LaunchTensor> tensors);
+  ~CompiledGraph();
+  CompiledGraph(const CompiledGraph&) = delete;
+  CompiledGraph& operator=(const CompiledGraph&) = delete;
+
+  synapse::synRecipeHandle handle() const { return recipe_.get(); }
+  const std::vector<LaunchTensor>& tensors() const { return tensors_; }
+  uint64_t workspace_bytes() const { return workspace_bytes_; }
+
+  // Launches the graph on a stream. `addresses`: the card's address of each of tensors(). Unavailable while the
+  // stream's queue is full.
+  absl::Status Launch(synapse::synStreamHandle stream, const std::vector<uint64_t>& addresses,
+                      uint64_t workspace) const;
+
+ private:
+  CompiledGraph(const synapse::Library& library, synapse::OwnedRecipe recipe, std::vector<LaunchTensor> tensors);
+
+  absl::StatusOr<std::unique_ptr<synapse::LaunchTable>> MakeTable() const;
+  // A table for one launch at a time. Concurrent launches make more.
+  absl::StatusOr<std::unique_ptr<synapse::LaunchTable>> TakeTable() const;
+  void ReturnTable(std::unique_ptr<synapse::LaunchTable> table) const;
+
+  const synapse::Library& library_;
+  const pid_t process_;  // a forked child must not call SynapseAI
+  synapse::OwnedRecipe recipe_;
+  const std::vector<LaunchTensor> tensors_;
+  uint64_t workspace_bytes_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<synapse::LaunchTable>> free_tables_;  // guarded by mutex_
+};
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_COMPILED_GRAPH_H_

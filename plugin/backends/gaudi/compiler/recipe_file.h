@@ -1,0 +1,22 @@
+// Synapse recipes as bytes. SynapseAI reads and writes files only.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_RECIPE_FILE_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_RECIPE_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/backends/gaudi/synapse/library.h"
+
+namespace hpu::gaudi {
+
+// The bytes of synRecipeSerialize. The file lies in a folder that only this user can read, in memory where the system
+// has such a folder, and is deleted before the call returns.
+absl::StatusOr<std::string> SerializeSynapseRecipe(const synapse::Library& library, synapse::synRecipeHandle recipe);
+
+// Inverse of SerializeSynapseRecipe. The library does not detect damaged bytes: the caller has verified them.
+absl::StatusOr<synapse::OwnedRecipe> LoadSynapseRecipe(const synapse::Library& library, absl::string_view bytes);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_RECIPE_FILE_H_

@@ -1,0 +1,24 @@
+"""Tests that cannot pass on the device of HPU_BACKEND."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Mapping
+
+from tests.gaudi import exceptions as gaudi
+from tests.pjrt import exceptions as pjrt
+
+
+def active_exceptions() -> Mapping[str, str]:
+    """Returns patterns of test ids, where * matches any text, and the reasons to skip these tests."""
+    backend = os.environ.get("HPU_BACKEND", "").partition(":")[0]
+    return {"gaudi": gaudi.EXCEPTIONS, "pjrt": pjrt.EXCEPTIONS}.get(backend, {})
+
+
+def reason_to_skip(node_id: str, exceptions: Mapping[str, str]) -> str | None:
+    """Returns the reason to skip the test, or None."""
+    for pattern, reason in exceptions.items():
+        if fnmatch.fnmatchcase(node_id.replace("[", "("), pattern.replace("[", "(")):
+            return reason
+    return None
