@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/kernels/batch_norm.h"
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
@@ -63,7 +64,7 @@ bool CanReplaceNorm(const HloInstruction* norm) {
   const xla::Shape& x = norm->operand(0)->shape();
   if (norm->feature_index() != x.rank() - 1) return false;
   for (const HloInstruction* operand : norm->operands()) {
-    if (!IsFloat32Array(operand->shape())) return false;
+    if (!hlo::IsFloat32Array(operand->shape())) return false;
   }
   return true;
 }
@@ -76,8 +77,9 @@ absl::StatusOr<HloInstruction*> Training(HloInstruction* norm, KernelCalls* call
   if (!CanReplaceNorm(norm)) return nullptr;
   HloInstruction *x = norm->mutable_operand(0), *scale = norm->mutable_operand(1), *offset = norm->mutable_operand(2);
   Builder b(x);
-  HPU_ASSIGN_OR_RETURN(HloInstruction * moments, calls->Add(BatchMoments{RowsOf(x), FeaturesOf(x), IsWidened(x)}.Spec(),
-                                                            {IsWidened(x) ? x->mutable_operand(0) : x}, b.pair()));
+  HPU_ASSIGN_OR_RETURN(HloInstruction * moments,
+                       calls->Add(BatchMoments{RowsOf(x), FeaturesOf(x), hlo::IsWidened(x)}.Spec(),
+                                  {hlo::IsWidened(x) ? x->mutable_operand(0) : x}, b.pair()));
   HloInstruction *mean = b.Element(moments, 0), *variance = b.Element(moments, 1);
   HloInstruction* factor = b.Times(scale, b.InverseDeviation(variance, norm->epsilon()));
   HloInstruction* y = b.Plus(b.Times(b.Minus(x, b.Wide(mean)), b.Wide(factor)), b.Wide(offset));
@@ -90,7 +92,7 @@ absl::StatusOr<HloInstruction*> Gradient(HloInstruction* norm, KernelCalls* call
   HloInstruction *x = norm->mutable_operand(0), *scale = norm->mutable_operand(1), *mean = norm->mutable_operand(2);
   HloInstruction *variance = norm->mutable_operand(3), *dy = norm->mutable_operand(4);
   Builder b(x);
-  const BatchGradientSums kernel{RowsOf(x), FeaturesOf(x), IsWidened(x) && IsWidened(dy)};
+  const BatchGradientSums kernel{RowsOf(x), FeaturesOf(x), hlo::IsWidened(x) && hlo::IsWidened(dy)};
   const auto stored = [&](HloInstruction* value) { return kernel.bfloat16 ? value->mutable_operand(0) : value; };
   HPU_ASSIGN_OR_RETURN(HloInstruction * sums, calls->Add(kernel.Spec(), {stored(x), mean, stored(dy)}, b.pair()));
   HloInstruction *sum = b.Element(sums, 0), *product = b.Element(sums, 1);

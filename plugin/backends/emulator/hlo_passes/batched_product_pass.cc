@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/kernels/batched_product.h"
 #include "plugin/base/status_macros.h"
 #include "xla/shape_util.h"
@@ -71,7 +72,7 @@ std::vector<BatchedProduct::Batch> BatchesOf(const HloInstruction* dot) {
 
 absl::StatusOr<HloInstruction*> BatchedProductKernel(HloInstruction* dot, KernelCalls* calls) {
   const xla::Shape &a = dot->operand(0)->shape(), &b = dot->operand(1)->shape();
-  if (!IsFloat32Array(dot->shape()) || !IsFloat32Array(a) || !IsFloat32Array(b)) return nullptr;
+  if (!hlo::IsFloat32Array(dot->shape()) || !hlo::IsFloat32Array(a) || !hlo::IsFloat32Array(b)) return nullptr;
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   const auto &a_contracted = numbers.lhs_contracting_dimensions(), &b_contracted = numbers.rhs_contracting_dimensions();
   const auto a_inner = Joined(a, a_contracted), b_inner = Joined(b, b_contracted);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/hlo_passes/memory_values.h"
 #include "plugin/backends/emulator/kernels/concatenation.h"
 #include "plugin/base/status_macros.h"
@@ -36,7 +37,7 @@ bool IsForSlicesOf(const HloInstruction* source, const HloInstruction* concatena
 // Whether the operand of a concatenation is a slice, along the same dimension, that the kernel can read from the sliced
 // array. The array must be in memory anyway or needed as a whole; otherwise XLA computes only the slices.
 bool IsReadInPlace(const HloInstruction* operand, const HloInstruction* concatenation) {
-  if (operand->opcode() != HloOpcode::kSlice || !IsFloatArray(operand->operand(0)->shape())) return false;
+  if (operand->opcode() != HloOpcode::kSlice || !hlo::IsFloatArray(operand->operand(0)->shape())) return false;
   const HloInstruction* const source = operand->operand(0);
   const int64_t dimension = concatenation->concatenate_dimension();
   for (int64_t i = 0; i < source->shape().rank(); ++i) {
@@ -49,7 +50,7 @@ bool IsReadInPlace(const HloInstruction* operand, const HloInstruction* concaten
 
 absl::StatusOr<HloInstruction*> ConcatenationKernel(HloInstruction* concatenation, KernelCalls* calls) {
   const xla::Shape& shape = concatenation->shape();
-  if (!IsFloatArray(shape) || xla::ShapeUtil::ElementsIn(shape) < kMinConcatenationElements) return nullptr;
+  if (!hlo::IsFloatArray(shape) || xla::ShapeUtil::ElementsIn(shape) < kMinConcatenationElements) return nullptr;
   const int64_t dimension = concatenation->concatenate_dimension();
   Concatenation kernel;
   int64_t inner_bytes = xla::ShapeUtil::ByteSizeOf(shape);
@@ -57,7 +58,7 @@ absl::StatusOr<HloInstruction*> ConcatenationKernel(HloInstruction* concatenatio
   for (int64_t i = 0; i < dimension; ++i) kernel.outer *= shape.dimensions(i);
   std::vector<HloInstruction*> sources;
   for (HloInstruction* operand : concatenation->operands()) {
-    if (!IsFloatArray(operand->shape())) return nullptr;
+    if (!hlo::IsFloatArray(operand->shape())) return nullptr;
     const bool slice = IsReadInPlace(operand, concatenation);
     sources.push_back(slice ? operand->mutable_operand(0) : operand);
     kernel.pieces.push_back({sources.back()->shape().dimensions(dimension) * inner_bytes,
@@ -75,7 +76,7 @@ absl::StatusOr<HloInstruction*> ConcatenationKernel(HloInstruction* concatenatio
 absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCalls* calls) {
   HloInstruction* const broadcast = reshape->mutable_operand(0);
   const xla::Shape& shape = broadcast->shape();
-  if (broadcast->opcode() != HloOpcode::kBroadcast || !IsFloatArray(shape) ||
+  if (broadcast->opcode() != HloOpcode::kBroadcast || !hlo::IsFloatArray(shape) ||
       xla::ShapeUtil::ElementsIn(shape) < kMinConcatenationElements ||
       shape.rank() != broadcast->operand(0)->shape().rank() + 1 || !IsNeededInMemory(reshape)) {
     return nullptr;

@@ -1,10 +1,12 @@
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "plugin/backends/common/hlo/convolution.h"
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/hlo_passes/pointwise_convolutions.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
 #include "plugin/base/status_macros.h"
@@ -17,121 +19,54 @@ namespace {
 
 using xla::HloInstruction;
 
-// Order of the dimensions of an operand or result: batch, features and space.
-struct Order {
-  int64_t first;    // batch, or a filter's input features
-  int64_t feature;  // features, or a filter's output features
-  absl::Span<const int64_t> spatial;
-
-  bool operator==(const Order& other) const {
-    return first == other.first && feature == other.feature && spatial == other.spatial;
-  }
-};
-
 std::vector<int64_t> Range(int64_t begin, int64_t count) {
   std::vector<int64_t> range(count);
   for (int64_t i = 0; i < count; ++i) range[i] = begin + i;
   return range;
 }
 
-std::optional<Convolution::Kind> KindOf(const xla::ConvolutionDimensionNumbers& numbers) {
-  const int64_t n = numbers.input_spatial_dimensions_size();
-  const Order input{numbers.input_batch_dimension(), numbers.input_feature_dimension(),
-                    numbers.input_spatial_dimensions()};
-  const Order kernel{numbers.kernel_input_feature_dimension(), numbers.kernel_output_feature_dimension(),
-                     numbers.kernel_spatial_dimensions()};
-  const Order output{numbers.output_batch_dimension(), numbers.output_feature_dimension(),
-                     numbers.output_spatial_dimensions()};
-  const std::vector<int64_t> from_zero = Range(0, n), from_one = Range(1, n);
-  const Order image{0, n + 1, from_one}, filter{n, n + 1, from_zero};
-  if (input == image && output == image) {
-    if (kernel == filter) return Convolution::Kind::kForward;
-    if (kernel == Order{n + 1, n, from_zero}) return Convolution::Kind::kInputGradient;
-  }
-  // The convolution sums over the batch.
-  if (input == Order{n + 1, 0, from_one} && kernel == Order{0, n + 1, from_one} && output == filter) {
-    return Convolution::Kind::kFilterGradient;
+std::optional<Convolution::Kind> KindOf(const hlo::Convolution& c) {
+  switch (c.kind) {
+    case hlo::Convolution::Kind::kForward:
+      return Convolution::Kind::kForward;
+    case hlo::Convolution::Kind::kInputGradient:
+      if (c.reversal != hlo::Convolution::Reversal::kRemoved) return std::nullopt;
+      return Convolution::Kind::kInputGradient;
+    case hlo::Convolution::Kind::kFilterGradient:
+      return Convolution::Kind::kFilterGradient;
   }
   return std::nullopt;
 }
 
-// Sets the high padding with which `d.input` elements yield `d.output` results; negative padding becomes 0.
-void SetHighPadding(Convolution::Dimension* d) {
-  d->pad_high =
-      std::max<int64_t>(0, (d->output - 1) * d->stride + (d->window - 1) * d->dilation + 1 - d->input - d->pad_low);
-}
+// A convolution and the kernel that computes it.
+struct Description {
+  hlo::Convolution hlo;
+  Convolution kernel;
+};
 
-// One spatial dimension, in terms of the forward direction.
-std::optional<Convolution::Dimension> DimensionOf(Convolution::Kind kind, const xla::WindowDimension& window,
-                                                  int64_t input, int64_t output) {
-  if (window.window_reversal()) return std::nullopt;
-  Convolution::Dimension d;
-  switch (kind) {
-    case Convolution::Kind::kForward:
-      if (window.base_dilation() != 1) return std::nullopt;
-      d = {input,
-           output,
-           window.size(),
-           window.stride(),
-           window.window_dilation(),
-           window.padding_low(),
-           window.padding_high()};
-      return d;
-    case Convolution::Kind::kInputGradient:
-      if (window.stride() != 1) return std::nullopt;
-      d = {output, input, window.size(), window.base_dilation(), window.window_dilation()};
-      d.pad_low = (d.window - 1) * d.dilation - window.padding_low();
-      SetHighPadding(&d);
-      return d;
-    case Convolution::Kind::kFilterGradient:
-      if (window.base_dilation() != 1) return std::nullopt;
-      d = {input, window.size(), output, window.window_dilation(), window.stride(), window.padding_low()};
-      SetHighPadding(&d);
-      return d;
-  }
-  return std::nullopt;
-}
-
-std::optional<Convolution> Describe(const HloInstruction* convolution) {
-  const xla::ConvolutionDimensionNumbers& numbers = convolution->convolution_dimension_numbers();
+std::optional<Description> Describe(const HloInstruction* convolution) {
   const xla::Shape &input = convolution->operand(0)->shape(), &kernel = convolution->operand(1)->shape();
   const xla::Shape& output = convolution->shape();
-  if (!IsFloatArray(input) || !IsFloatArray(kernel) || !IsFloatArray(output) ||
+  if (!hlo::IsFloatArray(input) || !hlo::IsFloatArray(kernel) || !hlo::IsFloatArray(output) ||
       input.element_type() != kernel.element_type() || input.element_type() != output.element_type()) {
     return std::nullopt;
   }
-  const std::optional<Convolution::Kind> kind = KindOf(numbers);
+  const std::optional<hlo::Convolution> found = hlo::DescribeConvolution(convolution);
+  if (!found.has_value() || !found->IsCanonical()) return std::nullopt;
+  const std::optional<Convolution::Kind> kind = KindOf(*found);
   if (!kind.has_value()) return std::nullopt;
   Convolution c;
   c.kind = *kind;
   c.bfloat16 = input.element_type() == xla::BF16;
-  const int64_t last = input.rank() - 1;
-  const bool input_gradient = c.kind == Convolution::Kind::kInputGradient;
-  c.batch = input.dimensions(0);
-  c.input_features = input_gradient ? output.dimensions(last) : input.dimensions(last);
-  c.output_features = input_gradient ? input.dimensions(last) : output.dimensions(last);
-  const bool by_batch = c.kind == Convolution::Kind::kFilterGradient;
-  if ((by_batch ? convolution->feature_group_count() : convolution->batch_group_count()) != 1) return std::nullopt;
-  c.groups = by_batch ? convolution->batch_group_count() : convolution->feature_group_count();
-  for (int64_t i = 0; i < input.rank() - 2; ++i) {
-    auto dimension =
-        DimensionOf(c.kind, convolution->window().dimensions(i), input.dimensions(numbers.input_spatial_dimensions(i)),
-                    output.dimensions(numbers.output_spatial_dimensions(i)));
-    if (!dimension.has_value()) return std::nullopt;
-    c.dimensions.push_back(*dimension);
+  c.batch = found->batch;
+  c.input_features = found->input_features;
+  c.output_features = found->output_features;
+  c.groups = found->groups;
+  for (const hlo::Convolution::Dimension& d : found->dimensions) {
+    c.dimensions.push_back({d.input, d.output, d.window, d.stride, d.dilation, d.pad_low, d.pad_high});
   }
   if (!c.Check().ok()) return std::nullopt;
-  return c;
-}
-
-// The filter whose spatial dimensions `reversed` reverses; null if `reversed` is not such a reversal.
-HloInstruction* ReversedFilter(HloInstruction* reversed) {
-  HloInstruction* source = SourceOf(reversed);
-  const std::vector<int64_t> spatial = Range(0, source->shape().rank() - 2);
-  if (source->opcode() != xla::HloOpcode::kReverse || source->dimensions() != absl::MakeConstSpan(spatial)) {
-    return nullptr;
-  }
-  return source->mutable_operand(0);
+  return Description{*found, c};
 }
 
 // The instructions of the reversal, which the kernel makes unnecessary.
@@ -141,9 +76,11 @@ std::vector<const HloInstruction*> ReversalOf(const HloInstruction* reversed) {
   return reversal;
 }
 
-// Moves a grouped filter's groups back from the input features, where tf2xla has put them, to the output features.
-absl::StatusOr<HloInstruction*> WithGroupsOfOutputs(HloInstruction* filter, const Convolution& c) {
-  if (c.groups == 1 || c.depthwise()) return filter;
+// The filter with its groups in the output features.
+absl::StatusOr<HloInstruction*> WithGroupsOfOutputs(const Description& description) {
+  const Convolution& c = description.kernel;
+  HloInstruction* filter = description.hlo.rhs.value;
+  if (!description.hlo.groups_in_input_features || c.depthwise()) return filter;
   const int64_t n = c.dimensions.size();
   std::vector<int64_t> dims(filter->shape().dimensions().begin(), filter->shape().dimensions().end());
   std::vector<int64_t> split(dims.begin(), dims.begin() + n);
@@ -213,15 +150,12 @@ void PackConstantFilter(const HloInstruction* filter, Convolution* c) {
 }
 
 absl::StatusOr<HloInstruction*> ConvolutionKernel(HloInstruction* convolution, KernelCalls* calls) {
-  const std::optional<Convolution> wanted = Describe(convolution);
-  if (!wanted.has_value()) return nullptr;
-  const bool pad = wanted->kind != Convolution::Kind::kForward && !wanted->HasNamedPadding();
-  Convolution c = pad ? OfPaddedImage(*wanted) : *wanted;
-  std::vector<HloInstruction*> operands(convolution->operands().begin(), convolution->operands().end());
-  if (c.kind == Convolution::Kind::kInputGradient) {
-    operands[1] = ReversedFilter(operands[1]);
-    if (operands[1] == nullptr) return nullptr;
-  }
+  const std::optional<Description> found = Describe(convolution);
+  if (!found.has_value()) return nullptr;
+  const Convolution& wanted = found->kernel;
+  const bool pad = wanted.kind != Convolution::Kind::kForward && !wanted.HasNamedPadding();
+  Convolution c = pad ? OfPaddedImage(wanted) : wanted;
+  std::vector<HloInstruction*> operands = {found->hlo.lhs.value, found->hlo.rhs.value};
   PackConstantFilter(operands[1], &c);
   // TensorFlow lacks some kernels, for example forward in three dimensions with explicit padding, or bfloat16 without
   // oneDNN.
@@ -229,15 +163,15 @@ absl::StatusOr<HloInstruction*> ConvolutionKernel(HloInstruction* convolution, K
   HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(c, *convolution, calls));
   if (!prefers) return nullptr;
   if (c.kind == Convolution::Kind::kInputGradient) {
-    HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(operands[1], c));
+    HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(*found));
   }
   const xla::Shape& shape = convolution->shape();
   if (pad && c.kind == Convolution::Kind::kFilterGradient) {
-    HPU_ASSIGN_OR_RETURN(operands[0], Padded(operands[0], *wanted));
+    HPU_ASSIGN_OR_RETURN(operands[0], Padded(operands[0], wanted));
   }
   const bool cut = pad && c.kind == Convolution::Kind::kInputGradient;
   HPU_ASSIGN_OR_RETURN(HloInstruction * result, calls->Add(c.Spec(), operands, cut ? ImageShape(c, shape) : shape));
-  return cut ? WithoutPadding(result, *wanted) : result;
+  return cut ? WithoutPadding(result, wanted) : result;
 }
 
 // The bias that `add` adds to the result of a convolution that has no other user; null if there is none.
@@ -260,13 +194,14 @@ absl::StatusOr<HloInstruction*> KernelWithBias(HloInstruction* add, KernelCalls*
   HloInstruction* convolution = nullptr;
   HloInstruction* bias = BiasOf(add, &convolution);
   if (bias == nullptr) return nullptr;
-  const std::optional<Convolution> alone = Describe(convolution);
-  if (!alone.has_value()) return nullptr;
-  Convolution c = *alone;
+  const std::optional<Description> found = Describe(convolution);
+  if (!found.has_value()) return nullptr;
+  const Convolution& alone = found->kernel;
+  Convolution c = alone;
   c.bias = true;
   PackConstantFilter(convolution->operand(1), &c);
   if (!MakeKernel(c.Spec()).ok()) return nullptr;
-  HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(*alone, *convolution, calls));
+  HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(alone, *convolution, calls));
   if (!prefers) return nullptr;
   return calls->Add(c.Spec(), {convolution->mutable_operand(0), convolution->mutable_operand(1), bias}, add->shape());
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/base/status_macros.h"
 #include "xla/comparison_util.h"
@@ -38,8 +39,8 @@ HloInstruction* ColumnsOf(HloInstruction* is_it) {
 // The identity of maximum or minimum; for other functions NaN, which equals no number.
 float IdentityOf(const xla::HloComputation* function) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  if (Computes(function, HloOpcode::kMaximum)) return -kInfinity;
-  if (Computes(function, HloOpcode::kMinimum)) return kInfinity;
+  if (hlo::Computes(function, HloOpcode::kMaximum)) return -kInfinity;
+  if (hlo::Computes(function, HloOpcode::kMinimum)) return kInfinity;
   return std::numeric_limits<float>::quiet_NaN();
 }
 
@@ -82,8 +83,9 @@ absl::StatusOr<HloInstruction*> GatherOf(HloInstruction* reduce) {
   HloInstruction *columns = ColumnsOf(select->mutable_operand(0)), *matrix = select->mutable_operand(1);
   HloInstruction* others = select->mutable_operand(2);
   const float identity = IdentityOf(reduce->to_apply());
-  if (columns == nullptr || !IsFloatArray(matrix->shape()) || ScalarOf(reduce->mutable_operand(1)) != identity ||
-      others->opcode() != HloOpcode::kBroadcast || ScalarOf(others->mutable_operand(0)) != identity) {
+  if (columns == nullptr || !hlo::IsFloatArray(matrix->shape()) ||
+      hlo::ScalarOf(reduce->mutable_operand(1)) != identity || others->opcode() != HloOpcode::kBroadcast ||
+      hlo::ScalarOf(others->mutable_operand(0)) != identity) {
     return nullptr;
   }
   HPU_ASSIGN_OR_RETURN(HloInstruction * is_in, InRange(columns, matrix->shape().dimensions(1)));

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/kernels/elementary_function.h"
 #include "plugin/base/status_macros.h"
 #include "xla/comparison_util.h"
@@ -21,7 +22,7 @@ constexpr int64_t kMinElementaryFunctionElements = 512;
 
 // The scalar that is broadcast to the array; null if there is none.
 HloInstruction* RepeatedBy(HloInstruction* array) {
-  HloInstruction* broadcast = SourceOf(array);
+  HloInstruction* broadcast = hlo::SourceOf(array);
   const bool repeats = broadcast->opcode() == HloOpcode::kBroadcast && broadcast->dimensions().empty() &&
                        broadcast->operand(0)->shape().rank() == 0;
   return repeats ? broadcast->mutable_operand(0) : nullptr;
@@ -29,13 +30,13 @@ HloInstruction* RepeatedBy(HloInstruction* array) {
 
 std::optional<float> NumberRepeatedBy(HloInstruction* array) {
   HloInstruction* scalar = RepeatedBy(array);
-  return scalar == nullptr ? std::nullopt : ScalarOf(scalar);
+  return scalar == nullptr ? std::nullopt : hlo::ScalarOf(scalar);
 }
 
 bool Repeats(HloInstruction* array, float number) { return NumberRepeatedBy(array) == number; }
 
 bool IsWorthIt(const xla::Shape& shape) {
-  return IsFloatArray(shape) && xla::ShapeUtil::ElementsIn(shape) >= kMinElementaryFunctionElements;
+  return hlo::IsFloatArray(shape) && xla::ShapeUtil::ElementsIn(shape) >= kMinElementaryFunctionElements;
 }
 
 absl::StatusOr<HloInstruction*> CallOf(ElementaryFunction::Function function,
@@ -49,7 +50,7 @@ absl::StatusOr<HloInstruction*> OfOne(ElementaryFunction::Function function, Hlo
                                       KernelCalls* calls) {
   HloInstruction* x = instruction->mutable_operand(0);
   // XLA folds constants at compile time, and computes uniform values only once.
-  if (!IsWorthIt(x->shape()) || SourceOf(x)->opcode() == HloOpcode::kConstant || RepeatedBy(x) != nullptr) {
+  if (!IsWorthIt(x->shape()) || hlo::SourceOf(x)->opcode() == HloOpcode::kConstant || RepeatedBy(x) != nullptr) {
     return nullptr;
   }
   return CallOf(function, {x}, calls);
@@ -59,13 +60,13 @@ absl::StatusOr<HloInstruction*> OfOne(ElementaryFunction::Function function, Hlo
 absl::StatusOr<HloInstruction*> AngleOf(HloInstruction* angle, KernelCalls* calls) {
   if (Repeats(angle->mutable_operand(1), 1)) return OfOne(ElementaryFunction::Function::kArcTangent, angle, calls);
   HloInstruction *y = angle->mutable_operand(0), *x = angle->mutable_operand(1);
-  if (!IsWorthIt(y->shape()) || SourceOf(y)->opcode() == HloOpcode::kConstant) return nullptr;
+  if (!IsWorthIt(y->shape()) || hlo::SourceOf(y)->opcode() == HloOpcode::kConstant) return nullptr;
   return CallOf(ElementaryFunction::Function::kArcTangent2, {y, x}, calls);
 }
 
-// SourceOf(instruction) if it has this opcode, else null.
+// hlo::SourceOf(instruction) if it has this opcode, else null.
 HloInstruction* As(HloOpcode opcode, HloInstruction* instruction) {
-  HloInstruction* source = SourceOf(instruction);
+  HloInstruction* source = hlo::SourceOf(instruction);
   return source->opcode() == opcode ? source : nullptr;
 }
 
@@ -73,7 +74,7 @@ HloInstruction* As(HloOpcode opcode, HloInstruction* instruction) {
 HloInstruction* Beside(float number, HloOpcode opcode, HloInstruction* instruction) {
   HloInstruction* source = As(opcode, instruction);
   if (source == nullptr || !Repeats(source->mutable_operand(0), number)) return nullptr;
-  return SourceOf(source->mutable_operand(1));
+  return hlo::SourceOf(source->mutable_operand(1));
 }
 
 // True for sqrt(1 - x * x).
@@ -82,7 +83,7 @@ bool IsSqrtOfOneMinusSquare(HloInstruction* root, const HloInstruction* x) {
   if (sqrt == nullptr) return false;
   HloInstruction* square = Beside(1, HloOpcode::kSubtract, sqrt->operands()[0]);
   if (square == nullptr || square->opcode() != HloOpcode::kMultiply) return false;
-  return SourceOf(square->mutable_operand(0)) == x && SourceOf(square->mutable_operand(1)) == x;
+  return hlo::SourceOf(square->mutable_operand(0)) == x && hlo::SourceOf(square->mutable_operand(1)) == x;
 }
 
 // The arctangent in 2 * atan2(…).
@@ -95,7 +96,7 @@ HloInstruction* DoubledArcTangent(HloInstruction* multiply) {
 absl::StatusOr<HloInstruction*> ArcSineOf(HloInstruction* multiply, KernelCalls* calls) {
   HloInstruction* angle = DoubledArcTangent(multiply);
   if (angle == nullptr || !IsWorthIt(multiply->shape())) return nullptr;
-  HloInstruction* x = SourceOf(angle->mutable_operand(0));
+  HloInstruction* x = hlo::SourceOf(angle->mutable_operand(0));
   HloInstruction* root = Beside(1, HloOpcode::kAdd, angle->mutable_operand(1));
   if (root == nullptr || !IsSqrtOfOneMinusSquare(root, x)) return nullptr;
   return CallOf(ElementaryFunction::Function::kArcSine, {x}, calls);
@@ -109,7 +110,7 @@ absl::StatusOr<HloInstruction*> ArcCosineOf(HloInstruction* select, KernelCalls*
       compare->comparison_direction() != Direction::kNe || !Repeats(compare->mutable_operand(1), -1)) {
     return nullptr;
   }
-  HloInstruction* x = SourceOf(compare->mutable_operand(0));
+  HloInstruction* x = hlo::SourceOf(compare->mutable_operand(0));
   if (!IsSqrtOfOneMinusSquare(angle->mutable_operand(0), x) ||
       Beside(1, HloOpcode::kAdd, angle->mutable_operand(1)) != x) {
     return nullptr;

@@ -9,7 +9,6 @@
 #include "plugin/base/status_macros.h"
 #include "plugin/program/marked_call.h"
 #include "xla/layout_util.h"
-#include "xla/literal.h"
 #include "xla/service/hlo_dce.h"
 #include "xla/shape_util.h"
 
@@ -75,21 +74,9 @@ absl::Status ReplaceMarkedCalls(xla::HloModule* module, absl::string_view operat
   return xla::HloDCE().Run(module).status();
 }
 
-xla::HloInstruction* SourceOf(xla::HloInstruction* instruction) {
-  while ((instruction->opcode() == xla::HloOpcode::kReshape || instruction->opcode() == xla::HloOpcode::kConvert) &&
-         xla::ShapeUtil::Compatible(instruction->shape(), instruction->operand(0)->shape())) {
-    instruction = instruction->mutable_operand(0);
-  }
-  return instruction;
-}
-
 xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType type) {
   return value->parent()->AddInstruction(
       xla::HloInstruction::CreateConvert(xla::ShapeUtil::ChangeElementType(value->shape(), type), value));
-}
-
-bool IsWidened(const xla::HloInstruction* value) {
-  return value->opcode() == xla::HloOpcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16;
 }
 
 std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type) {
@@ -104,41 +91,5 @@ std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type) {
       return std::nullopt;
   }
 }
-
-std::optional<float> ScalarOf(xla::HloInstruction* instruction) {
-  const xla::HloInstruction* source = SourceOf(instruction);
-  if (source->opcode() != xla::HloOpcode::kConstant || source->shape().rank() != 0) return std::nullopt;
-  if (source->shape().element_type() == xla::F32) return source->literal().GetFirstElement<float>();
-  if (source->shape().element_type() != xla::BF16) return std::nullopt;
-  return static_cast<float>(source->literal().GetFirstElement<xla::bfloat16>());
-}
-
-bool IsConstantOf(xla::HloInstruction* instruction, int8_t number) {
-  const xla::HloInstruction* source = SourceOf(instruction);
-  return source->IsConstant() && source->literal().IsAll(number);
-}
-
-const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation) {
-  const xla::HloInstruction* root = computation->root_instruction();
-  const bool plain = computation->num_parameters() == 2 && root->operand_count() == 2 &&
-                     root->operand(0) == computation->parameter_instruction(0) &&
-                     root->operand(1) == computation->parameter_instruction(1);
-  return plain ? root : nullptr;
-}
-
-bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode) {
-  const xla::HloInstruction* root = BinaryRoot(computation);
-  return root != nullptr && root->opcode() == opcode;
-}
-
-bool IsPlainArray(const xla::Shape& shape) {
-  return shape.IsArray() && shape.is_static() && !xla::ShapeUtil::IsZeroElementArray(shape);
-}
-
-bool IsFloatArray(const xla::Shape& shape) {
-  return IsPlainArray(shape) && (shape.element_type() == xla::F32 || shape.element_type() == xla::BF16);
-}
-
-bool IsFloat32Array(const xla::Shape& shape) { return IsFloatArray(shape) && shape.element_type() == xla::F32; }
 
 }  // namespace hpu::emulator

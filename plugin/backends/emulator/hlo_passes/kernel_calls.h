@@ -62,39 +62,11 @@ using CallReplacement =
 // computations that only replaced calls used, so that later passes do not add kernels to dead code.
 absl::Status ReplaceMarkedCalls(xla::HloModule* module, absl::string_view operation, CallReplacement replacement);
 
-// Follows `instruction` through reshapes and conversions that change nothing, as tf2xla emits them. Returns
-// `instruction` itself if there are none.
-xla::HloInstruction* SourceOf(xla::HloInstruction* instruction);
-
 // `value`, converted to the element type `type`.
 xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType type);
 
-// Whether the value was converted from bfloat16: its operand is the stored array.
-bool IsWidened(const xla::HloInstruction* value);
-
 // The NumberType of an element type; nullopt if there is none.
 std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type);
-
-// The value of a scalar constant of float32 or bfloat16; nullopt for other instructions.
-std::optional<float> ScalarOf(xla::HloInstruction* instruction);
-
-// True for a constant whose elements all equal `number`; for booleans, 0 is false and 1 is true.
-bool IsConstantOf(xla::HloInstruction* instruction, int8_t number);
-
-// The root of `computation` if it is an instruction on the computation's two parameters, in order; else null.
-const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation);
-
-// True if BinaryRoot has this opcode.
-bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode);
-
-// True if `shape` is an array with a static shape and at least one element.
-bool IsPlainArray(const xla::Shape& shape);
-
-// IsPlainArray with elements of float32 or bfloat16.
-bool IsFloatArray(const xla::Shape& shape);
-
-// IsPlainArray with elements of float32.
-bool IsFloat32Array(const xla::Shape& shape);
 
 }  // namespace hpu::emulator
 

@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/memory_values.h"
 #include "plugin/base/status_macros.h"
@@ -103,7 +104,7 @@ bool CanReuseSource(const HloInstruction* value, const Cone& cone) {
 }
 
 // Rounding to bfloat16 takes longer than reading: without AVX512-BF16, several instructions per vector.
-bool IsRounded(const HloInstruction* value) { return IsWidened(value) && IsElementwiseArray(value->operand(0)); }
+bool IsRounded(const HloInstruction* value) { return hlo::IsWidened(value) && IsElementwiseArray(value->operand(0)); }
 
 // Whether XLA would fuse the value into a loop over another last dimension; the loop would divide indices for each
 // element.

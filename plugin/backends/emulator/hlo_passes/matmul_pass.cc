@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/kernels/matmul.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/base/status_macros.h"
@@ -47,8 +48,9 @@ std::optional<Matrix> MatrixOf(const xla::Shape& shape, const Dimensions& contra
 absl::StatusOr<HloInstruction*> MatmulKernel(HloInstruction* dot, const HloInstruction* transpose, KernelCalls* calls) {
   const xla::Shape &a = dot->operand(0)->shape(), &b = dot->operand(1)->shape();
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
-  if (!IsFloatArray(dot->shape()) || !IsFloatArray(a) || !IsFloatArray(b) || a.element_type() != b.element_type() ||
-      a.element_type() != dot->shape().element_type() || numbers.lhs_batch_dimensions_size() > 0) {
+  if (!hlo::IsFloatArray(dot->shape()) || !hlo::IsFloatArray(a) || !hlo::IsFloatArray(b) ||
+      a.element_type() != b.element_type() || a.element_type() != dot->shape().element_type() ||
+      numbers.lhs_batch_dimensions_size() > 0) {
     return nullptr;
   }
   auto left = MatrixOf(a, numbers.lhs_contracting_dimensions());

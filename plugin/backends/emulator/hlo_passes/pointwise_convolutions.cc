@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 #include "plugin/base/status_macros.h"
@@ -39,7 +40,7 @@ Window WindowOf(const HloInstruction& convolution) {
 
 // The filter without a reversal of dimensions that have one element; such a reversal has no effect.
 HloInstruction* Unreversed(HloInstruction* filter) {
-  HloInstruction* source = SourceOf(filter);
+  HloInstruction* source = hlo::SourceOf(filter);
   if (source->opcode() != xla::HloOpcode::kReverse) return filter;
   const auto has_order = [source](int64_t dimension) { return source->shape().dimensions(dimension) != 1; };
   return std::any_of(source->dimensions().begin(), source->dimensions().end(), has_order) ? filter
@@ -62,7 +63,7 @@ bool IsWorthIt(const HloInstruction& convolution, const std::vector<std::pair<in
 absl::StatusOr<HloInstruction*> ProductOf(HloInstruction* convolution) {
   const Window window = WindowOf(*convolution);
   if (window == Window::kOther || convolution->feature_group_count() != 1 || convolution->batch_group_count() != 1 ||
-      !IsFloatArray(convolution->shape()) || !IsFloatArray(convolution->operand(0)->shape())) {
+      !hlo::IsFloatArray(convolution->shape()) || !hlo::IsFloatArray(convolution->operand(0)->shape())) {
     return nullptr;
   }
   const auto& numbers = convolution->convolution_dimension_numbers();

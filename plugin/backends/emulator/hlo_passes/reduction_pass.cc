@@ -1,11 +1,12 @@
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "plugin/backends/common/hlo/instructions.h"
+#include "plugin/backends/common/hlo/reduction.h"
 #include "plugin/backends/emulator/kernels/column_reduction.h"
 #include "plugin/base/status_macros.h"
 #include "xla/shape_util.h"
@@ -52,23 +53,12 @@ int64_t MergedRows(const Columns& sizes) {
 }
 
 // The kernel's function that the reduction computes, if there is one.
-std::optional<ColumnReduction::Function> FunctionOf(const HloInstruction* reduce) {
-  const xla::HloComputation* computation = reduce->to_apply();
-  const bool of_bools = reduce->shape().element_type() == xla::PRED;
-  if (Computes(computation, of_bools ? HloOpcode::kOr : HloOpcode::kMaximum)) return ColumnReduction::Function::kMax;
-  if (Computes(computation, of_bools ? HloOpcode::kAnd : HloOpcode::kMultiply))
-    return ColumnReduction::Function::kProduct;
-  if (Computes(computation, HloOpcode::kAdd) && !of_bools) return ColumnReduction::Function::kSum;
+std::optional<ColumnReduction::Function> FunctionOf(const hlo::Reduction& found) {
+  const bool of_bools = found.operand->shape().element_type() == xla::PRED;
+  if (found.function == (of_bools ? HloOpcode::kOr : HloOpcode::kMaximum)) return ColumnReduction::Function::kMax;
+  if (found.function == (of_bools ? HloOpcode::kAnd : HloOpcode::kMultiply)) return ColumnReduction::Function::kProduct;
+  if (found.function == HloOpcode::kAdd && !of_bools) return ColumnReduction::Function::kSum;
   return std::nullopt;
-}
-
-// Whether the initial value is the function's identity.
-bool StartsAtIdentity(HloInstruction* reduce, ColumnReduction::Function function) {
-  HloInstruction* initial = reduce->mutable_operand(1);
-  if (function == ColumnReduction::Function::kMax && initial->shape().element_type() != xla::PRED) {
-    return ScalarOf(initial) == -std::numeric_limits<float>::infinity();
-  }
-  return IsConstantOf(initial, function == ColumnReduction::Function::kProduct ? 1 : 0);
 }
 
 // The kernel's operands. Operands of a sum of products are the factors. Widened operands are replaced by their bfloat16
@@ -79,7 +69,7 @@ std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction
     kernel->element = ColumnReduction::Element::kBool;
     return operands;
   }
-  HloInstruction* source = SourceOf(operands[0]);
+  HloInstruction* source = hlo::SourceOf(operands[0]);
   if (kernel->function == ColumnReduction::Function::kSum && source->opcode() == HloOpcode::kMultiply &&
       source->user_count() == 1) {
     const bool square = source->operand(0) == source->operand(1);
@@ -89,7 +79,7 @@ std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction
   }
   // Other users of the bfloat16 array usually convert it too; then the float32 array is in memory anyway.
   const auto is_narrow = [](const HloInstruction* operand) {
-    return IsWidened(operand) && operand->operand(0)->user_count() == 1;
+    return hlo::IsWidened(operand) && operand->operand(0)->user_count() == 1;
   };
   if (absl::c_all_of(operands, is_narrow)) {
     kernel->element = ColumnReduction::Element::kBFloat16;
@@ -99,14 +89,15 @@ std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction
 }
 
 absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* reduce, KernelCalls* calls) {
-  if (reduce->operand_count() != 2) return nullptr;
-  const xla::Shape& shape = reduce->operand(0)->shape();
+  const std::optional<hlo::Reduction> found = hlo::DescribeReduction(reduce);
+  if (!found.has_value() || !found->starts_at_identity) return nullptr;
+  const xla::Shape& shape = found->operand->shape();
   const xla::PrimitiveType type = shape.element_type();
-  if ((type != xla::F32 && type != xla::PRED) || !IsPlainArray(shape)) return nullptr;
+  if ((type != xla::F32 && type != xla::PRED) || !hlo::IsPlainArray(shape)) return nullptr;
   if (xla::ShapeUtil::ElementsIn(shape) < kMinReductionElements) return nullptr;
-  const std::optional<ColumnReduction::Function> function = FunctionOf(reduce);
-  if (!function.has_value() || !StartsAtIdentity(reduce, *function)) return nullptr;
-  const std::optional<Columns> sizes = ColumnSizes(shape, reduce->dimensions());
+  const std::optional<ColumnReduction::Function> function = FunctionOf(*found);
+  if (!function.has_value()) return nullptr;
+  const std::optional<Columns> sizes = ColumnSizes(shape, found->dimensions);
   if (!sizes.has_value()) return nullptr;
   const int64_t together = sizes->columns < kMinReducedColumns ? MergedRows(*sizes) : 1;
   if (together == 0) return nullptr;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/kernels/row_windows.h"
 #include "xla/shape_util.h"
 #include "xla/window_util.h"
@@ -36,12 +37,12 @@ std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& 
 }
 
 absl::StatusOr<HloInstruction*> RowWindowKernel(HloInstruction* reduction, KernelCalls* calls) {
-  if (!IsFloat32Array(reduction->shape()) || !IsFloat32Array(reduction->operand(0)->shape()) ||
+  if (!hlo::IsFloat32Array(reduction->shape()) || !hlo::IsFloat32Array(reduction->operand(0)->shape()) ||
       reduction->operand_count() != 2 || reduction->shape().rank() == 0 ||
-      !Computes(reduction->to_apply(), HloOpcode::kAdd) || ScalarOf(reduction->mutable_operand(1)) != 0.0f) {
+      !hlo::Computes(reduction->to_apply(), HloOpcode::kAdd) || hlo::ScalarOf(reduction->mutable_operand(1)) != 0.0f) {
     return nullptr;
   }
-  HloInstruction* x = SourceOf(reduction->mutable_operand(0));
+  HloInstruction* x = hlo::SourceOf(reduction->mutable_operand(0));
   std::optional<RowWindows> kernel = Describe(reduction->window(), x->shape(), reduction->shape());
   if (!kernel.has_value()) return nullptr;
   kernel->squares = x->opcode() == HloOpcode::kMultiply && x->operand(0) == x->operand(1);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/kernels/sorted_search.h"
 #include "xla/shape_util.h"
 
@@ -28,7 +29,7 @@ HloInstruction* BroadcastAlong(HloInstruction* value, int64_t first, int64_t sec
 
 absl::StatusOr<HloInstruction*> SortedSearchKernel(HloInstruction* sum, KernelCalls* calls) {
   if (sum->operand_count() != 2 || !sum->shape().IsArray() || sum->shape().element_type() != xla::S32 ||
-      !Computes(sum->to_apply(), HloOpcode::kAdd) || !IsConstantOf(sum->mutable_operand(1), 0) ||
+      !hlo::Computes(sum->to_apply(), HloOpcode::kAdd) || !hlo::IsConstantOf(sum->mutable_operand(1), 0) ||
       sum->dimensions().size() != 1 || sum->dimensions(0) != 2 || sum->operand(0)->opcode() != HloOpcode::kConvert) {
     return nullptr;
   }

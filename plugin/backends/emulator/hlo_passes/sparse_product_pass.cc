@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/kernels/sparse_product.h"
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
@@ -84,8 +85,8 @@ struct MatrixProduct {
 std::optional<MatrixProduct> MatrixProductOf(HloInstruction* dot) {
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   HloInstruction *matrix = dot->mutable_operand(0), *array = dot->mutable_operand(1);
-  if (!IsFloat32Array(dot->shape()) || !IsFloat32Array(matrix->shape()) || !IsFloat32Array(array->shape()) ||
-      matrix->shape().rank() != 2 || numbers.lhs_batch_dimensions_size() != 0 ||
+  if (!hlo::IsFloat32Array(dot->shape()) || !hlo::IsFloat32Array(matrix->shape()) ||
+      !hlo::IsFloat32Array(array->shape()) || matrix->shape().rank() != 2 || numbers.lhs_batch_dimensions_size() != 0 ||
       numbers.lhs_contracting_dimensions_size() != 1 || !IsConstant(matrix)) {
     return std::nullopt;
   }

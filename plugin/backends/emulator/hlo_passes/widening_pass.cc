@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "plugin/backends/emulator/hlo_passes/first_maximum.h"
+#include "plugin/backends/common/hlo/instructions.h"
+#include "plugin/backends/common/hlo/pooling.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
@@ -63,14 +64,15 @@ bool Accumulates(const HloInstruction* instruction) {
     case HloOpcode::kDot:
       return true;
     case HloOpcode::kReduce:
-      return Computes(instruction->to_apply(), HloOpcode::kAdd) ||
-             Computes(instruction->to_apply(), HloOpcode::kMultiply);
+      return hlo::Computes(instruction->to_apply(), HloOpcode::kAdd) ||
+             hlo::Computes(instruction->to_apply(), HloOpcode::kMultiply);
     case HloOpcode::kReduceWindow:
     case HloOpcode::kScatter:
-      return Computes(instruction->to_apply(), HloOpcode::kAdd);
+      return hlo::Computes(instruction->to_apply(), HloOpcode::kAdd);
     case HloOpcode::kSelectAndScatter:
-      return (BinaryRoot(instruction->select()) != nullptr || SelectsFirstMaximum(instruction->select())) &&
-             Computes(instruction->scatter(), HloOpcode::kAdd);
+      return (hlo::BinaryRoot(instruction->select()) != nullptr ||
+              hlo::MaxSelectionOf(instruction->select()) == hlo::MaxSelection::kNotLess) &&
+             hlo::Computes(instruction->scatter(), HloOpcode::kAdd);
     default:
       return false;
   }
