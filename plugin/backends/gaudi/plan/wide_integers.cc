@@ -259,7 +259,14 @@ absl::StatusOr<TensorId> Join(PlanBuilder& builder, const Halves& halves) {
   HPU_ASSIGN_OR_RETURN(const TensorId pairs, Concatenate(builder, std::move(parts), 0));
   HPU_ASSIGN_OR_RETURN(const TensorId flat, Reshape(builder, pairs, {2 * count}));
   HPU_ASSIGN_OR_RETURN(TensorId wide, builder.Add("reinterpret_cast", {flat}, {kWide, {count}}));
-  HPU_ASSIGN_OR_RETURN(wide, Reshape(builder, wide, sizes));
+  // Another value may have made the same node, whose halves Reshape would move instead.
+  if (builder.sizes(wide) != sizes) {
+    if (builder.HasTooManyDimensions(sizes)) {
+      wide = builder.AddView(wide, sizes);
+    } else {
+      HPU_ASSIGN_OR_RETURN(wide, builder.Add("reshape", {wide}, {kWide, sizes}));
+    }
+  }
   builder.SetHalves(wide, halves);
   return wide;
 }
