@@ -13,8 +13,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from tests.support import exceptions
-from tests.support import results
+from tests.support import exceptions, results
 
 # A shell's background job ignores SIGINT. Without this, programs that tests start and interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -116,6 +116,28 @@ TEST_P(RecipeTest, ManyArguments) {
   ExpectContents(result->address(), Bytes({sum}));
 }
 
+TEST_P(RecipeTest, ArgumentsMayShareMemory) {
+  const auto recipe = Compile(SumAndProduct(3));
+  ASSERT_NE(nullptr, recipe);
+  const auto x = Device({1, 2, 3, 4});
+  const auto sum = Memory(12);
+  const auto product = Memory(12);
+  const auto workspace = Workspace(*recipe);
+  const auto stream = Stream();
+  // One buffer as two arguments.
+  ASSERT_OK(
+      Launch(*stream, recipe, {x->address(), x->address()}, {sum->address(), product->address()}, workspace.get()));
+  ASSERT_OK(stream->Synchronize());
+  ExpectContents(sum->address(), Bytes({2, 4, 6}));
+  ExpectContents(product->address(), Bytes({1, 4, 9}));
+  // Two parts of a buffer, which overlap.
+  ASSERT_OK(
+      Launch(*stream, recipe, {x->address(), x->address() + 4}, {sum->address(), product->address()}, workspace.get()));
+  ASSERT_OK(stream->Synchronize());
+  ExpectContents(sum->address(), Bytes({3, 5, 7}));
+  ExpectContents(product->address(), Bytes({2, 6, 12}));
+}
+
 TEST_P(RecipeTest, ResultsMayAliasArguments) {
   const auto recipe = Compile(AddInPlace(3));
   ASSERT_NE(nullptr, recipe);

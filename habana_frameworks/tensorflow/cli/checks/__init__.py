@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from habana_frameworks.tensorflow.cli.checks import horovod, host, pjrt, plugin, python, server, settings
+from habana_frameworks.tensorflow.cli.checks import gaudi, horovod, host, pjrt, plugin, python, server, settings
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 __all__ = ["Finding", "Level", "run_all"]
@@ -11,6 +11,7 @@ __all__ = ["Finding", "Level", "run_all"]
 def run_all() -> list[Finding]:
     """Runs all checks, in the order in which the parts of a set-up depend on each other."""
     findings: list[Finding] = []
-    for check in (python.check, horovod.check, pjrt.check, plugin.check, server.check, host.check, settings.check):
-        findings.extend(check())
+    subjects = (python, horovod, pjrt, gaudi, plugin, server, host, settings)
+    for subject in subjects:
+        findings.extend(subject.check())
     return findings
