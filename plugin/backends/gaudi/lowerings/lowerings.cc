@@ -10,6 +10,10 @@ LowerFunction FindLowering(xla::HloOpcode opcode) {
     AddMovement(all);
     AddProducts(all);
     AddReductions(all);
+    AddGathers(all);
+    AddScatters(all);
+    AddSorts(all);
+    AddDynamicSlices(all);
     return all;
   }();
   const auto found = table->find(opcode);

@@ -24,6 +24,10 @@ void AddConversions(LowerTable* table);
 void AddMovement(LowerTable* table);
 void AddProducts(LowerTable* table);
 void AddReductions(LowerTable* table);
+void AddGathers(LowerTable* table);
+void AddScatters(LowerTable* table);
+void AddSorts(LowerTable* table);
+void AddDynamicSlices(LowerTable* table);
 
 }  // namespace hpu::gaudi
 

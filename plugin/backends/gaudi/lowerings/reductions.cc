@@ -1,26 +1,34 @@
-// Reductions.
+#include "plugin/backends/gaudi/lowerings/reductions.h"
+
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
+#include "plugin/backends/common/hlo/reduction.h"
+#include "plugin/backends/gaudi/lowerings/arg_reductions.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
+#include "plugin/backends/gaudi/lowerings/scalar_computations.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/nodes.h"
+#include "plugin/backends/gaudi/plan/wide_integers.h"
 #include "plugin/backends/gaudi/synapse/params.h"
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/literal.h"
 #include "xla/literal_util.h"
-#include "xla/primitive_util.h"
+#include "xla/shape_util.h"
 
 namespace hpu::gaudi {
 namespace {
 
 using xla::HloInstruction;
 using xla::HloOpcode;
+
+// Maximum rank of kernels.
+constexpr size_t kMaxReductionRank = 5;
 
 // The opcode of a computation that applies one instruction to its two parameters.
 std::optional<HloOpcode> CombinerOf(const xla::HloComputation& computation) {
@@ -38,7 +46,9 @@ struct Kernels {
   absl::string_view elementwise;  // of the same operation
 };
 
-std::optional<Kernels> KernelsOf(HloOpcode opcode) {
+// Masks are 0 or 1, so their maximum is their disjunction, and their minimum their conjunction.
+std::optional<Kernels> KernelsOf(HloOpcode opcode, xla::PrimitiveType type) {
+  if ((opcode == HloOpcode::kOr || opcode == HloOpcode::kAnd) && type != xla::PRED) return std::nullopt;
   switch (opcode) {
     case HloOpcode::kAdd:
       return Kernels{"reduce_sum_multi_dim_fwd", "add_fwd"};
@@ -75,7 +85,203 @@ bool IsNeutral(const HloInstruction& initial, HloOpcode opcode) {
   }
 }
 
-// Reduces the dimensions of `is_reduced` to size 1.
+// Dimensions of an operand that a reduction reduces, fastest first.
+std::vector<bool> ReducedAxes(const HloInstruction& instruction) {
+  const xla::Shape& shape = instruction.operand(0)->shape();
+  std::vector<bool> is_reduced(SizesOf(shape).size());
+  for (const int64_t d : instruction.dimensions()) is_reduced[shape.rank() - 1 - d] = true;
+  return is_reduced;
+}
+
+// HLO's extremum is NaN if an element or the initial value is; that of the kernels is not known.
+absl::StatusOr<TensorId> WithNan(PlanBuilder& builder, TensorId extremum, TensorId x,
+                                 const std::vector<bool>& is_reduced, TensorId initial) {
+  HPU_ASSIGN_OR_RETURN(TensorId is_number, Compare(builder, "equal_fwd", x, x));
+  HPU_ASSIGN_OR_RETURN(is_number, ReduceDimensions(builder, "reduce_min_multi_dim_fwd", is_number, is_reduced));
+  if (initial != kNoTensor) {
+    HPU_ASSIGN_OR_RETURN(const TensorId is_initial_number, Compare(builder, "equal_fwd", initial, initial));
+    HPU_ASSIGN_OR_RETURN(is_number, Elementwise(builder, "bitwise_and_fwd", {is_number, is_initial_number}));
+  }
+  HPU_ASSIGN_OR_RETURN(const TensorId nan, ScalarLike(builder, extremum, std::numeric_limits<double>::quiet_NaN()));
+  return Where(builder, is_number, extremum, nan);
+}
+
+bool IsExtremum(HloOpcode opcode) { return opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum; }
+
+// The type in which a kernel reduces elements. Sums of bfloat16 lose their low bits, so they are float32.
+synapse::synDataType ReductionType(HloOpcode opcode, synapse::synDataType type) {
+  const bool is_sum = opcode == HloOpcode::kAdd || opcode == HloOpcode::kMultiply;
+  return is_sum && IsFloat(type) ? synapse::syn_type_float : type;
+}
+
+absl::StatusOr<TensorId> ReduceByKernel(Lowering& lowering, const HloInstruction& instruction, HloOpcode opcode,
+                                        const Kernels& kernels) {
+  PlanBuilder& builder = lowering.builder();
+  HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Operand(instruction, 0));
+  const synapse::synDataType element_type = builder.type(x);
+  const xla::PrimitiveType type = instruction.shape().element_type();
+  const bool flips_sign = IsExtremum(opcode) && (type == xla::U32 || type == xla::U64);
+  const std::vector<bool> is_reduced = ReducedAxes(instruction);
+  const auto convert = [&](TensorId value) -> absl::StatusOr<TensorId> {
+    if (flips_sign) return FlipSign(builder, value);
+    return Cast(builder, value, ReductionType(opcode, element_type));
+  };
+  HPU_ASSIGN_OR_RETURN(x, convert(x));
+  const bool is_wide_sum = opcode == HloOpcode::kAdd && element_type == synapse::syn_type_int64;
+  absl::StatusOr<TensorId> reduced =
+      is_wide_sum ? SumWide(builder, x, is_reduced) : ReduceDimensions(builder, kernels.reduction, x, is_reduced);
+  HPU_ASSIGN_OR_RETURN(TensorId value, std::move(reduced));
+  TensorId initial = kNoTensor;
+  if (!IsNeutral(*instruction.operand(1), opcode)) {
+    HPU_ASSIGN_OR_RETURN(initial, lowering.Operand(instruction, 1));
+    HPU_ASSIGN_OR_RETURN(initial, Reshape(builder, initial, Sizes(is_reduced.size(), 1)));
+    HPU_ASSIGN_OR_RETURN(initial, convert(initial));
+    HPU_ASSIGN_OR_RETURN(value, Elementwise(builder, kernels.elementwise, {value, initial}));
+  }
+  if (IsExtremum(opcode) && IsFloat(element_type)) {
+    HPU_ASSIGN_OR_RETURN(value, WithNan(builder, value, x, is_reduced, initial));
+  }
+  if (flips_sign) return FlipSign(builder, value);
+  return Cast(builder, value, element_type);
+}
+
+// Rows `begin` to the last, every `step`-th of them.
+absl::StatusOr<TensorId> RowsFrom(PlanBuilder& builder, TensorId x, uint64_t begin, uint64_t end, uint64_t step) {
+  return Slice(builder, x, {0, begin}, {builder.sizes(x)[0], end}, {1, step});
+}
+
+// Combines arrays of equal sizes, as {elements}, by the reduction's computation.
+absl::StatusOr<std::vector<TensorId>> CombineArrays(Lowering& lowering, const HloInstruction& reduce,
+                                                    const std::vector<TensorId>& left,
+                                                    const std::vector<TensorId>& right) {
+  PlanBuilder& builder = lowering.builder();
+  const Sizes sizes = builder.sizes(left.front());
+  std::vector<TensorId> arguments = left;
+  arguments.insert(arguments.end(), right.begin(), right.end());
+  for (TensorId& argument : arguments) {
+    HPU_ASSIGN_OR_RETURN(argument, Reshape(builder, argument, {ElementCount(sizes)}));
+  }
+  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> results, ApplyToElements(lowering, reduce, arguments));
+  for (TensorId& result : results) {
+    HPU_ASSIGN_OR_RETURN(result, Reshape(builder, result, sizes));
+  }
+  return results;
+}
+
+// Combines neighbouring rows {row, rows} of each array: the number of rows is halved.
+absl::StatusOr<std::vector<TensorId>> CombineNeighbours(Lowering& lowering, const HloInstruction& reduce,
+                                                        const std::vector<TensorId>& arrays) {
+  PlanBuilder& builder = lowering.builder();
+  const uint64_t rows = builder.sizes(arrays.front())[1];
+  const uint64_t even_rows = rows / 2 * 2;
+  std::vector<TensorId> left, right;
+  for (const TensorId array : arrays) {
+    HPU_ASSIGN_OR_RETURN(const TensorId even, RowsFrom(builder, array, 0, even_rows, 2));
+    HPU_ASSIGN_OR_RETURN(const TensorId odd, RowsFrom(builder, array, 1, even_rows, 2));
+    left.push_back(even);
+    right.push_back(odd);
+  }
+  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> results, CombineArrays(lowering, reduce, left, right));
+  if (rows == even_rows) return results;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    HPU_ASSIGN_OR_RETURN(const TensorId last, RowsFrom(builder, arrays[i], even_rows, rows, 1));
+    HPU_ASSIGN_OR_RETURN(results[i], Concatenate(builder, {results[i], last}, 1));
+  }
+  return results;
+}
+
+// An operand as {row, rows}: the reduced dimensions are the rows.
+absl::StatusOr<TensorId> ReducedRows(Lowering& lowering, const HloInstruction& reduce, int64_t operand) {
+  PlanBuilder& builder = lowering.builder();
+  const xla::Shape& shape = reduce.operand(operand)->shape();
+  std::vector<int64_t> order(reduce.dimensions().begin(), reduce.dimensions().end());
+  absl::c_sort(order);
+  uint64_t rows = 1;
+  for (const int64_t d : order) rows *= shape.dimensions(d);
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (!absl::c_linear_search(reduce.dimensions(), d)) order.push_back(d);
+  }
+  HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Operand(reduce, operand));
+  HPU_ASSIGN_OR_RETURN(x, HloTranspose(builder, x, order));
+  return Reshape(builder, x, {ElementCount(builder.sizes(x)) / rows, rows});
+}
+
+// A reduction of arrays by any computation, in log2(rows) steps. The computation is associative.
+absl::StatusOr<std::vector<TensorId>> ReduceByComputation(Lowering& lowering, const HloInstruction& reduce) {
+  PlanBuilder& builder = lowering.builder();
+  const int64_t count = reduce.operand_count() / 2;
+  std::vector<TensorId> arrays, initial;
+  for (int64_t i = 0; i < count; ++i) {
+    HPU_ASSIGN_OR_RETURN(const TensorId array, ReducedRows(lowering, reduce, i));
+    arrays.push_back(array);
+  }
+  while (builder.sizes(arrays.front())[1] > 1) {
+    HPU_ASSIGN_OR_RETURN(arrays, CombineNeighbours(lowering, reduce, arrays));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    HPU_ASSIGN_OR_RETURN(TensorId value, lowering.Operand(reduce, count + i));
+    HPU_ASSIGN_OR_RETURN(value, Splat(builder, value, builder.sizes(arrays.front())));
+    initial.push_back(value);
+  }
+  return CombineArrays(lowering, reduce, initial, arrays);
+}
+
+// The initial values, for a reduction of no elements.
+absl::Status SetInitialValues(Lowering& lowering, const HloInstruction& reduce) {
+  const int64_t count = reduce.operand_count() / 2;
+  std::vector<TensorId> values;
+  for (int64_t i = 0; i < count; ++i) {
+    HPU_ASSIGN_OR_RETURN(const TensorId initial, lowering.Operand(reduce, count + i));
+    const xla::Shape& shape =
+        reduce.shape().IsTuple() ? reduce.shape().tuple_shapes(static_cast<int>(i)) : reduce.shape();
+    HPU_ASSIGN_OR_RETURN(const TensorId value, Splat(lowering.builder(), initial, SizesOf(shape)));
+    values.push_back(value);
+  }
+  lowering.SetTuple(reduce, std::move(values));
+  return absl::OkStatus();
+}
+
+// The kernels of a reduction of one array; nullopt if there are none for its type.
+std::optional<Kernels> KernelsFor(const PlanBuilder& builder, const HloInstruction& reduce, HloOpcode opcode,
+                                  synapse::synDataType type) {
+  const std::optional<Kernels> kernels = KernelsOf(opcode, reduce.shape().element_type());
+  if (!kernels.has_value()) return std::nullopt;
+  if (opcode == HloOpcode::kAdd && type == synapse::syn_type_int64) return kernels;  // SumWide
+  return builder.Has(kernels->reduction, ReductionType(opcode, type)) ? kernels : std::nullopt;
+}
+
+absl::Status LowerReduce(Lowering& lowering, const HloInstruction& instruction) {
+  PlanBuilder& builder = lowering.builder();
+  if (xla::ShapeUtil::IsZeroElementArray(instruction.operand(0)->shape())) {
+    return SetInitialValues(lowering, instruction);
+  }
+  if (const auto found = hlo::DescribeArgReduction(&instruction); found.has_value()) {
+    return LowerArgReduction(lowering, instruction, *found);
+  }
+  if (instruction.shape().IsArray()) {
+    HPU_ASSIGN_OR_RETURN(const TensorType type, lowering.TypeOf(instruction));
+    const std::optional<HloOpcode> opcode = CombinerOf(*instruction.to_apply());
+    const std::optional<Kernels> kernels =
+        opcode.has_value() ? KernelsFor(builder, instruction, *opcode, type.type) : std::nullopt;
+    if (kernels.has_value()) {
+      HPU_ASSIGN_OR_RETURN(TensorId value, ReduceByKernel(lowering, instruction, *opcode, *kernels));
+      HPU_ASSIGN_OR_RETURN(value, Reshape(builder, value, type.sizes));
+      lowering.Set(instruction, value);
+      return absl::OkStatus();
+    }
+  }
+  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> values, ReduceByComputation(lowering, instruction));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const xla::Shape& shape =
+        instruction.shape().IsTuple() ? instruction.shape().tuple_shapes(static_cast<int>(i)) : instruction.shape();
+    HPU_ASSIGN_OR_RETURN(values[i], Reshape(builder, values[i], SizesOf(shape)));
+  }
+  lowering.SetTuple(instruction, std::move(values));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<TensorId> ReduceDimensions(PlanBuilder& builder, absl::string_view stem, TensorId x,
                                           const std::vector<bool>& is_reduced) {
   // Neighbouring dimensions of one kind are one dimension of the node.
@@ -85,6 +291,7 @@ absl::StatusOr<TensorId> ReduceDimensions(PlanBuilder& builder, absl::string_vie
   std::vector<bool> kinds;
   for (size_t d = 0; d < old_sizes.size(); ++d) {
     result.push_back(is_reduced[d] ? 1 : old_sizes[d]);
+    if (old_sizes[d] == 1) continue;
     if (!kinds.empty() && kinds.back() == is_reduced[d]) {
       merged.back() *= old_sizes[d];
     } else {
@@ -92,8 +299,20 @@ absl::StatusOr<TensorId> ReduceDimensions(PlanBuilder& builder, absl::string_vie
       kinds.push_back(is_reduced[d]);
     }
   }
-  HPU_ASSIGN_OR_RETURN(TensorId value, Reshape(builder, x, merged));
-  // A node supports 5 dimensions. More have at least three reduced ones: the outer ones come first.
+  if (!absl::c_linear_search(kinds, true)) return Reshape(builder, x, result);
+  if (merged.size() > kMaxReductionRank) {
+    // The outermost reduced dimension comes first.
+    const size_t last = kinds.back() ? kinds.size() - 1 : kinds.size() - 2;
+    const auto at = merged.begin() + static_cast<std::ptrdiff_t>(last);
+    HPU_ASSIGN_OR_RETURN(
+        x,
+        Reshape(builder, x, {ElementCount(Sizes(merged.begin(), at)), *at, ElementCount(Sizes(at + 1, merged.end()))}));
+    HPU_ASSIGN_OR_RETURN(x, ReduceDimensions(builder, stem, x, {false, true, false}));
+    merged[last] = 1;
+    HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, merged));
+    HPU_ASSIGN_OR_RETURN(x, ReduceDimensions(builder, stem, x, kinds));
+    return Reshape(builder, x, result);
+  }
   synapse::ns_Reduction::ParamsV2 params = {};
   params.keepDim = true;
   Sizes reduced = merged;
@@ -102,60 +321,11 @@ absl::StatusOr<TensorId> ReduceDimensions(PlanBuilder& builder, absl::string_vie
     reduced[d] = 1;
     params.reductionDimensionMask |= 1u << d;
   }
-  if (params.reductionDimensionMask == 0) return x;
-  if (merged.size() > 5) return absl::UnimplementedError(absl::StrCat(stem, " supports ranks up to 5"));
-  HPU_ASSIGN_OR_RETURN(
-      value, builder.AddTyped(stem, builder.type(value), {value}, {builder.type(value), reduced}, ParamsBytes(params)));
+  HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, merged));
+  HPU_ASSIGN_OR_RETURN(const TensorId value,
+                       builder.AddTyped(stem, builder.type(x), {x}, {builder.type(x), reduced}, ParamsBytes(params)));
   return Reshape(builder, value, result);
 }
-
-absl::Status LowerReduce(Lowering& lowering, const HloInstruction& instruction) {
-  PlanBuilder& builder = lowering.builder();
-  if (!instruction.shape().IsArray()) return absl::UnimplementedError("reductions of several arrays have no nodes");
-  const std::optional<HloOpcode> opcode = CombinerOf(*instruction.to_apply());
-  const std::optional<Kernels> kernels = opcode.has_value() ? KernelsOf(*opcode) : std::nullopt;
-  if (!kernels.has_value()) return absl::UnimplementedError("the reduction's computation has no node");
-  const xla::PrimitiveType type = instruction.shape().element_type();
-  if (type == xla::U32 || type == xla::U64) {
-    if (*opcode != HloOpcode::kAdd && *opcode != HloOpcode::kMultiply) {
-      return absl::UnimplementedError("extrema of unsigned integers have no node");
-    }
-  }
-  HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Operand(instruction, 0));
-  const synapse::synDataType element_type = builder.type(x);
-  std::vector<bool> is_reduced(builder.sizes(x).size());
-  const int64_t rank = instruction.operand(0)->shape().rank();
-  for (const int64_t d : instruction.dimensions()) is_reduced[rank - 1 - d] = true;
-  // Sums of bfloat16 lose their low bits, so they are float32.
-  const bool is_sum = *opcode == HloOpcode::kAdd || *opcode == HloOpcode::kMultiply;
-  const bool is_widened = is_sum && IsFloat(element_type) && element_type != synapse::syn_type_float;
-  if (is_widened) {
-    HPU_ASSIGN_OR_RETURN(x, Cast(builder, x, synapse::syn_type_float));
-  }
-  HPU_ASSIGN_OR_RETURN(TensorId value, ReduceDimensions(builder, kernels->reduction, x, is_reduced));
-  if (!is_sum && IsFloat(element_type)) {
-    // HLO's extremum is NaN if an element is; that of the kernels is not known.
-    HPU_ASSIGN_OR_RETURN(const TensorId is_number, Compare(builder, "equal_fwd", x, x));
-    HPU_ASSIGN_OR_RETURN(const TensorId are_numbers,
-                         ReduceDimensions(builder, "reduce_min_multi_dim_fwd", is_number, is_reduced));
-    HPU_ASSIGN_OR_RETURN(const TensorId nan, ScalarLike(builder, value, std::numeric_limits<double>::quiet_NaN()));
-    HPU_ASSIGN_OR_RETURN(value, Where(builder, are_numbers, value, nan));
-  }
-  if (!IsNeutral(*instruction.operand(1), *opcode)) {
-    HPU_ASSIGN_OR_RETURN(TensorId initial, lowering.Operand(instruction, 1));
-    HPU_ASSIGN_OR_RETURN(initial, Cast(builder, initial, builder.type(value)));
-    HPU_ASSIGN_OR_RETURN(initial, Reshape(builder, initial, Sizes(builder.sizes(value).size(), 1)));
-    HPU_ASSIGN_OR_RETURN(value, Elementwise(builder, kernels->elementwise, {value, initial}));
-  }
-  if (is_widened) {
-    HPU_ASSIGN_OR_RETURN(value, Cast(builder, value, element_type));
-  }
-  HPU_ASSIGN_OR_RETURN(value, Reshape(builder, value, SizesOf(instruction.shape())));
-  lowering.Set(instruction, value);
-  return absl::OkStatus();
-}
-
-}  // namespace
 
 void AddReductions(LowerTable* table) { (*table)[HloOpcode::kReduce] = LowerReduce; }
 

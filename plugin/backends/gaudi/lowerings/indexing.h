@@ -1,0 +1,69 @@
+// Gathers and scatters of rows as nodes of a plan, and the indices that select them.
+//
+// Rows are arrays {row, rows}: slices along the slower dimension. Kernels neither clamp nor drop indices, so callers
+// bring them into range.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_INDEXING_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_INDEXING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "plugin/backends/gaudi/plan/plan_builder.h"
+#include "xla/xla_data.pb.h"
+
+// Every function fails as PlanBuilder::AddNode does.
+namespace hpu::gaudi {
+
+// Rows indices[i] of x {row, rows}: {row, n} for i32 {n}.
+absl::StatusOr<TensorId> GatherRows(PlanBuilder& builder, TensorId x, TensorId indices);
+// x {row, rows} with rows indices[i] replaced by rows of `updates` {row, n}. Which of equal indices wins is not known.
+absl::StatusOr<TensorId> ReplaceRows(PlanBuilder& builder, TensorId x, TensorId indices, TensorId updates);
+// Sums of the rows of `updates` {row, n} with equal segments, i32 {n} below `rows`: {row, rows}.
+absl::StatusOr<TensorId> SumRows(PlanBuilder& builder, TensorId updates, TensorId segments, uint64_t rows);
+// Element indices[i, r] of column r for each index, i32 {k, rows}: {k, rows} for x {n, rows}.
+absl::StatusOr<TensorId> GatherElements(PlanBuilder& builder, TensorId x, TensorId indices);
+// Elements indices[i], i32 {k}, of dimension `axis` of x.
+absl::StatusOr<TensorId> GatherAlong(PlanBuilder& builder, TensorId x, size_t axis, TensorId indices);
+
+// The elements, of any kernel's type, as a type that kernels move. Elements wider than 32 bits become several of the
+// fastest dimension.
+absl::StatusOr<TensorId> AsMovable(PlanBuilder& builder, TensorId x);
+// Inverse of AsMovable for elements of `type`.
+absl::StatusOr<TensorId> FromMovable(PlanBuilder& builder, TensorId x, synapse::synDataType type);
+
+// Integers of `type` as i32, at most 2^31 - 1 and at least -2^31. HLO reads indices of u64 as s64 (HloEvaluator).
+absl::StatusOr<TensorId> ToIndex(PlanBuilder& builder, TensorId x, xla::PrimitiveType type);
+// Indices, i32, that are at least 0 and at most `last`.
+absl::StatusOr<TensorId> ClampIndex(PlanBuilder& builder, TensorId index, int64_t last);
+// Mask of indices that are at least 0 and at most `last`.
+absl::StatusOr<TensorId> IsIndex(PlanBuilder& builder, TensorId index, int64_t last);
+// Binary functions of i32 and a number.
+absl::StatusOr<TensorId> AddNumber(PlanBuilder& builder, TensorId x, int64_t number);
+absl::StatusOr<TensorId> MultiplyNumber(PlanBuilder& builder, TensorId x, int64_t number);
+
+// The windows of a gather or scatter as rows of an array: the dimensions that a window covers in part, ascending, then
+// the others. Dimensions are HLO's.
+struct RowLayout {
+  std::vector<int64_t> partial;
+  std::vector<int64_t> whole;
+  std::vector<int64_t> strides;  // of each partial dimension, in rows
+  int64_t rows = 1;              // of the array
+  int64_t window_rows = 1;       // of a window
+
+  std::vector<int64_t> order() const;  // partial, then whole
+};
+// `sizes`: of the array. Unimplemented for 2^31 rows or more.
+absl::StatusOr<RowLayout> RowLayoutOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> window_sizes);
+// The rows of an array of these sizes, {row, rows}, and the inverse.
+absl::StatusOr<TensorId> ToRows(PlanBuilder& builder, TensorId x, const RowLayout& layout);
+absl::StatusOr<TensorId> FromRows(PlanBuilder& builder, TensorId x, const RowLayout& layout,
+                                  absl::Span<const int64_t> sizes);
+// Rows of windows whose first rows are `first`, i32 {1, n}: {window_rows, n}.
+absl::StatusOr<TensorId> WindowRows(PlanBuilder& builder, TensorId first, const RowLayout& layout,
+                                    absl::Span<const int64_t> window_sizes);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_INDEXING_H_
