@@ -16,6 +16,8 @@ MAX_BYTES = 40 * 1024
 # Files that are not written by hand, or that must not be split.
 UNBOUNDED = {"LICENSE"}
 MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w""")
+# Functions that one file only may call, with that file and its replacement.
+WRAPPED = {"FindKernelDef": ("plugin/passes/analysis/kernel_search.cc", "FindKernel or tensorflow::KernelDefAvailable")}
 INCLUDE = re.compile(r'^#include "plugin/([^"]+)"', re.MULTILINE)
 
 
@@ -37,13 +39,16 @@ def check(path: pathlib.Path, declared: dict[str, layers.Layer]) -> Iterator[str
 
 
 def check_cpp(name: str, text: str, declared: dict[str, layers.Layer]) -> Iterator[str]:
-    """Checks that include guards match the path, and that includes follow plugin/layers.yaml."""
+    """Checks include guards, calls of wrapped functions, and that includes follow plugin/layers.yaml."""
     if name.endswith(".h"):
         guard = "HPU_" + re.sub(r"\W", "_", name).upper() + "_"
         if f"#ifndef {guard}\n#define {guard}\n" not in text:
             yield f"{name}: the include guard must be {guard}"
     if is_test(name):
         return
+    for function, (wrapper, replacement) in WRAPPED.items():
+        if name != wrapper and re.search(rf"\b{function}\(", text):
+            yield f"{name}: only {wrapper} may call {function}; use {replacement}"
     layer = declared.get(name.split("/")[1])
     if layer is None:
         yield f"{name}: its folder is not a layer; declare it in plugin/layers.yaml"

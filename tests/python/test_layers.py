@@ -36,6 +36,13 @@ def test_the_lint_refuses_a_folder_outside_the_layers() -> None:
     assert "declare it in plugin/layers.yaml" in problem
 
 
+def test_the_lint_refuses_a_slow_search_for_a_kernel() -> None:
+    text = "tensorflow::FindKernelDef(device, node, nullptr, nullptr);\n"
+    (problem,) = check_tree.check_cpp("plugin/passes/graph/planted.cc", text, DECLARED)
+    assert "use FindKernel or tensorflow::KernelDefAvailable" in problem
+    assert not list(check_tree.check_cpp("plugin/passes/analysis/kernel_search.cc", text, DECLARED))
+
+
 @pytest.mark.parametrize("layer", DECLARED.values(), ids=DECLARED)
 def test_the_compiler_does_not_find_other_layers(layer: layers.Layer, tmp_path: pathlib.Path) -> None:
     layers.make_includes(DECLARED, tmp_path)

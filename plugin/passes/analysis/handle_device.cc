@@ -21,8 +21,7 @@ const Node* HandleSource(const Node* node) {
 bool IsOnOtherDevice(const Node& origin) {
   if (origin.has_assigned_device_name()) return !IsOnHpu(origin);
   if (IsPinnedToOtherDevice(origin)) return true;
-  return !origin.IsArg() &&
-         !tensorflow::FindKernelDef(tensorflow::DeviceType(kDeviceType), origin.def(), nullptr, nullptr).ok();
+  return !origin.IsArg() && !tensorflow::KernelDefAvailable(tensorflow::DeviceType(kDeviceType), origin.def());
 }
 
 }  // namespace

@@ -13,10 +13,17 @@ using tensorflow::NameAttrList;
 using tensorflow::NodeDef;
 
 bool IsRegistered(const NodeDef& node, const std::string& device) {
-  return tensorflow::FindKernelDef(tensorflow::DeviceType(device), node, nullptr, nullptr).ok();
+  return tensorflow::KernelDefAvailable(tensorflow::DeviceType(device), node);
 }
 
 }  // namespace
+
+const tensorflow::KernelDef* FindKernel(const std::string& device, const NodeDef& node, std::string* class_name) {
+  if (!IsRegistered(node, device)) return nullptr;
+  const tensorflow::KernelDef* kernel = nullptr;
+  const auto found = tensorflow::FindKernelDef(tensorflow::DeviceType(device), node, &kernel, class_name);
+  return found.ok() ? kernel : nullptr;
+}
 
 KernelSearch::KernelSearch(const tensorflow::FunctionLibraryDefinition& library, bool or_lowering)
     : library_(library), compiler_(or_lowering ? CompilationDevice() : "") {}

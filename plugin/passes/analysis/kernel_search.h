@@ -1,4 +1,4 @@
-// Search for HPU kernels of ops and of the functions that they call.
+// Search for registered kernels of ops and of the functions that they call.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_KERNEL_SEARCH_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_KERNEL_SEARCH_H_
 
@@ -6,9 +6,16 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/kernel_def.pb.h"
 #include "tensorflow/core/framework/node_def_util.h"
 
 namespace hpu::passes {
+
+// Returns the device type's registered kernel for the op with its attributes, also a kernel for all devices; nullptr if
+// there is none. Sets `class_name`, if given, to the kernel's C++ class. Thread safe. Use it instead of TensorFlow's
+// FindKernelDef, whose error text for a missing kernel searches all registered kernels.
+const tensorflow::KernelDef* FindKernel(const std::string& device, const tensorflow::NodeDef& node,
+                                        std::string* class_name = nullptr);
 
 // Searches called functions recursively. Not thread safe. Create one object for each query.
 class KernelSearch {

@@ -8,11 +8,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/passes/analysis/kernel_search.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/kernel_def.pb.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
-#include "tensorflow/core/framework/op_kernel.h"
 
 namespace hpu::passes {
 namespace {
@@ -26,12 +26,7 @@ using tensorflow::OpDef;
 
 constexpr char kWayOut[] = "Move the op out of the function, or remove jit_compile=True";
 
-const KernelDef* FindKernel(const NodeDef& node) {
-  const KernelDef* kernel = nullptr;
-  const auto status = tensorflow::FindKernelDef(tensorflow::DeviceType(CompilationDevice()), node, &kernel,
-                                                /*kernel_class_name=*/nullptr);
-  return status.ok() ? kernel : nullptr;
-}
+const KernelDef* FindCompilationKernel(const NodeDef& node) { return FindKernel(CompilationDevice(), node); }
 
 bool IsForAllDevices(const KernelDef* kernel) {
   return kernel != nullptr && kernel->device_type() == tensorflow::DEVICE_DEFAULT;
@@ -101,7 +96,7 @@ std::string Describe(const NodeDef& node) {
 }  // namespace
 
 bool HasLowering(const NodeDef& node) {
-  const KernelDef* kernel = FindKernel(node);
+  const KernelDef* kernel = FindCompilationKernel(node);
   return kernel != nullptr && !IsForAllDevices(kernel);
 }
 
@@ -139,7 +134,7 @@ absl::Status CheckLowerings(const std::string& function, const FunctionLibraryDe
       }
       const OpDef* op = OpOf(*node);
       if (op == nullptr || exempt(node->op()) || IsRemovedBeforeCompilation(*node) || HasLowering(*node)) continue;
-      certain |= IsForAllDevices(FindKernel(*node)) || !MayBeFolded(*node, *op);
+      certain |= IsForAllDevices(FindCompilationKernel(*node)) || !MayBeFolded(*node, *op);
       failures.push_back(Describe(*node));
     }
   }

@@ -28,8 +28,7 @@ using Refusals = absl::flat_hash_map<std::string, const Refusal*>;
 OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
   if (node.IsArg() || node.IsRetval()) return {"border", "is an argument or a result of the graph"};
   const bool pinned_by_user = node.attrs().Find(kUserPinAttr) != nullptr;
-  const bool has_kernel =
-      tensorflow::FindKernelDef(tensorflow::DeviceType(kDeviceType), node.def(), nullptr, nullptr).ok();
+  const bool has_kernel = tensorflow::KernelDefAvailable(tensorflow::DeviceType(kDeviceType), node.def());
   // The clustering rule is more informative than a missing kernel.
   if (!has_kernel && !pinned_by_user) {
     if (std::optional<OpRefusal> refusal = RefuseByOp(node)) return *std::move(refusal);

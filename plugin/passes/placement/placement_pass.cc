@@ -33,7 +33,7 @@ constexpr char kClassAttr[] = "_class";
 constexpr char kClassPrefix[] = "loc:@";
 
 bool HasKernel(const Node& node, const char* device) {
-  return tensorflow::FindKernelDef(tensorflow::DeviceType(device), node.def(), nullptr, nullptr).ok();
+  return tensorflow::KernelDefAvailable(tensorflow::DeviceType(device), node.def());
 }
 
 // The refusal of an op without an HPU kernel: rule dtype if the HPU has kernels for other dtypes, otherwise rule

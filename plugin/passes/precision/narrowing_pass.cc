@@ -121,7 +121,7 @@ bool Narrowing::InputsFit(const Node& node, const std::string& attribute) const 
 }
 
 bool HasKernel(const NodeDef& definition) {
-  return tensorflow::FindKernelDef(tensorflow::DeviceType(kDeviceType), definition, nullptr, nullptr).ok();
+  return tensorflow::KernelDefAvailable(tensorflow::DeviceType(kDeviceType), definition);
 }
 
 std::string NarrowName(Graph* graph, const Node& node) { return graph->NewName(absl::StrCat(node.name(), "/narrow")); }

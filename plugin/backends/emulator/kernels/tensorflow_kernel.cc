@@ -54,7 +54,7 @@ Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& s
 }
 
 bool HasKernel(const tensorflow::NodeDef& node) {
-  return tensorflow::FindKernelDef(tensorflow::DeviceType(tensorflow::DEVICE_CPU), node, nullptr, nullptr).ok();
+  return tensorflow::KernelDefAvailable(tensorflow::DeviceType(tensorflow::DEVICE_CPU), node);
 }
 
 }  // namespace

@@ -24,9 +24,7 @@ using tensorflow::FunctionDef;
 using tensorflow::NodeDef;
 using tensorflow::OpDef;
 
-bool HasCpuKernel(const NodeDef& node) {
-  return tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, nullptr).ok();
-}
+bool HasCpuKernel(const NodeDef& node) { return tensorflow::KernelDefAvailable(tensorflow::DeviceType("CPU"), node); }
 
 // Returns a copy of the node whose bfloat16 attributes are float32.
 NodeDef InFloat32(const NodeDef& node) {

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/notification.h"
+#include "plugin/passes/analysis/kernel_search.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_call.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
@@ -42,7 +43,7 @@ constexpr absl::string_view kCompilesForCpu = "XlaCompileOnDemandOp";
 // Returns an empty string if there is no CPU kernel.
 std::string CpuKernelName(const tensorflow::NodeDef& node) {
   std::string name;
-  return tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, &name).ok() ? name : "";
+  return passes::FindKernel("CPU", node, &name) != nullptr ? name : "";
 }
 
 }  // namespace

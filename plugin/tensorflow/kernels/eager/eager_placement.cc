@@ -79,9 +79,7 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
     const std::optional<OpRefusal> refusal = Refuse(op);
     if (!refusal) return tensorflow::OkStatus();
     const tensorflow::NodeDef& node = op->MutableAttrs()->BuildNodeDef();
-    if (!tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, nullptr).ok()) {
-      return tensorflow::OkStatus();
-    }
+    if (!tensorflow::KernelDefAvailable(tensorflow::DeviceType("CPU"), node)) return tensorflow::OkStatus();
     Record(op->Name(), *refusal);
     op->SetDevice(op->EagerContext().HostCPU());
     return tensorflow::OkStatus();

@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "plugin/passes/analysis/kernel_search.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/eager/default_kernels.h"
 #include "plugin/tensorflow/kernels/eager/kernel_registration.h"
@@ -53,11 +54,7 @@ bool UsesVariable(const OpDef& op) {
          });
 }
 
-const KernelDef* FindHpuKernel(const NodeDef& node) {
-  const KernelDef* kernel = nullptr;
-  const absl::Status found = tensorflow::FindKernelDef(tensorflow::DeviceType(kDeviceType), node, &kernel, nullptr);
-  return found.ok() ? kernel : nullptr;
-}
+const KernelDef* FindHpuKernel(const NodeDef& node) { return passes::FindKernel(kDeviceType, node); }
 
 // Whether the HPU supports variables of this type. The int32 kernel (variable_host_memory.cc) may be registered after
 // this call.
