@@ -46,6 +46,12 @@ const HloInstruction* WithoutConstants(const HloInstruction* value) {
   }
 }
 
+// The constant that `value` broadcasts and converts to another integer type; another instruction if there is none.
+const HloInstruction* IntegerConstant(const HloInstruction* value) {
+  while (value->opcode() == HloOpcode::kBroadcast || value->opcode() == HloOpcode::kConvert) value = value->operand(0);
+  return value;
+}
+
 // Whether `value` is the integer by which xla::ComparisonExpander orders the bits of the float `number` in total
 // order: bits < 0 ? max - bits : bits.
 bool IsTotalOrderKey(const HloInstruction* value, const HloInstruction* number) {
@@ -56,7 +62,8 @@ bool IsTotalOrderKey(const HloInstruction* value, const HloInstruction* number) 
   const auto bits = [](const HloInstruction** operand) { return m::BitcastConvert(m::Op(operand)); };
   const auto flipped = m::BitcastConvert(m::Subtract(m::Op(&greatest), bits(&middle)));
   if (!xla::Match(value, m::Select(m::Lt(bits(&left), m::Op(&zero)), flipped, bits(&right)))) return false;
-  while (greatest->opcode() == HloOpcode::kBitcastConvert) greatest = greatest->operand(0);
+  zero = IntegerConstant(zero);
+  greatest = IntegerConstant(greatest);
   return left == number && middle == number && right == number && IsConstantOf(zero, 0) && greatest->IsConstant() &&
          greatest->literal().GetFirstInteger() == xla::LiteralUtil::MaxValue(type).GetFirstInteger();
 }
