@@ -12,7 +12,7 @@ hpu_unite(hpu_synapse_kernels)
 # of guids.
 set(double_folder "${CMAKE_SOURCE_DIR}/plugin/testing/synapse_double")
 file(GLOB double_sources CONFIGURE_DEPENDS "${double_folder}/runtime/*.cc" "${double_folder}/graph/*.cc"
-  "${double_folder}/graph/shapes/*.cc")
+  "${double_folder}/graph/shapes/*.cc" "${double_folder}/hcl/*.cc")
 list(APPEND double_sources "${CMAKE_SOURCE_DIR}/plugin/backends/gaudi/guids/guid_table.cc" "${guid_rows}")
 file(GLOB double_c_api CONFIGURE_DEPENDS "${double_folder}/c_api/*.cc")
 add_library(synapse_double OBJECT ${double_sources})
@@ -31,7 +31,18 @@ foreach(release 1_5 1_18)
   endif()
 endforeach()
 target_compile_definitions(synapse_double_1_5 PRIVATE SYNAPSE_DOUBLE_1_5)
-foreach(target synapse_double synapse_double_1_5 synapse_double_1_18)
+
+# synapse_double_hcl_1_5, synapse_double_hcl_1_18: libhcl.so beside each libSynapse.so, to which it forwards.
+foreach(release 1_5 1_18)
+  add_library(synapse_double_hcl_${release} MODULE "${double_folder}/hcl/library/exports.cc")
+  string(REPLACE "_" "." folder "${release}")
+  set_target_properties(synapse_double_hcl_${release} PROPERTIES OUTPUT_NAME hcl
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/synapse_double/${folder}")
+  target_link_libraries(synapse_double_hcl_${release} PRIVATE ${CMAKE_DL_LIBS})
+  target_link_options(synapse_double_hcl_${release} PRIVATE "-Wl,--version-script=${double_folder}/hcl/library/exports.map")
+  add_dependencies(synapse_double_${release} synapse_double_hcl_${release})
+endforeach()
+foreach(target synapse_double synapse_double_1_5 synapse_double_1_18 synapse_double_hcl_1_5 synapse_double_hcl_1_18)
   target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}")
   target_compile_options(${target} PRIVATE -O1 -Wall -Wextra -Wmissing-declarations -Wno-unused-parameter -Wno-sign-compare)
 endforeach()

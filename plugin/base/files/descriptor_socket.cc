@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -15,8 +16,14 @@
 namespace hpu::files {
 namespace {
 
-absl::StatusOr<sockaddr_un> AddressOf(const std::string& path) {
+struct SocketAddress {
   sockaddr_un address = {};
+  socklen_t size = sizeof(sockaddr_un);
+};
+
+absl::StatusOr<SocketAddress> AddressOf(const std::string& path) {
+  SocketAddress result;
+  sockaddr_un& address = result.address;
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
     return absl::UnavailableError(absl::StrCat(path, ": the path is too long for a Unix socket (", path.size(),
@@ -24,7 +31,11 @@ absl::StatusOr<sockaddr_un> AddressOf(const std::string& path) {
                                                "); use a shorter path"));
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
+  if (path[0] == '@') {
+    address.sun_path[0] = '\0';
+    result.size = offsetof(sockaddr_un, sun_path) + path.size();
+  }
+  return result;
 }
 
 absl::Status Failure(const char* what, const std::string& path) {
@@ -58,14 +69,14 @@ struct FileMessage {
 }  // namespace
 
 absl::StatusOr<FileDescriptor> ListenAt(const std::string& path) {
-  const absl::StatusOr<sockaddr_un> address = AddressOf(path);
+  const absl::StatusOr<SocketAddress> address = AddressOf(path);
   if (!address.ok()) return address.status();
   FileDescriptor listening = NewSocket();
   struct stat info;
   if (lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) unlink(path.c_str());
   // Uses umask() instead of a later chmod(), so that no other user can connect in between.
   const mode_t mask = umask(0177);
-  const int bound = bind(listening.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address));
+  const int bound = bind(listening.get(), reinterpret_cast<const sockaddr*>(&address->address), address->size);
   umask(mask);
   if (bound != 0 || listen(listening.get(), SOMAXCONN) != 0) return Failure("listen on", path);
   return listening;
@@ -84,11 +95,11 @@ FileDescriptor Accept(const FileDescriptor& listening) {
 }
 
 absl::StatusOr<FileDescriptor> ConnectTo(const std::string& path) {
-  const absl::StatusOr<sockaddr_un> address = AddressOf(path);
+  const absl::StatusOr<SocketAddress> address = AddressOf(path);
   if (!address.ok()) return address.status();
   FileDescriptor socket = NewSocket();
   LimitWaiting(socket);
-  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)) != 0) {
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address->address), address->size) != 0) {
     return Failure("connect to", path);
   }
   if (const std::string problem = PeerOwnerProblem(socket.get()); !problem.empty()) {

@@ -21,6 +21,7 @@ struct BackendUnderTest {
   bool holds_data = true;                       // false: copies and launches have no effect, CopyToHost returns zeros
   bool exclusive = true;                        // only one process at a time can acquire a module
   bool asynchronous = true;                     // work may still run when the call that queued it returns
+  bool one_device_per_process = false;          // a second Acquire of a process fails while a device is held
   std::string lock_name = "module";             // files that lock modules are named <lock_name>-<id>
   std::string shortage_advice = "HPU_MODULES";  // part of the error if all modules are held
   std::vector<Listed> unsupported;              // always skipped; the reason is printed

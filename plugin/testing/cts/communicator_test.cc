@@ -1,305 +1,366 @@
-// Tests of collective operations between two devices of one process.
+// Tests of collective operations between two devices.
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstring>
 #include <functional>
-#include <future>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/testing/cts/fixture.h"
+#include "absl/strings/str_split.h"
+#include "plugin/testing/cts/ranks.h"
 
 namespace hpu::cts {
 namespace communicator_test {
 
-constexpr int kRanks = 2;
 constexpr uint64_t kCount = 5003;  // not divisible into equal rank shares or work blocks
+constexpr auto kFloat = hal::DataType::kFloat32;
+constexpr auto kSum = hal::ReduceOp::kSum;
 
-// A device and its resources for a collective. Members are destroyed in reverse order.
-struct Rank {
-  std::unique_ptr<hal::Device> device;
-  std::unique_ptr<hal::Memory> memory;
-  std::unique_ptr<hal::HostBuffer> host;
-  std::unique_ptr<hal::Stream> stream;
-  std::unique_ptr<hal::Communicator> communicator;
-
-  float* data() { return static_cast<float*>(host->data()); }
-  hal::DeviceAddress at(uint64_t element) { return memory->address() + element * sizeof(float); }
-  void Write(uint64_t count) { EXPECT_OK(stream->CopyToDevice(data(), at(0), count * sizeof(float))); }
-  absl::Status Read(uint64_t first, uint64_t count) {
-    EXPECT_OK(stream->CopyToHost(at(first), data(), count * sizeof(float)));
-    return stream->Synchronize();
-  }
-};
-
-class CommunicatorTest : public CtsTest {
+class CommunicatorTest : public RankTest {
  protected:
   void SetUp() override {
     CtsTest::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    ReleaseDevice();
-    for (Rank& rank : ranks_) {
-      rank.device = Value(Acquire());
-      ASSERT_NE(nullptr, rank.device);
-      rank.memory = Value(rank.device->AllocateMemory(4 * kRanks * kCount * sizeof(float)));
-      rank.host = Value(rank.device->AllocateHost(4 * kRanks * kCount * sizeof(float)));
-      rank.stream = Value(rank.device->CreateStream(hal::StreamKind::kCompute));
-    }
-    const std::string id = Value(ranks_[0].device->CreateCommunicatorId());
-    std::vector<std::thread> threads;
-    for (int r = 0; r < kRanks; ++r) {
-      threads.emplace_back([this, r, id] {
-        hal::CommunicatorOptions options;
-        options.id = id;
-        options.rank = r;
-        options.size = kRanks;
-        ranks_[r].communicator = Value(ranks_[r].device->CreateCommunicator(options));
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    for (Rank& rank : ranks_) ASSERT_NE(nullptr, rank.communicator);
+    SetUpRanks(4 * kRanks * kCount);
+    if (HasFatalFailure()) return;
+    Run([this](Rank& rank) {
+      const std::string id = SharedId(rank, "id");
+      rank.communicator = Value(rank.device->CreateCommunicator(Options(rank, id, kRanks)));
+    });
+    for (Rank& rank : ranks_here()) ASSERT_NE(nullptr, rank.communicator);
+  }
+
+  // A new id of rank 0.
+  std::string SharedId(const Rank& rank, const std::string& name) {
+    if (rank.number == 0) Publish(name, Value(rank.device->CreateCommunicatorId()));
+    return AwaitText(name);
+  }
+
+  static hal::CommunicatorOptions Options(const Rank& rank, const std::string& id, int size) {
+    hal::CommunicatorOptions options;
+    options.id = id;
+    options.rank = rank.number;
+    options.size = size;
+    return options;
   }
 
   // Source element i of rank r: small whole numbers, so that sums are exact.
   static float Element(int r, uint64_t i) { return static_cast<float>(r * 10 + i % 7); }
   static float Sum(uint64_t i) { return Element(0, i) + Element(1, i); }
-  void WriteElements(uint64_t count) {
-    for (int r = 0; r < kRanks; ++r) {
-      for (uint64_t i = 0; i < count; ++i) ranks_[r].data()[i] = Element(r, i);
-      ranks_[r].Write(count);
-      ASSERT_OK(ranks_[r].stream->Synchronize());
-    }
+  static void WriteElements(Rank& rank, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) rank.data()[i] = Element(rank.number, i);
+    rank.Write(count);
+    EXPECT_OK(rank.stream->Synchronize());
   }
-
-  Rank ranks_[kRanks];
+  // Checks that `count` elements from `first` on are element(0), element(1), …
+  template <typename Expected>
+  static void ExpectElements(Rank& rank, uint64_t first, uint64_t count, const Expected& element) {
+    ASSERT_OK(rank.Read(first, count));
+    for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(element(i), rank.data()[i]) << "rank " << rank.number << ", " << i;
+  }
+  static absl::Status AllReduce(Rank& rank, uint64_t to, const hal::Elements& elements) {
+    return rank.communicator->AllReduce(*rank.stream, rank.at(0), rank.at(to), elements, kFloat, kSum);
+  }
 };
 
 TEST_P(CommunicatorTest, AllReduceInPlaceAndOutOfPlace) {
-  for (const uint64_t to : {uint64_t{0}, kCount}) {
-    WriteElements(kCount);
-    for (Rank& rank : ranks_) {
-      EXPECT_OK(rank.communicator->AllReduce(*rank.stream, rank.at(0), rank.at(to), kCount, hal::DataType::kFloat32,
-                                             hal::ReduceOp::kSum));
+  Run([](Rank& rank) {
+    for (const uint64_t to : {uint64_t{0}, kCount}) {
+      WriteElements(rank, kCount);
+      EXPECT_OK(AllReduce(rank, to, kCount));
+      ExpectElements(rank, to, kCount, Sum);
     }
-    for (Rank& rank : ranks_) {
-      ASSERT_OK(rank.Read(to, kCount));
-      for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Sum(i), rank.data()[i]) << i;
-    }
-  }
+  });
 }
 
 TEST_P(CommunicatorTest, GatherScatterAndBroadcast) {
-  WriteElements(kRanks * kCount);
-  for (Rank& rank : ranks_) {
+  Run([](Rank& rank) {
     hal::Communicator& all = *rank.communicator;
-    EXPECT_OK(all.AllGather(*rank.stream, rank.at(0), rank.at(kRanks * kCount), kCount, hal::DataType::kFloat32));
-  }
-  for (Rank& rank : ranks_) {
-    ASSERT_OK(rank.Read(kRanks * kCount, kRanks * kCount));
-    for (uint64_t i = 0; i < kRanks * kCount; ++i) {
-      ASSERT_EQ(Element(static_cast<int>(i / kCount), i % kCount), rank.data()[i]) << i;
+    WriteElements(rank, kRanks * kCount);
+    EXPECT_OK(all.AllGather(*rank.stream, rank.at(0), rank.at(kRanks * kCount), kCount, kFloat));
+    ExpectElements(rank, kRanks * kCount, kRanks * kCount,
+                   [](uint64_t i) { return Element(static_cast<int>(i / kCount), i % kCount); });
+    EXPECT_OK(
+        all.ReduceScatter(*rank.stream, rank.at(0), rank.at(kRanks * kCount), kCount, kFloat, hal::ReduceOp::kMax));
+    ExpectElements(rank, kRanks * kCount, kCount,
+                   [&](uint64_t i) { return Element(kRanks - 1, rank.number * kCount + i); });
+    EXPECT_OK(all.Broadcast(*rank.stream, rank.number == 1 ? rank.at(0) : 0, rank.at(0), kCount, kFloat, 1));
+    ExpectElements(rank, 0, kCount, [](uint64_t i) { return Element(1, i); });
+  });
+}
+
+// Elements of all sizes are moved unchanged.
+TEST_P(CommunicatorTest, EveryTypeIsMoved) {
+  Run([](Rank& rank) {
+    for (const auto dtype :
+         {hal::DataType::kBool, hal::DataType::kInt8, hal::DataType::kBFloat16, hal::DataType::kInt16,
+          hal::DataType::kInt32, hal::DataType::kInt64, hal::DataType::kFloat64, hal::DataType::kComplex128}) {
+      constexpr uint64_t kElements = 31;
+      const uint64_t bytes = kElements * hal::SizeOf(dtype);
+      const auto pattern = [&](int number) { return Pattern(bytes, static_cast<uint8_t>(number)); };
+      const auto own = pattern(rank.number);
+      std::copy(own.begin(), own.end(), static_cast<uint8_t*>(rank.host->data()));
+      EXPECT_OK(rank.stream->CopyToDevice(rank.host->data(), rank.at(0), bytes));
+      EXPECT_OK(rank.communicator->AllGather(*rank.stream, rank.at(0), rank.at(kCount), kElements, dtype));
+      EXPECT_OK(rank.stream->CopyToHost(rank.at(kCount), rank.host->data(), kRanks * bytes));
+      ASSERT_OK(rank.stream->Synchronize());
+      const auto* gathered = static_cast<const uint8_t*>(rank.host->data());
+      for (int number = 0; number < kRanks; ++number) {
+        EXPECT_TRUE(std::equal(gathered + number * bytes, gathered + (number + 1) * bytes, pattern(number).begin()))
+            << hal::NameOf(dtype);
+      }
     }
-    EXPECT_OK(rank.communicator->ReduceScatter(*rank.stream, rank.at(0), rank.at(kRanks * kCount), kCount,
-                                               hal::DataType::kFloat32, hal::ReduceOp::kMax));
-  }
-  for (int r = 0; r < kRanks; ++r) {
-    ASSERT_OK(ranks_[r].Read(kRanks * kCount, kCount));
-    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Element(kRanks - 1, r * kCount + i), ranks_[r].data()[i]) << i;
-    EXPECT_OK(ranks_[r].communicator->Broadcast(*ranks_[r].stream, r == 1 ? ranks_[r].at(0) : 0, ranks_[r].at(0),
-                                                kCount, hal::DataType::kFloat32, 1));
-  }
-  for (Rank& rank : ranks_) {
-    ASSERT_OK(rank.Read(0, kCount));
-    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Element(1, i), rank.data()[i]) << i;
-  }
+  });
+}
+
+TEST_P(CommunicatorTest, OperationsWithoutElements) {
+  Run([](Rank& rank) {
+    EXPECT_OK(AllReduce(rank, 0, 0));
+    EXPECT_OK(rank.communicator->BeginGroup());
+    EXPECT_OK(rank.communicator->Send(*rank.stream, rank.at(0), 0, kFloat, 1 - rank.number));
+    EXPECT_OK(rank.communicator->Receive(*rank.stream, rank.at(0), 0, kFloat, 1 - rank.number));
+    EXPECT_OK(rank.communicator->EndGroup());
+    EXPECT_OK(rank.stream->Synchronize());
+  });
+}
+
+TEST_P(CommunicatorTest, CallsReturnBeforeTheOtherRanksCall) {
+  Run([this](Rank& rank) {
+    WriteElements(rank, kCount);
+    if (rank.number != 0) AwaitText("queued");
+    for (int i = 0; i < 3; ++i) EXPECT_OK(AllReduce(rank, kCount, kCount));
+    if (rank.number == 0) Publish("queued", "");
+    ExpectElements(rank, kCount, kCount, Sum);
+  });
 }
 
 TEST_P(CommunicatorTest, TransfersOfAGroupStartTogether) {
-  WriteElements(kCount);
-  for (int r = 0; r < kRanks; ++r) {
-    Rank& rank = ranks_[r];
+  Run([](Rank& rank) {
+    WriteElements(rank, kCount);
+    const int next = (rank.number + 1) % kRanks;
+    const int previous = (rank.number + kRanks - 1) % kRanks;
     EXPECT_OK(rank.communicator->BeginGroup());
-    EXPECT_OK(rank.communicator->Send(*rank.stream, rank.at(0), kCount, hal::DataType::kFloat32, (r + 1) % kRanks));
-    EXPECT_OK(rank.communicator->Receive(*rank.stream, rank.at(kCount), kCount, hal::DataType::kFloat32,
-                                         (r + kRanks - 1) % kRanks));
+    EXPECT_OK(rank.communicator->Send(*rank.stream, rank.at(0), kCount, kFloat, next));
+    EXPECT_OK(rank.communicator->Receive(*rank.stream, rank.at(kCount), kCount, kFloat, previous));
     EXPECT_OK(rank.communicator->EndGroup());
-  }
-  for (int r = 0; r < kRanks; ++r) {
-    ASSERT_OK(ranks_[r].Read(kCount, kCount));
-    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Element((r + kRanks - 1) % kRanks, i), ranks_[r].data()[i]) << i;
-  }
+    ExpectElements(rank, kCount, kCount, [&](uint64_t i) { return Element(previous, i); });
+  });
+}
+
+TEST_P(CommunicatorTest, TransfersWithoutAGroup) {
+  Run([](Rank& rank) {
+    WriteElements(rank, kCount);
+    for (int i = 0; i < 3; ++i) {
+      if (rank.number == 0) {
+        EXPECT_OK(rank.communicator->Send(*rank.stream, rank.at(i), kCount, kFloat, 1));
+      } else {
+        EXPECT_OK(rank.communicator->Receive(*rank.stream, rank.at((i + 1) * kCount), kCount, kFloat, 0));
+      }
+    }
+    EXPECT_OK(rank.stream->Synchronize());
+    if (rank.number == 0) return;
+    ExpectElements(rank, 2 * kCount, kCount - 1, [](uint64_t i) { return Element(0, i + 1); });
+  });
 }
 
 TEST_P(CommunicatorTest, DifferentSizesFailOnAllRanks) {
-  for (int r = 0; r < kRanks; ++r) {
-    EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0), 10 + r,
-                                                hal::DataType::kFloat32, hal::ReduceOp::kSum));
-  }
-  for (Rank& rank : ranks_) {
+  Run([](Rank& rank) {
+    EXPECT_OK(AllReduce(rank, 0, 10 + rank.number));
     const absl::Status status = rank.stream->Synchronize();
     for (int r = 0; r < kRanks; ++r) {
       ExpectError(status, absl::StatusCode::kInvalidArgument,
                   absl::StrCat("rank ", r, ": AllReduce(sum) of ", 10 + r, " elements of float32"));
     }
-  }
-  WriteElements(4);  // the communicator still works
-  for (Rank& rank : ranks_) {
-    EXPECT_OK(rank.communicator->AllReduce(*rank.stream, rank.at(0), rank.at(0), 4, hal::DataType::kFloat32,
-                                           hal::ReduceOp::kSum));
-  }
-  for (Rank& rank : ranks_) {
-    ASSERT_OK(rank.Read(0, 4));
-    EXPECT_EQ(Sum(3), rank.data()[3]);
-  }
+  });
 }
 
 TEST_P(CommunicatorTest, DifferentShapesFailOnAllRanks) {
   const std::string shapes[] = {"[2,3]", "[3,2]"};
-  for (int r = 0; r < kRanks; ++r) {
-    EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0),
-                                                hal::Elements(6, shapes[r]), hal::DataType::kFloat32,
-                                                hal::ReduceOp::kSum));
-  }
-  for (Rank& rank : ranks_) {
+  Run([&](Rank& rank) {
+    EXPECT_OK(AllReduce(rank, 0, hal::Elements(6, shapes[rank.number])));
     const absl::Status status = rank.stream->Synchronize();
     for (int r = 0; r < kRanks; ++r) {
       ExpectError(status, absl::StatusCode::kInvalidArgument,
                   absl::StrCat("rank ", r, ": AllReduce(sum) of 6 elements of float32, shape ", shapes[r]));
     }
-  }
-  for (int r = 0; r < kRanks; ++r) {
-    EXPECT_OK(ranks_[r].communicator->BeginGroup());
-    EXPECT_OK(ranks_[r].communicator->Send(*ranks_[r].stream, ranks_[r].at(0), hal::Elements(6, shapes[r]),
-                                           hal::DataType::kFloat32, 1 - r));
-    EXPECT_OK(ranks_[r].communicator->Receive(*ranks_[r].stream, ranks_[r].at(6), hal::Elements(6, shapes[r]),
-                                              hal::DataType::kFloat32, 1 - r));
-    EXPECT_OK(ranks_[r].communicator->EndGroup());
-  }
-  for (Rank& rank : ranks_) {
+  });
+}
+
+TEST_P(CommunicatorTest, TransfersOfDifferentShapesFailOnBothRanks) {
+  const std::string shapes[] = {"[2,3]", "[3,2]"};
+  Run([&](Rank& rank) {
+    const hal::Elements elements(6, shapes[rank.number]);
+    EXPECT_OK(rank.communicator->BeginGroup());
+    EXPECT_OK(rank.communicator->Send(*rank.stream, rank.at(0), elements, kFloat, 1 - rank.number));
+    EXPECT_OK(rank.communicator->Receive(*rank.stream, rank.at(6), elements, kFloat, 1 - rank.number));
+    EXPECT_OK(rank.communicator->EndGroup());
     ExpectError(rank.stream->Synchronize(), absl::StatusCode::kInvalidArgument, "6 elements of float32, shape [2,3]");
-  }
+  });
+}
+
+TEST_P(CommunicatorTest, DifferencesLeaveTheCommunicatorUsable) {
+  Run([](Rank& rank) {
+    EXPECT_OK(AllReduce(rank, 0, 10 + rank.number));
+    ExpectError(rank.stream->Synchronize(), absl::StatusCode::kInvalidArgument);
+    WriteElements(rank, 4);
+    EXPECT_OK(AllReduce(rank, 0, 4));
+    ExpectElements(rank, 0, 4, Sum);
+  });
+}
+
+TEST_P(CommunicatorTest, DevicesWorkAfterAFailedOperation) {
+  Run([](Rank& rank) {
+    EXPECT_OK(AllReduce(rank, 0, 10 + rank.number));
+    ExpectError(rank.stream->Synchronize(), absl::StatusCode::kInvalidArgument);
+    rank.communicator.reset();
+    WriteElements(rank, kCount);
+    ExpectElements(rank, 0, kCount, [&](uint64_t i) { return Element(rank.number, i); });
+  });
 }
 
 TEST_P(CommunicatorTest, DestroyedRankCancelsWaitingRanks) {
-  for (int r = 0; r < kRanks - 1; ++r) {
-    EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0), 4,
-                                                hal::DataType::kFloat32, hal::ReduceOp::kSum));
-  }
-  ranks_[kRanks - 1].communicator.reset();
-  for (int r = 0; r < kRanks - 1; ++r) {
-    ExpectError(ranks_[r].stream->Synchronize(), absl::StatusCode::kCancelled, "rank 1");
-  }
+  Run([this](Rank& rank) {
+    if (rank.number == kRanks - 1) {
+      AwaitText("waits");
+      rank.communicator.reset();
+      return;
+    }
+    EXPECT_OK(AllReduce(rank, 0, 4));
+    Publish("waits", "");
+    ExpectError(rank.stream->Synchronize(), absl::StatusCode::kCancelled, "rank 1");
+  });
+}
+
+// A rank that leaves directly after an operation does not disturb the ranks that still work on it.
+TEST_P(CommunicatorTest, RanksMayLeaveAfterTheirLastOperation) {
+  Run([](Rank& rank) {
+    WriteElements(rank, kCount);
+    EXPECT_OK(rank.communicator->Broadcast(*rank.stream, rank.at(0), rank.at(kCount), kCount, kFloat, 0));
+    if (rank.number == 0) {
+      EXPECT_OK(rank.stream->Synchronize());
+      rank.communicator.reset();
+    }
+    ExpectElements(rank, kCount, kCount, [](uint64_t i) { return Element(0, i); });
+  });
+}
+
+TEST_P(CommunicatorTest, KilledRankCancelsWaitingRanks) {
+  if (ranks_are_threads()) GTEST_SKIP() << "the ranks are threads of one process";
+  ExpectDeath();
+  Run([this](Rank& rank) {
+    if (rank.number == kRanks - 1) {
+      AwaitText("waits");
+      raise(SIGKILL);
+    }
+    EXPECT_OK(AllReduce(rank, 0, 4));
+    Publish("waits", "");
+    ExpectError(rank.stream->Synchronize(), absl::StatusCode::kCancelled, "rank 1");
+    WriteElements(rank, 4);  // the device still works
+    ExpectElements(rank, 0, 4, [](uint64_t i) { return Element(0, i); });
+  });
+}
+
+TEST_P(CommunicatorTest, AbortEndsTheWorkOfAllRanks) {
+  Run([this](Rank& rank) {
+    if (rank.number == 0) {
+      EXPECT_OK(AllReduce(rank, 0, 4));
+      rank.communicator->Abort("rank 0 has had enough");
+      Publish("aborted", "");
+    } else {
+      AwaitText("aborted");
+      EXPECT_OK(AllReduce(rank, 0, 4));
+    }
+    ExpectError(rank.stream->Synchronize(), absl::StatusCode::kCancelled, "rank 0 has had enough");
+  });
 }
 
 TEST_P(CommunicatorTest, AbandonedRankCancelsWaitingRanks) {
-  const std::string id = Value(ranks_[0].device->CreateCommunicatorId());
-  const auto join = [&](int r, std::function<bool()> abandoned) {
-    hal::CommunicatorOptions options;
-    options.id = id;
-    options.rank = r;
-    options.size = kRanks + 1;  // one rank never joins
-    options.abandoned = std::move(abandoned);
-    return ranks_[r].device->CreateCommunicator(options).status();
-  };
-  std::atomic<bool> waits{false};
-  std::atomic<bool> over{false};
-  absl::Status left;
-  std::thread other([&] {
-    left = join(1, [&] {
-      waits = true;
-      return false;
-    });
-    over = true;
+  Run([this](Rank& rank) {
+    hal::CommunicatorOptions options = Options(rank, SharedId(rank, "second id"), kRanks + 1);  // one rank never joins
+    int asked = 0;
+    options.abandoned = [&] {
+      // Rank 0 gives up when the other rank has been waiting for a while.
+      if (++asked == 1 && rank.number == 1) Publish("waits", "");
+      return rank.number == 0 && asked > 10;
+    };
+    if (rank.number == 0) AwaitText("waits");
+    ExpectError(rank.device->CreateCommunicator(options).status(), absl::StatusCode::kCancelled,
+                rank.number == 0 ? "rank 0 of 3" : "rank 0 of 3 disconnected");
   });
-  while (!waits && !over) std::this_thread::yield();
-  int asked = 0;  // waits until the server has registered both ranks
-  ExpectError(join(0, [&] { return ++asked > 10; }), absl::StatusCode::kCancelled, "rank 0 of 3");
-  other.join();
-  ExpectError(left, absl::StatusCode::kCancelled, "rank 0 of 3 disconnected");
 }
 
 // The caller passes rank 0's memory to all ranks, like a device server.
 TEST_P(CommunicatorTest, RendezvousOfSeveralProcesses) {
-  std::promise<int> first;
-  const std::shared_future<int> segment = first.get_future().share();
-  std::vector<std::thread> threads;
-  for (int r = 0; r < kRanks; ++r) {
-    threads.emplace_back([&, r] {
-      hal::CommunicatorOptions options;
-      options.rank = r;
-      options.size = kRanks;
-      options.rendezvous = [&](int own) -> absl::StatusOr<int> {
-        if (r == 0) first.set_value(dup(own));
-        return dup(segment.get());
-      };
-      ranks_[r].communicator = Value(ranks_[r].device->CreateCommunicator(options));
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  close(segment.get());
-  WriteElements(kCount);
-  for (Rank& rank : ranks_) {
+  Run([this](Rank& rank) {
+    hal::CommunicatorOptions options = Options(rank, "", kRanks);
+    options.rendezvous = [&](int own) -> absl::StatusOr<int> {
+      if (rank.number == 0) {
+        Publish("segment", absl::StrCat("/proc/", getpid(), "/fd/", own));
+        AwaitText("opened");
+        return dup(own);
+      }
+      const int file = open(AwaitText("segment").c_str(), O_RDWR | O_CLOEXEC);
+      Publish("opened", "");
+      return file;
+    };
+    rank.communicator = Value(rank.device->CreateCommunicator(options));
     ASSERT_NE(nullptr, rank.communicator);
-    EXPECT_OK(rank.communicator->AllReduce(*rank.stream, rank.at(0), rank.at(0), kCount, hal::DataType::kFloat32,
-                                           hal::ReduceOp::kSum));
-  }
-  for (Rank& rank : ranks_) {
-    ASSERT_OK(rank.Read(0, kCount));
-    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Sum(i), rank.data()[i]) << i;
-  }
-  ranks_[1].communicator->Abort("rank 1 has gone");
-  EXPECT_OK(ranks_[0].communicator->AllReduce(*ranks_[0].stream, ranks_[0].at(0), ranks_[0].at(0), kCount,
-                                              hal::DataType::kFloat32, hal::ReduceOp::kSum));
-  ExpectError(ranks_[0].stream->Synchronize(), absl::StatusCode::kCancelled, "rank 1 has gone");
+    WriteElements(rank, kCount);
+    EXPECT_OK(AllReduce(rank, 0, kCount));
+    ExpectElements(rank, 0, kCount, Sum);
+    if (rank.number == 1) {
+      rank.communicator->Abort("rank 1 has gone");
+      Publish("aborted", "");
+      return;
+    }
+    AwaitText("aborted");
+    EXPECT_OK(AllReduce(rank, 0, kCount));
+    ExpectError(rank.stream->Synchronize(), absl::StatusCode::kCancelled, "rank 1 has gone");
+  });
 }
 
 TEST_P(CommunicatorTest, FailedRendezvousOfSeveralProcesses) {
-  hal::CommunicatorOptions options;
-  options.size = kRanks;
-  options.rendezvous = [](int) { return absl::CancelledError("rank 1 has gone"); };
-  ExpectError(ranks_[0].device->CreateCommunicator(options).status(), absl::StatusCode::kCancelled, "rank 1 has gone");
-  options.rendezvous = [](int) { return open("/dev/null", O_RDWR | O_CLOEXEC); };
-  ExpectError(ranks_[0].device->CreateCommunicator(options).status(), absl::StatusCode::kFailedPrecondition, "memory");
+  Run([](Rank& rank) {
+    hal::CommunicatorOptions options = Options(rank, "", kRanks);
+    options.rendezvous = [](int) { return absl::CancelledError("rank 1 has gone"); };
+    ExpectError(rank.device->CreateCommunicator(options).status(), absl::StatusCode::kCancelled, "rank 1 has gone");
+    options.rendezvous = [](int) { return open("/dev/null", O_RDWR | O_CLOEXEC); };
+    ExpectError(rank.device->CreateCommunicator(options).status(), absl::StatusCode::kFailedPrecondition, "memory");
+  });
 }
 
 TEST_P(CommunicatorTest, OperationsOnSeveralStreamsRunInCallOrder) {
-  WriteElements(kCount);
-  std::unique_ptr<hal::Stream> others[kRanks];
-  for (int r = 0; r < kRanks; ++r) {
-    Rank& rank = ranks_[r];
-    others[r] = Value(rank.device->CreateStream(hal::StreamKind::kCompute));
+  Run([](Rank& rank) {
+    WriteElements(rank, kCount);
+    const auto other = Value(rank.device->CreateStream(hal::StreamKind::kCompute));
     // The slow stream differs between the two ranks.
-    hal::Stream& first = r == 0 ? *rank.stream : *others[r];
-    hal::Stream& second = r == 0 ? *others[r] : *rank.stream;
+    hal::Stream& first = rank.number == 0 ? *rank.stream : *other;
+    hal::Stream& second = rank.number == 0 ? *other : *rank.stream;
     for (int i = 0; i < 100; ++i) {
-      EXPECT_OK(rank.communicator->AllReduce(first, rank.at(0), rank.at(kCount), kCount, hal::DataType::kFloat32,
-                                             hal::ReduceOp::kSum));
-      EXPECT_OK(rank.communicator->AllReduce(second, rank.at(0), rank.at(2 * kCount), 7, hal::DataType::kFloat32,
-                                             hal::ReduceOp::kMax));
+      EXPECT_OK(rank.communicator->AllReduce(first, rank.at(0), rank.at(kCount), kCount, kFloat, kSum));
+      EXPECT_OK(rank.communicator->AllReduce(second, rank.at(0), rank.at(2 * kCount), 7, kFloat, hal::ReduceOp::kMax));
     }
-  }
-  for (int r = 0; r < kRanks; ++r) {
-    ASSERT_OK(others[r]->Synchronize());
-    ASSERT_OK(ranks_[r].Read(kCount, kCount));
-    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Sum(i), ranks_[r].data()[i]) << i;
-  }
+    ASSERT_OK(other->Synchronize());
+    ExpectElements(rank, kCount, kCount, Sum);
+    ExpectElements(rank, 2 * kCount, 7, [](uint64_t i) { return Element(1, i); });
+  });
 }
 
 TEST_P(CommunicatorTest, InvalidArgumentsFailImmediately) {
-  hal::Communicator& one = *ranks_[0].communicator;
-  hal::Stream& stream = *ranks_[0].stream;
-  const hal::DeviceAddress address = ranks_[0].at(0);
+  Rank& rank = ranks_here()[0];
+  hal::Communicator& one = *rank.communicator;
+  hal::Stream& stream = *rank.stream;
+  const hal::DeviceAddress address = rank.at(0);
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-  ExpectError(one.Broadcast(stream, address, address, 4, hal::DataType::kFloat32, kRanks), kInvalid,
-              "root of Broadcast is rank 2");
-  ExpectError(one.Send(stream, address, 4, hal::DataType::kFloat32, 0), kInvalid, "itself");
-  ExpectError(one.AllGather(stream, address, address + 1, uint64_t{1} << 40, hal::DataType::kFloat32), kInvalid);
-  ExpectError(one.AllReduce(*ranks_[1].stream, address, address, 4, hal::DataType::kFloat32, hal::ReduceOp::kSum),
-              kInvalid, "another device");
+  ExpectError(one.Broadcast(stream, address, address, 4, kFloat, kRanks), kInvalid, "root of Broadcast is rank 2");
+  ExpectError(one.Send(stream, address, 4, kFloat, rank.number), kInvalid, "itself");
+  ExpectError(one.AllGather(stream, address, address + 1, uint64_t{1} << 40, kFloat), kInvalid);
+  if (ranks_are_threads()) {
+    ExpectError(one.AllReduce(*ranks_here()[1].stream, address, address, 4, kFloat, kSum), kInvalid, "another device");
+  }
   ExpectError(one.EndGroup(), absl::StatusCode::kFailedPrecondition);
 }
 

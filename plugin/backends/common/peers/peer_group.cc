@@ -127,16 +127,30 @@ absl::Status PeerGroup::CompareRecords(const CollectiveRecord& own) {
                    "; issue the same collectives in the same order on every rank"));
 }
 
+// Overwrites the record of this rank's second-to-last operation. The peers have read that record, because they have
+// since arrived at the previous operation's first barrier.
+CollectiveRecord PeerGroup::Record(const MappedCollective& own) {
+  const CollectiveRecord record = RecordOf(own);
+  segment_.rank(rank_).collectives[operations_ % 2] = record;
+  return record;
+}
+
+absl::Status PeerGroup::Compare(const MappedCollective& own) {
+  HPU_RETURN_IF_ERROR(Check());
+  const CollectiveRecord record = Record(own);
+  HPU_RETURN_IF_ERROR(AwaitAll(Arrive()));
+  const absl::Status verdict = CompareRecords(record);
+  ++operations_;
+  return verdict;
+}
+
 // A piece is reused after kCollectivePieces (three) chunks. By then, all ranks have finished reading the piece. Peers
 // call CopyOut for a chunk before they arrive at the barrier of the second chunk after it. This rank awaits that
 // barrier before it calls CopyIn for the third chunk.
 absl::Status PeerGroup::Run(const MappedCollective& own) {
   HPU_RETURN_IF_ERROR(Check());
   const CollectiveSteps steps(segment_, rank_, size_, own, next_piece_);
-  // Overwrites the record of this rank's second-to-last operation. The peers have read that record, because they have
-  // since arrived at the previous operation's first barrier.
-  const CollectiveRecord record = RecordOf(own);
-  segment_.rank(rank_).collectives[operations_ % 2] = record;
+  const CollectiveRecord record = Record(own);
   steps.CopyIn(0);
   uint32_t copied_in = Arrive();
   HPU_RETURN_IF_ERROR(AwaitAll(copied_in));

@@ -19,7 +19,8 @@
 
 namespace hpu::peers {
 
-// One send or receive of a rank. `data` is device memory of that rank.
+// One send or receive of a rank. `data` is device memory of that rank; null if the ranks only compare their elements,
+// because the data take another way.
 struct Transfer {
   bool sends = false;
   int peer = 0;
@@ -32,7 +33,7 @@ struct Transfer {
 // the segment: an operation that reads an impossible value fails with Internal. If the process of a rank ends, the
 // other ranks wait until Abort.
 //
-// Only one Run and one Exchange may run at a time; any thread may call Abort.
+// Only one Run or Compare and one Exchange may run at a time; any thread may call Abort and Check.
 class PeerGroup {
  public:
   // Shared memory for `ranks` ranks; pages are committed at first use. Fails with InvalidArgument for an unsupported
@@ -50,6 +51,8 @@ class PeerGroup {
   // Runs one collective; returns when this rank's destination is complete. If kind, elements, dtype, op or root differ
   // between ranks, Run fails on all ranks with InvalidArgument, which lists each rank's operation.
   absl::Status Run(const MappedCollective& own);
+  // Waits until all ranks have called it with the same collective, whose data take another way. Fails as Run does.
+  absl::Status Compare(const MappedCollective& own);
   // Runs transfers concurrently. The sends of one rank match the receives of its peer in order. If the elements of a
   // send and a receive differ, Exchange fails with InvalidArgument on both ranks.
   absl::Status Exchange(const std::vector<Transfer>& transfers);
@@ -75,6 +78,8 @@ class PeerGroup {
   absl::Status Await(Bell& bell, uint32_t waits_for, common::AdaptiveSpin& spin, const Ready& ready);
   // Signals to the other ranks that this rank has reached its next barrier. Returns the number of the barrier.
   uint32_t Arrive();
+  // Writes this rank's record of its next collective.
+  CollectiveRecord Record(const MappedCollective& own);
   // Waits until all ranks have arrived at a barrier.
   absl::Status AwaitAll(uint32_t barrier);
   absl::Status CompareRecords(const CollectiveRecord& own);

@@ -320,6 +320,44 @@ TEST(PeerErrorTest, DifferentCollectivesFailOnAllRanks) {
   }
 }
 
+// Operations whose data take another way: only the requests meet.
+TEST(PeerCompareTest, CollectivesAreComparedWithoutTheirData) {
+  RankGroups groups(3);
+  const auto compare = [&](int round, bool differ) {
+    return groups.Run([&](int rank) {
+      MappedCollective collective;
+      collective.elements = Elements(differ ? 10 + rank : 10 + round);
+      collective.dtype = DataType::kFloat32;
+      return groups[rank].Compare(collective);
+    });
+  };
+  for (int round = 0; round < 20; ++round) {
+    for (const absl::Status& status : compare(round, false)) EXPECT_OK(status);
+    for (const absl::Status& status : compare(round, true)) {
+      ExpectError(status, absl::StatusCode::kInvalidArgument,
+                  "rank 1: AllReduce(sum) of 11 elements of float32; rank 2: AllReduce(sum) of 12 elements");
+    }
+  }
+  groups[2].Abort("rank 2 has gone");
+  ExpectError(groups[0].Compare(MappedCollective()), absl::StatusCode::kCancelled, "rank 2 has gone");
+}
+
+TEST(PeerCompareTest, TransfersAreComparedWithoutTheirData) {
+  RankGroups groups(2);
+  for (int round = 0; round < 20; ++round) {
+    const bool differ = round % 2 == 1;
+    const auto statuses = groups.Run([&](int rank) {
+      const Elements elements(uint64_t{1} << 40, differ && rank == 1 ? "[2]" : "[3]");
+      return groups[rank].Exchange({Transfer{true, 1 - rank, nullptr, elements, DataType::kFloat32},
+                                    Transfer{false, 1 - rank, nullptr, elements, DataType::kFloat32}});
+    });
+    for (const absl::Status& status : statuses) {
+      if (!differ) EXPECT_OK(status);
+      if (differ) ExpectError(status, absl::StatusCode::kInvalidArgument, "shape [3]");
+    }
+  }
+}
+
 TEST(PeerErrorTest, FirstAbortReasonReachesAllRanks) {
   RankGroups groups(3);
   GuardedMemory memory(4);

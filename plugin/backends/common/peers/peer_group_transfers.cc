@@ -68,7 +68,7 @@ class PeerGroup::TransferLoop {
     explicit State(const Transfer& transfer)
         : transfer(transfer),
           record(ElementsRecord::Of(transfer.elements, transfer.dtype)),
-          bytes(transfer.elements.count * hal::SizeOf(transfer.dtype)) {}
+          bytes(transfer.data == nullptr ? 0 : transfer.elements.count * hal::SizeOf(transfer.dtype)) {}
 
     const Transfer& transfer;
     const ElementsRecord record;

@@ -7,7 +7,9 @@
 #include "plugin/backends/common/acquire_options.h"
 #include "plugin/backends/common/point_event.h"
 #include "plugin/backends/gaudi/compiler/recipe.h"
+#include "plugin/backends/gaudi/device/communicator.h"
 #include "plugin/backends/gaudi/device/compiler_target.h"
+#include "plugin/backends/gaudi/device/process_rendezvous.h"
 #include "plugin/backends/gaudi/device/stream.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
@@ -44,11 +46,6 @@ std::string NameOf(const synapse::Functions& functions, synapse::synDeviceId dev
 absl::Status NoCompiler(absl::string_view what) {
   return absl::UnimplementedError(
       absl::StrCat(what, ": this version compiles no programs for a Gaudi; set HPU_BACKEND to another backend"));
-}
-
-absl::Status NoCollectives() {
-  return absl::UnimplementedError(
-      "collective operations: this version has none for a Gaudi; set HPU_BACKEND to another backend");
 }
 
 }  // namespace
@@ -166,12 +163,23 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> GaudiDevice::LoadRecipe(absl:
 
 absl::StatusOr<std::string> GaudiDevice::CreateCommunicatorId() {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  return NoCollectives();
+  HPU_RETURN_IF_ERROR(Collectives().status());
+  return ProcessRendezvous::NewId();
 }
 
-absl::StatusOr<std::unique_ptr<hal::Communicator>> GaudiDevice::CreateCommunicator(const hal::CommunicatorOptions&) {
+absl::StatusOr<std::unique_ptr<hal::Communicator>> GaudiDevice::CreateCommunicator(
+    const hal::CommunicatorOptions& options) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  return NoCollectives();
+  HPU_ASSIGN_OR_RETURN(const hccl::Library* collectives, Collectives());
+  return GaudiCommunicator::Create(this, *collectives, generation_, options);
+}
+
+absl::StatusOr<const hccl::Library*> GaudiDevice::Collectives() {
+  std::lock_guard<std::mutex> lock(state_->collectives_mutex);
+  if (state_->collectives == nullptr) {
+    HPU_ASSIGN_OR_RETURN(state_->collectives, hccl::Library::Open(library().path()));
+  }
+  return state_->collectives.get();
 }
 
 absl::Status GaudiDevice::Synchronize() {

@@ -14,6 +14,7 @@
 #include "plugin/backends/gaudi/device/acquired_module.h"
 #include "plugin/backends/gaudi/device/card_range.h"
 #include "plugin/backends/gaudi/device/host_buffers.h"
+#include "plugin/backends/gaudi/hccl/library.h"
 #include "plugin/hal/device.h"
 
 namespace hpu::gaudi {
@@ -40,7 +41,7 @@ class GaudiDevice final : public hal::Device {
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const hal::Program& program) override;
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> LoadRecipe(absl::string_view name,
                                                                 absl::string_view bytes) override;
-  // Unimplemented.
+  // Unimplemented without HCCL's library.
   absl::StatusOr<std::string> CreateCommunicatorId() override;
   absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
       const hal::CommunicatorOptions& options) override;
@@ -83,6 +84,8 @@ class GaudiDevice final : public hal::Device {
     std::mutex streams_mutex;
     std::vector<GaudiStream*> streams;  // guarded by streams_mutex
   };
+    std::mutex collectives_mutex;
+    std::unique_ptr<hccl::Library> collectives;  // loaded at the first use; guarded by collectives_mutex
 
   GaudiDevice(hal::DeviceInfo info, synapse::Generation generation, std::unique_ptr<AcquiredModule> module,
               std::unique_ptr<CardRange> range, std::unique_ptr<common::Reservation> reservation,
@@ -90,6 +93,7 @@ class GaudiDevice final : public hal::Device {
 
   void WaitForStreams();
 
+  absl::StatusOr<const hccl::Library*> Collectives();
   const hal::DeviceInfo info_;
   const synapse::Generation generation_;
   common::Liveness liveness_;

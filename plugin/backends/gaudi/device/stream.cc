@@ -124,8 +124,17 @@ absl::Status GaudiStream::MarkEnd(synapse::synStreamHandle stream, Command* comm
   return absl::OkStatus();
 }
 
-template <typename Submit>
-void GaudiStream::Run(Faults::Kind kind, Engine engine, const char* name, uint64_t bytes, const Submit& submit,
+template <typename Function>
+absl::Status GaudiStream::Submit(Engine engine, const Function& submit, Command* command) {
+  Repair();
+  command->before = last_mark();
+  HPU_ASSIGN_OR_RETURN(const synapse::synStreamHandle stream, state_->engines.For(engine, command->before.get()));
+  HPU_RETURN_IF_ERROR(submit(stream));
+  return MarkEnd(stream, command);
+}
+
+template <typename Function>
+void GaudiStream::Run(Faults::Kind kind, Engine engine, const char* name, uint64_t bytes, const Function& submit,
                       std::shared_ptr<const hal::Recipe> recipe) {
   state_->queue.Push([&](Command& command, uint64_t sequence) {
     command.kind = Command::Kind::kNothing;
@@ -134,18 +143,33 @@ void GaudiStream::Run(Faults::Kind kind, Engine engine, const char* name, uint64
       state_->error.Set(sequence, std::move(fault));
       return;
     }
-    Repair();
-    command.before = last_mark();
-    const absl::Status status = [&]() -> absl::Status {
-      HPU_ASSIGN_OR_RETURN(const synapse::synStreamHandle stream, state_->engines.For(engine, command.before.get()));
-      HPU_RETURN_IF_ERROR(submit(stream));
-      return MarkEnd(stream, &command);
-    }();
+    const absl::Status status = Submit(engine, submit, &command);
     command.kind = Command::Kind::kWork;
     command.name = name;
     command.bytes = bytes;
     command.recipe = std::move(recipe);
     if (!status.ok()) FailAtCall(sequence, OfWork(command, device_->Observe(status)));
+  });
+}
+
+void GaudiStream::RunCollective(std::shared_ptr<CollectiveWork> work, const char* name, uint64_t bytes) {
+  state_->queue.Push([&](Command& command, uint64_t sequence) {
+    command.kind = Command::Kind::kNothing;
+    if (state_->error.is_set()) {
+      static_cast<void>(work->Conclude(state_->error.UpTo(sequence)));
+      return;
+    }
+    command.name = name;
+    command.bytes = bytes;
+    const auto submit = [&](synapse::synStreamHandle stream) { return work->Submit(stream); };
+    if (absl::Status status = Submit(Engine::kCollective, submit, &command); !status.ok()) {
+      status = work->Conclude(device_->Observe(status));
+      FailAtCall(sequence, OfWork(command, status));
+      return;
+    }
+    command.kind = Command::Kind::kWork;
+    work->SetEnd(command.end);
+    command.collective = std::move(work);
   });
 }
 
@@ -356,12 +380,14 @@ void GaudiStream::RunCommands() {
     state_->timeline->Complete(sequence);
     if (last) return;
   }
+  if (command.collective != nullptr) command.collective->AwaitPeers();
 }
 
 void GaudiStream::Finish(Command& command, uint64_t sequence) {
   absl::Status end = command.end == nullptr ? absl::OkStatus() : device_->Observe(command.end->Synchronize());
   switch (command.kind) {
     case Command::Kind::kNothing:
+      if (command.collective != nullptr) end = command.collective->Conclude(end);
     case Command::Kind::kStop:
       return;
     case Command::Kind::kWork:

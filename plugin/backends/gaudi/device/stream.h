@@ -25,6 +25,22 @@ namespace hpu::gaudi {
 
 class GaudiDevice;
 
+// One operation of a communicator on a stream. GaudiStream::RunCollective states the order of the calls.
+class CollectiveWork {
+ public:
+  virtual ~CollectiveWork() = default;
+
+  // Hands the operation to HCCL, for SynapseAI's stream `stream`.
+  virtual absl::Status Submit(synapse::synStreamHandle stream) = 0;
+  // Receives the mark behind the work that Submit has queued.
+  virtual void SetEnd(std::shared_ptr<Mark> end) = 0;
+  // Blocks until all ranks have called the operation, or until the communicator has ended, which ends the work too.
+  virtual void AwaitPeers() = 0;
+  // Receives the status of the work, or the error that kept it from running. Returns the stream's error. Afterwards the
+  // communicator may be gone.
+  virtual absl::Status Conclude(const absl::Status& status) = 0;
+};
+
 // A command whose end a stream's thread waits for. Comments name the kinds that use a field.
 struct Command {
   // kNothing: skipped, or failed at the call. kWork: work that SynapseAI has queued.
@@ -34,6 +50,7 @@ struct Command {
   const char* name = "";                       // kWork: for errors
   uint64_t bytes = 0;                          // kWork: for errors
   std::shared_ptr<const hal::Recipe> recipe;   // kWork: of a launch
+  std::shared_ptr<CollectiveWork> collective;  // kWork: of a communicator
   std::shared_ptr<Mark> end;                   // kWork, kWait
   std::shared_ptr<Mark> before;                // kWork, kWait: the mark of the work before, which another engine awaits
   common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
@@ -42,6 +59,7 @@ struct Command {
   // Releases the objects that the command kept alive.
   void Clear() {
     recipe.reset();
+    collective.reset();
     end.reset();
     before.reset();
     point = common::Point();
@@ -68,6 +86,12 @@ class GaudiStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
+  // Queues an operation of a communicator. `work` runs Submit and SetEnd now; AwaitPeers and Conclude run on the
+  // stream's thread. After an error of the stream or of Submit, only Conclude runs, at once. Errors contain `name` and
+  // `bytes`.
+  void RunCollective(std::shared_ptr<CollectiveWork> work, const char* name, uint64_t bytes);
+
+  const GaudiDevice* device() const { return device_; }
   // The position after all commands queued so far.
   common::Point Now() const;
 
@@ -102,9 +126,12 @@ class GaudiStream final : public hal::Stream {
 
   // Queues a command whose work `submit(stream)` hands to one of SynapseAI's streams. Counts it for fault injection.
   // Does nothing after an error. An error of a call becomes the stream's.
-  template <typename Submit>
-  void Run(common::Faults::Kind kind, synapse::Engine engine, const char* name, uint64_t bytes, const Submit& submit,
+  template <typename Function>
+  void Run(common::Faults::Kind kind, synapse::Engine engine, const char* name, uint64_t bytes, const Function& submit,
            std::shared_ptr<const hal::Recipe> recipe = nullptr);
+  // Calls `submit(stream)` for the engine's stream, and puts a mark behind its work.
+  template <typename Function>
+  absl::Status Submit(synapse::Engine engine, const Function& submit, Command* command);
   // Puts a mark behind the work that `stream` has been given for `command`.
   absl::Status MarkEnd(synapse::synStreamHandle stream, Command* command);
   // Makes `status`, of a call, the error of the command `sequence`. Waits for the part of its work that was queued,

@@ -105,6 +105,7 @@ synStatus Device::Release(uint32_t id) {
   for (const std::shared_ptr<Stream>& stream : Handles::Get().All<Stream>()) {
     if (!stream->Drain()) Abort(Rule::kInFlight, "a stream of the released device has queued work");
   }
+  Handles::Get().Clear(HandleKind::kCommunicator);
   Handles::Get().Clear(HandleKind::kStream);
   Handles::Get().Clear(HandleKind::kEvent);
   std::lock_guard<std::mutex> lock(StateMutex());

@@ -34,6 +34,8 @@ const char* KindName(HandleKind kind) {
       return "section";
     case HandleKind::kRecipe:
       return "recipe";
+    case HandleKind::kCommunicator:
+      return "communicator";
   }
   return "handle";
 }
@@ -105,8 +107,8 @@ void Handles::Clear(HandleKind kind) {
 }
 
 void Handles::Clear() {
-  for (const HandleKind kind : {HandleKind::kStream, HandleKind::kEvent, HandleKind::kGraph, HandleKind::kTensor,
-                                HandleKind::kSection, HandleKind::kRecipe}) {
+  for (const HandleKind kind : {HandleKind::kCommunicator, HandleKind::kStream, HandleKind::kEvent, HandleKind::kGraph,
+                                HandleKind::kTensor, HandleKind::kSection, HandleKind::kRecipe}) {
     Clear(kind);
   }
 }

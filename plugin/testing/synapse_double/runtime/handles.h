@@ -16,7 +16,7 @@
 
 namespace hpu::synapse_double {
 
-enum class HandleKind { kStream = 1, kEvent, kGraph, kTensor, kSection, kRecipe };
+enum class HandleKind { kStream = 1, kEvent, kGraph, kTensor, kSection, kRecipe, kCommunicator };
 
 const char* KindName(HandleKind kind);
 

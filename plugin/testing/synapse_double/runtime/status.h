@@ -40,6 +40,7 @@ enum class Rule {
   kAcquire = 21,          // module held by another process, or second device in one process
   kFork = 22,             // call in a forked child
   kLayout = 23,           // struct of another release's layout
+  kCollectives = 24,      // type, operands or order of a collective, or calls that differ between the ranks
 };
 
 // Logs a broken rule and returns `status`. Aborts under SYNAPSE_DOUBLE_STRICT=abort.

@@ -75,6 +75,7 @@ const std::map<std::string, Setter>& Setters() {
       {"DEVICES", SetNumber(&Switches::devices)},
       {"DEVICE_BYTES", SetNumber(&Switches::device_bytes)},
       {"LOCKS", SetText(&Switches::lock_folder)},
+      {"HCCL_TIMEOUT_MS", SetNumber(&Switches::hccl_timeout_ms)},
       {"FLUSH_DENORMALS", SetBool(&Switches::flush_denormals)},
       {"LOSE_NAN", SetBool(&Switches::lose_nan_in_max_min)},
       {"COMPLEX_GUIDS", SetBool(&Switches::complex_guids)},

@@ -37,6 +37,9 @@ struct Switches {
   // LOCKS: folder of the lock files through which processes share modules. Empty: each process has modules of its own.
   std::string lock_folder;
 
+  // HCCL_TIMEOUT_MS: a rank of a communicator fails after it has waited so long for other ranks.
+  uint64_t hccl_timeout_ms = 60000;
+
   // FLUSH_DENORMALS=1: products take and return 0 for denormal numbers.
   bool flush_denormals = false;
   // LOSE_NAN=1: max and min return the operand that is not NaN.

@@ -1,0 +1,98 @@
+// GaudiCommunicator: communicator of Gaudi cards, by HCCL.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMMUNICATOR_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMMUNICATOR_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plugin/backends/common/checked_communicator.h"
+#include "plugin/backends/common/peers/peer_group.h"
+#include "plugin/backends/gaudi/device/hccl_communicator.h"
+#include "plugin/backends/gaudi/device/mark_pool.h"
+#include "plugin/backends/gaudi/device/rank_watch.h"
+#include "plugin/backends/gaudi/hccl/library.h"
+#include "plugin/backends/gaudi/synapse/generation.h"
+
+namespace hpu::gaudi {
+
+class GaudiDevice;
+class GaudiStream;
+
+// The cards exchange the data; HCCL defines neither what happens if the ranks call different operations, nor that a
+// rank notices the end of another one. So the processes also meet in a PeerGroup: each operation's thread compares the
+// ranks' requests there while the card works. An operation that fails ends the communicator on all ranks.
+class GaudiCommunicator final : public common::CheckedCommunicator {
+ public:
+  // Blocks until all ranks have joined: through options.rendezvous if it is set, else processes of one machine, for at
+  // most a minute. `library` and `device` must outlive the communicator.
+  static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(GaudiDevice* device, const hccl::Library& library,
+                                                                   synapse::Generation generation,
+                                                                   const hal::CommunicatorOptions& options);
+  ~GaudiCommunicator() override;
+
+  void Abort(absl::string_view reason) override;
+
+ private:
+  class Work;
+
+  // Operations of a kind that the ranks compare in calling order: collectives, or transfers.
+  struct Lane {
+    uint64_t queued = 0;
+    uint64_t compared = 0;
+  };
+
+  // Queues an operation's calls of HCCL on SynapseAI's stream.
+  using Submit = std::function<absl::Status(hccl::hcclComm_t comm, synapse::synStreamHandle stream)>;
+  // Blocks until all ranks have called the operation; fails if they differ or the communicator has ended.
+  using Compare = std::function<absl::Status(peers::PeerGroup& group)>;
+
+  // Leaked, not destroyed, in a forked child, where the thread does not exist and HCCL must not be called.
+  struct State {
+    // Destroyed in reverse order: the watch uses the others.
+    std::unique_ptr<peers::PeerGroup> group;
+    std::unique_ptr<HcclCommunicator> hccl;
+    std::mutex mutex;
+    std::condition_variable changed;
+    uint64_t queued = 0;            // operations; guarded by mutex, like all members below
+    std::set<uint64_t> unfinished;  // numbers of queued operations
+    Lane collectives;
+    Lane transfers;
+    std::unique_ptr<RankWatch> watch;
+
+    // Waits up to half a second until the group has been aborted; returns whether it has.
+    bool AwaitEnd();
+  };
+
+  GaudiCommunicator(GaudiDevice* device, synapse::Generation generation, std::unique_ptr<State> state, int rank,
+                    int size);
+
+  bool OwnsStream(const hal::Stream& stream) const override;
+  absl::Status Queue(hal::Stream& stream, const common::Collective& collective) override;
+  absl::Status Queue(hal::Stream& stream, std::vector<common::Transfer> transfers) override;
+  // The call of HCCL for a collective.
+  absl::StatusOr<Submit> SubmitOf(const common::Collective& collective) const;
+  void QueueWork(hal::Stream& stream, Lane* lane, Submit submit, Compare compare, const char* name, uint64_t bytes);
+  void* ToCard(hal::DeviceAddress address) const;
+
+  // Called on streams' threads. Blocks until the earlier operations of the lane have been compared.
+  absl::Status AwaitTurn(const Lane& lane, uint64_t number);
+  // Ends HCCL's work, after earlier operations have ended.
+  void EndAfterEarlier(uint64_t number);
+
+  GaudiDevice* const device_;
+  const synapse::Generation generation_;
+  std::unique_ptr<State> state_;
+  // End of the last operation, and its stream. HCCL's operations must not overlap on different streams.
+  std::shared_ptr<Mark> last_;
+  synapse::synStreamHandle last_stream_ = nullptr;
+};
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMMUNICATOR_H_

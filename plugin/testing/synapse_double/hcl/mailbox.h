@@ -1,0 +1,63 @@
+// Mailbox: folder through which the ranks of a communicator exchange messages, as processes of one machine.
+#ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_HCL_MAILBOX_H_
+#define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_HCL_MAILBOX_H_
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace hpu::synapse_double {
+
+// A rank is a file rank-<n> with a lock of the process (fcntl), which the kernel releases when the process ends, and
+// which forked children do not inherit. A message is a file, which appears as a whole. Thread safe.
+class Mailbox {
+ public:
+  enum class Outcome {
+    kArrived,
+    kRankLeft,   // the awaited rank has left the communicator, or its process has ended
+    kCancelled,  // by Cancel
+    kTimeout,    // after the switch HCCL_TIMEOUT_MS
+  };
+
+  // A new folder below the switch LOCKS, or below /tmp. Empty if it cannot be made.
+  static std::string NewFolder();
+
+  // Joins as a rank. Null if the folder does not exist, or if another process is this rank; `problem` says which.
+  static std::unique_ptr<Mailbox> Join(const std::string& folder, int rank, int size, std::string* problem);
+  // Leaves the communicator. The last rank removes the folder.
+  ~Mailbox();
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+
+  // Waits until another rank has joined, and reads the number of ranks that it expects.
+  Outcome AwaitRank(int rank, int* size);
+
+  // Makes a message visible to the other ranks. Aborts if the folder has no room.
+  void Post(const std::string& name, const std::string& contents);
+  // Waits for a message of a rank.
+  Outcome Await(const std::string& name, int rank, std::string* contents);
+  void Remove(const std::string& name);
+
+  // Ends all waits.
+  void Cancel() { is_cancelled_ = true; }
+
+ private:
+  Mailbox(std::string folder, int rank, int file) : folder_(std::move(folder)), rank_(rank), file_(file) {}
+
+  std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
+  bool HasLeft(int rank) const;
+  // Waits until `ready` returns true.
+  Outcome AwaitUntil(const std::function<bool()>& ready, const std::function<bool()>& has_left) const;
+
+  const std::string folder_;
+  const int rank_;
+  const int file_;  // the rank's locked file
+  std::atomic<bool> is_cancelled_{false};
+  std::atomic<uint64_t> posted_{0};
+};
+
+}  // namespace hpu::synapse_double
+
+#endif  // HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_HCL_MAILBOX_H_
