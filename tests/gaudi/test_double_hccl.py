@@ -298,7 +298,8 @@ def test_ranks_that_expect_different_sizes_do_not_join(release: str) -> None:
 
     for code, log in hccl_ranks.run(release, 2, body):
         assert code == 0, log
-        assert "expects 3 ranks" in log
+        assert "rank 0 expects 2" in log
+        assert "rank 1 expects 3" in log
 
 
 def test_different_calls_fail_on_all_ranks(release: str) -> None:

@@ -83,17 +83,17 @@ class GaudiDevice final : public hal::Device {
     common::Faults faults;
     std::mutex streams_mutex;
     std::vector<GaudiStream*> streams;  // guarded by streams_mutex
-  };
     std::mutex collectives_mutex;
     std::unique_ptr<hccl::Library> collectives;  // loaded at the first use; guarded by collectives_mutex
+  };
 
   GaudiDevice(hal::DeviceInfo info, synapse::Generation generation, std::unique_ptr<AcquiredModule> module,
               std::unique_ptr<CardRange> range, std::unique_ptr<common::Reservation> reservation,
               common::Faults faults);
 
   void WaitForStreams();
-
   absl::StatusOr<const hccl::Library*> Collectives();
+
   const hal::DeviceInfo info_;
   const synapse::Generation generation_;
   common::Liveness liveness_;

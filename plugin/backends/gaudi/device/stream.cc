@@ -380,17 +380,17 @@ void GaudiStream::RunCommands() {
     state_->timeline->Complete(sequence);
     if (last) return;
   }
-  if (command.collective != nullptr) command.collective->AwaitPeers();
 }
 
 void GaudiStream::Finish(Command& command, uint64_t sequence) {
+  if (command.collective != nullptr) command.collective->AwaitPeers();
   absl::Status end = command.end == nullptr ? absl::OkStatus() : device_->Observe(command.end->Synchronize());
   switch (command.kind) {
     case Command::Kind::kNothing:
-      if (command.collective != nullptr) end = command.collective->Conclude(end);
     case Command::Kind::kStop:
       return;
     case Command::Kind::kWork:
+      if (command.collective != nullptr) end = command.collective->Conclude(end);
       if (!end.ok()) FailAtEnd(sequence, OfWork(command, end));
       return;
     case Command::Kind::kWait:
