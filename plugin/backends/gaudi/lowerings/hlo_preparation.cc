@@ -24,6 +24,7 @@
 #include "xla/service/optimization_barrier_expander.h"
 #include "xla/service/rng_expander.h"
 #include "xla/service/stochastic_convert_decomposer.h"
+#include "xla/service/topk_rewriter.h"
 #include "xla/service/tuple_simplifier.h"
 #include "xla/service/while_loop_simplifier.h"
 #include "xla/service/zero_sized_hlo_elimination.h"
@@ -70,6 +71,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   HPU_RETURN_IF_ERROR(SelectBranches(module));
   HPU_RETURN_IF_ERROR(Run(module, xla::ZeroSizedHloElimination()));
   HPU_RETURN_IF_ERROR(Run(module, xla::TupleSimplifier()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::TopkDecomposer()));
   HPU_RETURN_IF_ERROR(Run(module, xla::DotDecomposer()));
   HPU_RETURN_IF_ERROR(Run(module, xla::ComparisonExpander()));
   HPU_RETURN_IF_ERROR(Run(module, xla::BitcastDtypesExpander()));

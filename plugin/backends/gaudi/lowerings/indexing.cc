@@ -19,6 +19,7 @@ namespace {
 
 constexpr synapse::synDataType kIndex = synapse::syn_type_int32;
 constexpr int64_t kMaxIndex = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxRows = kMaxIndex - 1;  // scatters add a row
 
 // Integers of 64 bits as i32. The high half tells whether the low half is the value.
 absl::StatusOr<TensorId> NarrowIndex(PlanBuilder& builder, TensorId x) {
@@ -181,8 +182,8 @@ absl::StatusOr<RowLayout> RowLayoutOf(absl::Span<const int64_t> sizes, absl::Spa
   for (size_t i = layout.partial.size(); i-- > 0;) {
     layout.strides[i] = layout.rows;
     layout.window_rows *= window_sizes[layout.partial[i]];
-    if (sizes[layout.partial[i]] > kMaxIndex / layout.rows) {
-      return absl::UnimplementedError("kernels index arrays of at most 2^31 - 1 rows");
+    if (sizes[layout.partial[i]] > kMaxRows / layout.rows) {
+      return absl::UnimplementedError("kernels index at most 2^31 - 2 rows");
     }
     layout.rows *= sizes[layout.partial[i]];
   }

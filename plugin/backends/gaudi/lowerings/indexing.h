@@ -54,7 +54,7 @@ struct RowLayout {
 
   std::vector<int64_t> order() const;  // partial, then whole
 };
-// `sizes`: of the array. Unimplemented for 2^31 rows or more.
+// `sizes`: of the array. Unimplemented for 2^31 - 1 rows or more.
 absl::StatusOr<RowLayout> RowLayoutOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> window_sizes);
 // The rows of an array of these sizes, {row, rows}, and the inverse.
 absl::StatusOr<TensorId> ToRows(PlanBuilder& builder, TensorId x, const RowLayout& layout);

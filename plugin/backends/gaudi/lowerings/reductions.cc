@@ -16,9 +16,6 @@
 #include "plugin/backends/gaudi/plan/wide_integers.h"
 #include "plugin/backends/gaudi/synapse/params.h"
 #include "plugin/base/status_macros.h"
-#include "xla/hlo/ir/hlo_computation.h"
-#include "xla/literal.h"
-#include "xla/literal_util.h"
 #include "xla/shape_util.h"
 
 namespace hpu::gaudi {
@@ -29,17 +26,6 @@ using xla::HloOpcode;
 
 // Maximum rank of kernels.
 constexpr size_t kMaxReductionRank = 5;
-
-// The opcode of a computation that applies one instruction to its two parameters.
-std::optional<HloOpcode> CombinerOf(const xla::HloComputation& computation) {
-  const HloInstruction* root = computation.root_instruction();
-  if (computation.num_parameters() != 2 || root->operand_count() != 2) return std::nullopt;
-  const bool uses_both = (root->operand(0) == computation.parameter_instruction(0) &&
-                          root->operand(1) == computation.parameter_instruction(1)) ||
-                         (root->operand(0) == computation.parameter_instruction(1) &&
-                          root->operand(1) == computation.parameter_instruction(0));
-  return uses_both ? std::optional<HloOpcode>(root->opcode()) : std::nullopt;
-}
 
 struct Kernels {
   absl::string_view reduction;
@@ -62,26 +48,6 @@ std::optional<Kernels> KernelsOf(HloOpcode opcode, xla::PrimitiveType type) {
       return Kernels{"reduce_min_multi_dim_fwd", "min_fwd"};
     default:
       return std::nullopt;
-  }
-}
-
-// Whether the initial value changes nothing.
-bool IsNeutral(const HloInstruction& initial, HloOpcode opcode) {
-  if (initial.opcode() != HloOpcode::kConstant) return false;
-  const xla::PrimitiveType type = initial.shape().element_type();
-  switch (opcode) {
-    case HloOpcode::kAdd:
-      return initial.literal() == xla::LiteralUtil::Zero(type);
-    case HloOpcode::kMultiply:
-      return initial.literal() == xla::LiteralUtil::One(type);
-    case HloOpcode::kMaximum:
-    case HloOpcode::kOr:
-      return initial.literal() == xla::LiteralUtil::MinValue(type);
-    case HloOpcode::kMinimum:
-    case HloOpcode::kAnd:
-      return initial.literal() == xla::LiteralUtil::MaxValue(type);
-    default:
-      return false;
   }
 }
 
@@ -114,9 +80,10 @@ synapse::synDataType ReductionType(HloOpcode opcode, synapse::synDataType type) 
   return is_sum && IsFloat(type) ? synapse::syn_type_float : type;
 }
 
-absl::StatusOr<TensorId> ReduceByKernel(Lowering& lowering, const HloInstruction& instruction, HloOpcode opcode,
-                                        const Kernels& kernels) {
+absl::StatusOr<TensorId> ReduceByKernel(Lowering& lowering, const HloInstruction& instruction,
+                                        const hlo::Reduction& reduction, const Kernels& kernels) {
   PlanBuilder& builder = lowering.builder();
+  const HloOpcode opcode = reduction.function;
   HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Operand(instruction, 0));
   const synapse::synDataType element_type = builder.type(x);
   const xla::PrimitiveType type = instruction.shape().element_type();
@@ -132,7 +99,7 @@ absl::StatusOr<TensorId> ReduceByKernel(Lowering& lowering, const HloInstruction
       is_wide_sum ? SumWide(builder, x, is_reduced) : ReduceDimensions(builder, kernels.reduction, x, is_reduced);
   HPU_ASSIGN_OR_RETURN(TensorId value, std::move(reduced));
   TensorId initial = kNoTensor;
-  if (!IsNeutral(*instruction.operand(1), opcode)) {
+  if (!reduction.starts_at_identity) {
     HPU_ASSIGN_OR_RETURN(initial, lowering.Operand(instruction, 1));
     HPU_ASSIGN_OR_RETURN(initial, Reshape(builder, initial, Sizes(is_reduced.size(), 1)));
     HPU_ASSIGN_OR_RETURN(initial, convert(initial));
@@ -250,21 +217,27 @@ std::optional<Kernels> KernelsFor(const PlanBuilder& builder, const HloInstructi
   return builder.Has(kernels->reduction, ReductionType(opcode, type)) ? kernels : std::nullopt;
 }
 
+// Whether kernels compare the elements of an argmax or argmin.
+bool HasExtrema(const PlanBuilder& builder, const hlo::ArgReduction& reduction) {
+  const auto type = SynapseType(reduction.operand->shape().element_type(), builder.generation());
+  return type.ok() && builder.Has("reduce_max_multi_dim_fwd", *type);
+}
+
 absl::Status LowerReduce(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   if (xla::ShapeUtil::IsZeroElementArray(instruction.operand(0)->shape())) {
     return SetInitialValues(lowering, instruction);
   }
-  if (const auto found = hlo::DescribeArgReduction(&instruction); found.has_value()) {
+  if (const auto found = hlo::DescribeArgReduction(&instruction); found.has_value() && HasExtrema(builder, *found)) {
     return LowerArgReduction(lowering, instruction, *found);
   }
   if (instruction.shape().IsArray()) {
     HPU_ASSIGN_OR_RETURN(const TensorType type, lowering.TypeOf(instruction));
-    const std::optional<HloOpcode> opcode = CombinerOf(*instruction.to_apply());
+    const std::optional<hlo::Reduction> reduction = hlo::DescribeReduction(&instruction);
     const std::optional<Kernels> kernels =
-        opcode.has_value() ? KernelsFor(builder, instruction, *opcode, type.type) : std::nullopt;
+        reduction.has_value() ? KernelsFor(builder, instruction, reduction->function, type.type) : std::nullopt;
     if (kernels.has_value()) {
-      HPU_ASSIGN_OR_RETURN(TensorId value, ReduceByKernel(lowering, instruction, *opcode, *kernels));
+      HPU_ASSIGN_OR_RETURN(TensorId value, ReduceByKernel(lowering, instruction, *reduction, *kernels));
       HPU_ASSIGN_OR_RETURN(value, Reshape(builder, value, type.sizes));
       lowering.Set(instruction, value);
       return absl::OkStatus();

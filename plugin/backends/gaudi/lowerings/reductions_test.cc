@@ -131,6 +131,7 @@ TEST_P(ReductionTest, Argmax) {
   ExpectSameAsEvaluator(absl::Substitute(kArgReduction, "s32", "LE", "2147483647", "50,4", 0, "4"), 0);
   ExpectSameAsEvaluator(absl::Substitute(kArgReduction, "u32", "LE", "4294967295", "50,4", 0, "4"), 0);
   ExpectSameAsEvaluator(absl::Substitute(kArgReduction, "s8", "GE", "-128", "50,4", 0, "4"), 0);
+  ExpectSameAsEvaluator(absl::Substitute(kArgReduction, "s64", "GE", "-9223372036854775808", "50,4", 0, "4"), 0);
 }
 
 TEST_P(ReductionTest, ArgmaxWithNanAndInfinities) {

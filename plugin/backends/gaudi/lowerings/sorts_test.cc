@@ -75,19 +75,34 @@ TEST_P(SortTest, PayloadsKeepTheirOrder) {
 }
 
 // tf.math.top_k
+constexpr char kTopK[] =
+    "HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = s32[] parameter(2)\n"
+    "d = s32[] parameter(3)\n t = pred[] constant(true)\n w = pred[] broadcast(t), dimensions={}\n"
+    "g = pred[] compare(a, b), direction=GT, type=TOTALORDER\n ROOT r = pred[] select(w, g, w) }\n"
+    "ENTRY e { x = f32[4,100] parameter(0)\n i = s32[4,100] iota(), iota_dimension=1\n"
+    "s = (f32[4,100], s32[4,100]) sort(x, i), dimensions={1}, is_stable=true, to_apply=f\n"
+    "v = f32[4,100] get-tuple-element(s), index=0\n p = s32[4,100] get-tuple-element(s), index=1\n"
+    "k = f32[4,3] slice(v), slice={[0:4], [0:3]}\n q = s32[4,3] slice(p), slice={[0:4], [0:3]}\n"
+    "ROOT r = (f32[4,3], s32[4,3]) tuple(k, q) }";
+
 TEST_P(SortTest, TopK) {
-  constexpr char kProgram[] =
-      "HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = s32[] parameter(2)\n"
-      "d = s32[] parameter(3)\n t = pred[] constant(true)\n w = pred[] broadcast(t), dimensions={}\n"
-      "g = pred[] compare(a, b), direction=GT, type=TOTALORDER\n ROOT r = pred[] select(w, g, w) }\n"
-      "ENTRY e { x = f32[4,100] parameter(0)\n i = s32[4,100] iota(), iota_dimension=1\n"
-      "s = (f32[4,100], s32[4,100]) sort(x, i), dimensions={1}, is_stable=true, to_apply=f\n"
-      "v = f32[4,100] get-tuple-element(s), index=0\n p = s32[4,100] get-tuple-element(s), index=1\n"
-      "k = f32[4,3] slice(v), slice={[0:4], [0:3]}\n q = s32[4,3] slice(p), slice={[0:4], [0:3]}\n"
-      "ROOT r = (f32[4,3], s32[4,3]) tuple(k, q) }";
-  ExpectSameAsEvaluator(kProgram, 0);
+  ExpectSameAsEvaluator(kTopK, 0);
   // The last pass returns no more than is read.
-  EXPECT_TRUE(absl::StrContains(PlanOf(kProgram), "f32{3,4}")) << PlanOf(kProgram);
+  EXPECT_TRUE(absl::StrContains(PlanOf(kTopK), "f32{3,4}")) << PlanOf(kTopK);
+}
+
+// The evaluator does not know the instruction.
+TEST_P(SortTest, TopKInstruction) {
+  const std::unique_ptr<xla::HloModule> module = ParseProgram(
+      "HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+      "ROOT r = pred[] compare(a, b), direction=GT, type=TOTALORDER }\n"
+      "ENTRY e { x = f32[4,100] parameter(0)\n t = (f32[4,3], s32[4,3]) topk(x), k=3, to_apply=f\n"
+      "v = f32[4,3] get-tuple-element(t), index=0\n p = s32[4,3] get-tuple-element(t), index=1\n"
+      "ROOT r = (f32[4,3], s32[4,3]) tuple(v, p) }");
+  const std::vector<xla::Literal> arguments = RandomArguments(*module);
+  const auto got = Run(*module, arguments);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(*got, Evaluate(*ParseProgram(kTopK), arguments));
 }
 
 // Two keys: the rank of an element is counted by comparing all pairs.
