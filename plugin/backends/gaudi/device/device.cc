@@ -43,11 +43,6 @@ std::string NameOf(const synapse::Functions& functions, synapse::synDeviceId dev
   return functions.synDeviceGetName(name, sizeof(name) - 1, device) == synapse::synSuccess ? name : "";
 }
 
-absl::Status NoCompiler(absl::string_view what) {
-  return absl::UnimplementedError(
-      absl::StrCat(what, ": this version compiles no programs for a Gaudi; set HPU_BACKEND to another backend"));
-}
-
 }  // namespace
 
 GaudiDevice::State::State(GaudiDevice* device, std::unique_ptr<AcquiredModule> owned_module,
@@ -156,9 +151,12 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> GaudiDevice::Compile(const ha
                               absl::StrCat("compilation of ", program.name, ": ", recipe.status().message())));
 }
 
-absl::StatusOr<std::shared_ptr<const hal::Recipe>> GaudiDevice::LoadRecipe(absl::string_view name, absl::string_view) {
+absl::StatusOr<std::shared_ptr<const hal::Recipe>> GaudiDevice::LoadRecipe(absl::string_view name,
+                                                                           absl::string_view bytes) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  return NoCompiler(absl::StrCat("recipe '", name, "'"));
+  auto recipe = GaudiRecipe::Load(library(), info_.compiler_target, name, bytes);
+  if (recipe.ok()) return std::shared_ptr<const hal::Recipe>(*std::move(recipe));
+  return Observe(recipe.status());
 }
 
 absl::StatusOr<std::string> GaudiDevice::CreateCommunicatorId() {

@@ -59,7 +59,8 @@ class GaudiDevice final : public hal::Device {
     return state_->memory.Allocate(bytes);
   }
   // The card's address of a device address.
-  uint64_t ToCard(hal::DeviceAddress address) const { return address + state_->card_distance; }
+  uint64_t ToCard(hal::DeviceAddress address) const { return address + card_distance(); }
+  uint64_t card_distance() const { return state_->card_distance; }
   // Returns `status`, the result of a call of SynapseAI. Marks the device as lost if the status says so.
   absl::Status Observe(absl::Status status);
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {

@@ -284,19 +284,16 @@ absl::Status GaudiStream::Launch(std::shared_ptr<const hal::Recipe> recipe, cons
   }
   std::lock_guard<std::mutex> lock(state_->launch_mutex);
   LaunchAddresses& addresses = state_->addresses;
-  HPU_RETURN_IF_ERROR(addresses.Set(*own, arguments));
-  if (!addresses.copies().empty()) HPU_RETURN_IF_ERROR(CopyArguments());
+  const CompiledGraph* graph = own->graph();
+  if (graph != nullptr) {
+    HPU_RETURN_IF_ERROR(addresses.Set(*own, arguments));
+    if (!addresses.copies().empty()) HPU_RETURN_IF_ERROR(CopyArguments());
+    addresses.ToCard(device_->card_distance());
+  }
   const uint64_t workspace = own->workspace_bytes() == 0 ? 0 : device_->ToCard(arguments.workspace);
   const auto submit = [&](synapse::synStreamHandle stream) -> absl::Status {
-    if (own->handle() == nullptr) return absl::OkStatus();
-    HPU_ASSIGN_OR_RETURN(std::unique_ptr<synapse::LaunchTable> table, own->TakeTable());
-    for (size_t i = 0; i < addresses.addresses().size(); ++i) {
-      table->SetAddress(i, device_->ToCard(addresses.addresses()[i]));
-    }
-    const absl::Status status =
-        CallWhenFree([&] { return device_->library().Launch(stream, *table, workspace, own->handle()); });
-    own->ReturnTable(std::move(table));
-    return status;
+    if (graph == nullptr) return absl::OkStatus();
+    return CallWhenFree([&] { return graph->Launch(stream, addresses.addresses(), workspace); });
   };
   Run(Faults::kLaunch, Engine::kCompute, "Launch", 0, submit, std::move(recipe));
   return absl::OkStatus();
