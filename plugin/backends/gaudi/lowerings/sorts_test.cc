@@ -1,5 +1,6 @@
 // Sorts and top-k.
 #include <limits>
+#include <random>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
@@ -39,6 +40,23 @@ TEST_P(SortTest, LargeIntegersAreExact) {
                                                       std::numeric_limits<int64_t>::min(), -1,
                                                       std::numeric_limits<int64_t>::max()});
   ExpectSameAsEvaluator(absl::Substitute(kSortOfKeys, "s64", "GT", "", "7", 0, "s64"), arguments, 0);
+}
+
+// Keys that need several passes.
+TEST_P(SortTest, ManyElements) {
+  std::mt19937_64 random(1);
+  std::vector<int32_t> words(3000);
+  std::vector<int64_t> numbers(3000);
+  for (int32_t& word : words) word = static_cast<int32_t>(random());
+  // Many have equal halves.
+  for (int64_t& number : numbers) number = static_cast<int64_t>(random() & 0x8000'001f'0000'001f);
+  for (const char* direction : {"LT", "GT"}) {
+    std::vector<xla::Literal> arguments;
+    arguments.push_back(xla::LiteralUtil::CreateR1<int32_t>(words));
+    ExpectSameAsEvaluator(absl::Substitute(kSortOfKeys, "s32", direction, "", "3000", 0, "s32"), arguments, 0);
+    arguments[0] = xla::LiteralUtil::CreateR1<int64_t>(numbers);
+    ExpectSameAsEvaluator(absl::Substitute(kSortOfKeys, "s64", direction, "", "3000", 0, "s64"), arguments, 0);
+  }
 }
 
 TEST_P(SortTest, FloatsInTotalOrder) {
