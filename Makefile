@@ -81,7 +81,7 @@ $(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt re
 $(BUILD)/build.ninja: | $(PACKAGES) $(SYSTEM)
 	@$(CMAKE) -B $(BUILD) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; rm -f $(BUILD).log
 
-$(VENV)/.horovod: requirements/horovod.txt requirements/horovod-build.txt tools/build_horovod.sh | $(PACKAGES)
+$(VENV)/.horovod: requirements/horovod.txt requirements/horovod-build.txt tools/build_horovod.sh tools/horovod_toolchain.cmake | $(PACKAGES)
 	@tools/build_horovod.sh $(PYTHON) $(JOBS) && touch $@
 
 horovod: $(HOROVOD) ## build Horovod, with MPI if installed

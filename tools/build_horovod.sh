@@ -18,6 +18,7 @@ else
 fi
 export HOROVOD_WITH_GLOO=1 HOROVOD_WITH_TENSORFLOW=1 HOROVOD_WITHOUT_PYTORCH=1 HOROVOD_WITHOUT_MXNET=1
 export MAKEFLAGS="-j${2:-$(nproc)}" LDFLAGS=-s
+export CMAKE_TOOLCHAIN_FILE=$PWD/tools/horovod_toolchain.cmake
 
 build() {
   # --no-cache-dir: pip's cached wheel may be built for another TensorFlow.
