@@ -1,14 +1,14 @@
 // Elementwise instructions.
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "plugin/backends/gaudi/lowerings/elementwise_operands.h"
+#include "plugin/backends/gaudi/lowerings/integers.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/nodes.h"
-#include "plugin/backends/gaudi/synapse/params.h"
 #include "plugin/base/status_macros.h"
 #include "xla/literal.h"
 #include "xla/primitive_util.h"
@@ -19,31 +19,6 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-absl::StatusOr<std::vector<TensorId>> Operands(Lowering& lowering, const HloInstruction& instruction) {
-  std::vector<TensorId> operands;
-  for (const HloInstruction* operand : instruction.operands()) {
-    HPU_ASSIGN_OR_RETURN(const TensorId id, lowering.Broadcastable(operand));
-    operands.push_back(id);
-  }
-  return operands;
-}
-
-absl::Status SetResult(Lowering& lowering, const HloInstruction& instruction, absl::StatusOr<TensorId> value) {
-  HPU_RETURN_IF_ERROR(value.status());
-  lowering.SetBroadcastable(instruction, *value);
-  return absl::OkStatus();
-}
-
-bool IsUnsigned(const HloInstruction& instruction) {
-  return xla::primitive_util::IsUnsignedIntegralType(instruction.shape().element_type());
-}
-
-// Whether kernels see the elements with another sign: SynapseType maps the type to a signed one.
-bool HasHiddenSign(const HloInstruction& instruction) {
-  const xla::PrimitiveType type = instruction.shape().element_type();
-  return type == xla::U32 || type == xla::U64;
-}
-
 // The kernel of an opcode that needs nothing else. Empty if there is none.
 absl::string_view KernelOf(HloOpcode opcode) {
   switch (opcode) {
@@ -53,8 +28,6 @@ absl::string_view KernelOf(HloOpcode opcode) {
       return "sub_fwd";
     case HloOpcode::kMultiply:
       return "mult_fwd";
-    case HloOpcode::kPower:
-      return "pow_fwd";
     case HloOpcode::kAtan2:
       return "atan2_fwd";
     case HloOpcode::kAbs:
@@ -94,15 +67,29 @@ absl::string_view KernelOf(HloOpcode opcode) {
   }
 }
 
+absl::Status LowerKernel(Lowering& lowering, const HloInstruction& instruction, absl::string_view stem) {
+  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, ElementwiseOperands(lowering, instruction));
+  return SetElementwiseResult(lowering, instruction, Elementwise(lowering.builder(), stem, std::move(operands)));
+}
+
 absl::Status LowerSimple(Lowering& lowering, const HloInstruction& instruction) {
-  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, Operands(lowering, instruction));
-  return SetResult(lowering, instruction,
-                   Elementwise(lowering.builder(), KernelOf(instruction.opcode()), std::move(operands)));
+  return LowerKernel(lowering, instruction, KernelOf(instruction.opcode()));
+}
+
+// Sums and products of booleans are their disjunctions and conjunctions.
+absl::Status LowerSum(Lowering& lowering, const HloInstruction& instruction) {
+  const bool is_boolean = instruction.shape().element_type() == xla::PRED;
+  return LowerKernel(lowering, instruction, is_boolean ? "bitwise_or_fwd" : KernelOf(instruction.opcode()));
+}
+
+absl::Status LowerProduct(Lowering& lowering, const HloInstruction& instruction) {
+  const bool is_boolean = instruction.shape().element_type() == xla::PRED;
+  return LowerKernel(lowering, instruction, is_boolean ? "bitwise_and_fwd" : KernelOf(instruction.opcode()));
 }
 
 absl::Status LowerCompare(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
-  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, Operands(lowering, instruction));
+  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, ElementwiseOperands(lowering, instruction));
   const xla::ComparisonDirection direction = instruction.comparison_direction();
   const bool is_equality = direction == xla::ComparisonDirection::kEq || direction == xla::ComparisonDirection::kNe;
   if (!is_equality && HasHiddenSign(*instruction.operand(0))) {
@@ -113,19 +100,19 @@ absl::Status LowerCompare(Lowering& lowering, const HloInstruction& instruction)
   const auto compare = [&](absl::string_view stem) { return Compare(builder, stem, operands[0], operands[1]); };
   switch (direction) {
     case xla::ComparisonDirection::kEq:
-      return SetResult(lowering, instruction, compare("equal_fwd"));
+      return SetElementwiseResult(lowering, instruction, compare("equal_fwd"));
     case xla::ComparisonDirection::kNe: {
       HPU_ASSIGN_OR_RETURN(const TensorId equal, compare("equal_fwd"));
-      return SetResult(lowering, instruction, Not(builder, equal));
+      return SetElementwiseResult(lowering, instruction, Not(builder, equal));
     }
     case xla::ComparisonDirection::kLt:
-      return SetResult(lowering, instruction, compare("less_fwd"));
+      return SetElementwiseResult(lowering, instruction, compare("less_fwd"));
     case xla::ComparisonDirection::kLe:
-      return SetResult(lowering, instruction, compare("less_equal_fwd"));
+      return SetElementwiseResult(lowering, instruction, compare("less_equal_fwd"));
     case xla::ComparisonDirection::kGt:
-      return SetResult(lowering, instruction, compare("greater_fwd"));
+      return SetElementwiseResult(lowering, instruction, compare("greater_fwd"));
     case xla::ComparisonDirection::kGe:
-      return SetResult(lowering, instruction, compare("greater_equal_fwd"));
+      return SetElementwiseResult(lowering, instruction, compare("greater_equal_fwd"));
   }
   return absl::InternalError("unknown comparison");
 }
@@ -146,75 +133,82 @@ bool MayBeNan(const HloInstruction* instruction) {
   return std::isnan(source->literal().GetAsDouble({}).value_or(std::nan("")));
 }
 
+// An operand of max_fwd or min_fwd.
+struct Comparable {
+  TensorId id = kNoTensor;
+  bool may_be_nan = true;
+};
+
 // max_fwd or min_fwd. HLO's result is NaN if an operand is; that of the kernels is not known.
-absl::StatusOr<TensorId> Extremum(PlanBuilder& builder, absl::string_view stem, TensorId a, bool a_may_be_nan,
-                                  TensorId b, bool b_may_be_nan) {
-  HPU_ASSIGN_OR_RETURN(TensorId value, Elementwise(builder, stem, {a, b}));
-  for (const auto& [operand, may_be_nan] : {std::pair(b, b_may_be_nan), std::pair(a, a_may_be_nan)}) {
-    if (!may_be_nan) continue;
-    HPU_ASSIGN_OR_RETURN(const TensorId is_number, Compare(builder, "equal_fwd", operand, operand));
-    HPU_ASSIGN_OR_RETURN(value, Where(builder, is_number, value, operand));
+absl::StatusOr<Comparable> Extremum(PlanBuilder& builder, absl::string_view stem, const Comparable& a,
+                                    const Comparable& b) {
+  HPU_ASSIGN_OR_RETURN(TensorId value, Elementwise(builder, stem, {a.id, b.id}));
+  for (const Comparable& operand : {b, a}) {
+    if (!operand.may_be_nan) continue;
+    HPU_ASSIGN_OR_RETURN(const TensorId is_number, Compare(builder, "equal_fwd", operand.id, operand.id));
+    HPU_ASSIGN_OR_RETURN(value, Where(builder, is_number, value, operand.id));
   }
-  return value;
+  return Comparable{value, a.may_be_nan || b.may_be_nan};
+}
+
+// Operands in an order that signed comparisons of kernels keep.
+absl::StatusOr<std::vector<Comparable>> Comparables(Lowering& lowering, const HloInstruction& instruction) {
+  PlanBuilder& builder = lowering.builder();
+  HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> operands, ElementwiseOperands(lowering, instruction));
+  std::vector<Comparable> comparables;
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+    Comparable operand = {operands[i], MayBeNan(instruction.operand(i))};
+    if (HasHiddenSign(instruction)) {
+      HPU_ASSIGN_OR_RETURN(operand.id, FlipSign(builder, operand.id));
+    }
+    comparables.push_back(operand);
+  }
+  return comparables;
+}
+
+// Inverse of Comparables for the result.
+absl::Status SetExtremum(Lowering& lowering, const HloInstruction& instruction, TensorId value) {
+  return SetElementwiseResult(
+      lowering, instruction,
+      HasHiddenSign(instruction) ? FlipSign(lowering.builder(), value) : absl::StatusOr<TensorId>(value));
 }
 
 absl::Status LowerExtremum(Lowering& lowering, const HloInstruction& instruction) {
-  PlanBuilder& builder = lowering.builder();
-  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, Operands(lowering, instruction));
+  HPU_ASSIGN_OR_RETURN(const std::vector<Comparable> operands, Comparables(lowering, instruction));
   const absl::string_view stem = instruction.opcode() == HloOpcode::kMaximum ? "max_fwd" : "min_fwd";
-  if (HasHiddenSign(instruction)) {
-    for (TensorId& operand : operands) {
-      HPU_ASSIGN_OR_RETURN(operand, FlipSign(builder, operand));
-    }
-    HPU_ASSIGN_OR_RETURN(const TensorId value, Elementwise(builder, stem, operands));
-    return SetResult(lowering, instruction, FlipSign(builder, value));
-  }
-  return SetResult(lowering, instruction,
-                   Extremum(builder, stem, operands[0], MayBeNan(instruction.operand(0)), operands[1],
-                            MayBeNan(instruction.operand(1))));
+  HPU_ASSIGN_OR_RETURN(const Comparable value, Extremum(lowering.builder(), stem, operands[0], operands[1]));
+  return SetExtremum(lowering, instruction, value.id);
 }
 
 // clamp(low, x, high)
 absl::Status LowerClamp(Lowering& lowering, const HloInstruction& instruction) {
-  PlanBuilder& builder = lowering.builder();
-  if (HasHiddenSign(instruction)) return absl::UnimplementedError("clamp has no nodes for unsigned integers");
-  const auto bound = [&](int64_t index) -> absl::StatusOr<TensorId> {
-    HPU_ASSIGN_OR_RETURN(const TensorId id, lowering.Broadcastable(instruction.operand(index)));
-    if (instruction.operand(index)->shape().rank() == instruction.shape().rank()) return id;
-    return Reshape(builder, id, Sizes(SizesOf(instruction.shape()).size(), 1));
-  };
-  HPU_ASSIGN_OR_RETURN(const TensorId low, bound(0));
-  HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(1)));
-  HPU_ASSIGN_OR_RETURN(const TensorId high, bound(2));
-  const bool may_be_nan = MayBeNan(instruction.operand(1));
-  HPU_ASSIGN_OR_RETURN(const TensorId raised,
-                       Extremum(builder, "max_fwd", x, may_be_nan, low, MayBeNan(instruction.operand(0))));
-  return SetResult(lowering, instruction,
-                   Extremum(builder, "min_fwd", raised, may_be_nan, high, MayBeNan(instruction.operand(2))));
+  HPU_ASSIGN_OR_RETURN(const std::vector<Comparable> operands, Comparables(lowering, instruction));
+  HPU_ASSIGN_OR_RETURN(const Comparable raised, Extremum(lowering.builder(), "max_fwd", operands[1], operands[0]));
+  HPU_ASSIGN_OR_RETURN(const Comparable value, Extremum(lowering.builder(), "min_fwd", raised, operands[2]));
+  return SetExtremum(lowering, instruction, value.id);
 }
 
 absl::Status LowerSelect(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
-  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, Operands(lowering, instruction));
+  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, ElementwiseOperands(lowering, instruction));
   const size_t rank = SizesOf(instruction.shape()).size();
   if (builder.sizes(operands[0]).size() != rank) {
     HPU_ASSIGN_OR_RETURN(operands[0], Reshape(builder, operands[0], Sizes(rank, 1)));
   }
-  return SetResult(lowering, instruction, Where(builder, operands[0], operands[1], operands[2]));
+  return SetElementwiseResult(lowering, instruction, Where(builder, operands[0], operands[1], operands[2]));
 }
 
 // -1, 0 or 1. NaN and zeros keep their value, which the kernel may not do.
 absl::Status LowerSign(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
-  if (IsUnsigned(instruction)) return absl::UnimplementedError("sign has no nodes for unsigned integers");
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(0)));
   HPU_ASSIGN_OR_RETURN(const TensorId sign, Elementwise(builder, "sign_fwd", {x}));
-  if (!IsFloat(builder.type(x))) return SetResult(lowering, instruction, sign);
+  if (!IsFloat(builder.type(x))) return SetElementwiseResult(lowering, instruction, sign);
   HPU_ASSIGN_OR_RETURN(const TensorId zero, ScalarLike(builder, x, 0));
   HPU_ASSIGN_OR_RETURN(const TensorId is_negative, Compare(builder, "less_fwd", x, zero));
   HPU_ASSIGN_OR_RETURN(const TensorId is_positive, Compare(builder, "greater_fwd", x, zero));
   HPU_ASSIGN_OR_RETURN(const TensorId has_sign, Elementwise(builder, "bitwise_or_fwd", {is_negative, is_positive}));
-  return SetResult(lowering, instruction, Where(builder, has_sign, sign, x));
+  return SetElementwiseResult(lowering, instruction, Where(builder, has_sign, sign, x));
 }
 
 // Rounds half away from zero.
@@ -234,154 +228,92 @@ absl::Status LowerRoundAfz(Lowering& lowering, const HloInstruction& instruction
   HPU_ASSIGN_OR_RETURN(const TensorId is_negative, Compare(builder, "less_fwd", x, zero));
   HPU_ASSIGN_OR_RETURN(const TensorId is_zero, Compare(builder, "equal_fwd", x, zero));
   HPU_ASSIGN_OR_RETURN(const TensorId with_sign, Where(builder, is_negative, negated, rounded));
-  return SetResult(lowering, instruction, Where(builder, is_zero, x, with_sign));
+  return SetElementwiseResult(lowering, instruction, Where(builder, is_zero, x, with_sign));
 }
 
+// A power of the magnitude, in float32. Zeros and NaN keep their value.
 absl::Status LowerCbrt(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
-  HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(0)));
+  HPU_ASSIGN_OR_RETURN(const TensorId operand, lowering.Broadcastable(instruction.operand(0)));
+  HPU_ASSIGN_OR_RETURN(const TensorId x, Cast(builder, operand, synapse::syn_type_float));
   HPU_ASSIGN_OR_RETURN(const TensorId magnitude, Elementwise(builder, "abs_fwd", {x}));
   HPU_ASSIGN_OR_RETURN(const TensorId third, ScalarLike(builder, x, 1.0 / 3));
   HPU_ASSIGN_OR_RETURN(const TensorId root, Elementwise(builder, "pow_fwd", {magnitude, third}));
   HPU_ASSIGN_OR_RETURN(const TensorId negated, Elementwise(builder, "neg_fwd", {root}));
   HPU_ASSIGN_OR_RETURN(const TensorId zero, ScalarLike(builder, x, 0));
   HPU_ASSIGN_OR_RETURN(const TensorId is_negative, Compare(builder, "less_fwd", x, zero));
-  return SetResult(lowering, instruction, Where(builder, is_negative, negated, root));
+  HPU_ASSIGN_OR_RETURN(const TensorId is_positive, Compare(builder, "greater_fwd", x, zero));
+  HPU_ASSIGN_OR_RETURN(const TensorId positive, Where(builder, is_positive, root, x));
+  HPU_ASSIGN_OR_RETURN(const TensorId value, Where(builder, is_negative, negated, positive));
+  return SetElementwiseResult(lowering, instruction, Cast(builder, value, builder.type(operand)));
 }
 
 absl::Status LowerIsFinite(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(0)));
-  return SetResult(
-      lowering, instruction,
-      builder.sizes(x).size() <= 5
-          ? builder.AddTyped("isfinite_fwd", builder.type(x), {x}, {synapse::syn_type_int8, builder.sizes(x)})
-          : absl::StatusOr<TensorId>(absl::UnimplementedError("isfinite_fwd supports ranks up to 5")));
+  const Sizes sizes = builder.sizes(x);
+  const Sizes flat = {ElementCount(sizes)};
+  HPU_ASSIGN_OR_RETURN(const TensorId list, Reshape(builder, x, flat));
+  HPU_ASSIGN_OR_RETURN(const TensorId is_finite,
+                       builder.AddTyped("isfinite_fwd", builder.type(x), {list}, {synapse::syn_type_int8, flat}));
+  return SetElementwiseResult(lowering, instruction, Reshape(builder, is_finite, sizes));
+}
+
+bool IsFloating(const HloInstruction& instruction) {
+  return xla::primitive_util::IsFloatingPointType(instruction.shape().element_type());
 }
 
 // Masks are 0 or 1, so their bits are their values.
 absl::Status LowerLogical(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
-  HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> operands, Operands(lowering, instruction));
+  HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> operands, ElementwiseOperands(lowering, instruction));
   switch (instruction.opcode()) {
     case HloOpcode::kAnd:
-      return SetResult(lowering, instruction, Elementwise(builder, "bitwise_and_fwd", operands));
+      return SetElementwiseResult(lowering, instruction, Elementwise(builder, "bitwise_and_fwd", operands));
     case HloOpcode::kOr:
-      return SetResult(lowering, instruction, Elementwise(builder, "bitwise_or_fwd", operands));
+      return SetElementwiseResult(lowering, instruction, Elementwise(builder, "bitwise_or_fwd", operands));
     case HloOpcode::kXor:
-      return SetResult(lowering, instruction, Elementwise(builder, "bitwise_xor_fwd", operands));
+      return SetElementwiseResult(lowering, instruction, Elementwise(builder, "bitwise_xor_fwd", operands));
     default:
       break;
   }
   if (instruction.shape().element_type() == xla::PRED) {
-    return SetResult(lowering, instruction, Not(builder, operands[0]));
+    return SetElementwiseResult(lowering, instruction, Not(builder, operands[0]));
   }
-  return SetResult(lowering, instruction, Elementwise(builder, "bitwise_not_fwd", operands));
+  return SetElementwiseResult(lowering, instruction, Elementwise(builder, "bitwise_not_fwd", operands));
 }
 
-// Quotient or remainder of signed integers. HLO defines x / 0 = -1, x % 0 = x, MIN / -1 = MIN and MIN % -1 = 0.
-absl::Status LowerIntegerDivision(Lowering& lowering, const HloInstruction& instruction, bool is_remainder) {
-  PlanBuilder& builder = lowering.builder();
-  if (IsUnsigned(instruction)) return absl::UnimplementedError("division of unsigned integers has no nodes");
-  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, Operands(lowering, instruction));
-  const synapse::synDataType type = builder.type(operands[0]);
-  const size_t rank = builder.sizes(operands[0]).size();
-  const int64_t min = std::numeric_limits<int64_t>::min() >> (64 - 8 * BytesOf(type));
-  HPU_ASSIGN_OR_RETURN(const TensorId zero, IntegerScalar(builder, type, 0, rank));
-  HPU_ASSIGN_OR_RETURN(const TensorId one, IntegerScalar(builder, type, 1, rank));
-  HPU_ASSIGN_OR_RETURN(const TensorId minus_one, IntegerScalar(builder, type, -1, rank));
-  HPU_ASSIGN_OR_RETURN(const TensorId smallest, IntegerScalar(builder, type, min, rank));
-  HPU_ASSIGN_OR_RETURN(const TensorId is_zero, Compare(builder, "equal_fwd", operands[1], zero));
-  HPU_ASSIGN_OR_RETURN(const TensorId is_smallest, Compare(builder, "equal_fwd", operands[0], smallest));
-  HPU_ASSIGN_OR_RETURN(const TensorId is_minus_one, Compare(builder, "equal_fwd", operands[1], minus_one));
-  HPU_ASSIGN_OR_RETURN(const TensorId overflows, Elementwise(builder, "bitwise_and_fwd", {is_smallest, is_minus_one}));
-  HPU_ASSIGN_OR_RETURN(const TensorId is_special, Elementwise(builder, "bitwise_or_fwd", {is_zero, overflows}));
-  HPU_ASSIGN_OR_RETURN(TensorId divisor, Where(builder, is_special, one, operands[1]));
-  const Sizes sizes = SizesOf(instruction.shape());
-  HPU_ASSIGN_OR_RETURN(const TensorId dividend, Broadcast(builder, operands[0], sizes));
-  HPU_ASSIGN_OR_RETURN(divisor, Broadcast(builder, divisor, sizes));
-  if (sizes.size() > 5) return absl::UnimplementedError("div_mod_fwd supports ranks up to 5");
-  const synapse::ns_DivModKernel::Params params = {};
-  HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> results,
-                       builder.AddNode(GuidOf("div_mod_fwd", type), {dividend, divisor}, {{type, sizes}, {type, sizes}},
-                                       ParamsBytes(params)));
-  return SetResult(
-      lowering, instruction,
-      is_remainder ? Where(builder, is_zero, operands[0], results[1]) : Where(builder, is_zero, minus_one, results[0]));
+// Instructions with a lowering of their own for integers.
+absl::Status LowerDivide(Lowering& lowering, const HloInstruction& instruction) {
+  return IsFloating(instruction) ? LowerKernel(lowering, instruction, "div_fwd")
+                                 : LowerIntegerDivide(lowering, instruction);
 }
 
-absl::Status LowerDivision(Lowering& lowering, const HloInstruction& instruction) {
-  const bool is_remainder = instruction.opcode() == HloOpcode::kRemainder;
-  if (!xla::primitive_util::IsFloatingPointType(instruction.shape().element_type())) {
-    return LowerIntegerDivision(lowering, instruction, is_remainder);
-  }
-  HPU_ASSIGN_OR_RETURN(std::vector<TensorId> operands, Operands(lowering, instruction));
-  return SetResult(lowering, instruction,
-                   Elementwise(lowering.builder(), is_remainder ? "mod_fwd" : "div_fwd", std::move(operands)));
+absl::Status LowerRemainder(Lowering& lowering, const HloInstruction& instruction) {
+  return IsFloating(instruction) ? LowerKernel(lowering, instruction, "mod_fwd")
+                                 : LowerIntegerRemainder(lowering, instruction);
 }
 
-absl::StatusOr<TensorId> Shift(PlanBuilder& builder, TensorId x, TensorId count, bool left) {
-  synapse::ns_BitShiftKernel::Params params = {};
-  params.direction = left ? synapse::ns_BitShiftKernel::BIT_SHIFT_LEFT : synapse::ns_BitShiftKernel::BIT_SHIFT_RIGHT;
-  return ElementwiseWithParams(builder, "bitshift_fwd", {x, count}, ParamsBytes(params));
-}
-
-// Counts of the width or more, which HLO reads as unsigned, shift out all bits. Kernels need counts below the width.
-absl::Status LowerShift(Lowering& lowering, const HloInstruction& instruction) {
-  PlanBuilder& builder = lowering.builder();
-  HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> operands, Operands(lowering, instruction));
-  const TensorId x = operands[0];
-  const synapse::synDataType type = builder.type(x);
-  const size_t rank = builder.sizes(x).size();
-  const int64_t width = 8 * static_cast<int64_t>(BytesOf(type));
-  HPU_ASSIGN_OR_RETURN(const TensorId zero, IntegerScalar(builder, type, 0, rank));
-  HPU_ASSIGN_OR_RETURN(const TensorId last, IntegerScalar(builder, type, width - 1, rank));
-  HPU_ASSIGN_OR_RETURN(const TensorId is_positive, Compare(builder, "greater_equal_fwd", operands[1], zero));
-  HPU_ASSIGN_OR_RETURN(const TensorId is_small, Compare(builder, "less_equal_fwd", operands[1], last));
-  HPU_ASSIGN_OR_RETURN(const TensorId is_inside, Elementwise(builder, "bitwise_and_fwd", {is_positive, is_small}));
-  HPU_ASSIGN_OR_RETURN(const TensorId count, Where(builder, is_inside, operands[1], last));
-  if (instruction.opcode() == HloOpcode::kShiftLeft) {
-    HPU_ASSIGN_OR_RETURN(const TensorId shifted, Shift(builder, x, count, /*left=*/true));
-    return SetResult(lowering, instruction, Where(builder, is_inside, shifted, zero));
-  }
-  HPU_ASSIGN_OR_RETURN(const TensorId shifted, Shift(builder, x, count, /*left=*/false));
-  if (instruction.opcode() == HloOpcode::kShiftRightArithmetic) {
-    if (type == synapse::syn_type_uint8) return absl::UnimplementedError("arithmetic shifts have no nodes for u8");
-    return SetResult(lowering, instruction, shifted);
-  }
-  // Clears the copies of the sign: the complement of -1 << (width - 1 - count) << 1.
-  HPU_ASSIGN_OR_RETURN(const TensorId ones, IntegerScalar(builder, type, -1, rank));
-  HPU_ASSIGN_OR_RETURN(const TensorId rest, Elementwise(builder, "sub_fwd", {last, count}));
-  HPU_ASSIGN_OR_RETURN(const TensorId high, Shift(builder, ones, rest, /*left=*/true));
-  HPU_ASSIGN_OR_RETURN(const TensorId higher, ShiftBy(builder, high, 1, /*left=*/true));
-  HPU_ASSIGN_OR_RETURN(const TensorId mask, Elementwise(builder, "bitwise_not_fwd", {higher}));
-  HPU_ASSIGN_OR_RETURN(const TensorId logical, Elementwise(builder, "bitwise_and_fwd", {shifted, mask}));
-  return SetResult(lowering, instruction, Where(builder, is_inside, logical, zero));
+absl::Status LowerPower(Lowering& lowering, const HloInstruction& instruction) {
+  return IsFloating(instruction) ? LowerKernel(lowering, instruction, "pow_fwd")
+                                 : LowerIntegerPower(lowering, instruction);
 }
 
 }  // namespace
 
 void AddElementwise(LowerTable* table) {
-  for (const HloOpcode opcode : {HloOpcode::kAdd,      HloOpcode::kSubtract,
-                                 HloOpcode::kMultiply, HloOpcode::kPower,
-                                 HloOpcode::kAtan2,    HloOpcode::kAbs,
-                                 HloOpcode::kNegate,   HloOpcode::kCeil,
-                                 HloOpcode::kFloor,    HloOpcode::kRoundNearestEven,
-                                 HloOpcode::kExp,      HloOpcode::kExpm1,
-                                 HloOpcode::kLog,      HloOpcode::kLog1p,
-                                 HloOpcode::kSqrt,     HloOpcode::kRsqrt,
-                                 HloOpcode::kSin,      HloOpcode::kCos,
-                                 HloOpcode::kTan,      HloOpcode::kTanh,
-                                 HloOpcode::kLogistic}) {
+  for (const HloOpcode opcode :
+       {HloOpcode::kSubtract, HloOpcode::kAbs, HloOpcode::kAtan2, HloOpcode::kNegate, HloOpcode::kCeil,
+        HloOpcode::kFloor, HloOpcode::kRoundNearestEven, HloOpcode::kExp, HloOpcode::kExpm1, HloOpcode::kLog,
+        HloOpcode::kLog1p, HloOpcode::kSqrt, HloOpcode::kRsqrt, HloOpcode::kSin, HloOpcode::kCos, HloOpcode::kTan,
+        HloOpcode::kTanh, HloOpcode::kLogistic}) {
     (*table)[opcode] = LowerSimple;
   }
   for (const HloOpcode opcode : {HloOpcode::kAnd, HloOpcode::kOr, HloOpcode::kXor, HloOpcode::kNot}) {
     (*table)[opcode] = LowerLogical;
   }
-  for (const HloOpcode opcode :
-       {HloOpcode::kShiftLeft, HloOpcode::kShiftRightArithmetic, HloOpcode::kShiftRightLogical}) {
-    (*table)[opcode] = LowerShift;
-  }
+  (*table)[HloOpcode::kAdd] = LowerSum;
+  (*table)[HloOpcode::kMultiply] = LowerProduct;
   (*table)[HloOpcode::kCompare] = LowerCompare;
   (*table)[HloOpcode::kMaximum] = LowerExtremum;
   (*table)[HloOpcode::kMinimum] = LowerExtremum;
@@ -391,8 +323,9 @@ void AddElementwise(LowerTable* table) {
   (*table)[HloOpcode::kRoundNearestAfz] = LowerRoundAfz;
   (*table)[HloOpcode::kCbrt] = LowerCbrt;
   (*table)[HloOpcode::kIsFinite] = LowerIsFinite;
-  (*table)[HloOpcode::kDivide] = LowerDivision;
-  (*table)[HloOpcode::kRemainder] = LowerDivision;
+  (*table)[HloOpcode::kDivide] = LowerDivide;
+  (*table)[HloOpcode::kRemainder] = LowerRemainder;
+  (*table)[HloOpcode::kPower] = LowerPower;
 }
 
 }  // namespace hpu::gaudi

@@ -7,7 +7,6 @@
 #include "plugin/base/status_macros.h"
 #include "xla/debug_options_flags.h"
 #include "xla/service/algebraic_simplifier.h"
-#include "xla/service/bitcast_dtypes_expander.h"
 #include "xla/service/call_inliner.h"
 #include "xla/service/comparison_expander.h"
 #include "xla/service/conditional_simplifier.h"
@@ -22,6 +21,7 @@
 #include "xla/service/hlo_verifier.h"
 #include "xla/service/map_inliner.h"
 #include "xla/service/optimization_barrier_expander.h"
+#include "xla/service/rng_bit_generator_expander.h"
 #include "xla/service/rng_expander.h"
 #include "xla/service/stochastic_convert_decomposer.h"
 #include "xla/service/topk_rewriter.h"
@@ -60,6 +60,9 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   // XLA assumes consistent shapes, but a program from another process may be invalid.
   const auto verify = [&] { return Run(module, xla::HloVerifier(false, /*allow_mixed_precision=*/true)); };
   HPU_RETURN_IF_ERROR(verify());
+  // TensorFlow's generators are Philox where the op names none. Expansions are calls.
+  HPU_RETURN_IF_ERROR(Run(module, xla::RngBitGeneratorExpander(xla::RNG_PHILOX)));
+  HPU_RETURN_IF_ERROR(Run(module, xla::RngExpander()));
   HPU_RETURN_IF_ERROR(Run(module, xla::CallInliner()));
   HPU_RETURN_IF_ERROR(Run(module, xla::MapInliner()));
   HPU_RETURN_IF_ERROR(Run(module, xla::FlattenCallGraph()));
@@ -74,10 +77,8 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   HPU_RETURN_IF_ERROR(Run(module, xla::TopkDecomposer()));
   HPU_RETURN_IF_ERROR(Run(module, xla::DotDecomposer()));
   HPU_RETURN_IF_ERROR(Run(module, xla::ComparisonExpander()));
-  HPU_RETURN_IF_ERROR(Run(module, xla::BitcastDtypesExpander()));
   HPU_RETURN_IF_ERROR(Run(module, xla::StochasticConvertDecomposer()));
   HPU_RETURN_IF_ERROR(Run(module, xla::OptimizationBarrierExpander()));
-  HPU_RETURN_IF_ERROR(Run(module, xla::RngExpander()));
   HPU_RETURN_IF_ERROR(Run(module, xla::HloConstantFolding()));
   HPU_RETURN_IF_ERROR(Run(module, xla::AlgebraicSimplifier(SimplifierOptions())));
   HPU_RETURN_IF_ERROR(Run(module, xla::TupleSimplifier()));

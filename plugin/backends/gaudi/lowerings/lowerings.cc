@@ -6,7 +6,9 @@ LowerFunction FindLowering(xla::HloOpcode opcode) {
   static const auto* const table = [] {
     auto* all = new LowerTable;
     AddElementwise(all);
+    AddIntegers(all);
     AddConversions(all);
+    AddRandom(all);
     AddMovement(all);
     AddProducts(all);
     AddReductions(all);

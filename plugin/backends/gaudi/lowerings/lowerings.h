@@ -20,7 +20,9 @@ LowerFunction FindLowering(xla::HloOpcode opcode);
 
 // One file in lowerings/ each.
 void AddElementwise(LowerTable* table);
+void AddIntegers(LowerTable* table);
 void AddConversions(LowerTable* table);
+void AddRandom(LowerTable* table);
 void AddMovement(LowerTable* table);
 void AddProducts(LowerTable* table);
 void AddReductions(LowerTable* table);

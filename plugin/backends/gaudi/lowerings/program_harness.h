@@ -22,6 +22,14 @@ std::unique_ptr<xla::HloModule> ParseProgram(absl::string_view hlo);
 // booleans.
 std::vector<xla::Literal> RandomArguments(const xla::HloModule& module, int seed = 0);
 
+// Copies of literals.
+template <typename... Literals>
+std::vector<xla::Literal> ArgumentsOf(const Literals&... literals) {
+  std::vector<xla::Literal> arguments;
+  (arguments.push_back(literals.Clone()), ...);
+  return arguments;
+}
+
 // Results of XLA's evaluator.
 std::vector<xla::Literal> Evaluate(const xla::HloModule& module, const std::vector<xla::Literal>& arguments);
 

@@ -17,6 +17,7 @@
 #include "xla/service/batchnorm_expander.h"
 #include "xla/service/dynamic_dimension_inference.h"
 #include "xla/service/hlo_parser.h"
+#include "xla/service/rng_bit_generator_expander.h"
 #include "xla/shape_util.h"
 
 namespace hpu::gaudi {
@@ -74,6 +75,7 @@ std::vector<xla::Literal> Evaluate(const xla::HloModule& module, const std::vect
   const std::unique_ptr<xla::HloModule> copy = module.Clone();
   // Expands instructions that the evaluator does not support.
   EXPECT_TRUE(xla::BatchNormExpander(true, true, true).Run(copy.get()).ok());
+  EXPECT_TRUE(xla::RngBitGeneratorExpander(xla::RNG_PHILOX).Run(copy.get()).ok());
   std::vector<const xla::Literal*> pointers;
   for (const xla::Literal& argument : arguments) pointers.push_back(&argument);
   xla::HloEvaluator evaluator;

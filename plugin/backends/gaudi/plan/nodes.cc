@@ -301,6 +301,10 @@ absl::StatusOr<TensorId> Reshape(PlanBuilder& builder, TensorId x, const Sizes& 
   }
   const TensorId storage = builder.Storage(x);
   if (builder.sizes(storage) == sizes) return storage;
+  const PlanTensor& tensor = builder.tensor(storage);
+  if (tensor.role == TensorRole::kConstant && tensor.data.size() == tensor.bytes() && ElementCount(sizes) == 1) {
+    return builder.AddConstant({tensor.type, sizes}, tensor.data);
+  }
   if (builder.HasTooManyDimensions(sizes)) return builder.AddView(storage, sizes);
   return builder.Add("reshape", {storage}, {builder.type(storage), sizes});
 }

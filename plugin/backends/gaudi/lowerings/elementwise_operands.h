@@ -1,0 +1,31 @@
+// Operands and results of elementwise instructions, in types that kernels compute with.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_ELEMENTWISE_OPERANDS_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_ELEMENTWISE_OPERANDS_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "plugin/backends/gaudi/lowerings/lowering.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+
+namespace hpu::gaudi {
+
+// Values of all operands, as Lowering::Broadcastable returns them. U16, which no kernel has, is i32.
+absl::StatusOr<std::vector<TensorId>> ElementwiseOperands(Lowering& lowering, const xla::HloInstruction& instruction);
+// Sets the value of an instruction whose operands are those of ElementwiseOperands. Fails if `value` does.
+absl::Status SetElementwiseResult(Lowering& lowering, const xla::HloInstruction& instruction,
+                                  absl::StatusOr<TensorId> value);
+
+// Values of all operands, which are integers. Types of less than 32 bits are i32 with the same values.
+absl::StatusOr<std::vector<TensorId>> WordOperands(Lowering& lowering, const xla::HloInstruction& instruction);
+// Sets the low bits of `value` (i32, or i64 for types of 64 bits) as the value of an instruction.
+absl::Status SetWordResult(Lowering& lowering, const xla::HloInstruction& instruction, absl::StatusOr<TensorId> value);
+
+// Whether kernels see the elements with another sign: SynapseType maps the type to a signed one.
+bool HasHiddenSign(const xla::HloInstruction& instruction);
+bool IsUnsigned(const xla::HloInstruction& instruction);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_ELEMENTWISE_OPERANDS_H_

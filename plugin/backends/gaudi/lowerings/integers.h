@@ -1,0 +1,19 @@
+// Lowerings of integer instructions that take several nodes.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_INTEGERS_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_INTEGERS_H_
+
+#include "absl/status/status.h"
+#include "plugin/backends/gaudi/lowerings/lowering.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+
+namespace hpu::gaudi {
+
+// Lowerings of instructions whose type is an integer one. They fail as LowerFunction does.
+absl::Status LowerIntegerDivide(Lowering& lowering, const xla::HloInstruction& instruction);
+absl::Status LowerIntegerRemainder(Lowering& lowering, const xla::HloInstruction& instruction);
+// Products modulo 2^bits. Negative exponents: 1, -1 and 0 as XLA's CPU compiler defines them.
+absl::Status LowerIntegerPower(Lowering& lowering, const xla::HloInstruction& instruction);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_INTEGERS_H_

@@ -1,0 +1,19 @@
+// Random numbers. hlo_preparation.h expands generators to arithmetic of their state.
+#include "absl/status/status.h"
+#include "plugin/backends/gaudi/lowerings/lowerings.h"
+
+namespace hpu::gaudi {
+namespace {
+
+// XLA expands rng to a generator whose state the executable keeps.
+absl::Status RefuseHiddenState(Lowering& lowering, const xla::HloInstruction& instruction) {
+  return absl::UnimplementedError(
+      "random numbers without a state as argument have no nodes: a recipe keeps no state between launches; draw by "
+      "stateless ops or tf.random.Generator");
+}
+
+}  // namespace
+
+void AddRandom(LowerTable* table) { (*table)[xla::HloOpcode::kRngGetAndUpdateState] = RefuseHiddenState; }
+
+}  // namespace hpu::gaudi
