@@ -16,6 +16,9 @@ LowerFunction FindLowering(xla::HloOpcode opcode) {
     AddScatters(all);
     AddSorts(all);
     AddDynamicSlices(all);
+    AddConvolutions(all);
+    AddWindows(all);
+    AddBatchNormalization(all);
     return all;
   }();
   const auto found = table->find(opcode);

@@ -30,6 +30,9 @@ void AddGathers(LowerTable* table);
 void AddScatters(LowerTable* table);
 void AddSorts(LowerTable* table);
 void AddDynamicSlices(LowerTable* table);
+void AddConvolutions(LowerTable* table);
+void AddWindows(LowerTable* table);
+void AddBatchNormalization(LowerTable* table);
 
 }  // namespace hpu::gaudi
 

@@ -1,12 +1,11 @@
 // Shapes and data movement.
-#include <algorithm>
 #include <cstdint>
 
 #include "absl/status/status.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/nodes.h"
-#include "plugin/backends/gaudi/synapse/params.h"
+#include "plugin/backends/gaudi/plan/padding.h"
 #include "plugin/base/status_macros.h"
 #include "xla/literal.h"
 
@@ -50,10 +49,7 @@ absl::Status LowerBroadcast(Lowering& lowering, const HloInstruction& instructio
 
 absl::Status LowerTranspose(Lowering& lowering, const HloInstruction& instruction) {
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(0)));
-  const int64_t rank = instruction.shape().rank();
-  std::vector<int64_t> permutation(SizesOf(instruction.shape()).size());
-  for (int64_t d = 0; d < rank; ++d) permutation[d] = rank - 1 - instruction.dimensions(rank - 1 - d);
-  HPU_ASSIGN_OR_RETURN(const TensorId value, Transpose(lowering.builder(), x, permutation));
+  HPU_ASSIGN_OR_RETURN(const TensorId value, HloTranspose(lowering.builder(), x, instruction.dimensions()));
   lowering.SetBroadcastable(instruction, value);
   return absl::OkStatus();
 }
@@ -92,60 +88,17 @@ absl::Status LowerConcatenate(Lowering& lowering, const HloInstruction& instruct
   return absl::OkStatus();
 }
 
-// Pads of an instruction, fastest dimension first.
-struct Padding {
-  std::vector<int64_t> low, high;
-  std::vector<uint64_t> steps;  // interior padding + 1
-  bool is_plain = true;         // neither negative nor interior padding
-};
-
 Padding PaddingOf(const HloInstruction& instruction) {
-  Padding padding;
   const int64_t rank = instruction.shape().rank();
-  for (int64_t d = rank - 1; d >= 0; --d) {
+  Padding padding(rank);
+  for (int64_t d = 0; d < rank; ++d) {
     const auto& dimension = instruction.padding_config().dimensions(static_cast<int>(d));
-    padding.low.push_back(dimension.edge_padding_low());
-    padding.high.push_back(dimension.edge_padding_high());
-    padding.steps.push_back(dimension.interior_padding() + 1);
-    padding.is_plain &= padding.low.back() >= 0 && padding.high.back() >= 0 && padding.steps.back() == 1;
+    const size_t axis = Axis(rank, d);
+    padding.low[axis] = dimension.edge_padding_low();
+    padding.high[axis] = dimension.edge_padding_high();
+    padding.steps[axis] = dimension.interior_padding() + 1;
   }
   return padding;
-}
-
-// pad_fwd, for a constant value.
-absl::StatusOr<TensorId> PadByKernel(PlanBuilder& builder, TensorId x, double value, const Padding& padding) {
-  synapse::ns_PadKernel::Params params = {};
-  if (IsFloat(builder.type(x))) {
-    params.value.f = static_cast<float>(value);
-  } else {
-    params.value.i = static_cast<int32_t>(value);
-  }
-  Sizes sizes = builder.sizes(x);
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    params.pads[d] = static_cast<uint32_t>(padding.low[d]);
-    params.pads[d + 5] = static_cast<uint32_t>(padding.high[d]);
-    sizes[d] += padding.low[d] + padding.high[d];
-  }
-  return builder.AddTyped("pad_fwd", builder.type(x), {x}, {builder.type(x), sizes}, ParamsBytes(params));
-}
-
-// Inserts x into an array of the value, which has no pads below 0. Then cuts negative pads off.
-absl::StatusOr<TensorId> PadByInsertion(PlanBuilder& builder, TensorId x, TensorId value, const Padding& padding) {
-  Sizes sizes;
-  std::vector<uint64_t> starts, cut_starts, cut_ends;
-  for (size_t d = 0; d < padding.low.size(); ++d) {
-    const uint64_t inner = (builder.sizes(x)[d] - 1) * padding.steps[d] + 1;
-    starts.push_back(std::max<int64_t>(padding.low[d], 0));
-    sizes.push_back(starts.back() + inner + std::max<int64_t>(padding.high[d], 0));
-    cut_starts.push_back(std::max<int64_t>(-padding.low[d], 0));
-    cut_ends.push_back(sizes.back() - std::max<int64_t>(-padding.high[d], 0));
-  }
-  TensorId padded = x;
-  if (sizes != builder.sizes(x)) {
-    HPU_ASSIGN_OR_RETURN(const TensorId background, Splat(builder, value, sizes));
-    HPU_ASSIGN_OR_RETURN(padded, SliceInsert(builder, background, x, starts, padding.steps));
-  }
-  return Slice(builder, padded, cut_starts, cut_ends, std::vector<uint64_t>(sizes.size(), 1));
 }
 
 absl::Status LowerPad(Lowering& lowering, const HloInstruction& instruction) {
@@ -157,34 +110,21 @@ absl::Status LowerPad(Lowering& lowering, const HloInstruction& instruction) {
     return absl::OkStatus();
   }
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Operand(instruction, 0));
-  const Padding padding = PaddingOf(instruction);
-  if (padding.low.empty()) {
-    lowering.Set(instruction, x);
-    return absl::OkStatus();
-  }
   const HloInstruction* constant = instruction.operand(1);
-  if (padding.is_plain && constant->opcode() == HloOpcode::kConstant && padding.low.size() <= 5 &&
-      builder.type(x) != synapse::syn_type_int64 && builder.Has("pad_fwd", builder.type(x))) {
-    const double number = constant->literal().GetAsDouble({}).value_or(0);
-    HPU_ASSIGN_OR_RETURN(const TensorId padded, PadByKernel(builder, x, number, padding));
-    lowering.Set(instruction, padded);
-    return absl::OkStatus();
-  }
-  HPU_ASSIGN_OR_RETURN(const TensorId padded, PadByInsertion(builder, x, value, padding));
-  lowering.Set(instruction, padded);
+  const Padding padding = PaddingOf(instruction);
+  const absl::StatusOr<TensorId> padded = constant->opcode() == HloOpcode::kConstant
+                                              ? Pad(builder, x, constant->literal(), padding)
+                                              : Pad(builder, x, value, padding);
+  HPU_RETURN_IF_ERROR(padded.status());
+  lowering.Set(instruction, *padded);
   return absl::OkStatus();
 }
 
 absl::Status LowerReverse(Lowering& lowering, const HloInstruction& instruction) {
-  PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Operand(instruction, 0));
   const int64_t rank = instruction.shape().rank();
   for (const int64_t dimension : instruction.dimensions()) {
-    const size_t axis = Axis(rank, dimension);
-    if (builder.sizes(x)[axis] == 1) continue;
-    HPU_ASSIGN_OR_RETURN(const TensorId index,
-                         IntegerScalar(builder, synapse::syn_type_int32, static_cast<int64_t>(axis), 1));
-    HPU_ASSIGN_OR_RETURN(x, builder.AddTyped("reverse", builder.type(x), {x, index}, builder.tensor_type(x)));
+    HPU_ASSIGN_OR_RETURN(x, Reverse(lowering.builder(), x, Axis(rank, dimension)));
   }
   lowering.Set(instruction, x);
   return absl::OkStatus();

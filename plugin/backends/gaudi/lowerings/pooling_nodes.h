@@ -1,0 +1,30 @@
+// Pooling kernels as nodes of a plan.
+#ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_POOLING_NODES_H_
+#define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_POOLING_NODES_H_
+
+#include "absl/status/statusor.h"
+#include "plugin/backends/common/hlo/pooling.h"
+#include "plugin/backends/gaudi/plan/plan_builder.h"
+
+// Images and windows of these functions are in the order of the HLO that `pooling` describes, and have float elements.
+// Every function fails as PlanBuilder::AddNode does.
+namespace hpu::gaudi {
+
+// Whether kernels compute the windows for images of a type: one or two spatial dimensions, no cropped elements, and at
+// least one element of the image in each window.
+bool HasPoolingKernels(const hlo::Pooling& pooling, synapse::synDataType type);
+
+// Maximum of each window. Whether NaN wins is not known.
+absl::StatusOr<TensorId> MaxPoolNode(PlanBuilder& builder, const hlo::Pooling& pooling, TensorId image);
+// Adds the gradient of each window to the maximum of the window. Of equal maxima, the kernel chooses the first in
+// row-major order if it behaves as the double does.
+absl::StatusOr<TensorId> MaxPoolGradientNodes(PlanBuilder& builder, const hlo::Pooling& pooling, TensorId image,
+                                              TensorId gradient);
+// Sum of each window, computed in float32.
+absl::StatusOr<TensorId> SumPoolNodes(PlanBuilder& builder, const hlo::Pooling& pooling, TensorId image);
+// Sum of the gradients of the windows that hold an element of the image, computed in float32.
+absl::StatusOr<TensorId> SumPoolGradientNodes(PlanBuilder& builder, const hlo::Pooling& pooling, TensorId gradient);
+
+}  // namespace hpu::gaudi
+
+#endif  // HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_POOLING_NODES_H_
