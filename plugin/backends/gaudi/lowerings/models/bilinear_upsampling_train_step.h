@@ -5,7 +5,8 @@
 namespace hpu::gaudi {
 
 // As tf2xla emits it for gradient descent on the mean squared error, without metadata and unused instructions.
-inline constexpr char kBilinearUpsamplingTrainStep[] = R"(HloModule m, input_output_alias={ {1}: (2, {}, may-alias), {2}: (3, {}, may-alias) }
+inline constexpr char kBilinearUpsamplingTrainStep[] =
+    R"(HloModule m, input_output_alias={ {1}: (2, {}, may-alias), {2}: (3, {}, may-alias) }
 c0 {
 p0 = f32[] parameter(0)
 p1 = f32[] parameter(1)

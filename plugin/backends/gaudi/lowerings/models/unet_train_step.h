@@ -5,7 +5,8 @@
 namespace hpu::gaudi {
 
 // As tf2xla emits it for gradient descent on the mean squared error, without metadata and unused instructions.
-inline constexpr char kUnetTrainStep[] = R"(HloModule m, input_output_alias={ {1}: (2, {}, may-alias), {2}: (3, {}, may-alias), {3}: (4, {}, may-alias), {4}: (5, {}, may-alias), {5}: (6, {}, may-alias), {6}: (7, {}, may-alias), {7}: (8, {}, may-alias), {8}: (9, {}, may-alias), {9}: (10, {}, may-alias), {10}: (11, {}, may-alias) }
+inline constexpr char kUnetTrainStep[] =
+    R"(HloModule m, input_output_alias={ {1}: (2, {}, may-alias), {2}: (3, {}, may-alias), {3}: (4, {}, may-alias), {4}: (5, {}, may-alias), {5}: (6, {}, may-alias), {6}: (7, {}, may-alias), {7}: (8, {}, may-alias), {8}: (9, {}, may-alias), {9}: (10, {}, may-alias), {10}: (11, {}, may-alias) }
 c0 {
 p0 = f32[] parameter(0)
 p1 = f32[] parameter(1)
