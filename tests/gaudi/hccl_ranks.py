@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import pathlib
+import resource
 import signal
 import tempfile
 import time
@@ -152,6 +154,8 @@ def _start(release: str, number: int, size: int, folder: pathlib.Path, body: Cal
     try:
         log = os.open(folder / f"log-{number}", os.O_WRONLY | os.O_CREAT)
         os.dup2(log, 2)
+        faulthandler.disable()  # expected aborts need no traceback
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(100)
         os.environ["SYNAPSE_DOUBLE_LOCKS"] = str(folder / "modules")
