@@ -5,7 +5,8 @@
 namespace hpu::gaudi {
 
 // As tf2xla emits it for Adam with sparse updates of the sum of squared rows, without metadata.
-inline constexpr char kEmbeddingTrainStep[] = R"(HloModule m, input_output_alias={ {0}: (1, {}, may-alias), {1}: (2, {}, may-alias), {2}: (4, {}, may-alias), {3}: (5, {}, may-alias) }
+inline constexpr char kEmbeddingTrainStep[] =
+    R"(HloModule m, input_output_alias={ {0}: (1, {}, may-alias), {1}: (2, {}, may-alias), {2}: (4, {}, may-alias), {3}: (5, {}, may-alias) }
 c0 {
 v0 = pred[] constant(true)
 v1 = pred[] broadcast(v0), dimensions={}
