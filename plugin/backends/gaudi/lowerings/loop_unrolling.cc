@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugin/backends/gaudi/lowerings/control_flow.h"
+#include "plugin/backends/gaudi/lowerings/iteration_count.h"
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
@@ -11,7 +12,6 @@
 #include "xla/service/hlo_dce.h"
 #include "xla/service/hlo_pass_interface.h"
 #include "xla/service/tuple_simplifier.h"
-#include "xla/service/while_loop_analysis.h"
 
 namespace hpu::gaudi {
 namespace {
@@ -48,7 +48,7 @@ absl::StatusOr<bool> UnrollInnerLoops(xla::HloModule* module, int64_t max_instru
   }
   bool changed = false;
   for (HloInstruction* loop : loops) {
-    const std::optional<int64_t> iterations = xla::ComputeWhileLoopTripCount(loop, kMaxSimulatedIterations);
+    const std::optional<int64_t> iterations = IterationCount(loop, kMaxSimulatedIterations);
     if (!iterations.has_value() || *iterations * loop->while_body()->instruction_count() > max_instructions) continue;
     HPU_RETURN_IF_ERROR(Unroll(loop, *iterations));
     changed = true;

@@ -38,6 +38,58 @@ ENTRY e { x = f32[5,3] parameter(0)
 
 TEST_P(LoopUnrollingTest, IterationsBecomeNodes) { ExpectSameAsEvaluator(kSum); }
 
+// The condition reads two counters and a limit, as TensorFlow's loops do.
+TEST_P(LoopUnrollingTest, TwoCounters) {
+  ExpectSameAsEvaluator(R"(
+HloModule m
+condition { s = (s32[], s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  t = s32[] get-tuple-element(s), index=1
+  n = s32[] get-tuple-element(s), index=2
+  a = pred[] compare(i, n), direction=LT
+  b = pred[] compare(t, n), direction=LT
+  ROOT r = pred[] and(a, b) }
+body { s = (s32[], s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  t = s32[] get-tuple-element(s), index=1
+  n = s32[] get-tuple-element(s), index=2
+  x = f32[3] get-tuple-element(s), index=3
+  o = s32[] constant(1)
+  j = s32[] add(i, o)
+  u = s32[] add(t, o)
+  y = f32[3] add(x, x)
+  ROOT r = (s32[], s32[], s32[], f32[3]) tuple(j, u, n, y) }
+ENTRY e { x = f32[3] parameter(0)
+  z = s32[] constant(0)
+  n = s32[] constant(4)
+  s = (s32[], s32[], s32[], f32[3]) tuple(z, z, n, x)
+  l = (s32[], s32[], s32[], f32[3]) while(s), condition=condition, body=body
+  ROOT y = f32[3] get-tuple-element(l), index=3 }
+)",
+                        0);
+}
+
+TEST_P(LoopUnrollingTest, LoopsOfUnknownLengthAreRefused) {
+  ExpectRefused(R"(
+HloModule m
+condition { s = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  n = f32[] get-tuple-element(s), index=1
+  ROOT r = pred[] compare(x, n), direction=LT }
+body { s = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  n = f32[] get-tuple-element(s), index=1
+  y = f32[] add(x, x)
+  ROOT r = (f32[], f32[]) tuple(y, n) }
+ENTRY e { x = f32[] parameter(0)
+  n = f32[] constant(100)
+  s = (f32[], f32[]) tuple(x, n)
+  l = (f32[], f32[]) while(s), condition=condition, body=body
+  ROOT y = f32[] get-tuple-element(l), index=0 }
+)",
+                "no nodes for while");
+}
+
 TEST_P(LoopUnrollingTest, LoopsThatAreTooLongStay) {
   const auto module = ParseProgram(kSum);
   ASSERT_EQ(absl::OkStatus(), UnrollLoops(module.get(), 10));
