@@ -74,8 +74,8 @@ TEST_P(ElementwiseTest, Comparisons) {
 TEST_P(ElementwiseTest, NanWinsMaximaAndMinima) {
   for (const char* opcode : {"maximum", "minimum"}) {
     ExpectSameAsEvaluator(absl::Substitute("HloModule m\nENTRY e { x = f32[4] parameter(0)\n"
-                                           "nan = f32[4] constant({nan, 1, nan, 2})\n"
-                                           "ROOT r = (f32[4], f32[4]) tuple(f32[4] $0(x, nan), f32[4] $0(nan, x)) }",
+                                           "n = f32[4] constant({nan, 1, nan, 2})\n a = f32[4] $0(x, n)\n"
+                                           "b = f32[4] $0(n, x)\n ROOT r = (f32[4], f32[4]) tuple(a, b) }",
                                            opcode),
                           0);
   }

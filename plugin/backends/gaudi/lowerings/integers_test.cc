@@ -281,11 +281,39 @@ TEST_P(IntegersTest, ConversionsOfFloats) {
   }
 }
 
+TEST_P(IntegersTest, MovementOfTypesWithoutKernels) {
+  for (const char* type : {"u16", "u32", "s64", "u64", "s16", "s8"}) {
+    ExpectSameAsEvaluator(
+        absl::Substitute("HloModule m\nENTRY e { x = $0[2,3] parameter(0)\n i = $0[2,3] iota(), iota_dimension=1\n"
+                         "s = $0[2,3] add(x, i)\n v = $0[2,3] reverse(s), dimensions={0,1}\n z = $0[] constant(7)\n"
+                         "p = $0[4,5] pad(s, z), padding=1_1x0_2\n n = $0[5,3] pad(x, z), padding=1_1_1x0_0\n"
+                         "ROOT r = ($0[2,3], $0[2,3], $0[4,5], $0[5,3]) tuple(s, v, p, n) }",
+                         type),
+        0);
+  }
+}
+
 TEST_P(IntegersTest, IotaWrapsAround) {
   ExpectSameAsEvaluator(
       "HloModule m\nENTRY e { a = s8[300] iota(), iota_dimension=0\n b = u8[2,300] iota(), iota_dimension=1\n"
       "c = bf16[1000] iota(), iota_dimension=0\n ROOT r = (s8[300], u8[2,300], bf16[1000]) tuple(a, b, c) }",
       0);
+}
+
+TEST_P(IntegersTest, Products) {
+  for (const xla::PrimitiveType type : kIntegers) {
+    ExpectSameAsEvaluator(
+        absl::Substitute("HloModule m\nENTRY e { x = $0[2,3,4] parameter(0)\n y = $0[2,4,5] parameter(1)\n"
+                         "ROOT r = $0[2,3,5] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+                         "lhs_contracting_dims={2}, rhs_contracting_dims={1} }",
+                         NameOf(type)),
+        0);
+    ExpectSameAsEvaluator(
+        absl::Substitute("HloModule m\nENTRY e { x = $0[5] parameter(0)\n y = $0[5] parameter(1)\n"
+                         "ROOT r = $0[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0} }",
+                         NameOf(type)),
+        0);
+  }
 }
 
 TEST_P(IntegersTest, Bitcasts) {

@@ -3,6 +3,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "plugin/backends/gaudi/lowerings/integer_dot.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/nodes.h"
@@ -78,13 +79,15 @@ absl::StatusOr<TensorId> AsMatrices(Lowering& lowering, const HloInstruction* so
 
 absl::Status LowerDot(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
+  if (!xla::primitive_util::IsFloatingPointType(instruction.shape().element_type())) {
+    return LowerIntegerDot(lowering, instruction);
+  }
   const xla::DotDimensionNumbers& numbers = instruction.dot_dimension_numbers();
   HPU_ASSIGN_OR_RETURN(
       Matrix a, MatrixOf(instruction.operand(0), numbers.lhs_batch_dimensions(), numbers.lhs_contracting_dimensions()));
   HPU_ASSIGN_OR_RETURN(
       Matrix b, MatrixOf(instruction.operand(1), numbers.rhs_batch_dimensions(), numbers.rhs_contracting_dimensions()));
   HPU_ASSIGN_OR_RETURN(const TensorType type, lowering.TypeOf(instruction));
-  if (!IsFloat(type.type)) return absl::UnimplementedError("products of integers have no nodes");
   // C{N,M} = A{K,M} · B{N,K}
   bool transpose_a = !a.contracted_last;
   bool transpose_b = b.contracted_last;

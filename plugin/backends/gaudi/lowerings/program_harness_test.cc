@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iostream>
 #include <random>
 #include <utility>
 
@@ -177,9 +178,10 @@ void ProgramTest::ExpectSameAsEvaluator(absl::string_view hlo, const std::vector
   const std::vector<xla::Literal> want = Evaluate(*module, arguments);
   ASSERT_EQ(got->size(), want.size());
   for (size_t i = 0; i < want.size(); ++i) {
-    SCOPED_TRACE(absl::StrCat("result ", i, " of ", hlo, "\n", PlanOf(hlo)));
+    SCOPED_TRACE(absl::StrCat("result ", i, " of ", hlo));
     ExpectNear((*got)[i], want[i], tolerance);
   }
+  if (HasFailure()) std::cerr << PlanOf(hlo);
 }
 
 void ProgramTest::ExpectRefused(absl::string_view hlo, const std::string& part) {
