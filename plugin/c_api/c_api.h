@@ -147,6 +147,18 @@ HPU_EXPORT int32_t hpu_store_write(const char* path, const char* key, const void
 // Differences between the programs of entries `before` and `now`, as an hpu.report.v1.TextList.
 HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const char* now, hpu_buffer* out);
 
+// --- SynapseAI ---
+
+// Receives a step of a check, an hpu.report.v1.SynapseCheckStep. The bytes are valid during the call.
+typedef void (*hpu_step_callback)(const void* bytes, size_t size);
+
+// Compiles a graph with each node that the Gaudi backend may use, then each program in the folder `programs` ("" for
+// none), with the SynapseAI library at `library` (plugin/backends/gaudi/check/synapse_check.h). `generation`: "gaudi2";
+// "" for that of the machine's cards. `first`: number of graphs to skip. Acquires no card and may take minutes. A
+// refused graph is no error. Returns an absl status code. `out` receives the error message, which is empty on success.
+HPU_EXPORT int32_t hpu_synapse_check(const char* library, const char* generation, const char* programs, int64_t first,
+                                     hpu_step_callback on_step, hpu_buffer* out);
+
 // --- profiling ---
 
 // Starts recording device activity, with the shapes of launches if `detailed`. Returns the recording's number. Several

@@ -31,6 +31,7 @@ TYPES = {
     "hpu_buffer": c_api.Buffer,
     "hpu_buffer*": ctypes.POINTER(c_api.Buffer),
     "hpu_memory": c_api.Memory,
+    "hpu_step_callback": c_api.StepCallback,
 }
 
 

@@ -7,9 +7,19 @@ import sys
 from collections.abc import Sequence
 
 from habana_frameworks.tensorflow._internal.version import __version__
-from habana_frameworks.tensorflow.cli import cache, compile_check, doctor, explain, run, serve, smi, warmup
+from habana_frameworks.tensorflow.cli import (
+    cache,
+    compile_check,
+    doctor,
+    explain,
+    run,
+    serve,
+    smi,
+    synapse_check,
+    warmup,
+)
 
-COMMANDS = (doctor, explain, cache, warmup, compile_check, serve, smi, run)
+COMMANDS = (doctor, explain, cache, warmup, compile_check, synapse_check, serve, smi, run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

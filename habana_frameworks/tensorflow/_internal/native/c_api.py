@@ -38,6 +38,9 @@ _EVENT = ctypes.c_void_p
 _OUT = ctypes.POINTER(Buffer)
 _GRAPH = (_BYTES, _SIZE)
 
+StepCallback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _SIZE)
+"""hpu_step_callback: receives the bytes of a step."""
+
 SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_buffer_free": (None, (_OUT,)),
     "hpu_version": (_BYTES, ()),
@@ -75,6 +78,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_store_inspect": (_INT32, (_BYTES, _BYTES, _SIZE, _OUT)),
     "hpu_store_write": (_INT32, (_BYTES, _BYTES, _BYTES, _SIZE, _OUT)),
     "hpu_store_compare": (_INT32, (_BYTES, _BYTES, _BYTES, _OUT)),
+    "hpu_synapse_check": (_INT32, (_BYTES, _BYTES, _BYTES, _INT64, StepCallback, _OUT)),
     "hpu_trace_start": (_INT32, (_INT32,)),
     "hpu_trace_stop": (Buffer, (_INT32,)),
     "hpu_trace_mark": (None, (_BYTES, _INT64, _INT64)),

@@ -15,7 +15,7 @@ DEFAULT = "libSynapse.so"
 SUPPORTED = ("1.5", "1.18")
 _PROGRAM = pathlib.Path(__file__).with_name("library_probe.py")
 _TIMEOUT_SECONDS = 60.0
-_SUBJECT = "SynapseAI"
+SUBJECT = "SynapseAI"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,14 +33,14 @@ def check(path: str) -> Generator[Finding, None, Report | None]:
     problem = problem or raw.get("error", "")
     if problem:
         remedy = "install SynapseAI, add its folder to LD_LIBRARY_PATH, or set HPU_BACKEND=gaudi:/path/of/libSynapse.so"
-        yield Finding(_SUBJECT, Level.ERROR, f"{path} cannot be used: {problem}", remedy, {"path": path})
+        yield Finding(SUBJECT, Level.ERROR, f"{path} cannot be used: {problem}", remedy, {"path": path})
         return None
     report = Report(raw["version"], raw["status"], raw["devices"])
     data = {"path": path, "version": report.version}
     release = ".".join(report.version.split("-")[0].split(".")[:2])
     if release not in SUPPORTED:
         text = f"{path} is release {report.version!r}, which is not supported"
-        yield Finding(_SUBJECT, Level.ERROR, text, f"install SynapseAI {' or '.join(SUPPORTED)}", data)
+        yield Finding(SUBJECT, Level.ERROR, text, f"install SynapseAI {' or '.join(SUPPORTED)}", data)
         return None
-    yield Finding(_SUBJECT, Level.OK, f"{report.version} ({path})", data=data)
+    yield Finding(SUBJECT, Level.OK, f"{report.version} ({path})", data=data)
     return report
