@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from habana_frameworks.tensorflow.cli.synapse_check import process
-from habana_frameworks.tensorflow.cli.synapse_check.report import Outcome
-from tests.gaudi import doubles, hanging_worker
+from habana_frameworks.tensorflow.cli.synapse_check import process, views
+from habana_frameworks.tensorflow.cli.synapse_check.report import Graph, Library, Outcome, Report
+from tests.gaudi import doubles, failing_worker
 from tests.support.processes import ROOT, run
 
 COMMAND = [sys.executable, "-m", "habana_frameworks.tensorflow", "synapse-check"]
@@ -101,20 +101,38 @@ def test_missing_functions_are_named() -> None:
     assert "it does not export synNodeCreateWithId, synSectionSetConst" in done.stderr
 
 
-def test_crashes_are_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A strict double aborts where it refuses a node; the check goes on behind it."""
-    monkeypatch.setenv("SYNAPSE_DOUBLE_COMPLEX_GUIDS", "0")
-    monkeypatch.setenv("SYNAPSE_DOUBLE_STRICT", "abort")
-    report = process.check(process.Options(library("1.5"), "", "", 100), ())
-    crashed = [graph for graph in report.graphs if graph.outcome is Outcome.CRASHED]
-    assert {graph.stem for graph in crashed} == COMPLEX and len(report.graphs) == report.library.graphs
-    assert [graph.index for graph in report.graphs] == list(range(len(report.graphs)))
-    assert "SIGABRT" in crashed[0].reason and "rule 9" in crashed[0].log and crashed[0].name in crashed[0].plan
-
-
-def test_hanging_processes_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_goes_on_behind_a_crash_or_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setattr(process, "_WORKER", hanging_worker.__name__)
-    report = process.check(process.Options("library", "", "", 20), ())
-    assert [graph.outcome for graph in report.graphs] == [Outcome.OK, Outcome.CRASHED]
-    assert "had no result after 20 s" in report.graphs[1].reason and report.graphs[1].log == "compiling"
+    monkeypatch.setattr(process, "_WORKER", failing_worker.__name__)
+    report = process.check(process.Options("library", "", "", timeout_seconds=20), ())
+    failing = (failing_worker.CRASHING, failing_worker.HANGING)
+    expected = [Outcome.CRASHED if index in failing else Outcome.OK for index in range(failing_worker.GRAPHS)]
+    assert [graph.outcome for graph in report.graphs] == expected
+    crashed, hung = report.failures()
+    assert "crashed with SIGABRT" in crashed.reason and "had no result after 20 s" in hung.reason
+    for index, graph in enumerate(report.graphs):
+        assert (graph.index, graph.plan, graph.log) == (index, f"plan {index}", f"compiling {index}")
+
+
+def test_a_worker_that_ends_at_once_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_WORKER", "no_such_module")
+    with pytest.raises(process.CheckError, match=r"exit code 1: .*No module named no_such_module"):
+        process.check(process.Options("library", "", "", 100), ())
+
+
+def test_the_table_joins_the_types_of_a_guid() -> None:
+    def graph(index: int, type_: str, outcome: Outcome, reason: str = "") -> Graph:
+        return Graph(index, "add_fwd", type_, f"add_fwd_{type_}", "", outcome, reason)
+
+    graphs = (
+        graph(0, "f32", Outcome.OK),
+        graph(1, "i8", Outcome.REFUSED, "no i8"),
+        graph(2, "bf16", Outcome.OK),
+        graph(3, "u8", Outcome.REFUSED, "no u8"),
+    )
+    report = Report(Library("lib.so", "1.18.0", "1.18", "gaudi2", "target", ("synDeviceCount",), 4), (), graphs)
+    lines = list(views.table_lines(report))
+    rows = [line.split() for line in lines if line.startswith("  add_fwd")]
+    assert rows == [["add_fwd", "ok", "f32,", "bf16"], ["add_fwd", "refused", "i8,", "u8"]]
+    assert lines[lines.index("missing functions: synDeviceCount") :][-1] == "4 graphs: 2 ok, 2 refused"
+    assert [line.strip() for line in lines if "->" in line] == ["-> no i8", "-> no u8"]

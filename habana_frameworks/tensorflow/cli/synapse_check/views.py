@@ -15,14 +15,14 @@ def table_lines(report: Report) -> Iterator[str]:
     """Yields versions, one line for each guid and outcome with the types, the programs, and the totals."""
     yield from _heading(report)
     yield ""
-    rows: dict[tuple[str, Outcome, str], list[str]] = {}
+    rows: dict[tuple[str, Outcome], list[Graph]] = {}
     for graph in report.graphs:
-        rows.setdefault((graph.stem or graph.name, graph.outcome, graph.reason), []).append(graph.type)
-    width = max((len(name) for name, _, _ in rows), default=0)
-    for (name, outcome, reason), types in rows.items():
-        types_text = ", ".join(filter(None, types))
-        yield f"  {name:<{width}}  {outcome.value:<{_OUTCOME_WIDTH}}  {types_text}".rstrip()
-        if reason:
+        rows.setdefault((graph.stem or graph.name, graph.outcome), []).append(graph)
+    width = max((len(name) for name, _ in rows), default=0)
+    for (name, outcome), graphs in rows.items():
+        types = ", ".join(graph.type for graph in graphs if graph.type)
+        yield f"  {name:<{width}}  {outcome.value:<{_OUTCOME_WIDTH}}  {types}".rstrip()
+        for reason in dict.fromkeys(graph.reason for graph in graphs if graph.reason):
             yield f"  {'':{width}}  -> {reason}"
     yield ""
     yield _totals(report)
