@@ -15,6 +15,7 @@ from tests.gaudi import doubles, failing_worker
 from tests.support.processes import ROOT, run
 
 COMMAND = [sys.executable, "-m", "habana_frameworks.tensorflow", "synapse-check"]
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
 ADD = "HloModule sum\nENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }"
 FFT = "HloModule fft\nENTRY e { x = c64[8] parameter(0) ROOT y = c64[8] fft(x), fft_type=FFT, fft_length={8} }"
 COMPLEX = {"topk", "div_mod_fwd", "clamp_pt_fwd", "argmax_multi_dim_fwd", "argmin_multi_dim_fwd"} | {
@@ -69,6 +70,14 @@ def test_generations() -> None:
     assert all(graph["type"] != "f16" for graph in report["graphs"])
     code, out, err = check("1.5", "--generation", "gaudi3")
     assert code == 2 and not out and "gaudi3" in err
+
+
+@pytest.mark.parametrize("release", doubles.RELEASES)
+def test_a_train_step_compiles(release: str) -> None:
+    code, report = check_json(release, "--programs", str(PROGRAMS))
+    step = report["graphs"][-1]
+    assert code == 0 and step["name"] == str(PROGRAMS / "softmax_train_step.hlo") and step["outcome"] == "ok"
+    assert "gemm(" in step["plan"]
 
 
 def test_programs(tmp_path: pathlib.Path) -> None:
