@@ -38,7 +38,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote test-pjrt pytest cts run-cts horovod try-horovod lint format generate wheel bench keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
+.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts horovod try-horovod lint format generate wheel bench keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -52,6 +52,7 @@ test: build-tests ## set up, build, run all tests
 	@$(MAKE) --no-print-directory --output-sync=target -j 2 run-cts $(TRY_HOROVOD)
 	@$(MAKE) --no-print-directory pytest
 	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(QUICK_PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) -q
+	HPU_BACKEND=gaudi:$(SYNAPSE_DOUBLE) $(PYTHON) -m pytest $(QUICK_GAUDI_TESTS) -n $(TEST_JOBS) $(BY_FILE) -q
 
 try-horovod:
 	@tools/setup.sh mpi || echo "make test: Open MPI is missing (see above): Horovod is built without MPI"
@@ -163,6 +164,13 @@ test-pjrt: build ## training tests on a PJRT plugin for the CPU; compilation for
 	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps jax-cuda13-pjrt==0.11.2
 	$(PYTHON) -m pytest tests/pjrt -m 'slow or not slow' $(PYTEST_ARGS)
 	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
+
+SYNAPSE_DOUBLE := $(abspath $(BUILD))/synapse_double/1.18/libSynapse.so
+QUICK_GAUDI_TESTS := tests/equality/test_dtypes.py tests/equality/test_control_flow.py
+GAUDI_TESTS := tests/equality tests/precision tests/recipes tests/device
+test-gaudi: build-tests ## training tests on the Gaudi backend over the double of SynapseAI's library
+	$(PYTHON) -m pytest tests/gaudi -m 'slow or not slow' -n $(TEST_JOBS) $(PYTEST_ARGS)
+	HPU_BACKEND=gaudi:$(SYNAPSE_DOUBLE) $(PYTHON) -m pytest $(GAUDI_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
 
 keras: build ## public API of tf.keras on the HPU against the CPU; writes docs/user/keras.md, or compares with KERAS_ARGS=--check
 	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/user/keras.md)

@@ -46,9 +46,9 @@ Case RandomCase(uint32_t seed) {
     add(dice.Roll(window, max_size), window, dice.Roll(1, 3), {dice.Roll(0, window - 1), dice.Roll(0, window - 1)}, 1,
         1);
   }
-  // Whole blocks of lanes, parts of blocks, and fewer elements than a vector has.
+  // Whole blocks of lanes, parts of blocks, and fewer elements than a vector has. Volumes have few features.
   constexpr int64_t kFeatures[] = {4, 5, 16, 31, 32, 40, 64, 100};
-  add(kFeatures[dice.Roll(0, 7)], 1, 1, {0, 0}, 1, 1);
+  add(kFeatures[dice.Roll(0, spatial == 3 ? 3 : 7)], 1, 1, {0, 0}, 1, 1);
   // The first case is one window of one element.
   if (seed == 0) {
     c = Case();

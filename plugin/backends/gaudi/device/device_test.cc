@@ -79,12 +79,6 @@ TEST_P(GaudiInfoTest, DescribesTheCard) {
   EXPECT_EQ(traits.host_results, nullptr);
 }
 
-TEST_P(GaudiInfoTest, ProgramsAreUnimplemented) {
-  ExpectError(device().Compile({"step", ""}).status(), absl::StatusCode::kUnimplemented,
-              "program 'step': this version compiles no programs for a Gaudi");
-  ExpectError(device().LoadRecipe("step", "").status(), absl::StatusCode::kUnimplemented, "recipe 'step'");
-}
-
 TEST_P(GaudiInfoTest, ALostCardRefusesEveryCallAndIsReleased) {
   Set("SYNAPSE_DOUBLE_FAIL_CALLS", "synHostMalloc:2:17");
   const auto memory = Memory(64);

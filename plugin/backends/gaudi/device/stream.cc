@@ -44,11 +44,14 @@ absl::Status CallWhenFree(const Call& call) {
   return status;
 }
 
+absl::Status OfLaunch(const hal::Recipe& recipe, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("launch of ", recipe.name(), ": ", status.message()));
+}
+
 // `status` with the work that it is about.
 absl::Status OfWork(const Command& command, const absl::Status& status) {
-  const std::string work = command.recipe != nullptr ? absl::StrCat("launch of ", command.recipe->name())
-                                                     : absl::StrCat(command.name, " of ", command.bytes, " bytes");
-  return absl::Status(status.code(), absl::StrCat(work, ": ", status.message()));
+  if (command.recipe != nullptr) return OfLaunch(*command.recipe, status);
+  return absl::Status(status.code(), absl::StrCat(command.name, " of ", command.bytes, " bytes: ", status.message()));
 }
 
 }  // namespace
@@ -140,7 +143,7 @@ void GaudiStream::Run(Faults::Kind kind, Engine engine, const char* name, uint64
     command.kind = Command::Kind::kNothing;
     if (state_->error.is_set()) return;
     if (absl::Status fault = device_->CountCommand(kind, kind_); !fault.ok()) {
-      state_->error.Set(sequence, std::move(fault));
+      state_->error.Set(sequence, recipe == nullptr ? std::move(fault) : OfLaunch(*recipe, fault));
       return;
     }
     const absl::Status status = Submit(engine, submit, &command);

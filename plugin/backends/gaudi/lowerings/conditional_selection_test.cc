@@ -1,6 +1,6 @@
 #include "plugin/backends/gaudi/lowerings/conditional_selection.h"
 
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 #include "xla/literal_util.h"
 
 namespace hpu::gaudi {

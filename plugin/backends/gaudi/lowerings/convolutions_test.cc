@@ -1,7 +1,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 
 namespace hpu::gaudi {
 namespace convolutions_test {

@@ -2,7 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 #include "xla/literal.h"
 
 namespace hpu::gaudi {

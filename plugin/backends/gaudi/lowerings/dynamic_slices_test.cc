@@ -1,6 +1,6 @@
 // Slices that start at computed places. Random starts are -9 to 9, so that many are out of range.
 #include "absl/strings/substitute.h"
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 
 namespace hpu::gaudi {
 namespace dynamic_slices_test {

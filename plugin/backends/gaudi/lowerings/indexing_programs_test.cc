@@ -7,7 +7,7 @@
 #include "plugin/backends/gaudi/lowerings/models/embedding_train_step.h"
 #include "plugin/backends/gaudi/lowerings/models/segment_maximum.h"
 #include "plugin/backends/gaudi/lowerings/models/sparse_cross_entropy.h"
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 #include "xla/literal_util.h"
 #include "xla/service/dynamic_padder.h"
 

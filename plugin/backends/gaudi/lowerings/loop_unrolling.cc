@@ -60,9 +60,12 @@ absl::StatusOr<bool> UnrollInnerLoops(xla::HloModule* module, int64_t max_instru
 
 absl::Status UnrollLoops(xla::HloModule* module, int64_t max_instructions) {
   xla::CallInliner inliner;
-  xla::TupleSimplifier tuples;
+  xla::TupleSimplifier simplifier;
   xla::HloDCE dce;
-  xla::HloPassInterface* const passes[] = {&inliner, &tuples, &dce};
+  xla::HloPassInterface* const passes[] = {&inliner, &simplifier, &dce};
+  xla::HloPassInterface& simplify = simplifier;
+  // Conditions read their state directly, not through tuples of its elements.
+  HPU_RETURN_IF_ERROR(simplify.Run(module).status());
   while (true) {
     HPU_ASSIGN_OR_RETURN(const bool changed, UnrollInnerLoops(module, max_instructions));
     if (!changed) return absl::OkStatus();

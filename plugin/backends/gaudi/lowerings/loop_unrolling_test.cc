@@ -1,6 +1,6 @@
 #include "plugin/backends/gaudi/lowerings/loop_unrolling.h"
 
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 
 namespace hpu::gaudi {
 namespace {

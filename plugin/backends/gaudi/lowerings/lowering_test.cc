@@ -2,7 +2,7 @@
 #include "plugin/backends/gaudi/lowerings/lowering.h"
 
 #include "absl/strings/substitute.h"
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 
 namespace hpu::gaudi {
 namespace {

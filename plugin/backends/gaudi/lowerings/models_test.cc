@@ -4,7 +4,7 @@
 #include "plugin/backends/gaudi/lowerings/models/mobilenet_train_step.h"
 #include "plugin/backends/gaudi/lowerings/models/resnet_train_step.h"
 #include "plugin/backends/gaudi/lowerings/models/unet_train_step.h"
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 
 namespace hpu::gaudi {
 namespace models_test {

@@ -1,6 +1,6 @@
 // Arrays with more dimensions than a release supports: 5 in 1.5, 8 in 1.18.
 #include "absl/strings/substitute.h"
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 
 namespace hpu::gaudi {
 namespace movement_test {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/substitute.h"
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 
 namespace hpu::gaudi {
 namespace {

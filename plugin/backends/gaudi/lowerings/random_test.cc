@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "absl/strings/substitute.h"
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 #include "xla/literal_util.h"
 
 namespace hpu::gaudi {

@@ -117,7 +117,7 @@ class PlanBuilder {
   const PlanTarget target_;
   GraphPlan plan_;
   std::string node_name_;
-  absl::flat_hash_map<std::string, int32_t> nodes_;       // by guid, operands, params and result types
+  absl::flat_hash_map<std::string, int32_t> nodes_;  // by guid, operands, params and result types
   absl::flat_hash_map<TensorId, Halves> halves_;
   absl::flat_hash_map<std::string, TensorId> constants_;  // by type and data
 };

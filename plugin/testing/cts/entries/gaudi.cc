@@ -16,7 +16,6 @@ BackendUnderTest Gaudi(const char* name, const char* library) {
   backend.shortage_advice = "use a machine with more devices";
   backend.unsupported = UnsupportedHere();
   const char* one_device = "SynapseAI allows one device for each process";
-  backend.unsupported.push_back({"RecipeTest.*", "the Gaudi backend does not compile programs yet"});
   backend.one_device_per_process = true;
   backend.unsupported.push_back({"CommunicatorTest.DifferencesLeaveTheCommunicatorUsable",
                                  "HCCL does not define different requests, so they end the communicator"});

@@ -1,4 +1,4 @@
-#include "plugin/backends/gaudi/lowerings/program_harness.h"
+#include "plugin/testing/gaudi_program.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // ProgramTest: runs HLO programs on the Gaudi backend over the Synapse double, and compares the results with XLA's
 // evaluator.
-#ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_PROGRAM_HARNESS_H_
-#define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_PROGRAM_HARNESS_H_
+#ifndef HPU_PLUGIN_TESTING_GAUDI_PROGRAM_H_
+#define HPU_PLUGIN_TESTING_GAUDI_PROGRAM_H_
 
 #include <memory>
 #include <string>
@@ -59,4 +59,4 @@ class ProgramTest : public GaudiDeviceTest {
 
 }  // namespace hpu::gaudi
 
-#endif  // HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_PROGRAM_HARNESS_H_
+#endif  // HPU_PLUGIN_TESTING_GAUDI_PROGRAM_H_
