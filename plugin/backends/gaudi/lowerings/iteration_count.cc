@@ -1,5 +1,6 @@
 #include "plugin/backends/gaudi/lowerings/iteration_count.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/hlo/ir/hlo_computation.h"
+#include "xla/hlo/ir/hlo_module.h"
 #include "xla/literal.h"
 #include "xla/shape_util.h"
 
@@ -21,7 +23,7 @@ using xla::HloOpcode;
 // Elements that decide on iterations are scalars or short arrays.
 constexpr int64_t kMaxElements = 16;
 
-// Instructions that a value depends on, operands first, up to the elements of the computation's state.
+// Functions of the state's deciding elements: the instructions that values depend on.
 class Cone {
  public:
   // False if the value depends on more than elements of the state, or on large arrays.
@@ -30,86 +32,109 @@ class Cone {
     if (!value->shape().IsArray() || xla::ShapeUtil::ElementsIn(value->shape()) > kMaxElements) return false;
     if (IsElement(value)) {
       elements_.insert(value->tuple_index());
-      return true;
-    }
-    if (value->opcode() == HloOpcode::kParameter || !value->called_computations().empty() || value->HasSideEffect()) {
-      return false;
-    }
-    for (const HloInstruction* operand : value->operands()) {
-      if (!Add(operand)) return false;
+    } else {
+      if (value->opcode() == HloOpcode::kParameter || !value->called_computations().empty() || value->HasSideEffect()) {
+        return false;
+      }
+      for (const HloInstruction* operand : value->operands()) {
+        if (!Add(operand)) return false;
+      }
     }
     order_.push_back(value);
     return true;
   }
 
+  // Indices of the elements of the state that the values depend on.
+  const absl::flat_hash_set<int64_t>& elements() const { return elements_; }
+
+  // A module from the state's elements `arguments`, in this order, to a tuple of the values `results`.
+  std::unique_ptr<xla::HloModule> Build(const std::vector<int64_t>& arguments, const xla::Shape& state,
+                                        const std::vector<const HloInstruction*>& results) const {
+    xla::HloComputation::Builder builder("iteration");
+    absl::flat_hash_map<int64_t, HloInstruction*> parameters;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      parameters[arguments[i]] = builder.AddInstruction(HloInstruction::CreateParameter(
+          static_cast<int64_t>(i), state.tuple_shapes(static_cast<int>(arguments[i])), "element"));
+    }
+    absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
+    for (const HloInstruction* value : order_) {
+      if (IsElement(value)) {
+        copies[value] = parameters.at(value->tuple_index());
+        continue;
+      }
+      std::vector<HloInstruction*> operands;
+      for (const HloInstruction* operand : value->operands()) operands.push_back(copies.at(operand));
+      copies[value] = builder.AddInstruction(value->CloneWithNewOperands(value->shape(), operands));
+    }
+    std::vector<HloInstruction*> elements;
+    for (const HloInstruction* result : results) elements.push_back(copies.at(result));
+    HloInstruction* root = builder.AddInstruction(HloInstruction::CreateTuple(elements));
+    auto module = std::make_unique<xla::HloModule>("iteration", xla::HloModuleConfig());
+    module->AddEntryComputation(builder.Build(root));
+    return module;
+  }
+
+ private:
   static bool IsElement(const HloInstruction* value) {
     return value->opcode() == HloOpcode::kGetTupleElement && value->operand(0)->opcode() == HloOpcode::kParameter;
   }
 
-  // Indices of the elements of the state that the values depend on.
-  const absl::flat_hash_set<int64_t>& elements() const { return elements_; }
-
-  // Values for elements of the state: evaluates the instructions.
-  using Values = absl::flat_hash_map<const HloInstruction*, xla::Literal>;
-  absl::StatusOr<Values> Evaluate(const absl::flat_hash_map<int64_t, xla::Literal>& state) const {
-    Values values;
-    for (const HloInstruction* value : seen_) {
-      if (IsElement(value)) values.emplace(value, state.at(value->tuple_index()).Clone());
-    }
-    for (const HloInstruction* value : order_) {
-      absl::flat_hash_map<const HloInstruction*, const xla::Literal*> operands;
-      for (const HloInstruction* operand : value->operands()) operands[operand] = &values.at(operand);
-      xla::HloEvaluator evaluator;
-      HPU_ASSIGN_OR_RETURN(xla::Literal literal, evaluator.EvaluateWithSubstitutions(value, operands));
-      values.emplace(value, std::move(literal));
-    }
-    return values;
-  }
-
- private:
   absl::flat_hash_set<const HloInstruction*> seen_;
   absl::flat_hash_set<int64_t> elements_;
-  std::vector<const HloInstruction*> order_;
+  std::vector<const HloInstruction*> order_;  // operands first
 };
 
-// The elements that decide on iterations, with what computes them.
+absl::StatusOr<std::vector<xla::Literal>> Evaluate(const xla::HloModule& module,
+                                                   const std::vector<xla::Literal>& arguments) {
+  std::vector<const xla::Literal*> pointers;
+  for (const xla::Literal& argument : arguments) pointers.push_back(&argument);
+  HPU_ASSIGN_OR_RETURN(xla::Literal results, xla::HloEvaluator().Evaluate(module, pointers));
+  return results.DecomposeTuple();
+}
+
+// The part of a loop that decides on iterations.
 struct Control {
-  Cone condition;
-  Cone body;
-  absl::flat_hash_set<int64_t> elements;
+  std::vector<int64_t> elements;              // of the state
+  std::unique_ptr<xla::HloModule> condition;  // from the elements to (whether an iteration follows)
+  std::unique_ptr<xla::HloModule> next;       // from the elements to the elements after an iteration
 };
 
 std::optional<Control> ControlOf(const HloInstruction* loop) {
-  Control control;
+  const HloInstruction* condition = loop->while_condition()->root_instruction();
   const HloInstruction* next = loop->while_body()->root_instruction();
-  if (next->opcode() != HloOpcode::kTuple) return std::nullopt;
-  if (!control.condition.Add(loop->while_condition()->root_instruction())) return std::nullopt;
-  std::vector<int64_t> open(control.condition.elements().begin(), control.condition.elements().end());
+  Cone condition_cone;
+  Cone body_cone;
+  if (next->opcode() != HloOpcode::kTuple || !condition_cone.Add(condition)) return std::nullopt;
+  absl::flat_hash_set<int64_t> known;
+  std::vector<int64_t> open(condition_cone.elements().begin(), condition_cone.elements().end());
   while (!open.empty()) {
     const int64_t index = open.back();
     open.pop_back();
-    if (!control.elements.insert(index).second) continue;
-    if (!control.body.Add(next->operand(index))) return std::nullopt;
-    open.insert(open.end(), control.body.elements().begin(), control.body.elements().end());
+    if (!known.insert(index).second) continue;
+    if (!body_cone.Add(next->operand(index))) return std::nullopt;
+    open.insert(open.end(), body_cone.elements().begin(), body_cone.elements().end());
   }
+  Control control;
+  control.elements.assign(known.begin(), known.end());
+  std::vector<const HloInstruction*> later;
+  for (const int64_t index : control.elements) later.push_back(next->operand(index));
+  control.condition = condition_cone.Build(control.elements, loop->shape(), {condition});
+  control.next = body_cone.Build(control.elements, loop->shape(), later);
   return control;
 }
 
 absl::StatusOr<int64_t> Simulate(const HloInstruction* loop, const Control& control, int64_t max_count) {
-  absl::flat_hash_map<int64_t, xla::Literal> state;
+  std::vector<xla::Literal> state;
   for (const int64_t index : control.elements) {
-    xla::HloEvaluator evaluator;
-    HPU_ASSIGN_OR_RETURN(xla::Literal initial, evaluator.Evaluate(loop->operand(0)->operand(index),
-                                                                  /*recursively_evaluate_nonconstant_operands=*/true));
-    state.emplace(index, std::move(initial));
+    HPU_ASSIGN_OR_RETURN(xla::Literal initial,
+                         xla::HloEvaluator().Evaluate(loop->operand(0)->operand(index),
+                                                      /*recursively_evaluate_nonconstant_operands=*/true));
+    state.push_back(std::move(initial));
   }
-  const HloInstruction* condition = loop->while_condition()->root_instruction();
-  const HloInstruction* next = loop->while_body()->root_instruction();
   for (int64_t count = 0; count <= max_count; ++count) {
-    HPU_ASSIGN_OR_RETURN(const Cone::Values now, control.condition.Evaluate(state));
-    if (!now.at(condition).Get<bool>({})) return count;
-    HPU_ASSIGN_OR_RETURN(const Cone::Values later, control.body.Evaluate(state));
-    for (auto& [index, literal] : state) literal = later.at(next->operand(index)).Clone();
+    HPU_ASSIGN_OR_RETURN(const std::vector<xla::Literal> goes_on, Evaluate(*control.condition, state));
+    if (!goes_on[0].Get<bool>({})) return count;
+    HPU_ASSIGN_OR_RETURN(state, Evaluate(*control.next, state));
   }
   return absl::OutOfRangeError("too many iterations");
 }
