@@ -54,10 +54,6 @@ class GaudiDevice final : public hal::Device {
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return state_->memory; }
   HostBuffers& host() { return state_->host; }
-  // Device memory for a stream's own use.
-  absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateScratch(uint64_t bytes) {
-    return state_->memory.Allocate(bytes);
-  }
   // The card's address of a device address.
   uint64_t ToCard(hal::DeviceAddress address) const { return address + card_distance(); }
   uint64_t card_distance() const { return state_->card_distance; }

@@ -90,7 +90,7 @@ void LaunchAddresses::ToCard(uint64_t distance) {
   for (hal::DeviceAddress& address : addresses_) address += distance;
 }
 
-void LaunchAddresses::PlaceCopies(hal::DeviceAddress memory) {
+void LaunchAddresses::PlaceCopies(uint64_t memory) {
   for (size_t i = 0; i < copies_.size(); ++i) addresses_[copied_[i]] = memory + copies_[i].offset;
 }
 

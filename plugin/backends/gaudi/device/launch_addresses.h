@@ -32,10 +32,10 @@ class LaunchAddresses {
   const std::vector<hal::DeviceAddress>& addresses() const { return addresses_; }
   const std::vector<Copy>& copies() const { return copies_; }
   uint64_t copied_bytes() const { return copied_bytes_; }
-  // Adds the distance from device addresses to the card's to all addresses.
+  // Adds the distance from device addresses to the card's to all of addresses(). Sources of copies stay.
   void ToCard(uint64_t distance);
-  // Sets the addresses of the copied arguments, which are at `memory`.
-  void PlaceCopies(hal::DeviceAddress memory);
+  // Sets the card's addresses of the copied arguments. `memory`: the card's address of the memory for copies.
+  void PlaceCopies(uint64_t memory);
 
  private:
   // The memory of one tensor.

@@ -290,8 +290,8 @@ absl::Status GaudiStream::Launch(std::shared_ptr<const hal::Recipe> recipe, cons
   const CompiledGraph* graph = own->graph();
   if (graph != nullptr) {
     HPU_RETURN_IF_ERROR(addresses.Set(*own, arguments));
-    if (!addresses.copies().empty()) HPU_RETURN_IF_ERROR(CopyArguments());
     addresses.ToCard(device_->card_distance());
+    if (!addresses.copies().empty()) HPU_RETURN_IF_ERROR(CopyArguments());
   }
   const uint64_t workspace = own->workspace_bytes() == 0 ? 0 : device_->ToCard(arguments.workspace);
   const auto submit = [&](synapse::synStreamHandle stream) -> absl::Status {
@@ -304,16 +304,25 @@ absl::Status GaudiStream::Launch(std::shared_ptr<const hal::Recipe> recipe, cons
 
 absl::Status GaudiStream::CopyArguments() {
   LaunchAddresses& addresses = state_->addresses;
-  std::vector<std::unique_ptr<hal::Memory>>& memories = state_->argument_copies;
-  if (memories.empty() || memories.back()->size() < addresses.copied_bytes()) {
-    const uint64_t doubled = memories.empty() ? 0 : 2 * memories.back()->size();
-    HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Memory> memory,
-                         device_->AllocateScratch(std::max(addresses.copied_bytes(), doubled)));
-    memories.push_back(std::move(memory));
+  std::vector<std::unique_ptr<CardRange>>& ranges = state_->argument_copies;
+  if (ranges.empty() || ranges.back()->bytes() < addresses.copied_bytes()) {
+    const uint64_t doubled = ranges.empty() ? 0 : 2 * ranges.back()->bytes();
+    HPU_ASSIGN_OR_RETURN(
+        std::unique_ptr<CardRange> range,
+        CardRange::Allocate(device_->functions(), device_->id(), std::max(addresses.copied_bytes(), doubled)));
+    ranges.push_back(std::move(range));
   }
-  const hal::DeviceAddress memory = memories.back()->address();
+  const uint64_t memory = ranges.back()->address();
   for (const LaunchAddresses::Copy& copy : addresses.copies()) {
-    HPU_RETURN_IF_ERROR(CopyOnDevice(copy.source, memory + copy.offset, copy.bytes));
+    const uint64_t source = device_->ToCard(copy.source);
+    Run(Faults::kCopy, Engine::kDeviceToDevice, "copy of an argument", copy.bytes,
+        [&](synapse::synStreamHandle stream) {
+          return CallWhenFree([&] {
+            return HPU_SYNAPSE_CALL(device_->functions(), synMemCopyAsync,
+                                    (stream, source, copy.bytes, memory + copy.offset, synapse::DRAM_TO_DRAM),
+                                    "size=", copy.bytes);
+          });
+        });
   }
   addresses.PlaceCopies(memory);
   return absl::OkStatus();

@@ -112,8 +112,9 @@ class GaudiStream final : public hal::Stream {
     EngineStreams engines;
     std::mutex launch_mutex;
     LaunchAddresses addresses;  // of one launch at a time; guarded by launch_mutex
-    // Memory for copies of arguments, the last one in use. Queued copies may use the others. Guarded by launch_mutex.
-    std::vector<std::unique_ptr<hal::Memory>> argument_copies;
+    // Memory of the card for copies of arguments, the last one in use. Queued copies may use the others. It is not part
+    // of the device's memory, all of which TensorFlow's allocator may hold. Guarded by launch_mutex.
+    std::vector<std::unique_ptr<CardRange>> argument_copies;
     mutable std::mutex mark_mutex;
     std::shared_ptr<Mark> last;  // of the last work that SynapseAI queued; guarded by mark_mutex
     std::thread thread;
