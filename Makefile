@@ -166,7 +166,7 @@ test-pjrt: build ## training tests on a PJRT plugin for the CPU; compilation for
 	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
 
 SYNAPSE_DOUBLE := $(abspath $(BUILD))/synapse_double/1.18/libSynapse.so
-QUICK_GAUDI_TESTS := tests/equality/test_dtypes.py tests/equality/test_control_flow.py
+QUICK_GAUDI_TESTS := tests/equality/test_dtypes.py
 GAUDI_TESTS := tests/equality tests/precision tests/recipes tests/device
 test-gaudi: build-tests ## training tests on the Gaudi backend over the double of SynapseAI's library
 	$(PYTHON) -m pytest tests/gaudi -m 'slow or not slow' -n $(TEST_JOBS) $(PYTEST_ARGS)
