@@ -64,6 +64,21 @@ absl::StatusOr<std::string> ToBytes(const synapse::Library& library, const std::
 
 }  // namespace
 
+GaudiRecipe::GaudiRecipe(std::string name, ProgramTable table, const synapse::Library& library,
+                         std::unique_ptr<CompiledGraph> graph, std::string serialized)
+    : name_(std::move(name)),
+      table_(std::move(table)),
+      library_(library),
+      graph_(std::move(graph)),
+      serialized_(std::move(serialized)),
+      is_written_(table_.arguments.size()) {
+  if (graph_ == nullptr) return;
+  for (const LaunchTensor& tensor : graph_->tensors()) {
+    const int32_t argument = tensor.is_argument ? -1 : table_.results[tensor.number].aliased_argument;
+    if (argument >= 0) is_written_[argument] = true;
+  }
+}
+
 absl::StatusOr<std::shared_ptr<const GaudiRecipe>> GaudiRecipe::Compile(const synapse::Library& library,
                                                                         synapse::Generation generation,
                                                                         const std::string& target,

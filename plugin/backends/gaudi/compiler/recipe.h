@@ -40,21 +40,19 @@ class GaudiRecipe final : public hal::Recipe {
   const synapse::Library& library() const { return library_; }
   // Null if the program computes nothing.
   const CompiledGraph* graph() const { return graph_.get(); }
+  // Whether a launch writes the memory of a tensor of the graph: results, and arguments that a result aliases.
+  bool Writes(const LaunchTensor& tensor) const { return !tensor.is_argument || is_written_[tensor.number]; }
 
  private:
   GaudiRecipe(std::string name, ProgramTable table, const synapse::Library& library,
-              std::unique_ptr<CompiledGraph> graph, std::string serialized)
-      : name_(std::move(name)),
-        table_(std::move(table)),
-        library_(library),
-        graph_(std::move(graph)),
-        serialized_(std::move(serialized)) {}
+              std::unique_ptr<CompiledGraph> graph, std::string serialized);
 
   const std::string name_;
   const ProgramTable table_;
   const synapse::Library& library_;
   const std::unique_ptr<CompiledGraph> graph_;
   const std::string serialized_;
+  std::vector<bool> is_written_;  // by argument
 };
 
 }  // namespace hpu::gaudi

@@ -30,21 +30,14 @@ absl::Status LaunchAddresses::Set(const GaudiRecipe& recipe, const hal::LaunchAr
   copies_.clear();
   copied_.clear();
   copied_bytes_ = 0;
-  is_written_.assign(recipe.arguments().size(), false);
-  for (const LaunchTensor& tensor : tensors) {
-    const int32_t argument = tensor.is_argument ? -1 : recipe.results()[tensor.number].aliased_argument;
-    if (argument >= 0) is_written_[argument] = true;
-  }
   bool is_sorted = true;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const LaunchTensor& tensor = tensors[i];
     const hal::DeviceAddress address =
         tensor.is_argument ? launch.arguments[tensor.number] : launch.results[tensor.number];
     addresses_.push_back(address);
-    // An argument's section holds the result that aliases it. An argument that no node reads has no tensor.
-    const bool is_written = !tensor.is_argument || is_written_[tensor.number];
     is_sorted &= sections_.empty() || sections_.back().begin <= address;
-    sections_.push_back({address, tensor.bytes, i, is_written});
+    sections_.push_back({address, tensor.bytes, i, recipe.Writes(tensor)});
   }
   if (!is_sorted) {
     std::sort(sections_.begin(), sections_.end(), [](const Section& a, const Section& b) { return a.begin < b.begin; });

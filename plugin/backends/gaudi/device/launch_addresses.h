@@ -52,7 +52,6 @@ class LaunchAddresses {
 
   std::vector<hal::DeviceAddress> addresses_;
   std::vector<Section> sections_;
-  std::vector<bool> is_written_;  // by argument: a result has its memory
   std::vector<Copy> copies_;
   std::vector<size_t> copied_;  // index in graph.tensors() of each copy
   uint64_t copied_bytes_ = 0;

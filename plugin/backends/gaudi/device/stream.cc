@@ -225,13 +225,17 @@ absl::Status GaudiStream::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAdd
   const uint64_t from = device_->ToCard(source);
   const uint64_t to = device_->ToCard(destination);
   Run(Faults::kCopy, Engine::kDeviceToDevice, "CopyOnDevice", bytes, [&](synapse::synStreamHandle stream) {
-    if (distance < bytes) return CopyOverlapping(stream, from, to, bytes);
-    return CallWhenFree([&] {
-      return HPU_SYNAPSE_CALL(device_->functions(), synMemCopyAsync, (stream, from, bytes, to, synapse::DRAM_TO_DRAM),
-                              "size=", bytes);
-    });
+    return distance < bytes ? CopyOverlapping(stream, from, to, bytes) : CopyOnCard(stream, from, to, bytes);
   });
   return absl::OkStatus();
+}
+
+absl::Status GaudiStream::CopyOnCard(synapse::synStreamHandle stream, uint64_t source, uint64_t destination,
+                                     uint64_t bytes) {
+  return CallWhenFree([&] {
+    return HPU_SYNAPSE_CALL(device_->functions(), synMemCopyAsync,
+                            (stream, source, bytes, destination, synapse::DRAM_TO_DRAM), "size=", bytes);
+  });
 }
 
 // SynapseAI does not define copies that overlap themselves, so each part takes a detour through scratch memory. The
@@ -243,17 +247,11 @@ absl::Status GaudiStream::CopyOverlapping(synapse::synStreamHandle stream, uint6
     HPU_ASSIGN_OR_RETURN(state_->scratch, CardRange::Allocate(device_->functions(), device_->id(), kScratchBytes));
   }
   const uint64_t scratch = state_->scratch->address();
-  const auto copy = [&](uint64_t from, uint64_t to, uint64_t size) {
-    return CallWhenFree([&] {
-      return HPU_SYNAPSE_CALL(device_->functions(), synMemCopyAsync, (stream, from, size, to, synapse::DRAM_TO_DRAM),
-                              "size=", size);
-    });
-  };
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t size = std::min(kScratchBytes, bytes - done);
     const uint64_t offset = destination < source ? done : bytes - done - size;
-    HPU_RETURN_IF_ERROR(copy(source + offset, scratch, size));
-    HPU_RETURN_IF_ERROR(copy(scratch, destination + offset, size));
+    HPU_RETURN_IF_ERROR(CopyOnCard(stream, source + offset, scratch, size));
+    HPU_RETURN_IF_ERROR(CopyOnCard(stream, scratch, destination + offset, size));
     done += size;
   }
   return absl::OkStatus();
@@ -316,13 +314,7 @@ absl::Status GaudiStream::CopyArguments() {
   for (const LaunchAddresses::Copy& copy : addresses.copies()) {
     const uint64_t source = device_->ToCard(copy.source);
     Run(Faults::kCopy, Engine::kDeviceToDevice, "copy of an argument", copy.bytes,
-        [&](synapse::synStreamHandle stream) {
-          return CallWhenFree([&] {
-            return HPU_SYNAPSE_CALL(device_->functions(), synMemCopyAsync,
-                                    (stream, source, copy.bytes, memory + copy.offset, synapse::DRAM_TO_DRAM),
-                                    "size=", copy.bytes);
-          });
-        });
+        [&](synapse::synStreamHandle stream) { return CopyOnCard(stream, source, memory + copy.offset, copy.bytes); });
   }
   addresses.PlaceCopies(memory);
   return absl::OkStatus();

@@ -146,6 +146,8 @@ class GaudiStream final : public hal::Stream {
   std::shared_ptr<Mark> last_mark() const;
   absl::Status CopyPieces(synapse::synStreamHandle stream, const PinnedPages::Pieces& pieces, uint64_t card_address,
                           bool to_device);
+  // Copies between two addresses of the card that do not overlap.
+  absl::Status CopyOnCard(synapse::synStreamHandle stream, uint64_t source, uint64_t destination, uint64_t bytes);
   // Copies the arguments that the launch cannot use where they are.
   absl::Status CopyArguments();
   absl::Status CopyOverlapping(synapse::synStreamHandle stream, uint64_t source, uint64_t destination, uint64_t bytes);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "plugin/backends/gaudi/lowerings/elementwise_operands.h"
 #include "plugin/backends/gaudi/lowerings/indexing.h"
 #include "plugin/backends/gaudi/lowerings/reductions.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
@@ -66,8 +67,7 @@ absl::Status LowerArgReduction(Lowering& lowering, const xla::HloInstruction& in
   HPU_ASSIGN_OR_RETURN(axis.position, Range(builder, axis.size));
   HPU_ASSIGN_OR_RETURN(axis.position, Reshape(builder, axis.position, along));
 
-  const xla::PrimitiveType type = reduction.operand->shape().element_type();
-  const bool has_hidden_sign = type == xla::U32 || type == xla::U64;
+  const bool has_hidden_sign = HasHiddenSign(*reduction.operand);
   if (has_hidden_sign) {
     HPU_ASSIGN_OR_RETURN(x, FlipSign(builder, x));
   }

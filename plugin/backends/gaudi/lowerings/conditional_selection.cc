@@ -9,10 +9,6 @@
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/literal_util.h"
-#include "xla/service/call_inliner.h"
-#include "xla/service/hlo_dce.h"
-#include "xla/service/hlo_pass_interface.h"
-#include "xla/service/tuple_simplifier.h"
 #include "xla/shape_util.h"
 
 namespace hpu::gaudi {
@@ -79,12 +75,8 @@ bool MayComputeAllBranches(const HloInstruction& conditional) {
 // Replaces conditionals that hold no other one.
 absl::StatusOr<bool> SelectInnerBranches(xla::HloModule* module) {
   std::vector<HloInstruction*> conditionals;
-  for (xla::HloComputation* computation : module->computations()) {
-    for (HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kConditional && MayComputeAllBranches(*instruction)) {
-        conditionals.push_back(instruction);
-      }
-    }
+  for (HloInstruction* conditional : InstructionsOf(module, HloOpcode::kConditional)) {
+    if (MayComputeAllBranches(*conditional)) conditionals.push_back(conditional);
   }
   for (HloInstruction* conditional : conditionals) HPU_RETURN_IF_ERROR(Select(conditional));
   return !conditionals.empty();
@@ -93,14 +85,10 @@ absl::StatusOr<bool> SelectInnerBranches(xla::HloModule* module) {
 }  // namespace
 
 absl::Status SelectBranches(xla::HloModule* module) {
-  xla::CallInliner inliner;
-  xla::TupleSimplifier tuples;
-  xla::HloDCE dce;
-  xla::HloPassInterface* const passes[] = {&inliner, &tuples, &dce};
   while (true) {
     HPU_ASSIGN_OR_RETURN(const bool changed, SelectInnerBranches(module));
     if (!changed) return absl::OkStatus();
-    for (xla::HloPassInterface* pass : passes) HPU_RETURN_IF_ERROR(pass->Run(module).status());
+    HPU_RETURN_IF_ERROR(InlineCalls(module));
   }
 }
 

@@ -1,6 +1,9 @@
 #include "plugin/backends/gaudi/lowerings/control_flow.h"
 
-#include "xla/hlo/ir/hlo_instruction.h"
+#include "plugin/base/status_macros.h"
+#include "xla/service/call_inliner.h"
+#include "xla/service/hlo_dce.h"
+#include "xla/service/tuple_simplifier.h"
 
 namespace hpu::gaudi {
 
@@ -12,6 +15,25 @@ bool HasInstruction(const xla::HloComputation& computation, xla::HloOpcode opcod
     }
   }
   return false;
+}
+
+std::vector<xla::HloInstruction*> InstructionsOf(xla::HloModule* module, xla::HloOpcode opcode) {
+  std::vector<xla::HloInstruction*> found;
+  for (xla::HloComputation* computation : module->computations()) {
+    for (xla::HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == opcode) found.push_back(instruction);
+    }
+  }
+  return found;
+}
+
+absl::Status InlineCalls(xla::HloModule* module) {
+  xla::CallInliner inliner;
+  xla::TupleSimplifier simplifier;
+  xla::HloDCE dce;
+  xla::HloPassInterface* const passes[] = {&inliner, &simplifier, &dce};
+  for (xla::HloPassInterface* pass : passes) HPU_RETURN_IF_ERROR(pass->Run(module).status());
+  return absl::OkStatus();
 }
 
 }  // namespace hpu::gaudi

@@ -49,6 +49,10 @@ absl::Status SetWordResult(Lowering& lowering, const xla::HloInstruction& instru
   return absl::OkStatus();
 }
 
+bool IsExtremum(xla::HloOpcode opcode) {
+  return opcode == xla::HloOpcode::kMaximum || opcode == xla::HloOpcode::kMinimum;
+}
+
 bool HasHiddenSign(const xla::HloInstruction& instruction) {
   const xla::PrimitiveType type = instruction.shape().element_type();
   return type == xla::U32 || type == xla::U64;

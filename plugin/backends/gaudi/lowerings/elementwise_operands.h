@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "plugin/backends/gaudi/lowerings/lowering.h"
 #include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/hlo/ir/hlo_opcode.h"
 
 namespace hpu::gaudi {
 
@@ -24,6 +25,9 @@ absl::Status SetWordResult(Lowering& lowering, const xla::HloInstruction& instru
 
 // Whether kernels see the elements with another sign: SynapseType maps the type to a signed one.
 bool HasHiddenSign(const xla::HloInstruction& instruction);
+
+// Whether the opcode is maximum or minimum.
+bool IsExtremum(xla::HloOpcode opcode);
 bool IsUnsigned(const xla::HloInstruction& instruction);
 
 }  // namespace hpu::gaudi

@@ -21,7 +21,7 @@ constexpr synapse::synDataType kIndex = synapse::syn_type_int32;
 constexpr int64_t kMaxIndex = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxRows = kMaxIndex - 1;  // scatters add a row
 
-// Integers of 64 bits as i32. The high half tells whether the low half is the value.
+// Integers of 64 bits as i32, limited to its range. An integer fits if its high half equals the sign of its low half.
 absl::StatusOr<TensorId> NarrowIndex(PlanBuilder& builder, TensorId x) {
   const Sizes sizes = builder.sizes(x);
   HPU_ASSIGN_OR_RETURN(const Halves halves, Split(builder, x));

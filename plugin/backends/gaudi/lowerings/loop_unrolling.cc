@@ -8,10 +8,6 @@
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
-#include "xla/service/call_inliner.h"
-#include "xla/service/hlo_dce.h"
-#include "xla/service/hlo_pass_interface.h"
-#include "xla/service/tuple_simplifier.h"
 
 namespace hpu::gaudi {
 namespace {
@@ -38,13 +34,8 @@ absl::Status Unroll(HloInstruction* loop, int64_t iterations) {
 // Unrolls loops that hold no other loop.
 absl::StatusOr<bool> UnrollInnerLoops(xla::HloModule* module, int64_t max_instructions) {
   std::vector<HloInstruction*> loops;
-  for (xla::HloComputation* computation : module->computations()) {
-    for (HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kWhile &&
-          !HasInstruction(*instruction->while_body(), HloOpcode::kWhile)) {
-        loops.push_back(instruction);
-      }
-    }
+  for (HloInstruction* loop : InstructionsOf(module, HloOpcode::kWhile)) {
+    if (!HasInstruction(*loop->while_body(), HloOpcode::kWhile)) loops.push_back(loop);
   }
   bool changed = false;
   for (HloInstruction* loop : loops) {
@@ -59,17 +50,12 @@ absl::StatusOr<bool> UnrollInnerLoops(xla::HloModule* module, int64_t max_instru
 }  // namespace
 
 absl::Status UnrollLoops(xla::HloModule* module, int64_t max_instructions) {
-  xla::CallInliner inliner;
-  xla::TupleSimplifier simplifier;
-  xla::HloDCE dce;
-  xla::HloPassInterface* const passes[] = {&inliner, &simplifier, &dce};
-  xla::HloPassInterface& simplify = simplifier;
-  // Conditions read their state directly, not through tuples of its elements.
-  HPU_RETURN_IF_ERROR(simplify.Run(module).status());
+  // Conditions then read their state directly, not through tuples of its elements.
+  HPU_RETURN_IF_ERROR(InlineCalls(module));
   while (true) {
     HPU_ASSIGN_OR_RETURN(const bool changed, UnrollInnerLoops(module, max_instructions));
     if (!changed) return absl::OkStatus();
-    for (xla::HloPassInterface* pass : passes) HPU_RETURN_IF_ERROR(pass->Run(module).status());
+    HPU_RETURN_IF_ERROR(InlineCalls(module));
   }
 }
 

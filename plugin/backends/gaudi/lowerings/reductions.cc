@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "plugin/backends/common/hlo/reduction.h"
 #include "plugin/backends/gaudi/lowerings/arg_reductions.h"
+#include "plugin/backends/gaudi/lowerings/elementwise_operands.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
 #include "plugin/backends/gaudi/lowerings/scalar_computations.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
@@ -23,9 +24,6 @@ namespace {
 
 using xla::HloInstruction;
 using xla::HloOpcode;
-
-// Maximum rank of kernels.
-constexpr size_t kMaxReductionRank = 5;
 
 struct Kernels {
   absl::string_view reduction;
@@ -72,8 +70,6 @@ absl::StatusOr<TensorId> WithNan(PlanBuilder& builder, TensorId extremum, Tensor
   return Where(builder, is_number, extremum, nan);
 }
 
-bool IsExtremum(HloOpcode opcode) { return opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum; }
-
 // The type in which a kernel reduces elements. Sums of bfloat16 lose their low bits, so they are float32.
 synapse::synDataType ReductionType(HloOpcode opcode, synapse::synDataType type) {
   const bool is_sum = opcode == HloOpcode::kAdd || opcode == HloOpcode::kMultiply;
@@ -86,8 +82,7 @@ absl::StatusOr<TensorId> ReduceByKernel(Lowering& lowering, const HloInstruction
   const HloOpcode opcode = reduction.function;
   HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Operand(instruction, 0));
   const synapse::synDataType element_type = builder.type(x);
-  const xla::PrimitiveType type = instruction.shape().element_type();
-  const bool flips_sign = IsExtremum(opcode) && (type == xla::U32 || type == xla::U64);
+  const bool flips_sign = IsExtremum(opcode) && HasHiddenSign(instruction);
   const std::vector<bool> is_reduced = ReducedAxes(instruction);
   const auto convert = [&](TensorId value) -> absl::StatusOr<TensorId> {
     if (flips_sign) return FlipSign(builder, value);
@@ -273,7 +268,7 @@ absl::StatusOr<TensorId> ReduceDimensions(PlanBuilder& builder, absl::string_vie
     }
   }
   if (!absl::c_linear_search(kinds, true)) return Reshape(builder, x, result);
-  if (merged.size() > kMaxReductionRank) {
+  if (merged.size() > kMaxKernelRank) {
     // The outermost reduced dimension comes first.
     const size_t last = kinds.back() ? kinds.size() - 1 : kinds.size() - 2;
     const auto at = merged.begin() + static_cast<std::ptrdiff_t>(last);

@@ -9,6 +9,7 @@
 #include "plugin/backends/common/hlo/cumulative.h"
 #include "plugin/backends/common/hlo/pooling.h"
 #include "plugin/backends/common/hlo/window_reduction.h"
+#include "plugin/backends/gaudi/lowerings/elementwise_operands.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
 #include "plugin/backends/gaudi/lowerings/max_scatter.h"
 #include "plugin/backends/gaudi/lowerings/pooling_nodes.h"
@@ -29,8 +30,6 @@ namespace {
 
 using xla::HloInstruction;
 using xla::HloOpcode;
-
-constexpr size_t kMaxCumsumRank = 5;  // of cumsum_fwd
 
 // The kernel of a function that reduces windows; empty if there is none.
 absl::string_view WindowKernelOf(HloOpcode function) {
@@ -119,16 +118,13 @@ std::optional<hlo::Pooling> KernelPoolingOf(const HloInstruction& instruction, s
   return pooling.has_value() && HasPoolingKernels(*pooling, type) ? pooling : std::nullopt;
 }
 
-bool IsWindowExtremum(HloOpcode function) { return function == HloOpcode::kMaximum || function == HloOpcode::kMinimum; }
-
 absl::StatusOr<TensorId> LowerWindows(Lowering& lowering, const HloInstruction& instruction,
                                       const hlo::WindowReduction& reduction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Value(reduction.operand));
   WindowNodes windows = {reduction, std::nullopt, instruction.shape().element_type()};
   const synapse::synDataType type = builder.type(x);
-  const bool has_hidden_sign =
-      IsWindowExtremum(reduction.function) && (windows.type == xla::U32 || windows.type == xla::U64);
+  const bool has_hidden_sign = IsExtremum(reduction.function) && HasHiddenSign(instruction);
   if (has_hidden_sign) {
     HPU_ASSIGN_OR_RETURN(x, FlipSign(builder, x));
     windows.type = windows.type == xla::U32 ? xla::S32 : xla::S64;
@@ -151,7 +147,7 @@ absl::StatusOr<TensorId> LowerWindows(Lowering& lowering, const HloInstruction& 
     HPU_ASSIGN_OR_RETURN(initial, Reshape(builder, initial, Sizes(builder.sizes(value).size(), 1)));
     HPU_ASSIGN_OR_RETURN(value, Elementwise(builder, WindowKernelOf(reduction.function), {value, initial}));
   }
-  if (IsWindowExtremum(reduction.function) && IsFloat(type)) {
+  if (IsExtremum(reduction.function) && IsFloat(type)) {
     // HLO's extremum is NaN if an element is; that of the kernels is not known.
     HPU_ASSIGN_OR_RETURN(TensorId have_nan, HaveNan(builder, windows, x));
     HPU_ASSIGN_OR_RETURN(const TensorId nan, ScalarLike(builder, value, std::numeric_limits<double>::quiet_NaN()));
@@ -213,7 +209,7 @@ absl::StatusOr<TensorId> LowerDescribedWindows(Lowering& lowering, const HloInst
   HPU_ASSIGN_OR_RETURN(const TensorType type, lowering.TypeOf(instruction));
   const auto cumulative = hlo::DescribeCumulative(&instruction);
   if (cumulative.has_value() && cumulative->function == hlo::Cumulative::Function::kAdd &&
-      builder.Has("cumsum_fwd", type.type) && type.sizes.size() <= kMaxCumsumRank) {
+      builder.Has("cumsum_fwd", type.type) && type.sizes.size() <= kMaxKernelRank) {
     HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Value(cumulative->operand));
     return CumulativeSum(builder, *cumulative, x);
   }

@@ -16,9 +16,6 @@
 namespace hpu::gaudi {
 namespace {
 
-// Maximum rank of kernels: the TPC index space has 5 dimensions.
-constexpr size_t kMaxKernelRank = 5;
-
 Sizes BroadcastSizes(const PlanBuilder& builder, const std::vector<TensorId>& operands) {
   Sizes sizes = builder.sizes(operands.front());
   for (const TensorId operand : operands) {

@@ -3,6 +3,7 @@
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_PLAN_NODES_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_PLAN_NODES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@
 
 // Every function fails as PlanBuilder::AddNode does.
 namespace hpu::gaudi {
+
+// Maximum rank of kernels: the TPC index space has 5 dimensions.
+inline constexpr size_t kMaxKernelRank = 5;
 
 // Elementwise. The kernel `stem` has the suffix of the type of its last operand. Operands have equal ranks; a size is 1
 // or that of the result. Ranks above 5 are collapsed.
