@@ -37,10 +37,10 @@ class Timeline {
 // events keep the object that was current when they were recorded. Thread safe.
 class Failure {
  public:
-  // Call before the command `sequence` completes. Keeps the error of the command with the lowest number.
+  // Call before the command `sequence` completes. Keeps the last error of the command with the lowest number.
   void Set(uint64_t sequence, absl::Status status) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (sequence >= sequence_.load(std::memory_order_relaxed)) return;
+    if (sequence > sequence_.load(std::memory_order_relaxed)) return;
     status_ = std::move(status);
     sequence_.store(sequence, std::memory_order_release);
   }

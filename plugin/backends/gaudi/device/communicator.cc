@@ -94,14 +94,17 @@ class GaudiCommunicator::Work final : public CollectiveWork {
     HPU_RETURN_IF_ERROR(state_.group->Check());
     if (before_ != nullptr && stream != communicator_->last_stream_) HPU_RETURN_IF_ERROR(before_->WaitOn(stream));
     communicator_->last_stream_ = stream;
-    return state_.hccl->Run([&](hccl::hcclComm_t comm) { return submit_(comm, stream); });
+    HPU_RETURN_IF_ERROR(state_.hccl->Run([&](hccl::hcclComm_t comm) { return submit_(comm, stream); }));
+    is_submitted_ = true;
+    return absl::OkStatus();
   }
 
   void SetEnd(std::shared_ptr<Mark> end) override { communicator_->last_ = std::move(end); }
 
   void AwaitPeers() override {
-    verdict_ = communicator_->AwaitTurn(*lane_, place_);
-    if (verdict_.ok()) verdict_ = compare_(*state_.group);
+    const absl::Status turn = communicator_->AwaitTurn(*lane_, place_);
+    if (!is_submitted_) return;
+    verdict_ = turn.ok() ? compare_(*state_.group) : turn;
     {
       std::lock_guard<std::mutex> lock(state_.mutex);
       ++lane_->compared;
@@ -150,7 +153,8 @@ class GaudiCommunicator::Work final : public CollectiveWork {
   const std::shared_ptr<Mark> before_;  // kept until the stream has waited for it
   uint64_t number_ = 0;                 // of the communicator's operations
   uint64_t place_ = 0;                  // in the lane
-  absl::Status verdict_;                // of AwaitPeers
+  bool is_submitted_ = false;
+  absl::Status verdict_;  // of AwaitPeers
 };
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> GaudiCommunicator::Create(GaudiDevice* device,

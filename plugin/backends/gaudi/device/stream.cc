@@ -157,22 +157,22 @@ void GaudiStream::Run(Faults::Kind kind, Engine engine, const char* name, uint64
 
 void GaudiStream::RunCollective(std::shared_ptr<CollectiveWork> work, const char* name, uint64_t bytes) {
   state_->queue.Push([&](Command& command, uint64_t sequence) {
-    command.kind = Command::Kind::kNothing;
-    if (state_->error.is_set()) {
-      static_cast<void>(work->Conclude(state_->error.UpTo(sequence)));
-      return;
-    }
     command.name = name;
     command.bytes = bytes;
-    const auto submit = [&](synapse::synStreamHandle stream) { return work->Submit(stream); };
-    if (absl::Status status = Submit(Engine::kCollective, submit, &command); !status.ok()) {
-      status = work->Conclude(device_->Observe(status));
-      FailAtCall(sequence, OfWork(command, status));
+    command.collective = std::move(work);
+    command.error = state_->error.UpTo(sequence);
+    if (!command.error.ok()) {
+      command.kind = Command::Kind::kNothing;
       return;
     }
     command.kind = Command::Kind::kWork;
-    work->SetEnd(command.end);
-    command.collective = std::move(work);
+    const auto submit = [&](synapse::synStreamHandle stream) { return command.collective->Submit(stream); };
+    command.error = device_->Observe(Submit(Engine::kCollective, submit, &command));
+    if (command.error.ok()) {
+      command.collective->SetEnd(command.end);
+    } else {
+      state_->error.Set(sequence, OfWork(command, command.error));  // Conclude says more, but later calls come first
+    }
   });
 }
 
@@ -383,15 +383,25 @@ void GaudiStream::RunCommands() {
   }
 }
 
+void GaudiStream::FinishCollective(Command& command, uint64_t sequence) {
+  command.collective->AwaitPeers();
+  const bool is_queued = command.error.ok();
+  const absl::Status end = is_queued ? device_->Observe(command.end->Synchronize()) : command.error;
+  const absl::Status status = command.collective->Conclude(end);
+  if (command.kind == Command::Kind::kWork && !status.ok()) FailAtEnd(sequence, OfWork(command, status));
+}
+
 void GaudiStream::Finish(Command& command, uint64_t sequence) {
-  if (command.collective != nullptr) command.collective->AwaitPeers();
-  absl::Status end = command.end == nullptr ? absl::OkStatus() : device_->Observe(command.end->Synchronize());
+  if (command.collective != nullptr) {
+    FinishCollective(command, sequence);
+    return;
+  }
+  const absl::Status end = command.end == nullptr ? absl::OkStatus() : device_->Observe(command.end->Synchronize());
   switch (command.kind) {
     case Command::Kind::kNothing:
     case Command::Kind::kStop:
       return;
     case Command::Kind::kWork:
-      if (command.collective != nullptr) end = command.collective->Conclude(end);
       if (!end.ok()) FailAtEnd(sequence, OfWork(command, end));
       return;
     case Command::Kind::kWait:

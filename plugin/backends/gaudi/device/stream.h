@@ -34,9 +34,10 @@ class CollectiveWork {
   virtual absl::Status Submit(synapse::synStreamHandle stream) = 0;
   // Receives the mark behind the work that Submit has queued.
   virtual void SetEnd(std::shared_ptr<Mark> end) = 0;
-  // Blocks until all ranks have called the operation, or until the communicator has ended, which ends the work too.
+  // Blocks until all ranks have called the operation, or until the communicator has ended, which ends the work too. If
+  // this rank could not submit the operation, blocks only until the ranks have compared the operations before it.
   virtual void AwaitPeers() = 0;
-  // Receives the status of the work, or the error that kept it from running. Returns the stream's error. Afterwards the
+  // Receives the status of the work, or the error of the call. Returns the stream's error. Afterwards the
   // communicator may be gone.
   virtual absl::Status Conclude(const absl::Status& status) = 0;
 };
@@ -51,6 +52,7 @@ struct Command {
   uint64_t bytes = 0;                          // kWork: for errors
   std::shared_ptr<const hal::Recipe> recipe;   // kWork: of a launch
   std::shared_ptr<CollectiveWork> collective;  // kWork: of a communicator
+  absl::Status error;                          // of the call, if the command is of a communicator
   std::shared_ptr<Mark> end;                   // kWork, kWait
   std::shared_ptr<Mark> before;                // kWork, kWait: the mark of the work before, which another engine awaits
   common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
@@ -60,6 +62,7 @@ struct Command {
   void Clear() {
     recipe.reset();
     collective.reset();
+    error = absl::OkStatus();
     end.reset();
     before.reset();
     point = common::Point();
@@ -86,9 +89,8 @@ class GaudiStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
-  // Queues an operation of a communicator. `work` runs Submit and SetEnd now; AwaitPeers and Conclude run on the
-  // stream's thread. After an error of the stream or of Submit, only Conclude runs, at once. Errors contain `name` and
-  // `bytes`.
+  // Queues an operation of a communicator. `work` runs Submit and SetEnd now, unless the stream or Submit has failed;
+  // AwaitPeers and Conclude always run, on the stream's thread. Errors contain `name` and `bytes`.
   void RunCollective(std::shared_ptr<CollectiveWork> work, const char* name, uint64_t bytes);
 
   const GaudiDevice* device() const { return device_; }
@@ -155,6 +157,7 @@ class GaudiStream final : public hal::Stream {
   // Called on the stream's thread.
   void RunCommands();
   void Finish(Command& command, uint64_t sequence);
+  void FinishCollective(Command& command, uint64_t sequence);
 
   GaudiDevice* const device_;
   const hal::StreamKind kind_;

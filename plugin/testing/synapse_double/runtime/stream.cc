@@ -57,6 +57,8 @@ synStatus Stream::Add(Entry entry) {
     ++queued_;
   }
   changed_.notify_all();
+  const uint64_t delay_us = GetSwitches().call_delay_us;
+  if (delay_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
   return synapse::synSuccess;
 }
 

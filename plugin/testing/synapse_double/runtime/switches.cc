@@ -68,6 +68,7 @@ const std::map<std::string, Setter>& Setters() {
       {"STRICT", SetStrict},
       {"MIN_DELAY_US", SetNumber(&Switches::min_delay_us)},
       {"MAX_DELAY_US", SetNumber(&Switches::max_delay_us)},
+      {"CALL_DELAY_US", SetNumber(&Switches::call_delay_us)},
       {"GATE", SetText(&Switches::gate)},
       {"GUARD_BYTES", SetBool(&Switches::guard_bytes)},
       {"VERSION", SetText(&Switches::version)},

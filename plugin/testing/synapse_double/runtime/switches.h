@@ -21,6 +21,8 @@ struct Switches {
   // minimum is not 0.
   uint64_t min_delay_us = 0;
   uint64_t max_delay_us = 100;
+  // CALL_DELAY_US: a call that queues a command returns so long after it.
+  uint64_t call_delay_us = 0;
   // GATE: path of a file. No command runs while it exists.
   std::string gate;
   // GUARD_BYTES=1: kGuardBytes must follow every array of structs that a caller passes (guard.h).
