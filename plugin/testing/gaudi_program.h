@@ -51,7 +51,9 @@ class ProgramTest : public GaudiDeviceTest {
   void ExpectSameAsEvaluator(absl::string_view hlo, double tolerance = 1e-5);
   void ExpectSameAsEvaluator(absl::string_view hlo, const std::vector<xla::Literal>& arguments,
                              double tolerance = 1e-5);
-  // Expects that the backend refuses the program as Unimplemented, with `part` in the message.
+  // Expects that the backend refuses the program as Unimplemented. Returns the error.
+  absl::Status RefusalOf(absl::string_view hlo);
+  // Like RefusalOf, and expects `part` in the message.
   void ExpectRefused(absl::string_view hlo, const std::string& part);
   // The plan of a program (GraphPlan's ToText) for the double's release and generation.
   std::string PlanOf(absl::string_view hlo);

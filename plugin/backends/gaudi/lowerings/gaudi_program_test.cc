@@ -184,8 +184,14 @@ void ProgramTest::ExpectSameAsEvaluator(absl::string_view hlo, const std::vector
   if (HasFailure()) std::cerr << PlanOf(hlo);
 }
 
+absl::Status ProgramTest::RefusalOf(absl::string_view hlo) {
+  const absl::Status status = Compile(*ParseProgram(hlo)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+  return status;
+}
+
 void ProgramTest::ExpectRefused(absl::string_view hlo, const std::string& part) {
-  ExpectError(Compile(*ParseProgram(hlo)).status(), absl::StatusCode::kUnimplemented, part);
+  ExpectError(RefusalOf(hlo), absl::StatusCode::kUnimplemented, part);
 }
 
 std::string ProgramTest::PlanOf(absl::string_view hlo) {

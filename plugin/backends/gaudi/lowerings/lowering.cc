@@ -1,8 +1,12 @@
 #include "plugin/backends/gaudi/lowerings/lowering.h"
 
+#include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/nodes.h"
@@ -15,13 +19,62 @@
 namespace hpu::gaudi {
 namespace {
 
-// "add.5 (op model/dense/BiasAdd), f32[4,2]"
+// "add.5 (op {{node model/dense/BiasAdd}}), f32[4,2]"
 std::string Describe(const xla::HloInstruction& instruction) {
   std::string text(instruction.name());
-  if (!instruction.metadata().op_name().empty()) absl::StrAppend(&text, " (op ", instruction.metadata().op_name(), ")");
+  if (const std::string& op = instruction.metadata().op_name(); !op.empty()) {
+    absl::StrAppend(&text, " (op {{node ", op, "}})");
+  }
   absl::StrAppend(&text, ", ", xla::ShapeUtil::HumanString(instruction.shape()));
   return text;
 }
+
+absl::Status ErrorOf(const xla::HloInstruction& instruction, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(Describe(instruction), ": ", status.message()));
+}
+
+bool IsEmpty(const xla::Shape& shape) { return shape.IsArray() && xla::ShapeUtil::IsZeroElementArray(shape); }
+
+absl::Status CheckTypes(const xla::Shape& shape, synapse::Generation generation) {
+  if (shape.IsArray()) return IsEmpty(shape) ? absl::OkStatus() : TensorTypeOf(shape, generation).status();
+  if (!shape.IsTuple()) return absl::OkStatus();
+  for (const xla::Shape& element : shape.tuple_shapes()) HPU_RETURN_IF_ERROR(CheckTypes(element, generation));
+  return absl::OkStatus();
+}
+
+// Whether the generation computes with the types of the result and the operands.
+absl::Status CheckTypes(const xla::HloInstruction& instruction, synapse::Generation generation) {
+  HPU_RETURN_IF_ERROR(CheckTypes(instruction.shape(), generation));
+  for (const xla::HloInstruction* operand : instruction.operands()) {
+    HPU_RETURN_IF_ERROR(CheckTypes(operand->shape(), generation));
+  }
+  return absl::OkStatus();
+}
+
+bool OnlyMovesTuples(xla::HloOpcode opcode) {
+  return opcode == xla::HloOpcode::kParameter || opcode == xla::HloOpcode::kTuple ||
+         opcode == xla::HloOpcode::kGetTupleElement;
+}
+
+// The instructions of a program that have no nodes.
+class Refusals {
+ public:
+  // Repeats of an op have its first reason.
+  void Add(const xla::HloInstruction& instruction, const absl::Status& status) {
+    const std::string& op = instruction.metadata().op_name();
+    if (!op.empty() && !ops_.insert(op).second) return;
+    constexpr size_t kMaxReasons = 50;
+    if (reasons_.size() < kMaxReasons) reasons_.emplace_back(ErrorOf(instruction, status).message());
+  }
+
+  absl::Status ToStatus() const {
+    return reasons_.empty() ? absl::OkStatus() : absl::UnimplementedError(absl::StrJoin(reasons_, "; "));
+  }
+
+ private:
+  absl::flat_hash_set<std::string> ops_;
+  std::vector<std::string> reasons_;
+};
 
 }  // namespace
 
@@ -65,7 +118,7 @@ absl::Status Lowering::LowerInstruction(const xla::HloInstruction& instruction) 
       for (const xla::HloInstruction* operand : instruction.operands()) {
         if (operand->shape().IsTuple()) return absl::UnimplementedError("tuples of tuples have no nodes");
         // Empty arrays have no tensor.
-        if (xla::ShapeUtil::IsZeroElementArray(operand->shape())) {
+        if (IsEmpty(operand->shape())) {
           elements.push_back(kNoTensor);
           continue;
         }
@@ -81,9 +134,7 @@ absl::Status Lowering::LowerInstruction(const xla::HloInstruction& instruction) 
     default:
       break;
   }
-  if (instruction.shape().IsArray() && xla::ShapeUtil::IsZeroElementArray(instruction.shape())) {
-    return absl::OkStatus();
-  }
+  if (IsEmpty(instruction.shape())) return absl::OkStatus();
   const LowerFunction lower = FindLowering(instruction.opcode());
   if (lower == nullptr) {
     return absl::UnimplementedError(
@@ -95,28 +146,55 @@ absl::Status Lowering::LowerInstruction(const xla::HloInstruction& instruction) 
 
 absl::Status Lowering::LowerComputation(const xla::HloComputation& computation) {
   for (const xla::HloInstruction* instruction : computation.MakeInstructionPostOrder()) {
-    const absl::Status status = LowerInstruction(*instruction);
-    if (!status.ok()) {
-      return absl::Status(status.code(), absl::StrCat(Describe(*instruction), ": ", status.message()));
-    }
+    if (const absl::Status status = LowerInstruction(*instruction); !status.ok()) return ErrorOf(*instruction, status);
   }
   return absl::OkStatus();
+}
+
+absl::Status Lowering::SetArguments(const xla::HloComputation& entry) {
+  absl::Status first_refused;
+  for (int i = 0; i < entry.num_parameters(); ++i) {
+    const xla::HloInstruction& parameter = *entry.parameter_instruction(i);
+    if (IsEmpty(parameter.shape())) continue;
+    const absl::StatusOr<TensorType> type = TypeOf(parameter);
+    if (type.ok()) {
+      Set(parameter, builder_.AddArgument(i, *type));
+    } else {
+      const absl::Status& status = type.status();
+      first_refused.Update(absl::Status(status.code(), absl::StrCat("argument ", i, ": ", status.message())));
+    }
+  }
+  return first_refused;
+}
+
+bool Lowering::HasOperands(const xla::HloInstruction& instruction) const {
+  return absl::c_all_of(instruction.operands(), [this](const xla::HloInstruction* operand) {
+    return values_.contains(operand) || IsEmpty(operand->shape());
+  });
+}
+
+absl::Status Lowering::LowerEntry(const xla::HloComputation& entry) {
+  const absl::Status arguments = SetArguments(entry);
+  Refusals refusals;
+  for (const xla::HloInstruction* instruction : entry.MakeInstructionPostOrder()) {
+    const bool has_types = !OnlyMovesTuples(instruction->opcode());
+    absl::Status status = has_types ? CheckTypes(*instruction, builder_.generation()) : absl::OkStatus();
+    if (status.ok() && HasOperands(*instruction)) status = LowerInstruction(*instruction);
+    if (absl::IsUnimplemented(status)) {
+      refusals.Add(*instruction, status);
+    } else if (!status.ok()) {
+      return ErrorOf(*instruction, status);
+    }
+  }
+  HPU_RETURN_IF_ERROR(refusals.ToStatus());
+  return arguments;  // instructions that use a refused argument say more
 }
 
 absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table,
                                       const PlanTarget& target) {
   Lowering lowering(target);
   const xla::HloComputation& entry = *module.entry_computation();
-  for (int64_t i = 0; i < entry.num_parameters(); ++i) {
-    const xla::HloInstruction& parameter = *entry.parameter_instruction(i);
-    if (xla::ShapeUtil::IsZeroElementArray(parameter.shape())) continue;
-    const absl::StatusOr<TensorType> type = lowering.TypeOf(parameter);
-    if (!type.ok()) {
-      return absl::Status(type.status().code(), absl::StrCat("argument ", i, ": ", type.status().message()));
-    }
-    lowering.Set(parameter, lowering.builder().AddArgument(static_cast<int32_t>(i), *type));
-  }
-  HPU_RETURN_IF_ERROR(lowering.LowerComputation(entry));
+  HPU_RETURN_IF_ERROR(lowering.LowerEntry(entry));
   const xla::HloInstruction* root = entry.root_instruction();
   std::vector<TensorId> results = lowering.TupleValue(root);
   for (size_t i = 0; i < results.size(); ++i) {

@@ -44,16 +44,23 @@ class Lowering {
   // Lowers all instructions of a computation but parameters and the root tuple, operands first. Errors name the
   // instruction, its op in the graph and its shape.
   absl::Status LowerComputation(const xla::HloComputation& computation);
+  // Like LowerComputation, for a program, whose parameters become arguments. Goes on behind an instruction without
+  // nodes, so that the error, Unimplemented, names all of them.
+  absl::Status LowerEntry(const xla::HloComputation& entry);
 
  private:
+  // Fails for the first parameter of a type that the generation lacks, after it has set the others.
+  absl::Status SetArguments(const xla::HloComputation& entry);
+  // Whether no operand's value is missing because it, or an operand of it, has no nodes.
+  bool HasOperands(const xla::HloInstruction& instruction) const;
   absl::Status LowerInstruction(const xla::HloInstruction& instruction);
 
   PlanBuilder builder_;
   absl::flat_hash_map<const xla::HloInstruction*, std::vector<TensorId>> values_;
 };
 
-// Lowers a prepared module (hlo_preparation.h) whose table is `table`. Unimplemented if an instruction has no nodes:
-// the error names it, its op, and what is missing.
+// Lowers a prepared module (hlo_preparation.h) whose table is `table`. Unimplemented if instructions have no nodes: the
+// error names them, their ops as TensorFlow's errors do ({{node name}}), and what is missing.
 absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table,
                                       const PlanTarget& target);
 

@@ -1,6 +1,7 @@
 // Programs as a whole: arguments, results, aliases, movement, products and reductions.
 #include "plugin/backends/gaudi/lowerings/lowering.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
 #include "plugin/testing/gaudi_program.h"
 
@@ -96,7 +97,38 @@ TEST_P(LoweringTest, ErrorsNameInstructionAndOp) {
   ExpectRefused(
       "HloModule m\nENTRY e { x = f32[3,3] parameter(0)\n"
       "ROOT y = f32[3,3] cholesky(x), lower=true, metadata={op_name=\"model/Cholesky\"} }",
-      "op model/Cholesky");
+      "op {{node model/Cholesky}}), f32[3,3]: the Gaudi backend has no nodes for cholesky");
+}
+
+TEST_P(LoweringTest, ErrorsNameAllOpsWithoutNodes) {
+  constexpr absl::string_view kProgram = R"(
+HloModule m
+ENTRY e {
+  x = f32[3,3] parameter(0)
+  w = f64[3,3] parameter(1)
+  c = f32[3,3] cholesky(x), lower=true, metadata={op_name="first"}
+  d = f32[3,3] add(c, x), metadata={op_name="between"}
+  e = f32[3,3] cholesky(d), lower=true, metadata={op_name="second"}
+  f = f32[3,3] multiply(x, x), metadata={op_name="good"}
+  g = f32[3,3] cholesky(f), lower=true, metadata={op_name="third"}
+  n = f32[3,3] convert(w), metadata={op_name="narrow"}
+  ROOT r = (f32[3,3], f32[3,3], f32[3,3], f32[3,3]) tuple(e, f, g, n)
+})";
+  const absl::Status status = RefusalOf(kProgram);
+  for (const char* part : {"{{node first}}", "{{node third}}", "{{node narrow}}), f32[3,3]: gaudi"}) {
+    EXPECT_TRUE(absl::StrContains(status.message(), part)) << status << " lacks " << part;
+  }
+  // What depends on a refused op may have nodes.
+  for (const char* part : {"between", "second", "good", "argument"}) {
+    EXPECT_FALSE(absl::StrContains(status.message(), part)) << status << " has " << part;
+  }
+}
+
+TEST_P(LoweringTest, ArgumentsWithoutAType) {
+  ExpectRefused(
+      "HloModule m\nENTRY e { x = f32[3] parameter(0)\n y = f64[3] parameter(1)\n z = f32[3] add(x, x)\n"
+      "ROOT r = (f32[3], f64[3]) tuple(z, y) }",
+      "argument 1: ");
 }
 
 HPU_GAUDI_SUITE(LoweringTest);
