@@ -40,6 +40,8 @@ class Flag:
     effect: str = "acts"
     secret: bool = False
     old_name: str = ""
+    modules: tuple[str, ...] = ()
+    """Values of the placeholder <module> that have an effect."""
 
     @property
     def camel(self) -> str:
@@ -72,7 +74,12 @@ def read() -> list[Flag]:
         if extra := set(entry) - known:
             raise ValueError(f"{entry.get('name')}: unknown fields {sorted(extra)}; known: {sorted(known)}")
         flag = Flag(
-            **{**entry, "meaning": " ".join(entry["meaning"].split()), "values": tuple(entry.get("values", ()))}
+            **{
+                **entry,
+                "meaning": " ".join(entry["meaning"].split()),
+                "values": tuple(entry.get("values", ())),
+                "modules": tuple(entry.get("modules", ())),
+            }
         )
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*(<module>)?", flag.name):
             raise ValueError(f"{flag.name} is not a variable name: use A-Z, 0-9 and _")
@@ -171,6 +178,8 @@ def python_flag(flag: Flag) -> list[str]:
         arguments.append("secret=True")
     if flag.old_name:
         arguments.append(f"old_name={json.dumps(flag.old_name)}")
+    if flag.modules:
+        arguments.append(f"modules=({', '.join(map(json.dumps, flag.modules))})")
     line = f"    values.Flag({', '.join(arguments)}),"
     if len(line) <= LINE_LENGTH:
         return [line]

@@ -1,9 +1,11 @@
 """An HPU for stock TensorFlow, with the interface of Gaudi's `habana_frameworks.tensorflow`.
 
 Importing this package imports no TensorFlow, prints nothing, touches no device and starts no thread.
-`load_habana_module()` adds the device `/device:HPU:0` to TensorFlow.
+`load_habana_module()` adds the device `/device:HPU:0` to TensorFlow. Each public module is an attribute of the package,
+imported at its first use: `htf.distribute.HPUStrategy()` needs no import of `distribute`.
 """
 
+import importlib
 from typing import Any
 
 from habana_frameworks.tensorflow import lib_utils, library_loader, multinode_helpers, sysconfig
@@ -25,10 +27,47 @@ __all__ = [
 ]
 
 
+# Public modules that are imported at their first use, because they or their dependencies are slow to import.
+_LAZY_MODULES = frozenset(
+    {
+        "device_server",
+        "device_trace",
+        "distribute",
+        "errors",
+        "explanation",
+        "flags",
+        "grads",
+        "habana_device",
+        "habana_estimator",
+        "hccl",
+        "horovod_helpers",
+        "hw_profiler_helpers",
+        "media",
+        "modules",
+        "monitor",
+        "ops",
+        "optimizers",
+        "py_synapse_logger",
+        "recipe_store",
+        "statistics",
+        "synapse_logger_helpers",
+        "tb_utils",
+        "util",
+        "version_getter",
+    }
+)
+
+
 def __getattr__(name: str) -> Any:
-    """Imports HabanaEstimator at first use, because its module imports TensorFlow."""
+    """Imports the public module `name`, or HabanaEstimator, at first use."""
+    if name in _LAZY_MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     if name == "HabanaEstimator":
         from habana_frameworks.tensorflow.habana_estimator import HabanaEstimator
 
         return HabanaEstimator
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY_MODULES, "HabanaEstimator"})

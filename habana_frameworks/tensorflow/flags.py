@@ -96,7 +96,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HBN_TF_GRAPH_PREFIX", "string", ""),
     values.Flag("TF_GRAPPLER_GRAPH_DEF_PATH", "string", ""),
     values.Flag("ENABLE_CONSOLE", "bool", "false"),
-    values.Flag("LOG_LEVEL_<module>", "int", "-1"),
+    values.Flag("LOG_LEVEL_<module>", "int", "-1", modules=("PASSES", "COMPILER", "DEVICE", "KERNELS", "BACKEND")),
     values.Flag("LOG_LEVEL_ALL", "int", "5"),
     values.Flag("HABANA_LOGS", "string", ""),
     values.Flag("TF_CPP_MIN_VLOG_LEVEL", "int", "0"),
@@ -486,7 +486,9 @@ def tf_dump_graph_prefix() -> str:
 
 
 def tf_place_on_cpu() -> list[str]:
-    """TF_PLACE_ON_CPU: Comma-separated op types to place on the CPU; all_nodes places every op there."""
+    """TF_PLACE_ON_CPU: Comma-separated op types to place on the CPU, also in brackets ([Tanh],[Erfinv]); all_nodes
+    places every op there.
+    """
     return values.parse_list(_BY_NAME["TF_PLACE_ON_CPU"])
 
 
@@ -727,6 +729,7 @@ def tf_enable_dynamic_shapes() -> bool:
     """TF_ENABLE_DYNAMIC_SHAPES: Whether a cluster that receives many different numbers of rows (batch sizes) runs
     with few recipes. If rows are independent of each other, the batch is padded to 1, 2, 3, 4, 6, 8, 12, ...
     rows. Otherwise the cluster runs on the CPU once it needs too many recipes, as in the modes lazy and async.
+    Gaudi's default is true; docs/tuning/dynamic_shapes.md explains the difference.
     """
     return values.parse_bool(_BY_NAME["TF_ENABLE_DYNAMIC_SHAPES"])
 
@@ -846,15 +849,16 @@ def tf_hw_profile_range() -> str:
 
 def tf_hook_mode() -> str:
     """TF_HOOK_MODE: Calls that HABANA_PROFILE_RANGE counts as steps: calls of MonitoredSession.run (v1), batches of
-    Model.fit (keras), calls of an Orbit-like trainer's train (ctl), or both v1 and keras (all). Read by
-    load_habana_module().
+    Model.fit (keras), outermost calls of tf.functions, as in custom training loops (ctl), or all of these (all).
+    Read by load_habana_module().
     """
     return values.parse_string(_BY_NAME["TF_HOOK_MODE"])
 
 
 def habana_synapse_logger() -> str:
-    """HABANA_SYNAPSE_LOGGER: Start of the log of device activity. all, true or 1: synapse_logger_init() starts the
-    log. range: SynapseLoggerHook starts it (docs/tuning/profiling.md).
+    """HABANA_SYNAPSE_LOGGER: Start of the log of device activity. all, true, t, on, 1, or a list of synapse, tf, fw
+    and hw: synapse_logger_init() starts the log. range or range_hw: SynapseLoggerHook starts it
+    (docs/tuning/profiling.md).
     """
     return values.parse_string(_BY_NAME["HABANA_SYNAPSE_LOGGER"])
 

@@ -6,10 +6,11 @@ load_habana_module() calls `install()` for these variables and for HABANA_PROFIL
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import inspect
-import logging
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow import device_trace, flags, multinode_helpers
@@ -17,7 +18,6 @@ from habana_frameworks.tensorflow.errors import SettingError
 
 __all__ = ["SynapseLoggerHook", "append_param", "install", "wrap_train"]
 
-_logger = logging.getLogger(__name__)
 _OFF = ("", "0", "false")
 
 
@@ -83,7 +83,8 @@ class SynapseLoggerHook:
 def wrap_train(trainable: Any, hook: SynapseLoggerHook | None = None) -> Any:
     """Makes each call of `trainable.train` one step of `hook`, and returns `trainable`.
 
-    hook: None uses the hook of HABANA_PROFILE_RANGE.
+    hook: None uses the hook of HABANA_PROFILE_RANGE. Without this wrapper TF_HOOK_MODE=ctl counts calls of
+        tf.functions; with it, a call of `train` is one step even if it calls several functions.
     """
     counted = hook or _range_hook()
     if counted is not None:
@@ -109,26 +110,73 @@ def install() -> None:
         from tensorflow.python.training.monitored_session import _MonitoredSession
 
         _MonitoredSession.run = _around(_MonitoredSession.run, hook)
+    if mode in ("ctl", "all"):
+        _count_function_calls(hook)
     if mode in ("keras", "all"):
         callback = tf.keras.callbacks.LambdaCallback(
             on_train_batch_begin=lambda batch, logs: hook.before_run(),
             on_train_batch_end=lambda batch, logs: hook.after_run(),
         )
-        tf.keras.Model.fit = append_param(tf.keras.Model.fit, "callbacks", [callback])
-    if mode == "ctl":
-        _logger.info("TF_HOOK_MODE=ctl: only functions passed to hw_profiler_helpers.wrap_train() are traced")
+        tf.keras.Model.fit = _without_steps(append_param(tf.keras.Model.fit, "callbacks", [callback]))
+
+
+class _Nesting(threading.local):
+    """Number of running calls of this thread that count steps. Calls inside them are not steps."""
+
+    depth = 0
+
+    @contextlib.contextmanager
+    def enter(self) -> Iterator[None]:
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+
+_nesting = _Nesting()
 
 
 def _around(method: Callable[..., Any], hook: SynapseLoggerHook) -> Callable[..., Any]:
+    """Makes each outermost call of `method` a step of `hook`."""
+
     @functools.wraps(method)
     def step(*args: Any, **kwargs: Any) -> Any:
+        if _nesting.depth > 0:
+            return method(*args, **kwargs)
         hook.before_run()
         try:
-            return method(*args, **kwargs)
+            with _nesting.enter():
+                return method(*args, **kwargs)
         finally:
             hook.after_run()
 
     return step
+
+
+def _without_steps(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps a method that counts its own steps, so that calls inside it are not steps."""
+
+    @functools.wraps(method)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with _nesting.enter():
+            return method(*args, **kwargs)
+
+    return wrapper
+
+
+def _count_function_calls(hook: SynapseLoggerHook) -> None:
+    """Makes each outermost eager call of a tf.function a step: a custom training loop calls one for each step."""
+    import tensorflow as tf
+    from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
+
+    plain, counted = Function.__call__, _around(Function.__call__, hook)
+
+    @functools.wraps(plain)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return (counted if tf.executing_eagerly() else plain)(self, *args, **kwargs)
+
+    Function.__call__ = call
 
 
 @functools.cache

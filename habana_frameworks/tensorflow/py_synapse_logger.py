@@ -26,6 +26,8 @@ _COMMAND_FILE = "synapse_logger_command"
 # Commands without effect: a trace of this device has no tensor contents, and its file format is fixed.
 _CAPTURES = [f"{verb}_{what}_capture" for verb in ("start", "stop") for what in ("data", "vtensor", "ctensor")]
 _WRITING = ["eager_flush", "no_eager_flush", "optimize_trace", "lazy_open", "use_null_backend", "disable_mask"]
+# The mask of synapse_logger_init(): calls and data of all kinds.
+_ALL_CATEGORIES = 0x3
 _WITHOUT_EFFECT = frozenset([*_CAPTURES, *_WRITING])
 
 
@@ -33,7 +35,6 @@ class _SynapseLogger:
     def __init__(self) -> None:
         self.base = _DEFAULT_BASE
         self.pid_suffix = False
-        self.category_mask = 3
         self.recording: device_trace.Recording | None = None
         self.hw_profile: device_trace.Recording | None = None
 
@@ -64,10 +65,7 @@ class _SynapseLogger:
         if name == "file_name":
             self.base = value
         elif name == "category_mask":
-            try:
-                self.category_mask = int(value, 0)
-            except ValueError:
-                raise ValueError(f"category_mask={value} is not a number; expected a number such as 0x3") from None
+            _check_category_mask(value)
         else:
             raise ValueError(f"the synapse logger has no command {name}=…; valid: file_name and category_mask")
 
@@ -76,6 +74,19 @@ class _SynapseLogger:
 
     def _path(self) -> pathlib.Path:
         return pathlib.Path(f"{self.base}.{os.getpid()}.json" if self.pid_suffix else f"{self.base}.json")
+
+
+def _check_category_mask(value: str) -> None:
+    """Accepts the mask that programs set for the whole log. Raises ValueError otherwise: this log has no categories."""
+    try:
+        mask = int(value, 0)
+    except ValueError:
+        raise ValueError(f"category_mask={value} is not a number; expected {_ALL_CATEGORIES:#x}") from None
+    if mask & _ALL_CATEGORIES != _ALL_CATEGORIES:
+        raise ValueError(
+            f"category_mask={value} selects categories, but the log of this device always contains all events; use "
+            f"{_ALL_CATEGORIES:#x}, or device_trace.record() around the calls of interest"
+        )
 
 
 _state: _SynapseLogger | None = None

@@ -14,7 +14,11 @@ __all__ = ["SynapseLoggerHelpers", "SynapseLoggerHook", "synapse_logger_init"]
 
 _logger = logging.getLogger(__name__)
 _OFF = ("", "0", "false")
-_ALL = ("1", "true", "all")
+# Values that start the log at once. Releases since 1.5 take a comma-separated list of _PROVIDERS instead.
+_ALL = ("1", "t", "true", "on", "all")
+_PROVIDERS = ("synapse", "tf", "fw", "hw")
+# Values that leave the start to SynapseLoggerHook.
+_RANGES = ("range", "range_hw")
 
 
 def _asked() -> str:
@@ -22,17 +26,28 @@ def _asked() -> str:
 
 
 def synapse_logger_init() -> None:
-    """Prepares the log that HABANA_SYNAPSE_LOGGER requests, and starts it if the value is 1, true or all.
+    """Prepares the log that HABANA_SYNAPSE_LOGGER requests, and starts it unless the value is range or range_hw.
 
-    May be called before load_habana_module(). Does nothing if the variable is off. Rank n logs to
+    Values that start the log: 1, t, true, on, all, or a list of synapse, tf, fw and hw. Other values are ignored with a
+    warning. May be called before load_habana_module(). Does nothing if the variable is off. Rank n logs to
     `worker<n>.local.synapse_log.json`.
     """
-    if _asked() in _OFF:
+    asked = _asked()
+    if asked in _OFF:
+        return
+    starts = asked in _ALL or set(asked.split(",")) <= set(_PROVIDERS)
+    if not starts and asked not in _RANGES:
+        _logger.warning(
+            "HABANA_SYNAPSE_LOGGER=%s does not start a log: expected one of %s, or a list of %s",
+            asked,
+            ", ".join((*_ALL, *_RANGES)),
+            ", ".join(_PROVIDERS),
+        )
         return
     py_synapse_logger.command("disable")
     py_synapse_logger.command(f"file_name=worker{multinode_helpers.comm_rank()}.local.synapse_log")
     py_synapse_logger.command("category_mask=0x3")
-    if _asked() in _ALL:
+    if starts:
         py_synapse_logger.command("restart")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 
 import numpy as np
@@ -49,6 +50,41 @@ def trainable() -> None:
     assert [trainable.train(2) for _ in range(3)] == [[9.0, 9.0]] * 3
 
 
+def custom_loop() -> None:
+    """A custom training loop, which calls one function for each step, and an evaluation that nests two functions."""
+    from habana_frameworks.tensorflow import load_habana_module
+
+    load_habana_module()
+    weight = tf.Variable(4.0)
+
+    @tf.function
+    def step(x: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(weight * x))
+        weight.assign_sub(0.1 * tape.gradient(loss, weight))
+        return loss
+
+    evaluate = tf.function(lambda x: step(x) * 2.0)
+    for _ in range(3):
+        step(tf.ones([2]))
+    evaluate(tf.ones([2]))
+
+
+def synapse_logger_values() -> None:
+    """Runs one step under each value of HABANA_SYNAPSE_LOGGER; `<value>.json` is its log."""
+    from habana_frameworks.tensorflow import load_habana_module, py_synapse_logger, synapse_logger_helpers
+
+    load_habana_module()
+    log = pathlib.Path("worker0.local.synapse_log.json")
+    for value in ("t", "on", "True", "synapse,hw", "range", "nonsense"):
+        os.environ["HABANA_SYNAPSE_LOGGER"] = value
+        synapse_logger_helpers.synapse_logger_init()
+        (tf.ones([3]) * 2.0).numpy()
+        py_synapse_logger.command("disable")
+        if log.exists():
+            log.rename(f"{value}.json")
+
+
 def commands() -> None:
     from habana_frameworks.tensorflow import load_habana_module, py_synapse_logger
 
@@ -61,7 +97,8 @@ def commands() -> None:
     py_synapse_logger.start_hw_profile()
     (tf.ones([3]) * 2.0).numpy()
     py_synapse_logger.stop_hw_profile()
-    for wrong in ("enabel", "category_mask=two"):
+    py_synapse_logger.command("category_mask=0x3")
+    for wrong in ("enabel", "category_mask=two", "category_mask=0x1"):
         try:
             py_synapse_logger.command(wrong)
         except ValueError as error:

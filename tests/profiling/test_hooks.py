@@ -63,6 +63,23 @@ def test_calls_of_a_trainable_and_the_whole_log(tmp_path: pathlib.Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_custom_training_loop_without_changes(tmp_path: pathlib.Path) -> None:
+    """With TF_HOOK_MODE=all, each outermost call of a tf.function is a step; the nested call of step 3 is not."""
+    environment = {"TF_HOOK_MODE": "all", "HABANA_PROFILE_RANGE": "2:4"}
+    run_with_tensorflow(call_to(programs.custom_loop), cwd=tmp_path, environment=environment)
+    (path,) = tmp_path.iterdir()
+    assert path.name == "default_profiling_[2-3].json"
+    marks = traces.of_lane(traces.read_chrome(path), "Marks")
+    assert [mark.name for mark in marks] == ["step 2", "step 3"]
+    assert launches(path) == 2
+
+
+def test_values_of_habana_synapse_logger(tmp_path: pathlib.Path) -> None:
+    done = run_with_tensorflow(call_to(programs.synapse_logger_values), cwd=tmp_path)
+    assert sorted(path.stem for path in tmp_path.iterdir()) == ["True", "on", "synapse,hw", "t"]
+    assert "HABANA_SYNAPSE_LOGGER=nonsense does not start a log: expected one of 1, t, true, on, all" in done.stderr
+
+
 def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
     (tmp_path / "synapse_logger_command").write_text("no_eager_flush\n")
     commands = "stop_data_capture:file_name=mine"
@@ -70,7 +87,8 @@ def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
         call_to(programs.commands), cwd=tmp_path, environment={"HBN_SYNAPSE_LOGGER_COMMANDS": commands}
     )
     assert "no command enabel; valid: enable," in done.stdout
-    assert "category_mask=two is not a number; expected a number such as 0x3" in done.stdout
+    assert "category_mask=two is not a number; expected 0x3" in done.stdout
+    assert "category_mask=0x1 selects categories, but the log of this device always contains all events" in done.stdout
     marks = traces.of_lane(traces.read_chrome(tmp_path / "mine.json"), "Marks")
     assert [mark.name for mark in marks] == ["here", '{"ref": "loss", "type": "float", "values": [0.5]}']
     assert (tmp_path / "default_profiling.json").exists()

@@ -105,18 +105,23 @@ def test_unknown_backend() -> None:
 def test_settings() -> None:
     environment = {"HPU_MEMORY_MB": "lots", "HPU_BACKENT": "null", "HPU_CLUSTERING": "off", "XLA_FLAGS": "--xla_foo"}
     others = {"HOROVOD_FUSION_THRESHOLD": "0", "GRAPH_VISUALIZATION": "1", "HPU_EMULATOR_MODULES": "3"}
-    _, findings = doctor({**environment, **others, "HPU_BACKEND": None})
+    logs = {"LOG_LEVEL_GC": "0", "LOG_LEVEL_PROF_hl0": "1", "LOG_LEVEL_PASSES": "1"}
+    _, findings = doctor({**environment, **others, **logs, "HPU_BACKEND": None})
     texts = [finding["text"] for finding in about(findings, "settings", "warning")]
     assert texts == [
         "HPU_MEMORY_MB=lots is not a whole number; '32768' is used",
         "HPU_BACKENT is not a setting of hpu-tensorflow",
     ]
-    assert "HPU_CLUSTERING=off (default on)" in [finding["text"] for finding in about(findings, "settings", "ok")]
+    accepted = [finding["text"] for finding in about(findings, "settings", "ok")]
+    assert "HPU_CLUSTERING=off (default on)" in accepted and "LOG_LEVEL_PASSES=1 (default -1)" in accepted
     notes = [finding["text"] for finding in about(findings, "settings", "note")]
     assert "XLA_FLAGS=--xla_foo is a setting of TensorFlow" in notes
     assert "HOROVOD_FUSION_THRESHOLD=0 applies to the processes of a job" in notes
     assert "GRAPH_VISUALIZATION=1 is accepted but has no effect" in notes
     assert "HPU_EMULATOR_MODULES=3: this setting was renamed to HPU_MODULES" in notes
+    modules = "modules with a log: PASSES, COMPILER, DEVICE, KERNELS, BACKEND"
+    for inert in ("LOG_LEVEL_GC=0", "LOG_LEVEL_PROF_hl0=1"):
+        assert f"{inert} is accepted but has no effect ({modules})" in notes
 
 
 def test_secrets_are_not_shown() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
 
 from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal import flag_values, settings_check
 from habana_frameworks.tensorflow.errors import SettingError
+from tests.support.processes import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -119,6 +121,13 @@ def test_a_pattern_declares_every_module() -> None:
     environment = {"LOG_LEVEL_GC": "0", "LOG_LEVEL_ALL": "1", "LOG_LEVEL_HCL": ""}
     (flag,) = [flag for flag in flags.ALL if flag.name == "LOG_LEVEL_<module>"]
     assert flag.names_in(environment) == ["LOG_LEVEL_ALL", "LOG_LEVEL_GC"]
+    assert flag.has_effect_as("LOG_LEVEL_PASSES") and not flag.has_effect_as("LOG_LEVEL_GC")
+
+
+def test_the_modules_with_a_log_level_are_the_modules_of_the_log() -> None:
+    (flag,) = [flag for flag in flags.ALL if flag.name == "LOG_LEVEL_<module>"]
+    (names,) = re.findall(r"kNames\[kModules\] = \{(.*?)\}", (ROOT / "plugin/base/log/log.cc").read_text())
+    assert flag.modules == tuple(re.findall(r"\w+", names))
 
 
 def test_strict_makes_it_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

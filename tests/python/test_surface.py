@@ -53,8 +53,8 @@ NAMES = {
 }
 
 
-def test_names_exist_and_imports_have_no_side_effects() -> None:
-    assert run_python(call_to(programs.import_names, PACKAGE, NAMES)).stdout == ""
+def test_names_are_attributes_and_have_no_side_effects() -> None:
+    assert run_python(call_to(programs.read_names, PACKAGE, NAMES)).stdout == ""
 
 
 def test_first_lines_of_programs_still_work() -> None:

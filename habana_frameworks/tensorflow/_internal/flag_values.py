@@ -32,7 +32,7 @@ class Effect(enum.Enum):
 class Flag:
     """One setting of plugin/flags.yaml.
 
-    `name` may contain a placeholder such as <module>, which matches [A-Z0-9_]+. `default` is unparsed text, as in an
+    `name` may contain a placeholder such as <module>, which matches [A-Za-z0-9_]+. `default` is unparsed text, as in an
     environment variable.
     """
 
@@ -45,12 +45,19 @@ class Flag:
     """Output must not contain the value."""
     old_name: str = ""
     """Older variable name, read if `name` is unset or empty."""
+    modules: tuple[str, ...] = ()
+    """Values of the placeholder <module> that have an effect."""
+
+    def has_effect_as(self, name: str) -> bool:
+        """Whether the variable `name` of this setting has an effect. A name with an unknown <module> has none."""
+        known = (self.name.replace("<module>", module) for module in self.modules)
+        return self.effect is not Effect.INERT and (not self.modules or name in known)
 
     def names_in(self, environment: Mapping[str, str]) -> list[str]:
         """Returns the names of this setting's variables that are set and not empty in `environment`."""
         if "<" not in self.name:
             return [name for name in (self.name, self.old_name) if environment.get(name)]
-        pattern = re.compile(re.sub("<[a-z]+>", "[A-Z0-9_]+", self.name))
+        pattern = re.compile(re.sub("<[a-z]+>", "[A-Za-z0-9_]+", self.name))
         return sorted(name for name in environment if pattern.fullmatch(name) and environment[name])
 
 
@@ -144,17 +151,57 @@ _SHARED_PREFIXES = ("HBN_", "HABANA_", "TF_HABANA_")
 
 
 def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unknown]:
-    """Returns the unknown variables of `environment` that are named like settings, sorted by name."""
-    names = [name for flag in flags for name in (flag.name, flag.old_name) if name]
+    """Returns the unknown variables of `environment` that are named like settings, sorted by name.
+
+    Any HPU_ variable that is not a setting is unknown. Another variable is unknown if its name is a misspelling of a
+    setting's name: at most two letters are missing, added, exchanged or replaced. An empty variable counts as unset.
+    """
+    listed = list(flags)
+    names = [name for flag in listed for name in _names(flag)]
+    # Other programs read variables that differ in one letter from settings without effect: NCCL_SOCKET_IFNAME.
+    effective = [name for flag in listed if flag.effect is not Effect.INERT for name in _names(flag)]
+    known = {name for flag in listed for name in flag.names_in(environment)}.union(names)
     found = []
-    for name in sorted(environment):
-        ours = name.startswith("HPU_")
-        if name in names or not (ours or name.startswith(_SHARED_PREFIXES)):
-            continue
-        nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.6 if ours else 0.85)
-        if ours or nearest:
+    for name in sorted(name for name in environment if environment[name] and name not in known):
+        if name.startswith("HPU_"):
+            nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+        elif name.startswith(_SHARED_PREFIXES):
+            nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.85)
+        else:
+            nearest = [other for other in effective if _is_misspelling(name, other)][:1]
+        if nearest or name.startswith("HPU_"):
             found.append(Unknown(name, nearest[0] if nearest else None))
     return found
+
+
+def _names(flag: Flag) -> list[str]:
+    """Names of the setting's variables; one name for each known <module>."""
+    if flag.modules:
+        return [flag.name.replace("<module>", module) for module in flag.modules]
+    return [name for name in (flag.name, flag.old_name) if name]
+
+
+def _is_misspelling(name: str, other: str) -> bool:
+    """Whether `name` differs from `other` in at most two letters, or in one letter if `other` is short."""
+    allowed = 2 if len(other) >= 12 else 1
+    # A cheap test first, because every variable of the environment is compared with every setting.
+    if abs(len(name) - len(other)) > allowed or len(set(name) ^ set(other)) > 2 * allowed:
+        return False
+    return _distance(name, other) <= allowed
+
+
+def _distance(first: str, second: str) -> int:
+    """Number of missing, added, replaced and exchanged letters (optimal string alignment distance)."""
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, letter in enumerate(first, 1):
+        before, last, row = row, before, [i]
+        for j, other in enumerate(second, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
 
 
 def renamed(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Flag]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import logging
 from collections.abc import Callable
@@ -29,3 +30,10 @@ def habana_imagenet_dataset(fallback: Callable[..., Any], **arguments: Any) -> A
     if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
         arguments = {name: value for name, value in arguments.items() if name in parameters}
     return fallback(**arguments)
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a module of this package at first use."""
+    if name in ("habana_dataset",):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

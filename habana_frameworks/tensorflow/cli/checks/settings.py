@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal import flag_values
+from habana_frameworks.tensorflow.cli.checks import setting_values
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 
@@ -40,8 +41,9 @@ def _check_setting(flag: flag_values.Flag, name: str) -> Finding:
             f"rename it to {flag.name}",
             data,
         )
-    if flag.effect is flag_values.Effect.INERT:
-        return Finding("settings", Level.NOTE, f"{name}={value} is accepted but has no effect", data=data)
+    if not flag.has_effect_as(name):
+        known = f" (modules with a log: {', '.join(flag.modules)})" if flag.modules else ""
+        return Finding("settings", Level.NOTE, f"{name}={value} is accepted but has no effect{known}", data=data)
     if flag.effect is flag_values.Effect.TENSORFLOW:
         return Finding("settings", Level.NOTE, f"{name}={value} is a setting of TensorFlow", data=data)
     if flag.effect is flag_values.Effect.JOB:
@@ -49,5 +51,9 @@ def _check_setting(flag: flag_values.Flag, name: str) -> Finding:
     if not flag_values.is_valid(flag):
         text = flag_values.describe_error(flag, flag_values.expectation(flag))
         return Finding("settings", Level.WARNING, f"{text}; {flag.default!r} is used", f"correct {name}", data)
+    problem = setting_values.problem(name, os.environ[name])
+    if problem:
+        level = Level.ERROR if setting_values.is_fatal(name) else Level.WARNING
+        return Finding("settings", level, f"{name}={value} {problem}", f"correct or unset {name}", data)
     default = flag.default or "empty"
     return Finding("settings", Level.OK, f"{name}={value} (default {default})", data=data)
