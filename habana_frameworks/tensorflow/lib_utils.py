@@ -9,8 +9,40 @@ import sys
 from habana_frameworks.tensorflow.errors import PluginNotFoundError, TensorFlowError
 
 PLUGIN = "habana_device"
+_TENSORFLOW_VERSION = "2.15.1"  # to install if no built plugin names a version
 _PACKAGE = pathlib.Path(__file__).resolve().parent
-_FLAVOURS = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly")
+_MIN_PYTHON, _MAX_PYTHON = (3, 9), (3, 11)  # Python versions with wheels of TensorFlow 2.15
+_RELEASED = ("tensorflow", "tensorflow-cpu")  # distributions that have a release for the plugin
+_FLAVOURS = (*_RELEASED, "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly")
+
+
+def python_problem() -> str:
+    """Returns the reason why this Python version is not supported, with the remedy; empty if it is supported."""
+    version = sys.version_info[:2]
+    if _MIN_PYTHON <= version <= _MAX_PYTHON:
+        return ""
+    return (
+        f"Python {version[0]}.{version[1]} is not supported, because TensorFlow 2.15 has no release for it: create the "
+        "environment with Python 3.9, 3.10 or 3.11"
+    )
+
+
+def install_command(extra: str = "") -> str:
+    """Returns the pip command that installs this package, with an extra of pyproject.toml. No index has the package."""
+    target = f"'.[{extra}]'" if extra else "."
+    return f"pip install {target} in the source tree of hpu-tensorflow"
+
+
+def tensorflow_command() -> str:
+    """Returns the pip commands after which the only TensorFlow is one that a plugin is built for.
+
+    pip does not replace one distribution of TensorFlow by another: the new files would be mixed with the old ones.
+    """
+    found = list(installed_tensorflow())
+    keeps = len(found) == 1 and found[0] in _RELEASED
+    name = found[0] if keeps else "tensorflow-cpu"
+    install = f"pip install {name}=={max(built_for(), default=_TENSORFLOW_VERSION)}"
+    return install if keeps or not found else f"pip uninstall {' '.join(found)}, then {install}"
 
 
 def package_directory() -> str:
@@ -60,14 +92,14 @@ def mandatory_libraries(tensorflow_version: str) -> list[pathlib.Path]:
         searched = ", ".join(map(str, search_paths()))
         raise PluginNotFoundError(
             f"Cannot find Habana modules: no {PLUGIN}.so.{tensorflow_version} in {searched}. In a source tree run "
-            "`make build`; otherwise reinstall the package (pip install hpu-tensorflow). "
+            f"`make build`; otherwise reinstall the package ({install_command()}). "
             "Run `hpu doctor` to check the setup."
         )
     if tensorflow_version not in found:
         versions = ", ".join(sorted(found))
         raise TensorFlowError(
             f"TensorFlow {tensorflow_version} is installed, but this build of hpu-tensorflow is for {versions}. "
-            f"Install a supported version (pip install tensorflow-cpu=={sorted(found)[-1]}), or rebuild "
+            f"Install a supported version ({tensorflow_command()}), or rebuild "
             "hpu-tensorflow for the installed TensorFlow."
         )
     return [found[tensorflow_version]]

@@ -27,7 +27,13 @@ from habana_frameworks.tensorflow import (
 from habana_frameworks.tensorflow._internal import settings_check
 from habana_frameworks.tensorflow._internal.native import c_api, interrupts, op_wrappers, plugin_library
 from habana_frameworks.tensorflow._internal.native.op_wrappers import habana_ops
-from habana_frameworks.tensorflow._internal.patches import compiler_ir, failed_reads, graph_optimizers, loss_scaling
+from habana_frameworks.tensorflow._internal.patches import (
+    compiler_ir,
+    failed_reads,
+    graph_optimizers,
+    jit_compile,
+    loss_scaling,
+)
 from habana_frameworks.tensorflow._internal.rendezvous import horovod_start
 from habana_frameworks.tensorflow.ops import keras_symbols
 
@@ -43,8 +49,8 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
     Thread safe; may be called more than once, before or after `hvd.init()`. The first call must come before
     TensorFlow's first eager op, which fixes the device list. The device itself is acquired at its first use.
 
-    allow_op_override: allow replacing TensorFlow symbols by versions for the HPU: the symbols of ops.keras_symbols, and
-    loss scaling for TF_ENABLE_AUTO_MIXED_PRECISION. Only the first call counts.
+    allow_op_override: allow replacing TensorFlow symbols by versions for the HPU: the symbols of ops.keras_symbols,
+    loss scaling for TF_ENABLE_AUTO_MIXED_PRECISION, and Keras's check of jit_compile=True. Only the first call counts.
 
     Raises a subclass of errors.HabanaModuleError; TensorFlow then stays usable without an HPU. Raises errors.JobError
     if an earlier `hvd.init()` did not find the launcher's other processes.
@@ -103,6 +109,7 @@ def _load() -> None:
     _set_transfer_command(plugin)
     plugin_library.set_loaded(path)
     atexit.register(plugin_library.finish_compiling)
+    atexit.register(plugin_library.log_unlisted_ops)
     statistics.log_at_exit()
     _logger.debug("loaded %s", path)
 
@@ -111,6 +118,7 @@ def _override_symbols() -> None:
     tf = plugin_library.import_tensorflow()
     loss_scaling.scale_on_request(tf)
     keras_symbols.replace_symbols(tf)
+    jit_compile.install()
 
 
 def _join_horovod() -> None:

@@ -12,6 +12,7 @@ import pytest
 from habana_frameworks.tensorflow._internal import pjrt_plugins
 from habana_frameworks.tensorflow.cli.checks import Finding, Level, pjrt
 from habana_frameworks.tensorflow.cli.checks.pjrt import probing
+from habana_frameworks.tensorflow.lib_utils import install_command
 from tests.nvidia.machine import GIB, H100, Machine, with_compiler
 from tests.support.processes import ROOT, WARM_PYTHON, run
 
@@ -45,7 +46,7 @@ def test_missing_plugin(machine: Machine) -> None:
     machine.plugin.unlink()
     found = problem()
     assert "neither of jax-cuda13-pjrt and jax-cuda12-pjrt is in" in found.text
-    assert 'pip install "hpu-tensorflow[cuda13]"' in found.remedy
+    assert install_command("cuda13") in found.remedy
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_plugin_that_is_too_old(machine: Machine) -> None:
     machine.set_plugin("-DMINOR=56")
     found = problem()
     assert found.text == f"PJRT C API 0.56 of {machine.plugin}; supported: 0.57 to 0.x"
-    assert found.remedy == 'pip install "hpu-tensorflow[cuda13]"'
+    assert found.remedy == install_command("cuda13")
 
 
 def test_plugin_that_crashes(machine: Machine) -> None:
@@ -109,7 +110,7 @@ def test_driver_that_is_too_old(machine: Machine) -> None:
     assert found.text.startswith(
         "550.54.15, supports CUDA 12.4; the plugin is built for CUDA 13, which needs driver 580"
     )
-    assert 'pip install "hpu-tensorflow[cuda12]"' in found.remedy
+    assert install_command("cuda12") in found.remedy
 
 
 def test_older_driver_with_the_libraries_of_a_newer_one(machine: Machine) -> None:
@@ -177,7 +178,7 @@ def test_cuda_libraries_that_are_missing(machine: Machine) -> None:
     machine.path("packages", "nvidia", "cudnn", "lib", "libcudnn.so.9-fake").unlink()
     found = problem()
     assert "libcudnn.so.9-fake (nvidia-cudnn-cu13), libnccl.so.2-fake (nvidia-nccl-cu13)" in found.text
-    assert found.remedy == 'pip install "hpu-tensorflow[cuda13]"'
+    assert found.remedy == install_command("cuda13")
 
 
 def test_cuda_libraries_in_the_loaders_path(machine: Machine) -> None:
@@ -199,7 +200,7 @@ def test_cards_and_plugins_that_are_not_selected(machine: Machine, monkeypatch: 
     assert f"jax-cuda13-pjrt 0.11.2: {machine.plugin}; HPU_BACKEND=pjrt:cuda selects it" in texts
     assert "NVIDIA H100 80GB HBM3 (driver 580.65.06); HPU_BACKEND=pjrt:cuda uses it" in texts
     machine.plugin.unlink()
-    assert 'pip install "hpu-tensorflow[cuda13]"' in problem(Level.NOTE).remedy
+    assert install_command("cuda13") in problem(Level.NOTE).remedy
 
 
 def test_the_plugins_are_those_of_the_backend() -> None:

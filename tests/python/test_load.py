@@ -47,7 +47,7 @@ def test_another_tensorflow_version() -> None:
 
 
 def test_no_tensorflow() -> None:
-    assert "pip install 'hpu-tensorflow[cpu]'" in run_python(call_to(programs.no_tensorflow)).stdout
+    assert run_python(call_to(programs.no_tensorflow)).stdout.startswith("TensorFlow cannot be imported (")
 
 
 def test_plugin_not_built(bare_package: pathlib.Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
+import os
+import pathlib
+import shutil
 import sys
 from collections.abc import Sequence
 
+from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.cli import (
     cache,
@@ -18,13 +21,14 @@ from habana_frameworks.tensorflow.cli import (
     synapse_check,
     warmup,
 )
+from habana_frameworks.tensorflow.cli.parser import Parser
 
 COMMANDS = (doctor, explain, cache, warmup, compile_check, synapse_check, serve, smi, run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one subcommand and returns its exit code, which the subcommand's --help explains."""
-    parser = argparse.ArgumentParser(prog="hpu", description="Command-line tools of hpu-tensorflow.")
+    parser = Parser(prog="hpu", description="Command-line tools of hpu-tensorflow.")
     parser.add_argument("--version", action="version", version=f"hpu-tensorflow {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
@@ -36,3 +40,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the pipe (`| head`) has exited. Closing stderr suppresses the error message at exit.
         sys.stderr.close()
         return 0
+
+
+def hl_smi() -> int:
+    """The command `hl-smi`: `hpu smi` under the name that Gaudi's launch scripts call.
+
+    With HPU_BACKEND=gaudi runs Gaudi's own hl-smi, if it is later on PATH.
+    """
+    own = pathlib.Path(sys.argv[0]).resolve().parent
+    folders = [folder for folder in os.get_exec_path() if pathlib.Path(folder).resolve() != own]
+    gaudis = shutil.which("hl-smi", path=os.pathsep.join(folders))
+    if gaudis is not None and flags.backend().partition(":")[0] == "gaudi":
+        os.execv(gaudis, [gaudis, *sys.argv[1:]])
+    return main(["smi", *sys.argv[1:]])

@@ -99,14 +99,23 @@ def tensorflow_libraries() -> list[pathlib.Path]:
 
 
 def import_tensorflow() -> Any:
-    """Imports TensorFlow. Raises TensorFlowError with the install command if TensorFlow is missing."""
+    """Imports TensorFlow. Raises TensorFlowError if TensorFlow is missing, or if this Python version cannot have it."""
+    problem = lib_utils.python_problem()
+    if problem:
+        raise errors.TensorFlowError(problem)
     try:
         import tensorflow as tf
     except ImportError as error:
-        raise errors.TensorFlowError(
-            f"TensorFlow cannot be imported ({error}); install it: pip install 'hpu-tensorflow[cpu]'"
-        ) from error
+        installed = lib_utils.installed_tensorflow()
+        remedy = "`hpu doctor` checks its set-up" if installed else f"install it: {lib_utils.tensorflow_command()}"
+        raise errors.TensorFlowError(f"TensorFlow cannot be imported ({error}); {remedy}") from error
     return tf
+
+
+def log_unlisted_ops() -> None:
+    """Logs the ops outside HPU_OP_LIST that no warning of a graph has named, such as eager ops."""
+    if c_api.has(handle(), "hpu_log_unlisted_ops"):
+        handle().hpu_log_unlisted_ops()
 
 
 def finish_compiling() -> None:

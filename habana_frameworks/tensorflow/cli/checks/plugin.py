@@ -60,6 +60,9 @@ def _check_report(report: dict[str, Any]) -> Iterator[Finding]:
     if report["kind"] == "BackendError":
         yield Finding("backend", Level.ERROR, report["error"], "correct or unset HPU_BACKEND")
         return
+    if report["kind"] == "TensorFlowError":
+        yield Finding("plugin loads", Level.ERROR, report["error"], lib_utils.tensorflow_command())
+        return
     if report["error"]:
         yield Finding("plugin loads", Level.ERROR, report["error"], _BUILD)
         return

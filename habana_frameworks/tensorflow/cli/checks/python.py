@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import platform
 import sys
 from collections.abc import Iterator
@@ -15,14 +16,16 @@ def check() -> Iterator[Finding]:
     """Checks the interpreter, the package, TensorFlow and Keras."""
     version = platform.python_version()
     data = {"executable": sys.executable, "version": version}
-    if (3, 9) <= sys.version_info[:2] < (3, 12):
-        yield Finding("Python", Level.OK, f"{version} ({sys.executable})", data=data)
+    if lib_utils.python_problem():
+        text = f"{version} ({sys.executable}) is not supported, because TensorFlow 2.15 has no release for it"
+        yield Finding("Python", Level.ERROR, text, "create the environment with Python 3.9, 3.10 or 3.11", data)
     else:
-        yield Finding("Python", Level.ERROR, f"{version} is not supported", "use Python 3.9, 3.10 or 3.11", data)
+        yield Finding("Python", Level.OK, f"{version} ({sys.executable})", data=data)
     yield Finding(
         "hpu-tensorflow", Level.OK, f"{__version__} ({lib_utils.package_directory()})", data={"version": __version__}
     )
     yield _check_tensorflow()
+    yield from _check_numpy()
     other = util.other_keras()
     if other is not None:
         remedy = "pip install 'keras==2.15.*', and import tensorflow.keras"
@@ -33,21 +36,27 @@ def _check_tensorflow() -> Finding:
     found = lib_utils.installed_tensorflow()
     listed = ", ".join(f"{name} {version}" for name, version in found.items())
     supported = sorted(lib_utils.built_for())
-    supported_version = supported[-1] if supported else "2.15.1"
     data = {"installed": found, "built_for": supported}
     if not found:
-        return Finding(
-            "TensorFlow", Level.ERROR, "not installed", f"pip install tensorflow-cpu=={supported_version}", data
-        )
+        return Finding("TensorFlow", Level.ERROR, "not installed", lib_utils.tensorflow_command(), data)
     if len(found) > 1:
-        remedy = f"pip uninstall {' '.join(found)}, then install only one of them"
-        return Finding(
-            "TensorFlow", Level.ERROR, f"{listed}: these packages overwrite each other's files", remedy, data
-        )
+        text = f"{listed}: these packages overwrite each other's files"
+        return Finding("TensorFlow", Level.ERROR, text, lib_utils.tensorflow_command(), data)
     (version,) = found.values()
     if supported and version not in supported:
-        remedy = f"pip install {next(iter(found))}=={supported_version}, or rebuild hpu-tensorflow"
+        remedy = f"{lib_utils.tensorflow_command()}, or rebuild hpu-tensorflow"
         return Finding(
             "TensorFlow", Level.ERROR, f"{listed}; the plugin is built for {', '.join(supported)}", remedy, data
         )
     return Finding("TensorFlow", Level.OK, listed, data=data)
+
+
+def _check_numpy() -> Iterator[Finding]:
+    """Reports NumPy 2, with which TensorFlow 2.15 cannot be imported."""
+    try:
+        version = importlib.metadata.version("numpy")
+    except importlib.metadata.PackageNotFoundError:
+        return
+    if not version.startswith("1."):
+        text = f"{version} is installed, but TensorFlow 2.15 can be imported only with NumPy 1"
+        yield Finding("NumPy", Level.ERROR, text, "pip install 'numpy<2'", {"version": version})

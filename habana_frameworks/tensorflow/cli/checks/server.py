@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from habana_frameworks.tensorflow import flags, monitor
+from habana_frameworks.tensorflow.cli.checks import grpc_libraries
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 
 def check() -> Iterator[Finding]:
-    """Checks the server and its modules. Yields nothing if HPU_BACKEND does not name a server."""
+    """Checks the server and its modules. Yields nothing if HPU_BACKEND names no server, or if grpcio is missing."""
     backend = flags.backend()
-    if not monitor.is_server(backend):
+    if not monitor.is_server(backend) or not grpc_libraries.is_installed():
         return
     try:
         state = monitor.read(backend)

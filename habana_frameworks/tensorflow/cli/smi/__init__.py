@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow import monitor
+from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.cli import numbers
 from habana_frameworks.tensorflow.cli.smi import fields, views
 from habana_frameworks.tensorflow.cli.smi.sample import Sample
@@ -35,8 +36,9 @@ def add_parser(subparsers: Any) -> None:
         "--query-aip",
         metavar="FIELDS",
         type=fields.parse,
-        help=f"print these fields as CSV; a comma-separated list of {', '.join(fields.FIELDS)}",
+        help="print these fields as CSV; a comma-separated list of hl-smi's names (docs/user/smi.md)",
     )
+    what.add_argument("-v", "--version", action="version", version=f"hpu-tensorflow {__version__}")
     what.add_argument("--json", action="store_true", help="print one JSON object; with --loop, one per line")
     parser.add_argument(
         "-f",

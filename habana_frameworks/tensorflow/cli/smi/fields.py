@@ -1,4 +1,4 @@
-"""Fields of `hpu smi -Q`: hl-smi's names, plus power.limit, pid and process_name."""
+"""Fields of `hpu smi -Q`: every name of hl-smi's documentation, plus power.limit, pid and process_name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _free(module: Module) -> int | None:
     return module.memory_total - module.memory_used
 
 
-FIELDS = {
+_KNOWN = {
     "index": Field(lambda _, module: module.id),
     "module_id": Field(lambda _, module: module.id),
     "bus_id": Field(lambda _, module: bus_id(module)),
@@ -54,6 +54,21 @@ FIELDS = {
     "pid": Field(lambda _, module: module.holder and module.holder.pid),
     "process_name": Field(lambda _, module: module.holder and module.holder.command),
 }
+# Figures of a Gaudi card that neither emulated modules nor the driver of another card has.
+_UNKNOWN = (
+    "serial",
+    *(
+        f"ecc.errors.{kind}.{period}.total"
+        for kind in ("uncorrected", "corrected", "dram", "dram-corrected")
+        for period in ("aggregate", "volatile")
+    ),
+    *(f"ecc.mode.{state}" for state in ("current", "pending")),
+    *(f"stats.violation.{cause}" for cause in ("power", "thermal")),
+    *(f"clocks.{clock}" for clock in ("current.soc", "max.soc", "limit.soc", "limit.tpc")),
+    *(f"pcie.link.{figure}.{state}" for figure in ("gen", "width", "speed") for state in ("max", "current")),
+)
+FIELDS = {**_KNOWN, **{name: Field(lambda *_: None) for name in _UNKNOWN}}
+"""Fields by name. The source of hl-smi's names is the Gaudi documentation, "System Management Interface Tool"."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,8 +80,8 @@ class Format:
 
 
 def parse(text: str) -> list[str]:
-    """Argparse type for a comma-separated list of field names."""
-    names = [name.strip() for name in text.split(",")]
+    """Argparse type for a comma-separated list of field names, in any case, as hl-smi accepts them."""
+    names = [name.strip().lower() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in FIELDS:
             nearest = difflib.get_close_matches(name, FIELDS, n=1)

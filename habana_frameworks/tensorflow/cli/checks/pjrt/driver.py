@@ -6,6 +6,7 @@ import pathlib
 import re
 from collections.abc import Iterator
 
+from habana_frameworks.tensorflow import lib_utils
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 from habana_frameworks.tensorflow.cli.checks.pjrt import probing
 
@@ -42,8 +43,8 @@ def check(cuda: int | None) -> Iterator[Finding]:
         remedy = f"install driver {oldest} or later"
         if (older := _plugin_for(supported[0])) is not None:
             remedy += (
-                f", or replace the plugin: pip uninstall jax-cuda{cuda}-pjrt, then pip install "
-                f'"hpu-tensorflow[cuda{older}]"'
+                f", or replace the plugin: pip uninstall jax-cuda{cuda}-pjrt, then "
+                f"{lib_utils.install_command(f'cuda{older}')}"
             )
         text = f"{text}; the plugin is built for CUDA {cuda}, which needs driver {oldest} or later"
         yield Finding("NVIDIA driver", Level.ERROR, text, remedy, data)

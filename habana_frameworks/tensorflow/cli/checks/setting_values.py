@@ -1,0 +1,87 @@
+"""Values of settings that name files, directories or modules: whether the plugin can use them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+
+_BF16 = ("TF_BF16_CONVERSION", "TF_ENABLE_BF16_CONVERSION")
+_BF16_WORDS = ("0", "false", "1", "true", "full", "basic", "bert", "unet2d")
+_FILES = (
+    "HPU_SERVER_TOKEN_FILE",
+    "HPU_SERVER_CA",
+    "HPU_SERVER_CERT",
+    "HPU_SERVER_KEY",
+    "HPU_RECIPE_CACHE_REMOTE_KEY_FILE",
+    "HPU_RECIPE_CACHE_REMOTE_TOKEN_FILE",
+)
+_DIRECTORIES = (
+    "HABANA_LOGS",
+    "HPU_MODULE_LOCK_DIR",
+    "TF_DUMP_GRAPH_PREFIX",
+    "TF_GRAPPLER_GRAPH_DEF_PATH",
+    "TF_RECIPE_CACHE_PATH",
+)
+_OUTPUT_FILES = ("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH", "TF_BF16_DUMP_PATH")
+_LOG_LEVELS = range(-1, 7)
+
+
+def is_fatal(name: str) -> bool:
+    """Whether graphs fail if the setting's value is of no use."""
+    return name in _BF16
+
+
+def problem(name: str, value: str) -> str:
+    """Returns the reason why the setting's value, which has the right type, is of no use; empty if it is valid."""
+    if name in _BF16:
+        return _bf16_problem(value)
+    if name in _FILES:
+        return _file_problem(value)
+    if name in _DIRECTORIES:
+        return _directory_problem(pathlib.Path(value))
+    if name in _OUTPUT_FILES:
+        return _directory_problem(pathlib.Path(value).absolute().parent)
+    if name == "HABANA_VISIBLE_MODULES":
+        return _modules_problem(value)
+    if name.startswith("LOG_LEVEL_") and int(value) not in _LOG_LEVELS:
+        return "is not a log level: expected a number from 0 (everything) to 6 (nothing)"
+    return ""
+
+
+def _bf16_problem(value: str) -> str:
+    if value.lower() in _BF16_WORDS:
+        return ""
+    unreadable = _file_problem(value)
+    if unreadable:
+        return f"{unreadable}, and is not one of {', '.join(_BF16_WORDS)}"
+    try:
+        json.loads(pathlib.Path(value).read_text(encoding="utf-8"))
+    except ValueError as error:
+        return f"is not a JSON file ({error})"
+    return ""
+
+
+def _file_problem(value: str) -> str:
+    path = pathlib.Path(value)
+    if not path.is_file():
+        return "is a directory, not a file" if path.is_dir() else "is not an existing file"
+    return "" if os.access(path, os.R_OK) else "cannot be read by this user"
+
+
+def _directory_problem(path: pathlib.Path) -> str:
+    """Returns the reason why no file can be created in `path`, a directory that is created if missing."""
+    for ancestor in (path, *path.absolute().parents):
+        if not ancestor.exists():
+            continue
+        if not ancestor.is_dir():
+            return f"cannot be a directory, because {ancestor} is a file"
+        return "" if os.access(ancestor, os.W_OK | os.X_OK) else f"cannot be written by this user ({ancestor})"
+    return ""
+
+
+def _modules_problem(value: str) -> str:
+    entries = [entry.strip() for entry in value.split(",") if entry.strip()]
+    if not all(entry.isdecimal() for entry in entries):
+        return "is not a list of module numbers, such as 0,1"
+    return "names a module twice" if len(set(map(int, entries))) < len(entries) else ""
