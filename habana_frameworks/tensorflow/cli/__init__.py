@@ -15,6 +15,7 @@ from habana_frameworks.tensorflow.cli import (
     compile_check,
     doctor,
     explain,
+    report,
     run,
     serve,
     smi,
@@ -23,7 +24,7 @@ from habana_frameworks.tensorflow.cli import (
 )
 from habana_frameworks.tensorflow.cli.parser import Parser
 
-COMMANDS = (doctor, explain, cache, warmup, compile_check, synapse_check, serve, smi, run)
+COMMANDS = (doctor, explain, report, cache, warmup, compile_check, synapse_check, serve, smi, run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -41,7 +41,9 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports on its graphs, even if the program fails."""
-    problem = _problem(arguments)
+    problem = program.problem(arguments.script) or program.output_problem(arguments, "json", "html")
+    if arguments.html == "-":
+        problem = "--html cannot write to stdout: pass a file name"
     if problem:
         print(f"hpu explain: {problem}", file=sys.stderr)
         return 2
@@ -65,20 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return NOTHING_TO_EXPLAIN
     return code
-
-
-def _problem(arguments: argparse.Namespace) -> str:
-    problem = program.problem(arguments.script)
-    if problem:
-        return problem
-    for option in ("json", "html"):
-        target = getattr(arguments, option)
-        if target in (None, "-"):
-            continue
-        folder = pathlib.Path(target).absolute().parent
-        if not folder.is_dir():
-            return f"--{option} {target}: there is no directory {folder}; create it first"
-    return "--html cannot write to stdout: pass a file name" if arguments.html == "-" else ""
 
 
 def _write(explanation: Explanation, arguments: argparse.Namespace) -> bool:

@@ -7,17 +7,14 @@ import contextlib
 import dataclasses
 import json
 import os
-import signal
 import sys
-import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow import flags, statistics
 from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow._internal.native import plugin_library
-from habana_frameworks.tensorflow.cli import numbers, program
+from habana_frameworks.tensorflow.cli import program, program_limits
 from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_entries
 
 NOTHING_TO_COMPILE = 3
@@ -25,9 +22,6 @@ TARGET_HELP = (
     "compile for a card that is not present: a100, h100, h200, l4, or the path of a description (HPU_PJRT_TARGET). "
     "The program runs on a device that computes nothing, so its results are zeros"
 )
-_POLL_SECONDS = 0.2
-# Time for the program's own cleanup after the stop request.
-_GRACE_SECONDS = 30
 _SETTINGS = {"HPU_COMPILE_MODE": "strict", "HPU_RECIPE_CACHE_READ_ONLY": "0"}
 
 
@@ -52,15 +46,8 @@ def add_parser(subparsers: Any) -> None:
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """Adds --steps and --idle, which end the program."""
-    parser.add_argument(
-        "--steps", type=numbers.positive, metavar="N", help="stop once a cluster has been launched N times"
-    )
-    parser.add_argument(
-        "--idle",
-        type=numbers.positive,
-        metavar="SECONDS",
-        help="stop once no new recipe was needed for this long, after the first recipe",
-    )
+    program_limits.add_steps(parser)
+    program_limits.add_idle(parser)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,70 +65,6 @@ class Outcome:
     stopped: str
     """Reason why the program was stopped; empty if the program ended normally."""
     seconds: float
-
-
-class _Watch:
-    """Raises Stop in the program's main thread once --steps or --idle is reached."""
-
-    def __init__(self, steps: float | None, idle: float | None) -> None:
-        self.reason = ""
-        self.exit_code = 1
-        self._steps, self._idle = steps, idle
-        self._ended = threading.Event()
-        self._counts = (0, 0)
-        self._launches = 0
-        self._changed = 0.0
-
-    @contextlib.contextmanager
-    def stopping(self) -> Iterator[None]:
-        """Watches the program during the `with` block. Catches a Stop raised after the program has ended."""
-        signal.signal(signal.SIGUSR1, self._raise)
-        threading.Thread(target=self._run, name="hpu-warmup", daemon=True).start()
-        try:
-            yield
-        except program.Stop:
-            pass
-        finally:
-            self._ended.set()
-
-    def _raise(self, number: int, frame: object) -> None:
-        if not self._ended.is_set():
-            raise program.Stop
-
-    def _run(self) -> None:
-        while not self._ended.wait(_POLL_SECONDS):
-            self.reason = self._why_stop()
-            if self.reason:
-                break
-        else:
-            return
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
-        # Threads of the program or its cleanup may delay its end. If the process ends in time, so does this thread.
-        time.sleep(_GRACE_SECONDS)
-        plugin_library.finish_compiling()
-        print(
-            f"hpu warmup: killing the program: it did not stop within {_GRACE_SECONDS} s",
-            file=sys.stderr,
-            flush=True,
-        )
-        os._exit(self.exit_code)
-
-    def _why_stop(self) -> str:
-        recipes, statistic = statistics.recipes(), statistics.get()
-        launched, self._launches = statistic.launches > self._launches, statistic.launches
-        counts = (recipes.compiled, recipes.disk_hits)
-        if counts != self._counts:
-            self._counts, self._changed = counts, time.monotonic()
-        # More disk misses than compiled recipes: a compile is running or has failed. This delays the stop only while
-        # the program launches nothing.
-        if not sum(counts) or (recipes.disk_misses > recipes.compiled and not launched):
-            return ""
-        max_launches = max((cluster.launches for cluster in statistic.clusters), default=0)
-        if self._steps and max_launches >= self._steps:
-            return f"a cluster was launched {max_launches} times"
-        if self._idle and time.monotonic() - self._changed >= self._idle:
-            return f"no new recipe for {self._idle:g} s"
-        return ""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -173,7 +96,7 @@ def target_settings(target: str | None) -> dict[str, str]:
 def warm_up(path: str, arguments: argparse.Namespace, command: str) -> tuple[Outcome, int]:
     """Runs the program with the HPU loaded and recipes stored in `path`; returns the outcome and the exit code."""
     before = {entry.key for entry in _entries(path)}
-    watch = _Watch(arguments.steps, arguments.idle)
+    watch = program_limits.Watch(command, arguments.steps, arguments.idle)
     start = time.monotonic()
     code = 0
     with program.stdout_to_stderr() if arguments.json else contextlib.nullcontext(), watch.stopping():

@@ -12,6 +12,7 @@ from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.explanation import times
 from habana_frameworks.tensorflow.explanation.explanation import Explanation
 from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Graph, Op, Refusal, Rewrite
+from habana_frameworks.tensorflow.explanation.source_lines import SourceLines
 
 if TYPE_CHECKING:
     from habana_frameworks.tensorflow.lib import report_pb2
@@ -26,12 +27,14 @@ class Collector:
         """with_times: time every instruction of the recipes created after start()."""
         self._before: statistics.Statistics | None = None
         self._with_times = with_times
+        self._source_lines = SourceLines()
 
     def start(self) -> None:
         """Starts recording the graphs that TensorFlow optimises. Loads the module if necessary."""
         if self._with_times:
             times.measure()
         self._before = statistics.get()
+        self._source_lines.start()
         _collect(True)
 
     def stop(self) -> Explanation:
@@ -39,8 +42,9 @@ class Collector:
         if self._before is None:
             raise RuntimeError("Collector.stop() was called before start(): call start() first")
         _collect(False)
+        self._source_lines.stop()
         records = c_api.read_message(plugin_library.handle(), "hpu_op_records", "OpRecords")
-        explanation = build(records, difference(statistics.get(), self._before))
+        explanation = build(records, difference(statistics.get(), self._before), self._source_lines)
         return dataclasses.replace(explanation, times=times.collect()) if self._with_times else explanation
 
 
@@ -67,8 +71,11 @@ def _subtract(after: Any, before: Any) -> Any:
     return after if any(value < 0 for value in changed.values()) else dataclasses.replace(after, **changed)
 
 
-def build(records: report_pb2.OpRecords, counts: statistics.Statistics) -> Explanation:
-    """Builds the explanation from records and statistics of the same period."""
+def build(
+    records: report_pb2.OpRecords, counts: statistics.Statistics, source_lines: SourceLines | None = None
+) -> Explanation:
+    """Builds the explanation from records, statistics and source lines of the same period."""
+    source_lines = source_lines or SourceLines()
     copies = _copies(records.transfers, records.copies)
     cpu_runs = {(entry.record, entry.name): _Copied(entry.times, entry.bytes) for entry in records.cpu_runs}
     failures: dict[int, list[report_pb2.ClusterFailure]] = collections.defaultdict(list)
@@ -80,7 +87,7 @@ def build(records: report_pb2.OpRecords, counts: statistics.Statistics) -> Expla
         if not report.ops:  # report of the pass that lowers control flow; the graph's own report follows
             lowered[report.function] += [Refusal(r.node, r.op, r.rule, r.reason) for r in report.refusals]
             continue
-        builder = _GraphBuilder(report, copies, cpu_runs, failures[report.record], counts.clusters)
+        builder = _GraphBuilder(report, copies, cpu_runs, failures[report.record], counts.clusters, source_lines)
         graphs.append(builder.build(lowered.pop(report.function, [])))
     return Explanation(tuple(graphs), counts.eager, records.dropped)
 
@@ -116,11 +123,13 @@ class _GraphBuilder:
         cpu_runs: Mapping[tuple[int, str], _Copied],
         failures: Sequence[report_pb2.ClusterFailure],
         counts: Sequence[statistics.Cluster],
+        source_lines: SourceLines,
     ) -> None:
         self._report = report
         self._record = report.record
         self._copies = copies
         self._cpu_runs = cpu_runs
+        self._source_lines = source_lines
         self._counts = {(cluster.name, cluster.ops): cluster for cluster in counts}
         self._splits = collections.Counter(name for split in report.splits for name in split.through)
         self._failures = {failure.cluster: failure for failure in failures}
@@ -165,6 +174,7 @@ class _GraphBuilder:
             copies=copied.times,
             cpu_runs=on_cpu.times,
             splits=self._splits[name],
+            source_line=self._source_lines.find(self._report.function, name),
         )
 
     def _cluster(self, record: report_pb2.Cluster) -> Cluster:

@@ -38,6 +38,8 @@ class Op:
     """Number of executions by the CPU kernel although the op is on the HPU."""
     splits: int = 0
     """Number of cluster pairs that the op separates."""
+    source_line: str | None = None
+    """Line of the program that created the op, as "file:line"; None if unknown, as in a Session's graph."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,89 @@
+"""Source lines of graph ops: the line of the program that created each op of a tf.function."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import sysconfig
+from collections.abc import Iterator
+from typing import Any
+
+_PACKAGE = pathlib.Path(__file__).resolve().parents[1]
+
+
+class SourceLines:
+    """Keeps the stack traces of the ops of all functions that TensorFlow traces from start() to stop().
+
+    The source is TensorFlow's GraphDebugInfo, which TensorFlow drops together with the function. Graphs of Sessions
+    have no stack traces. Not thread safe, except that functions may be traced on any thread.
+    """
+
+    def __init__(self) -> None:
+        self._functions: dict[str, dict[str, str]] = {}
+        self._original: Any = None
+
+    def start(self) -> None:
+        """Starts keeping stack traces, by a wrapper of TensorFlow's constructor of functions."""
+        from tensorflow.python.eager.polymorphic_function import atomic_function
+
+        self._original = atomic_function.from_func_graph
+
+        @functools.wraps(self._original)
+        def from_func_graph(*args: Any, **kwargs: Any) -> Any:
+            function = self._original(*args, **kwargs)
+            self._functions[function.cached_definition.signature.name] = dict(_lines(function.graph_debug_info))
+            return function
+
+        atomic_function.from_func_graph = from_func_graph
+
+    def stop(self) -> None:
+        """Stops keeping stack traces; find() stays valid."""
+        from tensorflow.python.eager.polymorphic_function import atomic_function
+
+        atomic_function.from_func_graph = self._original
+
+    def find(self, function: str, op: str) -> str | None:
+        """Returns "file:line" of an op; None if unknown.
+
+        The names of ops of inlined functions begin with the name of the call, which is not part of their name in
+        their own function. If the op's own function is unknown, the line of the call is returned.
+        """
+        own = self._functions.get(function, {})
+        if op in own:
+            return own[op]
+        parts = op.split("/")
+        for start in range(1, len(parts)):
+            inner = "/".join(parts[start:])
+            lines = {lines[inner] for lines in self._functions.values() if inner in lines}
+            if len(lines) == 1:
+                return lines.pop()
+        calls = ("/".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
+        return next((own[call] for call in calls if call in own), None)
+
+
+def _lines(debug_info: Any) -> Iterator[tuple[str, str]]:
+    """Yields the name and the source line of each op in a GraphDebugInfo."""
+    files = list(debug_info.files)
+    of_trace: dict[int, str | None] = {}
+    for name, trace in debug_info.name_to_trace_id.items():
+        if trace not in of_trace:
+            frames = [debug_info.frames_by_id[frame] for frame in debug_info.traces_by_id[trace].frame_id]
+            of_trace[trace] = _innermost([(files[frame.file_index], frame.line) for frame in frames])
+        line = of_trace[trace]
+        if line is not None:
+            yield name, line
+
+
+def _innermost(frames: list[tuple[str, int]]) -> str | None:
+    """Returns the innermost frame of the program itself; `frames` begin with the outermost."""
+    return next((f"{file}:{line}" for file, line in reversed(frames) if _is_program(file)), None)
+
+
+@functools.cache
+def _is_program(file: str) -> bool:
+    """Whether a file belongs to neither an installed package nor Python nor this package."""
+    if file.startswith("<"):
+        return False
+    path = pathlib.Path(file).resolve()
+    installed = (sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib"))
+    return not any(path.is_relative_to(folder) for folder in (str(_PACKAGE), *installed))
