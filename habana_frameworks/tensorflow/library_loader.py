@@ -33,6 +33,7 @@ from habana_frameworks.tensorflow._internal.patches import (
     graph_optimizers,
     jit_compile,
     loss_scaling,
+    verbosity,
 )
 from habana_frameworks.tensorflow._internal.rendezvous import horovod_start
 from habana_frameworks.tensorflow.ops import keras_symbols
@@ -119,6 +120,7 @@ def _override_symbols() -> None:
     loss_scaling.scale_on_request(tf)
     keras_symbols.replace_symbols(tf)
     jit_compile.install()
+    verbosity.install()
 
 
 def _join_horovod() -> None:

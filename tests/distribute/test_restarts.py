@@ -72,7 +72,7 @@ def test_the_last_attempt_is_the_outcome(tmp_path: pathlib.Path) -> None:
     assert [attempt.failed for attempt in result.attempts] == [1, 2, None]
     assert [attempt.ranks for attempt in result.attempts] == [3, 3, 3]
     assert result.attempts[0].log == ["rank 1 fails"]
-    assert "hpu run: rank 1 ended with exit code 7; its last lines:\n    rank 1 fails\n" in result.output
+    assert "hpu run: rank 1 ended with exit code 7; its last line: rank 1 fails\n" in result.output
     assert "hpu run: restart 1 of 5, with 3 ranks\n" in result.output
     assert result.output.splitlines()[-1] == "hpu run: the job succeeded after 2 of 5 restarts"
     workers = [start(tmp_path, attempt, 0)["workers"] for attempt in range(3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pathlib
@@ -14,6 +15,8 @@ import pytest
 
 from habana_frameworks.tensorflow._internal.launch import ports
 from habana_frameworks.tensorflow._internal.launch.job import Grace, Interruption, Job
+from habana_frameworks.tensorflow._internal.launch.last_error import last_error
+from habana_frameworks.tensorflow._internal.patches import verbosity
 from tests.distribute import run_programs as programs
 from tests.distribute.jobs import run_job
 from tests.support.processes import ROOT, call_to, run
@@ -59,7 +62,7 @@ def test_first_failure_stops_the_job(script: pathlib.Path) -> None:
     result = run_job(3, script, check=False, python=sys.executable)
     assert (result.exit_code, result.failed, result.log) == (7, 1, ["about to fail"])
     assert result.exit_codes == [128 + signal.SIGTERM, 7, 128 + signal.SIGTERM]
-    assert "hpu run: rank 1 ended with exit code 7; its last lines:\n    about to fail" in result.output
+    assert "hpu run: rank 1 ended with exit code 7; its last line: about to fail\n" in result.output
 
 
 def test_a_rank_that_a_signal_ended(script: pathlib.Path) -> None:
@@ -131,6 +134,66 @@ def test_wrong_usage(script: pathlib.Path) -> None:
     )
     for count in ("0", "x", "1.5"):
         assert f"-np/--processes: {count} is not a whole number from 1 to" in refused("-np", count, str(script))
+
+
+def test_too_few_modules_start_nothing(script: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    script.write_text("print('started')")
+    settings = {"HPU_BACKEND": "emulator", "HPU_MODULES": "2", "HPU_MODULE_LOCK_DIR": str(tmp_path)}
+    settings["HABANA_VISIBLE_MODULES"] = ""
+
+    def refused(*arguments: str, **variables: str) -> str:
+        done = run([*HPU_RUN, *arguments, str(script)], {**settings, **variables}, check=False)
+        assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1
+        return done.stderr
+
+    too_few = "hpu run: 3 processes need 3 modules, but HPU_BACKEND=emulator has 2 modules"
+    assert refused("-np", "3") == f"{too_few}; lower -np, or raise HPU_MODULES\n"
+    assert "no module 2: HPU_BACKEND=emulator has 2 modules, numbered from 0" in refused("--modules", "2")
+    assert "HPU_BACKEND=abacus is not a backend" in refused(HPU_BACKEND="abacus")
+    assert "no device server answers" in refused(HPU_BACKEND=f"grpc+unix:{tmp_path}/none")
+    lock = tmp_path / "module-1"
+    lock.write_text("4711\npython train.py\n")
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        held = "module 1 by process 4711 (python train.py)"
+        text = f"but HPU_BACKEND=emulator has 2 modules, and 1 of them are held: {held}"
+        assert f"2 processes need 2 modules, {text}" in refused("-np", "2")
+        assert f"modules are held: {held}; end the process" in refused("--modules", "1")
+        done = run([*HPU_RUN, "--modules", "0", str(script)], settings)
+    assert done.stdout == "[0] started\n"
+
+
+ERRORS = {
+    "": "; it printed nothing",
+    "one\ntwo\n\n": "; its last line: two",
+    "Traceback (most recent call last):\n  File\nValueError: a\n  b\nlast": ": ValueError: a b last",
+    # Only the last lines are known, without the traceback's beginning.
+    '  File "a.py", line 1, in <module>\n    f()\nkeras.errors.FitError: no data': ": keras.errors.FitError: no data",
+    "Traceback (most recent call last):\n  File\nKeyError: 1\n\nDuring handling\n\nTraceback (most recent call last):\n"
+    "  File\nOSError: 2": ": OSError: 2",
+    "ValueError: only printed\nend": "; its last line: end",
+    "x" * 400: f"; its last line: {'x' * 299}…",
+}
+
+
+def test_the_error_of_a_failed_rank_is_one_line() -> None:
+    assert {output: last_error(output.split("\n")) for output in ERRORS} == ERRORS
+
+
+@pytest.mark.parametrize(("rank", "expected"), [(0, 2), (1, 0)])
+def test_only_rank_0_prints_epochs(rank: int, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    import tensorflow as tf
+    from keras.src.engine import training
+
+    monkeypatch.setattr(training, "_get_verbosity", training._get_verbosity)  # restored afterwards
+    strategy = tf.distribute.get_strategy()
+    task = {"type": "worker", "index": rank}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["127.0.0.1:1", "127.0.0.1:2"]}, "task": task}))
+    verbosity.install()  # outside of `hpu run`
+    assert training._get_verbosity("auto", strategy) == 1
+    monkeypatch.setenv("HPU_RESTART_COUNT", "0")
+    verbosity.install()
+    assert [training._get_verbosity(verbose, strategy) for verbose in ("auto", 0, 1, 2)] == [expected, 0, 1, 2]
 
 
 def test_reserved_ports_are_exclusive() -> None:

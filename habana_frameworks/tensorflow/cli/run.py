@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -17,25 +16,22 @@ from habana_frameworks.tensorflow._internal.launch import launchers, ports
 from habana_frameworks.tensorflow._internal.launch.job import Grace, Interruption, Job, Outcome, how_ended
 from habana_frameworks.tensorflow._internal.launch.job_supervisor import (
     Attempt,
-    Modules,
     Placement,
     ReadModules,
     Supervisor,
 )
-from habana_frameworks.tensorflow.cli import autoload, numbers, program
+from habana_frameworks.tensorflow._internal.launch.last_error import last_error
+from habana_frameworks.tensorflow.cli import autoload, job_modules, numbers, program
 
 _DESCRIPTION = """Starts several processes of a Python program, each with its own rank and HPU, and prints their output
 line by line, prefixed with the rank. When a process fails, all others are terminated; --restarts restarts all of them.
-Exit code: 0 if all processes of the last start succeeded, else the exit code of the first process that failed (128 plus
-the signal number if a signal ended it); 2: wrong usage."""
+Before the start, the command checks that HPU_BACKEND has enough free modules. Exit code: 0 if all processes of the last
+start succeeded, else the exit code of the first process that failed (128 plus the signal number if a signal ended it);
+1: too few modules; 2: wrong usage."""
 # TensorFlow's workers treat SIGTERM as a preemption notice: after a failure they keep waiting for the lost rank.
 _GRACE = Grace(after_failure=4.0, after_signal=10.0)
-_MODULES_SECONDS = 15.0
-_POLL_SECONDS = 0.1
 _MAX_RANKS = 1 << 16
 _MAX_RESTARTS = 1 << 20
-# Variable with the number of restarts so far, like torchrun's TORCHELASTIC_RESTART_COUNT.
-_RESTART_COUNT = "HPU_RESTART_COUNT"
 # Variables of an enclosing job. With an inherited HLS_MODULE_ID, all ranks would acquire the same module.
 _NOT_INHERITED = (*launchers.VARIABLES, "HLS_MODULE_ID", "HLS1_MODULE_ID")
 
@@ -97,7 +93,14 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"hpu run: {decision}", file=sys.stderr, flush=True)
 
     begin = time.monotonic()
+    requested = Placement(arguments.processes, tuple(map(int, _modules(arguments))))
     with Interruption() as interruption:
+        shortage = job_modules.shortage(requested, interruption)
+        if interruption.signal is not None:
+            return 128 + interruption.signal
+        if shortage:
+            print(f"hpu run: {shortage}", file=sys.stderr)
+            return 1
 
         def start(placement: Placement, restart_count: int) -> Outcome:
             with ports.reserved(placement.ranks) as numbers:
@@ -109,7 +112,6 @@ def run(arguments: argparse.Namespace) -> int:
                 _report_failure(outcome)
             return outcome
 
-        requested = Placement(arguments.processes, tuple(map(int, _modules(arguments))))
         supervisor = Supervisor(requested, arguments.restarts, _min_ranks(arguments), interruption, report)
         attempts = supervisor.run(start, _module_reader(arguments, interruption))
     outcome = attempts[-1].outcome
@@ -157,7 +159,7 @@ def _environment(
     workers = [f"127.0.0.1:{number}" for number in numbers]
     environment["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})
     environment["PYTHONUNBUFFERED"] = "1"
-    environment[_RESTART_COUNT] = str(restart_count)
+    environment[launchers.RESTART_COUNT] = str(restart_count)
     if arguments.modules is not None or placement.modules:
         environment["HABANA_VISIBLE_MODULES"] = ",".join(map(str, placement.modules))
     return environment
@@ -169,28 +171,7 @@ def _module_reader(arguments: argparse.Namespace, interruption: Interruption) ->
     may_be_fewer = _min_ranks(arguments) < arguments.processes and backend in ("auto", "emulator")
     if not monitor.is_server(backend) and not may_be_fewer:
         return None
-    return lambda: _read_modules(interruption)
-
-
-def _read_modules(interruption: Interruption) -> Modules | None:
-    """Runs `hpu smi` to read the modules. This process forks for each rank, so it must not start gRPC's threads."""
-    command = [sys.executable, "-m", "habana_frameworks.tensorflow", "smi", "--json"]
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        end = time.monotonic() + _MODULES_SECONDS
-        while True:
-            try:
-                output, _ = process.communicate(timeout=_POLL_SECONDS)
-                break
-            except subprocess.TimeoutExpired:
-                if interruption.signal is not None or time.monotonic() > end:
-                    process.kill()
-    if process.returncode != 0:
-        return None
-    modules = json.loads(output)["modules"]
-    free = frozenset(module["id"] for module in modules if module["holder"] is None)
-    return Modules(free, frozenset(module["id"] for module in modules) - free)
+    return lambda: job_modules.read(interruption).modules
 
 
 def _command(arguments: argparse.Namespace) -> list[str]:
@@ -201,9 +182,7 @@ def _command(arguments: argparse.Namespace) -> list[str]:
 def _report_failure(outcome: Outcome) -> None:
     assert outcome.failed is not None
     end = how_ended(outcome.exit_codes[outcome.failed])
-    what = "its last lines:" if outcome.log else "it printed nothing"
-    lines = [f"hpu run: rank {outcome.failed} {end}; {what}", *(f"    {line}" for line in outcome.log)]
-    print(*lines, sep="\n", file=sys.stderr, flush=True)
+    print(f"hpu run: rank {outcome.failed} {end}{last_error(outcome.log)}", file=sys.stderr, flush=True)
 
 
 def _json(attempts: list[Attempt], seconds: float) -> dict[str, Any]:

@@ -96,6 +96,8 @@ VARIABLES = (
     *("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_STEP_TASKS_PER_NODE"),
 )
 
+# Variable of `hpu run` with the number of restarts so far, like torchrun's TORCHELASTIC_RESTART_COUNT.
+RESTART_COUNT = "HPU_RESTART_COUNT"
 # Job types whose tasks train. Evaluators and parameter servers have no rank.
 _TRAINING_JOBS = ("chief", "master", "worker")
 
