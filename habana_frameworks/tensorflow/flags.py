@@ -41,6 +41,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_MIN_CLUSTER_SIZE", "int", "1"),
     values.Flag("HPU_MAX_CLUSTER_SIZE", "int", "0"),
     values.Flag("HPU_CLUSTER_FUEL", "int", "-1"),
+    values.Flag("HPU_QUIET", "bool", "false"),
     values.Flag("HPU_STRICT_FLAGS", "bool", "false"),
     values.Flag("HLS_MODULE_ID", "int", "-1"),
     values.Flag("HABANA_VISIBLE_MODULES", "list", ""),
@@ -193,11 +194,12 @@ _BY_NAME = {flag.name: flag for flag in ALL}
 
 
 def backend() -> str:
-    """HPU_BACKEND: Device that this process uses. auto: an NVIDIA card if the card, its driver and the CUDA plugin
-    are there, else the emulator. emulator: an emulated card in the process. null: a device that computes nothing,
-    for measuring host overhead. pjrt:cpu, pjrt:cuda or pjrt:/path/of/the/plugin.so: the device of a PJRT plugin.
-    gaudi or gaudi:/path/of/libSynapse.so: a Gaudi card by SynapseAI (compiling is under construction).
-    grpc+unix:/path, grpc://host:port or, with TLS, grpcs://host:port: a module of a device server (hpu serve).
+    """HPU_BACKEND: Device that this process uses. auto: pjrt:cuda if an NVIDIA card, its driver and the CUDA plugin
+    are there, else the emulator; auto never selects gaudi or a device server. emulator: an emulated card in the
+    process. null: a device that computes nothing, for measuring host overhead. pjrt:cpu, pjrt:cuda or
+    pjrt:/path/of/the/plugin.so: the device of a PJRT plugin. gaudi or gaudi:/path/of/libSynapse.so: a Gaudi card;
+    compiles and runs clusters through SynapseAI's graph API (docs/user/gaudi.md). grpc+unix:/path,
+    grpc://host:port or, with TLS, grpcs://host:port: a module of a device server (hpu serve).
     """
     return values.parse_string(_BY_NAME["HPU_BACKEND"])
 
@@ -420,6 +422,13 @@ def max_cluster_size() -> int:
 def cluster_fuel() -> int:
     """HPU_CLUSTER_FUEL: Maximum number of clusters created in this process, for bisecting; -1: no limit."""
     return values.parse_int(_BY_NAME["HPU_CLUSTER_FUEL"])
+
+
+def quiet() -> bool:
+    """HPU_QUIET: Hides two notices on stderr: the line that describes the device after load_habana_module() in
+    interactive programs, and the progress of compiles (docs/tuning/compile_modes.md).
+    """
+    return values.parse_bool(_BY_NAME["HPU_QUIET"])
 
 
 def strict_flags() -> bool:

@@ -24,7 +24,7 @@ from habana_frameworks.tensorflow import (
     statistics,
     util,
 )
-from habana_frameworks.tensorflow._internal import settings_check
+from habana_frameworks.tensorflow._internal import load_notice, settings_check
 from habana_frameworks.tensorflow._internal.native import c_api, interrupts, op_wrappers, plugin_library
 from habana_frameworks.tensorflow._internal.native.op_wrappers import habana_ops
 from habana_frameworks.tensorflow._internal.patches import (
@@ -98,7 +98,7 @@ def _load() -> None:
     except (tf.errors.OpError, OSError, RuntimeError) as error:
         raise plugin_library.load_error(path, error) from error
     plugin = c_api.open_plugin(path)
-    _check_backend(plugin)
+    info = _check_backend(plugin)
     # An earlier device list lacks the HPU.
     context.reinitialize_physical_devices()
     _allow_short_device_names()
@@ -113,6 +113,7 @@ def _load() -> None:
     atexit.register(plugin_library.log_unlisted_ops)
     statistics.log_at_exit()
     _logger.debug("loaded %s", path)
+    load_notice.log(info)
 
 
 def _override_symbols() -> None:
@@ -158,13 +159,17 @@ def _allow_short_device_names() -> None:
     device_spec._VALID_DEVICE_TYPES |= {"HPU"}
 
 
-def _check_backend(plugin: ctypes.CDLL) -> None:
-    """Raises BackendError if this build lacks the backend of HPU_BACKEND, or if the backend rejects its settings."""
-    error = c_api.read_message(plugin, "hpu_device_info", "DeviceInfo").error
+def _check_backend(plugin: ctypes.CDLL) -> Any:
+    """Returns the DeviceInfo of the device, which is not acquired.
+
+    Raises BackendError if this build lacks the backend of HPU_BACKEND, or if the backend rejects its settings.
+    """
+    info = c_api.read_message(plugin, "hpu_device_info", "DeviceInfo")
     # TensorFlow has already loaded the plugin, and would place ops on an HPU that the plugin offers.
-    plugin.hpu_offer_device(0 if error else 1)
-    if error:
-        raise errors.BackendError(f"{error} (docs/user/settings.md explains the settings)")
+    plugin.hpu_offer_device(0 if info.error else 1)
+    if info.error:
+        raise errors.BackendError(f"{info.error} (docs/user/settings.md explains the settings)")
+    return info
 
 
 def _warn_of_other_keras() -> None:
