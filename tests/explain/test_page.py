@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 import random
 import re
 import shutil
 import subprocess
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -79,21 +80,30 @@ class Box(NamedTuple):
         )
 
 
-def laid_out(graph: model.Graph, opened: list[list[str]], directory: pathlib.Path) -> list[tuple[list[Box], int]]:
-    """Runs layout.js. Returns the boxes and the number of edges for each set of opened boxes."""
-    program = (pathlib.Path(page.__file__).parent / "page" / "layout.js").read_text()
+def run_page(graph: model.Graph, program: str, directory: pathlib.Path) -> Any:
+    """Runs layout.js and times.js, then `program` with the prepared graph. Returns the JSON that `program` prints."""
+    folder = pathlib.Path(page.__file__).parent / "page"
     explained = json.loads(explanation.Explanation((graph,), EXPLANATION.eager).to_json())["graphs"][0]
-    program += f"""
+    path = directory / "page.js"
+    path.write_text(
+        f"""{(folder / "layout.js").read_text()}
+    {(folder / "times.js").read_text()}
     const graph = {json.dumps(explained)};
     prepare(graph);
+    {program}"""
+    )
+    done = subprocess.run(["node", str(path)], capture_output=True, text=True, timeout=60, check=True)
+    return json.loads(done.stdout)
+
+
+def laid_out(graph: model.Graph, opened: list[list[str]], directory: pathlib.Path) -> list[tuple[list[Box], int]]:
+    """Runs layout.js. Returns the boxes and the number of edges for each set of opened boxes."""
+    program = f"""
     const found = {json.dumps(opened)}.map((open) => layout(graph, new Set(open)));
     const corners = (one) => one.boxes.map((b) => [b.key, b.x, b.y, b.w, b.h]);
     console.log(JSON.stringify(found.map((one) => [corners(one), one.edges.length])));
     """
-    path = directory / "layout.js"
-    path.write_text(program)
-    done = subprocess.run(["node", str(path)], capture_output=True, text=True, timeout=60, check=True)
-    return [([Box(*box) for box in boxes], edges) for boxes, edges in json.loads(done.stdout)]
+    return [([Box(*box) for box in boxes], edges) for boxes, edges in run_page(graph, program, directory)]
 
 
 def assert_apart(boxes: list[Box]) -> None:
@@ -145,3 +155,31 @@ def test_the_layout_of_5000_ops_fits_a_screen_or_a_few(tmp_path: pathlib.Path) -
     assert max(size(closed)) < 3000
     width, height = size(every)
     assert 0.2 < width / height < 5
+
+
+@needs_node
+def test_times_are_those_of_ops_and_clusters(tmp_path: pathlib.Path) -> None:
+    """Instructions inside an op's loop count for the op, the compiler's own instructions only for the cluster."""
+    times = [
+        explanation.InstructionTime(f"habana_cluster_f_{cluster}", "fusion", "fusion", op, "", seconds)
+        for cluster, op, seconds in [
+            (0, "tanh", 1.0),
+            (0, "tanh/body/while/add", 0.5),
+            (0, "", 0.25),
+            (0, "mul", 0.125),  # an op of another cluster
+            (1, "mul", 2.0),
+            (7, "mul", 9.0),  # a cluster of another graph
+        ]
+    ]
+    program = f"""
+    prepareTimes(graph, {json.dumps([dataclasses.asdict(time) for time in times])});
+    const boxes = [{{ ops: [graph.ops[1]] }}, {{ ops: graph.ops }}, graph.byCluster.get("habana_cluster_f_0")];
+    console.log(JSON.stringify({{ ops: [...graph.opSeconds], clusters: [...graph.clusterSeconds.values()],
+      total: graph.seconds, shares: boxes.map((box) => timeShare(graph, box)) }}));
+    """
+    assert run_page(GRAPH, program, tmp_path) == {
+        "ops": [0, 1.5, 0, 2.0],
+        "clusters": [1.875, 2.0],
+        "total": 3.875,
+        "shares": [0.75, 1, 1.875 / 3.875],
+    }

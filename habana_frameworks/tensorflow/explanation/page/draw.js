@@ -9,7 +9,7 @@ function css(name) { return getComputedStyle(document.documentElement).getProper
 
 function colours() {
   const names = ["back", "line", "text", "dim", "accent", "cluster", "cluster-line", "hpu", "hpu-line", "cpu", "cpu-line", "plain",
-    "plain-line", "edge"];
+    "plain-line", "edge", "time"];
   return Object.fromEntries(names.map((name) => [name, css(name)]));
 }
 
@@ -26,6 +26,7 @@ function boxColours(box, palette) {
     const base = DTYPES[box.op ? box.op.dtypes[0] : ""] || palette["plain-line"];
     return [box.cluster ? palette.cluster : base + "44", base];
   }
+  if (state.colour === "time") return timeColours(state.graph, box, palette);
   const kind = box.cluster ? (box.cluster.rule ? "cpu" : "cluster") : placeOf(box.op);
   return [palette[kind], palette[kind + "-line"]];
 }
@@ -82,8 +83,8 @@ function drawBox(context, box, k, palette) {
   const [fill, line] = boxColours(box, palette);
   const isOpen = box.kind === "open";
   context.globalAlpha = matches ? 1 : 0.16;
-  // Below FAR an op has no text, so the stronger line colour fills its box.
-  const colour = !box.cluster && k < FAR ? line : fill;
+  // Below FAR an op has no text, so the stronger line colour fills its box, unless the fill's opacity shows the time.
+  const colour = !box.cluster && k < FAR && state.colour !== "time" ? line : fill;
   context.fillStyle = colour;
   context.strokeStyle = line;
   context.lineWidth = Math.min(1.5, 1 / k);
@@ -107,6 +108,7 @@ function drawBox(context, box, k, palette) {
     context.strokeStyle = palette.accent;
     context.stroke();
   }
+  if (state.colour === "time") drawTimeBar(context, state.graph, box, palette);
   drawText(context, box, k, palette, matches);
   context.globalAlpha = 1;
 }
@@ -134,7 +136,9 @@ function drawText(context, box, k, palette, matches) {
 
 function clusterText(box, matches) {
   const of = matches === box.ops.length ? "" : `${matches} of `;
-  return `${of}${box.ops.length} ops · ${box.cluster.launches} launch${box.cluster.launches === 1 ? "" : "es"}`;
+  const time = boxSeconds(state.graph, box);
+  return `${of}${box.ops.length} ops · ${box.cluster.launches} launch${box.cluster.launches === 1 ? "" : "es"}` +
+    (time ? ` · ${milliseconds(time)}` : "");
 }
 
 // Title of an open cluster: in the box's head, or below FAR across the box's centre.

@@ -1,5 +1,5 @@
 // State of the page and its event handlers. The URL's fragment sets the initial view:
-// #graph=0&open=all&q=relu&rule=pinned&colour=dtype&op=NAME
+// #graph=0&open=all&q=relu&rule=pinned&colour=time&op=NAME
 
 const state = { data: JSON.parse(document.getElementById("data").textContent), filters: {}, query: "", open: new Set(),
   view: { x: 0, y: 0, k: 1 }, selected: null, cluster: null, filtered: null, colour: "place" };
@@ -36,10 +36,10 @@ function pick({ w, h }) { return { w, h: h + 20 }; }
 
 function show(index) {
   state.graph = state.data.graphs[index];
-  if (!state.graph.consumers) prepare(state.graph);
+  if (!state.graph.consumers) { prepare(state.graph); prepareTimes(state.graph, state.data.times || []); }
   state.open = new Set(); state.selected = null; state.cluster = null; state.filters = {};
   document.getElementById("graph").value = index;
-  relayout(); showCounts(); showSplits(); showDetails(); refilter(); fit();
+  relayout(); showCounts(); showTimes(); showSplits(); showDetails(); refilter(); fit();
 }
 
 function openAll() { for (const name of state.graph.byCluster.keys()) state.open.add("c" + name); }
@@ -98,10 +98,11 @@ function hover(event, x, y) {
   const tip = document.getElementById("hover"), box = boxAt(x, y);
   tip.hidden = !box;
   if (!box) return;
-  const op = box.op;
+  const op = box.op, seconds = boxSeconds(state.graph, box);
   tip.textContent = box.cluster ? `${box.cluster.name}: click to ${box.kind === "open" ? "close" : "open"}`
     : box.kind === "group" ? `${box.label}${op.rule ? ` (${op.rule})` : ""}: click to open`
-      : `${op.name}\n${op.type} · ${op.device} · ${op.dtypes.join(", ")}${op.rule ? `\n${op.rule}: ${op.reason}` : ""}`;
+      : `${op.name}\n${op.type} · ${op.device} · ${op.dtypes.join(", ")}${
+        seconds ? `\n${timeText(state.graph, seconds)}` : ""}${op.rule ? `\n${op.rule}: ${op.reason}` : ""}`;
   tip.style.whiteSpace = "pre-line";
   tip.style.left = Math.min(event.offsetX + 14, state.canvas.clientWidth - 300) + "px";
   tip.style.top = event.offsetY + 16 + "px";
@@ -163,7 +164,11 @@ function start() {
   const largest = graphs.reduce((best, graph, i) => (graph.ops.length > graphs[best].ops.length ? i : best), 0);
   show(graphs[Number(parameters.get("graph"))] && parameters.has("graph") ? Number(parameters.get("graph")) : largest);
   listen();
-  if (parameters.get("colour") === "dtype") document.getElementById("colour").value = state.colour = "dtype";
+  const colour = document.getElementById("colour");
+  if (!(state.data.times || []).length) colour.querySelector("[value=time]").remove();
+  const wanted = parameters.get("colour") || "time";
+  if ([...colour.options].some((option) => option.value === wanted)) colour.value = wanted;
+  state.colour = colour.value;
   if (parameters.get("open") === "all") openAll();
   state.query = (parameters.get("q") || "").toLowerCase();
   document.getElementById("search").value = parameters.get("q") || "";

@@ -111,7 +111,8 @@ function showDetails() {
   if (op) {
     fill("details", element("h1", {}, op.name), op.rule ? advice(op.rule, op.reason) : null, rows([
       ["type", op.type], ["device", op.device], ["cluster", op.cluster ? clusterLink(op.cluster) : "none"],
-      ["precision", op.dtypes.join(", ")], ["copied", op.copied_bytes ? `${bytes(op.copied_bytes)}, ${op.copies} copies` : ""],
+      ["precision", op.dtypes.join(", ")], ["time", timeText(state.graph, state.graph.opSeconds[op.index])],
+      ["program line", op.source_line], ["copied", op.copied_bytes ? `${bytes(op.copied_bytes)}, ${op.copies} copies` : ""],
       ["CPU runs", op.cpu_runs || ""], ["separates", op.splits ? `${op.splits} pair${op.splits === 1 ? "" : "s"} of clusters` : ""],
       ["inputs", op.inputs.length ? links(op.inputs.map((i) => state.graph.ops[i])) : ""],
       ["consumers", state.graph.consumers[op.index].length ? links(state.graph.consumers[op.index].map((i) => state.graph.ops[i])) : ""],
@@ -127,7 +128,7 @@ function showDetails() {
       ["arguments", `${cluster.arguments} (${cluster.constants} constants, ${cluster.resources} resources)`],
       ["results", String(cluster.results)], ["jit_compile", cluster.must_compile ? "yes" : ""],
       ["recipes", `${cluster.recipes}, compiled in ${cluster.compile_seconds.toFixed(2)} s`],
-      ["launches", String(cluster.launches)],
+      ["launches", String(cluster.launches)], ["time", timeText(state.graph, state.graph.clusterSeconds.get(cluster.name))],
       ["fallbacks", cluster.fallbacks ? `${cluster.fallbacks} (${Object.entries(cluster.fallback_reasons).map((entry) => entry.join(" ")).join(", ")}), ` +
         `${bytes(cluster.fallback_bytes)} copied` : ""],
       ["most frequent", countBy(ops, (member) => member.type).slice(0, 8).map(([type, count]) => `${count} ${type}`).join(", ")],
@@ -145,6 +146,10 @@ function showLegend() {
     square.style.background = background; square.style.borderColor = border;
     return element("span", {}, square, text);
   };
+  if (state.colour === "time") {
+    return fill("legend", swatch(state.palette.time + "24", state.palette.time, "little time"),
+      swatch(state.palette.time + "e0", state.palette.time, "much time"));
+  }
   fill("legend", ...(state.colour === "place"
     ? Object.entries(place).map(([name, text]) => swatch(state.palette[name], state.palette[name + "-line"], text))
     : countBy(state.graph.ops, (op) => op.dtypes[0] || "").filter(([name]) => DTYPES[name]).slice(0, 7)
