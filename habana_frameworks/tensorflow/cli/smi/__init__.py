@@ -11,7 +11,7 @@ from typing import Any
 from habana_frameworks.tensorflow import monitor
 from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.cli import numbers
-from habana_frameworks.tensorflow.cli.smi import fields, views
+from habana_frameworks.tensorflow.cli.smi import fields, live, views
 from habana_frameworks.tensorflow.cli.smi.sample import Sample
 
 # Interval between the two readings from which the first utilisation is computed.
@@ -56,7 +56,7 @@ def add_parser(subparsers: Any) -> None:
         type=numbers.positive,
         nargs="?",
         const=5.0,
-        help="repeat at this interval until interrupted (default: 5)",
+        help="repeat at this interval until interrupted (default: 5); on a terminal the table is redrawn in place",
     )
     parser.set_defaults(run=run)
 
@@ -88,7 +88,12 @@ def _view(arguments: argparse.Namespace) -> Callable[[Sample, bool], None]:
         return lambda sample, _: views.print_json(sample, one_line=arguments.loop is not None)
     if arguments.list_aips:
         return lambda sample, _: views.print_list(sample)
-    return lambda sample, _: views.print_details(sample) if arguments.query else views.print_table(sample)
+    if arguments.query:
+        return lambda sample, _: views.print_details(sample)
+    if arguments.loop is not None and live.can_redraw():
+        table = live.LiveTable()
+        return lambda sample, _: table.draw(sample)
+    return lambda sample, _: views.print_table(sample)
 
 
 def _samples(interval: float | None) -> Iterator[Sample]:

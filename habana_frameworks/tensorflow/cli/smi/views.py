@@ -15,10 +15,9 @@ from habana_frameworks.tensorflow.monitor import Module
 _HEADS = ("module", "model", "memory used", "memory", "utilisation", "temperature")
 
 
-def print_table(sample: Sample) -> None:
-    """Prints one line per module, then the command lines of their processes."""
+def table_lines(sample: Sample) -> list[str]:
+    """Returns one line per module, then the command lines of their processes."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sample.time))
-    print(f"{when}  HPU_BACKEND={sample.state.backend}{_served(sample)}")
     rows = [
         (
             str(module.id),
@@ -33,12 +32,17 @@ def print_table(sample: Sample) -> None:
         for module in sample.modules
     ]
     heads = (*_HEADS, *(["power"] if sample.has_cards else []), "process")
-    print(*text.table(heads, rows), sep="\n")
-    for module in sample.modules:
-        for line in _process_lines(module):
-            print(line)
-    if not sample.has_cards:
-        print("Temperatures are emulated.")
+    return [
+        f"{when}  HPU_BACKEND={sample.state.backend}{_served(sample)}",
+        *text.table(heads, rows),
+        *(line for module in sample.modules for line in _process_lines(module)),
+        *([] if sample.has_cards else ["Temperatures are emulated."]),
+    ]
+
+
+def print_table(sample: Sample) -> None:
+    """Prints table_lines()."""
+    print(*table_lines(sample), sep="\n")
 
 
 def print_list(sample: Sample) -> None:
