@@ -40,6 +40,25 @@ def test_one_call_is_explained(hpu: str) -> None:
     assert htf.explain(lambda a: tf.tanh(a) * 2.0, x).clustered_ops > 0  # a plain Python function
 
 
+@pytest.mark.parametrize("prefetched", [False, True])
+def test_batches_of_the_input_pipeline(prefetched: bool, hpu: str) -> None:
+    """The op that reads a dataset has the rule whose remedy is prefetch_to_device, until the remedy is followed."""
+    dataset = tf.data.Dataset.from_tensors(tf.ones([4, 4])).repeat()
+    if prefetched:
+        dataset = dataset.apply(tf.data.experimental.prefetch_to_device(hpu))
+    iterator = iter(dataset)
+
+    @tf.function
+    def step() -> tf.Tensor:
+        return tf.reduce_sum(tf.tanh(next(iterator)) * 2.0)
+
+    found = htf.explain(step)
+    (op,) = (op for op in found.graph("step").ops if op.type == "IteratorGetNext")
+    assert (op.rule == "input-pipeline") == (not prefetched)
+    assert ("prefetch_to_device" in found.summary()) == (not prefetched)
+    assert (op.copied_bytes > 0) == (not prefetched)
+
+
 def test_ops_that_do_not_compile(hpu: str) -> None:
     """TensorFlow's compiler supports Fill, but not with a size that a loop computes."""
 

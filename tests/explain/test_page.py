@@ -183,3 +183,70 @@ def test_times_are_those_of_ops_and_clusters(tmp_path: pathlib.Path) -> None:
         "total": 3.875,
         "shares": [0.75, 1, 1.875 / 3.875],
     }
+
+
+@needs_node
+def test_clusters_are_drawn_in_program_order(tmp_path: pathlib.Path) -> None:
+    """Clusters without a dependency are side by side in the order of the graph, and no cluster is above an earlier one.
+
+    The clusters of each part of the program do not depend on each other. The last cluster reads the first of each part.
+    """
+    ops = []
+    for index in range(12):
+        inputs = (index - 4,) if index % 4 == 3 and index > 4 else ()  # a chain through every fourth cluster
+        ops.append(model.Op(f"op_{index}", "Tanh", "HPU:0", f"habana_cluster_f_{index}", ("float",), inputs))
+    ops.append(model.Op("last", "AddN", "HPU:0", "habana_cluster_f_12", ("float",), (0, 5, 9, 11)))
+    clusters = tuple(model.Cluster(f"habana_cluster_f_{n}", "HPU:0", 1, 1, 0, 0, 1, False) for n in range(13))
+    ((boxes, _),) = laid_out(model.Graph("f", "__inference_f_1", tuple(ops), clusters), [[]], tmp_path)
+    drawn = sorted(boxes, key=lambda box: (box.y, box.x))
+    assert [box.key for box in drawn] == [f"chabana_cluster_f_{n}" for n in range(13)]
+    assert len({box.y for box in drawn}) == 4
+
+
+def words(program: str, directory: pathlib.Path) -> Any:
+    """Runs words.js with all rules, then `program`. Returns the JSON that `program` prints."""
+    folder = pathlib.Path(page.__file__).parent / "page"
+    path = directory / "words.js"
+    rules = {name: dataclasses.asdict(rule) for name, rule in explanation.RULES.items()}
+    path.write_text(
+        f"const state = {{ data: {{ rules: {json.dumps(rules)} }} }};\n{(folder / 'words.js').read_text()}\n{program}"
+    )
+    return json.loads(
+        subprocess.run(["node", str(path)], capture_output=True, text=True, timeout=60, check=True).stdout
+    )
+
+
+@needs_node
+def test_rules_and_filters_are_shown_in_words(tmp_path: pathlib.Path) -> None:
+    """Each text about a rule is one sentence. Filter values without a rule, a device or a result have words."""
+    program = """
+    const sentences = Object.keys(state.data.rules).map((name) => ruleSentences(name, "has a reason"));
+    const labels = ["order", "border", "host", null].map((value) => filterLabel("rule", value));
+    console.log(JSON.stringify({ sentences, labels, none: [filterLabel("device", null), filterLabel("dtype", null)] }));
+    """
+    found = words(program, tmp_path)
+    for sentences in found["sentences"]:
+        assert sentences[0] == "Has a reason." and len(sentences) in (2, 3)
+        assert all(text.endswith(".") and not text.endswith("..") for text in sentences)
+        assert all(re.match(r"[A-Z]|[a-z]+[_.]", text) for text in sentences), sentences
+        assert all(text.startswith("What to do: ") for text in sentences[2:])
+    assert found["labels"] == [
+        "order of the clusters",
+        "arguments and results",
+        "host work of clusters",
+        "in a cluster",
+    ]
+    assert found["none"] == ["no device", "no result"]
+
+
+def test_the_legend_has_every_colour_of_the_drawing() -> None:
+    """Every colour class and precision that draw.js uses is in legend.js, and the legend is beside the drawing."""
+    folder = pathlib.Path(page.__file__).parent / "page"
+    drawing, legend = (folder / "draw.js").read_text(), (folder / "legend.js").read_text()
+    (function,) = re.findall(r"function placeOf\(op\) \{.*?\n\}", drawing, re.DOTALL)
+    (places,) = re.findall(r"const PLACES = \{(.*?)\};", legend)
+    used = set(re.findall(r'"(\w+)"', function.replace('"HPU"', "")))
+    assert used == set(re.findall(r"(\w+): ", places)) == {"cluster", "hpu", "cpu", "plain"}
+    assert "slice(" not in legend  # no dtype is left out
+    style = (folder / "style.css").read_text()
+    assert not re.search(r"#(tools|legend) \{[^}]*absolute", style)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from habana_frameworks.tensorflow.lib import report_pb2
 
 _MAX_REASON = 400
+# Ops that return the next element of a dataset.
+_GET_NEXT = frozenset(
+    ("IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard")
+)
 
 
 class Collector:
@@ -151,7 +155,8 @@ class _GraphBuilder:
         )
 
     def _op(self, record: report_pb2.OpRecord) -> Op:
-        name, rule, reason, cluster = record.node, record.rule, record.reason, record.cluster or None
+        name, cluster = record.node, record.cluster or None
+        rule, reason = _rule(record)
         failure = self._failures.get(cluster or "")
         if failure is not None and failure.rule == "fallback":
             rule, reason = "fallback", failure.reason
@@ -187,6 +192,18 @@ class _GraphBuilder:
         if failure is not None:
             values.update(rule=failure.rule, reason=_shortened(failure.reason))
         return Cluster(**{**values, "device": _short(record.device)})
+
+
+def _rule(record: report_pb2.OpRecord) -> tuple[str, str]:
+    """Rule and reason of an op. Names the cause of `neighbours` and `pinned` where the op's type shows it.
+
+    TensorFlow itself pins a captured iterator's ops to the iterator's device.
+    """
+    if record.rule in ("neighbours", "pinned") and record.op in _GET_NEXT:
+        return "input-pipeline", "returns a batch in host memory"
+    if record.rule == "neighbours" and record.op == "Const":
+        return "constant", "is a constant for an op on the CPU"
+    return record.rule, record.reason
 
 
 def _short(device: str) -> str:

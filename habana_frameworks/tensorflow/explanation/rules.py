@@ -14,6 +14,8 @@ class Rule:
     remedy: str
     expected: bool = False
     """The rule applies to ops of every graph and needs no remedy."""
+    label: str = ""
+    """Words to show instead of the name; empty if the name is clear by itself."""
 
 
 _TABLE = (
@@ -38,7 +40,17 @@ _TABLE = (
         "TensorFlow placed the op on the device of colocated or connected ops",
         "see the rules of the connected ops",
     ),
-    Rule("legacy-variable", "a TensorFlow 1 variable that a setting places on the CPU", "use resource variables"),
+    Rule(
+        "input-pipeline",
+        "the input pipeline makes each batch on the CPU, and the step waits until the batch is copied",
+        'end the dataset with .apply(tf.data.experimental.prefetch_to_device("/device:HPU:0")), which copies the next '
+        "batch during a step",
+    ),
+    Rule(
+        "legacy-variable",
+        "the op uses a TensorFlow 1 variable, which a setting places on the CPU",
+        "use resource variables",
+    ),
     # Rules that keep ops out of clusters.
     Rule("uncompilable", "the op has no XLA lowering", "use another op; this op splits the cluster around it"),
     Rule("lost-error", "compiled code cannot raise the op's error", "remove assertions and prints from the train step"),
@@ -63,36 +75,69 @@ _TABLE = (
         "a loop or branch has a side effect on which some of its results do not depend",
         "put the loop or branch into a tf.function, which runs all side effects",
     ),
-    Rule("reference", "a TensorFlow 1 variable", "use resource variables (tf.compat.v1.enable_resource_variables)"),
-    Rule("string", "strings", "keep strings in the input pipeline"),
-    Rule("control-flow", "part of a lowered loop or branch", "see rule `lowered` of the loop or branch"),
-    Rule("lowered", "a loop or branch that cannot be in a cluster", "fix the cause that the reason states"),
     Rule(
-        "unbounded-list", "a TensorList of unknown size", "set the loop's maximum_iterations or the TensorArray's size"
+        "reference",
+        "the op uses a TensorFlow 1 variable",
+        "use resource variables (tf.compat.v1.enable_resource_variables)",
     ),
-    Rule("list-border", "shares a TensorList with ops outside clusters", "see the rules of the ops outside"),
+    Rule("string", "the op has string inputs or results", "keep strings in the input pipeline"),
+    Rule("control-flow", "the op is part of a lowered loop or branch", "see rule `lowered` of the loop or branch"),
+    Rule("lowered", "the loop or branch cannot be in a cluster", "fix the cause that the reason states"),
+    Rule(
+        "unbounded-list",
+        "the op uses a TensorList of unknown size",
+        "set the loop's maximum_iterations or the TensorArray's size",
+    ),
+    Rule("list-border", "the op shares a TensorList with ops outside clusters", "see the rules of the ops outside"),
     Rule(
         "list-length",
-        "a TensorList whose length or index cannot be checked",
+        "the op uses a TensorList whose length or index cannot be checked",
         "fill the list to its capacity and use constant indices",
     ),
     Rule(
-        "communication", "waits for other processes or devices", "nothing: the op runs between clusters", expected=True
+        "communication",
+        "the op waits for other processes or devices",
+        "nothing: the op runs between clusters",
+        expected=True,
     ),
-    Rule("launch", "is already a compiled cluster", "nothing", expected=True),
-    Rule("host", "runs on the host for clusters", "nothing", expected=True),
-    Rule("host-shape", "computes a size for an op on the host", "nothing", expected=True),
-    Rule("border", "an argument or a result of the graph", "nothing", expected=True),
-    Rule("constant", "a constant outside clusters", "nothing", expected=True),
-    Rule("recursion", "nests function calls too deeply", "unroll the recursion"),
-    Rule("small", "the op's cluster would be too small", "nothing, or HPU_MIN_CLUSTER_SIZE=1", expected=True),
+    Rule("launch", "the op is already a compiled cluster", "nothing", expected=True, label="compiled clusters"),
+    Rule("host", "the op runs on the host for clusters", "nothing", expected=True, label="host work of clusters"),
+    Rule(
+        "host-shape",
+        "the op computes a size for an op on the host",
+        "nothing",
+        expected=True,
+        label="sizes for the host",
+    ),
+    Rule(
+        "border",
+        "the op is an argument or a result of the graph",
+        "nothing",
+        expected=True,
+        label="arguments and results",
+    ),
+    Rule(
+        "constant",
+        "the op is a constant outside clusters",
+        "nothing",
+        expected=True,
+        label="constants outside clusters",
+    ),
+    Rule("recursion", "the op nests function calls too deeply", "unroll the recursion"),
+    Rule(
+        "small",
+        "the op's cluster would be too small",
+        "nothing, or HPU_MIN_CLUSTER_SIZE=1",
+        expected=True,
+        label="too few ops for a cluster",
+    ),
     Rule("fuel", "HPU_CLUSTER_FUEL is used up", "unset HPU_CLUSTER_FUEL"),
-    Rule("jit-scope", "tf.xla.experimental.jit_scope", "remove the scope"),
+    Rule("jit-scope", "the op is in a tf.xla.experimental.jit_scope", "remove the scope"),
     Rule("lite", "HPU_CLUSTERING=lite clusters only ops that XLA fuses", "unset HPU_CLUSTERING"),
     Rule("partial-run", "a Session runs the graph in parts", "use run() instead of partial_run()"),
     Rule("unknown", "no pass recorded a reason", "report a bug, with the output of `hpu explain --json`"),
     # Rules at run time.
-    Rule("compile-error", "did not compile and was moved out of its cluster", "see the reason; use another op"),
+    Rule("compile-error", "the op did not compile and was moved out of its cluster", "see the reason; use another op"),
     Rule(
         "fallback",
         "the cluster ran on the CPU",
@@ -112,7 +157,7 @@ _TABLE = (
         "pad the dimension that the reason names",
     ),
     Rule("compile-limit", "the cluster takes too long to compile for new shapes", "raise HPU_COMPILE_LIMIT_S"),
-    Rule("never", "HPU_COMPILE_MODE=never", "unset HPU_COMPILE_MODE"),
+    Rule("never", "HPU_COMPILE_MODE=never compiles no cluster", "unset HPU_COMPILE_MODE"),
     # Rules that separate clusters.
     Rule("cycle", "ops outside must run between two clusters", "see the rules of the ops outside"),
     Rule("resource-hazard", "an op on a variable or resource must run between two clusters", "move the op to the end"),
@@ -122,8 +167,18 @@ _TABLE = (
         "must-compile", "jit_compile=True forms a cluster of its own", "remove jit_compile=True inside the train step"
     ),
     Rule("device", "the clusters are on different devices", "nothing", expected=True),
-    Rule("size-limit", "HPU_MAX_CLUSTER_SIZE or a similar setting", "raise or unset the limit"),
-    Rule("order", "merging the clusters would create a cycle with other ops", "nothing", expected=True),
+    Rule(
+        "size-limit",
+        "HPU_MAX_CLUSTER_SIZE or a similar setting limits the size of clusters",
+        "raise or unset the limit",
+    ),
+    Rule(
+        "order",
+        "merging the clusters would create a cycle with other ops",
+        "nothing",
+        expected=True,
+        label="order of the clusters",
+    ),
 )
 RULES = {rule.name: rule for rule in _TABLE}
 

@@ -39,7 +39,7 @@ def _lines(findings: Findings) -> Iterator[str]:
         yield "Rules that keep ops off the HPU or out of clusters, or split clusters:"
         for total in worth_a_look:
             yield from _rule(total)
-    expected = [f"{total.rule.name} {total.ops or total.splits}" for total in totals if total.rule.expected]
+    expected = [f"{_label(total)} {total.ops or total.splits}" for total in totals if total.rule.expected]
     if expected:
         yield ""
         yield from textwrap.wrap("Expected: " + ", ".join(expected), _WIDTH, subsequent_indent="  ")
@@ -61,6 +61,11 @@ def _lines(findings: Findings) -> Iterator[str]:
             f"Eager ops: {number(eager.launches, 'launch', 'launches')}, "
             f"{number(eager.host_runs, 'run')} on the CPU, which copied {size(eager.host_bytes)}"
         )
+
+
+def _label(total: RuleTotal) -> str:
+    rule = total.rule
+    return f"{rule.label} ({rule.name})" if rule.label else rule.name
 
 
 def _graph_rows(graphs: Sequence[Graph]) -> list[list[str]]:

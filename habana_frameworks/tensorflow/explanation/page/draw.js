@@ -13,9 +13,9 @@ function colours() {
   return Object.fromEntries(names.map((name) => [name, css(name)]));
 }
 
-// Colour class of an op: "cluster", "hpu" (on the HPU, outside clusters), "cpu", or "plain" (outside, as expected).
+// Colour class of an op, a key of PLACES (legend.js).
 function placeOf(op) {
-  if (op.cluster && !op.rule) return "cluster";
+  if (op.cluster) return op.rule ? "cpu" : "cluster";  // a rule of an op in a cluster says why the cluster ran on the CPU
   const rule = state.data.rules[op.rule];
   if (rule && rule.expected) return "plain";
   return op.device.startsWith("HPU") ? "hpu" : "cpu";

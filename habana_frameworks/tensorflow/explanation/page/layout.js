@@ -11,30 +11,47 @@ function prepare(graph) {
   for (const op of graph.ops) if (op.cluster && graph.byCluster.has(op.cluster)) graph.byCluster.get(op.cluster).ops.push(op);
 }
 
-// Layer of each of n units: one more than the highest layer among its inputs. Ignores back edges of loops.
-function layers(n, next) {
-  const waits = new Int32Array(n), level = new Int32Array(n), order = [];
+// Order in which n units can run: after their inputs, and otherwise by `rank`. Ignores back edges of loops.
+function topologicalOrder(n, next, rank) {
+  const waits = new Int32Array(n), done = new Uint8Array(n), order = [];
   for (let v = 0; v < n; v++) for (const w of next[v]) waits[w]++;
-  const done = new Uint8Array(n);
-  const take = (v) => { done[v] = 1; order.push(v); };
-  for (let v = 0; v < n; v++) if (!waits[v]) take(v);
-  for (let at = 0, left = 0; ; at++) {
-    if (at === order.length) {  // only loops are left: start at the first remaining unit
-      while (left < n && done[left]) left++;
-      if (left === n) break;
-      take(left);
+  const byRank = [...Array(n).keys()].sort((a, b) => rank[a] - rank[b]);
+  const ready = byRank.filter((v) => !waits[v]);
+  for (let left = 0; order.length < n;) {
+    if (!ready.length) {  // only loops are left: continue at the first remaining unit
+      while (done[byRank[left]]) left++;
+      ready.push(byRank[left]);
     }
-    for (const w of next[order[at]]) {
-      if (done[w]) continue;
-      level[w] = Math.max(level[w], level[order[at]] + 1);
-      if (--waits[w] === 0) take(w);
+    const v = ready.shift();
+    if (done[v]) continue;
+    done[v] = 1;
+    order.push(v);
+    for (const w of next[v]) {
+      if (done[w] || --waits[w] > 0) continue;
+      let at = ready.length;  // insertion into the sorted list
+      while (at > 0 && rank[ready[at - 1]] > rank[w]) at--;
+      ready.splice(at, 0, w);
+    }
+  }
+  return order;
+}
+
+// Layer of each unit of `order`: one more than the highest layer among its inputs. Ignores back edges of loops. Units for
+// which isStep(unit) is true keep the program's order: none is above an earlier one.
+function layers(order, next, isStep) {
+  const n = order.length, level = new Int32Array(n), position = new Int32Array(n), fed = new Uint8Array(n);
+  order.forEach((v, at) => { position[v] = at; });
+  let reached = 0;
+  for (const v of order) {
+    if (isStep(v)) reached = level[v] = Math.max(level[v], reached);
+    for (const w of next[v]) {
+      fed[w] = 1;
+      if (position[w] > position[v]) level[w] = Math.max(level[w], level[v] + 1);
     }
   }
   // Moves each unit without inputs to the layer directly above its first consumer.
-  const fed = new Uint8Array(n);
-  for (let v = 0; v < n; v++) for (const w of next[v]) fed[w] = 1;
-  for (let v = 0; v < n; v++) {
-    if (fed[v] || !next[v].length) continue;
+  for (const v of order) {
+    if (fed[v] || isStep(v) || !next[v].length) continue;
     level[v] = Math.max(0, Math.min(...next[v].map((w) => level[w])) - 1);
   }
   return level;
@@ -50,12 +67,12 @@ function shortName(name) {
 
 function opBox(op) {
   const label = shortName(op.name);
-  return { kind: "op", key: "o" + op.index, op, ops: [op], label, w: labelWidth(label), h: LINE };
+  return { kind: "op", key: "o" + op.index, op, ops: [op], rank: op.index, label, w: labelWidth(label), h: LINE };
 }
 
 function groupBox(ops, layer, key) {
   const label = `${ops.length} × ${ops[0].type}`;
-  return { kind: "group", key, op: ops[0], ops, label, w: labelWidth(label) + 10, h: LINE + 6 };
+  return { kind: "group", key, op: ops[0], ops, rank: ops[0].index, label, w: labelWidth(label) + 10, h: LINE + 6 };
 }
 
 function clusterBox(entry) {
@@ -82,7 +99,8 @@ function boxesOf(ops, level, prefix, open) {
   return boxes;
 }
 
-// Places the boxes of each layer in rows, and the rows in columns, to limit the height. Returns [width, height].
+// Places the boxes of each layer in rows, and the rows in columns, to limit the height. Clusters of a row are in program
+// order. Returns [width, height].
 function place(boxes, before) {
   const rows = [];
   const byLayer = new Map();
@@ -93,7 +111,9 @@ function place(boxes, before) {
       const centres = before(box).filter((other) => other.slot !== undefined).map((other) => other.slot);
       box.preferredSlot = centres.length ? centres.reduce((a, b) => a + b, 0) / centres.length : Infinity;
     }
-    row.sort((a, b) => a.preferredSlot - b.preferredSlot || a.key.localeCompare(b.key));
+    row.sort((a, b) => a.preferredSlot - b.preferredSlot || a.rank - b.rank);
+    const clusters = row.filter((box) => box.cluster).sort((a, b) => a.rank - b.rank);
+    row.forEach((box, at) => { if (box.cluster) row[at] = clusters.shift(); });
     let line = [], width = 0;
     for (const box of row) {
       if (line.length && width + box.w > MAX_ROW) { rows.push(line); line = []; width = 0; }
@@ -133,7 +153,8 @@ function place(boxes, before) {
 function inside(graph, entry, open) {
   const local = new Map(entry.ops.map((op, i) => [op.index, i]));
   const next = entry.ops.map((op) => graph.consumers[op.index].filter((i) => local.has(i)).map((i) => local.get(i)));
-  const level = layers(entry.ops.length, next);
+  const order = topologicalOrder(entry.ops.length, next, entry.ops.map((op) => op.index));
+  const level = layers(order, next, () => false);
   const boxes = boxesOf(entry.ops, (op) => level[local.get(op.index)], "c" + entry.cluster.name, open);
   const holder = new Map();
   for (const box of boxes) for (const op of box.ops) holder.set(op.index, box);
@@ -154,12 +175,19 @@ function layout(graph, open) {
   for (const op of graph.ops) {
     for (const from of op.inputs) if (unitOf[from] !== unitOf[op.index]) next[unitOf[from]].add(unitOf[op.index]);
   }
-  const level = layers(units.length, next.map((set) => [...set]));
+  const consumers = next.map((set) => [...set]);
+  // The rank of a cluster is its first op's place in the graph.
+  const ranks = units.map((unit) => (unit.ops ? Math.min(graph.ops.length, ...unit.ops.slice(0, 1).map((op) => op.index)) : unit.index));
+  const order = topologicalOrder(units.length, consumers, ranks);
+  const position = new Int32Array(units.length);
+  order.forEach((unit, at) => { position[unit] = at; });
+  const level = layers(order, consumers, (unit) => Boolean(units[unit].ops));
   const outside = units.filter((unit) => !unit.ops);
   const boxes = boxesOf(outside, (op) => level[unitOf[op.index]], "", open);
+  for (const box of boxes) box.rank = position[unitOf[box.op.index]];
   units.forEach((unit, i) => {
     if (!unit.ops) return;
-    const box = Object.assign(clusterBox(unit), { layer: level[i] });
+    const box = Object.assign(clusterBox(unit), { layer: level[i], rank: position[i] });
     if (open.has(box.key)) {
       const inner = inside(graph, unit, open);
       Object.assign(box, { kind: "open", inner: inner.boxes, w: Math.max(inner.w, box.w), h: inner.h });

@@ -9,7 +9,7 @@ function matchesQuery(op) {
 }
 
 function refilter() {
-  const active = Object.entries(state.filters).filter(([, value]) => value !== null && value !== undefined);
+  const active = Object.entries(state.filters).filter(([, value]) => value !== undefined);
   state.filtered = active.length || state.query
     ? (op) => active.every(([name, value]) => FILTERS[name][1](op) === value) && (!state.query || matchesQuery(op)) : null;
   showFilters(); showRules(); showHits(); showLegend(); redraw();
@@ -22,13 +22,13 @@ function redraw() {
   requestAnimationFrame(() => { queued = false; draw(); });
 }
 
-function relayout() { state.layout = layout(state.graph, state.open); redraw(); }
+function relayout() { state.layout = layout(state.graph, state.open); showLegend(); redraw(); }
 
 function fit(box) {
   const { clientWidth: width, clientHeight: height } = state.canvas;
   const area = box ? { x: box.x - 200, y: box.y - 150, w: box.w + 400, h: box.h + 300 } : { x: 0, y: -20, ...pick(state.layout) };
-  const k = Math.min(box ? 1.2 : 1.5, (width - 40) / Math.max(1, area.w), (height - 90) / Math.max(1, area.h));
-  state.view = { k, x: width / 2 - k * (area.x + area.w / 2), y: 30 + height / 2 - k * (area.y + area.h / 2) };
+  const k = Math.min(box ? 1.2 : 1.5, (width - 40) / Math.max(1, area.w), (height - 40) / Math.max(1, area.h));
+  state.view = { k, x: width / 2 - k * (area.x + area.w / 2), y: height / 2 - k * (area.y + area.h / 2) };
   redraw();
 }
 
@@ -79,8 +79,8 @@ function toggle(box) {
 
 function click(x, y) {
   const box = boxAt(x, y);
-  if (!box) { state.selected = null; state.cluster = null; showDetails(); redraw(); return; }
-  if (box.kind === "op") { state.selected = box.op; state.cluster = null; showDetails(); redraw(); return; }
+  if (!box) { state.selected = null; state.cluster = null; showDetails(); showLegend(); redraw(); return; }
+  if (box.kind === "op") { state.selected = box.op; state.cluster = null; showDetails(); showLegend(); redraw(); return; }
   state.selected = null;
   if (box.cluster) state.cluster = box.cluster.name;
   showDetails();
@@ -100,9 +100,9 @@ function hover(event, x, y) {
   if (!box) return;
   const op = box.op, seconds = boxSeconds(state.graph, box);
   tip.textContent = box.cluster ? `${box.cluster.name}: click to ${box.kind === "open" ? "close" : "open"}`
-    : box.kind === "group" ? `${box.label}${op.rule ? ` (${op.rule})` : ""}: click to open`
+    : box.kind === "group" ? `${box.label}${op.rule ? ` (${ruleLabel(op.rule)})` : ""}: click to open`
       : `${op.name}\n${op.type} · ${op.device} · ${op.dtypes.join(", ")}${
-        seconds ? `\n${timeText(state.graph, seconds)}` : ""}${op.rule ? `\n${op.rule}: ${op.reason}` : ""}`;
+        seconds ? `\n${timeText(state.graph, seconds)}` : ""}${op.rule ? `\n${ruleSentences(op.rule, op.reason).join("\n")}` : ""}`;
   tip.style.whiteSpace = "pre-line";
   tip.style.left = Math.min(event.offsetX + 14, state.canvas.clientWidth - 300) + "px";
   tip.style.top = event.offsetY + 16 + "px";
@@ -172,7 +172,7 @@ function start() {
   if (parameters.get("open") === "all") openAll();
   state.query = (parameters.get("q") || "").toLowerCase();
   document.getElementById("search").value = parameters.get("q") || "";
-  if (parameters.has("rule")) state.filters.rule = parameters.get("rule");
+  if (parameters.has("rule")) state.filters.rule = parameters.get("rule") || null;
   relayout(); refilter(); fit();
   const op = state.graph.byName.get(parameters.get("op"));
   if (op) select(op);

@@ -34,9 +34,9 @@ function countBy(ops, key) {
 }
 
 const FILTERS = {
-  rule: ["Rule", (op) => op.rule || "none"],
-  device: ["Device", (op) => op.device || "none"],
-  dtype: ["Precision", (op) => op.dtypes[0] || "none"],
+  rule: ["Rule", (op) => op.rule || null],
+  device: ["Device", (op) => op.device || null],
+  dtype: ["Precision", (op) => op.dtypes[0] || null],
 };
 
 function showFilters() {
@@ -44,8 +44,8 @@ function showFilters() {
     element("small", { className: "dim" }, title),
     element("div", { className: "chips" }, ...countBy(state.graph.ops, key).map(([value, count]) => element("button", {
       className: "chip" + (state.filters[name] === value ? " on" : ""),
-      onclick: () => { state.filters[name] = state.filters[name] === value ? null : value; refilter(); },
-    }, `${value} ${count}`))))));
+      onclick: () => { state.filters[name] = state.filters[name] === value ? undefined : value; refilter(); },
+    }, `${filterLabel(name, value)} ${count}`))))));
 }
 
 function showRules() {
@@ -54,12 +54,11 @@ function showRules() {
   for (const op of state.graph.ops) copied.set(op.rule, (copied.get(op.rule) || 0) + op.copied_bytes);
   const rows = Object.values(state.data.rules).filter((rule) => own.has(rule.name) && !rule.expected);
   const lowered = state.graph.lowered.map((entry) => element("div", { className: "item" },
-    element("b", {}, entry.rule), ` ${entry.node} `, element("small", {}, `(${entry.op}): ${entry.reason}`)));
+    element("b", {}, ruleLabel(entry.rule)), ` ${entry.node} (${entry.op})`, ...ruleElements(entry.rule, entry.reason, "p")));
   fill("rules", ...rows.map((rule) => element("button", { className: "item" + (state.filters.rule === rule.name ? " on" : ""),
-    onclick: () => { state.filters.rule = state.filters.rule === rule.name ? null : rule.name; refilter(); } },
-    element("b", {}, rule.name), ` ${own.get(rule.name)}`,
-    copied.get(rule.name) ? `, ${bytes(copied.get(rule.name))} copied` : "", element("br"),
-    element("small", {}, `${rule.meaning}: ${rule.remedy}`))), ...lowered,
+    onclick: () => { state.filters.rule = state.filters.rule === rule.name ? undefined : rule.name; refilter(); } },
+    element("b", {}, ruleLabel(rule.name)), ` ${own.get(rule.name)} op${own.get(rule.name) === 1 ? "" : "s"}`,
+    copied.get(rule.name) ? `, ${bytes(copied.get(rule.name))} copied` : "", ...ruleElements(rule.name, "", "p"))), ...lowered,
     !rows.length && !lowered.length ? element("span", { className: "dim" }, "No rule needs a remedy.") : null);
 }
 
@@ -67,10 +66,14 @@ function showSplits() {
   const splits = state.graph.splits;
   document.getElementById("splits-title").hidden = !splits.length;
   fill("splits", ...splits.slice(0, 50).map((split) => element("div", { className: "item" },
-    clusterLink(split.first), " | ", clusterLink(split.second), element("br"), element("b", {}, split.rule), ": " + split.reason,
-    ...split.through.slice(0, 6).flatMap((name) => [" ", opLink(state.graph.byName.get(name))]),
-    split.through.length > 6 ? ` … ${split.through.length - 6} more` : "")),
+    clusterLink(split.first), " and ", clusterLink(split.second), element("br"), element("b", {}, ruleLabel(split.rule)),
+    ...ruleElements(split.rule, split.reason, "p"), betweenLinks(split.through))),
     splits.length > 50 ? element("span", { className: "dim" }, `… and ${splits.length - 50} more`) : null);
+}
+
+function betweenLinks(names) {
+  const found = names.map((name) => state.graph.byName.get(name)).filter(Boolean);
+  return found.length ? element("p", {}, "Ops between the clusters:", links(found)) : null;
 }
 
 function clusterLink(name) {
@@ -101,9 +104,7 @@ function links(ops) {
 }
 
 function advice(name, reason) {
-  const rule = state.data.rules[name];
-  return element("div", { className: "advice" }, element("b", {}, name), reason ? `: ${reason}` : "",
-    rule ? element("div", {}, `${rule.meaning}. What to do: ${rule.remedy}.`) : null);
+  return element("div", { className: "advice" }, element("b", {}, ruleLabel(name)), ...ruleElements(name, reason, "p"));
 }
 
 function showDetails() {
@@ -137,21 +138,4 @@ function showDetails() {
   }
   fill("details", element("p", { className: "dim" }, "Click a cluster to open it, or an op to see its device, rule and remedy. " +
     "Drag to move, scroll to zoom."));
-}
-
-function showLegend() {
-  const place = { cluster: "in a cluster", hpu: "on the HPU, outside", cpu: "off the HPU", plain: "outside, as expected" };
-  const swatch = (background, border, text) => {
-    const square = element("span", { className: "swatch" });
-    square.style.background = background; square.style.borderColor = border;
-    return element("span", {}, square, text);
-  };
-  if (state.colour === "time") {
-    return fill("legend", swatch(state.palette.time + "24", state.palette.time, "little time"),
-      swatch(state.palette.time + "e0", state.palette.time, "much time"));
-  }
-  fill("legend", ...(state.colour === "place"
-    ? Object.entries(place).map(([name, text]) => swatch(state.palette[name], state.palette[name + "-line"], text))
-    : countBy(state.graph.ops, (op) => op.dtypes[0] || "").filter(([name]) => DTYPES[name]).slice(0, 7)
-      .map(([name]) => swatch(DTYPES[name] + "44", DTYPES[name], name))));
 }
