@@ -59,6 +59,14 @@ def _layer_norm(op: Any, dy: Any, *_: Any) -> Any:
     return tuple(_ops().habana_layer_norm_grad(x=x, grad_in=dy, mean=mean, istd=istd, gamma=gamma, **attrs))
 
 
+@_gradient_of("HabanaLayerNormV2")
+def _layer_norm_v2(op: Any, dy: Any, *_: Any) -> Any:
+    x, _beta, gamma = op.inputs
+    _y, mean, istd = op.outputs
+    attrs = {name: op.get_attr(name) for name in ("axes", "epsilon")}
+    return tuple(_ops().habana_layer_norm_grad_v2(x=x, grad_in=dy, mean=mean, istd=istd, gamma=gamma, **attrs))
+
+
 @_gradient_of("HabanaInstanceNorm")
 def _instance_norm(op: Any, dy: Any, *_: Any) -> Any:
     x, _beta, gamma = op.inputs
@@ -70,6 +78,75 @@ def _instance_norm(op: Any, dy: Any, *_: Any) -> Any:
 @_gradient_of("HabanaDropout")
 def _dropout(op: Any, dy: Any, _mask: Any) -> Any:
     return _ops().habana_dropout_grad(dy=dy, mask=op.outputs[1], scale=op.get_attr("scale")), None
+
+
+@_gradient_of("HabanaDropoutStateful")
+def _dropout_stateful(op: Any, dy: Any, _mask: Any) -> Any:
+    return _ops().habana_dropout_grad(dy=dy, mask=op.outputs[1], scale=op.get_attr("scale"))
+
+
+@_gradient_of("HabanaMaskedSoftmax")
+def _masked_softmax(op: Any, dy: Any) -> Any:
+    import tensorflow as tf
+
+    logits, mask = op.inputs
+    dx = _ops().habana_softmax_grad(dy=dy, y=op.outputs[0])
+    axes = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(logits), s1=tf.shape(mask)).r1
+    return dx, tf.reshape(tf.reduce_sum(dx, axes), tf.shape(mask))
+
+
+@_gradient_of("HabanaMaxPool")
+def _max_pool(op: Any, dy: Any) -> Any:
+    attrs: dict[str, Any] = {name: op.get_attr(name) for name in ("ksize", "strides")}
+    return _ops().habana_max_pool_grad(
+        orig_input=op.inputs[0], orig_output=op.outputs[0], grad=dy, padding=op.get_attr("padding").decode(), **attrs
+    )
+
+
+@_gradient_of("HabanaResizeNearestNeighbor")
+def _resize_nearest_neighbor(op: Any, dy: Any) -> Any:
+    import tensorflow as tf
+
+    attrs = {name: op.get_attr(name) for name in ("align_corners", "half_pixel_centers")}
+    size = tf.shape(op.inputs[0])[1:3]
+    return _ops().habana_resize_nearest_neighbor_grad(grads=dy, size=size, **attrs), None
+
+
+@_gradient_of("HabanaSparseSegmentSum")
+def _sparse_segment_sum(op: Any, dy: Any) -> Any:
+    import tensorflow as tf
+
+    data, indices, segment_ids, _segments = op.inputs
+    rows = tf.gather(dy, segment_ids)
+    return tf.math.unsorted_segment_sum(rows, indices, tf.shape(data)[0]), None, None, None
+
+
+@_gradient_of("HabanaCorrelation")
+def _correlation(op: Any, dy: Any, *_: Any) -> Any:
+    _out, interp, grid = op.outputs
+    gradients = _ops().habana_correlation_grad(grad_in=dy, cntr=op.inputs[0], interp=interp, grid=grid)
+    return gradients.cntr_grad, gradients.srnd_grad, None, None, None
+
+
+_ALIGN_ATTRS = ("sampling_ratio", "use_abs_coords", "scale_to_level")
+
+
+@_gradient_of("PyramidRoiAlign")
+def _pyramid_roi_align(op: Any, dy: Any) -> Any:
+    *images, num_boxes, boxes, levels = op.inputs
+    attrs = {name: op.get_attr(name) for name in _ALIGN_ATTRS}
+    gradients = _ops().pyramid_roi_align_grad_images(images, dy, num_boxes, boxes, levels, **attrs)
+    return [*gradients, None, None, None]
+
+
+@_gradient_of("PyramidRoiAlignGradImages")
+def _pyramid_roi_align_grad_images(op: Any, *ddys: Any) -> Any:
+    # The op is linear in grad_in, and does not depend on the values of the images.
+    *images, grad_in, num_boxes, boxes, levels = op.inputs
+    attrs = {name: op.get_attr(name) for name in _ALIGN_ATTRS}
+    size = grad_in.shape[2:4].as_list()
+    features = _ops().pyramid_roi_align(list(ddys), num_boxes, boxes, levels, output_size=size, **attrs)
+    return [*(None for _ in images), features, None, None, None]
 
 
 @_gradient_of("HabanaClampFwd")

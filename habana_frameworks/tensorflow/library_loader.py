@@ -33,6 +33,7 @@ from habana_frameworks.tensorflow._internal.patches import (
     graph_optimizers,
     jit_compile,
     loss_scaling,
+    session_jit_level,
     verbosity,
 )
 from habana_frameworks.tensorflow._internal.rendezvous import horovod_start
@@ -103,6 +104,7 @@ def _load() -> None:
     context.reinitialize_physical_devices()
     _allow_short_device_names()
     graph_optimizers.leave_rewrites_to_the_compiler(tf, context)
+    session_jit_level.install()
     op_wrappers.provide(module)
     grads.register()
     failed_reads.install(plugin)

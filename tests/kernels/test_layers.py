@@ -200,14 +200,34 @@ def test_pyramid_roi_align(ratio: int, coordinates: str) -> None:
 
 def test_pyramid_roi_align_names_the_invalid_argument() -> None:
     image, boxes = tf.zeros([2, 16, 16, 3]), tf.zeros([2, 3, 4])
-    with pytest.raises(ValueError, match="must be a non-empty list or tuple"):
-        habana_ops.pyramid_roi_align(image, COUNTS, boxes, LEVELS)
-    with pytest.raises(ValueError, match="sampling_ratio=0"):
-        habana_ops.pyramid_roi_align([image], COUNTS, boxes, LEVELS, sampling_ratio=0)
-    with pytest.raises(ValueError, match=r"image 0 of the pyramid has shape \(None, None, 16, 3\)"):
-        tf.function(lambda x: habana_ops.pyramid_roi_align([x], COUNTS, boxes, LEVELS)).get_concrete_function(
-            tf.TensorSpec([None, None, 16, 3])
-        )
+    with tf.Graph().as_default():
+        with pytest.raises(TypeError, match="for 'images' argument"):
+            habana_ops.pyramid_roi_align(image.numpy(), COUNTS, boxes.numpy(), LEVELS)
+        with pytest.raises(ValueError, match="sampling_ratio"):
+            habana_ops.pyramid_roi_align([image.numpy()], COUNTS, boxes.numpy(), LEVELS, sampling_ratio=0)
+        flat = tf.compat.v1.placeholder(tf.float32, [None, 16, 3])
+        with pytest.raises(ValueError, match=r"image 0 of the pyramid has shape \[\?,16,3\]; expected"):
+            habana_ops.pyramid_roi_align([flat], COUNTS, boxes.numpy(), LEVELS)
+
+
+def test_pyramid_roi_align_is_an_op_and_a_model_has_any_image_size() -> None:
+    """A function of unknown image sizes contains the op type that bf16 recipes name, forward and backward."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None, None, 3])])
+    def gradient_of(image: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            tape.watch(image)
+            boxes = tf.constant(BOXES, tf.float32)
+            loss = tf.reduce_sum(habana_ops.pyramid_roi_align([image], COUNTS, boxes, LEVELS, output_size=[3, 3]) ** 2)
+        return tape.gradient(loss, image)
+
+    ops = {op.type for op in gradient_of.get_concrete_function().graph.get_operations()}
+    assert ops >= {"PyramidRoiAlign", "PyramidRoiAlignGradImages"}
+    for size in (16, 20):
+        image = tf.constant(array(2, size, size, 3))
+        with tf.device(CPU):
+            expected = gradient_of(image)
+        assert_close(gradient_of(image), expected, TOLERANCE)
 
 
 def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path) -> None:

@@ -280,7 +280,34 @@ class TestHints:
             with tf.compat.v1.Session(config=config) as session:
                 got = session.run(y, {x: [0.5, -1.0]})
         np.testing.assert_allclose(got, np.tanh([0.5, -1]) * 2 + np.exp([0.5, -1]), rtol=1e-5)
-        assert (clusters_of("session_") == 0) == (level == "OFF")
+        assert clusters_of("session_") > 0
+
+    def test_a_session_of_tensor2tensor_trains_in_one_cluster(
+        self, hpu: str, set_jit: Callable[[object], None]
+    ) -> None:
+        """Its default config has global_jit_level=OFF. set_jit(False) keeps its meaning, for Sessions too."""
+        config = tf.compat.v1.ConfigProto(allow_soft_placement=True)
+        config.graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.OFF
+        losses, names = self.train_in_a_session(config)
+        assert losses[2] < losses[1] < losses[0] and len(names) == 1
+        set_jit(False)
+        plain, names = self.train_in_a_session(config)
+        np.testing.assert_allclose(plain, losses, rtol=1e-5)
+        assert not names
+
+    def train_in_a_session(self, config: tf.compat.v1.ConfigProto) -> tuple[list[float], list[str]]:
+        """Trains three steps. Returns the losses, and the names of the clusters that ran three times."""
+        statistics.reset()
+        with tf.Graph().as_default(), tf.compat.v1.variable_scope("t2t", use_resource=True):
+            x = tf.compat.v1.placeholder(tf.float32, [4, 3])
+            weights = tf.compat.v1.get_variable("weights", [3, 2], initializer=tf.compat.v1.ones_initializer())
+            loss = tf.reduce_mean(tf.square(tf.tanh(x @ weights) - 0.5))
+            step = tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(loss)
+            with tf.compat.v1.Session(config=config) as session:
+                session.run(tf.compat.v1.global_variables_initializer())
+                feed = np.arange(12, dtype=np.float32).reshape(4, 3) / 12
+                losses = [float(session.run([loss, step], {x: feed})[0]) for _ in range(3)]
+        return losses, [cluster.name for cluster in statistics.get().launched_clusters if cluster.launches == 3]
 
 
 def test_fuel_is_used_up_cluster_by_cluster() -> None:

@@ -50,7 +50,7 @@ X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 
 
 def test_listed_op_types_of_a_function_go_to_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TF_PLACE_ON_CPU", " Tanh , MatMul")
+    monkeypatch.setenv("TF_PLACE_ON_CPU", " [Tanh] , MatMul,[ Asinh]")
 
     @tf.function
     def listed(x: tf.Tensor) -> tf.Tensor:

@@ -38,7 +38,6 @@ NAMES = {
     "ops.gelu": "habana_gelu",
     "ops.instance_norm": "HabanaInstanceNormalization",
     "ops.layer_norm": "HabanaLayerNormalization",
-    "ops.roi_align": "pyramid_roi_align pyramid_roi_align_grad_images",
     "optimizers.cyclical_learning_rate": "CyclicalLearningRate",
     "py_synapse_logger": "command put_log start_hw_profile stop_hw_profile dump_reference",
     "synapse_logger_helpers": "synapse_logger_init SynapseLoggerHook SynapseLoggerHelpers",

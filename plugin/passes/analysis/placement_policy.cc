@@ -5,9 +5,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/passes/analysis/custom_ops.h"
@@ -67,6 +69,12 @@ bool HasValues(DataType type) {
          type != tensorflow::DT_INVALID && !tensorflow::IsRefType(type);
 }
 
+// Gaudi's guide prints the list as [Tanh],[Erfinv].
+std::string WithoutBrackets(absl::string_view entry) {
+  if (absl::ConsumePrefix(&entry, "[")) absl::ConsumeSuffix(&entry, "]");
+  return std::string(absl::StripAsciiWhitespace(entry));
+}
+
 bool IsArgumentOrResult(std::string_view op) {
   return absl::StartsWith(op, "_Arg") || absl::StartsWith(op, "_Retval") || absl::StartsWith(op, "_DeviceArg") ||
          absl::StartsWith(op, "_DeviceRetval");
@@ -89,7 +97,8 @@ bool IsHorovodOp(std::string_view op) { return absl::StartsWith(op, "Horovod"); 
 
 PlacementPolicy::PlacementPolicy(const Settings& settings)
     : list_(ListNamed(settings.list)), unknown_(settings.unknown) {
-  for (const std::string& op : settings.on_cpu) {
+  for (const std::string& entry : settings.on_cpu) {
+    const std::string op = WithoutBrackets(entry);
     if (op == kAllNodes) {
       all_on_cpu_ = true;
       continue;

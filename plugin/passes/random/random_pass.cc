@@ -8,6 +8,7 @@
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "plugin/passes/random/categorical_sampling.h"
+#include "plugin/passes/random/fused_random_ops.h"
 #include "plugin/passes/random/uniform_bits.h"
 #include "tensorflow/core/framework/node_def_util.h"
 
@@ -257,6 +258,7 @@ absl::Status RandomRewriter::RewriteCategories(Node* node) {
 }  // namespace
 
 absl::Status RewriteRandomOps(PassContext* context) {
+  TF_RETURN_IF_ERROR(ExpandFusedRandomOps(context));
   std::vector<std::pair<Node*, const RandomOp*>> found;
   std::vector<Node*> shuffles;
   std::vector<Node*> categories;

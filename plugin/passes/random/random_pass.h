@@ -13,10 +13,11 @@ namespace hpu::passes {
 //   stateless V2 ops (StatelessRandomUniformV2, …)                    state: key and counter of the op
 //   stateless ops before V2                                           state: StatelessRandomGetKeyCounter, outside
 //
-// Multinomial and StatelessMultinomial become arithmetic (categorical_sampling.h) if the number of samples is constant
-// and the number of classes is known. RandomShuffle becomes a GatherV2, which a cluster can contain, and a
-// HabanaRandomOrder outside, which draws the order of the rows. A RandomShuffle of int32, or with a shape that depends
-// on results of clusters, stays unchanged. In graphs with lowered control flow, these three ops stay unchanged.
+// Fused random ops are expanded first (fused_random_ops.h). Multinomial and StatelessMultinomial become arithmetic
+// (categorical_sampling.h) if the number of samples is constant and the number of classes is known. RandomShuffle
+// becomes a GatherV2, which a cluster can contain, and a HabanaRandomOrder outside, which draws the order of the rows.
+// A RandomShuffle of int32, or with a shape that depends on results of clusters, stays unchanged. In graphs with
+// lowered control flow, these three ops stay unchanged.
 //
 // The numbers come from StatelessRandomUniformFullIntV2, whose integers are the same in XLA and on the CPU. XLA's own
 // conversion to floating-point numbers uses other bits than the CPU kernels, so plain ops repeat the arithmetic of the

@@ -1,5 +1,6 @@
 #include "plugin/tensorflow/fused/decomposition.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -99,6 +100,8 @@ class Builder {
   absl::StatusOr<Decomposition> Build();
 
  private:
+  // Names of the tensors of an argument: "x", or "images0", "images1", … for a list.
+  absl::StatusOr<std::vector<std::string>> NamesOf(const OpDef::ArgDef& arg) const;
   absl::StatusOr<Value> Make(const OpExpression& expression);
   absl::StatusOr<Value> MakeNamed(const OpExpression& expression);
   absl::StatusOr<Value> MakeOp(const OpExpression& expression);
@@ -114,8 +117,28 @@ class Builder {
   const OpDef& op_;
   const tensorflow::DataTypeVector& input_types_;
   Decomposition decomposition_;
-  std::map<std::string, Value> made_;  // by the name of the statement
+  std::map<std::string, Value> inputs_;  // by name
+  std::map<std::string, Value> made_;    // by the name of the statement
 };
+
+// Returns the declared input of `op` for each of `count` arguments, and sets the length of a list input. An op has at
+// most one list input.
+absl::StatusOr<std::vector<const OpDef::ArgDef*>> InputsOf(const std::string& fused_op, const OpDef& op, size_t count,
+                                                           std::map<std::string, AttrValue>* attrs) {
+  const int64_t length = static_cast<int64_t>(count) - op.input_arg_size() + 1;
+  std::vector<const OpDef::ArgDef*> inputs;
+  for (const OpDef::ArgDef& arg : op.input_arg()) {
+    if (!arg.number_attr().empty()) (*attrs)[arg.number_attr()].set_i(length);
+    inputs.insert(inputs.end(), arg.number_attr().empty() ? 1 : std::max<int64_t>(length, 0), &arg);
+  }
+  if (inputs.size() != count) {
+    return absl::InternalError(absl::StrCat(fused_op, ": ", op.name(), " in the decomposition: expected ",
+                                            op.input_arg_size(), " inputs, got ", count, "; report a bug"));
+  }
+  return inputs;
+}
+
+std::string NameOf(const Value& value) { return absl::StrCat("n", value.step); }
 
 bool IsConstant(const OpExpression& expression) {
   return expression.kind == Kind::kNumber || expression.kind == Kind::kCapture;
@@ -188,10 +211,16 @@ absl::StatusOr<Value> Builder::MakeConstant(const OpExpression& expression, Data
   return AddStep(builder, *op, {});
 }
 
+absl::StatusOr<std::vector<std::string>> Builder::NamesOf(const OpDef::ArgDef& arg) const {
+  if (arg.number_attr().empty()) return std::vector<std::string>{arg.name()};
+  TF_ASSIGN_OR_RETURN(const AttrValue count, AttrOf(arg.number_attr()));
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < count.i(); ++i) names.push_back(absl::StrCat(arg.name(), i));
+  return names;
+}
+
 absl::StatusOr<Value> Builder::MakeNamed(const OpExpression& expression) {
-  for (int i = 0; i < op_.input_arg_size(); ++i) {
-    if (op_.input_arg(i).name() == expression.name) return Value{-1, i, input_types_[i]};
-  }
+  if (const auto input = inputs_.find(expression.name); input != inputs_.end()) return input->second;
   auto found = made_.find(expression.name);
   if (found == made_.end()) {
     for (const OpStatement& statement : statements_) {
@@ -220,12 +249,9 @@ absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
   }
   const OpDef* op = nullptr;
   TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
-  if (op->input_arg_size() != static_cast<int>(expression.args.size())) {
-    return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " in the decomposition: expected ",
-                                            op->input_arg_size(), " inputs, got ", expression.args.size(),
-                                            "; report a bug"));
-  }
   std::map<std::string, AttrValue> attrs;
+  TF_ASSIGN_OR_RETURN(const std::vector<const OpDef::ArgDef*> inputs_of_op,
+                      InputsOf(node_.op(), *op, expression.args.size(), &attrs));
   for (const auto& [attr, text] : expression.attrs) {
     const OpDef::AttrDef* declared = tensorflow::FindAttr(attr, *op);
     if (declared == nullptr) {
@@ -238,7 +264,7 @@ absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
   for (const bool constants : {false, true}) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (IsConstant(expression.args[i]) != constants) continue;
-      const OpDef::ArgDef& arg = op->input_arg(static_cast<int>(i));
+      const OpDef::ArgDef& arg = *inputs_of_op[i];
       if (constants) {
         TF_ASSIGN_OR_RETURN(const DataType type, TypeOf(*op, arg, attrs));
         TF_ASSIGN_OR_RETURN(inputs[i], MakeConstant(expression.args[i], type));
@@ -249,7 +275,18 @@ absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
     }
   }
   tensorflow::NodeDefBuilder builder(absl::StrCat(node_.name(), "/", decomposition_.steps.size()), op);
-  for (const Value& input : inputs) builder.Input(absl::StrCat("n", input.step), input.index, input.type);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs_of_op[i]->number_attr().empty()) {
+      builder.Input(NameOf(inputs[i]), inputs[i].index, inputs[i].type);
+      continue;
+    }
+    std::vector<tensorflow::NodeDefBuilder::NodeOut> list;
+    for (; i < inputs.size() && !inputs_of_op[i]->number_attr().empty(); ++i) {
+      list.emplace_back(NameOf(inputs[i]), inputs[i].index, inputs[i].type);
+    }
+    builder.Input(list);
+    --i;
+  }
   for (const auto& [attr, value] : attrs) builder.Attr(attr, value);
   return AddStep(builder, *op, std::move(inputs));
 }
@@ -268,12 +305,23 @@ absl::StatusOr<Value> Builder::Make(const OpExpression& expression) {
 }
 
 absl::StatusOr<Decomposition> Builder::Build() {
+  int index = 0;
+  for (const auto& arg : op_.input_arg()) {
+    TF_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOf(arg));
+    for (const std::string& name : names) {
+      inputs_[name] = Value{-1, index, input_types_[index]};
+      ++index;
+    }
+  }
   for (const auto& result : op_.output_arg()) {
-    OpExpression name;
-    name.kind = Kind::kName;
-    name.name = result.name();
-    TF_ASSIGN_OR_RETURN(const Value value, MakeNamed(name));
-    decomposition_.results.push_back(value);
+    TF_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOf(result));
+    for (const std::string& name : names) {
+      OpExpression expression;
+      expression.kind = Kind::kName;
+      expression.name = name;
+      TF_ASSIGN_OR_RETURN(const Value value, MakeNamed(expression));
+      decomposition_.results.push_back(value);
+    }
   }
   return std::move(decomposition_);
 }

@@ -28,7 +28,8 @@ struct Decomposition {
 };
 
 // Builds the ops of `statements` for a fused node and inserts the values of the node's attributes. Types follow from
-// the node's inputs. A number has the type of the op's other inputs.
+// the node's inputs. A number has the type of the op's other inputs. The tensors of a list input or list result
+// `images` have the names images0, images1, …
 absl::StatusOr<Decomposition> MakeDecomposition(const std::vector<passes::OpStatement>& statements,
                                                 const tensorflow::NodeDef& node, const tensorflow::OpDef& op,
                                                 const tensorflow::DataTypeVector& input_types);

@@ -11,10 +11,13 @@
 namespace hpu {
 namespace {
 
+using TextOf = std::string (*)(const tensorflow::NodeDef& node);
+
 struct PlainText {
   const char* op;
   const char* condition;
   std::string text;
+  TextOf text_of = nullptr;  // null: `text` is the decomposition
 };
 
 // Filled while the plugin is loaded, by one thread.
@@ -40,9 +43,12 @@ FusedOp::FusedOp(const char* op, const char* condition, std::string decompositio
   PlainTexts().push_back({op, condition, std::move(decomposition)});
 }
 
+FusedOp::FusedOp(const char* op, TextOf decomposition) { PlainTexts().push_back({op, "", "", decomposition}); }
+
 absl::StatusOr<std::vector<passes::OpStatement>> FusedOp::DecompositionOf(const tensorflow::NodeDef& node) {
   for (const PlainText& candidate : PlainTexts()) {
-    if (node.op() == candidate.op && IsSatisfied(candidate.condition, node)) return passes::ParseOpText(candidate.text);
+    if (node.op() != candidate.op || !IsSatisfied(candidate.condition, node)) continue;
+    return passes::ParseOpText(candidate.text_of == nullptr ? candidate.text : candidate.text_of(node));
   }
   return absl::InternalError(absl::StrCat(node.op(), " (node ", node.name(),
                                           "): no decomposition matches the node's attributes; report a bug"));

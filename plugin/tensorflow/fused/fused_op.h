@@ -23,6 +23,9 @@ class FusedOp {
   // first one whose condition holds applies.
   FusedOp(const char* op, const char* condition, std::string decomposition);
 
+  // For a decomposition that depends on the node, for example on the length of a list input.
+  FusedOp(const char* op, std::string (*decomposition)(const tensorflow::NodeDef& node));
+
   // Returns the first decomposition whose condition holds for the node. INTERNAL if no condition holds.
   static absl::StatusOr<std::vector<passes::OpStatement>> DecompositionOf(const tensorflow::NodeDef& node);
 };

@@ -1,4 +1,4 @@
-// HabanaLayerNorm, HabanaInstanceNorm and their gradients: fused normalisation ops.
+// HabanaLayerNorm, HabanaLayerNormV2, HabanaInstanceNorm and their gradients: fused normalisation ops.
 //
 // Statistics are float32 for all tensor types, because sums of many bfloat16 numbers are inaccurate.
 #include "absl/strings/str_cat.h"
@@ -65,6 +65,34 @@ REGISTER_OP("HabanaLayerNormGrad")
         "Gradients of HabanaLayerNorm with respect to x, beta and gamma; mean and istd are results of "
         "HabanaLayerNorm.");
 
+REGISTER_OP("HabanaLayerNormV2")
+    .Input("x: T")
+    .Input("beta: T")
+    .Input("gamma: T")
+    .Output("y: T")
+    .Output("mean: T")
+    .Output("istd: T")
+    .Attr("T: {bfloat16, half, float}")
+    .Attr("axes: list(int) = [-1]")
+    .Attr("epsilon: float = 0.001")
+    .SetShapeFn(NormShape)
+    .Doc("HabanaLayerNorm with axes and epsilon as plain attributes, which eager calls support too.");
+
+REGISTER_OP("HabanaLayerNormGradV2")
+    .Input("x: T")
+    .Input("grad_in: T")
+    .Input("mean: T")
+    .Input("istd: T")
+    .Input("gamma: T")
+    .Output("dx: T")
+    .Output("dbeta: T")
+    .Output("dgamma: T")
+    .Attr("T: {bfloat16, half, float}")
+    .Attr("axes: list(int) = [-1]")
+    .Attr("epsilon: float = 0.001")
+    .SetShapeFn(NormGradShape<4>)
+    .Doc("Gradients of HabanaLayerNormV2 with respect to x, beta and gamma; mean and istd are results of the op.");
+
 REGISTER_OP("HabanaInstanceNorm")
     .Input("input: T")
     .Input("beta: T")
@@ -103,7 +131,7 @@ REGISTER_OP("HabanaInstanceNormGrad")
 
 // Formula of both gradients: dx = istd * (d - mean(d) - n * mean(d * n)). Here n = (x - mean) * istd, and d is the
 // gradient with respect to n.
-const FusedOp layer_norm("HabanaLayerNorm", "", R"(
+constexpr char kLayerNorm[] = R"(
   wide = Cast(x)[DstT=float]
   wide_mean = Mean(wide, $axes)[keep_dims=true]
   variance = Mean(SquaredDifference(wide, wide_mean), $axes)[keep_dims=true]
@@ -113,9 +141,9 @@ const FusedOp layer_norm("HabanaLayerNorm", "", R"(
   y = Cast(wide_y)[DstT=$T]
   mean = Cast(wide_mean)[DstT=$T]
   istd = Cast(wide_istd)[DstT=$T]
-)");
+)";
 
-const FusedOp layer_norm_grad("HabanaLayerNormGrad", "", R"(
+constexpr char kLayerNormGrad[] = R"(
   dy = Cast(grad_in)[DstT=float]
   wide_istd = Cast(istd)[DstT=float]
   normal = Mul(Sub(Cast(x)[DstT=float], Cast(mean)[DstT=float]), wide_istd)
@@ -127,7 +155,12 @@ const FusedOp layer_norm_grad("HabanaLayerNormGrad", "", R"(
   broadcast = BroadcastGradientArgs(Shape(x), Shape(gamma))
   dbeta = Cast(Reshape(Sum(dy, broadcast:1), Shape(gamma)))[DstT=$T]
   dgamma = Cast(Reshape(Sum(Mul(dy, normal), broadcast:1), Shape(gamma)))[DstT=$T]
-)");
+)";
+
+const FusedOp layer_norm("HabanaLayerNorm", "", kLayerNorm);
+const FusedOp layer_norm_v2("HabanaLayerNormV2", "", kLayerNorm);
+const FusedOp layer_norm_grad("HabanaLayerNormGrad", "", kLayerNormGrad);
+const FusedOp layer_norm_grad_v2("HabanaLayerNormGradV2", "", kLayerNormGrad);
 
 constexpr char kAllSpatial[] = "axes = Range(1, Sub(Rank(input), 1), 1)";
 constexpr char kGivenAxes[] = "axes = Identity($axes)[T=int32]";
@@ -166,6 +199,8 @@ const FusedOp instance_norm_grad_axes("HabanaInstanceNormGrad", "", absl::StrCat
 
 const FusedKernels layer_norm_kernels("HabanaLayerNorm");
 const FusedKernels layer_norm_grad_kernels("HabanaLayerNormGrad");
+const FusedKernels layer_norm_v2_kernels("HabanaLayerNormV2");
+const FusedKernels layer_norm_grad_v2_kernels("HabanaLayerNormGradV2");
 const FusedKernels instance_norm_kernels("HabanaInstanceNorm");
 const FusedKernels instance_norm_grad_kernels("HabanaInstanceNormGrad");
 

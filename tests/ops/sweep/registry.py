@@ -74,7 +74,7 @@ def claims() -> list[Claim]:
 def _own_ops() -> set[str]:
     """Returns the plugin's own ops, which are not part of TensorFlow."""
     names = {*_kernels()[HPU], *_kernels()[LOWERING]}
-    return {name for name in names if name.lstrip("_").startswith(("Habana", "Hpu"))}
+    return {name for name in names if name.lstrip("_").startswith(("Habana", "Hpu", "PyramidRoiAlign"))}
 
 
 def _claim(op: str) -> Claim:

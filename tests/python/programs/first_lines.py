@@ -17,9 +17,10 @@ for symbol in (tf.keras.layers.LayerNormalization, tf.keras.activations.gelu):
     assert not hasattr(symbol, "_replaced"), symbol
 assert htf.habana_ops is habana_ops and callable(habana_ops.habana_layer_norm)
 assert callable(habana_ops.pyramid_roi_align) and "pyramid_roi_align" in dir(habana_ops)
+assert callable(habana_ops.habana_correlation) and callable(habana_ops.habana_masked_softmax)
 try:
-    habana_ops.habana_correlation  # noqa: B018 (fails)
+    habana_ops.habana_corelation  # noqa: B018 (fails)
 except AttributeError as error:
-    assert "habana_ops has no op habana_correlation" in str(error), error
+    assert "habana_ops has no op habana_corelation" in str(error), error
 else:
     raise AssertionError("habana_ops accepts the name of a missing op")

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import types
 from typing import Any
-
-# Ops without a kernel in the plugin, composed of other ops: function name to module.
-_COMPOSED = dict.fromkeys(
-    ("pyramid_roi_align", "pyramid_roi_align_grad_images"), "habana_frameworks.tensorflow.ops.roi_align"
-)
 
 
 class _LazyOps:
@@ -27,8 +21,6 @@ class _LazyOps:
         if name.startswith("__"):
             raise AttributeError(name)
         module = self._loaded(name)
-        if name in _COMPOSED:
-            return getattr(importlib.import_module(_COMPOSED[name]), name)
         try:
             return getattr(module, name)
         except AttributeError:
@@ -41,7 +33,7 @@ class _LazyOps:
         return self._module
 
     def __dir__(self) -> list[str]:
-        return ["ops", *((*dir(self._module), *_COMPOSED) if self._module else ())]
+        return ["ops", *(dir(self._module) if self._module else ())]
 
 
 habana_ops = _LazyOps()
