@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pathlib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from unittest import mock
@@ -85,7 +86,20 @@ class SessionStep(NamedTuple):
     weights: npt.NDArray[np.float32]
 
 
-def session_steps(make_optimizer: Callable[[], Any], factors: list[float]) -> list[SessionStep]:
+def minimize(optimizer: Any, loss: tf.Tensor) -> Any:
+    return optimizer.minimize(loss)
+
+
+def minimize_clipped(optimizer: Any, loss: tf.Tensor) -> Any:
+    """As programs that clip gradients: the limit is far above the gradients, and far below the scaled ones."""
+    gradients, variables = zip(*optimizer.compute_gradients(loss))
+    clipped, _ = tf.clip_by_global_norm(gradients, 1000.0)
+    return optimizer.apply_gradients(zip(clipped, variables))
+
+
+def session_steps(
+    make_optimizer: Callable[[], Any], factors: list[float], train_op: Callable[[Any, tf.Tensor], Any] = minimize
+) -> list[SessionStep]:
     """Trains a linear model, one step for each factor on the predictions."""
     x = np.random.default_rng(2).standard_normal((16, 8), dtype=np.float32)
     seen: list[tf.Tensor] = []
@@ -103,7 +117,7 @@ def session_steps(make_optimizer: Callable[[], Any], factors: list[float]) -> li
         weights = tf1.get_variable("w", initializer=np.full((8, 1), 0.5, np.float32), use_resource=True)
         predictions = tf.matmul(tf.constant(x), weights) * factor
         loss = watched(tf.reduce_mean((predictions - x.sum(1, keepdims=True)) ** 2))
-        train = make_optimizer().minimize(loss)
+        train = train_op(make_optimizer(), loss)
         with tf1.Session(graph=graph) as session:
             session.run(tf1.global_variables_initializer())
             steps = []
@@ -140,10 +154,13 @@ def make_scaled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     tf1.train.experimental.disable_mixed_precision_graph_rewrite()
 
 
-def test_automatic_mixed_precision_scales_the_loss_of_a_session(hpu: str, make_scaled: Callable[[], Any]) -> None:
+@pytest.mark.parametrize("train_op", [minimize, minimize_clipped])
+def test_automatic_mixed_precision_scales_the_loss_of_a_session(
+    hpu: str, make_scaled: Callable[[], Any], train_op: Callable[[Any, tf.Tensor], Any]
+) -> None:
     converted = converted_products()
     factors = [1.0] * 4 + [np.inf] + [1.0] * 20
-    steps = session_steps(make_scaled, factors)
+    steps = session_steps(make_scaled, factors, train_op)
     assert converted_products() > converted
     # The loss scale is 2^15 until the overflow, whose step changes nothing, and half of that afterwards.
     assert [step.gradient_of_loss for step in steps] == [2.0**15] * 5 + [2.0**14] * 20
@@ -157,3 +174,35 @@ def test_automatic_mixed_precision_scales_the_loss_of_a_session(hpu: str, make_s
     assert plain[-1].loss < 0.05 * plain[0].loss
     np.testing.assert_allclose([s.weights for s in steps], [s.weights for s in plain], atol=0.02)
     np.testing.assert_allclose([s.loss for s in steps], [s.loss for s in plain], rtol=0.02, atol=0.02 * plain[0].loss)
+
+
+def test_automatic_mixed_precision_scales_the_loss_of_an_estimator_once(
+    hpu: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """A model function with compute_gradients() and apply_gradients(), without and with a loss scale of its own."""
+    monkeypatch.setenv("TF_ENABLE_AUTO_MIXED_PRECISION", "1")
+
+    def train(name: str, make_optimizer: Callable[[], Any]) -> dict[str, Any]:
+        def model_fn(features: Any, labels: Any, mode: str) -> Any:
+            weights = tf1.get_variable("w", [3, 1], initializer=tf1.zeros_initializer(), use_resource=True)
+            loss = tf.reduce_mean((features @ weights - labels) ** 2)
+            step = minimize_clipped(make_optimizer(), loss)
+            step = tf.group(step, tf1.assign_add(tf1.train.get_global_step(), 1))
+            return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
+
+        def input_fn() -> Any:
+            x = np.random.default_rng(3).standard_normal((8, 3), dtype=np.float32)
+            return tf.data.Dataset.from_tensors((x, x.sum(1, keepdims=True))).repeat()
+
+        estimator = tf.estimator.Estimator(model_fn, str(tmp_path / name))
+        estimator.train(input_fn, steps=20)
+        return {name: estimator.get_variable_value(name) for name in estimator.get_variable_names()}
+
+    values = train("plain", descent)
+    assert np.linalg.norm(values["w"] - 1.0) < 0.5
+    scales = [name for name in values if "loss_scale" in name]
+    assert [values[name] for name in scales] == [2.0**15]
+    wrapper = tf1.mixed_precision.MixedPrecisionLossScaleOptimizer
+    values = train("own", lambda: wrapper(descent(), tf1.mixed_precision.DynamicLossScale(2.0**8)))
+    assert np.linalg.norm(values["w"] - 1.0) < 0.5
+    assert [values[name] for name in values if "loss_scale" in name] == [2.0**8]

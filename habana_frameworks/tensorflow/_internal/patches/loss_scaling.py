@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import Any
 
 from habana_frameworks.tensorflow import flags
 
 
+# Attribute of an optimizer with the wrappers that this module adds, by graph: a loss scale is a variable of one graph.
+_WRAPPERS = "_hpu_loss_scale_wrappers"
+
+
 def scale_on_request(tf: Any) -> None:
-    """Patches Keras's Model.compile and TensorFlow 1's Optimizer.minimize to add loss scaling to optimizers.
+    """Patches Keras's Model.compile and TensorFlow 1's Optimizer to add loss scaling to optimizers.
 
     The patched methods read TF_ENABLE_AUTO_MIXED_PRECISION at each call.
     """
     _wrap_keras(tf)
-    _wrap_v1(tf)
+    _V1Optimizers(tf).install()
 
 
 def _wrap_keras(tf: Any) -> None:
@@ -32,17 +37,70 @@ def _wrap_keras(tf: Any) -> None:
     tf.keras.Model._get_optimizer = wrapped
 
 
-def _wrap_v1(tf: Any) -> None:
-    from tensorflow.python.training.experimental import loss_scale_optimizer
+class _V1Optimizers:
+    """Loss scaling in compute_gradients() and apply_gradients() of TensorFlow 1's optimizers.
 
-    optimizer_class = tf.compat.v1.train.Optimizer
-    wrapper_class = loss_scale_optimizer.MixedPrecisionLossScaleOptimizer
-    minimize = optimizer_class.minimize
+    compute_gradients() returns unscaled gradients, so programs may clip or reduce them before apply_gradients(), which
+    skips the step if one of them is not finite. minimize(), Estimators and Horovod's optimizer call these two methods.
+    """
 
-    @functools.wraps(minimize)
-    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if flags.tf_enable_auto_mixed_precision() and not isinstance(self, wrapper_class):
-            return minimize(wrapper_class(self, "dynamic"), *args, **kwargs)
-        return minimize(self, *args, **kwargs)
+    def __init__(self, tf: Any) -> None:
+        from tensorflow.python.training.experimental import loss_scale_optimizer
 
-    optimizer_class.minimize = wrapped
+        self._tf = tf
+        self._class = tf.compat.v1.train.Optimizer
+        self._wrapper_class = loss_scale_optimizer.MixedPrecisionLossScaleOptimizer
+        # Optimizers with a loss scale of the program, or whose wrapper is calling them.
+        self._scaled: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def install(self) -> None:
+        compute, apply = self._class.compute_gradients, self._class.apply_gradients
+        wrap = self._wrapper_class.__init__
+
+        @functools.wraps(wrap)
+        def wrap_for_program(wrapper: Any, opt: Any, loss_scale: Any) -> None:
+            wrap(wrapper, opt, loss_scale)
+            self._scaled.add(opt)
+
+        @functools.wraps(compute)
+        def compute_gradients(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            if not flags.tf_enable_auto_mixed_precision() or self._has_scale(optimizer):
+                return compute(optimizer, *args, **kwargs)
+            return self._call_wrapper(optimizer, self._wrapper_of(optimizer).compute_gradients, *args, **kwargs)
+
+        @functools.wraps(apply)
+        def apply_gradients(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            wrapper = getattr(optimizer, _WRAPPERS, {}).get(self._graph())
+            # Without compute_gradients(), the program scales the loss itself, or does without.
+            if wrapper is None or self._has_scale(optimizer):
+                return apply(optimizer, *args, **kwargs)
+            return self._call_wrapper(optimizer, wrapper.apply_gradients, *args, **kwargs)
+
+        self._wrapper_class.__init__ = wrap_for_program
+        self._class.compute_gradients = compute_gradients
+        self._class.apply_gradients = apply_gradients
+
+    def _has_scale(self, optimizer: Any) -> bool:
+        return optimizer in self._scaled or isinstance(optimizer, self._wrapper_class)
+
+    def _graph(self) -> Any:
+        """The graph that owns variables created now: the default graph, or the outermost graph of functions."""
+        with self._tf.init_scope():
+            return self._tf.compat.v1.get_default_graph()
+
+    def _wrapper_of(self, optimizer: Any) -> Any:
+        if not hasattr(optimizer, _WRAPPERS):
+            setattr(optimizer, _WRAPPERS, {})
+        wrappers, graph = getattr(optimizer, _WRAPPERS), self._graph()
+        if graph not in wrappers:
+            wrappers[graph] = self._wrapper_class(optimizer, "dynamic")
+            self._scaled.discard(optimizer)
+        return wrappers[graph]
+
+    def _call_wrapper(self, optimizer: Any, method: Any, *args: Any, **kwargs: Any) -> Any:
+        """Calls a method of the optimizer's wrapper, whose calls of the optimizer itself are not scaled again."""
+        self._scaled.add(optimizer)
+        try:
+            return method(*args, **kwargs)
+        finally:
+            self._scaled.discard(optimizer)
