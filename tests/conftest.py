@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # Folders with the slowest files. They run first, so that no worker is left with a long file at the end.
-LONG_FOLDERS = ("hvd", "distribute", "soak", "pjrt", "remote", "equality")
+LONG_FOLDERS = ("hvd", "distribute", "soak", "docs", "pjrt", "remote", "equality")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,7 +18,11 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import load_habana_module
 
 load_habana_module()
-print(tf.raw_ops.Softmax(logits=tf.ones([2, 2])).device)  # ...HPU:0
+print(tf.raw_ops.Softmax(logits=tf.ones([2, 2])).device)
+```
+
+```text
+/job:localhost/replica:0/task:0/device:HPU:0
 ```
 
 How to read the tables:
