@@ -38,7 +38,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts horovod try-horovod lint format generate wheel bench keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
+.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts horovod try-horovod lint format generate wheel bench docs keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -172,6 +172,9 @@ GAUDI_TESTS := tests/equality tests/precision tests/recipes tests/device
 test-gaudi: build-tests ## training tests on the Gaudi backend over the double of SynapseAI's library
 	$(PYTHON) -m pytest tests/gaudi -m 'slow or not slow' -n $(TEST_JOBS) $(PYTEST_ARGS)
 	HPU_BACKEND=gaudi:$(SYNAPSE_DOUBLE) $(PYTHON) -m pytest $(GAUDI_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
+
+docs: build-tests ## every code block of the documentation, slow ones too
+	$(PYTHON) -m pytest tests/docs -m 'slow or not slow' $(PYTEST_ARGS)
 
 keras: build ## public API of tf.keras on the HPU against the CPU; writes docs/user/keras.md, or compares with KERAS_ARGS=--check
 	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/user/keras.md)
