@@ -124,6 +124,7 @@ lint: $(PACKAGES) ## static checks and format checks
 	$(PYTHON) tools/generate_flags.py --check
 	$(PYTHON) tools/generate_op_facts.py --check
 	$(PYTHON) tools/generate_op_lists.py --check
+	$(PYTHON) tools/generate_cards.py --check
 	$(PYTHON) tools/generate_guids.py --check
 	$(PYTHON) tools/layers.py --check
 	$(PYTHON) tools/check_tree.py
@@ -134,8 +135,9 @@ format: $(PACKAGES) ## reformat Python and C++
 	ruff format -q .
 	clang-format -i $(CXX_FILES)
 
-generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, plugin/layers.yaml and guids.yaml
+generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, plugin/op_lists, plugin/layers.yaml and guids.yaml
 	$(PYTHON) tools/generate_flags.py --tree
+	$(PYTHON) tools/generate_op_lists.py --tree
 	$(PYTHON) tools/generate_guids.py --tree
 	$(PYTHON) tools/layers.py --tree
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from habana_frameworks.tensorflow import lib_utils, library_loader, multinode_helpers, sysconfig
 from habana_frameworks.tensorflow._internal.version import __version__
+from habana_frameworks.tensorflow.card_check import check
 from habana_frameworks.tensorflow.explanation import explain
 from habana_frameworks.tensorflow.library_loader import habana_ops, load_habana_module, load_op_library
 
 __all__ = [
     "HabanaEstimator",
     "__version__",
+    "check",
     "explain",
     "habana_ops",
     "lib_utils",
@@ -30,6 +32,7 @@ __all__ = [
 # Public modules that are imported at their first use, because they or their dependencies are slow to import.
 _LAZY_MODULES = frozenset(
     {
+        "card_check",
         "device_server",
         "device_trace",
         "distribute",

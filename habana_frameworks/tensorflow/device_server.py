@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from habana_frameworks.tensorflow import errors, flags, lib_utils
+from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow._internal.native import plugin_library
 from habana_frameworks.tensorflow._internal.serve import host
 from habana_frameworks.tensorflow._internal.serve.settings import MAX_MODULES, Compilation, Limits, ServerSettings, Tls
@@ -109,14 +110,14 @@ def stop() -> None:
 
 
 def _module_count() -> int:
-    count = flags.modules()
+    count = cards.modules()
     if not 1 <= count <= MAX_MODULES:
         raise StatusError(Code.INVALID_ARGUMENT, f"HPU_MODULES={count} is not between 1 and {MAX_MODULES}")
     return count
 
 
 def _default_memory_bytes() -> int:
-    megabytes = flags.memory_mb()
+    megabytes = cards.memory_mb()
     if not 1 <= megabytes <= _MAX_MEMORY_MB:
         raise StatusError(Code.INVALID_ARGUMENT, f"HPU_MEMORY_MB={megabytes} is not between 1 and {_MAX_MEMORY_MB}")
     return megabytes << 20

@@ -18,9 +18,10 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_PJRT_DONATION", "bool", "true"),
     values.Flag("HPU_PJRT_TARGET", "string", ""),
     values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
-    values.Flag("HPU_MEMORY_MB", "int", "32768"),
-    values.Flag("HPU_MODULES", "int", "8", old_name="HPU_EMULATOR_MODULES"),
+    values.Flag("HPU_MEMORY_MB", "int", "0"),
+    values.Flag("HPU_MODULES", "int", "0", old_name="HPU_EMULATOR_MODULES"),
     values.Flag("HPU_DEVICE_TYPE", "string", "GAUDI2"),
+    values.Flag("HPU_CARD_RULES", "enum", "off", ("off", "on")),
     values.Flag("HPU_EMULATOR_THREADS", "int", "0"),
     values.Flag("HPU_EMULATOR_KERNELS", "bool", "true"),
     values.Flag("HPU_AUTOTUNE", "bool", "false"),
@@ -264,24 +265,33 @@ def remote_shared_memory() -> bool:
 
 
 def memory_mb() -> int:
-    """HPU_MEMORY_MB: Device memory of the emulated card, in MiB. Reserved, not committed. If it is set, it also
-    limits the memory that a real card's backend takes at the start.
+    """HPU_MEMORY_MB: Device memory of the emulated card, in MiB; 0: the memory of the card that HPU_DEVICE_TYPE
+    names. Reserved, not committed. If it is set, it also limits the memory that a real card's backend takes at
+    the start.
     """
     return values.parse_int(_BY_NAME["HPU_MEMORY_MB"])
 
 
 def modules() -> int:
-    """HPU_MODULES: Number of emulated or null modules on this machine, shared by all processes of a user. Each
-    process holds one module.
+    """HPU_MODULES: Number of emulated or null modules on this machine, shared by all processes of a user; 0: the
+    modules of a server with the cards that HPU_DEVICE_TYPE names (8). Each process holds one module.
     """
     return values.parse_int(_BY_NAME["HPU_MODULES"])
 
 
 def device_type() -> str:
-    """HPU_DEVICE_TYPE: Model that the emulated card reports (habana_device.get_type()): GAUDI, GAUDI2, or any other
-    text.
+    """HPU_DEVICE_TYPE: Model of the emulated card: GAUDI, GAUDI2 or GAUDI3. Determines its memory, the number of
+    modules, the name in hpu smi, and the types that HPU_OP_LIST=gaudi accepts (docs/user/check.md). Another text
+    is reported by habana_device.get_type(), and has the facts of GAUDI2.
     """
     return values.parse_string(_BY_NAME["HPU_DEVICE_TYPE"])
+
+
+def card_rules() -> str:
+    """HPU_CARD_RULES: Whether each run obeys the rules of the card that HPU_DEVICE_TYPE names (docs/user/check.md).
+    on: HPU_OP_LIST is gaudi and HPU_OP_LIST_UNKNOWN is cpu, unless they are set.
+    """
+    return values.parse_string(_BY_NAME["HPU_CARD_RULES"])
 
 
 def emulator_threads() -> int:
@@ -503,14 +513,15 @@ def tf_place_on_cpu() -> list[str]:
 
 def op_list() -> str:
     """HPU_OP_LIST: List of the ops that the device supports. emulator: every op that compiles. gaudi: the ops that
-    the card is publicly known to support, for testing a program without a card.
+    the card is publicly known to support, for testing a program without a card. HPU_CARD_RULES=on makes gaudi the
+    default.
     """
     return values.parse_string(_BY_NAME["HPU_OP_LIST"])
 
 
 def op_list_unknown() -> str:
     """HPU_OP_LIST_UNKNOWN: Placement of ops that the active list does not contain: allow and warn place them on the
-    HPU, cpu on the CPU.
+    HPU, cpu on the CPU. HPU_CARD_RULES=on makes cpu the default.
     """
     return values.parse_string(_BY_NAME["HPU_OP_LIST_UNKNOWN"])
 

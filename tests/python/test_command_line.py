@@ -62,7 +62,7 @@ def test_hl_smi_takes_every_field_of_gaudis_documentation(
     rows = [line.split(", ") for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 2 and {len(row) for row in rows} == {len(names)}
     values = dict(zip(names, rows[1]))
-    known = {"module_id": "1", "memory.used": "0", "utilization.aip": "0", "name": "GAUDI2", "bus_id": "ffff:01:00.0"}
+    known = {"module_id": "1", "memory.used": "0", "utilization.aip": "0", "name": "HL-225", "bus_id": "ffff:01:00.0"}
     assert {name: values[name] for name in known} == known
     assert {values[name] for name in names if name.startswith(("ecc.", "stats.", "clocks.", "pcie."))} == {"N/A"}
 
@@ -78,7 +78,7 @@ def test_hl_smi_takes_the_options_of_published_scripts(
         "-Q module_id -f csv,noheader": "0\n1\n",
         "--query-aip=utilization.aip --format=csv,noheader,nounits": "0\n0\n",
         "-i ffff:01:00.0 --query-aip=memory.used,utilization.aip --format=csv,noheader,nounits": "0, 0\n",
-        "--query-aip=Name,memory.total --format=csv,nounits": "name, memory.total\nGAUDI2, 32768\nGAUDI2, 32768\n",
+        "--query-aip=Name,memory.total --format=csv,nounits": "name, memory.total\nHL-225, 98304\nHL-225, 98304\n",
     }
     for query, answer in queries.items():
         monkeypatch.setattr(sys, "argv", ["hl-smi", *query.split()])

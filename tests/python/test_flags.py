@@ -30,11 +30,11 @@ def test_every_default_can_be_read() -> None:
 
 
 def test_settings_are_read_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert flags.memory_mb() == 32768
-    monkeypatch.setenv("HPU_MEMORY_MB", "128")
-    assert flags.memory_mb() == 128
-    monkeypatch.setenv("HPU_MEMORY_MB", "")
-    assert flags.memory_mb() == 32768
+    assert flags.tf_hccl_memory_allowance_mb() == 1024
+    monkeypatch.setenv("TF_HCCL_MEMORY_ALLOWANCE_MB", "128")
+    assert flags.tf_hccl_memory_allowance_mb() == 128
+    monkeypatch.setenv("TF_HCCL_MEMORY_ALLOWANCE_MB", "")
+    assert flags.tf_hccl_memory_allowance_mb() == 1024
 
 
 @pytest.mark.parametrize(("text", "value"), [("1", True), ("TRUE", True), ("on", True), ("0", False), ("No", False)])
@@ -47,12 +47,12 @@ def test_bool(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
 def test_wrong_number_warns_once_and_counts_as_unset(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, text: str
 ) -> None:
-    monkeypatch.setenv("HPU_MEMORY_MB", text)
+    monkeypatch.setenv("HPU_COMPILE_EFFORT", text)
     with caplog.at_level(logging.WARNING):
-        assert flags.memory_mb() == 32768
-        assert flags.memory_mb() == 32768
+        assert flags.compile_effort() == 3
+        assert flags.compile_effort() == 3
     assert [record.message for record in caplog.records] == [
-        f"HPU_MEMORY_MB={text} is not a whole number; the default '32768' is used"
+        f"HPU_COMPILE_EFFORT={text} is not a whole number; the default '3' is used"
     ]
 
 

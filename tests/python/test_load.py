@@ -115,7 +115,7 @@ def test_device_queries(hpu: str) -> None:
 
     assert habana_device.get_type() == "GAUDI2"
     info = habana_device.info()
-    assert info["acquired"] and info["backend"] == "emulator" and info["memory_bytes"] == 32768 << 20
+    assert info["acquired"] and info["backend"] == "emulator" and info["memory_bytes"] == 98304 << 20
     memory = habana_device.memory_info()
     assert 0 <= memory.in_use <= memory.peak <= memory.limit
     habana_device.synchronize()

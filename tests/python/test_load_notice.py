@@ -37,7 +37,7 @@ def test_what_is_unknown_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in EMULATOR:
         monkeypatch.delenv(name, raising=False)
     memory_only = "; recipes in memory only (TF_RECIPE_CACHE_PATH is not set)"
-    assert load_notice.describe(_info("emulator", 8)) == f"HPU: emulated GAUDI2, any of 8 modules, 32 GB{memory_only}"
+    assert load_notice.describe(_info("emulator", 8)) == f"HPU: emulated GAUDI2, any of 8 modules, 96 GB{memory_only}"
     assert load_notice.describe(_info("gaudi", 1)) == f"HPU: gaudi, module 0{memory_only}"
     assert load_notice.describe(_info("pjrt:/plugin.so", 0)) == f"HPU: pjrt:/plugin.so{memory_only}"
 

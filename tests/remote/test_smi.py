@@ -67,7 +67,7 @@ def test_a_busy_module_of_a_server(server: Server) -> None:
     assert report["server"]["resident_bytes"] > 64 << 20
     free, held = report["modules"]
     assert free["holder"] is None
-    assert (free["memory_used"], free["memory_total"], free["utilization"]) == (0, 32768 << 20, 0)
+    assert (free["memory_used"], free["memory_total"], free["utilization"]) == (0, 98304 << 20, 0)
     assert held["holder"]["pid"] == busy.pid
     assert held["memory_total"] == 1000 << 20
     assert 64 << 20 <= held["memory_used"] < 1000 << 20
@@ -118,9 +118,9 @@ def test_csv_has_units_by_default(server: Server) -> None:
     query = ("-Q", "memory.total,temperature.aip,utilization.aip,name,process_name", "-i", "0")
     head, first = rows(smi(*query, "--format=csv", backend=server.backend))
     assert head[:3] == ["memory.total [MiB]", "temperature.aip [C] (emulated)", "utilization.aip [%]"]
-    assert first == ["32768 MiB", "30 C", "0 %", "GAUDI2", "N/A"]
+    assert first == ["98304 MiB", "30 C", "0 %", "HL-225", "N/A"]
     bare = smi(*query, "--format=csv,noheader,nounits", backend=server.backend)
-    assert rows(bare) == [["32768", "30", "0", "GAUDI2", "N/A"]]
+    assert rows(bare) == [["98304", "30", "0", "HL-225", "N/A"]]
 
 
 def test_list(server: Server) -> None:

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal import cards
 
 _logger = logging.getLogger(__name__)
 
@@ -52,4 +53,4 @@ def _module(modules: int) -> str:
 
 def _memory(backend: str) -> str:
     """Returns the size of device memory; empty for cards and servers, whose memory is known once they are acquired."""
-    return f"{flags.memory_mb() / 1024:g} GB" if backend in ("emulator", "null") else ""
+    return f"{cards.memory_mb() / 1024:g} GB" if backend in ("emulator", "null") else ""

@@ -12,6 +12,7 @@ from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.cli import (
     cache,
+    check,
     compile_check,
     doctor,
     explain,
@@ -24,7 +25,7 @@ from habana_frameworks.tensorflow.cli import (
 )
 from habana_frameworks.tensorflow.cli.parser import Parser
 
-COMMANDS = (doctor, explain, report, cache, warmup, compile_check, synapse_check, serve, smi, run)
+COMMANDS = (doctor, explain, report, check, cache, warmup, compile_check, synapse_check, serve, smi, run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,7 +9,7 @@ import pathlib
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from habana_frameworks.tensorflow import errors, library_loader
 
@@ -56,10 +56,17 @@ def load(command: str) -> bool:
     return True
 
 
-def run(script: str, arguments: list[str], command: str, is_module: bool = False) -> int:
+def run(
+    script: str,
+    arguments: list[str],
+    command: str,
+    is_module: bool = False,
+    on_error: Callable[[BaseException], None] | None = None,
+) -> int:
     """Runs the program in this process like `python [-m] script arguments`, and returns its exit code.
 
-    command: name of the command in the message about an interrupt.
+    command: name of the command in the message about an interrupt. on_error: is called with the exception that ended
+    the program, except SystemExit and KeyboardInterrupt.
     """
     before = sys.argv[:], sys.path[:]
     sys.argv = [script, *arguments]
@@ -78,6 +85,8 @@ def run(script: str, arguments: list[str], command: str, is_module: bool = False
         print(f"{command}: interrupted; results so far:", file=sys.stderr)
         return 130
     except BaseException as error:
+        if on_error is not None:
+            on_error(error)
         # Omits the frames of this module and of runpy from the traceback.
         own = [
             frame

@@ -7,8 +7,7 @@ import dataclasses
 import pathlib
 import sys
 
-from habana_frameworks.tensorflow import flags
-from habana_frameworks.tensorflow._internal import secret_files
+from habana_frameworks.tensorflow._internal import cards, secret_files
 from habana_frameworks.tensorflow._internal.serve.settings import Compilation, Limits, Tls
 from habana_frameworks.tensorflow.cli import numbers
 
@@ -129,7 +128,7 @@ def tls(arguments: argparse.Namespace) -> Tls:
 
 def limits(arguments: argparse.Namespace) -> Limits:
     return Limits(
-        memory_bytes=(arguments.max_memory_mb or flags.memory_mb()) << 20,
+        memory_bytes=(arguments.max_memory_mb or cards.memory_mb()) << 20,
         recipes=arguments.max_recipes or 0,
         recipe_bytes=(arguments.max_recipe_mb or 0) << 20,
         in_flight_bytes=(arguments.max_in_flight_mb or 0) << 20,

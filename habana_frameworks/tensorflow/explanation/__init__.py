@@ -4,7 +4,7 @@ from habana_frameworks.tensorflow.explanation.collect import Collector
 from habana_frameworks.tensorflow.explanation.explanation import Explanation, from_json
 from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Graph, Op, Rewrite, RuleTotal
 from habana_frameworks.tensorflow.explanation.rules import RULES, Rule
-from habana_frameworks.tensorflow.explanation.run import explain
+from habana_frameworks.tensorflow.explanation.run import explain, untraced
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "RuleTotal",
     "explain",
     "from_json",
+    "untraced",
 ]

@@ -86,13 +86,16 @@ def build(
     for failure in records.failures:
         failures[failure.record].append(failure)
     lowered: dict[str, list[Refusal]] = collections.defaultdict(list)
+    rewritten: dict[str, list[Rewrite]] = collections.defaultdict(list)
     graphs = []
     for report in records.graphs:
-        if not report.ops:  # report of the pass that lowers control flow; the graph's own report follows
+        # Reports of narrowing, which precedes placement, have no function.
+        rewritten[report.graph] += [Rewrite(r.node, r.op, r.pass_name, r.what) for r in report.rewrites]
+        if not report.ops:  # report of a pass before placement (lowering, narrowing); the graph's own report follows
             lowered[report.function] += [Refusal(r.node, r.op, r.rule, r.reason) for r in report.refusals]
             continue
         builder = _GraphBuilder(report, copies, cpu_runs, failures[report.record], counts.clusters, source_lines)
-        graphs.append(builder.build(lowered.pop(report.function, [])))
+        graphs.append(builder.build(lowered.pop(report.function, []), rewritten.pop(report.graph)))
     return Explanation(tuple(graphs), counts.eager, records.dropped)
 
 
@@ -138,7 +141,7 @@ class _GraphBuilder:
         self._splits = collections.Counter(name for split in report.splits for name in split.through)
         self._failures = {failure.cluster: failure for failure in failures}
 
-    def build(self, lowered: list[Refusal]) -> Graph:
+    def build(self, lowered: list[Refusal], rewritten: list[Rewrite]) -> Graph:
         report = self._report
         return Graph(
             name=report.graph,
@@ -149,7 +152,7 @@ class _GraphBuilder:
                 ClusterSplit(split.first, split.second, split.rule, split.reason, tuple(split.through))
                 for split in report.splits
             ),
-            rewrites=tuple(Rewrite(r.node, r.op, r.pass_name, r.what) for r in report.rewrites),
+            rewrites=tuple(rewritten),
             lowered=tuple(lowered),
             pass_seconds={entry.pass_name: entry.seconds for entry in report.times},
         )

@@ -21,14 +21,8 @@ def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
 
     Raises the exceptions of fn.
     """
-    import tensorflow as tf
-
     plugin_library.load()
-    python_function = getattr(fn, "python_function", None)
-    if python_function is not None and fn.experimental_get_tracing_count() > 0:  # type: ignore[attr-defined]
-        fn = tf.function(python_function, jit_compile=getattr(fn, "_jit_compile", None))
-    elif python_function is None:
-        fn = tf.function(fn)
+    fn = untraced(fn)
     collector = Collector()
     collector.start()
     try:
@@ -36,3 +30,15 @@ def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     finally:
         explanation = collector.stop()
     return explanation
+
+
+def untraced(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a tf.function of `fn` that TensorFlow has not placed yet: `fn` itself if possible, else a new one."""
+    import tensorflow as tf
+
+    python_function = getattr(fn, "python_function", None)
+    if python_function is None:
+        return tf.function(fn)  # type: ignore[no-any-return]
+    if fn.experimental_get_tracing_count() == 0:  # type: ignore[attr-defined]
+        return fn
+    return tf.function(python_function, jit_compile=getattr(fn, "_jit_compile", None))  # type: ignore[no-any-return]

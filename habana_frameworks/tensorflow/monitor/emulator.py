@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 
 from habana_frameworks.tensorflow import flags, modules
+from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow.monitor.state import Module, Process, State
 
 # VmFlags that only a mapping of device memory has (plugin/backends/common/reservation.cc): not inherited by children,
@@ -20,7 +21,7 @@ def read() -> State:
     """Returns this user's emulated modules. Counts of launches and copies are None: only the holders have them."""
     held = {holder.module: holder for holder in modules.holders()}
     # Other processes may have a larger HPU_MODULES than this process.
-    count = max(flags.modules(), *(number + 1 for number in held), 1)
+    count = max(cards.modules(), *(number + 1 for number in held), 1)
     found = tuple(_module(number, held.get(number)) for number in range(count))
     return State("emulator", time.monotonic(), found)
 
@@ -28,7 +29,7 @@ def read() -> State:
 def _module(number: int, holder: modules.Holder | None) -> Module:
     model = flags.device_type()
     if holder is None:
-        return Module(number, model, memory_total=flags.memory_mb() << 20, memory_used=0)
+        return Module(number, model, memory_total=cards.memory_mb() << 20, memory_used=0)
     total, used = _memory(holder.pid)
     return Module(
         number,

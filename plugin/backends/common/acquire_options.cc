@@ -1,18 +1,18 @@
 #include "plugin/backends/common/acquire_options.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/cards/cards.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::common {
 
 absl::StatusOr<int> ModuleCountSetting() {
-  const int64_t count = flags::Modules();
+  const int64_t count = cards::Modules();
   if (count < 1 || count > kMaxModules) {
     return absl::InvalidArgumentError(absl::StrCat("HPU_MODULES=", count, " is not between 1 and ", kMaxModules));
   }
@@ -58,7 +58,7 @@ absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options) {
   constexpr int64_t kMaxMb = int64_t{1} << 25;  // 32 TiB of the 128 TiB of user address space
   const auto asked_mb = static_cast<int64_t>(options.memory_bytes >> 20);
   if (options.memory_bytes != 0 && asked_mb <= kMaxMb) return options.memory_bytes;
-  const int64_t megabytes = options.memory_bytes != 0 ? asked_mb : flags::MemoryMb();
+  const int64_t megabytes = options.memory_bytes != 0 ? asked_mb : cards::MemoryMb();
   if (megabytes < 1 || megabytes > kMaxMb) {
     return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB=", megabytes, " is not between 1 and ", kMaxMb));
   }
@@ -66,7 +66,7 @@ absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options) {
 }
 
 absl::StatusOr<uint64_t> CardMemoryBytes(const hal::AcquireOptions& options, uint64_t card_bytes) {
-  if (options.memory_bytes == 0 && std::getenv("HPU_MEMORY_MB") == nullptr) return card_bytes;
+  if (options.memory_bytes == 0 && flags::MemoryMb() == 0) return card_bytes;
   HPU_ASSIGN_OR_RETURN(const uint64_t bytes, DeviceMemoryBytes(options));
   return std::min(bytes, card_bytes);
 }

@@ -22,14 +22,15 @@ struct Modules {
   std::string remedy_of_shortage;  // for example "raise HPU_MODULES"
 };
 
-// Number of emulated modules (HPU_MODULES). Fails with InvalidArgument unless 1 to kMaxModules.
+// Number of emulated modules: HPU_MODULES, or the modules of the card's server. Fails with InvalidArgument unless 1 to
+// kMaxModules.
 absl::StatusOr<int> ModuleCountSetting();
-// Modules 0 to HPU_MODULES - 1 of an emulated backend. An emulated module consists of its lock file only.
+// Modules 0 to ModuleCountSetting() - 1 of an emulated backend. An emulated module consists of its lock file only.
 absl::StatusOr<Modules> EmulatedModules();
 // The modules that the options select, in the order in which to try them; never empty. Fails with InvalidArgument for a
 // module that does not exist and for a module_id that is not visible.
 absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options, const Modules& modules);
-// Bytes of device memory that the options request; HPU_MEMORY_MB if options.memory_bytes is 0.
+// Bytes of device memory that the options request. If options.memory_bytes is 0: HPU_MEMORY_MB, or the card's memory.
 absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options);
 // Bytes to use of the `card_bytes` bytes of a card: all, unless the options or HPU_MEMORY_MB request less.
 absl::StatusOr<uint64_t> CardMemoryBytes(const hal::AcquireOptions& options, uint64_t card_bytes);

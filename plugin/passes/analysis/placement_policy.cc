@@ -11,7 +11,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/base/cards/cards.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/flags/parse.h"
 #include "plugin/passes/analysis/custom_ops.h"
 #include "plugin/passes/graph/nearest_name.h"
 #include "tensorflow/core/framework/op.h"
@@ -24,6 +26,8 @@ using tensorflow::DataType;
 using tensorflow::OpDef;
 
 constexpr char kAllNodes[] = "all_nodes";
+
+bool HasCardRules() { return flags::CardRules() == "on"; }
 
 const OpListData& ListNamed(const std::string& name) {
   const OpListData* list = FindOpList(name);
@@ -49,6 +53,25 @@ void WarnIfNoOp(const std::string& name) {
   const std::string nearest = NearestName(name, names);
   LOG(WARNING) << "TF_PLACE_ON_CPU: unknown op type " << name
                << (nearest.empty() ? std::string(".") : absl::StrCat("; did you mean ", nearest, "?"));
+}
+
+// HPU_OP_LIST. HPU_CARD_RULES=on changes its default.
+std::string OpListSetting() { return HasCardRules() && !flags::IsSet("HPU_OP_LIST") ? "gaudi" : flags::OpList(); }
+
+// HPU_OP_LIST_UNKNOWN. HPU_CARD_RULES=on changes its default.
+std::string UnknownSetting() {
+  return HasCardRules() && !flags::IsSet("HPU_OP_LIST_UNKNOWN") ? "cpu" : flags::OpListUnknown();
+}
+
+// Types of the card that HPU_DEVICE_TYPE names beyond the types of the first generation, one bit per DataType.
+uint64_t CardTypes() {
+  uint64_t types = 0;
+  for (const char* name : cards::Current().added_types) {
+    DataType type = tensorflow::DT_INVALID;
+    CHECK(tensorflow::DataTypeFromString(name, &type)) << "unknown type " << name;
+    types |= uint64_t{1} << type;
+  }
+  return types;
 }
 
 // The types in a type attribute or list of types; empty for a placeholder, which the caller of the function sets.
@@ -96,7 +119,7 @@ bool IsStructural(std::string_view op, const OpDef& definition) {
 bool IsHorovodOp(std::string_view op) { return absl::StartsWith(op, "Horovod"); }
 
 PlacementPolicy::PlacementPolicy(const Settings& settings)
-    : list_(ListNamed(settings.list)), unknown_(settings.unknown) {
+    : list_(ListNamed(settings.list)), types_(list_.types | settings.added_types), unknown_(settings.unknown) {
   for (const std::string& entry : settings.on_cpu) {
     const std::string op = WithoutBrackets(entry);
     if (op == kAllNodes) {
@@ -113,8 +136,9 @@ const PlacementPolicy& PlacementPolicy::Active() {
   static auto* policies = new std::map<std::string, std::unique_ptr<PlacementPolicy>>;
   static thread_local std::string last_key;
   static thread_local const PlacementPolicy* last = nullptr;
-  Settings settings{flags::TfPlaceOnCpu(), flags::OpList(), flags::OpListUnknown()};
-  std::string key = absl::StrCat(settings.list, "/", settings.unknown, "/", absl::StrJoin(settings.on_cpu, ","));
+  Settings settings{flags::TfPlaceOnCpu(), OpListSetting(), UnknownSetting(), CardTypes()};
+  std::string key = absl::StrCat(settings.list, "/", settings.unknown, "/", settings.added_types, "/",
+                                 absl::StrJoin(settings.on_cpu, ","));
   if (last != nullptr && key == last_key) return *last;
   absl::MutexLock lock(mutex);
   std::unique_ptr<PlacementPolicy>& policy = (*policies)[key];
@@ -150,7 +174,7 @@ std::optional<OpRefusal> PlacementPolicy::RefuseType(const std::string& op, cons
   if (rule != entry.types.end() && HasType(rule->types, type)) return std::nullopt;
   if (IsIndexAttribute(list_, attribute) && HasType(list_.index_types, type)) return std::nullopt;
   const bool listed = rule != entry.types.end();
-  if (!HasType(list_.types, type) || (listed && entry.verdict == Verdict::kDocumented)) {
+  if (!HasType(types_, type) || (listed && entry.verdict == Verdict::kDocumented)) {
     return OpRefusal{"dtype", absl::StrCat("the op list ", list_.name, " does not support ", named())};
   }
   if (!listed) return std::nullopt;

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_PLACEMENT_POLICY_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_PLACEMENT_POLICY_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,8 +25,9 @@ class PlacementPolicy {
  public:
   struct Settings {
     std::vector<std::string> on_cpu;  // from TF_PLACE_ON_CPU
-    std::string list;                 // from HPU_OP_LIST
-    std::string unknown;              // from HPU_OP_LIST_UNKNOWN
+    std::string list;                 // from HPU_OP_LIST and HPU_CARD_RULES
+    std::string unknown;              // from HPU_OP_LIST_UNKNOWN and HPU_CARD_RULES
+    uint64_t added_types = 0;         // from HPU_DEVICE_TYPE: types that the list lacks, one bit per DataType
   };
 
   explicit PlacementPolicy(const Settings& settings);
@@ -60,6 +62,7 @@ class PlacementPolicy {
   std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule, const std::string& what) const;
 
   const OpListData& list_;
+  const uint64_t types_;  // of the list and of the card
   const std::string unknown_;
   bool all_on_cpu_ = false;
   absl::flat_hash_set<std::string> on_cpu_;

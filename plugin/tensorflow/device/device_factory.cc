@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/cards/cards.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/device/process_device.h"
@@ -38,7 +39,7 @@ int DeviceCount(const tensorflow::ConfigProto& config) {
 // Memory limit of the device; does not acquire the device.
 uint64_t MemoryLimit() {
   if (ProcessDevice* device = ProcessDevice::GetIfAcquired()) return device->hal().info().memory_bytes;
-  return static_cast<uint64_t>(std::max<int64_t>(flags::MemoryMb(), 0)) << 20;
+  return static_cast<uint64_t>(std::max<int64_t>(cards::MemoryMb(), 0)) << 20;
 }
 
 class HpuDeviceFactory : public tensorflow::DeviceFactory {

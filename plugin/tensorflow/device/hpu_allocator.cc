@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "plugin/base/flags/flags.h"
+#include "plugin/base/cards/cards.h"
 #include "plugin/tensorflow/device/fork_guard.h"
 #include "plugin/tensorflow/device/host_pool.h"
 #include "plugin/tensorflow/device/memory_fill.h"
@@ -95,7 +95,7 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
   absl::optional<AllocatorStats> GetStats() override {
     if (ProcessDevice* device = ProcessDevice::GetIfAcquired()) return device->arena().GetStats();
     AllocatorStats stats;
-    stats.bytes_limit = flags::MemoryMb() << 20;
+    stats.bytes_limit = cards::MemoryMb() << 20;
     return stats;
   }
   // Resets the peak. Releases the workspace first, because the peak of later work must not include an earlier recipe's
@@ -192,7 +192,7 @@ std::string MemoryExhaustedHint(uint64_t asked_bytes) {
   const std::optional<AllocatorStats> stats = DeviceAllocator()->GetStats();
   return absl::StrCat(Readable(asked_bytes), " requested, ", Readable(stats->bytes_in_use), " of ",
                       Readable(stats->bytes_limit.value_or(0)),
-                      " in use; reduce the batch size, free tensors, or raise HPU_MEMORY_MB (now ", flags::MemoryMb(),
+                      " in use; reduce the batch size, free tensors, or raise HPU_MEMORY_MB (now ", cards::MemoryMb(),
                       ") on an emulated device");
 }
 

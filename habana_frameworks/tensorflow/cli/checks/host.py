@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 
 from habana_frameworks.tensorflow import flags, modules
+from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 _SHARED_MEMORY = pathlib.Path("/dev/shm")
@@ -30,7 +31,7 @@ def check() -> Iterator[Finding]:
 
 def _check_modules() -> Finding:
     held = modules.holders()
-    count = flags.modules()
+    count = cards.modules()
     listed = "; ".join(f"module {holder.module}: {holder}" for holder in held)
     data = {"modules": count, "held": [{"module": holder.module, "pid": holder.pid} for holder in held]}
     if len(held) >= count:

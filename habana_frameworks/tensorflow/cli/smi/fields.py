@@ -8,6 +8,7 @@ import difflib
 import time
 from collections.abc import Callable, Sequence
 
+from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.cli.smi.sample import Sample, bus_id
 from habana_frameworks.tensorflow.monitor import Module
@@ -40,7 +41,7 @@ _KNOWN = {
     "index": Field(lambda _, module: module.id),
     "module_id": Field(lambda _, module: module.id),
     "bus_id": Field(lambda _, module: bus_id(module)),
-    "name": Field(lambda _, module: module.type),
+    "name": Field(lambda _, module: cards.product_of(module.type)),
     "uuid": Field(lambda _, module: module.card and module.card.uuid),
     "driver_version": Field(lambda _, module: module.card.driver_version if module.card else __version__),
     "timestamp": Field(lambda sample, _: time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sample.time))),

@@ -1,0 +1,148 @@
+"""check(): runs a function by the rules of a card. CardChecker does so for a whole program."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from habana_frameworks.tensorflow import explanation, flags, habana_device
+from habana_frameworks.tensorflow._internal import cards
+from habana_frameworks.tensorflow._internal.card_table import CARDS, Card
+from habana_frameworks.tensorflow._internal.native import plugin_library
+from habana_frameworks.tensorflow.card_check import violations
+from habana_frameworks.tensorflow.card_check.model import Memory, Violation
+from habana_frameworks.tensorflow.card_check.origins import Line, Origins, is_of_program
+from habana_frameworks.tensorflow.card_check.result import CheckResult
+
+
+def settings(card: Card) -> dict[str, str]:
+    """Returns the environment variables that make this process obey the rules of a card.
+
+    Ops of unknown support stay on the HPU, so that one such op does not hide the rules that others break. A cluster
+    that needs too much memory is an error, because the host has less memory than the card.
+    """
+    return {
+        "HPU_DEVICE_TYPE": card.type,
+        "HPU_MEMORY_MB": str(card.memory_mb),
+        "HPU_OP_LIST": "gaudi",
+        "HPU_OP_LIST_UNKNOWN": "allow",
+        "TF_CPU_RUNTIME_FALLBACK": "forbid",
+    }
+
+
+class CardChecker:
+    """Checks the graphs that TensorFlow places from start() to stop(). Use one at a time.
+
+    The settings of settings() must hold from start() to stop(). Loads the module if necessary.
+    """
+
+    def __init__(self, card: Card) -> None:
+        self._card = card
+        self._collector = explanation.Collector()
+        self._origins = Origins()
+        self._exit = contextlib.ExitStack()
+
+    def start(self) -> None:
+        """Starts the check."""
+        self._exit.enter_context(self._origins)
+        self._collector.start()
+        habana_device.reset_peak_memory()
+
+    def stop(self, error: BaseException | None = None) -> CheckResult:
+        """Ends the check and returns its result. error: the exception with which the program ended."""
+        self._exit.close()
+        found = self._collector.stop()
+        memory = Memory(
+            peak=habana_device.memory_info().peak,
+            card=self._card.memory_mb << 20,
+            reserved=flags.tf_hccl_memory_allowance_mb() << 20,
+        )
+        return CheckResult(
+            card=self._card,
+            graphs=len(found.graphs),
+            ops=found.ops,
+            hpu_ops=found.hpu_ops,
+            violations=violations.sort(
+                (
+                    *violations.of_ops(found, self._origins),
+                    *violations.of_recipes(found, self._origins),
+                    *_of_error(error, memory),
+                )
+            ),
+            narrowed=violations.narrowed(found, self._origins),
+            support=violations.support(found),
+            memory=memory,
+        )
+
+
+def _of_error(error: BaseException | None, memory: Memory) -> Iterator[Violation]:
+    """Yields the violation of memory, and of a program that ended with another error."""
+    import tensorflow as tf
+
+    if error is None:
+        yield from violations.of_memory(memory, "", None)
+        return
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_of_program(frame.filename)]
+    line = Line.of(frames[-1].filename, frames[-1].lineno or 0) if frames else None
+    message = error.message if isinstance(error, tf.errors.OpError) else str(error)
+    text = f"{type(error).__name__}: {_first_line(message)}"
+    if isinstance(error, tf.errors.ResourceExhaustedError):
+        yield from violations.of_memory(memory, text, line)
+    else:
+        yield violations.of_error(text, line)
+
+
+def _first_line(message: str) -> str:
+    """Returns the first line of an error message after TensorFlow's heading."""
+    heading = ("Graph execution error", "Detected at node", "<stack traces unavailable>")
+    return next((line for line in message.splitlines() if line.strip() and not line.startswith(heading)), "")
+
+
+@contextlib.contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def check(fn: Callable[..., Any], *args: Any, card: str = "gaudi2", **kwargs: Any) -> CheckResult:
+    """Calls `fn` once by the rules of a card and returns the rules that it breaks.
+
+    fn: a tf.function or a Python function, which is converted to a tf.function. The call has its usual side effects,
+    such as updates of variables. A tf.function that has already run is replaced by a new tf.function of the same Python
+    function, because TensorFlow places a graph only once.
+
+    args: variables that exist before the call keep their device. Call load_habana_module() before creating tensors.
+
+    card: gaudi, gaudi2 or gaudi3.
+
+    Raises ValueError for another card, and the exceptions of fn except RESOURCE_EXHAUSTED, which breaks the rule
+    `memory`.
+    """
+    import tensorflow as tf
+
+    found = cards.find(card)
+    if found is None:
+        raise ValueError(f"no card {card!r}: pass {', '.join(each.option for each in CARDS)}")
+    plugin_library.load()
+    error: BaseException | None = None
+    with _environment(settings(found)):
+        checker = CardChecker(found)
+        checker.start()
+        try:
+            explanation.untraced(fn)(*args, **kwargs)
+        except tf.errors.ResourceExhaustedError as exhausted:
+            error = exhausted
+        finally:
+            result = checker.stop(error)
+    return result

@@ -1,0 +1,267 @@
+"""Violations of a card's rules, from the explanation of a program and the origins of its ops."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from habana_frameworks.tensorflow import explanation
+from habana_frameworks.tensorflow._internal import op_support
+from habana_frameworks.tensorflow._internal.text import number, size
+from habana_frameworks.tensorflow.card_check.model import Level, Memory, Narrowed, OpSupport, Violation
+from habana_frameworks.tensorflow.card_check.origins import Line, Origin, Origins
+from habana_frameworks.tensorflow.card_check.rules import RULES
+
+MAX_RECIPES = 8
+"""Recipes of a graph's largest cluster above which the program recompiles too often."""
+# Ops without a computation of their own, whose support says nothing about a program.
+_STRUCTURAL = frozenset(
+    {
+        *("Assert", "Const", "HostConst", "NoOp", "PartitionedCall", "Placeholder", "StatefulPartitionedCall"),
+        *(
+            "Enter",
+            "Exit",
+            "If",
+            "LoopCond",
+            "Merge",
+            "NextIteration",
+            "StatelessIf",
+            "StatelessWhile",
+            "Switch",
+            "While",
+        ),
+    }
+)
+_MAX_MISFITS = 3
+# Rules that send an op to the CPU, where the card has step counters, too.
+_PLACEMENT_RULES = frozenset({"dtype", "op-list", "no-kernel"})
+
+
+def of_ops(found: explanation.Explanation, origins: Origins) -> Iterator[Violation]:
+    """Yields the violations of ops, one for each rule, line and graph."""
+    for graph in found.graphs:
+        groups: dict[tuple[str, Line | None, Level], list[tuple[explanation.Op, Origin | None]]]
+        groups = collections.defaultdict(list)
+        for index, op in enumerate(graph.ops):
+            rule = RULES.get(op.rule or "")
+            if rule is None:
+                continue
+            origin = origins.find(op.name, op.type, graph.name)
+            fails = rule.fails and not _is_harmless(graph, index, origin)
+            level = Level.FAILURE if fails else Level.NOTE
+            groups[rule.name, origin.line if origin else None, level].append((op, origin))
+        for (name, line, level), ops in groups.items():
+            yield _of_group(graph, name, line, level, ops, origins)
+
+
+def _of_group(
+    graph: explanation.Graph,
+    rule: str,
+    line: Line | None,
+    level: Level,
+    ops: Sequence[tuple[explanation.Op, Origin | None]],
+    origins: Origins,
+) -> Violation:
+    reason = ops[0][0].reason or RULES[rule].meaning
+    if rule == "dtype":
+        values = (value for _, origin in ops if origin for value in origins.misfits(origin))
+        misfits = list(dict.fromkeys(f"{value} (line {where.number})" if where else value for value, where in values))
+        if misfits:
+            reason += f"; constants that do not fit in 32 bits: {', '.join(misfits[:_MAX_MISFITS])}"
+    return Violation(
+        rule=rule,
+        level=level,
+        line=line,
+        graph=graph.name,
+        ops=tuple(op.name for op, _ in ops),
+        op_types=tuple(dict.fromkeys(op.type for op, _ in ops)),
+        reason=reason,
+        remedy=RULES[rule].remedy,
+        copied_bytes=sum(op.copied_bytes for op, _ in ops),
+    )
+
+
+def _is_harmless(graph: explanation.Graph, index: int, origin: Origin | None) -> bool:
+    """Whether an op outside clusters costs a step nothing on the card."""
+    op = graph.ops[index]
+    if op.rule == "string":
+        return not _feeds_cluster(graph, index)
+    if op.rule == "uncompilable":
+        # Ops of the input pipeline. The card has the ones that the list names, such as IteratorGetNext.
+        return _is_known(op.type) or not set(op.dtypes) - {"variant", "resource"}
+    is_bookkeeping = op.rule in _PLACEMENT_RULES and _is_bookkeeping(graph, index, origin)
+    return is_bookkeeping or _is_part_of_card_op(op, origin)
+
+
+def _is_known(op_type: str) -> bool:
+    return op_support.OPS.get(op_type, ("unknown", ""))[0] != "unknown"
+
+
+def _is_bookkeeping(graph: explanation.Graph, index: int, origin: Origin | None) -> bool:
+    """Whether an op is part of a step counter, a learning rate or the like, which the card has on the CPU, too.
+
+    Such ops compute scalars and read no result of a cluster, or compute integers and exchange nothing with the HPU.
+    """
+    op = graph.ops[index]
+    if origin is None or not origin.shapes:
+        return False
+    if not op.copies and not any(dtype.startswith(("float", "complex")) for dtype in origin.dtypes):
+        return True
+    if any(shape != "[]" for shape in origin.shapes):
+        return False
+    return not op.copies or not _reaches_cluster(graph, index, [each.inputs for each in graph.ops])
+
+
+def _is_part_of_card_op(op: explanation.Op, origin: Origin | None) -> bool:
+    """Whether an op is part of this package's implementation of an op that the card has, such as PyramidRoiAlign."""
+    import tensorflow as tf
+
+    if origin is None:
+        return False
+    is_expansion = origin.type != op.type and _is_known(origin.type) and not hasattr(tf.raw_ops, origin.type)
+    return origin.is_of_package or is_expansion
+
+
+def _feeds_cluster(graph: explanation.Graph, index: int) -> bool:
+    consumers: list[list[int]] = [[] for _ in graph.ops]
+    for consumer, op in enumerate(graph.ops):
+        for source in op.inputs:
+            consumers[source].append(consumer)
+    return _reaches_cluster(graph, index, consumers)
+
+
+def _reaches_cluster(graph: explanation.Graph, index: int, neighbours: Sequence[Sequence[int]]) -> bool:
+    """Whether a path along `neighbours` leads from an op to a cluster, over ops that are not on the HPU."""
+    waiting, seen = [index], {index}
+    while waiting:
+        for neighbour in neighbours[waiting.pop()]:
+            if neighbour in seen:
+                continue
+            seen.add(neighbour)
+            op = graph.ops[neighbour]
+            if op.cluster is not None:
+                return True
+            if not op.device.startswith("HPU"):
+                waiting.append(neighbour)
+    return False
+
+
+def of_recipes(found: explanation.Explanation, origins: Origins) -> Iterator[Violation]:
+    """Yields the functions that compile many recipes, by cause: arguments without a fixed shape, or new traces."""
+    by_name: dict[str, list[explanation.Graph]] = collections.defaultdict(list)
+    for graph in found.graphs:
+        by_name[graph.name].append(graph)
+    for name, graphs in by_name.items():
+        # Clusters of the same name and size share their counters.
+        counts: Mapping[tuple[str, int], int] = {
+            (cluster.name, cluster.ops): cluster.recipes for graph in graphs for cluster in graph.clusters
+        }
+        by_cluster: dict[str, int] = collections.Counter()
+        for (cluster, _), recipes in counts.items():
+            by_cluster[cluster] += recipes
+        recipes = max(by_cluster.values(), default=0)
+        if recipes <= MAX_RECIPES:
+            continue
+        changing = {
+            argument: shapes
+            for argument, shapes in origins.arguments(name).items()
+            if len(shapes) > 1 or any("None" in shape or "..." in shape for shape in shapes)
+        }
+        cause = "; ".join(f"{argument} has {_shapes(shapes)}" for argument, shapes in sorted(changing.items())[:3])
+        reason = f"{name} compiled {number(recipes, 'recipe')} for one cluster" + (f": {cause}" if cause else "")
+        yield Violation(
+            rule="recompiles",
+            level=Level.FAILURE,
+            line=origins.line_of(name),
+            graph=name,
+            ops=tuple(sorted(changing)),
+            op_types=(),
+            reason=reason,
+            remedy=RULES["recompiles"].remedy,
+        )
+
+
+def _shapes(shapes: Iterable[str]) -> str:
+    listed = sorted(shapes)
+    return f"the shape {listed[0]}" if len(listed) == 1 else f"{len(listed)} shapes, such as {listed[0]}"
+
+
+def of_memory(memory: Memory, error: str, line: Line | None) -> Iterator[Violation]:
+    """Yields the violation of a program that needs more memory than the card has.
+
+    error: text of the program's RESOURCE_EXHAUSTED error, raised at `line`; empty if there was none.
+    """
+    available = memory.card - memory.reserved
+    if not error and memory.peak <= available:
+        return
+    reason = f"used {size(memory.peak)} at the peak; the card has {size(memory.card)}" + (
+        f" less {size(memory.reserved)} (TF_HCCL_MEMORY_ALLOWANCE_MB)" if memory.reserved else ""
+    )
+    if error:
+        reason += f"; the program failed: {error}"
+    yield _of_program("memory", reason, line)
+
+
+def of_error(error: str, line: Line | None) -> Violation:
+    """Returns the violation of a program that ended with an error, raised at `line`."""
+    return _of_program("error", error, line)
+
+
+def _of_program(rule: str, reason: str, line: Line | None) -> Violation:
+    return Violation(
+        rule=rule,
+        level=Level.FAILURE,
+        line=line,
+        graph="",
+        ops=(),
+        op_types=(),
+        reason=reason,
+        remedy=RULES[rule].remedy,
+    )
+
+
+def narrowed(found: explanation.Explanation, origins: Origins) -> tuple[Narrowed, ...]:
+    """Returns the ops that the passes narrowed, by line."""
+    groups: dict[tuple[Line | None, str], dict[str, None]] = collections.defaultdict(dict)
+    for graph in found.graphs:
+        for rewrite in graph.rewrites:
+            if rewrite.by == "narrow":
+                origin = origins.find(rewrite.node, rewrite.op, graph.name)
+                groups[origin.line if origin else None, rewrite.what][rewrite.node] = None
+    entries = [Narrowed(line, tuple(ops), what) for (line, what), ops in groups.items()]
+    return tuple(sorted(entries, key=lambda entry: (_order(entry.line), entry.what)))
+
+
+def support(found: explanation.Explanation) -> tuple[OpSupport, ...]:
+    """Returns what is known about the op types on the HPU: unknown ones first, then inferred, then documented."""
+    counts = collections.Counter(op.type for graph in found.graphs for op in graph.ops if op.device.startswith("HPU"))
+    entries = []
+    for op, count in counts.items():
+        if op in _STRUCTURAL or op.startswith(("_", "Habana", "Hpu")):
+            continue
+        verdict, source = op_support.OPS.get(op, ("unknown", ""))
+        entries.append(OpSupport(op, verdict, op_support.SOURCES.get(source, ""), count))
+    order = ("unknown", "inferred", "documented")
+    return tuple(sorted(entries, key=lambda entry: (order.index(entry.verdict), entry.op)))
+
+
+def _order(line: Line | None) -> tuple[str, int]:
+    return (line.path, line.number) if line else ("", 0)
+
+
+def sort(violations: Iterable[Violation]) -> tuple[Violation, ...]:
+    """Merges violations of one line and rule in several graphs of one function, and sorts them: failures first."""
+    merged: dict[tuple[object, ...], Violation] = {}
+    for entry in violations:
+        key = (entry.level, entry.rule, entry.line, entry.graph if entry.line is None else "")
+        before = merged.get(key)
+        if before is not None:
+            entry = dataclasses.replace(
+                before,
+                ops=tuple(dict.fromkeys(before.ops + entry.ops)),
+                op_types=tuple(dict.fromkeys(before.op_types + entry.op_types)),
+                copied_bytes=before.copied_bytes + entry.copied_bytes,
+            )
+        merged[key] = entry
+    return tuple(sorted(merged.values(), key=lambda entry: (entry.level is Level.NOTE, _order(entry.line), entry.rule)))

@@ -1,0 +1,18 @@
+"""Fails on a card: a product of the step needs more memory than a Gaudi has."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import load_habana_module
+
+load_habana_module()
+
+
+@tf.function
+def step(x: tf.Tensor) -> tf.Tensor:
+    products = tf.matmul(x, x, transpose_b=True)
+    return tf.matmul(products, products)
+
+
+step(tf.ones([70000, 2]))  # fails on the card
