@@ -33,6 +33,7 @@ from habana_frameworks.tensorflow._internal.patches import (
     graph_optimizers,
     jit_compile,
     loss_scaling,
+    memory_settings,
     session_jit_level,
     verbosity,
 )
@@ -105,6 +106,7 @@ def _load() -> None:
     _allow_short_device_names()
     graph_optimizers.leave_rewrites_to_the_compiler(tf, context)
     session_jit_level.install()
+    memory_settings.install()
     op_wrappers.provide(module)
     grads.register()
     failed_reads.install(plugin)

@@ -53,6 +53,38 @@ def read_device_memory() -> None:
     print("read", flush=True)
 
 
+def limit_memory_like_a_gpu() -> None:
+    """The first lines of programs for GPUs, for the HPU; prints the HPU's memory in MiB, and the errors."""
+    load_habana_module()
+    (hpu,) = tf.config.list_physical_devices("HPU")
+    tf.config.experimental.set_memory_growth(hpu, True)
+    assert tf.config.experimental.get_memory_growth(hpu)
+    limits = [tf.config.LogicalDeviceConfiguration(memory_limit=64)]
+    for wrong in (limits * 2, []):
+        try:
+            tf.config.set_logical_device_configuration(hpu, wrong)
+        except ValueError as error:
+            print(error)
+    tf.config.set_logical_device_configuration(hpu, limits)
+    (logical,) = tf.config.list_logical_devices("HPU")
+    assert logical.device_type == "HPU"
+    with tf.device(logical.name):
+        total = float(tf.reduce_sum(tf.ones([1 << 20])))
+    print(total, habana_device.memory_info().limit >> 20)
+    try:
+        tf.config.experimental.set_memory_growth(hpu, False)
+    except ValueError as error:
+        print(type(error).__name__)
+    try:
+        tf.config.set_logical_device_configuration(hpu, [tf.config.LogicalDeviceConfiguration(memory_limit=32)])
+    except RuntimeError as error:
+        print(type(error).__name__)
+    try:
+        tf.zeros([128, 1 << 20]) + 1.0
+    except tf.errors.ResourceExhaustedError:
+        print("exhausted")
+
+
 @tf.function
 def graph() -> tf.Tensor:
     with tf.device("HPU:0"):

@@ -46,6 +46,18 @@ def test_peak_can_be_reset(hpu: str) -> None:
     assert info["peak"] == info["current"]
 
 
+def test_memory_growth_and_limits_of_logical_devices() -> None:
+    lines = run_with_tensorflow(call_to(programs.limit_memory_like_a_gpu)).stdout.splitlines()
+    assert lines[0].startswith("an HPU has one logical device, not 2: start a process for each part of the work")
+    assert lines[1].startswith("an HPU has one logical device, not 0")
+    assert lines[2:] == [f"{float(1 << 20)} 64", "ValueError", "RuntimeError", "exhausted"]
+
+
+def test_an_environment_variable_overrides_the_limit_of_a_logical_device() -> None:
+    lines = run_with_tensorflow(call_to(programs.limit_memory_like_a_gpu), {"HPU_MEMORY_MB": "96"}).stdout.splitlines()
+    assert lines[2] == f"{float(1 << 20)} 96"
+
+
 def test_the_c_interface_agrees(hpu: str) -> None:
     from habana_frameworks.tensorflow import habana_device
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from habana_frameworks.tensorflow import flags
 
-
 # Attribute of an optimizer with the wrappers that this module adds, by graph: a loss scale is a variable of one graph.
 _WRAPPERS = "_hpu_loss_scale_wrappers"
 
