@@ -7,6 +7,7 @@ import ipaddress
 import os
 import pathlib
 import socket
+import ssl
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from habana_frameworks.tensorflow import flags
 
 _SCHEMES = {"grpc": "grpc://", "grpcs": "grpcs://", "grpc+unix": "grpc+"}
 _MAX_PORT = 65535
+_HANDSHAKE_SECONDS = 5
 _CREDENTIALS = struct.Struct("3i")
 # By default gRPC shares connections among channels; a server accepts one session per connection.
 _OPTIONS = (("grpc.use_local_subchannel_pool", 1),)
@@ -69,6 +71,23 @@ def open_channel(backend: str) -> Any:
         _check_secrecy(backend, token, bool(root or chain))
         channel = grpc.insecure_channel(target(backend), _OPTIONS)
     return grpc.intercept_channel(channel, _authorization(token)) if token else channel
+
+
+def speaks_tls(address: str) -> bool:
+    """Whether a server at host:port begins a TLS handshake. Verifies no certificate and sends no data."""
+    host, _, port = address.rpartition(":")
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])  # gRPC servers refuse a handshake without it
+    server = (host.strip("[]"), int(port))
+    try:
+        with socket.create_connection(server, _HANDSHAKE_SECONDS) as connection, context.wrap_socket(connection):
+            return True
+    except ssl.SSLError as error:
+        # A server that requires a certificate of the client answers with an alert.
+        return "ALERT" in (error.reason or "")
+    except OSError:
+        return False
 
 
 def _check_owner(address: str) -> None:

@@ -211,6 +211,9 @@ HPU_EXPORT int32_t hpu_split_cluster(const void* graph, size_t size, const char*
 // Reports of the latest graphs that TensorFlow passed to the graph passes in this process, as an
 // hpu.report.v1.GraphReports.
 HPU_EXPORT hpu_buffer hpu_graph_reports(void);
+// Logs the ops that HPU_OP_LIST does not cover and that no earlier warning named
+// (plugin/passes/analysis/unlisted_ops.h). Called before the process ends.
+HPU_EXPORT void hpu_log_unlisted_ops(void);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -5,6 +5,7 @@
 #include "absl/strings/str_split.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
+#include "plugin/passes/analysis/unlisted_ops.h"
 #include "plugin/passes/clustering/recluster.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/pipeline.h"
@@ -104,5 +105,7 @@ int32_t hpu_split_cluster(const void* graph, size_t size, const char* cluster, c
   *name_out = hpu::MakeBuffer(status.ok() ? name : std::string(status.message()));
   return static_cast<int32_t>(status.code());
 }
+
+void hpu_log_unlisted_ops() { hpu::passes::LogUnlistedOps(); }
 
 hpu_buffer hpu_graph_reports() { return hpu::MakeBuffer(hpu::passes::RecentReports().SerializeAsString()); }

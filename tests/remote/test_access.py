@@ -172,11 +172,14 @@ def test_both_sides_check_certificates(
         untold = "(failed to connect to all addresses)" in strange
         assert untold or "CERTIFICATE_VERIFY_FAILED" in strange.upper().replace(" ", "_")
         assert "HPU_SERVER_CA" in strange
-        (clear,) = refusals(server.backend.replace("grpcs:", "grpc:"), [{}])
-        assert clear
+        unencrypted = server.backend.replace("grpcs:", "grpc:")
+        (clear,) = refusals(unencrypted, [{}])
+        assert f"if the server uses TLS, set HPU_BACKEND={server.backend}" in clear
         # The Python client.
         with pytest.raises(monitor.UnavailableError, match="HPU_SERVER_CA verifies its certificate"):
             monitor.read(server.backend)
+        with pytest.raises(monitor.UnavailableError, match=f"uses TLS .*; set HPU_BACKEND={server.backend}$"):
+            monitor.read(unencrypted)
         for name, value in good.items():
             monkeypatch.setenv(name, value)
         assert len(monitor.read(server.backend).modules) == 8

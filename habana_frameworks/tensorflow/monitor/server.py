@@ -62,6 +62,9 @@ def _why_unavailable(backend: str, details: str) -> str:
             "--tls-client-ca"
         )
     address = device_channel.target(backend)
+    # A TLS server closes an unencrypted connection; without a server, the connection is refused.
+    if backend.startswith("grpc:") and device_channel.speaks_tls(address):
+        return f"the device server at {backend} uses TLS ({details}); set HPU_BACKEND=grpcs://{address}"
     return f"no device server answers at {backend} ({details}); start one: hpu serve --listen {address}"
 
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "plugin/backends/common/faults.h"
 #include "plugin/backends/common/reservation.h"
 #include "plugin/backends/remote/device.h"
@@ -31,6 +32,12 @@ proto::Acquire RequestFor(const hal::AcquireOptions& options) {
   return request;
 }
 
+// Advice for a call that failed at a grpc:// address: a TLS server closes an unencrypted connection.
+std::string TlsHint(absl::string_view spec, const absl::Status& status) {
+  if (!absl::ConsumePrefix(&spec, "grpc://") || !absl::IsUnavailable(status)) return "";
+  return absl::StrCat("; if the server uses TLS, set HPU_BACKEND=grpcs://", spec);
+}
+
 // Backend for the device server at `spec`. Opens one connection per query and per device.
 class RemoteBackend final : public hal::Backend {
  public:
@@ -48,7 +55,8 @@ class RemoteBackend final : public hal::Backend {
     call.Write(proto::DescribeRequest());
     call.WritesDone();
     if (const absl::Status status = call.Wait(kAnswerTimeout); !status.ok()) {
-      return absl::Status(status.code(), absl::StrCat("device server at ", spec_, ": ", status.message()));
+      return absl::Status(status.code(),
+                          absl::StrCat("device server at ", spec_, ": ", status.message(), TlsHint(spec_, status)));
     }
     if (!valid) {
       return absl::InternalError(

@@ -15,6 +15,7 @@
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/flags/parse.h"
 #include "plugin/passes/analysis/custom_ops.h"
+#include "plugin/passes/analysis/unlisted_ops.h"
 #include "plugin/passes/graph/nearest_name.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/platform/logging.h"
@@ -33,14 +34,6 @@ const OpListData& ListNamed(const std::string& name) {
   const OpListData* list = FindOpList(name);
   CHECK(list != nullptr) << "unknown op list " << name;  // the setting's parser accepts only existing lists
   return *list;
-}
-
-// Whether this is the first call for `what` in the process.
-bool ShouldWarn(const std::string& what) {
-  static auto* mutex = new absl::Mutex;
-  static auto* warned = new absl::flat_hash_set<std::string>;
-  absl::MutexLock lock(mutex);
-  return warned->insert(what).second;
 }
 
 void WarnIfNoOp(const std::string& name) {
@@ -154,15 +147,12 @@ std::optional<OpRefusal> PlacementPolicy::RefuseByUser(const std::string& op) co
   return std::nullopt;
 }
 
-std::optional<OpRefusal> PlacementPolicy::Unknown(const std::string& op, std::string_view rule,
-                                                  const std::string& what) const {
+std::optional<OpRefusal> PlacementPolicy::Unknown(const std::string& op, std::string_view rule) const {
   if (unknown_ == "cpu") {
-    return OpRefusal{std::string(rule), absl::StrCat(what, ", and HPU_OP_LIST_UNKNOWN=cpu")};
+    return OpRefusal{std::string(rule),
+                     absl::StrCat("the op list ", list_.name, " does not cover ", op, ", and HPU_OP_LIST_UNKNOWN=cpu")};
   }
-  if (unknown_ == "warn" && ShouldWarn(what)) {
-    LOG(WARNING) << op << " runs on the HPU although " << what
-                 << ". Set HPU_OP_LIST_UNKNOWN=cpu to place such ops on the CPU.";
-  }
+  if (unknown_ == "warn") AddUnlistedOp(list_.name, op);
   return std::nullopt;
 }
 
@@ -178,7 +168,7 @@ std::optional<OpRefusal> PlacementPolicy::RefuseType(const std::string& op, cons
     return OpRefusal{"dtype", absl::StrCat("the op list ", list_.name, " does not support ", named())};
   }
   if (!listed) return std::nullopt;
-  return Unknown(op, "dtype", absl::StrCat("the op list ", list_.name, " does not cover ", named()));
+  return Unknown(named(), "dtype");
 }
 
 std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const {
@@ -195,7 +185,7 @@ std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, te
     }
   }
   if (entry != nullptr && entry->verdict != Verdict::kUnknown) return std::nullopt;
-  return Unknown(op, "op-list", absl::StrCat("the op list ", list_.name, " does not cover ", op));
+  return Unknown(op, "op-list");
 }
 
 std::optional<OpRefusal> PlacementPolicy::Refuse(const std::string& op, tensorflow::AttrSlice attrs) const {

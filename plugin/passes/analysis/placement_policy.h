@@ -58,8 +58,8 @@ class PlacementPolicy {
   std::optional<OpRefusal> RefuseType(const std::string& op, const OpEntry& entry, const std::string& attribute,
                                       tensorflow::DataType type) const;
   bool accepts_all() const { return list_.accepts_all && on_cpu_.empty() && !all_on_cpu_; }
-  // Applies HPU_OP_LIST_UNKNOWN to an op or type that the op list does not contain.
-  std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule, const std::string& what) const;
+  // Applies HPU_OP_LIST_UNKNOWN to an op ("Erfinv") or type of an op ("Pack with T=int32") that the list lacks.
+  std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule) const;
 
   const OpListData& list_;
   const uint64_t types_;  // of the list and of the card

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "plugin/passes/analysis/static_shapes.h"
+#include "plugin/passes/analysis/unlisted_ops.h"
 #include "plugin/passes/clustering/handle_groups.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
@@ -234,6 +235,7 @@ tensorflow::Status RunPlacementPass(const tensorflow::GraphOptimizationPassOptio
   const tensorflow::Status status = PlaceUnsupportedOpsOnCpu(
       &context, PlacementPolicy::Active(), device == nullptr ? "/device:CPU:0" : HostOf(device->name()));
   if (context.report.rewrites_size() > 0) KeepReport(context.report);
+  LogUnlistedOps();
   return status;
 }
 
