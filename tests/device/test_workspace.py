@@ -68,8 +68,19 @@ def test_out_of_memory_names_the_users_and_the_remedy() -> None:
     assert told, message
     arguments, results, temporaries = map(int, told.groups())
     assert (arguments, results) == (argument, 4) and temporaries >= argument
-    remedies = ("a smaller batch", "HPU_MAX_CLUSTER_SIZE", "fewer threads", "HPU_WORKSPACE_CHUNK_MB", "HPU_MEMORY_MB")
+    remedies = ("a smaller batch", "HPU_MAX_CLUSTER_SIZE", "fewer threads", "HPU_MEMORY_MB")
     assert all(remedy in message for remedy in remedies), message
+    assert "in one piece" not in message  # the memory is too small, not divided
+
+
+def test_fragmented_memory_advises_a_workspace_that_then_suffices() -> None:
+    environment = {"HPU_MEMORY_MB": "64", "HPU_WORKSPACE_CHUNK_MB": "1"}
+    (message,), _ = run(call_to(programs.fragmented), **environment)
+    advised = re.search(r"not in one piece: .* \(HABANA_INITIAL_WORKSPACE_SIZE_MB=(\d+)\)", message)
+    assert advised, message
+    environment["HABANA_INITIAL_WORKSPACE_SIZE_MB"] = advised[1]
+    (message,), _ = run(call_to(programs.fragmented), **environment)
+    assert message == ""
 
 
 @pytest.mark.parametrize("value", ["0", "-3"])

@@ -86,6 +86,26 @@ def out_of_memory() -> None:
     print(json.dumps(result))
 
 
+def fragmented() -> None:
+    """Of 64 MiB, leaves 16 MiB in pieces of less than the 12 MiB that a launch needs for temporaries.
+
+    The pieces are the workspace of a smaller launch (4 MiB), a gap between tensors and the rest behind them. With an
+    initial workspace of 12 MiB, the same tensors leave room for the launch.
+    """
+    load_habana_module()
+    launch(2)
+    message = ""
+    with tf.device("HPU:0"):
+        tensors = [tf.identity(tf.constant(np.full(1 << 19, i, np.float32))) for i in range(25)]  # 2 MiB each
+        del tensors[10:14]  # the launch's argument takes most of this gap
+        try:
+            launch(6)
+        except tf.errors.ResourceExhaustedError as error:
+            message = str(error)
+    print(json.dumps([message]))
+    assert len(tensors) == 21
+
+
 def wrong_setting() -> None:
     load_habana_module()
     result = ""

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -349,16 +350,23 @@ class LaunchFrame {
       for (const auto& spec : executable_.recipe->arguments()) argument_bytes += spec.bytes;
       for (const auto& result : executable_.recipe->results()) result_bytes += result.spec.bytes;
     }
+    const uint64_t workspace_bytes = executable_.recipe != nullptr ? executable_.recipe->workspace_bytes() : 0;
     const auto stats = device_.allocator()->GetStats();
-    return absl::ResourceExhaustedError(absl::StrCat(
-        executable_.name, ": cannot allocate ", bytes, " bytes of HPU memory for ", what, "; ",
-        stats ? stats->bytes_in_use : 0, " of ", stats && stats->bytes_limit ? *stats->bytes_limit : 0,
+    const uint64_t used = stats ? stats->bytes_in_use : 0;
+    const uint64_t limit = stats && stats->bytes_limit ? *stats->bytes_limit : 0;
+    std::string text = absl::StrCat(
+        executable_.name, ": cannot allocate ", bytes, " bytes of HPU memory for ", what, "; ", used, " of ", limit,
         " bytes are in use. The cluster has ", argument_bytes, " bytes of arguments, ", result_bytes,
-        " of results and ", executable_.recipe != nullptr ? executable_.recipe->workspace_bytes() : 0,
-        " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that launch "
-        "concurrently, or on the emulator more memory (HPU_MEMORY_MB). If the free memory is fragmented, reserve a "
-        "workspace at the start (HABANA_INITIAL_WORKSPACE_SIZE_MB) or grow the workspace in larger steps "
-        "(HPU_WORKSPACE_CHUNK_MB)."));
+        " of results and ", workspace_bytes,
+        " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that "
+        "launch concurrently, or on the emulator more memory (HPU_MEMORY_MB).");
+    if (used + bytes <= limit) {
+      absl::StrAppend(&text, " ", limit - used,
+                      " bytes are free, but not in one piece: reserve the memory for temporaries before tensors divide "
+                      "it (HABANA_INITIAL_WORKSPACE_SIZE_MB=",
+                      (workspace_bytes + (1 << 20) - 1) >> 20, ").");
+    }
+    return absl::ResourceExhaustedError(text);
   }
 
   struct Copy {
