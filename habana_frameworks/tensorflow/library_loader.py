@@ -14,9 +14,7 @@ from typing import Any
 
 from habana_frameworks import _hpu_import_hook
 from habana_frameworks.tensorflow import (
-    device_channel,
     errors,
-    flags,
     grads,
     hw_profiler_helpers,
     lib_utils,
@@ -32,6 +30,7 @@ from habana_frameworks.tensorflow._internal.patches import (
     failed_reads,
     graph_optimizers,
     jit_compile,
+    keyboard_interrupts,
     loss_scaling,
     memory_settings,
     session_jit_level,
@@ -64,8 +63,6 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
             _load()
             _join_horovod()
             hw_profiler_helpers.install()
-            if device_channel.is_address(flags.backend()):
-                interrupts.install()
             if allow_op_override:
                 _override_symbols()
         import tensorflow as tf
@@ -112,6 +109,8 @@ def _load() -> None:
     failed_reads.install(plugin)
     compiler_ir.install(plugin)
     _set_transfer_command(plugin)
+    interrupts.install(plugin)
+    keyboard_interrupts.install()
     plugin_library.set_loaded(path)
     atexit.register(plugin_library.finish_compiling)
     atexit.register(plugin_library.log_unlisted_ops)

@@ -55,6 +55,14 @@ HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 
 // Interrupts a thread that waits for a device server. The device is then lost. Does nothing if no thread waits.
 HPU_EXPORT void hpu_interrupt(void);
+// Ends all waits for compiles: the launches that wait fail with CANCELLED. The compilers go on.
+HPU_EXPORT void hpu_interrupt_compiles(void);
+// Descriptor that becomes readable (8 bytes) after each SIGINT, -1 on failure. From the first call on, the plugin keeps
+// a handler in front of the program's SIGINT handler (plugin/base/interrupts/sigint.h).
+HPU_EXPORT int32_t hpu_sigint_descriptor(void);
+// Adds one to the int32_t at `count`, atomically, and returns 0. For Py_AddPendingCall, whose calls show that Python's
+// main thread runs Python code.
+HPU_EXPORT int32_t hpu_count_pending_call(void* count);
 // Reports the error of the calling thread's last wait for a tensor like hpu_acquire, and clears the error.
 HPU_EXPORT int32_t hpu_take_failed_read(hpu_buffer* message);
 
@@ -108,7 +116,9 @@ HPU_EXPORT void hpu_recipe_cache_flush(void);
 // (plugin/recipes/transfer_process.h), as a null-terminated array of words. Without a command, the remote cache is not
 // used.
 HPU_EXPORT void hpu_recipe_cache_set_transfer_command(const char* const* command);
-// Stops background compilation permanently and waits for a running compile. Called before the process ends.
+// Stops background compilation permanently and waits for a running background compile. Does not wait for compiles of
+// interrupted launches: if one is still running when the process exits, the process ends by _exit(2). Called before the
+// process ends.
 HPU_EXPORT void hpu_stop_compiling(void);
 
 // Checks that the first rows of `padded`'s results equal `program`'s results

@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "hpu/report/v1/report.pb.h"
+#include "plugin/base/interrupts/sigint.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/compiler/background/compile_queue.h"
+#include "plugin/compiler/background/interruptible_compiles.h"
 #include "plugin/compiler/dynamic_shapes/row_independence.h"
 #include "plugin/compiler/recipe_cache.h"
 #include "plugin/recipes/disk_cache.h"
@@ -67,4 +69,16 @@ int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const voi
   return static_cast<int32_t>(status.code());
 }
 
-void hpu_stop_compiling(void) { hpu::CompileQueue::Get().Stop(); }
+void hpu_interrupt_compiles(void) { hpu::InterruptibleCompiles::Get().Interrupt(); }
+
+int32_t hpu_count_pending_call(void* count) {
+  __atomic_add_fetch(static_cast<int32_t*>(count), 1, __ATOMIC_SEQ_CST);
+  return 0;
+}
+
+int32_t hpu_sigint_descriptor(void) { return hpu::interrupts::SigintDescriptor(); }
+
+void hpu_stop_compiling(void) {
+  hpu::CompileQueue::Get().Stop();
+  hpu::InterruptibleCompiles::Get().Stop();
+}

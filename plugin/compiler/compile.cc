@@ -68,9 +68,10 @@ absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, 
   log::ReadSettings();
   HPU_LOG(kCompiler, kDebug) << source.name << ": compiling with " << arguments.size() << " arguments";
   const trace::Scope traced(trace::Lane::kCompile, source.name);
-  CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source));
+  CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source), cancelled);
   const CompileTask task{cancelled, &progress};
   absl::StatusOr<std::shared_ptr<Executable>> executable = LowerAndCompile(device, source, arguments, task);
+  progress.SetOutcome(executable.status());
   if (executable.ok()) {
     HPU_LOG(kCompiler, kInfo) << source.name << ": compiled in " << (*executable)->compile_seconds << " s";
   } else if (!absl::IsCancelled(executable.status())) {

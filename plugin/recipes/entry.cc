@@ -105,6 +105,11 @@ absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
   return absl::OkStatus();
 }
 
+MetadataRange MetadataRangeOf(absl::string_view header) {
+  const Sizes sizes = SizesOf(header);
+  return {kHeaderBytes + sizes.ingredients, sizes.metadata};
+}
+
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
   TF_RETURN_IF_ERROR(CheckHeader(bytes.substr(0, kHeaderBytes), bytes.size()));
   const Sizes sizes = SizesOf(bytes);

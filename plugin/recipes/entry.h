@@ -54,6 +54,12 @@ std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata,
 // kHeaderBytes of the file, or all of a shorter file. InvalidArgument if the header is invalid.
 absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes);
 
+// Place of the metadata in a file whose header CheckHeader accepts.
+struct MetadataRange {
+  uint64_t offset, bytes;
+};
+MetadataRange MetadataRangeOf(absl::string_view header);
+
 // Inverse of SerializeEntry. InvalidArgument, with the reason, if the checksum is wrong or the bytes are no entry. Does
 // not verify the payload behind the container's header. Reads nothing outside of `bytes`.
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes);

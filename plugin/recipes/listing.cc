@@ -57,6 +57,23 @@ absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view key, 
   return directory.Write(EntryName(key), bytes);
 }
 
+std::optional<absl::Duration> LastCompileTime(const StoreDirectory& directory, absl::string_view cluster) {
+  const absl::StatusOr<std::vector<StoreDirectory::File>> files = directory.List();
+  if (!files.ok()) return std::nullopt;
+  std::optional<absl::Duration> time;
+  int64_t newest = 0;
+  for (const StoreDirectory::File& file : *files) {
+    if (!IsEntry(file.name)) continue;
+    const absl::StatusOr<std::string> bytes = directory.ReadMetadata(file.name);
+    recipe::v1::Metadata metadata;
+    if (!bytes.ok() || !metadata.ParseFromString(*bytes) || metadata.cluster() != cluster) continue;
+    if (metadata.created() < newest || !(metadata.compile_seconds() >= 0)) continue;
+    newest = metadata.created();
+    time = absl::Seconds(metadata.compile_seconds());
+  }
+  return time;
+}
+
 absl::StatusOr<Listing> List(const StoreDirectory& directory) {
   TF_ASSIGN_OR_RETURN(const std::vector<StoreDirectory::File> files, directory.List());
   Listing listing;

@@ -3,12 +3,14 @@
 #define HPU_PLUGIN_RECIPES_LISTING_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "hpu/recipe/v1/entry.pb.h"
 #include "plugin/recipes/entry.h"
 #include "plugin/recipes/store_directory.h"
@@ -45,6 +47,10 @@ struct Listing {
   std::vector<std::string> damaged;  // files that were set aside
   std::vector<std::string> pending;  // lock and temporary files, in use or left behind
 };
+
+// Time of code generation in the newest entry that was compiled for a cluster of this name; nullopt without any. Reads
+// the metadata only, so a damaged entry may count.
+std::optional<absl::Duration> LastCompileTime(const StoreDirectory& directory, absl::string_view cluster);
 
 // Reads every entry completely. Omits entries that are removed during the call.
 absl::StatusOr<Listing> List(const StoreDirectory& directory);

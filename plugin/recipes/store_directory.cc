@@ -24,6 +24,7 @@ using files::FileDescriptor;
 
 // A file's time of last use is updated at most once a minute, to save writes.
 constexpr time_t kTouchSeconds = 60;
+constexpr uint64_t kMaxMetadataBytes = uint64_t{1} << 20;
 
 absl::Status SystemError(absl::string_view what) {
   const int code = errno;
@@ -94,18 +95,41 @@ absl::StatusOr<StoreDirectory> StoreDirectory::Open(const std::string& path, boo
   return StoreDirectory(path, std::move(directory));
 }
 
-absl::StatusOr<std::string> StoreDirectory::Read(absl::string_view name, bool touch) const {
-  const FileDescriptor file(openat(fd(), std::string(name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat info;
-  if (!file.valid() || fstat(file.get(), &info) != 0) return Error(name, "cannot be opened");
-  if (!S_ISREG(info.st_mode)) {
+absl::StatusOr<FileDescriptor> StoreDirectory::OpenEntry(absl::string_view name, std::string* header,
+                                                         struct stat* info) const {
+  FileDescriptor file(openat(fd(), std::string(name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.valid() || fstat(file.get(), info) != 0) return Error(name, "cannot be opened");
+  if (!S_ISREG(info->st_mode)) {
     return absl::FailedPreconditionError(absl::StrCat(path_, "/", name, " is not a regular file"));
   }
-  TF_RETURN_IF_ERROR(CheckTrust(info, absl::StrCat(path_, "/", name)));
+  TF_RETURN_IF_ERROR(CheckTrust(*info, absl::StrCat(path_, "/", name)));
   flock(file.get(), LOCK_SH | LOCK_NB);  // eviction skips files that are being read
-  std::string bytes(kHeaderBytes, '\0');
-  if (!ReadRest(file.get(), 0, &bytes)) return Error(name, "cannot be read");
-  TF_RETURN_IF_ERROR(CheckHeader(bytes, info.st_size));
+  header->assign(kHeaderBytes, '\0');
+  if (!ReadRest(file.get(), 0, header)) return Error(name, "cannot be read");
+  TF_RETURN_IF_ERROR(CheckHeader(*header, info->st_size));
+  return file;
+}
+
+absl::StatusOr<std::string> StoreDirectory::ReadMetadata(absl::string_view name) const {
+  std::string bytes;
+  struct stat info;
+  TF_ASSIGN_OR_RETURN(const FileDescriptor file, OpenEntry(name, &bytes, &info));
+  const MetadataRange range = MetadataRangeOf(bytes);
+  if (range.bytes > kMaxMetadataBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path_, "/", name, ": ", range.bytes, " bytes of metadata; expected at most ", kMaxMetadataBytes));
+  }
+  bytes.assign(range.bytes, '\0');
+  if (lseek(file.get(), static_cast<off_t>(range.offset), SEEK_SET) < 0 || !ReadRest(file.get(), 0, &bytes)) {
+    return Error(name, "cannot be read");
+  }
+  return bytes;
+}
+
+absl::StatusOr<std::string> StoreDirectory::Read(absl::string_view name, bool touch) const {
+  std::string bytes;
+  struct stat info;
+  TF_ASSIGN_OR_RETURN(const FileDescriptor file, OpenEntry(name, &bytes, &info));
   bytes.resize(info.st_size);
   if (!ReadRest(file.get(), kHeaderBytes, &bytes)) return Error(name, "cannot be read");
   if (touch && time(nullptr) - info.st_mtim.tv_sec > kTouchSeconds) {

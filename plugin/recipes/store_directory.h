@@ -29,6 +29,9 @@ class StoreDirectory {
   // may write to the file. `touch` marks the entry as used now. InvalidArgument if the header does not match the file's
   // size; ParseEntry checks the rest.
   absl::StatusOr<std::string> Read(absl::string_view name, bool touch) const;
+  // The metadata of an entry. Reads only the file's header and the metadata, so no checksum is verified. Fails like
+  // Read; also with InvalidArgument if the metadata is larger than a mebibyte.
+  absl::StatusOr<std::string> ReadMetadata(absl::string_view name) const;
   // Writes a file atomically. Only this user can read the file. The file is on disk when Write returns.
   absl::Status Write(absl::string_view name, absl::string_view bytes) const;
   // Opens a lock file, creating it if necessary.
@@ -54,6 +57,8 @@ class StoreDirectory {
   StoreDirectory(std::string path, files::FileDescriptor directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
 
+  // Opens an entry for reading. Sets its header, which is valid, and `info`.
+  absl::StatusOr<files::FileDescriptor> OpenEntry(absl::string_view name, std::string* header, struct stat* info) const;
   absl::Status Error(absl::string_view name, absl::string_view what) const;  // the message includes errno
   absl::Status WriteNew(const std::string& name, absl::string_view bytes) const;
 

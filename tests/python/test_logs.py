@@ -32,7 +32,7 @@ def test_nothing_is_written_by_default(tmp_path: pathlib.Path) -> None:
 
 
 def test_level_all_writes_a_file_per_module_and_process(tmp_path: pathlib.Path) -> None:
-    pid, stderr = run_program(tmp_path, LOG_LEVEL_ALL="2", TF_CPP_MIN_LOG_LEVEL="3")
+    pid, stderr = run_program(tmp_path, LOG_LEVEL_ALL="2", TF_CPP_MIN_LOG_LEVEL="3", HPU_QUIET="1")
     found = logs(tmp_path / "home" / ".habana_logs")
     assert set(found) == {f"{module}_{pid}.log" for module in ("passes", "compiler", "device")}
     assert "1 clusters" in found[f"passes_{pid}.log"]
@@ -98,7 +98,7 @@ class TestNativeLog:
         fault: dict[str, str | None] = {"HPU_FAULTS": "compile@1+", "HPU_MIN_CLUSTER_SIZE": "many"}
         stderr = run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "1"}).stderr
         assert "Delegating node=" in stderr and "HPU_MIN_CLUSTER_SIZE=many is not a whole number" in stderr
-        assert run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "2"}).stderr == ""
+        assert run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "2", "HPU_QUIET": "1"}).stderr == ""
 
     @pytest.mark.parametrize("imported_before", [False, True])
     def test_the_old_name_of_the_verbose_level(self, imported_before: bool) -> None:

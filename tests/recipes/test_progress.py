@@ -6,14 +6,14 @@ import json
 import os
 import pathlib
 import pty
-import sys
+import re
 from collections.abc import Iterator
 
 import pytest
 
 from tests.recipes import progress_programs as programs
 from tests.remote.servers import Server
-from tests.support.processes import call_to, run_python, start
+from tests.support.processes import WARM_PYTHON, call_to, run_with_tensorflow, start
 
 
 @pytest.fixture
@@ -22,21 +22,13 @@ def environment(tmp_path: pathlib.Path) -> Iterator[dict[str, str | None]]:
     faults = tmp_path / "faults.json"
     faults.write_text(json.dumps({"faults": [{"kind": "slow_compile", "from": 1, "milliseconds": 5000}]}))
     with Server(tmp_path, "--faults", str(faults)) as server:
-        yield {"HPU_BACKEND": server.backend, "TF_CPP_MIN_LOG_LEVEL": "0"}
+        yield {"HPU_BACKEND": server.backend}
 
 
-def test_a_long_compile_is_reported(environment: dict[str, str | None]) -> None:
-    done = run_python(call_to(programs.compile_slowly, (8,)), environment)
-    lines = [line for line in done.stderr.splitlines() if " so far" in line]
-    assert lines and all("habana_cluster_slow_0 (" in line and " ops): " in line for line in lines), done.stderr
-    assert "\r" not in done.stderr
-
-
-def test_a_bar_on_a_terminal_where_several_are_to_be_made(environment: dict[str, str | None]) -> None:
+def on_terminal(program: str, environment: dict[str, str | None]) -> str:
+    """Runs the program with a terminal as stderr. Returns what the terminal received."""
     terminal, stderr = pty.openpty()
-    process = start(
-        [sys.executable, "-c", call_to(programs.compile_in_background, (9, 10, 11))], environment, stderr=stderr
-    )
+    process = start([WARM_PYTHON, "-c", program], environment, stderr=stderr)
     os.close(stderr)
     shown = b""
     try:
@@ -52,4 +44,29 @@ def test_a_bar_on_a_terminal_where_several_are_to_be_made(environment: dict[str,
     finally:
         process.kill()
         os.close(terminal)
-    assert b" of 3 recipes; habana_cluster_slow_0 (" in shown, shown
+    return shown.decode()
+
+
+def test_a_long_compile_is_reported(environment: dict[str, str | None]) -> None:
+    done = run_with_tensorflow(call_to(programs.compile_slowly, (8, 9)), environment)
+    first, *_, last = lines = done.stderr.splitlines()
+    assert re.fullmatch(r"HPU: compiling habana_cluster_slow_0 \(\d+ ops\): generating code, \d+ s", first), lines
+    assert re.fullmatch(r"HPU: compiling habana_cluster_slow_0 \(\d+ ops\): done after \d+ s", last), lines
+    assert "\r" not in done.stderr and any("s last time)" in line for line in lines[2:])
+
+
+def test_no_line_is_shown_with_hpu_quiet(environment: dict[str, str | None]) -> None:
+    done = run_with_tensorflow(call_to(programs.compile_slowly, (8,)), {**environment, "HPU_QUIET": "1"})
+    assert done.stderr == ""
+
+
+def test_one_line_is_redrawn_on_a_terminal() -> None:
+    shown = on_terminal(call_to(programs.compile_slowly, (8,)), {"HPU_FAULTS": "slow_compile@1+:5000"})
+    line = r"\rHPU: compiling habana_cluster_slow_0 \(\d+ ops\): generating code, \d+ s\x1b\[K"
+    assert re.search(line, shown), shown
+    assert shown.endswith("\r\x1b[K") and "\n" not in shown, shown
+
+
+def test_the_line_on_a_terminal_counts_recipes(environment: dict[str, str | None]) -> None:
+    shown = on_terminal(call_to(programs.compile_in_background, (9, 10, 11)), environment)
+    assert " of 3 recipes; habana_cluster_slow_0 (" in shown, shown

@@ -8,6 +8,7 @@
 #include "plugin/backends/common/uncached_copy.h"
 #include "plugin/backends/remote/device.h"
 #include "plugin/backends/remote/recipe.h"
+#include "plugin/base/interrupts/sigint.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/rpc/limits.h"
 
@@ -264,6 +265,7 @@ absl::Status RemoteStream::Wait(const hal::Event& event) {
 
 absl::Status RemoteStream::AddCallback(std::function<void(absl::Status)> callback) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  interrupts::WatchSigint();  // the program may wait for the callback
   std::lock_guard<std::mutex> lock(state_->mutex);
   return SendReported([](proto::Command& command) { command.mutable_report(); }, std::move(callback));
 }
@@ -281,6 +283,7 @@ common::Point RemoteStream::End() {
 
 absl::Status RemoteStream::Synchronize() {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  interrupts::WatchSigint();
   const common::Point end = End();
   static_cast<void>(end.Wait());
   const absl::Status error = state_->progress.ErrorUpTo(end.sequence);

@@ -59,9 +59,17 @@ absl::Status PaddedRecipe::LowerOnce(const ClusterSource& source) {
 absl::StatusOr<std::shared_ptr<Executable>> PaddedRecipe::MakeExecutable(
     hal::Device& device, const ClusterSource& source, const std::vector<ArgumentDescription>& arguments, int64_t rows,
     const std::atomic<bool>* cancelled) {
+  CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source), cancelled);
+  absl::StatusOr<std::shared_ptr<Executable>> executable =
+      Make(device, source, arguments, rows, CompileTask{cancelled, &progress});
+  progress.SetOutcome(executable.status());
+  return executable;
+}
+
+absl::StatusOr<std::shared_ptr<Executable>> PaddedRecipe::Make(hal::Device& device, const ClusterSource& source,
+                                                               const std::vector<ArgumentDescription>& arguments,
+                                                               int64_t rows, const CompileTask& task) {
   const absl::Time start = absl::Now();
-  CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source));
-  const CompileTask task{cancelled, &progress};
   TF_RETURN_IF_ERROR(task.Enter("lowering"));
   TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   auto executable = std::make_shared<Executable>(std::move(lowered.executable));

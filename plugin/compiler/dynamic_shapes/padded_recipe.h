@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/compiler/compile_task.h"
 #include "plugin/compiler/executable.h"
 #include "plugin/compiler/lowering.h"
 #include "plugin/hal/device.h"
@@ -38,6 +39,9 @@ class PaddedRecipe {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  absl::StatusOr<std::shared_ptr<Executable>> Make(hal::Device& device, const ClusterSource& source,
+                                                   const std::vector<ArgumentDescription>& arguments, int64_t rows,
+                                                   const CompileTask& task) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status LowerOnce(const ClusterSource& source) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::vector<ArgumentDescription> arguments_;

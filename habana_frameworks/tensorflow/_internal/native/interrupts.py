@@ -1,54 +1,77 @@
-"""Ctrl-C during a wait for a device server's work, which may never end."""
+"""Ctrl-C during a wait in the plugin: for a compile, or for a device server's work, which may never end.
+
+Python runs signal handlers only after the main thread's C call returns, which takes as long as the wait. The plugin's
+signal handler, which also calls Python's, wakes the thread of this module. The thread ends the wait, the C call fails
+with CANCELLED, and Python then runs its handler.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
-import sys
 import threading
 import time
 
-from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
+from habana_frameworks.tensorflow._internal.native import c_api
 
-# Time after which a C call counts as stuck. Python runs signal handlers only after the main thread's C call returns.
+# Time after which a C call counts as stuck.
 _PATIENCE_SECONDS = 1.0
+_POLL_SECONDS = 0.05
 
 
-def install() -> None:
-    """Starts a thread that, on SIGINT, interrupts the wait for the device if the main thread is stuck in a C call.
+def install(plugin: ctypes.CDLL) -> None:
+    """Starts a thread that, on SIGINT, ends the plugin's waits while the main thread is stuck in a C call.
 
-    Does nothing outside the main thread, if SIGINT is ignored, or if the program handles wake-ups itself
-    (signal.set_wakeup_fd, as asyncio does).
+    A wait for a compile ends only if Python's own handler, which raises KeyboardInterrupt, is installed. Another
+    handler may let the program continue, for example to save a checkpoint, so the compile is not lost.
     """
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    if not c_api.has(plugin, "hpu_sigint_descriptor"):
         return
-    read_end, write_end = os.pipe()
-    os.set_blocking(write_end, False)
-    other = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    if other != -1:
-        signal.set_wakeup_fd(other)
-        os.close(read_end)
-        os.close(write_end)
-        return
-    threading.Thread(target=_watch, args=(read_end,), name="hpu_interrupts", daemon=True).start()
+    descriptor = plugin.hpu_sigint_descriptor()
+    if descriptor >= 0:
+        threading.Thread(target=_watch, args=(plugin, descriptor), name="hpu_interrupts", daemon=True).start()
 
 
-def _watch(read_end: int) -> None:
-    while True:
-        signals = os.read(read_end, 64)
-        if not signals:
+def _watch(plugin: ctypes.CDLL, descriptor: int) -> None:
+    main_thread = _MainThread(plugin)
+    while os.read(descriptor, 8):
+        main_thread.expect_return()
+        # Repeated, because the C call may compile again, or may begin to wait only now.
+        while not main_thread.returns_within(_PATIENCE_SECONDS):
+            _end_waits(plugin)
+
+
+def _end_waits(plugin: ctypes.CDLL) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        plugin.hpu_interrupt_compiles()
+    plugin.hpu_interrupt()
+
+
+class _MainThread:
+    """Notices when the main thread runs Python code again, by a pending call of the interpreter.
+
+    Pending calls run after signal handlers. The call is a C function, because Python code in it could swallow the
+    KeyboardInterrupt of another signal.
+    """
+
+    def __init__(self, plugin: ctypes.CDLL) -> None:
+        self._call = ctypes.cast(plugin.hpu_count_pending_call, ctypes.c_void_p)
+        self._calls = ctypes.c_int32(0)
+        self._expected = 0
+
+    def expect_return(self) -> None:
+        """Registers a pending call, unless the previous call is pending or the interpreter has no room."""
+        if self._calls.value < self._expected:
             return
-        if signal.SIGINT in signals and _main_thread_is_stuck():
-            c_api.function(plugin_library.handle(), "hpu_interrupt")()
+        if ctypes.pythonapi.Py_AddPendingCall(self._call, ctypes.byref(self._calls)) == 0:
+            self._expected += 1
 
-
-def _main_thread_is_stuck() -> bool:
-    """Whether the main thread stays at one bytecode instruction for _PATIENCE_SECONDS despite a pending signal."""
-    before = _place_of_main_thread()
-    time.sleep(_PATIENCE_SECONDS)
-    return before is not None and before == _place_of_main_thread()
-
-
-def _place_of_main_thread() -> tuple[int, int] | None:
-    frame = sys._current_frames().get(threading.main_thread().ident or 0)
-    return None if frame is None else (id(frame), frame.f_lasti)
+    def returns_within(self, seconds: float) -> bool:
+        """Waits for the pending call, at most for this time."""
+        end = time.monotonic() + seconds
+        while self._calls.value < self._expected:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(_POLL_SECONDS)
+        return True

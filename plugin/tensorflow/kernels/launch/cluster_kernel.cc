@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/compiler/background/compile_queue.h"
+#include "plugin/compiler/background/interruptible_compiles.h"
 #include "plugin/compiler/compile.h"
 #include "plugin/compiler/crash_report.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
@@ -38,8 +39,13 @@ bool CpuLacksKernel(const absl::Status& status) {
          (absl::IsNotFound(status) && absl::StrContains(status.message(), "No registered '"));
 }
 
-// A self-contained function library for the cluster.
+// A self-contained function library for the cluster, or for the single op.
 absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const ClusterSource& source) {
+  if (source.node != nullptr) {
+    tensorflow::GraphDef graph;
+    *graph.add_node() = *source.node;
+    return std::make_shared<FunctionLibraryDefinition>(source.library->ReachableDefinitions(graph));
+  }
   const tensorflow::FunctionDef* definition = source.library->Find(source.function.name());
   if (definition == nullptr) {
     return absl::NotFoundError(
@@ -127,9 +133,26 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       if (!CpuLacksKernel(status)) return status;
     }
     arguments.Unlock();
-    Compile(*device, Source(context), descriptions, /*cancelled=*/nullptr, CompileCounter(), batch_buckets().get(),
-            entry);
+    TF_ASSIGN_OR_RETURN(CompileQueue::Work work, CompileWork(context, *device, std::move(descriptions), entry));
+    TF_RETURN_IF_ERROR(InterruptibleCompiles::Get().Run(name(), std::move(work)));
   }
+}
+
+absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKernelContext* context,
+                                                              ProcessDevice& device,
+                                                              std::vector<ArgumentDescription> descriptions,
+                                                              ExecutableTable::Entry& entry) {
+  ClusterSource source = Source(context);
+  TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
+  const auto node = source.node == nullptr ? nullptr : std::make_shared<const tensorflow::NodeDef>(*source.node);
+  // Captures no member of this kernel, because the kernel may be destroyed during the compilation.
+  return CompileQueue::Work([&device, &entry, table = table_, source, library, node,
+                             descriptions = std::move(descriptions), counter = CompileCounter(),
+                             buckets = batch_buckets()](const std::atomic<bool>& cancelled) mutable {
+    source.library = library.get();
+    source.node = node.get();
+    Compile(device, source, descriptions, &cancelled, counter, buckets.get(), entry);
+  });
 }
 
 absl::Status ClusterKernel::CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
@@ -137,13 +160,9 @@ absl::Status ClusterKernel::CompileInBackground(tensorflow::OpKernelContext* con
                                                 ExecutableTable::Entry& entry) {
   if (entry.SetScheduled(true)) return absl::OkStatus();
   compiles_later_.store(true, std::memory_order_relaxed);
-  ClusterSource source = Source(context);
-  TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
-  // The callback captures no member of this kernel, because the kernel may be destroyed during the compilation.
-  auto work = [&device, &entry, table = table_, source, library, descriptions = std::move(descriptions),
-               counter = CompileCounter(), buckets = batch_buckets()](const std::atomic<bool>& cancelled) mutable {
-    source.library = library.get();
-    Compile(device, source, descriptions, &cancelled, counter, buckets.get(), entry);
+  TF_ASSIGN_OR_RETURN(CompileQueue::Work compile, CompileWork(context, device, std::move(descriptions), entry));
+  auto work = [compile = std::move(compile), table = table_](const std::atomic<bool>& cancelled) {
+    compile(cancelled);
     table->AddInBackground(-1);
   };
   table_->AddInBackground(1);

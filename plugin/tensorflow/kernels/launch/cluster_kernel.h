@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/compiler/background/compile_queue.h"
 #include "plugin/compiler/lowering.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/compile_policy.h"
@@ -74,6 +75,10 @@ class ClusterKernel : public tensorflow::OpKernel {
 
  private:
   absl::Status Execute(tensorflow::OpKernelContext* context);
+  // Work that compiles the entry. Owns its state, and may run after this kernel is destroyed.
+  absl::StatusOr<CompileQueue::Work> CompileWork(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                                 std::vector<ArgumentDescription> descriptions,
+                                                 ExecutableTable::Entry& entry);
   // Queues the entry for compilation in the background, if the queue has room.
   absl::Status CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                    std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);

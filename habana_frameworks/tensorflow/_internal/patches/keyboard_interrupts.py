@@ -1,0 +1,46 @@
+"""KeyboardInterrupt from TensorFlow's C++ calls that fail while a signal is pending.
+
+pybind11 creates the exception of a failed call, which runs Python code and therefore the handler of a pending SIGINT.
+pybind11 reports the handler's KeyboardInterrupt as a RuntimeError.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+_REPLACED = "REPLACED BY KeyboardInterrupt"
+# The calls that run functions, eager ops and Sessions, or wait for them.
+_EAGER_CALLS = (
+    "TFE_Py_Execute",
+    "TFE_Py_ExecuteCancelable",
+    "TFE_ContextSyncExecutors",
+    "TFE_ExecutorWaitForAllPendingNodes",
+)
+_SESSION_CALLS = ("TF_SessionRun_wrapper", "TF_SessionPRun_wrapper", "TF_SessionRunCallable")
+
+
+def install() -> None:
+    """Makes the calls raise KeyboardInterrupt instead of that RuntimeError. Called by library_loader."""
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.client import pywrap_tf_session
+
+    for module, names in ((pywrap_tfe, _EAGER_CALLS), (pywrap_tf_session, _SESSION_CALLS)):
+        for name in names:
+            setattr(module, name, raise_keyboard_interrupt(getattr(module, name)))
+
+
+def raise_keyboard_interrupt(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `call`, which raises a KeyboardInterrupt that pybind11 would report as a RuntimeError."""
+
+    @functools.wraps(call)
+    def raising(*arguments: Any, **options: Any) -> Any:
+        try:
+            return call(*arguments, **options)
+        except RuntimeError as error:
+            if _REPLACED in str(error):
+                raise KeyboardInterrupt from None
+            raise
+
+    return raising
