@@ -70,3 +70,11 @@ def test_an_ordinary_program(program: tuple[str, ...], tmp_path: pathlib.Path) -
     assert failures == []
     assert (done.returncode, result["verdict"]) == (0, "passes")
     assert result["hpu_ops"] > 0 and 0 < result["memory"]["peak"] < result["memory"]["card"] == 32 << 30
+
+
+def test_the_ci_script(tmp_path: pathlib.Path) -> None:
+    page = tmp_path / "check.html"
+    done = run(["examples/ci/check.sh", "gaudi", str(page)], {"PYTHON": WARM_PYTHON}, timeout=280)
+    assert "<h1>GAUDI (HL-205): the program passes" in page.read_text()
+    accuracy = done.stdout.split("test accuracy")[1].split()[0]
+    assert float(accuracy.rstrip("%")) > 90
