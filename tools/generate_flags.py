@@ -124,13 +124,14 @@ def cpp_header(flags: list[Flag]) -> str:
         "#include <vector>",
         "",
         "// Settings, read from the environment at each call. A value that cannot be parsed counts as unset and is",
-        "// reported once on stderr. Thread safe as far as getenv is.",
+        "// reported once on stderr. Thread safe as far as getenv is. Meanings and defaults are in docs/user/settings.md, not",
+        "// here, so that a new text compiles nothing.",
         "namespace hpu::flags {",
         "",
     ]
     for flag in filter(lambda flag: flag.has_accessor, flags):
         lines += [
-            f"// {flag.name}: {flag.meaning} Default: {flag.default_text or 'empty'}.",
+            f"// {flag.name}",
             f"{kinds[flag.type]} {flag.camel}();",
         ]
     lines += ["", "}  // namespace hpu::flags", "", "#endif  // HPU_PLUGIN_BASE_FLAGS_FLAGS_H_", ""]

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "plugin/backends/gaudi/device/device.h"
+#include "plugin/backends/gaudi/device/device_files.h"
 #include "plugin/backends/gaudi/device/runtime.h"
 #include "plugin/base/status_macros.h"
 
@@ -77,9 +78,8 @@ class GaudiBackend final : public hal::Backend {
 
 std::unique_ptr<hal::Backend> CreateBackend(absl::string_view spec) { return std::make_unique<GaudiBackend>(spec); }
 
-// HPU_BACKEND=auto does not select a Gaudi while the backend compiles nothing.
 const bool registered = hal::RegisterBackend("gaudi", -1, [] { return CreateBackend("gaudi"); });
-const bool registered_scheme = hal::RegisterScheme("gaudi", CreateBackend);
+const bool registered_scheme = hal::RegisterScheme("gaudi", CreateBackend, [] { return FindGaudi(); });
 
 }  // namespace
 }  // namespace hpu::gaudi

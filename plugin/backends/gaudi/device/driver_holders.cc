@@ -14,17 +14,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
+#include "plugin/backends/gaudi/device/device_files.h"
 
 namespace hpu::gaudi {
 namespace {
-
-// Whether a path is a device file that grants the device, rather than a control file (/dev/hl_controlD0).
-bool IsDeviceFile(absl::string_view path) {
-  int index = 0;
-  return (absl::ConsumePrefix(&path, "/dev/accel/accel") || absl::ConsumePrefix(&path, "/dev/hl")) &&
-         absl::SimpleAtoi(path, &index);
-}
 
 // The entries of a folder, without those that vanish or that this user may not see.
 std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder) {
