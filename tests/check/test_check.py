@@ -30,6 +30,7 @@ def broken() -> tf.Tensor:
 def test_types_of_the_generations(card: str, fails: bool) -> None:
     result = htf.check(halves, tf.ones([4, 4]), card=card)
     assert {entry.rule for entry in result.failures} == ({"dtype"} if fails else set())
+    assert ("MatMul in float16" in {entry.op for entry in result.unknown_ops}) is not fails
     assert all(entry.line and entry.line.text.startswith("return tf.reduce_sum") for entry in result.failures)
 
 

@@ -63,6 +63,7 @@ class OpSupport:
     """What is publicly known about the card's support of an op type."""
 
     op: str
+    """The op type; with " in float16" and the like for results of a type that later generations added."""
     verdict: str
     """documented, inferred or unknown (plugin/op_lists/gaudi.yaml)."""
     source: str

@@ -44,7 +44,10 @@ def _body(result: CheckedProgram) -> Iterator[str]:
             ("Graphs", str(result.graphs)),
             ("Ops on the HPU", f"{result.hpu_ops} of {result.ops}"),
             ("Device memory at the peak", size(memory.peak)),
-            ("Device memory of the card", f"{size(memory.card)}, of which {size(memory.reserved)} are reserved"),
+            (
+                "Device memory of the card",
+                f"{memory.card >> 20} MiB, of which {memory.reserved >> 20} MiB are reserved",
+            ),
         ),
     )
     for level, title in ((Level.FAILURE, "Failures"), (Level.NOTE, "Notes")):

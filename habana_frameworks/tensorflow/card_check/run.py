@@ -73,7 +73,7 @@ class CardChecker:
                 )
             ),
             narrowed=violations.narrowed(found, self._origins),
-            support=violations.support(found),
+            support=violations.support(found, self._card),
             memory=memory,
         )
 

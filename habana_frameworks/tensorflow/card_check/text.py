@@ -53,7 +53,7 @@ def _lines(result: CheckedProgram, strict: bool) -> Iterator[str]:
     yield headline(result, strict)
     yield f"{number(result.graphs, 'graph')}, {result.hpu_ops} of {number(result.ops, 'op')} on the HPU"
     memory = result.memory
-    yield f"device memory: {size(memory.peak)} at the peak, {size(memory.card)} on the card"
+    yield f"device memory: {size(memory.peak)} at the peak, {memory.card >> 20} MiB on the card"
     for level, title in ((Level.FAILURE, "Failures:"), (Level.NOTE, "Notes:")):
         entries = [entry for entry in result.violations if entry.level is level]
         if entries:

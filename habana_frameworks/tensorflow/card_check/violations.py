@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from habana_frameworks.tensorflow import explanation
 from habana_frameworks.tensorflow._internal import op_support
+from habana_frameworks.tensorflow._internal.card_table import Card
 from habana_frameworks.tensorflow._internal.text import number, size
 from habana_frameworks.tensorflow.card_check.model import Level, Memory, Narrowed, OpSupport, Violation
 from habana_frameworks.tensorflow.card_check.origins import Line, Origin, Origins
@@ -195,8 +196,8 @@ def of_memory(memory: Memory, error: str, line: Line | None) -> Iterator[Violati
     available = memory.card - memory.reserved
     if not error and memory.peak <= available:
         return
-    reason = f"used {size(memory.peak)} at the peak; the card has {size(memory.card)}" + (
-        f" less {size(memory.reserved)} (TF_HCCL_MEMORY_ALLOWANCE_MB)" if memory.reserved else ""
+    reason = f"used {size(memory.peak)} at the peak; the card has {memory.card >> 20} MiB" + (
+        f" less {memory.reserved >> 20} MiB (TF_HCCL_MEMORY_ALLOWANCE_MB)" if memory.reserved else ""
     )
     if error:
         reason += f"; the program failed: {error}"
@@ -233,17 +234,34 @@ def narrowed(found: explanation.Explanation, origins: Origins) -> tuple[Narrowed
     return tuple(sorted(entries, key=lambda entry: (_order(entry.line), entry.what)))
 
 
-def support(found: explanation.Explanation) -> tuple[OpSupport, ...]:
-    """Returns what is known about the op types on the HPU: unknown ones first, then inferred, then documented."""
-    counts = collections.Counter(op.type for graph in found.graphs for op in graph.ops if op.device.startswith("HPU"))
+def support(found: explanation.Explanation, card: Card) -> tuple[OpSupport, ...]:
+    """Returns what is known about the op types on the HPU: unknown ones first, then inferred, then documented.
+
+    No source says which ops take the types that later generations added. Ops with results of these types are separate
+    entries of unknown support.
+    """
+    import tensorflow as tf
+
+    added = {tf.as_dtype(name).name for name in card.added_types}
+    counts: dict[tuple[str, str], int] = collections.Counter()
+    for graph in found.graphs:
+        for op in graph.ops:
+            if op.device.startswith("HPU") and not _is_structural(op.type):
+                names = {tf.as_dtype(dtype).name for dtype in op.dtypes} & added
+                counts[op.type, min(names, default="")] += 1
     entries = []
-    for op, count in counts.items():
-        if op in _STRUCTURAL or op.startswith(("_", "Habana", "Hpu")):
-            continue
-        verdict, source = op_support.OPS.get(op, ("unknown", ""))
-        entries.append(OpSupport(op, verdict, op_support.SOURCES.get(source, ""), count))
+    for (op_type, dtype), count in counts.items():
+        verdict, source = op_support.OPS.get(op_type, ("unknown", ""))
+        if dtype:
+            verdict, source = "unknown", ""
+        name = f"{op_type} in {dtype}" if dtype else op_type
+        entries.append(OpSupport(name, verdict, op_support.SOURCES.get(source, ""), count))
     order = ("unknown", "inferred", "documented")
     return tuple(sorted(entries, key=lambda entry: (order.index(entry.verdict), entry.op)))
+
+
+def _is_structural(op_type: str) -> bool:
+    return op_type in _STRUCTURAL or op_type.startswith(("_", "Habana", "Hpu"))
 
 
 def _order(line: Line | None) -> tuple[str, int]:
