@@ -12,7 +12,7 @@
 #include "plugin/backends/gaudi/device/compiler_target.h"
 #include "plugin/backends/gaudi/device/runtime.h"
 #include "plugin/backends/gaudi/lowerings/hlo_preparation.h"
-#include "plugin/backends/gaudi/lowerings/lowering.h"
+#include "plugin/backends/gaudi/lowerings/program_lowering.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/program/program_table.h"
 
@@ -98,10 +98,12 @@ class Checker {
     graph.stem = std::string(node.guid->stem);
     graph.type = node.type_text();
     graph.name = node.name();
-    Check(std::move(graph), [&]() -> absl::StatusOr<PlannedGraph> {
+    Check(std::move(graph), [&]() -> absl::StatusOr<std::vector<PlannedGraph>> {
       HPU_ASSIGN_OR_RETURN(GraphPlan plan, ExamplePlan(node, target_));
       ProgramTable table = TableOf(plan);
-      return PlannedGraph{std::move(plan), std::move(table)};
+      std::vector<PlannedGraph> graphs;
+      graphs.push_back({std::move(plan), std::move(table)});
+      return graphs;
     });
   }
 
@@ -109,12 +111,16 @@ class Checker {
     CheckedGraph graph;
     graph.index = index;
     graph.name = path;
-    Check(std::move(graph), [&]() -> absl::StatusOr<PlannedGraph> {
+    Check(std::move(graph), [&]() -> absl::StatusOr<std::vector<PlannedGraph>> {
       HPU_ASSIGN_OR_RETURN(const xla::HloModuleProto proto, ReadProgram(path));
-      HPU_ASSIGN_OR_RETURN(ProgramTable table, MakeProgramTable(proto));
+      HPU_ASSIGN_OR_RETURN(const ProgramTable table, MakeProgramTable(proto));
       HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, PrepareModule(proto));
-      HPU_ASSIGN_OR_RETURN(GraphPlan plan, LowerModule(*module, table, target_));
-      return PlannedGraph{std::move(plan), std::move(table)};
+      HPU_ASSIGN_OR_RETURN(ProgramPlan program, LowerProgram(*module, table, target_));
+      std::vector<PlannedGraph> graphs;
+      for (SegmentPlan& segment : program.segments) {
+        graphs.push_back({std::move(segment.graph), std::move(segment.table)});
+      }
+      return graphs;
     });
   }
 
@@ -122,22 +128,25 @@ class Checker {
   template <typename MakePlan>
   void Check(CheckedGraph graph, MakePlan make_plan) {
     listener_.OnGraph(graph);
-    const absl::StatusOr<PlannedGraph> planned = make_plan();
+    const absl::StatusOr<std::vector<PlannedGraph>> planned = make_plan();
     if (!planned.ok()) {
       graph.outcome = OutcomeOfPlan(planned.status(), graph.stem.empty());
       graph.reason = std::string(planned.status().message());
     } else {
-      graph.plan = ToText(planned->plan);
+      for (const PlannedGraph& part : *planned) graph.plan += ToText(part.plan);
       listener_.OnGraph(graph);
-      // A program that computes nothing has no graph.
-      const absl::Status status =
-          planned->plan.nodes.empty()
-              ? absl::OkStatus()
-              : CompileGraph(library_, target_.generation, graph.name, planned->plan, planned->table).status();
+      const absl::Status status = CompileAll(graph.name, *planned);
       graph.outcome = status.ok() ? CheckOutcome::kOk : CheckOutcome::kRefused;
       graph.reason = std::string(status.message());
     }
     listener_.OnGraph(graph);
+  }
+
+  absl::Status CompileAll(const std::string& name, const std::vector<PlannedGraph>& graphs) const {
+    for (const PlannedGraph& graph : graphs) {
+      HPU_RETURN_IF_ERROR(CompileGraph(library_, target_.generation, name, graph.plan, graph.table).status());
+    }
+    return absl::OkStatus();
   }
 
   const synapse::Library& library_;

@@ -8,7 +8,8 @@
 
 namespace hpu::gaudi {
 
-std::vector<LaunchTensor> LaunchTensors(const GraphPlan& plan) {
+std::vector<LaunchTensor> LaunchTensors(const SegmentPlan& segment) {
+  const GraphPlan& plan = segment.graph;
   std::vector<bool> is_used(plan.tensors.size());
   const auto mark = [&](const std::vector<TensorId>& tensors) {
     for (const TensorId id : tensors) {
@@ -24,8 +25,8 @@ std::vector<LaunchTensor> LaunchTensors(const GraphPlan& plan) {
     const PlanTensor& tensor = plan.tensors[i];
     const bool is_argument = tensor.role == TensorRole::kArgument;
     if (!is_used[i] || (!is_argument && tensor.role != TensorRole::kResult)) continue;
-    tensors.push_back(
-        {TensorName(plan, static_cast<TensorId>(i)), tensor.sizes, tensor.bytes(), is_argument, tensor.number});
+    tensors.push_back({TensorName(plan, static_cast<TensorId>(i)), tensor.sizes,
+                       (is_argument ? segment.arguments : segment.results)[tensor.number]});
   }
   return tensors;
 }
@@ -52,8 +53,8 @@ absl::StatusOr<std::unique_ptr<CompiledGraph>> CompiledGraph::Create(const synap
 absl::Status CompiledGraph::Launch(synapse::synStreamHandle stream, const std::vector<uint64_t>& addresses,
                                    uint64_t workspace) const {
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<synapse::LaunchTable> table, TakeTable());
-  for (size_t i = 0; i < addresses.size(); ++i) table->SetAddress(i, addresses[i]);
-  const absl::Status status = library_.Launch(stream, *table, workspace, handle());
+  for (size_t i = 0; i < tensors_.size(); ++i) table->SetAddress(i, addresses[tensors_[i].memory]);
+  const absl::Status status = library_.Launch(stream, *table, workspace_bytes_ == 0 ? 0 : workspace, handle());
   ReturnTable(std::move(table));
   return status;
 }

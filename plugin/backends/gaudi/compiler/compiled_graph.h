@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "plugin/backends/gaudi/plan/graph_plan.h"
+#include "plugin/backends/gaudi/plan/program_plan.h"
 #include "plugin/backends/gaudi/synapse/launch_table.h"
 #include "plugin/backends/gaudi/synapse/library.h"
 
@@ -22,13 +22,11 @@ namespace hpu::gaudi {
 struct LaunchTensor {
   std::string name;
   Sizes sizes;
-  uint64_t bytes = 0;
-  bool is_argument = false;
-  int32_t number = 0;  // of the argument or result
+  MemoryId memory = kNoMemory;
 };
 
-// Tensors of a plan that have memory outside the graph.
-std::vector<LaunchTensor> LaunchTensors(const GraphPlan& plan);
+// Tensors of a segment that have memory outside the graph.
+std::vector<LaunchTensor> LaunchTensors(const SegmentPlan& segment);
 
 // Immutable and thread safe, except for the launch tables that it lends. Must not outlive the library.
 class CompiledGraph {
@@ -45,8 +43,8 @@ class CompiledGraph {
   const std::vector<LaunchTensor>& tensors() const { return tensors_; }
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 
-  // Launches the graph on a stream. `addresses`: the card's address of each of tensors(). Unavailable while the
-  // stream's queue is full.
+  // Launches the graph on a stream. `addresses`: the card's addresses of the program's memory, by MemoryId.
+  // `workspace`: the card's address of workspace_bytes(). Unavailable while the stream's queue is full.
   absl::Status Launch(synapse::synStreamHandle stream, const std::vector<uint64_t>& addresses,
                       uint64_t workspace) const;
 

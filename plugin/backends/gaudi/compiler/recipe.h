@@ -1,4 +1,4 @@
-// GaudiRecipe: a program compiled to a Synapse recipe.
+// GaudiRecipe: a program compiled to Synapse recipes.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_RECIPE_H_
 
@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "plugin/backends/gaudi/compiler/compiled_graph.h"
+#include "plugin/backends/gaudi/compiler/recipe_payload.h"
 #include "plugin/backends/gaudi/synapse/library.h"
 #include "plugin/hal/recipe.h"
 #include "plugin/program/program_table.h"
@@ -33,26 +34,36 @@ class GaudiRecipe final : public hal::Recipe {
   const std::string& name() const override { return name_; }
   const std::vector<hal::TensorSpec>& arguments() const override { return table_.arguments; }
   const std::vector<hal::ResultSpec>& results() const override { return table_.results; }
-  uint64_t workspace_bytes() const override { return graph_ == nullptr ? 0 : graph_->workspace_bytes(); }
+  // Buffers of the steps come first, at 0; the workspace of the graphs, which run one after the other, follows.
+  uint64_t workspace_bytes() const override { return payload_.buffer_bytes + graph_workspace_bytes_; }
   absl::StatusOr<std::string> Serialize() const override { return serialized_; }
   uint64_t serialized_bytes() const override { return serialized_.size(); }
 
   const synapse::Library& library() const { return library_; }
-  // Null if the program computes nothing.
-  const CompiledGraph* graph() const { return graph_.get(); }
-  // Whether a launch writes the memory of a tensor of the graph: results, and arguments that a result aliases.
-  bool Writes(const LaunchTensor& tensor) const { return !tensor.is_argument || is_written_[tensor.number]; }
+  // None if the program computes nothing.
+  const std::vector<Step>& steps() const { return payload_.steps; }
+  // Whether the host drives the steps. Without loops, there is at most one step.
+  bool has_loops() const { return has_loops_; }
+  const CompiledGraph& graph(const Step& step) const { return *graphs_[step.graph]; }
+  // Memory of the graphs and loops, by MemoryId.
+  const std::vector<ProgramMemory>& memory() const { return payload_.memory; }
+  // Offset of the graphs' workspace in the workspace.
+  uint64_t graph_workspace_offset() const { return payload_.buffer_bytes; }
 
  private:
-  GaudiRecipe(std::string name, ProgramTable table, const synapse::Library& library,
-              std::unique_ptr<CompiledGraph> graph, std::string serialized);
+  using Graphs = std::vector<std::unique_ptr<CompiledGraph>>;
+
+  GaudiRecipe(std::string name, ProgramTable table, const synapse::Library& library, RecipePayload payload,
+              Graphs graphs, std::string serialized);
 
   const std::string name_;
   const ProgramTable table_;
   const synapse::Library& library_;
-  const std::unique_ptr<CompiledGraph> graph_;
+  const RecipePayload payload_;
+  const Graphs graphs_;
+  const uint64_t graph_workspace_bytes_;
+  const bool has_loops_;
   const std::string serialized_;
-  std::vector<bool> is_written_;  // by argument
 };
 
 }  // namespace hpu::gaudi

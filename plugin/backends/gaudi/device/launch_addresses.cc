@@ -9,35 +9,39 @@
 namespace hpu::gaudi {
 namespace {
 
-std::string Describe(const LaunchTensor& tensor) {
-  return absl::StrCat(tensor.is_argument ? "argument " : "result ", tensor.number, " (", tensor.bytes, " bytes)");
+std::string Describe(const ProgramMemory& memory) {
+  const bool is_argument = memory.kind == ProgramMemory::Kind::kArgument;
+  return absl::StrCat(is_argument ? "argument " : "result ", memory.number, " (", memory.bytes, " bytes)");
 }
 
-// Whether one tensor is a result in the memory of the other one.
-bool AreAliases(const GaudiRecipe& recipe, const LaunchTensor& a, const LaunchTensor& b) {
-  if (a.is_argument == b.is_argument) return false;
-  const LaunchTensor& argument = a.is_argument ? a : b;
-  const LaunchTensor& result = a.is_argument ? b : a;
-  return recipe.results()[result.number].aliased_argument == argument.number;
+hal::DeviceAddress AddressOf(const ProgramMemory& memory, const hal::LaunchArguments& launch) {
+  switch (memory.kind) {
+    case ProgramMemory::Kind::kArgument:
+      return launch.arguments[memory.number];
+    case ProgramMemory::Kind::kResult:
+      return launch.results[memory.number];
+    case ProgramMemory::Kind::kBuffer:
+      break;
+  }
+  return launch.workspace + memory.offset;
 }
 
 }  // namespace
 
 absl::Status LaunchAddresses::Set(const GaudiRecipe& recipe, const hal::LaunchArguments& launch) {
-  const std::vector<LaunchTensor>& tensors = recipe.graph()->tensors();
+  const std::vector<ProgramMemory>& memory = recipe.memory();
   addresses_.clear();
   sections_.clear();
   copies_.clear();
   copied_.clear();
   copied_bytes_ = 0;
   bool is_sorted = true;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const LaunchTensor& tensor = tensors[i];
-    const hal::DeviceAddress address =
-        tensor.is_argument ? launch.arguments[tensor.number] : launch.results[tensor.number];
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const hal::DeviceAddress address = AddressOf(memory[i], launch);
     addresses_.push_back(address);
+    if (memory[i].kind == ProgramMemory::Kind::kBuffer) continue;
     is_sorted &= sections_.empty() || sections_.back().begin <= address;
-    sections_.push_back({address, tensor.bytes, i, recipe.Writes(tensor)});
+    sections_.push_back({address, memory[i].bytes, i, memory[i].is_written});
   }
   if (!is_sorted) {
     std::sort(sections_.begin(), sections_.end(), [](const Section& a, const Section& b) { return a.begin < b.begin; });
@@ -53,8 +57,6 @@ absl::Status LaunchAddresses::CopyRefused(const GaudiRecipe& recipe) {
       continue;
     }
     if (kept != nullptr && section.begin < kept->begin + kept->bytes) {
-      if (AreAliases(recipe, recipe.graph()->tensors()[kept->tensor], recipe.graph()->tensors()[section.tensor]))
-        continue;
       // Copies one that is only read. The other one keeps its memory.
       if (!section.is_written) {
         HPU_RETURN_IF_ERROR(AddCopy(recipe, section, "overlaps another one"));
@@ -68,13 +70,13 @@ absl::Status LaunchAddresses::CopyRefused(const GaudiRecipe& recipe) {
 }
 
 absl::Status LaunchAddresses::AddCopy(const GaudiRecipe& recipe, const Section& section, const char* reason) {
-  const LaunchTensor& tensor = recipe.graph()->tensors()[section.tensor];
   if (section.is_written) {
-    return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": the memory of ", Describe(tensor),
-                                                   " ", reason, ", and the recipe writes it"));
+    return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": the memory of ",
+                                                   Describe(recipe.memory()[section.memory]), " ", reason,
+                                                   ", and the recipe writes it"));
   }
   copies_.push_back({section.begin, copied_bytes_, section.bytes});
-  copied_.push_back(section.tensor);
+  copied_.push_back(section.memory);
   copied_bytes_ += (section.bytes + hal::kDeviceAlignment - 1) / hal::kDeviceAlignment * hal::kDeviceAlignment;
   return absl::OkStatus();
 }

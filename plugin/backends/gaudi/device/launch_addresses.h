@@ -25,10 +25,9 @@ class LaunchAddresses {
 
   // Finds the addresses of a launch, which the device has checked. InvalidArgument if memory that the recipe writes
   // overlaps other memory of the launch, other than by aliasing, or is not aligned.
-  // The recipe has a graph.
   absl::Status Set(const GaudiRecipe& recipe, const hal::LaunchArguments& launch);
 
-  // One for each of graph.tensors().
+  // One for each of recipe.memory().
   const std::vector<hal::DeviceAddress>& addresses() const { return addresses_; }
   const std::vector<Copy>& copies() const { return copies_; }
   uint64_t copied_bytes() const { return copied_bytes_; }
@@ -38,11 +37,11 @@ class LaunchAddresses {
   void PlaceCopies(uint64_t memory);
 
  private:
-  // The memory of one tensor.
+  // Memory of one argument or result.
   struct Section {
     hal::DeviceAddress begin;
     uint64_t bytes;
-    size_t tensor;  // index in graph.tensors()
+    size_t memory;  // index in recipe.memory()
     bool is_written;
   };
 
@@ -53,7 +52,7 @@ class LaunchAddresses {
   std::vector<hal::DeviceAddress> addresses_;
   std::vector<Section> sections_;
   std::vector<Copy> copies_;
-  std::vector<size_t> copied_;  // index in graph.tensors() of each copy
+  std::vector<size_t> copied_;  // index in recipe.memory() of each copy
   uint64_t copied_bytes_ = 0;
 };
 

@@ -54,7 +54,82 @@ absl::Status OfWork(const Command& command, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(command.name, " of ", command.bytes, " bytes: ", status.message()));
 }
 
+// A launch of a recipe without loops. Borrows the addresses; a copy owns them.
+class GraphLaunch {
+ public:
+  // `graph`: null if the program computes nothing.
+  GraphLaunch(const CompiledGraph* graph, const std::vector<uint64_t>* addresses, uint64_t workspace)
+      : graph_(graph), addresses_(addresses), workspace_(workspace) {}
+  GraphLaunch(const GraphLaunch& other)
+      : graph_(other.graph_), owned_(*other.addresses_), addresses_(&owned_), workspace_(other.workspace_) {}
+  GraphLaunch& operator=(const GraphLaunch&) = delete;
+
+  absl::Status operator()(synapse::synStreamHandle stream) const {
+    if (graph_ == nullptr) return absl::OkStatus();
+    return CallWhenFree([&] { return graph_->Launch(stream, *addresses_, workspace_); });
+  }
+
+ private:
+  const CompiledGraph* const graph_;
+  const std::vector<uint64_t> owned_;
+  const std::vector<uint64_t>* const addresses_;
+  const uint64_t workspace_;
+};
+
+// The mark of points that only the host reaches.
+class HostDrivenMark final : public common::DeviceMark {};
+
+bool IsHostDriven(const common::Point& point) {
+  return dynamic_cast<const HostDrivenMark*>(point.mark.get()) != nullptr;
+}
+
+const std::shared_ptr<common::DeviceMark>& HostDriven() {
+  static const auto* const mark = new std::shared_ptr<common::DeviceMark>(std::make_shared<HostDrivenMark>());
+  return *mark;
+}
+
 }  // namespace
+
+// The stream's side of a launch with loops. Used by the stream's thread, which holds the stream.
+class GaudiStream::Steps final : public StepQueue {
+ public:
+  Steps(GaudiStream* stream, Command* command) : stream_(*stream), command_(*command) {}
+
+  absl::Status LaunchGraph(const CompiledGraph& graph, const StepLaunch& launch) override {
+    return Submit(Engine::kCompute, [&](synapse::synStreamHandle stream) {
+      return CallWhenFree([&] { return graph.Launch(stream, launch.addresses, launch.graph_workspace); });
+    });
+  }
+
+  absl::StatusOr<uint8_t> ReadByte(uint64_t address) override {
+    const volatile auto* byte = static_cast<const uint8_t*>(stream_.state_->predicate->data());
+    const auto destination = reinterpret_cast<uint64_t>(byte);
+    HPU_RETURN_IF_ERROR(Submit(Engine::kDeviceToHost, [&](synapse::synStreamHandle stream) {
+      return stream_.CopyPieces(stream, {PinnedPages::Piece{destination, 1}}, address, /*to_device=*/false);
+    }));
+    HPU_RETURN_IF_ERROR(Await());
+    return *byte;
+  }
+
+  absl::Status Await() override {
+    if (command_.end != nullptr) HPU_RETURN_IF_ERROR(command_.end->Synchronize());
+    command_.awaited.clear();
+    return absl::OkStatus();
+  }
+
+  absl::Status Check() override { return stream_.device_->liveness().Check(); }
+
+ private:
+  template <typename Function>
+  absl::Status Submit(Engine engine, const Function& submit) {
+    HPU_RETURN_IF_ERROR(stream_.Submit(engine, submit, &command_));
+    command_.awaited.push_back(command_.before);
+    return absl::OkStatus();
+  }
+
+  GaudiStream& stream_;
+  Command& command_;
+};
 
 GaudiStream::State::State(const GaudiDevice& device, hal::StreamKind kind)
     : timeline(std::make_shared<common::Timeline>()),
@@ -94,7 +169,8 @@ std::shared_ptr<Mark> GaudiStream::last_mark() const {
 common::Point GaudiStream::Now() const {
   common::Point point = state_->error.PointAfter(state_->timeline, state_->queue);
   // After the number of commands: a later mark covers more, an earlier one would cover too little.
-  point.mark = last_mark();
+  std::lock_guard<std::mutex> lock(state_->mark_mutex);
+  point.mark = state_->is_held ? HostDriven() : state_->last;
   return point;
 }
 
@@ -136,23 +212,85 @@ absl::Status GaudiStream::Submit(Engine engine, const Function& submit, Command*
   return MarkEnd(stream, command);
 }
 
+bool GaudiStream::Count(Command& command, uint64_t sequence, Faults::Kind kind) {
+  command.kind = Command::Kind::kNothing;
+  if (state_->error.is_set()) return false;
+  if (absl::Status fault = device_->CountCommand(kind, kind_); !fault.ok()) {
+    state_->error.Set(sequence, command.recipe == nullptr ? std::move(fault) : OfLaunch(*command.recipe, fault));
+    return false;
+  }
+  command.kind = Command::Kind::kWork;
+  return true;
+}
+
+template <typename Function>
+void GaudiStream::RunNow(Command& command, uint64_t sequence, Faults::Kind kind, Engine engine,
+                         const Function& submit) {
+  if (!Count(command, sequence, kind)) return;
+  const absl::Status status = Submit(engine, submit, &command);
+  if (!status.ok()) FailAtCall(sequence, OfWork(command, device_->Observe(status)));
+}
+
+void GaudiStream::KeepBack(Command& command, uint64_t sequence, std::function<void(Command&, uint64_t)> submission) {
+  command.submission = std::move(submission);
+  state_->kept_back.push_back({&command, sequence});
+}
+
 template <typename Function>
 void GaudiStream::Run(Faults::Kind kind, Engine engine, const char* name, uint64_t bytes, const Function& submit,
                       std::shared_ptr<const hal::Recipe> recipe) {
   state_->queue.Push([&](Command& command, uint64_t sequence) {
     command.kind = Command::Kind::kNothing;
     if (state_->error.is_set()) return;
-    if (absl::Status fault = device_->CountCommand(kind, kind_); !fault.ok()) {
-      state_->error.Set(sequence, recipe == nullptr ? std::move(fault) : OfLaunch(*recipe, fault));
-      return;
-    }
-    const absl::Status status = Submit(engine, submit, &command);
-    command.kind = Command::Kind::kWork;
     command.name = name;
     command.bytes = bytes;
     command.recipe = std::move(recipe);
-    if (!status.ok()) FailAtCall(sequence, OfWork(command, device_->Observe(status)));
+    std::lock_guard<std::mutex> lock(state_->submit_mutex);
+    if (!state_->is_held) return RunNow(command, sequence, kind, engine, submit);
+    KeepBack(command, sequence, [this, kind, engine, submit](Command& kept, uint64_t number) {
+      RunNow(kept, number, kind, engine, submit);
+    });
   });
+}
+
+void GaudiStream::Hold(Command& command, uint64_t sequence) {
+  std::lock_guard<std::mutex> lock(state_->submit_mutex);
+  command.is_holder = true;
+  if (state_->is_held) {
+    state_->kept_back.push_back({&command, sequence});
+    return;
+  }
+  std::lock_guard<std::mutex> mark_lock(state_->mark_mutex);
+  state_->is_held = true;
+}
+
+void GaudiStream::RunHolder(Command& command, uint64_t sequence) {
+  if (command.kind == Command::Kind::kWait) {
+    if (absl::Status awaited = command.point.Wait(); !awaited.ok()) state_->error.Set(sequence, std::move(awaited));
+  } else if (Count(command, sequence, Faults::kLaunch)) {
+    Steps steps(this, &command);
+    const absl::Status status = device_->Observe(RunSteps(*command.steps, &steps));
+    if (!status.ok()) {
+      FailAtCall(sequence, OfWork(command, status));
+      command.end.reset();  // it has ended
+    }
+  }
+  Release();
+}
+
+void GaudiStream::Release() {
+  std::lock_guard<std::mutex> lock(state_->submit_mutex);
+  while (!state_->kept_back.empty()) {
+    const State::KeptBack next = state_->kept_back.front();
+    state_->kept_back.pop_front();
+    if (next.command->is_holder) return;
+    if (!state_->error.is_set()) next.command->submission(*next.command, next.sequence);
+  }
+  {
+    std::lock_guard<std::mutex> mark_lock(state_->mark_mutex);
+    state_->is_held = false;
+  }
+  state_->released.notify_all();
 }
 
 void GaudiStream::RunCollective(std::shared_ptr<CollectiveWork> work, const char* name, uint64_t bytes) {
@@ -160,6 +298,9 @@ void GaudiStream::RunCollective(std::shared_ptr<CollectiveWork> work, const char
     command.name = name;
     command.bytes = bytes;
     command.collective = std::move(work);
+    // All ranks call HCCL in one order, so the call is made now.
+    std::unique_lock<std::mutex> lock(state_->submit_mutex);
+    state_->released.wait(lock, [this] { return !state_->is_held; });
     command.error = state_->error.UpTo(sequence);
     if (!command.error.ok()) {
       command.kind = Command::Kind::kNothing;
@@ -198,9 +339,10 @@ absl::Status GaudiStream::CopyToDevice(const void* source, hal::DeviceAddress de
   HPU_RETURN_IF_ERROR(device_->Observe(device_->host().Cut(source, bytes, "source of CopyToDevice", &pieces)));
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of CopyToDevice"));
   if (bytes == 0) return absl::OkStatus();
-  Run(Faults::kCopy, Engine::kHostToDevice, "CopyToDevice", bytes, [&](synapse::synStreamHandle stream) {
-    return CopyPieces(stream, pieces, device_->ToCard(destination), /*to_device=*/true);
-  });
+  Run(Faults::kCopy, Engine::kHostToDevice, "CopyToDevice", bytes,
+      [this, pieces, destination](synapse::synStreamHandle stream) {
+        return CopyPieces(stream, pieces, device_->ToCard(destination), /*to_device=*/true);
+      });
   return absl::OkStatus();
 }
 
@@ -210,9 +352,10 @@ absl::Status GaudiStream::CopyToHost(hal::DeviceAddress source, void* destinatio
   PinnedPages::Pieces pieces;
   HPU_RETURN_IF_ERROR(device_->Observe(device_->host().Cut(destination, bytes, "destination of CopyToHost", &pieces)));
   if (bytes == 0) return absl::OkStatus();
-  Run(Faults::kCopy, Engine::kDeviceToHost, "CopyToHost", bytes, [&](synapse::synStreamHandle stream) {
-    return CopyPieces(stream, pieces, device_->ToCard(source), /*to_device=*/false);
-  });
+  Run(Faults::kCopy, Engine::kDeviceToHost, "CopyToHost", bytes,
+      [this, pieces, source](synapse::synStreamHandle stream) {
+        return CopyPieces(stream, pieces, device_->ToCard(source), /*to_device=*/false);
+      });
   return absl::OkStatus();
 }
 
@@ -224,7 +367,7 @@ absl::Status GaudiStream::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAdd
   const uint64_t distance = source > destination ? source - destination : destination - source;
   const uint64_t from = device_->ToCard(source);
   const uint64_t to = device_->ToCard(destination);
-  Run(Faults::kCopy, Engine::kDeviceToDevice, "CopyOnDevice", bytes, [&](synapse::synStreamHandle stream) {
+  Run(Faults::kCopy, Engine::kDeviceToDevice, "CopyOnDevice", bytes, [=](synapse::synStreamHandle stream) {
     return distance < bytes ? CopyOverlapping(stream, from, to, bytes) : CopyOnCard(stream, from, to, bytes);
   });
   return absl::OkStatus();
@@ -265,7 +408,7 @@ absl::Status GaudiStream::Fill(hal::DeviceAddress destination, uint8_t value, ui
   const synapse::Functions& functions = device_->functions();
   constexpr uint32_t kFourTimes = 0x01010101;
   const bool by_words = functions.synMemsetD32Async != nullptr && address % 4 == 0 && bytes % 4 == 0;
-  Run(Faults::kFill, Engine::kDeviceToDevice, "Fill", bytes, [&](synapse::synStreamHandle stream) {
+  Run(Faults::kFill, Engine::kDeviceToDevice, "Fill", bytes, [=, &functions](synapse::synStreamHandle stream) {
     return CallWhenFree([&] {
       return by_words ? HPU_SYNAPSE_CALL(functions, synMemsetD32Async, (address, value * kFourTimes, bytes / 4, stream),
                                          "size=", bytes)
@@ -285,18 +428,33 @@ absl::Status GaudiStream::Launch(std::shared_ptr<const hal::Recipe> recipe, cons
   }
   std::lock_guard<std::mutex> lock(state_->launch_mutex);
   LaunchAddresses& addresses = state_->addresses;
-  const CompiledGraph* graph = own->graph();
-  if (graph != nullptr) {
-    HPU_RETURN_IF_ERROR(addresses.Set(*own, arguments));
-    addresses.ToCard(device_->card_distance());
-    if (!addresses.copies().empty()) HPU_RETURN_IF_ERROR(CopyArguments());
+  HPU_RETURN_IF_ERROR(addresses.Set(*own, arguments));
+  addresses.ToCard(device_->card_distance());
+  if (!addresses.copies().empty()) HPU_RETURN_IF_ERROR(CopyArguments());
+  const uint64_t workspace =
+      own->workspace_bytes() == 0 ? 0 : device_->ToCard(arguments.workspace) + own->graph_workspace_offset();
+  if (own->has_loops()) return RunLoops(std::static_pointer_cast<const GaudiRecipe>(std::move(recipe)), workspace);
+  const CompiledGraph* graph = own->steps().empty() ? nullptr : &own->graph(own->steps().front());
+  Run(Faults::kLaunch, Engine::kCompute, "Launch", 0, GraphLaunch(graph, &addresses.addresses(), workspace),
+      std::move(recipe));
+  return absl::OkStatus();
+}
+
+absl::Status GaudiStream::RunLoops(std::shared_ptr<const GaudiRecipe> recipe, uint64_t workspace) {
+  if (state_->predicate == nullptr) {
+    HPU_ASSIGN_OR_RETURN(state_->predicate, device_->AllocateHost(1));
   }
-  const uint64_t workspace = own->workspace_bytes() == 0 ? 0 : device_->ToCard(arguments.workspace);
-  const auto submit = [&](synapse::synStreamHandle stream) -> absl::Status {
-    if (graph == nullptr) return absl::OkStatus();
-    return CallWhenFree([&] { return graph->Launch(stream, addresses.addresses(), workspace); });
-  };
-  Run(Faults::kLaunch, Engine::kCompute, "Launch", 0, submit, std::move(recipe));
+  auto launch = std::make_shared<const StepLaunch>(StepLaunch{recipe, state_->addresses.addresses(), workspace});
+  state_->queue.Push([&](Command& command, uint64_t sequence) {
+    command.kind = Command::Kind::kNothing;
+    if (state_->error.is_set()) return;
+    command.kind = Command::Kind::kWork;
+    command.name = "Launch";
+    command.bytes = 0;
+    command.recipe = std::move(recipe);
+    command.steps = std::move(launch);
+    Hold(command, sequence);
+  });
   return absl::OkStatus();
 }
 
@@ -314,7 +472,9 @@ absl::Status GaudiStream::CopyArguments() {
   for (const LaunchAddresses::Copy& copy : addresses.copies()) {
     const uint64_t source = device_->ToCard(copy.source);
     Run(Faults::kCopy, Engine::kDeviceToDevice, "copy of an argument", copy.bytes,
-        [&](synapse::synStreamHandle stream) { return CopyOnCard(stream, source, memory + copy.offset, copy.bytes); });
+        [this, source, destination = memory + copy.offset, bytes = copy.bytes](synapse::synStreamHandle stream) {
+          return CopyOnCard(stream, source, destination, bytes);
+        });
   }
   addresses.PlaceCopies(memory);
   return absl::OkStatus();
@@ -339,19 +499,27 @@ absl::Status GaudiStream::Wait(const hal::Event& event) {
     command.point = std::move(point);
     // An error that is known already stops this stream's later calls.
     if (absl::Status error = command.point.Error(); !error.ok()) state_->error.Set(sequence, std::move(error));
-    const auto* mark = dynamic_cast<const Mark*>(command.point.mark.get());
-    // Without a mark, only callbacks precede the event, and later work of the device does not depend on them.
-    if (state_->error.is_set() || mark == nullptr) return;
-    Repair();
-    command.before = last_mark();
-    const absl::Status status = [&]() -> absl::Status {
-      HPU_ASSIGN_OR_RETURN(const synapse::synStreamHandle stream, state_->engines.Current());
-      HPU_RETURN_IF_ERROR(CallWhenFree([&] { return mark->WaitOn(stream); }));
-      return MarkEnd(stream, &command);
-    }();
-    if (!status.ok()) FailAtCall(sequence, device_->Observe(status));
+    if (state_->error.is_set()) return;
+    if (IsHostDriven(command.point)) return Hold(command, sequence);
+    std::lock_guard<std::mutex> lock(state_->submit_mutex);
+    if (!state_->is_held) return WaitNow(command, sequence);
+    KeepBack(command, sequence, [this](Command& kept, uint64_t number) { WaitNow(kept, number); });
   });
   return absl::OkStatus();
+}
+
+void GaudiStream::WaitNow(Command& command, uint64_t sequence) {
+  const auto* mark = dynamic_cast<const Mark*>(command.point.mark.get());
+  // Without a mark, only callbacks precede the event, and later work of the device does not depend on them.
+  if (mark == nullptr) return;
+  Repair();
+  command.before = last_mark();
+  const absl::Status status = [&]() -> absl::Status {
+    HPU_ASSIGN_OR_RETURN(const synapse::synStreamHandle stream, state_->engines.Current());
+    HPU_RETURN_IF_ERROR(CallWhenFree([&] { return mark->WaitOn(stream); }));
+    return MarkEnd(stream, &command);
+  }();
+  if (!status.ok()) FailAtCall(sequence, device_->Observe(status));
 }
 
 absl::Status GaudiStream::AddCallback(std::function<void(absl::Status)> callback) {
@@ -376,6 +544,7 @@ void GaudiStream::RunCommands() {
   for (uint64_t sequence = 1;; ++sequence) {
     Command& command = state_->queue.Await(sequence);
     const bool last = command.kind == Command::Kind::kStop;
+    if (command.is_holder) RunHolder(command, sequence);
     Finish(command, sequence);
     command.Clear();
     state_->timeline->Complete(sequence);

@@ -3,7 +3,9 @@
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_STREAM_H_
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,6 +21,8 @@
 #include "plugin/backends/gaudi/device/launch_addresses.h"
 #include "plugin/backends/gaudi/device/mark_pool.h"
 #include "plugin/backends/gaudi/device/pinned_pages.h"
+#include "plugin/backends/gaudi/device/step_driver.h"
+#include "plugin/hal/host_buffer.h"
 #include "plugin/hal/stream.h"
 
 namespace hpu::gaudi {
@@ -57,6 +61,12 @@ struct Command {
   std::shared_ptr<Mark> before;                // kWork, kWait: the mark of the work before, which another engine awaits
   common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
   std::function<void(absl::Status)> callback;  // kCallback
+  // Whether the stream is held until its thread has run the command (see GaudiStream): a launch of `steps`, or a wait
+  // for a point that the host must reach.
+  bool is_holder = false;
+  std::shared_ptr<const StepLaunch> steps;             // kWork: of a recipe with loops
+  std::vector<std::shared_ptr<Mark>> awaited;          // kWork: marks that queued work of `steps` may wait for
+  std::function<void(Command&, uint64_t)> submission;  // submits the command, whose number it gets, after a hold
 
   // Releases the objects that the command kept alive.
   void Clear() {
@@ -67,12 +77,20 @@ struct Command {
     before.reset();
     point = common::Point();
     callback = nullptr;
+    is_holder = false;
+    steps.reset();
+    awaited.clear();
+    submission = nullptr;
   }
 };
 
 // Calls hand their work to SynapseAI at once, on the calling thread, and put a mark behind it. The stream's thread
 // waits for the marks in order; so it finds the first command that failed, and keeps the HAL's promises about order and
 // errors. Streams wait for each other's marks on the device; callbacks run on the stream's thread.
+//
+// The host drives the loops of a recipe. A launch of such a recipe holds the stream: until the stream's thread has
+// driven its loops, later commands are kept back, and then handed over in order. An event behind held commands has no
+// mark yet, so a wait for it holds the other stream, whose thread waits for the event.
 class GaudiStream final : public hal::Stream {
  public:
   static absl::StatusOr<std::unique_ptr<GaudiStream>> Create(GaudiDevice* device, hal::StreamKind kind);
@@ -119,19 +137,46 @@ class GaudiStream final : public hal::Stream {
     std::vector<std::unique_ptr<CardRange>> argument_copies;
     mutable std::mutex mark_mutex;
     std::shared_ptr<Mark> last;  // of the last work that SynapseAI queued; guarded by mark_mutex
+    // Held while work is handed to SynapseAI, unless the stream's thread does so during a hold.
+    std::mutex submit_mutex;
+    std::condition_variable released;
+    bool is_held = false;  // written under submit_mutex and mark_mutex
+    struct KeptBack {
+      Command* command;
+      uint64_t sequence;
+    };
+    std::deque<KeptBack> kept_back;              // behind the holder; guarded by submit_mutex
+    std::unique_ptr<hal::HostBuffer> predicate;  // of loops; made under launch_mutex, used by the stream's thread
     std::thread thread;
   };
 
   // A copy that overlaps itself goes through this much of the card's memory, which is not part of the device's memory.
   static constexpr uint64_t kScratchBytes = uint64_t{16} << 20;
 
+  class Steps;
+
   GaudiStream(GaudiDevice* device, hal::StreamKind kind);
 
-  // Queues a command whose work `submit(stream)` hands to one of SynapseAI's streams. Counts it for fault injection.
-  // Does nothing after an error. An error of a call becomes the stream's.
+  // Queues a command whose work `submit(stream)` hands to one of SynapseAI's streams, now or after a hold; a copy of
+  // `submit` must own what it uses. Counts the command for fault injection. Does nothing after an error. An error of a
+  // call becomes the stream's.
   template <typename Function>
   void Run(common::Faults::Kind kind, synapse::Engine engine, const char* name, uint64_t bytes, const Function& submit,
            std::shared_ptr<const hal::Recipe> recipe = nullptr);
+  // The part of Run that may come after a hold. Requires submit_mutex, as the other functions that submit.
+  template <typename Function>
+  void RunNow(Command& command, uint64_t sequence, common::Faults::Kind kind, synapse::Engine engine,
+              const Function& submit);
+  // Whether the command may run. If not, the command has failed, or is skipped.
+  bool Count(Command& command, uint64_t sequence, common::Faults::Kind kind);
+  // Makes queued work wait for the mark of the command's point.
+  void WaitNow(Command& command, uint64_t sequence);
+  // Keeps a command back until the stream is released.
+  void KeepBack(Command& command, uint64_t sequence, std::function<void(Command&, uint64_t)> submission);
+  // Makes the command hold the stream.
+  void Hold(Command& command, uint64_t sequence);
+  // Queues a launch of a recipe with loops.
+  absl::Status RunLoops(std::shared_ptr<const GaudiRecipe> recipe, uint64_t workspace);
   // Calls `submit(stream)` for the engine's stream, and puts a mark behind its work.
   template <typename Function>
   absl::Status Submit(synapse::Engine engine, const Function& submit, Command* command);
@@ -156,6 +201,10 @@ class GaudiStream final : public hal::Stream {
 
   // Called on the stream's thread.
   void RunCommands();
+  // Runs the command that holds the stream.
+  void RunHolder(Command& command, uint64_t sequence);
+  // Hands over the commands that were kept back, up to the next one that holds the stream.
+  void Release();
   void Finish(Command& command, uint64_t sequence);
   void FinishCollective(Command& command, uint64_t sequence);
 

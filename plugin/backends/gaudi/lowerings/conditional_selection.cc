@@ -8,6 +8,7 @@
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/hlo/ir/hlo_module.h"
 #include "xla/literal_util.h"
 #include "xla/shape_util.h"
 
@@ -82,6 +83,64 @@ absl::StatusOr<bool> SelectInnerBranches(xla::HloModule* module) {
   return !conditionals.empty();
 }
 
+// An array of zeros, or a tuple of such arrays.
+HloInstruction* Zeros(xla::HloComputation* computation, const xla::Shape& shape) {
+  if (shape.IsTuple()) {
+    std::vector<HloInstruction*> elements;
+    for (const xla::Shape& element : shape.tuple_shapes()) elements.push_back(Zeros(computation, element));
+    return computation->AddInstruction(HloInstruction::CreateTuple(elements));
+  }
+  HloInstruction* zero =
+      computation->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::Zero(shape.element_type())));
+  return computation->AddInstruction(HloInstruction::CreateBroadcast(shape, zero, {}));
+}
+
+// Whether each branch is taken.
+std::vector<HloInstruction*> TakenBranches(HloInstruction* conditional) {
+  xla::HloComputation* computation = conditional->parent();
+  const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::PRED, {});
+  std::vector<HloInstruction*> taken;
+  HloInstruction* any = nullptr;
+  for (int b = 0; b + 1 < conditional->branch_count(); ++b) {
+    taken.push_back(IsTaken(computation, conditional->mutable_operand(0), b));
+    any = any == nullptr
+              ? taken[b]
+              : computation->AddInstruction(HloInstruction::CreateBinary(shape, HloOpcode::kOr, any, taken[b]));
+  }
+  // The last branch is also that of indices out of range.
+  taken.push_back(
+      any == nullptr
+          ? computation->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0<bool>(true)))
+          : computation->AddInstruction(HloInstruction::CreateUnary(shape, HloOpcode::kNot, any)));
+  return taken;
+}
+
+// A loop with one iteration if `taken` is true, else none. Returns the branch's result, or `value`.
+HloInstruction* LoopOver(HloInstruction* conditional, int branch, HloInstruction* taken, HloInstruction* value) {
+  xla::HloComputation* computation = conditional->parent();
+  xla::HloModule* module = computation->parent();
+  HloInstruction* initial = computation->AddInstruction(
+      HloInstruction::CreateTuple({taken, conditional->mutable_operand(branch + 1), value}));
+  const xla::Shape& shape = initial->shape();
+
+  xla::HloComputation::Builder body("branch");
+  HloInstruction* state = body.AddInstruction(HloInstruction::CreateParameter(0, shape, "state"));
+  HloInstruction* operand = body.AddInstruction(HloInstruction::CreateGetTupleElement(shape.tuple_shapes(1), state, 1));
+  HloInstruction* result = body.AddInstruction(
+      HloInstruction::CreateCall(value->shape(), {operand}, conditional->branch_computation(branch)));
+  HloInstruction* end = body.AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0<bool>(false)));
+  body.AddInstruction(HloInstruction::CreateTuple({end, operand, result}));
+
+  xla::HloComputation::Builder condition("is_taken");
+  HloInstruction* argument = condition.AddInstruction(HloInstruction::CreateParameter(0, shape, "state"));
+  condition.AddInstruction(HloInstruction::CreateGetTupleElement(taken->shape(), argument, 0));
+
+  HloInstruction* loop = computation->AddInstruction(HloInstruction::CreateWhile(
+      shape, module->AddEmbeddedComputation(condition.Build()), module->AddEmbeddedComputation(body.Build()), initial));
+  loop->set_metadata(conditional->metadata());
+  return computation->AddInstruction(HloInstruction::CreateGetTupleElement(value->shape(), loop, 2));
+}
+
 }  // namespace
 
 absl::Status SelectBranches(xla::HloModule* module) {
@@ -90,6 +149,19 @@ absl::Status SelectBranches(xla::HloModule* module) {
     if (!changed) return absl::OkStatus();
     HPU_RETURN_IF_ERROR(InlineCalls(module));
   }
+}
+
+absl::Status LoopOverBranches(xla::HloModule* module) {
+  const std::vector<HloInstruction*> conditionals = InstructionsOf(module, HloOpcode::kConditional);
+  if (conditionals.empty()) return absl::OkStatus();
+  for (HloInstruction* conditional : conditionals) {
+    const std::vector<HloInstruction*> taken = TakenBranches(conditional);
+    HloInstruction* value = Zeros(conditional->parent(), conditional->shape());
+    for (size_t b = 0; b < taken.size(); ++b) value = LoopOver(conditional, static_cast<int>(b), taken[b], value);
+    HPU_RETURN_IF_ERROR(conditional->ReplaceAllUsesWith(value));
+    HPU_RETURN_IF_ERROR(conditional->parent()->RemoveInstruction(conditional));
+  }
+  return InlineCalls(module);
 }
 
 }  // namespace hpu::gaudi

@@ -1,4 +1,4 @@
-// Conditionals as selections between the results of all branches.
+// Conditionals as selections between the results of all branches, or as loops.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_CONDITIONAL_SELECTION_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_CONDITIONAL_SELECTION_H_
 
@@ -10,6 +10,10 @@ namespace hpu::gaudi {
 // Synapse graphs have no control flow, so all branches of a conditional are computed. Replaces each conditional whose
 // branches hold no loop, inner ones first. Other conditionals stay: a loop may end only where its branch is taken.
 absl::Status SelectBranches(xla::HloModule* module);
+
+// Replaces each conditional that stays by loops, one for each branch, which have one iteration if the branch is taken,
+// else none.
+absl::Status LoopOverBranches(xla::HloModule* module);
 
 }  // namespace hpu::gaudi
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "plugin/backends/gaudi/lowerings/conditional_selection.h"
+#include "plugin/backends/gaudi/lowerings/loop_rotation.h"
 #include "plugin/backends/gaudi/lowerings/loop_unrolling.h"
 #include "plugin/base/status_macros.h"
 #include "xla/debug_options_flags.h"
@@ -26,6 +27,7 @@
 #include "xla/service/stochastic_convert_decomposer.h"
 #include "xla/service/topk_rewriter.h"
 #include "xla/service/tuple_simplifier.h"
+#include "xla/service/while_loop_constant_sinking.h"
 #include "xla/service/while_loop_simplifier.h"
 #include "xla/service/zero_sized_hlo_elimination.h"
 
@@ -72,6 +74,11 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   HPU_RETURN_IF_ERROR(Run(module, xla::WhileLoopSimplifier()));
   HPU_RETURN_IF_ERROR(UnrollLoops(module, kMaxUnrolledInstructions));
   HPU_RETURN_IF_ERROR(SelectBranches(module));
+  HPU_RETURN_IF_ERROR(LoopOverBranches(module));
+  // For the loops that stay.
+  HPU_RETURN_IF_ERROR(Run(module, xla::WhileLoopConstantSinking()));
+  HPU_RETURN_IF_ERROR(Run(module, xla::WhileLoopSimplifier()));
+  HPU_RETURN_IF_ERROR(RotateLoops(module));
   HPU_RETURN_IF_ERROR(Run(module, xla::ZeroSizedHloElimination()));
   HPU_RETURN_IF_ERROR(Run(module, xla::TupleSimplifier()));
   HPU_RETURN_IF_ERROR(Run(module, xla::TopkDecomposer()));

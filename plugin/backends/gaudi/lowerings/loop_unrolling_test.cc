@@ -69,27 +69,6 @@ ENTRY e { x = f32[3] parameter(0)
                         0);
 }
 
-TEST_P(LoopUnrollingTest, LoopsOfUnknownLengthAreRefused) {
-  ExpectRefused(R"(
-HloModule m
-condition { s = (f32[], f32[]) parameter(0)
-  x = f32[] get-tuple-element(s), index=0
-  n = f32[] get-tuple-element(s), index=1
-  ROOT r = pred[] compare(x, n), direction=LT }
-body { s = (f32[], f32[]) parameter(0)
-  x = f32[] get-tuple-element(s), index=0
-  n = f32[] get-tuple-element(s), index=1
-  y = f32[] add(x, x)
-  ROOT r = (f32[], f32[]) tuple(y, n) }
-ENTRY e { x = f32[] parameter(0)
-  n = f32[] constant(100)
-  s = (f32[], f32[]) tuple(x, n)
-  l = (f32[], f32[]) while(s), condition=condition, body=body
-  ROOT y = f32[] get-tuple-element(l), index=0 }
-)",
-                "no nodes for while");
-}
-
 TEST_P(LoopUnrollingTest, LoopsThatAreTooLongStay) {
   const auto module = ParseProgram(kSum);
   ASSERT_EQ(absl::OkStatus(), UnrollLoops(module.get(), 10));
