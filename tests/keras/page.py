@@ -45,11 +45,11 @@ def write(outcomes: Sequence[Outcome], same: Mapping[str, Sequence[str]]) -> str
 def _by_kind(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
     kinds: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        kinds.setdefault(_split(outcome.title)[0], []).append(outcome)
+        kinds.setdefault(split(outcome.title)[0], []).append(outcome)
     return kinds
 
 
-def _split(title: str) -> tuple[str, str]:
+def split(title: str) -> tuple[str, str]:
     """Splits a title into kind and name: the kind of optimizers.legacy.Adam (clipped) is optimizers.legacy."""
     name, _, variant = title.partition(" (")
     kind, _, name = name.rpartition(".")
@@ -69,7 +69,7 @@ def _names(group: Iterable[Outcome], same: Mapping[str, Sequence[str]]) -> list[
     names = []
     for outcome in group:
         also = f" = {' = '.join(f'`{name}`' for name in same[outcome.title])}" if same.get(outcome.title) else ""
-        name, _, variant = _split(outcome.title)[1].partition(" (")
+        name, _, variant = split(outcome.title)[1].partition(" (")
         names.append(f"`{name}`{' (' + variant if variant else ''}{also}")
     return names
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import re
 
 import numpy as np
@@ -31,6 +32,21 @@ def test_the_page_has_a_line_for_each_case(cases: dict[str, Case]) -> None:
     text = re.sub(r"\s+", " ", sweep.PAGE.read_text())
     left_out = [c.title for c in cases.values() if f"`{c.name}`" not in text and f"`{c.title}`" not in text]
     assert not left_out, f"write docs/user/keras.md again (make keras): {left_out}"
+
+
+def test_the_figures_of_the_page_count_its_cases(cases: dict[str, Case]) -> None:
+    """The page is outdated if a case was added, removed or renamed since `make keras`; no case is wrong."""
+    text = sweep.PAGE.read_text()
+    of_kind = collections.Counter(page.split(title)[0] for title in cases)
+    rest = re.findall(r"^\| `(.*?)` \| (.*?) \| .* \|$", text.split("## Not wholly on the HPU")[1], re.MULTILINE)
+    assert not {title for title, _ in rest} - cases.keys(), "write docs/user/keras.md again (make keras)"
+    on_host = collections.Counter(page.split(title)[0] for title, ops in rest if not ops)
+    rows = re.findall(r"^\| ([\w.]+) \| (\d+) \| (\d+) \(.*?\) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
+    assert {kind for kind, *_ in rows} == of_kind.keys()
+    for kind, *numbers in rows:
+        total, whole, partly, bad = map(int, numbers)
+        assert total + on_host[kind] == of_kind[kind], f"{kind}: write docs/user/keras.md again (make keras)"
+        assert total == whole + partly and bad == 0, kind
 
 
 @pytest.mark.parametrize("title", SAMPLE)

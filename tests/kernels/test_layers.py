@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import habana_ops, statistics
+from habana_frameworks.tensorflow.explanation import passes
 from habana_frameworks.tensorflow.ops import keras_symbols
 from habana_frameworks.tensorflow.ops.gelu import habana_gelu
 from habana_frameworks.tensorflow.ops.instance_norm import HabanaInstanceNormalization
@@ -228,6 +229,30 @@ def test_pyramid_roi_align_is_an_op_and_a_model_has_any_image_size() -> None:
         with tf.device(CPU):
             expected = gradient_of(image)
         assert_close(gradient_of(image), expected, TOLERANCE)
+
+
+def test_a_detection_head_in_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gaudi's recipe `full` converts ROI align and pooling, forward and backward, but not the coordinates."""
+
+    @tf.function
+    def detection_head(fine: tf.Tensor, coarse: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        with tf.GradientTape() as tape:
+            tape.watch([fine, coarse])
+            boxes = tf.constant(BOXES, tf.float32)
+            features = habana_ops.pyramid_roi_align([fine, coarse], COUNTS, boxes, LEVELS, output_size=[4, 4])
+            features = tf.reshape(features, [6, 4, 4, 3])
+            pooled = habana_ops.habana_max_pool(features, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
+            loss = tf.reduce_mean(pooled**2)
+        return loss, *tape.gradient(loss, [fine, coarse])
+
+    images = [tf.constant(array(2, 16, 16, 3)), tf.constant(array(2, 8, 8, 3, seed=4))]
+    with tf.device(CPU):
+        expected = tf.function(detection_head.python_function)(*images)
+    monkeypatch.setenv("TF_BF16_CONVERSION", "full")
+    assert_close(detection_head(*images), expected, Tolerance(0.05, 0.01))
+    rewrites = [rewrite for report in passes.recent_reports() for rewrite in report.rewrites]
+    converted = {rewrite.op for rewrite in rewrites if rewrite.pass_name == "bf16"}
+    assert converted >= {"PyramidRoiAlign", "PyramidRoiAlignGradImages", "HabanaMaxPool", "HabanaMaxPoolGrad"}
 
 
 def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path) -> None:
