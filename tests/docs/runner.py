@@ -123,7 +123,7 @@ def _run(program: Program, folder: pathlib.Path, timeout: float) -> list[Failure
                 [str(folder.parent / "bin"), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]]
             ),
             "HPU_MODULE_LOCK_DIR": str(folder.parent / "locks"),
-            "PYTHON": WARM_PYTHON,
+            "DOCS_PYTHON": WARM_PYTHON,  # start() then starts a warm interpreter for shells, too
             "PYTHONUNBUFFERED": "1",
         },
         cwd=folder,
