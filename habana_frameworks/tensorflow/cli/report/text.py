@@ -56,7 +56,7 @@ def _steps(report: Report) -> Iterator[str]:
 
 
 def _placement(report: Report) -> Iterator[str]:
-    yield wording.placement(report.placement)
+    yield from textwrap.wrap(wording.placement(report.placement), _WIDTH, subsequent_indent="  ")
     for exception in report.exceptions[:_MAX_EXCEPTIONS]:
         yield from _exception(exception, report.program.script)
     if len(report.exceptions) > _MAX_EXCEPTIONS:
