@@ -173,7 +173,10 @@ class ComputationSplit {
  public:
   // `parameters`: memory of the array parameters, or of the elements of the only parameter, a tuple.
   ComputationSplit(ProgramBuilder* program, const xla::HloComputation& computation, std::vector<MemoryId> parameters)
-      : program_(program), parameters_(std::move(parameters)), order_(computation.MakeInstructionPostOrder()) {
+      : program_(program),
+        module_(*computation.parent()),
+        parameters_(std::move(parameters)),
+        order_(computation.MakeInstructionPostOrder()) {
     FindSegments();
   }
 
