@@ -45,6 +45,31 @@ hal::Program SumOfScalars(int count) {
   return Finish(builder);
 }
 
+hal::Program DoubleUntil(int64_t n) {
+  const xla::Shape limit_shape = xla::ShapeUtil::MakeShape(xla::F32, {});
+  const xla::Shape state_shape = xla::ShapeUtil::MakeTupleShape({Floats(n), limit_shape});
+  xla::XlaBuilder condition("condition");
+  {
+    const xla::XlaOp state = xla::Parameter(&condition, 0, state_shape, "state");
+    const xla::XlaOp first = xla::Reshape(xla::Slice(xla::GetTupleElement(state, 0), {0}, {1}, {1}), {});
+    xla::Lt(first, xla::GetTupleElement(state, 1));
+  }
+  xla::XlaBuilder body("body");
+  {
+    const xla::XlaOp state = xla::Parameter(&body, 0, state_shape, "state");
+    const xla::XlaOp x = xla::GetTupleElement(state, 0);
+    xla::Tuple(&body, {xla::Add(x, x), xla::GetTupleElement(state, 1)});
+  }
+  xla::XlaBuilder builder("double_until");
+  const xla::XlaOp x = xla::Parameter(&builder, 0, Floats(n), "x");
+  const xla::XlaOp limit = xla::Parameter(&builder, 1, limit_shape, "limit");
+  const xla::XlaOp end = xla::While(condition.Build().value(), body.Build().value(), xla::Tuple(&builder, {x, limit}));
+  xla::Tuple(&builder, {xla::GetTupleElement(end, 0)});
+  builder.SetUpAlias(/*output_index=*/{0}, /*param_number=*/0, /*param_index=*/{},
+                     xla::HloInputOutputAliasConfig::AliasKind::kMayAlias);
+  return Finish(builder);
+}
+
 hal::Program Constant() {
   xla::XlaBuilder builder("constant");
   xla::Tuple(&builder, {xla::ConstantR0<int32_t>(&builder, 7)});

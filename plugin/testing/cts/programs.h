@@ -15,6 +15,8 @@ hal::Program SumAndProduct(int64_t n);
 hal::Program AddInPlace(int64_t n);
 // `count` scalars -> (their sum)
 hal::Program SumOfScalars(int count);
+// float x[n], limit -> (x doubled until its first element is at least limit), where the result may alias x
+hal::Program DoubleUntil(int64_t n);
 // () -> (int32 scalar 7)
 hal::Program Constant();
 // float e[0], x[2] -> (-e, -x)

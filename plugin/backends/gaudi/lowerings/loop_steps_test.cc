@@ -240,7 +240,7 @@ condition { s = (f32[4]) parameter(0)
 body { s = (f32[4]) parameter(0)
   x = f32[4] get-tuple-element(s), index=0
   w = f64[4] convert(x)
-  inner = f64[4] cosine(w)
+  inner = f64[4] cosine(w), metadata={op_name="inner"}
   v = f32[4] convert(inner)
   y = f32[4] add(x, v)
   ROOT r = (f32[4]) tuple(y) }
@@ -249,11 +249,11 @@ ENTRY e { x = f32[4] parameter(0)
   l = (f32[4]) while(s), condition=condition, body=body
   y = f32[4] get-tuple-element(l), index=0
   w = f64[4] convert(y)
-  outer = f64[4] sine(w)
+  outer = f64[4] sine(w), metadata={op_name="outer"}
   ROOT v = f32[4] convert(outer) }
 )";
   const absl::Status refusal = RefusalOf(program);
-  for (const char* part : {"inner, f64[4]", "outer, f64[4]"}) {
+  for (const char* part : {"{{node inner}}", "{{node outer}}"}) {
     ExpectError(refusal, absl::StatusCode::kUnimplemented, part);
   }
 }
