@@ -34,13 +34,7 @@ class Picture:
 
 
 PICTURES = {
-    "explain": Picture(("explain", "--html", "{page}", "tests/explain/refusals.py"), 1280, 740, "op=on_cpu"),
-    "explain_time": Picture(
-        ("explain", "--time", "--html", "{page}", "examples/digits_keras.py", "--epochs", "1"),
-        1280,
-        740,
-        "open=all&op=sequential/conv2d_1/Conv2D",
-    ),
+    "explain": Picture(("explain", "--html", "{page}", "tests/explain/refusals.py"), 1280, 600, "op=on_cpu"),
     "report": Picture(("report", "--output", "{page}", "examples/slow_step.py"), 900, 1180),
 }
 
