@@ -145,10 +145,11 @@ def test_ranks_without_a_module_are_left_out(tmp_path: pathlib.Path) -> None:
     assert result.exit_code == 0
 
 
-def test_too_few_modules_are_left(tmp_path: pathlib.Path) -> None:
-    result = run_failing(tmp_path, 3, ("--restarts", "5", "--min-ranks", "2", "--modules", "7,8,9"), "--fail", "0:1")
-    assert (result.exit_code, len(result.attempts)) == (7, 1)
-    assert "hpu run: no restart: modules are available for only 1 rank, and --min-ranks is 2" in result.output
+def test_a_job_with_too_few_modules_for_min_ranks_is_not_started(tmp_path: pathlib.Path) -> None:
+    options = ("-np", "3", "--restarts", "5", "--min-ranks", "2", "--modules", "7,8,9")
+    done = run([*HPU_RUN, *options, str(PROGRAM), "--out", str(tmp_path)], check=False)
+    assert done.returncode == 1 and "hpu run: no module 8, 9: HPU_BACKEND=" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_server_restarts_with_fewer_modules(tmp_path: pathlib.Path) -> None:

@@ -23,6 +23,7 @@ from habana_frameworks.tensorflow.cli import (
     synapse_check,
     warmup,
 )
+from habana_frameworks.tensorflow.cli.checks.gaudi import cards
 from habana_frameworks.tensorflow.cli.parser import Parser
 
 COMMANDS = (doctor, explain, report, check, cache, warmup, compile_check, synapse_check, serve, smi, run)
@@ -47,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def hl_smi() -> int:
     """The command `hl-smi`: `hpu smi` under the name that Gaudi's launch scripts call.
 
-    With HPU_BACKEND=gaudi runs Gaudi's own hl-smi, if it is later on PATH.
+    If HPU_BACKEND selects a Gaudi card, runs Gaudi's own hl-smi if that is on PATH.
     """
     own = pathlib.Path(sys.argv[0]).resolve().parent
     folders = [folder for folder in os.get_exec_path() if pathlib.Path(folder).resolve() != own]
     gaudis = shutil.which("hl-smi", path=os.pathsep.join(folders))
-    if gaudis is not None and flags.backend().partition(":")[0] == "gaudi":
+    if gaudis is not None and cards.may_be_selected(flags.backend()):
         os.execv(gaudis, [gaudis, *sys.argv[1:]])
     return main(["smi", *sys.argv[1:]])

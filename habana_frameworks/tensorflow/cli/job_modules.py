@@ -14,6 +14,7 @@ from habana_frameworks.tensorflow._internal import pjrt_plugins
 from habana_frameworks.tensorflow._internal.launch.job import Interruption
 from habana_frameworks.tensorflow._internal.launch.job_supervisor import Modules, Placement
 from habana_frameworks.tensorflow._internal.text import number
+from habana_frameworks.tensorflow.cli.checks.gaudi import cards
 
 _READ_SECONDS = 15.0
 _POLL_SECONDS = 0.1
@@ -69,30 +70,34 @@ def _holder(process: Mapping[str, object] | None) -> str:
     return f"process {process['pid']} ({process['command']})" if process else ""
 
 
-def shortage(placement: Placement, interruption: Interruption) -> str:
+def shortage(placement: Placement, min_ranks: int, interruption: Interruption) -> str:
     """Returns the reason why the job lacks modules or a backend; empty if it can start, or if modules are unobservable.
 
-    Waits a few seconds for held modules.
+    min_ranks: number of ranks that must find a free module. Waits a few seconds for held modules.
     """
     backend = flags.backend()
     if not monitor.is_server(backend) and backend.partition(":")[0] not in _BACKENDS:
         names = ", ".join((*_BACKENDS, "the address of a device server"))
         return f"HPU_BACKEND={backend} is not a backend: set it to one of {names}"
-    is_emulator = backend in ("auto", "emulator") and pjrt_plugins.selected(backend) is None
+    is_card = cards.may_be_selected(backend) or pjrt_plugins.selected(backend) is not None
+    is_emulator = backend in ("auto", "emulator") and not is_card
     if not monitor.is_server(backend) and not is_emulator:
         return ""
     end = time.monotonic() + _HELD_SECONDS
     while True:
         reading = read(interruption)
-        problem = reading.error or _problem(placement, reading.holders, backend)
+        problem = reading.error or _problem(placement, min_ranks, reading.holders, backend)
         may_change = any(reading.holders.values()) and interruption.signal is None and time.monotonic() < end
         if not problem or not may_change:
             return problem
         time.sleep(_POLL_SECONDS)
 
 
-def _problem(placement: Placement, holders: Mapping[int, str], backend: str) -> str:
+def _problem(placement: Placement, min_ranks: int, holders: Mapping[int, str], backend: str) -> str:
     """Returns the reason why the modules do not suffice for the placement; empty if they do."""
+    candidates = placement.modules[: placement.ranks] or tuple(holders)
+    if sum(holders.get(module) == "" for module in candidates) >= min_ranks:
+        return ""
     has = f"HPU_BACKEND={backend} has {number(len(holders), 'module')}"
     wanted = placement.modules[: placement.ranks]
     missing = [str(module) for module in wanted if module not in holders]
@@ -101,11 +106,8 @@ def _problem(placement: Placement, holders: Mapping[int, str], backend: str) -> 
     held = [f"module {module} by {holder}" for module, holder in holders.items() if holder]
     if wanted:
         held = [f"module {module} by {holders[module]}" for module in wanted if holders[module]]
-        return f"modules are held: {'; '.join(held)}; end the process, or name other modules" if held else ""
-    free = len(holders) - len(held)
-    if free >= placement.ranks:
-        return ""
+        return f"modules are held: {'; '.join(held)}; end the process, or name other modules"
     reason = f", and {len(held)} of them are held: {'; '.join(held)}" if held else ""
     more = "start the server with more (hpu serve --modules)" if monitor.is_server(backend) else "raise HPU_MODULES"
-    needs = f"{number(placement.ranks, 'process needs', 'processes need')} {number(placement.ranks, 'module')}"
+    needs = f"{number(min_ranks, 'process needs', 'processes need')} {number(min_ranks, 'module')}"
     return f"{needs}, but {has}{reason}; lower -np, or {more}"

@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     begin = time.monotonic()
     requested = Placement(arguments.processes, tuple(map(int, _modules(arguments))))
     with Interruption() as interruption:
-        shortage = job_modules.shortage(requested, interruption)
+        shortage = job_modules.shortage(requested, _min_ranks(arguments), interruption)
         if interruption.signal is not None:
             return 128 + interruption.signal
         if shortage:

@@ -22,6 +22,11 @@ def device_files(folder: pathlib.Path) -> list[pathlib.Path]:
     return sorted(name for name in names if name.name.removeprefix("accel").removeprefix("hl").isdecimal())
 
 
+def may_be_selected(backend: str) -> bool:
+    """Whether this value of HPU_BACKEND selects a Gaudi card: gaudi does, auto may if there are device files."""
+    return backend.partition(":")[0] == "gaudi" or (backend == "auto" and bool(device_files(_DEVICES)))
+
+
 def check(report: Report) -> Iterator[Finding]:
     """Checks the number of cards that SynapseAI reports."""
     if report.status == 0 and report.devices > 0:
