@@ -38,7 +38,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts horovod try-horovod lint format generate wheel bench docs keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
+.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts horovod try-horovod lint format generate wheel bench docs keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -233,6 +233,11 @@ fuzz-entries: build $(FUZZ) ## parser of recipe cache entries on random bytes, f
 fuzz-service: $(FUZZ) ## handlers of a device server on FUZZ_MESSAGES mutated messages
 	ninja -C build-fuzz -j $(JOBS) service_fuzz
 	build-fuzz/service_fuzz -messages=$(FUZZ_MESSAGES)
+
+FUZZ_CASES ?= 10000
+FUZZ_SEED ?= $$RANDOM
+fuzz-gaudi: build-tests ## FUZZ_CASES random HLO programs on the Gaudi backend, over the double, against XLA's evaluator; FUZZ_SEED=7
+	HPU_FUZZ_CASES=$(FUZZ_CASES) HPU_FUZZ_SEED=$(FUZZ_SEED) $(BUILD)/hpu_gaudi_tests --gtest_brief=1 --gtest_filter='*OpcodeFuzzTest*'
 
 # clang rejects -fno-gnu-unique, so clang-tidy reads compile commands without this flag.
 tidy: $(BUILD)/build.ninja ## clang-tidy for the layers below TensorFlow (if installed)

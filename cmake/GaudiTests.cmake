@@ -1,7 +1,8 @@
 # Tests of the Gaudi backend, without the other backends.
 
 # hpu_gaudi_tests: unit tests.
-file(GLOB_RECURSE gaudi_test_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/backends/gaudi/*_test.cc")
+file(GLOB_RECURSE gaudi_test_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/backends/gaudi/*_test.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/testing/fuzz/hlo/*.cc")
 list(SORT gaudi_test_sources COMPARE FILE_BASENAME)
 add_executable(hpu_gaudi_tests ${gaudi_test_sources})
 foreach(layer flags proto_recipe base compat hal program backend_common backend_gaudi)
@@ -14,6 +15,18 @@ set_target_properties(hpu_gaudi_tests PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}"
 hpu_unite(hpu_gaudi_tests)
 add_test(NAME gaudi COMMAND hpu_gaudi_tests)
 set_tests_properties(gaudi PROPERTIES TIMEOUT 120)
+
+# Nodes recorded in graphs of SynapseAI, as text in RECORDED_SIGNATURES.
+set(recorded_signatures "${CMAKE_BINARY_DIR}/generated/recorded_signatures.txt")
+add_custom_command(
+  OUTPUT "${recorded_signatures}"
+  COMMAND "${Python3_EXECUTABLE}" -m tests.gaudi.recorded_signatures > "${recorded_signatures}"
+  WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
+  DEPENDS "${CMAKE_SOURCE_DIR}/tests/gaudi/recorded_signatures.py"
+  VERBATIM)
+add_custom_target(hpu_recorded_signatures DEPENDS "${recorded_signatures}")
+add_dependencies(hpu_gaudi_tests hpu_recorded_signatures)
+target_compile_definitions(hpu_gaudi_tests PRIVATE "RECORDED_SIGNATURES=\"${recorded_signatures}\"")
 
 # Fake libraries for tests of the loader, and their paths as FAKE_SYNAPSE_1_5, FAKE_SYNAPSE_1_18, FAKE_SYNAPSE_INCOMPLETE.
 foreach(fake 1_5 1_18 incomplete)

@@ -9,6 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "plugin/backends/gaudi/plan/graph_plan.h"
+#include "plugin/program/program_table.h"
 #include "plugin/testing/gaudi_double.h"
 #include "xla/hlo/ir/hlo_module.h"
 #include "xla/literal.h"
@@ -39,6 +41,13 @@ void ExpectNear(const xla::Literal& got, const xla::Literal& want, double tolera
 
 class ProgramTest : public GaudiDeviceTest {
  protected:
+  struct LoweredProgram {
+    ProgramTable table;
+    GraphPlan plan;
+  };
+
+  // The plan of a program for the double's release and generation.
+  absl::StatusOr<LoweredProgram> Lower(const xla::HloModule& module);
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const xla::HloModule& module);
   // Compiles and launches once. Copies the arguments to the device and the results back.
   absl::StatusOr<std::vector<xla::Literal>> Run(const xla::HloModule& module,
@@ -55,7 +64,7 @@ class ProgramTest : public GaudiDeviceTest {
   absl::Status RefusalOf(absl::string_view hlo);
   // Like RefusalOf, and expects `part` in the message.
   void ExpectRefused(absl::string_view hlo, const std::string& part);
-  // The plan of a program (GraphPlan's ToText) for the double's release and generation.
+  // The text (GraphPlan's ToText) of a program's plan.
   std::string PlanOf(absl::string_view hlo);
 };
 

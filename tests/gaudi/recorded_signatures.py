@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import struct
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -160,3 +161,15 @@ SIGNATURES = [
     Signature("relu_fwd_f32", ["f32{64,7,7,32}"], ["f32{64,7,7,32}"], sizes_are_made_up=True),
     Signature("relu_bwd_f32", ["f32{64,7,7,32}"] * 2, ["f32{64,7,7,32}"], sizes_are_made_up=True),
 ]
+
+
+def table() -> str:
+    """Returns the signatures for tests in C++: guid, operands, results and sizes of params, one node a line."""
+    return "".join(
+        f"{s.guid}|{';'.join(s.operands)}|{';'.join(s.results)}|{','.join(str(len(params)) for params in s.params)}\n"
+        for s in SIGNATURES
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())

@@ -194,17 +194,20 @@ void ProgramTest::ExpectRefused(absl::string_view hlo, const std::string& part) 
   ExpectError(RefusalOf(hlo), absl::StatusCode::kUnimplemented, part);
 }
 
+absl::StatusOr<ProgramTest::LoweredProgram> ProgramTest::Lower(const xla::HloModule& module) {
+  const xla::HloModuleProto proto = module.ToProto();
+  LoweredProgram lowered;
+  HPU_ASSIGN_OR_RETURN(lowered.table, MakeProgramTable(proto));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> prepared, PrepareModule(proto));
+  HPU_ASSIGN_OR_RETURN(const synapse::DeviceInfo info, runtime().library().GetDeviceInfo(device().id()));
+  HPU_ASSIGN_OR_RETURN(lowered.plan,
+                       LowerModule(*prepared, lowered.table, {info.generation, runtime().library().profile()}));
+  return lowered;
+}
+
 std::string ProgramTest::PlanOf(absl::string_view hlo) {
-  const xla::HloModuleProto proto = ParseProgram(hlo)->ToProto();
-  const auto text = [&]() -> absl::StatusOr<std::string> {
-    HPU_ASSIGN_OR_RETURN(const ProgramTable table, MakeProgramTable(proto));
-    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, PrepareModule(proto));
-    HPU_ASSIGN_OR_RETURN(const synapse::DeviceInfo info, runtime().library().GetDeviceInfo(device().id()));
-    HPU_ASSIGN_OR_RETURN(const GraphPlan plan,
-                         LowerModule(*module, table, {info.generation, runtime().library().profile()}));
-    return ToText(plan);
-  }();
-  return text.ok() ? *text : text.status().ToString();
+  const absl::StatusOr<LoweredProgram> lowered = Lower(*ParseProgram(hlo));
+  return lowered.ok() ? ToText(lowered->plan) : lowered.status().ToString();
 }
 
 }  // namespace hpu::gaudi

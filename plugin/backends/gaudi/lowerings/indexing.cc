@@ -70,7 +70,7 @@ absl::StatusOr<TensorId> GatherAlong(PlanBuilder& builder, TensorId x, size_t ax
   HPU_ASSIGN_OR_RETURN(x, AsMovable(builder, x));
   TensorType result = builder.tensor_type(x);
   result.sizes[1] = ElementCount(builder.sizes(indices));
-  synapse::ns_GatherKernel::Params params = {};
+  synapse::ns_GatherKernel::ParamsV2 params = {};  // the version of recorded graphs
   params.axis = 1;
   HPU_ASSIGN_OR_RETURN(TensorId value,
                        builder.AddTyped("gather_fwd", builder.type(x), {x, indices}, result, ParamsBytes(params)));

@@ -16,6 +16,7 @@
 #include "plugin/backends/gaudi/lowerings/scalar_computations.h"
 #include "plugin/backends/gaudi/lowerings/window_reductions.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
+#include "plugin/backends/gaudi/plan/narrow_integers.h"
 #include "plugin/backends/gaudi/plan/nodes.h"
 #include "plugin/backends/gaudi/plan/padding.h"
 #include "plugin/backends/gaudi/synapse/params.h"
@@ -129,6 +130,15 @@ absl::StatusOr<TensorId> LowerWindows(Lowering& lowering, const HloInstruction& 
     HPU_ASSIGN_OR_RETURN(x, FlipSign(builder, x));
     windows.type = windows.type == xla::U32 ? xla::S32 : xla::S64;
   }
+  // Narrow integers without a kernel, such as u16, are computed as i32.
+  const xla::PrimitiveType element_type = windows.type;
+  const bool is_word = xla::primitive_util::IsIntegralType(element_type) &&
+                       xla::primitive_util::BitWidth(element_type) < 32 &&
+                       !builder.Has(WindowKernelOf(reduction.function), type);
+  if (is_word) {
+    HPU_ASSIGN_OR_RETURN(x, ToWord(builder, x, element_type));
+    windows.type = xla::S32;
+  }
   const bool is_sum = reduction.function == HloOpcode::kAdd || reduction.function == HloOpcode::kMultiply;
   if (is_sum && IsFloat(type)) {
     // Sums of bfloat16 lose their low bits, so they are float32.
@@ -140,7 +150,8 @@ absl::StatusOr<TensorId> LowerWindows(Lowering& lowering, const HloInstruction& 
   TensorId initial = kNoTensor;
   if (!reduction.starts_at_identity) {
     HPU_ASSIGN_OR_RETURN(initial, lowering.Value(reduction.initial));
-    HPU_ASSIGN_OR_RETURN(initial, Cast(builder, initial, builder.type(value)));
+    HPU_ASSIGN_OR_RETURN(
+        initial, is_word ? ToWord(builder, initial, element_type) : Cast(builder, initial, builder.type(value)));
     if (has_hidden_sign) {
       HPU_ASSIGN_OR_RETURN(initial, FlipSign(builder, initial));
     }
@@ -157,6 +168,7 @@ absl::StatusOr<TensorId> LowerWindows(Lowering& lowering, const HloInstruction& 
       HPU_ASSIGN_OR_RETURN(value, Where(builder, is_number, value, nan));
     }
   }
+  if (is_word) return FromWord(builder, value, element_type);
   return has_hidden_sign ? FlipSign(builder, value) : Cast(builder, value, type);
 }
 
