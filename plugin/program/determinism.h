@@ -14,8 +14,12 @@ inline void RequireDeterminism(xla::HloModuleProto* program) {
   (*program->mutable_frontend_attributes()->mutable_map())[kDeterministicAttribute] = "true";
 }
 
+// `attributes`: of the program.
+inline bool RequiresDeterminism(const xla::FrontendAttributes& attributes) {
+  return attributes.map().count(kDeterministicAttribute) > 0;
+}
 inline bool RequiresDeterminism(const xla::HloModuleProto& program) {
-  return program.frontend_attributes().map().count(kDeterministicAttribute) > 0;
+  return RequiresDeterminism(program.frontend_attributes());
 }
 
 }  // namespace hpu

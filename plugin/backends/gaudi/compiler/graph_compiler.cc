@@ -88,7 +88,14 @@ class GraphBuilder {
          static_cast<unsigned>(node.params.size()), node.guid.c_str(), name.c_str(), &id, nullptr, nullptr),
         "guid=", node.guid, ", name=", name));
     nodes_.push_back(id);
-    return absl::OkStatus();
+    return plan_.is_deterministic ? SetDeterministic(id, name) : absl::OkStatus();
+  }
+
+  // Release 1.5 has no such attribute. The lowerings avoid its nodes whose sums have no order.
+  absl::Status SetDeterministic(synapse::synNodeId node, const std::string& name) {
+    if (library_.profile() == synapse::Profile::k1_5) return absl::OkStatus();
+    return HPU_SYNAPSE_CALL(library_.functions_1_18(), synNodeSetDeterministic,
+                            (graph_.get(), node, /*deterministic=*/true), "name=", name);
   }
 
   absl::Status AddOrder(size_t index) {

@@ -12,6 +12,7 @@
 #include "plugin/backends/gaudi/plan/nodes.h"
 #include "plugin/backends/gaudi/plan/result_memory.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/program/determinism.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_opcode.h"
 #include "xla/shape_util.h"
@@ -193,6 +194,7 @@ absl::Status Lowering::LowerEntry(const xla::HloComputation& entry) {
 absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table,
                                       const PlanTarget& target) {
   Lowering lowering(target);
+  lowering.builder().mutable_plan()->is_deterministic = RequiresDeterminism(module.frontend_attributes());
   const xla::HloComputation& entry = *module.entry_computation();
   HPU_RETURN_IF_ERROR(lowering.LowerEntry(entry));
   const xla::HloInstruction* root = entry.root_instruction();

@@ -235,7 +235,10 @@ absl::StatusOr<TensorId> ScatterRows(Lowering& lowering, const RowScatter& rows)
   const xla::HloComputation& combiner = *rows.scatter->to_apply();
   if (combiner.root_instruction() == combiner.parameter_instruction(1)) return ScatterReplacing(builder, rows);
   const synapse::synDataType type = builder.type(rows.operand);
-  const bool has_sums = IsFloat(type) || builder.Has("unsorted_segment_sum_fwd", type);
+  // Sums of integers do not depend on the order. Release 1.5 cannot fix the order of sums of floats.
+  const bool has_order =
+      !IsFloat(type) || !builder.plan().is_deterministic || builder.profile() != synapse::Profile::k1_5;
+  const bool has_sums = has_order && (IsFloat(type) || builder.Has("unsorted_segment_sum_fwd", type));
   if (hlo::Computes(&combiner, HloOpcode::kAdd) && has_sums) return ScatterAdding(builder, rows);
   return ScatterCombining(lowering, rows);
 }

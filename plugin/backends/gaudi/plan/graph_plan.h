@@ -54,6 +54,8 @@ struct PlanNode {
 struct GraphPlan {
   std::vector<PlanTensor> tensors;
   std::vector<PlanNode> nodes;
+  // Whether each node must compute equal results in every run: kernels may not vary the order of their sums.
+  bool is_deterministic = false;
 };
 
 // Unique name of a tensor in its graph: "argument3", "result0", "t17".
