@@ -75,8 +75,10 @@ class Watch:
         else:
             return
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
-        # Threads of the program or its cleanup may delay its end. If the process ends in time, so does this thread.
-        time.sleep(_GRACE_SECONDS)
+        # The program's cleanup may delay its end; the command's own work or threads of the program may delay the
+        # process's end. If the process ends in time, so does this thread.
+        if self._ended.wait(_GRACE_SECONDS):
+            time.sleep(_GRACE_SECONDS)
         plugin_library.finish_compiling()
         print(
             f"{self._command}: killing the program: it did not stop within {_GRACE_SECONDS} s",
