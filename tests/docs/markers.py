@@ -9,7 +9,7 @@
 | `needs NAME` | the block is skipped without this Python module, command, or file of the tree |
 | `file NAME` | the block is a file; a later shell block of the page uses it |
 | `part of PATH` | the block is a part of this file of the tree |
-| `figures vary` | numbers of the block's output depend on the machine; any numbers match |
+| `figures vary` | numbers of the block's output, and their units, depend on the machine; any match |
 | `not run: REASON` | the block cannot run |
 """
 

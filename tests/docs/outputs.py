@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 
 ELLIPSIS = "…"
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = r"\d+(?:[.,]\d+)*"
+# Units of one quantity. Which of them a program prints depends on the number.
+_UNITS = (("us", "µs", "ms", "s", "min", "h"), ("bytes", "KB", "MB", "GB", "KiB", "MiB", "GiB"))
+_FIGURE = re.compile(rf"{_NUMBER}(?: ?(?P<unit>{'|'.join(unit for units in _UNITS for unit in units)})\b)?")
 
 
 def matches(expected: str, actual: str, figures_vary: bool = False) -> bool:
     """Whether `actual` is the output `expected`.
 
     "…" in a line stands for any text, and a line "…" for any lines. Empty lines and repeated blanks do not count.
-    If figures_vary, a number stands for any number.
+    If figures_vary, a number stands for any number, and a unit of time or memory for the other units of that quantity.
     """
     return re.fullmatch(_pattern(expected, figures_vary), "".join(f"{line}\n" for line in _lines(actual))) is not None
 
@@ -31,7 +34,13 @@ def _pattern(expected: str, figures_vary: bool) -> str:
 def _escape(text: str, figures_vary: bool) -> str:
     if not figures_vary:
         return re.escape(text)
-    return _NUMBER.pattern.join(re.escape(part) for part in _NUMBER.split(text))
+    pattern, end = "", 0
+    for figure in _FIGURE.finditer(text):
+        pattern += re.escape(text[end : figure.start()]) + _NUMBER
+        units = next((units for units in _UNITS if figure["unit"] in units), None)
+        pattern += rf" ?(?:{'|'.join(units)})\b" if units else ""
+        end = figure.end()
+    return pattern + re.escape(text[end:])
 
 
 def _lines(text: str) -> list[str]:

@@ -160,6 +160,7 @@ def test_wrong_markers_are_errors(tmp_path: pathlib.Path, text: str, error: str)
         ("a\n…\nd", "a\nd", False),
         ("x = … ms", "x =   3.5 ms", False),
         ("took 1.5 s, 93 %", "took 12 s, 9.25 %", True),
+        ("223ms/epoch, 49.3 KB", "1s/epoch, 1.1 MB", True),
     ],
 )
 def test_matching_outputs(expected: str, actual: str, vary: bool) -> None:
@@ -174,6 +175,8 @@ def test_matching_outputs(expected: str, actual: str, vary: bool) -> None:
         ("x = … ms", "x = 3\n5 ms", False),  # an ellipsis in a line does not stand for lines
         ("took 1.5 s", "took 1.6 s", False),
         ("took 1.5 s", "took a s", True),
+        ("took 1.5 s", "took 1.5 MB", True),
+        ("took 1.5 s", "took 1.5 ms", False),
         ("a", "", False),
         ("", "a", False),
     ],
