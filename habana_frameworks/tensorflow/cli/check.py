@@ -72,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
         code = program.run(arguments.script, arguments.arguments, _COMMAND, on_error=errors.append)
     result = checker.stop(errors[0] if errors else None)
     written = _write(result, arguments)
-    return _exit_code(result, arguments.strict, code) if written else code or 1
+    watch.exit_code = _exit_code(result, arguments.strict, code) if written else code or 1
+    return watch.exit_code
 
 
 def _exit_code(result: CheckResult, strict: bool, code: int) -> int:
