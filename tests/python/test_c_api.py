@@ -16,6 +16,7 @@ DECLARED = {
     for result, name, arguments in re.findall(r"HPU_EXPORT\s+([\w ]+?\*?)\s*\b(hpu_\w+)\(([^)]*)\);", HEADER)
 }
 TYPES = {
+    "void*": ctypes.c_void_p,
     "void": None,
     "int32_t": ctypes.c_int32,
     "int64_t": ctypes.c_int64,
