@@ -14,7 +14,7 @@ const Opcodes& ExactUnary(TypeClass type_class) {
   static const auto* const floats =
       new Opcodes{"abs", "negate", "ceil", "floor", "round-nearest-even", "round-nearest-afz", "sign", "copy"};
   static const auto* const integers = new Opcodes{"abs", "negate", "sign", "not", "popcnt", "count-leading-zeros"};
-  static const auto* const unsigned_integers = new Opcodes{"negate", "sign", "not", "popcnt", "count-leading-zeros"};
+  static const auto* const unsigned_integers = new Opcodes{"negate", "not", "popcnt", "count-leading-zeros"};
   static const auto* const booleans = new Opcodes{"not"};
   switch (type_class) {
     case TypeClass::kFloat:
