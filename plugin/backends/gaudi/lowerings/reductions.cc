@@ -180,9 +180,10 @@ absl::StatusOr<std::vector<TensorId>> ReduceByComputation(Lowering& lowering, co
   while (builder.sizes(arrays.front())[1] > 1) {
     HPU_ASSIGN_OR_RETURN(arrays, CombineNeighbours(lowering, reduce, arrays));
   }
+  const Sizes sizes = builder.sizes(arrays.front());  // new tensors move the sizes of the plan's
   for (int64_t i = 0; i < count; ++i) {
     HPU_ASSIGN_OR_RETURN(TensorId value, lowering.Operand(reduce, count + i));
-    HPU_ASSIGN_OR_RETURN(value, Splat(builder, value, builder.sizes(arrays.front())));
+    HPU_ASSIGN_OR_RETURN(value, Splat(builder, value, sizes));
     initial.push_back(value);
   }
   return CombineArrays(lowering, reduce, initial, arrays);

@@ -212,7 +212,8 @@ absl::StatusOr<TensorId> LowerOtherWindows(Lowering& lowering, const HloInstruct
   HPU_ASSIGN_OR_RETURN(const TensorId initial, lowering.Operand(instruction, 1));
   HPU_ASSIGN_OR_RETURN(x, Pad(builder, x, initial, PaddingOfWindows(windows)));
   HPU_ASSIGN_OR_RETURN(x, ReduceWindows(builder, x, windows, combine));
-  HPU_ASSIGN_OR_RETURN(const TensorId initials, Splat(builder, initial, builder.sizes(x)));
+  const Sizes sizes = builder.sizes(x);  // new tensors move the sizes of the plan's
+  HPU_ASSIGN_OR_RETURN(const TensorId initials, Splat(builder, initial, sizes));
   return combine(initials, x);
 }
 
