@@ -470,9 +470,7 @@ def habana_initial_workspace_size_mb() -> int:
 
 
 def workspace_chunk_mb() -> int:
-    """HPU_WORKSPACE_CHUNK_MB: Step by which the workspace for temporaries grows, in MiB. Large steps reduce
-    fragmentation between tensors.
-    """
+    """HPU_WORKSPACE_CHUNK_MB: Step by which the workspace for temporaries grows, in MiB."""
     return values.parse_int(_BY_NAME["HPU_WORKSPACE_CHUNK_MB"])
 
 

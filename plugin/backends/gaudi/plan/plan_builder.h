@@ -55,7 +55,8 @@ class PlanBuilder {
   const GraphPlan& plan() const { return plan_; }
   GraphPlan* mutable_plan() { return &plan_; }
   const PlanTensor& tensor(TensorId id) const { return plan_.tensors[id]; }
-  const Sizes& sizes(TensorId id) const { return plan_.tensors[id].sizes; }
+  // By value, because new tensors move the plan's tensors.
+  Sizes sizes(TensorId id) const { return plan_.tensors[id].sizes; }
   synapse::synDataType type(TensorId id) const { return plan_.tensors[id].type; }
   TensorType tensor_type(TensorId id) const { return {type(id), sizes(id)}; }
 
