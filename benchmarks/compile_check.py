@@ -49,6 +49,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "modules/ranks.py": (),
     "modules/roi_align.py": (),
     "modules/trace.py": (),
+    "slow_step.py": (),
 }
 # Columns are sums over the program's recipes, with two exceptions. Arguments, results and temporaries are maxima over
 # recipes; processor time is the whole program's.

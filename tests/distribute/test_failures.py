@@ -109,7 +109,11 @@ def test_the_lost_worker_is_the_leader(tmp_path: pathlib.Path) -> None:
     check_error(tmp_path, 0, 1)
 
 
-@pytest.mark.parametrize("backend", list(Backend), ids=lambda backend: backend.name)
+@pytest.mark.parametrize(
+    "backend",
+    [Backend.EMULATOR, pytest.param(Backend.SERVER, marks=pytest.mark.slow)],
+    ids=lambda backend: backend.name,
+)
 def test_a_stall_is_explained(backend: Backend, tmp_path: pathlib.Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(call_to(programs.stall, str(tmp_path / "logs")))

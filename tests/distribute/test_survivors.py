@@ -79,7 +79,7 @@ def check_killed_training(
     [
         ("fit", 2, Backend.EMULATOR, 1),
         pytest.param("loop", 3, Backend.EMULATOR, 2, marks=pytest.mark.slow),
-        ("loop", 2, Backend.SERVER, 3),
+        pytest.param("loop", 2, Backend.SERVER, 3, marks=pytest.mark.slow),
         pytest.param("fit", 3, Backend.SERVER, 4, marks=pytest.mark.slow),
     ],
     ids=lambda value: value.name if isinstance(value, Backend) else str(value),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
@@ -49,6 +50,7 @@ def accuracies(digits: Any, seed: int) -> dict[str, float]:
     return found
 
 
+@pytest.mark.slow
 def test_accuracy_over_five_seeds() -> None:
     digits = load_digits()
     runs = [accuracies(digits, seed) for seed in SEEDS]

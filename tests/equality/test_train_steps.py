@@ -66,6 +66,7 @@ def loss_and_gradients(model: tf.keras.Model, device: str) -> tuple[float, npt.N
     return float(loss), np.concatenate([gradient.numpy().ravel().astype(np.float64) for gradient in gradients])
 
 
+@pytest.mark.slow
 def test_resnet50_gradients_against_float64() -> None:
     tf.keras.utils.set_random_seed(1)
     problem = PROBLEMS["resnet50"]

@@ -17,7 +17,7 @@ def test_counting_of_marked_graphs() -> None:
     assert clusters.count_xla_clusters(graph) == clusters.Count(2, 2, 3)
 
 
-@pytest.mark.parametrize("model", ["transformer", "lstm"])
+@pytest.mark.parametrize("model", [pytest.param("transformer", marks=pytest.mark.slow), "lstm"])
 def test_a_train_step_is_clustered_at_least_as_well_as_by_tensorflow(hpu: str, model: str) -> None:
     here, there = clusters.count_here(model), clusters.count_auto_jit(model)
     assert there.clusters > 0 and there.ops > 50

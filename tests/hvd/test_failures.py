@@ -33,6 +33,7 @@ def test_ranks_without_launcher_end_by_themselves(tmp_path: pathlib.Path) -> Non
         assert_same_weights(rest, whole)
 
 
+@pytest.mark.slow
 def test_mpirun_ends_the_job(tmp_path: pathlib.Path) -> None:
     arguments = ("--out", str(tmp_path), "--steps", "1000", "--die-at", "3", "cnn-tape")
     done = run_program(tmp_path, TRAIN, *arguments, start=Start.MPIRUN, check=False)

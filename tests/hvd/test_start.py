@@ -11,7 +11,7 @@ from tests.hvd import start_programs as programs
 from tests.hvd.jobs import Start, hooked, run_code, run_program
 from tests.support.processes import call_to, run_with_tensorflow
 
-STARTS = [Start.MPIRUN, Start.MPIRUN_GLOO]
+STARTS = [Start.MPIRUN, pytest.param(Start.MPIRUN_GLOO, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("start", STARTS, ids=lambda start: start.name)

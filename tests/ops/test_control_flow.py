@@ -22,7 +22,13 @@ SETTINGS: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+# One setting that changes clusters and one that changes compiles; the others take a minute.
+QUICK = ("default", "no clusters", "compiled in the background")
+
+
+@pytest.mark.parametrize(
+    "setting", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in SETTINGS]
+)
 def test_control_flow(setting: str) -> None:
     command = [WARM_PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(CASES)]
     if setting != "default":

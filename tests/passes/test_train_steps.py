@@ -27,7 +27,13 @@ def test_mlp_step_is_one_cluster(optimizer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "optimizer"), [("cnn", "sgd"), ("cnn", "legacy_adam"), ("transformer", "adam"), ("resnet", "adam")]
+    ("model", "optimizer"),
+    [
+        ("cnn", "sgd"),
+        ("cnn", "legacy_adam"),
+        ("transformer", "adam"),
+        pytest.param("resnet", "adam", marks=pytest.mark.slow),
+    ],
 )
 def test_step_is_one_cluster_with_the_state_of_random_ops_beside_it(model: str, optimizer: str) -> None:
     result = passes.run(keras_graphs.train_step(model, optimizer), function="__inference_train_function_12")

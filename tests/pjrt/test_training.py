@@ -19,7 +19,9 @@ def output(code: str, **environment: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("model", ["mlp", "cnn", pytest.param("transformer", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "model", ["mlp", *(pytest.param(model, marks=pytest.mark.slow) for model in ("cnn", "transformer"))]
+)
 def test_donation_changes_no_bit_and_losses_are_the_emulators(model: str) -> None:
     code = call_to(programs.train, model, "adam", 20)
     donated = output(code)
@@ -33,6 +35,7 @@ def test_values_that_were_read_outlive_the_variable_that_is_overwritten() -> Non
     run_with_tensorflow(call_to(programs.hold_values, 10), PJRT)
 
 
+@pytest.mark.slow
 def test_memory_stays_constant() -> None:
     # The allocator keeps freed memory for a while. A leak of the variables would be 5 GB.
     assert output(call_to(programs.grow, 1000)) < 64 << 20

@@ -41,7 +41,9 @@ def test_a_slice_reads_its_own_operand_alone(scene: Scene) -> None:
             assert result in (b"", own + bytes(2 * programs.ROW_BYTES))
 
 
-@pytest.mark.parametrize("opcode", ["cosine", "power", "reverse"])
+@pytest.mark.parametrize(
+    "opcode", ["cosine", *(pytest.param(opcode, marks=pytest.mark.slow) for opcode in ("power", "reverse"))]
+)
 def test_a_false_split_of_a_loop_is_harmless(scene: Scene, opcode: str) -> None:
     for counts in ((-1, -1000), (-1, -1000000), (0,), (2**62, 2**62), (1, 2, 3, 4, 5)):
         program = programs.falsely_split(opcode, [1, 2, 1 << 16], *counts)
