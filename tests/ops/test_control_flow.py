@@ -26,6 +26,7 @@ SETTINGS: dict[str, dict[str, str]] = {
 QUICK = ("default", "no clusters", "compiled in the background")
 
 
+@pytest.mark.timeout(660)  # a process with a minute of work, on a busy machine
 @pytest.mark.parametrize(
     "setting", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in SETTINGS]
 )
