@@ -7,13 +7,12 @@ import dataclasses
 import functools
 import linecache
 import pathlib
-import sysconfig
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-_PACKAGE = pathlib.Path(__file__).resolve().parents[1]
-_LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+from habana_frameworks.tensorflow._internal.program_files import PACKAGE, is_of_program
+
 _WIDE = {"int64": "int32", "uint64": "int32", "uint32": "int32", "float64": "float32"}
 # Larger constants are not searched for values that do not fit: their copies would take the program's memory.
 _MAX_ELEMENTS = 1 << 20
@@ -160,19 +159,10 @@ def _creator(traceback: Any) -> tuple[Line | None, bool]:
 
 
 @functools.cache
-def is_of_program(filename: str) -> bool:
-    """Whether a file is the user's: not of this package, of an installed library or of the standard library."""
-    if not filename or filename.startswith("<"):
-        return False
-    resolved = str(pathlib.Path(filename).resolve())
-    return not resolved.startswith((str(_PACKAGE), *_LIBRARIES)) and "site-packages" not in pathlib.Path(resolved).parts
-
-
-@functools.cache
 def _is_of_package(filename: str) -> bool:
     """Whether a file belongs to this package's public functions; its patches wrap TensorFlow's own functions."""
     path = pathlib.Path(filename).resolve()
-    return path.is_relative_to(_PACKAGE) and not path.is_relative_to(_PACKAGE / "_internal")
+    return path.is_relative_to(PACKAGE) and not path.is_relative_to(PACKAGE / "_internal")
 
 
 def _shape(shape: Any) -> str:

@@ -7,6 +7,7 @@ import linecache
 import pathlib
 from collections.abc import Iterator
 
+from habana_frameworks.tensorflow._internal import html_template
 from habana_frameworks.tensorflow._internal.text import size
 from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.card_check import text
@@ -21,18 +22,12 @@ _CONTEXT_LINES = 2
 def render(result: CheckedProgram, strict: bool) -> str:
     """Returns the page as HTML."""
     parts = {
-        "STYLE": (_FOLDER / "style.css").read_text(encoding="utf-8"),
         "VERDICT": result.verdict(strict).value.replace(" ", "-"),
         "HEADLINE": html.escape(text.headline(result, strict)),
         "BODY": "\n".join(_body(result)),
         "VERSION": html.escape(__version__),
     }
-    page = (_FOLDER / "page.html").read_text(encoding="utf-8")
-    for name, value in parts.items():
-        before, mark, after = page.partition(f"@{name}@")
-        assert mark, f"page.html has no @{name}@"
-        page = before + value + after
-    return page
+    return html_template.fill(_FOLDER, parts)
 
 
 def _body(result: CheckedProgram) -> Iterator[str]:

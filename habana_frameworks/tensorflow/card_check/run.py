@@ -12,9 +12,10 @@ from habana_frameworks.tensorflow import explanation, flags, habana_device
 from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow._internal.card_table import CARDS, Card
 from habana_frameworks.tensorflow._internal.native import plugin_library
+from habana_frameworks.tensorflow._internal.program_files import is_of_program
 from habana_frameworks.tensorflow.card_check import violations
 from habana_frameworks.tensorflow.card_check.model import Memory, Violation
-from habana_frameworks.tensorflow.card_check.origins import Line, Origins, is_of_program
+from habana_frameworks.tensorflow.card_check.origins import Line, Origins
 from habana_frameworks.tensorflow.card_check.result import CheckResult
 
 

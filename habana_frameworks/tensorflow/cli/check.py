@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
 from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow._internal.card_table import CARDS
-from habana_frameworks.tensorflow.cli import program, program_limits
+from habana_frameworks.tensorflow.cli import outputs, program, program_limits
 
 if TYPE_CHECKING:
     from habana_frameworks.tensorflow.card_check import CheckResult
@@ -39,11 +38,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--strict", action="store_true", help="ops of unknown support break the rules, too")
     program_limits.add_steps(parser)
     program_limits.add_idle(parser)
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write the result as JSON; - means stdout, and the program's output then goes to stderr",
-    )
+    outputs.add_json(parser, "the result")
     parser.add_argument("--html", metavar="FILE", help="write an HTML page")
     program.add_arguments(parser)
     parser.set_defaults(run=run)
@@ -51,9 +46,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports the rules that it breaks, even if the program fails."""
-    problem = program.problem(arguments.script) or program.output_problem(arguments, "json", "html")
-    if arguments.html == "-":
-        problem = "--html cannot write to stdout: pass a file name"
+    problem = program.problem(arguments.script) or outputs.problem(arguments.json, arguments.html, "--html")
     if problem:
         print(f"{_COMMAND}: {problem}", file=sys.stderr)
         return 2
@@ -88,15 +81,10 @@ def _exit_code(result: CheckResult, strict: bool, code: int) -> int:
 def _write(result: CheckResult, arguments: argparse.Namespace) -> bool:
     """Writes the requested outputs. Returns False if a file could not be written."""
     print(f"\n{result.summary(arguments.strict)}", end="", file=sys.stderr)
-    try:
-        if arguments.json == "-":
-            print(result.to_json(arguments.strict))
-        elif arguments.json:
-            pathlib.Path(arguments.json).write_text(result.to_json(arguments.strict), encoding="utf-8")
-        if arguments.html:
-            result.to_html(arguments.html, arguments.strict)
-            print(f"Page written to {arguments.html}.", file=sys.stderr)
-    except OSError as error:
-        print(f"{_COMMAND}: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
-        return False
-    return True
+    return outputs.write(
+        _COMMAND,
+        arguments.json,
+        lambda: result.to_json(arguments.strict),
+        arguments.html,
+        lambda file: result.to_html(file, arguments.strict),
+    )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from habana_frameworks.tensorflow.cli import program
+from habana_frameworks.tensorflow.cli import outputs, program
 
 if TYPE_CHECKING:
     from habana_frameworks.tensorflow.explanation import Explanation
@@ -24,11 +23,7 @@ def add_parser(subparsers: Any) -> None:
         "in clusters, and why the other ops are not. The exit code is the program's; 2: wrong usage; 3: the program "
         "succeeded, but no graph had an op on the HPU.",
     )
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write the full report as JSON; - means stdout, and the program's output then goes to stderr",
-    )
+    outputs.add_json(parser, "the full report")
     parser.add_argument("--html", metavar="FILE", help="write an HTML page that shows the graphs")
     parser.add_argument(
         "--time",
@@ -41,9 +36,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports on its graphs, even if the program fails."""
-    problem = program.problem(arguments.script) or program.output_problem(arguments, "json", "html")
-    if arguments.html == "-":
-        problem = "--html cannot write to stdout: pass a file name"
+    problem = program.problem(arguments.script) or outputs.problem(arguments.json, arguments.html, "--html")
     if problem:
         print(f"hpu explain: {problem}", file=sys.stderr)
         return 2
@@ -72,15 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _write(explanation: Explanation, arguments: argparse.Namespace) -> bool:
     """Writes the requested outputs. Returns False if a file could not be written."""
     print(f"\n{explanation.summary()}", end="", file=sys.stderr)
-    try:
-        if arguments.json == "-":
-            print(explanation.to_json())
-        elif arguments.json:
-            pathlib.Path(arguments.json).write_text(explanation.to_json(), encoding="utf-8")
-        if arguments.html:
-            explanation.to_html(arguments.html)
-            print(f"Graphs written to {arguments.html}.", file=sys.stderr)
-    except OSError as error:
-        print(f"hpu explain: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
-        return False
-    return True
+    return outputs.write(
+        "hpu explain", arguments.json, explanation.to_json, arguments.html, explanation.to_html, content="Graphs"
+    )

@@ -34,18 +34,6 @@ def problem(name: str) -> str:
     return ""
 
 
-def output_problem(arguments: argparse.Namespace, *options: str) -> str:
-    """Returns the reason why the files that these options name cannot be written; empty if their folders exist."""
-    for option in options:
-        target = getattr(arguments, option)
-        if target in (None, "-"):
-            continue
-        folder = pathlib.Path(target).absolute().parent
-        if not folder.is_dir():
-            return f"--{option} {target}: there is no directory {folder}; create it first"
-    return ""
-
-
 def load(command: str) -> bool:
     """Loads the HPU before the program starts. On failure prints an error as `command` and returns False."""
     try:

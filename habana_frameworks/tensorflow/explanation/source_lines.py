@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-import pathlib
-import sysconfig
 from collections.abc import Iterator
 from typing import Any
 
-_PACKAGE = pathlib.Path(__file__).resolve().parents[1]
+from habana_frameworks.tensorflow._internal.program_files import is_of_program
 
 
 class SourceLines:
@@ -76,14 +74,4 @@ def _lines(debug_info: Any) -> Iterator[tuple[str, str]]:
 
 def _innermost(frames: list[tuple[str, int]]) -> str | None:
     """Returns the innermost frame of the program itself; `frames` begin with the outermost."""
-    return next((f"{file}:{line}" for file, line in reversed(frames) if _is_program(file)), None)
-
-
-@functools.cache
-def _is_program(file: str) -> bool:
-    """Whether a file belongs to neither an installed package nor Python nor this package."""
-    if file.startswith("<"):
-        return False
-    path = pathlib.Path(file).resolve()
-    installed = (sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib"))
-    return not any(path.is_relative_to(folder) for folder in (str(_PACKAGE), *installed))
+    return next((f"{file}:{line}" for file, line in reversed(frames) if is_of_program(file)), None)

@@ -8,7 +8,7 @@ import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from habana_frameworks.tensorflow.cli import program, program_limits
+from habana_frameworks.tensorflow.cli import outputs, program, program_limits
 
 if TYPE_CHECKING:
     from habana_frameworks.tensorflow.cli.report.model import Report
@@ -26,11 +26,7 @@ def add_parser(subparsers: Any) -> None:
         "The exit code is the program's; 2: wrong usage; 3: the program succeeded, but nothing ran on the HPU.",
     )
     parser.add_argument("--output", metavar="FILE", help="write the report as an HTML page")
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write the report as JSON; - means stdout, and the program's output then goes to stderr",
-    )
+    outputs.add_json(parser, "the report")
     program_limits.add_steps(parser)
     program.add_arguments(parser)
     parser.set_defaults(run=run)
@@ -38,9 +34,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports on it, even if the program fails."""
-    problem = program.problem(arguments.script) or program.output_problem(arguments, "json", "output")
-    if arguments.output == "-":
-        problem = "--output cannot write to stdout: pass a file name"
+    problem = program.problem(arguments.script) or outputs.problem(arguments.json, arguments.output, "--output")
     if problem:
         print(f"{_COMMAND}: {problem}", file=sys.stderr)
         return 2
@@ -76,15 +70,10 @@ def _write(report: Report, arguments: argparse.Namespace) -> bool:
     from habana_frameworks.tensorflow.cli.report import page, text
 
     print(f"\n{text.render(report)}", end="", file=sys.stderr)
-    try:
-        if arguments.json == "-":
-            print(report.to_json())
-        elif arguments.json:
-            pathlib.Path(arguments.json).write_text(report.to_json(), encoding="utf-8")
-        if arguments.output:
-            pathlib.Path(arguments.output).write_text(page.render(report), encoding="utf-8")
-            print(f"Page written to {arguments.output}.", file=sys.stderr)
-    except OSError as error:
-        print(f"{_COMMAND}: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
-        return False
-    return True
+    return outputs.write(
+        _COMMAND,
+        arguments.json,
+        report.to_json,
+        arguments.output,
+        lambda file: pathlib.Path(file).write_text(page.render(report), encoding="utf-8"),
+    )

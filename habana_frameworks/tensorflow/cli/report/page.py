@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import html
 import pathlib
 from collections.abc import Iterable, Sequence
 
+from habana_frameworks.tensorflow._internal import html_template
 from habana_frameworks.tensorflow._internal.text import number as number_of
 from habana_frameworks.tensorflow._internal.text import size
 from habana_frameworks.tensorflow.cli.report import svg, wording
@@ -22,7 +22,6 @@ _LIMIT = 2.0
 def render(report: Report) -> str:
     """Returns the page as HTML."""
     parts = {
-        "STYLE": _read("style.css"),
         "TITLE": html.escape(f"hpu report: {pathlib.Path(report.program.script).name}"),
         "PROGRAM": _program(report),
         "STEPS": _steps(report.steps),
@@ -33,17 +32,7 @@ def render(report: Report) -> str:
         "VERSIONS": _table(("", ""), [(name, version) for name, version in report.versions.items()]),
         "NOTES": "".join(_paragraph(note) for note in report.notes) or _paragraph("All figures were recorded."),
     }
-    page = _read("page.html")
-    for name, text in parts.items():
-        before, mark, after = page.partition(f"@{name}@")
-        assert mark, f"page.html has no @{name}@"
-        page = before + text + after
-    return page
-
-
-@functools.cache
-def _read(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
+    return html_template.fill(_FOLDER, parts)
 
 
 def _program(report: Report) -> str:
