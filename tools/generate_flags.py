@@ -1,7 +1,7 @@
 """Generates accessors and documentation of the settings declared in plugin/flags.yaml.
 
 generate_flags.py --cpp DIR     flags.h and flags.cc (done by CMake)
-generate_flags.py --tree        habana_frameworks/tensorflow/flags.py and docs/user/settings.md (make generate)
+generate_flags.py --tree        flags.py, _internal/flag_table.py and docs/user/settings.md (make generate)
 generate_flags.py --check       exit code 1 if --tree would change a file
 """
 
@@ -204,13 +204,13 @@ def python_accessor(flag: Flag) -> list[str]:
         "",
         f"def {flag.snake}() -> {kinds[flag.type]}:",
         *(f"    {line}" for line in docstring),
-        f'    return values.{parse}(_BY_NAME["{flag.name}"])',
+        f'    return values.{parse}(BY_NAME["{flag.name}"])',
     ]
 
 
-def python_source(flags: list[Flag]) -> str:
+def python_table(flags: list[Flag]) -> str:
     lines = [
-        '"""Settings, read from the environment at each call.',
+        '"""Names, types and defaults of all settings.',
         "",
         GENERATED,
         '"""',
@@ -222,7 +222,24 @@ def python_source(flags: list[Flag]) -> str:
         "ALL: tuple[values.Flag, ...] = (",
         *(line for flag in flags for line in python_flag(flag)),
         ")",
-        "_BY_NAME = {flag.name: flag for flag in ALL}",
+        "BY_NAME = {flag.name: flag for flag in ALL}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def python_accessors(flags: list[Flag]) -> str:
+    lines = [
+        '"""Settings, read from the environment at each call.',
+        "",
+        GENERATED,
+        '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from habana_frameworks.tensorflow._internal import flag_values as values",
+        "from habana_frameworks.tensorflow._internal.flag_table import ALL, BY_NAME",
+        "",
+        '__all__ = ["ALL"]',
         *(line for flag in flags if flag.has_accessor for line in python_accessor(flag)),
     ]
     return "\n".join(lines) + "\n"
@@ -277,7 +294,9 @@ def main() -> int:
     if arguments.cpp:
         outputs = {arguments.cpp / "flags.h": cpp_header(flags), arguments.cpp / "flags.cc": cpp_source(flags)}
     if arguments.tree or arguments.check:
-        outputs[ROOT / "habana_frameworks/tensorflow/flags.py"] = python_source(flags)
+        package = ROOT / "habana_frameworks/tensorflow"
+        outputs[package / "flags.py"] = python_accessors(flags)
+        outputs[package / "_internal/flag_table.py"] = python_table(flags)
         outputs[ROOT / "docs/user/settings.md"] = documentation(flags)
     stale = [path for path, text in outputs.items() if not path.is_file() or path.read_text() != text]
     if arguments.check:

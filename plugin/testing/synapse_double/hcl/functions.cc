@@ -49,6 +49,14 @@ hcclResult_t ResultOf(synStatus status) {
   return synapse::LosesDevice(status) ? hccl::hcclSynapseTerminated : hccl::hcclStreamError;
 }
 
+// Queues operations. The communicator's error precedes that of its stream, which the communicator may have failed since
+// the call began.
+hcclResult_t Enqueue(Communicator& communicator, Stream* stream, std::vector<CollectiveOperation> operations) {
+  const hcclResult_t result = ResultOf(communicator.Enqueue(stream, std::move(operations)));
+  const hcclResult_t error = communicator.error();
+  return result == hccl::hcclStreamError && error != hcclSuccess ? error : result;
+}
+
 #define DOUBLE_HCCL_CALL(function)                            \
   const ApiCall hccl_call(function, Lifecycle::kInitialized); \
   if (hccl_call.status() != synapse::synSuccess) return ResultOfCall(hccl_call.status())
@@ -195,7 +203,7 @@ hcclResult_t Call(const CollectiveRequest& request, const void* source, const vo
   }
   std::vector<CollectiveOperation> operations;
   operations.push_back(std::move(entry.operation));
-  return ResultOf(entry.communicator->Enqueue(entry.stream.get(), std::move(operations)));
+  return Enqueue(*entry.communicator, entry.stream.get(), std::move(operations));
 }
 
 hcclResult_t GetVersion(int* version) {
@@ -322,7 +330,7 @@ hcclResult_t GroupEnd() {
       entries[i].communicator = nullptr;
       operations.push_back(std::move(entries[i].operation));
     }
-    DOUBLE_HCCL_RETURN_IF_ERROR(ResultOf(communicator->Enqueue(stream.get(), std::move(operations))));
+    DOUBLE_HCCL_RETURN_IF_ERROR(Enqueue(*communicator, stream.get(), std::move(operations)));
   }
   return hcclSuccess;
 }
