@@ -4,6 +4,7 @@
 #include "plugin/backends/gaudi/synapse/params.h"
 #include "plugin/testing/synapse_double/kernels/families.h"
 #include "plugin/testing/synapse_double/kernels/product_operand.h"
+#include "plugin/testing/synapse_double/kernels/row_loops.h"
 
 namespace hpu::synapse_double {
 namespace {
@@ -117,9 +118,10 @@ int64_t InputPosition(const Convolution& convolution, int dimension, int64_t out
   return in < convolution.x[1 + dimension] ? in : -1;
 }
 
-// Calls visit(position in x, in w, in y) for each pair of elements of x and y that a filter element joins.
+// Calls visit(count, position in x, in w, in y) for each row of filter elements: `count` elements of w and y from these
+// positions belong to one element of x.
 template <typename Visit>
-void ForEachProduct(const Convolution& convolution, const Visit& visit) {
+void ForEachRow(const Convolution& convolution, const Visit& visit) {
   const Sizes x_strides = DenseStrides(convolution.x);
   const Sizes w_strides = DenseStrides(convolution.w);
   const Sizes y_strides = DenseStrides(convolution.y);
@@ -127,7 +129,7 @@ void ForEachProduct(const Convolution& convolution, const Visit& visit) {
   const Sizes points(convolution.y.begin() + 1, convolution.y.end());  // width, height, depth, batch
   const int64_t group_inputs = convolution.w[1];
   const int64_t group_outputs = convolution.w[0] / convolution.window.groups;
-  if (ElementCount(convolution.y) == 0) return;
+  if (ElementCount(convolution.y) == 0 || ElementCount(convolution.w) == 0) return;
   Sizes point(points.size());
   do {
     Sizes tap(kSpatial);
@@ -145,7 +147,7 @@ void ForEachProduct(const Convolution& convolution, const Visit& visit) {
       for (int64_t c = 0; c < convolution.x[0]; ++c) {
         const int64_t k_begin = c / group_inputs * group_outputs;
         const int64_t w_row = w + c % group_inputs * convolution.w[0];
-        for (int64_t k = k_begin; k < k_begin + group_outputs; ++k) visit(x + c, w_row + k, y + k);
+        visit(group_outputs, x + c, w_row + k_begin, y + k_begin);
       }
     } while (NextIndex(taps, &tap));
   } while (NextIndex(points, &point));
@@ -159,7 +161,8 @@ void ConvolutionForward(KernelContext& context) {
   const DenseArray<double> x = LoadOperand(context, context.input(0));
   const DenseArray<double> w = LoadOperand(context, context.input(1));
   DenseArray<double> y(context.output(0).sizes);
-  ForEachProduct(convolution, [&](int64_t xi, int64_t wi, int64_t yi) { y[yi] += x[xi] * w[wi]; });
+  ForEachRow(convolution,
+             [&](int64_t count, int64_t xi, int64_t wi, int64_t yi) { AddScaledRow(count, x[xi], &w[wi], &y[yi]); });
   if (context.has_input(2) && !AddBias(&context, context.input(2), &y)) return;
   if (context.has_input(3)) {
     if (!context.RequireSizes(context.input(3), y.sizes(), "input 3")) return;
@@ -180,7 +183,8 @@ void ImageGradient(KernelContext& context) {
   const DenseArray<double> y = LoadOperand(context, context.input(0));
   const DenseArray<double> w = LoadOperand(context, context.input(1));
   DenseArray<double> x(context.output(0).sizes);
-  ForEachProduct(convolution, [&](int64_t xi, int64_t wi, int64_t yi) { x[xi] += y[yi] * w[wi]; });
+  ForEachRow(convolution,
+             [&](int64_t count, int64_t xi, int64_t wi, int64_t yi) { x[xi] += DotOfRows(count, &y[yi], &w[wi]); });
   StoreProduct(context, x, context.output(0));
 }
 
@@ -192,7 +196,8 @@ void FilterGradient(KernelContext& context) {
   const DenseArray<double> y = LoadOperand(context, context.input(0));
   const DenseArray<double> x = LoadOperand(context, context.input(1));
   DenseArray<double> w(context.output(0).sizes);
-  ForEachProduct(convolution, [&](int64_t xi, int64_t wi, int64_t yi) { w[wi] += y[yi] * x[xi]; });
+  ForEachRow(convolution,
+             [&](int64_t count, int64_t xi, int64_t wi, int64_t yi) { AddScaledRow(count, x[xi], &y[yi], &w[wi]); });
   StoreProduct(context, w, context.output(0));
 }
 

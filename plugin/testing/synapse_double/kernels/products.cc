@@ -4,6 +4,7 @@
 #include "plugin/backends/gaudi/synapse/params.h"
 #include "plugin/testing/synapse_double/kernels/families.h"
 #include "plugin/testing/synapse_double/kernels/product_operand.h"
+#include "plugin/testing/synapse_double/kernels/row_loops.h"
 
 namespace hpu::synapse_double {
 namespace {
@@ -42,6 +43,23 @@ Sizes BatchStrides(const DenseArray<double>& operand, size_t rank) {
   return strides;
 }
 
+// The matrices of an operand with rows and columns exchanged.
+DenseArray<double> Transposed(const DenseArray<double>& operand) {
+  const int64_t columns = operand.size(0);
+  const int64_t rows = operand.size(1);
+  Sizes sizes = operand.sizes();
+  std::swap(sizes[0], sizes[1]);
+  DenseArray<double> result(sizes);
+  for (int64_t base = 0; base < operand.count(); base += rows * columns) {
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t column = 0; column < columns; ++column) {
+        result[base + column * rows + row] = operand[base + row * columns + column];
+      }
+    }
+  }
+  return result;
+}
+
 // output 0 = op(a) · op(b) + bias.
 void MultiplyMatrices(KernelContext& context, const TensorView& a_view, const TensorView& b_view, bool transpose_a,
                       bool transpose_b, const TensorView* bias_view) {
@@ -63,21 +81,20 @@ void MultiplyMatrices(KernelContext& context, const TensorView& a_view, const Te
   sizes.insert(sizes.end(), batch.begin(), batch.end());
   if (!context.RequireSizes(context.output(0), sizes, "output 0")) return;
   DenseArray<double> c(sizes);
+  if (c.count() == 0) return;
+  const DenseArray<double> b_rows = transpose_b ? Transposed(b) : b;
   const Sizes a_strides = BatchStrides(a, batch.size());
-  const Sizes b_strides = BatchStrides(b, batch.size());
+  const Sizes b_strides = BatchStrides(b_rows, batch.size());
   Sizes index(batch.size());
   const int64_t product_count = ElementCount(batch);
   for (int64_t i = 0; i < product_count; ++i) {
     const int64_t a_base = Dot(index, a_strides);
     const int64_t b_base = Dot(index, b_strides);
     for (int64_t row = 0; row < matrix_a.rows; ++row) {
-      const int64_t out = (i * matrix_a.rows + row) * matrix_b.columns;
+      double* const out = &c[(i * matrix_a.rows + row) * matrix_b.columns];
       for (int64_t k = 0; k < matrix_a.columns; ++k) {
         const double factor = a[a_base + row * matrix_a.row_stride + k * matrix_a.column_stride];
-        const int64_t b_row = b_base + k * matrix_b.row_stride;
-        for (int64_t column = 0; column < matrix_b.columns; ++column) {
-          c[out + column] += factor * b[b_row + column * matrix_b.column_stride];
-        }
+        AddScaledRow(matrix_b.columns, factor, &b_rows[b_base + k * matrix_b.columns], out);
       }
     }
     NextIndex(batch, &index);

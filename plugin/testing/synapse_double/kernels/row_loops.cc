@@ -1,0 +1,29 @@
+#include "plugin/testing/synapse_double/kernels/row_loops.h"
+
+// The other kernels are compiled with -O1, which does not vectorise.
+#if defined(__x86_64__)
+#define HPU_ROW_LOOP __attribute__((optimize("O3"), target_clones("avx2", "default")))
+#else
+#define HPU_ROW_LOOP __attribute__((optimize("O3")))
+#endif
+
+namespace hpu::synapse_double {
+
+HPU_ROW_LOOP void AddScaledRow(int64_t count, double factor, const double* __restrict x, double* __restrict sum) {
+  for (int64_t i = 0; i < count; ++i) sum[i] += factor * x[i];
+}
+
+HPU_ROW_LOOP double DotOfRows(int64_t count, const double* x, const double* y) {
+  constexpr int64_t kLanes = 8;
+  double lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += x[i + lane] * y[i + lane];
+  }
+  double sum = 0;
+  for (const double lane : lanes) sum += lane;
+  for (; i < count; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+}  // namespace hpu::synapse_double
