@@ -38,7 +38,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts horovod try-horovod lint format generate wheel bench docs keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
+.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts horovod try-horovod lint format generate wheel test-wheel bench docs keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -135,15 +135,23 @@ format: $(PACKAGES) ## reformat Python and C++
 	ruff format -q .
 	clang-format -i $(CXX_FILES)
 
-generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, plugin/op_lists, plugin/layers.yaml and guids.yaml
+generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, op_facts.yaml, op_lists, layers.yaml, guids.yaml and the built plugin
 	$(PYTHON) tools/generate_flags.py --tree
+	$(PYTHON) tools/generate_op_facts.py --tree
 	$(PYTHON) tools/generate_op_lists.py --tree
 	$(PYTHON) tools/generate_guids.py --tree
 	$(PYTHON) tools/layers.py --tree
+	@$(MAKE) --no-print-directory build
+	$(PYTHON) tools/generate_op_pages.py --tree
 
-wheel: $(PACKAGES) ## build dist/hpu_tensorflow-*.whl
-	$(PYTHON) -m pip wheel -q --no-deps --no-build-isolation -w dist .
-	@ls dist/*.whl
+# scikit-build-core reuses the objects in $(BUILD). auditwheel needs Python 3.10 or 3.11; the wheel serves 3.9, too.
+wheel: build ## build dist/hpu_tensorflow-*.whl for Ubuntu 22.04, Debian 12 and newer systems
+	@rm -rf $(BUILD)/wheel
+	SKBUILD_BUILD_DIR=$(BUILD) $(PYTHON) -m pip wheel -q --no-deps --no-build-isolation -w $(BUILD)/wheel .
+	@wheel=$$($(PYTHON) -m tools.wheel.repair $(BUILD)/wheel/*.whl --directory dist) && $(PYTHON) -m tools.wheel.check "$$wheel"
+
+test-wheel: wheel ## install the wheel outside the tree, train with it
+	$(PYTHON) -m pytest tests/tools/test_wheel.py -m 'slow or not slow' $(PYTEST_ARGS)
 
 bench: build $(SYSTEM_BENCH) ## ratios against TensorFlow on the CPU; cost of a recipe lookup
 	$(PYTHON) benchmarks/launch.py

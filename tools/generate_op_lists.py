@@ -204,8 +204,27 @@ def _python_text(name: str, text: str) -> list[str]:
     return [f"    {json.dumps(name)}: (", *(f"        {json.dumps(part)}" for part in parts), "    ),"]
 
 
+def _python_types(name: str, types: list[str], indent: int) -> list[str]:
+    """Returns an item of a dictionary whose value is a tuple of types, formatted like ruff."""
+    line = f"{' ' * indent}{json.dumps(name)}: {_tuple(types)},"
+    if len(line) <= _LINE_LENGTH:
+        return [line]
+    inner = " " * (indent + 4)
+    return [
+        f"{' ' * indent}{json.dumps(name)}: (",
+        *(f"{inner}{json.dumps(each)}," for each in types),
+        " " * indent + "),",
+    ]
+
+
+def _tuple(words: list[str]) -> str:
+    """Returns the source of a tuple of words, in one line."""
+    return f"({', '.join(map(json.dumps, words))}{',' if len(words) == 1 else ''})"
+
+
 def python_source(found: OpList) -> str:
     """Returns the source of op_support.py, formatted like ruff."""
+    typed = [entry for entry in found.entries if entry.types]
     lines = [
         '"""What is publicly known about a card\'s support of ops.',
         "",
@@ -215,9 +234,29 @@ def python_source(found: OpList) -> str:
         "SOURCES = {",
         *(line for name, text in found.sources.items() for line in _python_text(name, text)),
         "}",
+        "# Types of the first generation of the card: the outer bound of all entries.",
+        f"TYPES = {_tuple(found.types)}",
+        "# Attributes with the type of indices, axes, shapes and sizes; they may have INDEX_TYPES, too.",
+        "INDEX_ATTRIBUTES = (",
+        *(f"    {json.dumps(name)}," for name in found.index_attributes),
+        ")",
+        f"INDEX_TYPES = {_tuple(found.index_types)}",
         "# Verdict (documented, inferred or unknown) and source by op. All other ops are unknown, without a source.",
         "OPS = {",
         *(f'    "{entry.op}": ("{entry.verdict}", "{entry.source}"),' for entry in found.entries),
+        "}",
+        "# Types of attributes by op. A documented op has no others.",
+        "OP_TYPES: dict[str, dict[str, tuple[str, ...]]] = {",
+    ]
+    for entry in typed:
+        lines += [f"    {json.dumps(entry.op)}: {{"]
+        lines += [line for name, types in sorted(entry.types.items()) for line in _python_types(name, types, 8)]
+        lines += ["    },"]
+    lines += [
+        "}",
+        "# Highest rank of tensors by op; no entry: not limited.",
+        "MAX_RANKS = {",
+        *(f'    "{entry.op}": {entry.max_rank},' for entry in found.entries if entry.max_rank),
         "}",
     ]
     return "\n".join(lines) + "\n"

@@ -17,6 +17,32 @@ SOURCES = {
     ),
     "logs": "Gaudi-tutorials (GitHub, HabanaAI), recorded output of TensorFlow notebooks",
 }
+# Types of the first generation of the card: the outer bound of all entries.
+TYPES = ("float32", "bfloat16", "int32", "int16", "int8", "bool")
+# Attributes with the type of indices, axes, shapes and sizes; they may have INDEX_TYPES, too.
+INDEX_ATTRIBUTES = (
+    "Index",
+    "TI",
+    "Taxis",
+    "Tblock_shape",
+    "Tcrops",
+    "Tdim",
+    "Tdims",
+    "Tidx",
+    "Tindices",
+    "Tlabels",
+    "Tlen",
+    "Tmultiples",
+    "Tnumsegments",
+    "Tpaddings",
+    "Tperm",
+    "Tsegmentids",
+    "Tshape",
+    "Tshift",
+    "Tsplits",
+    "index_type",
+)
+INDEX_TYPES = ("int32", "int64")
 # Verdict (documented, inferred or unknown) and source by op. All other ops are unknown, without a source.
 OPS = {
     "Abs": ("documented", "table"),
@@ -215,4 +241,568 @@ OPS = {
     "_ScopedAllocator": ("inferred", "recipes"),
     "_ScopedAllocatorConcat": ("inferred", "recipes"),
     "_ScopedAllocatorSplit": ("inferred", "recipes"),
+}
+# Types of attributes by op. A documented op has no others.
+OP_TYPES: dict[str, dict[str, tuple[str, ...]]] = {
+    "Abs": {
+        "T": ("bfloat16", "float32", "int32"),
+    },
+    "Acos": {
+        "T": ("float32",),
+    },
+    "Acosh": {
+        "T": ("float32",),
+    },
+    "Add": {
+        "T": ("bfloat16", "float32", "int16", "int32"),
+    },
+    "AddN": {
+        "T": ("bfloat16", "float32", "int16", "int32"),
+    },
+    "AddV2": {
+        "T": ("bfloat16", "float32", "int16", "int32"),
+    },
+    "Addons>Resampler": {
+        "T": ("bfloat16", "float32"),
+    },
+    "Addons>ResamplerGrad": {
+        "T": ("bfloat16", "float32"),
+    },
+    "AdjustContrastv2": {
+        "T": ("float32",),
+    },
+    "All": {
+        "Tidx": ("int32", "int64"),
+    },
+    "Any": {
+        "Tidx": ("int32", "int64"),
+    },
+    "ArgMax": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "ArgMin": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "BatchMatMul": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "BatchMatMulV2": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "BiasAdd": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "BiasAddGrad": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Concat": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "ConcatV2": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Conv2D": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Conv2DBackpropFilter": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Conv2DBackpropInput": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Conv3D": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Conv3DBackpropFilter": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Conv3DBackpropFilterV2": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Conv3DBackpropInput": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Conv3DBackpropInputV2": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Cumprod": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Cumsum": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "DepthwiseConv2dNative": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "DepthwiseConv2dNativeBackpropFilter": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "DepthwiseConv2dNativeBackpropInput": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "DynamicStitch": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Equal": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "EuclideanNorm": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Exp": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "ExpandDims": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Fill": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "FloorDiv": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "FusedBatchNormGradV2": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "FusedBatchNormGradV3": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "FusedBatchNormV2": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "FusedBatchNormV3": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "GatherNd": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "GatherV2": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Greater": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "GreaterEqual": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Identity": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "IdentityN": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "IsFinite": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "L2Loss": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "LeakyRelu": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "LeakyReluGrad": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Less": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "LessEqual": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Log": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Log1p": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "LogSoftmax": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "MatMul": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "MatrixBandPart": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Max": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "MaxPool": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "MaxPoolGrad": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "MaxPoolGradV2": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "MaxPoolV2": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Maximum": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Mean": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Minimum": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Mul": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Neg": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "NotEqual": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Pack": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Pad": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "PadV2": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Pow": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "RandomStandardNormal": {
+        "T": ("int32", "int64"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "RandomUniform": {
+        "T": ("int32", "int64"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Rank": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "RealDiv": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Reciprocal": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Relu": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Relu6": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Relu6Grad": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "ReluGrad": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Reshape": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "ResizeNearestNeighbor": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "ResizeNearestNeighborGrad": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Round": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Rsqrt": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "RsqrtGrad": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Select": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "SelectV2": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Shape": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "ShapeN": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Sigmoid": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "SigmoidGrad": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Sign": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Size": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Slice": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Snapshot": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Softmax": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "SoftmaxCrossEntropyWithLogits": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "SparseSegmentSumWithNumSegments": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "SparseSoftmaxCrossEntropyWithLogits": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Split": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "SplitV": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Sqrt": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Square": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "SquaredDifference": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Squeeze": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "StridedSlice": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "StridedSliceGrad": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Sub": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Sum": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Tanh": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "TanhGrad": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "TensorScatterUpdate": {
+        "T": ("bfloat16", "float32"),
+        "dtype": ("bfloat16", "float32"),
+    },
+    "Tile": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Transpose": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "Unpack": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+    "ZerosLike": {
+        "T": ("bfloat16", "float32"),
+        "Tparams": ("bfloat16", "float32"),
+    },
+}
+# Highest rank of tensors by op; no entry: not limited.
+MAX_RANKS = {
+    "Abs": 5,
+    "Acos": 5,
+    "Acosh": 5,
+    "Add": 5,
+    "AddN": 5,
+    "AddV2": 5,
+    "Addons>Resampler": 5,
+    "Addons>ResamplerGrad": 5,
+    "AdjustContrastv2": 5,
+    "All": 5,
+    "Any": 5,
+    "ArgMax": 5,
+    "ArgMin": 5,
+    "BiasAdd": 5,
+    "BiasAddGrad": 5,
+    "Conv2D": 5,
+    "Conv2DBackpropFilter": 5,
+    "Conv2DBackpropInput": 5,
+    "Conv3D": 5,
+    "Conv3DBackpropFilter": 5,
+    "Conv3DBackpropFilterV2": 5,
+    "Conv3DBackpropInput": 5,
+    "Conv3DBackpropInputV2": 5,
+    "Cumprod": 5,
+    "Cumsum": 5,
+    "DepthwiseConv2dNative": 5,
+    "DepthwiseConv2dNativeBackpropFilter": 5,
+    "DepthwiseConv2dNativeBackpropInput": 5,
+    "Equal": 5,
+    "EuclideanNorm": 5,
+    "Exp": 5,
+    "FloorDiv": 5,
+    "FusedBatchNormGradV2": 5,
+    "FusedBatchNormGradV3": 5,
+    "FusedBatchNormV2": 5,
+    "FusedBatchNormV3": 5,
+    "Greater": 5,
+    "GreaterEqual": 5,
+    "IsFinite": 5,
+    "L2Loss": 5,
+    "LeakyRelu": 5,
+    "LeakyReluGrad": 5,
+    "Less": 5,
+    "LessEqual": 5,
+    "Log": 5,
+    "Log1p": 5,
+    "LogSoftmax": 5,
+    "Max": 5,
+    "MaxPool": 5,
+    "MaxPoolGrad": 5,
+    "MaxPoolGradV2": 5,
+    "MaxPoolV2": 5,
+    "Maximum": 5,
+    "Mean": 5,
+    "Minimum": 5,
+    "Mul": 5,
+    "Neg": 5,
+    "NotEqual": 5,
+    "Pow": 5,
+    "RealDiv": 5,
+    "Reciprocal": 5,
+    "Relu": 5,
+    "Relu6": 5,
+    "Relu6Grad": 5,
+    "ReluGrad": 5,
+    "ResizeNearestNeighbor": 5,
+    "ResizeNearestNeighborGrad": 5,
+    "Round": 5,
+    "Rsqrt": 5,
+    "RsqrtGrad": 5,
+    "Sigmoid": 5,
+    "SigmoidGrad": 5,
+    "Sign": 5,
+    "Softmax": 5,
+    "SoftmaxCrossEntropyWithLogits": 5,
+    "SparseSegmentSumWithNumSegments": 5,
+    "SparseSoftmaxCrossEntropyWithLogits": 5,
+    "Sqrt": 5,
+    "Square": 5,
+    "SquaredDifference": 5,
+    "Sub": 5,
+    "Sum": 5,
+    "Tanh": 5,
+    "TanhGrad": 5,
+    "TensorScatterUpdate": 5,
 }

@@ -16,6 +16,7 @@ from habana_frameworks.tensorflow.cli import (
     compile_check,
     doctor,
     explain,
+    ops,
     report,
     run,
     serve,
@@ -26,7 +27,7 @@ from habana_frameworks.tensorflow.cli import (
 from habana_frameworks.tensorflow.cli.checks.gaudi import cards
 from habana_frameworks.tensorflow.cli.parser import Parser
 
-COMMANDS = (doctor, explain, report, check, cache, warmup, compile_check, synapse_check, serve, smi, run)
+COMMANDS = (doctor, explain, report, check, ops, cache, warmup, compile_check, synapse_check, serve, smi, run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from habana_frameworks.tensorflow.op_registry.text import types_text
 from tests.ops.sweep import differences, excluded
 from tests.ops.sweep.records import Claim
 
@@ -34,11 +35,6 @@ How to read the tables:
 - TensorFlow places all other ops, and ops with other types, on the CPU.
 - *numbers* are all whole numbers, floats and complex numbers; *floats* are float16, bfloat16, float32 and float64.
 """
-_FLOATS = ("bfloat16", "float16", "float32", "float64")
-_WHOLE = ("int16", "int32", "int4", "int64", "int8", "uint16", "uint32", "uint4", "uint64", "uint8")
-_USUAL = ("int16", "int32", "int64", "int8", "uint16", "uint32", "uint64", "uint8")
-_COMPLEX = ("complex128", "complex64")
-_FLOAT8 = ("float8_e4m3fn", "float8_e5m2")
 
 
 def write(claims: Iterable[Claim]) -> str:
@@ -68,20 +64,6 @@ def _way(claim: Claim) -> str:
     if claim.lowering:
         return "compiled" if claim.kernel else "clusters"
     return "kernel"
-
-
-def types_text(types: Sequence[str]) -> str:
-    """Abbreviates groups of dtypes by one word each."""
-    left = set(types) - {"resource", "variant", "int4", "uint4"}
-    words = []
-    if left >= {*_FLOATS, *_USUAL, *_COMPLEX}:
-        words.append("numbers")
-        left -= {*_FLOATS, *_WHOLE, *_COMPLEX}
-    for word, group in (("floats", _FLOATS), ("whole numbers", _USUAL), ("complex", _COMPLEX), ("float8", _FLOAT8)):
-        if left >= {*group}:
-            words.append(word)
-            left -= {*group}
-    return ", ".join([*words, *sorted(left)])
 
 
 def _pattern(ops: str) -> str:

@@ -1,0 +1,100 @@
+"""`hpu ops`: tells whether ops run on the HPU, with which types, and why not."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import difflib
+import enum
+import fnmatch
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from habana_frameworks.tensorflow._internal import text as texts
+from habana_frameworks.tensorflow.cli import program
+
+if TYPE_CHECKING:
+    from habana_frameworks.tensorflow.op_registry import RegisteredOp
+
+_COMMAND = "hpu ops"
+_MAX_SUGGESTIONS = 5
+OFF_HPU = 1
+
+
+def add_parser(subparsers: Any) -> None:
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "ops",
+        help="tell whether ops run on the HPU, with which types, and why not",
+        description="Describes ops by TensorFlow's registry, the facts of the graph passes and the card's op list. "
+        "Without NAME and --family, counts the ops of each family. Exit code 0: all these ops run on the HPU; 1: some "
+        "do not; 2: wrong usage, or no such op.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="op types, such as Conv2D; with * and ? a pattern")
+    parser.add_argument("--family", metavar="FAMILY", help="ops of a family only, such as nn or image")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the ops, and returns the exit code."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # keeps TensorFlow's log out of the command's output
+    if not program.load(_COMMAND):
+        return 2
+    from habana_frameworks.tensorflow import op_registry
+
+    known = op_registry.ops()
+    try:
+        found = list(_select(known, arguments.names, arguments.family))
+    except ValueError as error:
+        print(f"{_COMMAND}: {error}", file=sys.stderr)
+        return 2
+    _print(found, arguments)
+    return int(bool(arguments.names or arguments.family) and not all(op.place.is_hpu for op in found))
+
+
+def _select(known: Mapping[str, RegisteredOp], names: Sequence[str], family: str | None) -> Iterator[RegisteredOp]:
+    """Yields the ops in the order of names. Raises ValueError for a name or a family without an op."""
+    families = {op.family for op in known.values()}
+    if family is not None and family not in families:
+        raise ValueError(f"no family {family}{_nearest(family, families)}; `hpu ops` lists the families")
+    for name in dict.fromkeys(names or ["*"]):
+        matching = [op for op in _matching(known, name) if family in (None, op.family)]
+        if not matching:
+            where = f" in family {family}" if family else ""
+            raise ValueError(f"no op {name}{where}{_nearest(name, known)}")
+        yield from matching
+
+
+def _matching(known: Mapping[str, RegisteredOp], name: str) -> Iterator[RegisteredOp]:
+    if name in known:
+        yield known[name]
+        return
+    folded = name.casefold()
+    yield from (op for op in known.values() if fnmatch.fnmatchcase(op.name.casefold(), folded))
+
+
+def _nearest(word: str, words: Any) -> str:
+    found = difflib.get_close_matches(word, list(words), n=_MAX_SUGGESTIONS)
+    return f"; did you mean {' or '.join(found)}?" if found else ""
+
+
+def _print(found: Sequence[RegisteredOp], arguments: argparse.Namespace) -> None:
+    from habana_frameworks.tensorflow.op_registry import text
+
+    if arguments.json:
+        print(json.dumps({"ops": [dataclasses.asdict(op) for op in found]}, indent=1, default=_plain))
+    elif not arguments.names and arguments.family is None:
+        print(*texts.table(text.FAMILY_HEADS, text.families(found)), sep="\n")
+    elif len(found) <= len(arguments.names):
+        print(*(line for op in found for line in text.describe(op)), sep="\n")
+    else:
+        print(*text.rows(found), sep="\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return value.value
+    raise TypeError(f"no JSON for {type(value).__name__}")

@@ -1,0 +1,44 @@
+"""Support of an op by a Gaudi card, from the op list gaudi."""
+
+from __future__ import annotations
+
+from habana_frameworks.tensorflow._internal import op_support
+from habana_frameworks.tensorflow.op_registry import kernels
+from habana_frameworks.tensorflow.op_registry.model import AttributeTypes, GaudiSupport
+
+NOT_LISTED = "not listed"
+# Ops that no list refuses, beside ops that call functions: IsStructural in plugin/passes/analysis/placement_policy.cc.
+_STRUCTURAL = frozenset(
+    {
+        *("Abort", "Assert", "Const", "ControlTrigger", "Enter", "Exit", "HostConst", "LoopCond", "Merge"),
+        *("NextIteration", "NoOp", "Placeholder", "PlaceholderWithDefault", "RefEnter", "RefExit", "RefMerge"),
+        *("RefNextIteration", "RefSwitch", "Switch", "SymbolicGradient"),
+    }
+)
+
+
+def support(op: str, types: AttributeTypes) -> GaudiSupport:
+    """Returns what is known. types: types of the HPU's kernels and lowerings."""
+    if _is_structural(op):
+        return GaudiSupport(NOT_LISTED, "", 0, types)
+    verdict, source = op_support.OPS.get(op, ("unknown", ""))
+    listed = op_support.OP_TYPES.get(op, {})
+    return GaudiSupport(
+        verdict,
+        op_support.SOURCES.get(source, ""),
+        op_support.MAX_RANKS.get(op, 0),
+        {attribute: _known(attribute, allowed, listed) for attribute, allowed in types.items()},
+    )
+
+
+def _known(attribute: str, types: tuple[str, ...], listed: AttributeTypes) -> tuple[str, ...]:
+    """Returns the types that the list accepts for an attribute; of all dtypes, those that the card has."""
+    accepted = set(listed.get(attribute, op_support.TYPES))
+    if attribute in op_support.INDEX_ATTRIBUTES:
+        accepted |= set(op_support.INDEX_TYPES)
+    return tuple(name for name in types or sorted(accepted) if name in accepted)
+
+
+def _is_structural(op: str) -> bool:
+    calls = any(attribute.type in ("func", "list(func)") for attribute in kernels.definitions()[op].attr)
+    return calls or op in _STRUCTURAL or kernels.is_own(op) or op.startswith("_")
