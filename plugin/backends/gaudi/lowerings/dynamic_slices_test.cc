@@ -52,6 +52,16 @@ TEST_P(DynamicSliceTest, Updates) {
       "ROOT r = f32[9,4] dynamic-update-slice(x, u, a, a) }");
 }
 
+TEST_P(DynamicSliceTest, UpdatesOfEachType) {
+  for (const char* type : {"pred", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64", "bf16"}) {
+    ExpectSameForRandomStarts(
+        absl::Substitute("HloModule m\nENTRY e { x = $0[9,4] parameter(0)\n u = $0[3,2] parameter(1)\n"
+                         "a = s32[] parameter(2)\n b = s32[] parameter(3)\n"
+                         "ROOT r = $0[9,4] dynamic-update-slice(x, u, a, b) }",
+                         type));
+  }
+}
+
 TEST_P(DynamicSliceTest, ScalarsAndEmptyUpdates) {
   ExpectSameAsEvaluator(
       "HloModule m\nENTRY e { x = f32[9] parameter(0)\n u = f32[0] parameter(1)\n a = s32[] parameter(2)\n"

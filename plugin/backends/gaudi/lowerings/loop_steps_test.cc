@@ -1,4 +1,5 @@
 // Programs with loops that are not unrolled, over the double.
+#include "absl/strings/substitute.h"
 #include "plugin/backends/gaudi/compiler/recipe.h"
 #include "plugin/testing/gaudi_program.h"
 #include "xla/literal_util.h"
@@ -256,6 +257,42 @@ ENTRY e { x = f32[4] parameter(0)
   for (const char* part : {"{{node inner}}", "{{node outer}}"}) {
     ExpectError(refusal, absl::StatusCode::kUnimplemented, part);
   }
+}
+
+// A loop whose state has no memory names its op, which then leaves the cluster.
+TEST_P(LoopStepsTest, RefusalsNameTheOpOfTheLoop) {
+  constexpr char kLoop[] = R"(
+HloModule m
+condition { s = $0 parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  n = f32[] constant(100)
+  ROOT r = pred[] compare(x, n), direction=LT }
+body { s = $0 parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  w = $1 get-tuple-element(s), index=1
+  y = f32[] add(x, x)
+  v = $1 $2
+  ROOT r = $0 tuple(y, v) }
+ENTRY e { x = f32[] parameter(0)
+  z = $1 $3
+  s = $0 tuple(x, z)
+  l = $0 while(s), condition=condition, body=body, metadata={op_name="model/While"}
+  v = $1 get-tuple-element(l), index=1
+  ROOT y = f32[] custom-call(v), custom_call_target="after", metadata={op_name="after"} }
+)";
+  ExpectRefused(absl::Substitute(kLoop, "(f32[], f64[2])", "f64[2]", "negate(w)", "constant({1, 2})"),
+                "{{node model/While}}");
+  ExpectRefused(R"(
+HloModule m
+condition { x = f32[] parameter(0)
+  n = f32[] constant(100)
+  ROOT r = pred[] compare(x, n), direction=LT }
+body { x = f32[] parameter(0)
+  ROOT y = f32[] add(x, x) }
+ENTRY e { x = f32[] parameter(0)
+  ROOT l = f32[] while(x), condition=condition, body=body, metadata={op_name="model/Scalar"} }
+)",
+                "{{node model/Scalar}}");
 }
 
 HPU_GAUDI_SUITE(LoopStepsTest);

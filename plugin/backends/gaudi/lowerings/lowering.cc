@@ -20,14 +20,23 @@
 namespace hpu::gaudi {
 namespace {
 
-// "add.5 (op {{node model/dense/BiasAdd}}), f32[4,2]"
-std::string Describe(const xla::HloInstruction& instruction) {
-  std::string text(instruction.name());
-  if (const std::string& op = instruction.metadata().op_name(); !op.empty()) {
-    absl::StrAppend(&text, " (op {{node ", op, "}})");
+// The op of the nearest instruction that `next` leads to, `instruction` first; empty if no instruction has one.
+template <typename Next>
+std::string NearestOp(const xla::HloInstruction& instruction, Next next) {
+  std::vector<const xla::HloInstruction*> queue = {&instruction};
+  absl::flat_hash_set<const xla::HloInstruction*> seen = {&instruction};
+  for (size_t i = 0; i < queue.size(); ++i) {
+    if (const std::string& op = queue[i]->metadata().op_name(); !op.empty()) return op;
+    for (const xla::HloInstruction* other : next(*queue[i])) {
+      if (seen.insert(other).second) queue.push_back(other);
+    }
   }
-  absl::StrAppend(&text, ", ", xla::ShapeUtil::HumanString(instruction.shape()));
-  return text;
+  return "";
+}
+
+std::string OpOf(const xla::HloInstruction& instruction) {
+  const std::string op = NearestOp(instruction, [](const xla::HloInstruction& at) { return at.users(); });
+  return !op.empty() ? op : NearestOp(instruction, [](const xla::HloInstruction& at) { return at.operands(); });
 }
 
 absl::Status ErrorOf(const xla::HloInstruction& instruction, const absl::Status& status) {
@@ -62,7 +71,7 @@ class Refusals {
  public:
   // Repeats of an op have its first reason.
   void Add(const xla::HloInstruction& instruction, const absl::Status& status) {
-    const std::string& op = instruction.metadata().op_name();
+    const std::string op = OpOf(instruction);
     if (!op.empty() && !ops_.insert(op).second) return;
     constexpr size_t kMaxReasons = 50;
     if (reasons_.size() < kMaxReasons) reasons_.emplace_back(ErrorOf(instruction, status).message());
@@ -78,6 +87,13 @@ class Refusals {
 };
 
 }  // namespace
+
+std::string Describe(const xla::HloInstruction& instruction) {
+  std::string text(instruction.name());
+  if (const std::string op = OpOf(instruction); !op.empty()) absl::StrAppend(&text, " (op {{node ", op, "}})");
+  absl::StrAppend(&text, ", ", xla::ShapeUtil::HumanString(instruction.shape()));
+  return text;
+}
 
 absl::StatusOr<TensorType> Lowering::TypeOf(const xla::HloInstruction& instruction) const {
   return TensorTypeOf(instruction.shape(), builder_.generation());

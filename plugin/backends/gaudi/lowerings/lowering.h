@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_LOWERING_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -15,6 +16,10 @@
 #include "xla/hlo/ir/hlo_module.h"
 
 namespace hpu::gaudi {
+
+// The instruction in error texts: "add.5 (op {{node model/dense/BiasAdd}}), f32[4,2]". An instruction without an op,
+// which a pass has added, has the op of the nearest instruction that uses it, or that it uses.
+std::string Describe(const xla::HloInstruction& instruction);
 
 // Values of HLO instructions as tensors of a plan. Lowerings of instructions (lowerings.h) read their operands' values
 // and set their own. Not thread safe.

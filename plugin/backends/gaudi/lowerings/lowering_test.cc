@@ -124,6 +124,18 @@ ENTRY e {
   }
 }
 
+// Instructions that passes add have no op.
+TEST_P(LoweringTest, ErrorsNameTheNearestOp) {
+  ExpectRefused(
+      "HloModule m\nENTRY e { x = f32[3,3] parameter(0)\n c = f32[3,3] cholesky(x), lower=true\n"
+      "n = f32[3,3] negate(c)\n ROOT y = f32[3,3] add(n, x), metadata={op_name=\"user\"} }",
+      "{{node user}}");
+  ExpectRefused(
+      "HloModule m\nENTRY e { x = f32[3,3] parameter(0)\n n = f32[3,3] negate(x), metadata={op_name=\"used\"}\n"
+      "ROOT c = f32[3,3] cholesky(n), lower=true }",
+      "{{node used}}");
+}
+
 TEST_P(LoweringTest, ArgumentsWithoutAType) {
   ExpectRefused(
       "HloModule m\nENTRY e { x = f32[3] parameter(0)\n y = f64[3] parameter(1)\n z = f32[3] add(x, x)\n"

@@ -1,4 +1,8 @@
 // Arrays with more dimensions than a release supports: 5 in 1.5, 8 in 1.18.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
 #include "absl/strings/substitute.h"
 #include "plugin/testing/gaudi_program.h"
 
@@ -50,6 +54,21 @@ TEST_P(ManyDimensionsTest, SlicesConcatenationsAndPads) {
       "ROOT r = (f32[2,3,2,2,2,1], f32[2,5,2,2,4,1], f32[2,5,2,2,2,1], f32[2,3,2,2,2,1], f32[2,3,2,4,2,1]) "
       "tuple(s, p, q, v, c) }",
       0);
+}
+
+// Interior, cropping and mixed pads in all of six dimensions.
+TEST_P(ManyDimensionsTest, InteriorPads) {
+  for (const char* type : {"f32", "s64", "u16"}) {
+    for (const char* pads :
+         {"4,3,5,2,5,3;1_0_1x0_0_1x1_1_1x0_1x2_0_1x0_0_1", "2,3,2,2,4,2;0_-1_1x0_0_1x-1_0_1x0_1x1_0_1x0_0"}) {
+      const std::vector<std::string> parts = absl::StrSplit(pads, ';');
+      ExpectSameAsEvaluator(
+          absl::Substitute("HloModule m\nENTRY e { s = $0[2,2,2,1,2,2] parameter(0)\n z = $0[] constant(3)\n"
+                           "ROOT p = $0[$1] pad(s, z), padding=$2 }",
+                           type, parts[0], parts[1]),
+          0);
+    }
+  }
 }
 
 TEST_P(ManyDimensionsTest, Broadcasts) {

@@ -9,6 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/testing/fuzz/hlo/random_program.h"
 #include "plugin/testing/gaudi_program.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/shape_util.h"
 
 namespace hpu::gaudi {
 namespace opcode_fuzz_test {
@@ -22,16 +25,21 @@ uint64_t NumberFromEnvironment(const char* name, uint64_t otherwise) {
 
 class OpcodeFuzzTest : public ProgramTest {
  protected:
-  // Whether the release cannot run the program.
-  static bool IsBeyondTheRelease(const fuzz::RandomProgram& program) {
-    return absl::StrContains(GetParam(), "1.5") && absl::StrContains(program.hlo, " f16[");
+  // Whether the release cannot run the program: it has elements of a type that no node takes. Empty arrays need none.
+  static bool IsBeyondTheRelease(const xla::HloModule& module) {
+    if (!absl::StrContains(GetParam(), "1.5")) return false;
+    for (const xla::HloInstruction* instruction : module.entry_computation()->instructions()) {
+      const xla::Shape& shape = instruction->shape();
+      if (shape.element_type() == xla::F16 && !xla::ShapeUtil::IsZeroElementArray(shape)) return true;
+    }
+    return false;
   }
 
   void Compare(const fuzz::RandomProgram& program, uint64_t seed) {
     const std::unique_ptr<xla::HloModule> module = ParseProgram(program.hlo);
     const std::vector<xla::Literal> arguments = fuzz::MakeArguments(*module, program.arguments, seed);
     const auto got = Run(*module, arguments);
-    if (IsBeyondTheRelease(program)) {
+    if (IsBeyondTheRelease(*module)) {
       EXPECT_EQ(absl::StatusCode::kUnimplemented, got.status().code()) << got.status();
       return;
     }

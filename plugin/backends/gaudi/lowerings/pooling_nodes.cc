@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,41 @@ bool WindowsOverlap(const Pooling& pooling) {
                         [](const WindowDimension& d) { return (d.window - 1) * d.dilation >= d.stride; });
 }
 
+// Which elements of a dimension are the first ones of their windows that are elements of the image.
+std::vector<bool> FirstElements(const WindowDimension& d) {
+  std::vector<bool> is_first(d.input, false);
+  for (int64_t o = 0; o < d.output; ++o) {
+    int64_t i = o * d.stride - d.pad_low;
+    while (i < 0) i += d.dilation;
+    is_first[i] = true;
+  }
+  return is_first;
+}
+
+// An image in kernel order, for which the kernel chooses the elements that hlo::MaxSelection::kNotLess chooses: a NaN
+// counts only if it is its window's first element. So it becomes the largest number there, else the least. An element
+// of overlapping windows is first in one of them only, and becomes the least.
+absl::StatusOr<TensorId> WithoutNan(PlanBuilder& builder, const Pooling& pooling, TensorId image) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  HPU_ASSIGN_OR_RETURN(const TensorId is_number, Compare(builder, "equal_fwd", image, image));
+  HPU_ASSIGN_OR_RETURN(TensorId bound, ScalarLike(builder, image, -kInfinity));
+  if (!WindowsOverlap(pooling)) {
+    HPU_ASSIGN_OR_RETURN(const TensorId largest, ScalarLike(builder, image, kInfinity));
+    HPU_ASSIGN_OR_RETURN(TensorId is_first, IntegerScalar(builder, synapse::syn_type_int8, 1, 4));
+    for (size_t i = 0; i < pooling.dimensions.size(); ++i) {
+      const WindowDimension& d = pooling.dimensions[pooling.dimensions.size() - 1 - i];
+      const std::vector<bool> first = FirstElements(d);
+      Sizes sizes(4, 1);
+      sizes[1 + i] = d.input;
+      HPU_ASSIGN_OR_RETURN(const TensorId along, builder.AddConstant({synapse::syn_type_int8, sizes},
+                                                                     std::string(first.begin(), first.end())));
+      HPU_ASSIGN_OR_RETURN(is_first, Elementwise(builder, "bitwise_and_fwd", {is_first, along}));
+    }
+    HPU_ASSIGN_OR_RETURN(bound, Where(builder, is_first, largest, bound));
+  }
+  return Where(builder, is_number, image, bound);
+}
+
 // x times the number of elements of a window.
 absl::StatusOr<TensorId> TimesWindow(PlanBuilder& builder, const Pooling& pooling, TensorId x) {
   HPU_ASSIGN_OR_RETURN(const TensorId elements, ScalarLike(builder, x, static_cast<double>(WindowElements(pooling))));
@@ -134,8 +170,9 @@ absl::StatusOr<TensorId> MaxPoolNode(PlanBuilder& builder, const Pooling& poolin
   return FromKernelOrder(builder, pooling, pool.values);
 }
 
-absl::StatusOr<TensorId> MaxPoolGradientNodes(PlanBuilder& builder, const Pooling& pooling, TensorId image,
-                                              TensorId gradient) {
+absl::StatusOr<TensorId> MaxPoolGradientNodes(PlanBuilder& builder, const hlo::MaxPoolingGradient& scatter,
+                                              TensorId image, TensorId gradient) {
+  const Pooling& pooling = scatter.pooling;
   const synapse::synDataType type = builder.type(image);
   if (WindowsOverlap(pooling)) {
     // Gradients are summed, and sums of bfloat16 lose their low bits.
@@ -144,6 +181,9 @@ absl::StatusOr<TensorId> MaxPoolGradientNodes(PlanBuilder& builder, const Poolin
   }
   HPU_ASSIGN_OR_RETURN(image, ToKernelOrder(builder, pooling, image));
   HPU_ASSIGN_OR_RETURN(gradient, ToKernelOrder(builder, pooling, gradient));
+  if (scatter.selection == hlo::MaxSelection::kNotLess) {
+    HPU_ASSIGN_OR_RETURN(image, WithoutNan(builder, pooling, image));
+  }
   HPU_ASSIGN_OR_RETURN(const MaxPool pool, AddMaxPool(builder, pooling, image));
   HPU_ASSIGN_OR_RETURN(
       TensorId result,

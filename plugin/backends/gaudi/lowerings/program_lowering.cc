@@ -95,12 +95,13 @@ class ProgramBuilder {
   // A buffer for an array that is not empty.
   absl::StatusOr<MemoryId> AddBuffer(const ArrayValue& value) {
     if (!value.shape().IsArray()) {
-      return absl::UnimplementedError(absl::StrCat(value.instruction->name(), ": an element of its tuple, ",
+      return absl::UnimplementedError(absl::StrCat(Describe(*value.instruction), ": an element of its tuple, ",
                                                    xla::ShapeUtil::HumanString(value.shape()), ", is not an array"));
     }
     const absl::StatusOr<TensorType> type = TensorTypeOf(value.shape(), target_.generation);
     if (!type.ok()) {
-      return absl::Status(type.status().code(), absl::StrCat(value.instruction->name(), ": ", type.status().message()));
+      return absl::Status(type.status().code(),
+                          absl::StrCat(Describe(*value.instruction), ": ", type.status().message()));
     }
     return Add(ProgramMemory::Kind::kBuffer, -1, ElementCount(type->sizes) * BytesOf(type->type));
   }
@@ -224,7 +225,7 @@ class ComputationSplit {
   absl::Status PlaceState(size_t number) {
     const HloInstruction* loop = loops_[number];
     if (!loop->shape().IsTuple()) {
-      return absl::UnimplementedError(absl::StrCat(loop->name(), ": the state of the loop is not a tuple"));
+      return absl::UnimplementedError(absl::StrCat(Describe(*loop), ": the state of the loop is not a tuple"));
     }
     const HloInstruction* parameter = loop->while_body()->parameter_instruction(0);
     std::vector<MemoryId> state;
@@ -362,9 +363,9 @@ class SegmentModule {
         continue;
       }
       if (IsLoop(value.instruction) || value.instruction->opcode() == HloOpcode::kParameter) {
-        return absl::UnimplementedError(absl::StrCat(value.instruction->name(), ", ",
+        return absl::UnimplementedError(absl::StrCat(Describe(*value.instruction), ": a graph cannot read the element ",
                                                      xla::ShapeUtil::HumanString(value.shape()),
-                                                     ": a graph cannot read a tuple as a whole"));
+                                                     " of a tuple, which is not an array"));
       }
       if (!needed_.insert(value.instruction).second) continue;
       for (const HloInstruction* operand : value.instruction->operands()) open.push_back(ValueOf(operand));

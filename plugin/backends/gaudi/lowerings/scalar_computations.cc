@@ -29,9 +29,9 @@ bool AcceptsArrays(const HloInstruction& instruction) {
 }  // namespace
 
 absl::StatusOr<std::vector<TensorId>> ApplyToElements(Lowering& lowering, const HloInstruction& caller,
+                                                      const xla::HloComputation& computation,
                                                       const std::vector<TensorId>& arguments) {
   PlanBuilder& builder = lowering.builder();
-  const xla::HloComputation& computation = *caller.to_apply();
   for (const HloInstruction* instruction : computation.instructions()) {
     if (AcceptsArrays(*instruction)) continue;
     return absl::UnimplementedError(
@@ -55,6 +55,11 @@ absl::StatusOr<std::vector<TensorId>> ApplyToElements(Lowering& lowering, const 
     HPU_ASSIGN_OR_RETURN(result, Broadcast(builder, result, builder.sizes(arguments.front())));
   }
   return results;
+}
+
+absl::StatusOr<std::vector<TensorId>> ApplyToElements(Lowering& lowering, const HloInstruction& caller,
+                                                      const std::vector<TensorId>& arguments) {
+  return ApplyToElements(lowering, caller, *caller.to_apply(), arguments);
 }
 
 }  // namespace hpu::gaudi

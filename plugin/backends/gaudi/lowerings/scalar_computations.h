@@ -6,12 +6,17 @@
 
 #include "absl/status/statusor.h"
 #include "plugin/backends/gaudi/lowerings/lowering.h"
+#include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 
 namespace hpu::gaudi {
 
-// Results of the computation that `caller` applies, for each element of `arguments`, which have sizes {n}. Results have
+// Results of `computation`, which `caller` applies, for each element of `arguments`, which have sizes {n}. Results have
 // sizes {n}. Unimplemented for instructions that are not elementwise.
+absl::StatusOr<std::vector<TensorId>> ApplyToElements(Lowering& lowering, const xla::HloInstruction& caller,
+                                                      const xla::HloComputation& computation,
+                                                      const std::vector<TensorId>& arguments);
+// The same for the only computation of the caller.
 absl::StatusOr<std::vector<TensorId>> ApplyToElements(Lowering& lowering, const xla::HloInstruction& caller,
                                                       const std::vector<TensorId>& arguments);
 

@@ -39,6 +39,22 @@ TEST_P(ScatterTest, OtherCombiners) {
   ExpectSameAsEvaluator(absl::Substitute(kRows, "s64", "minimum(a, b)", 20), 0);
 }
 
+// No kernel has the type u16.
+TEST_P(ScatterTest, UnsignedShorts) {
+  for (const char* combiner : {"add", "maximum", "minimum", "multiply"}) {
+    const std::string program = absl::Substitute(
+        "HloModule m\nf { a = u16[] parameter(0)\n b = u16[] parameter(1)\n ROOT r = u16[] $0(a, b) }\n"
+        "ENTRY e { x = u16[5,3] parameter(0)\n i = s32[6,1] parameter(1)\n u = u16[6,3] parameter(2)\n"
+        "ROOT r = u16[5,3] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f }",
+        combiner);
+    std::vector<xla::Literal> arguments = RandomArguments(*ParseProgram(program));
+    arguments[1] = xla::LiteralUtil::CreateR2<int32_t>({{4}, {1}, {1}, {7}, {4}, {1}});
+    arguments[2].Set<uint16_t>({1, 0}, 0xfff0);  // larger than each signed number
+    ExpectSameAsEvaluator(program, arguments, 0);
+  }
+}
+
 TEST_P(ScatterTest, NanInMaxima) {
   std::vector<xla::Literal> arguments;
   arguments.push_back(xla::LiteralUtil::CreateR2<float>({{1, 2}, {3, 4}, {5, 6}}));

@@ -7,13 +7,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "plugin/backends/common/hlo/cumulative.h"
+#include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/common/hlo/pooling.h"
 #include "plugin/backends/common/hlo/window_reduction.h"
 #include "plugin/backends/gaudi/lowerings/elementwise_operands.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
-#include "plugin/backends/gaudi/lowerings/max_scatter.h"
 #include "plugin/backends/gaudi/lowerings/pooling_nodes.h"
 #include "plugin/backends/gaudi/lowerings/scalar_computations.h"
+#include "plugin/backends/gaudi/lowerings/select_and_scatter.h"
 #include "plugin/backends/gaudi/lowerings/window_reductions.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/narrow_integers.h"
@@ -265,20 +266,24 @@ absl::Status LowerSelectAndScatter(Lowering& lowering, const HloInstruction& ins
   if (xla::ShapeUtil::IsZeroElementArray(instruction.operand(1)->shape())) {
     return SetAllTo(lowering, instruction, instruction.operand(2));
   }
-  const auto scatter = hlo::DescribeMaxScatter(&instruction);
-  HPU_ASSIGN_OR_RETURN(const TensorType type, lowering.TypeOf(instruction));
-  if (!scatter.has_value() || !IsFloat(type.type)) {
-    return absl::UnimplementedError(
-        "a select-and-scatter has no nodes unless it adds gradients to the float maxima of windows");
+  if (!hlo::Computes(instruction.scatter(), HloOpcode::kAdd)) {
+    return absl::UnimplementedError("a select-and-scatter has no nodes unless it adds gradients");
   }
-  HPU_ASSIGN_OR_RETURN(const TensorId image, lowering.Value(scatter->image));
-  HPU_ASSIGN_OR_RETURN(const TensorId gradient, lowering.Value(scatter->gradient));
+  HPU_ASSIGN_OR_RETURN(const TensorId image, lowering.Operand(instruction, 0));
+  HPU_ASSIGN_OR_RETURN(const TensorId gradient, lowering.Operand(instruction, 1));
   const auto pooling = hlo::DescribeMaxPoolingGradient(&instruction);
-  const absl::StatusOr<TensorId> value = pooling.has_value() && HasPoolingKernels(pooling->pooling, type.type)
-                                             ? MaxPoolGradientNodes(builder, pooling->pooling, image, gradient)
-                                             : ScatterToMaxima(builder, *scatter, image, gradient);
-  HPU_RETURN_IF_ERROR(value.status());
-  lowering.Set(instruction, *value);
+  if (pooling.has_value() && HasPoolingKernels(pooling->pooling, builder.type(image))) {
+    HPU_ASSIGN_OR_RETURN(const TensorId value, MaxPoolGradientNodes(builder, *pooling, image, gradient));
+    lowering.Set(instruction, value);
+    return absl::OkStatus();
+  }
+  HPU_ASSIGN_OR_RETURN(TensorId value, ScatterToChosen(lowering, instruction, image, gradient));
+  if (!hlo::IsConstantOf(instruction.operand(2), 0)) {
+    HPU_ASSIGN_OR_RETURN(TensorId initial, lowering.Operand(instruction, 2));
+    HPU_ASSIGN_OR_RETURN(initial, Reshape(builder, initial, Sizes(builder.sizes(value).size(), 1)));
+    HPU_ASSIGN_OR_RETURN(value, Elementwise(builder, "add_fwd", {initial, value}));
+  }
+  lowering.Set(instruction, value);
   return absl::OkStatus();
 }
 

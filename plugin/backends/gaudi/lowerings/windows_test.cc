@@ -28,15 +28,19 @@ class WindowsTest : public ProgramTest {
                                          type, sizes, initial, result_sizes, window));
   }
   static std::string Scatter(absl::string_view select, absl::string_view type, absl::string_view sizes,
-                             absl::string_view window_sizes, absl::string_view window) {
+                             absl::string_view window_sizes, absl::string_view window,
+                             absl::string_view initial = "0") {
     return absl::Substitute(
         "HloModule m\nf { a = $1[] parameter(0)\n b = $1[] parameter(1)\n ROOT r = $1[] add(a, b) }\n"
         "ge { a = $1[] parameter(0)\n b = $1[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=GE }\n"
         "not_less { a = $1[] parameter(0)\n b = $1[] parameter(1)\n c = pred[] compare(a, b), direction=LT\n"
         "ROOT r = pred[] not(c) }\n"
-        "ENTRY e { x = $1[$2] parameter(0)\n dy = $1[$3] parameter(1)\n i = $1[] constant(0)\n"
+        "gt { a = $1[] parameter(0)\n b = $1[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=GT }\n"
+        "le { a = $1[] parameter(0)\n b = $1[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=LE }\n"
+        "lt { a = $1[] parameter(0)\n b = $1[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=LT }\n"
+        "ENTRY e { x = $1[$2] parameter(0)\n dy = $1[$3] parameter(1)\n i = $1[] constant($5)\n"
         "ROOT r = $1[$2] select-and-scatter(x, dy, i), window={$4}, select=$0, scatter=f }",
-        select, type, sizes, window_sizes, window);
+        select, type, sizes, window_sizes, window, initial);
   }
   bool HasNode(const std::string& program, absl::string_view guid) {
     return absl::StrContains(PlanOf(program), absl::StrCat("= ", guid, "("));
@@ -181,6 +185,48 @@ TEST_P(WindowsTest, GradientOfMaximaOfOtherWindows) {
   ExpectSameAsEvaluator(Scatter("ge", "f32", "3,3", "4,4", "size=2x2 stride=2x2 pad=3_2x3_2"));
 }
 
+// Small integers, so that elements of a window are equal.
+TEST_P(WindowsTest, OtherSelections) {
+  for (const char* select : {"gt", "le", "lt"}) {
+    const std::string program = Scatter(select, "f32", "2,7,8,3", "2,4,4,3", kSame);
+    std::vector<xla::Literal> arguments = RandomArguments(*ParseProgram(program));
+    auto image = arguments[0].data<float>();
+    for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i * 7 % 3);
+    arguments[0].Set<float>({0, 3, 3, 1}, std::numeric_limits<float>::quiet_NaN());
+    ExpectSameAsEvaluator(program, arguments);
+  }
+  for (const char* type : {"s32", "u32", "s8"}) {
+    ExpectSameAsEvaluator(Scatter("ge", type, "5,6", "3,3", "size=2x2 stride=2x2 pad=0_1x0_0"), 0);
+  }
+  ExpectSameAsEvaluator(Scatter("ge", "f32", "4,4", "2,2", "size=2x2 stride=2x2", "2.5"));
+}
+
+// A NaN counts only if it is the first element of its window.
+TEST_P(WindowsTest, NanInGradientsOfMaxPooling) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (const char* sizes :
+       {"2,6,8,3;2,3,4,3;size=1x2x2x1 stride=1x2x2x1",
+        "2,5,7,3;2,3,3,3;size=1x2x3x1 stride=1x2x3x1 pad=0_0x1_0x1_1x0_0", "2,9,3;2,4,3;size=1x2x1 stride=1x2x1"}) {
+    const std::vector<std::string> parts = absl::StrSplit(sizes, ';');
+    const std::string program = Scatter("not_less", "f32", parts[0], parts[1], parts[2]);
+    EXPECT_TRUE(HasNode(program, "maxpool_2d_bwd_f32")) << PlanOf(program);
+    std::vector<xla::Literal> arguments = RandomArguments(*ParseProgram(program));
+    auto image = arguments[0].data<float>();
+    for (size_t i = 0; i < image.size(); i += 5) image[i] = kNan;
+    // A window of NaN only, and one whose numbers are the least.
+    for (size_t i = 0; i < image.size() / 2; i += 3) image[i] = i % 2 == 0 ? kNan : -kNan;
+    for (size_t i = 1; i < image.size() / 2; i += 3) {
+      if (image[i] == image[i]) image[i] = -std::numeric_limits<float>::infinity();
+    }
+    ExpectSameAsEvaluator(program, arguments);
+  }
+  // Overlapping windows whose first element is a number.
+  const std::string overlapping = Scatter("not_less", "f32", "1,5,5,1", "1,2,2,1", "size=1x3x3x1 stride=1x2x2x1");
+  std::vector<xla::Literal> arguments = RandomArguments(*ParseProgram(overlapping));
+  for (const int64_t i : {1, 3, 4}) arguments[0].Set<float>({0, i, 1, 0}, kNan);
+  ExpectSameAsEvaluator(overlapping, arguments);
+}
+
 // 1 - (1 - a)(1 - b), which no kernel computes.
 TEST_P(WindowsTest, OtherComputations) {
   ExpectSameAsEvaluator(
@@ -191,7 +237,12 @@ TEST_P(WindowsTest, OtherComputations) {
 }
 
 TEST_P(WindowsTest, Refused) {
-  ExpectRefused(Scatter("ge", "s32", "4,4", "2,2", "size=2x2 stride=2x2"), "select-and-scatter");
+  ExpectRefused(
+      "HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] multiply(a, b) }\n"
+      "ge { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=GE }\n"
+      "ENTRY e { x = f32[4] parameter(0)\n dy = f32[2] parameter(1)\n i = f32[] constant(1)\n"
+      "ROOT r = f32[4] select-and-scatter(x, dy, i), window={size=2 stride=2}, select=ge, scatter=f }",
+      "select-and-scatter has no nodes unless it adds");
   ExpectRefused(
       "HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = f32[] parameter(2)\n"
       "d = f32[] parameter(3)\n p = f32[] add(a, c)\n q = f32[] add(b, d)\n ROOT r = (f32[], f32[]) tuple(p, q) }\n"

@@ -10,7 +10,6 @@
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/wide_integers.h"
 #include "plugin/backends/gaudi/synapse/params.h"
-#include "plugin/backends/gaudi/synapse/profile.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::gaudi {
@@ -160,39 +159,6 @@ absl::StatusOr<TensorId> TransposeManyDimensions(PlanBuilder& builder, TensorId 
   return x;
 }
 
-// SliceInsert into a view: dimensions that the update replaces as a whole are merged with their neighbours.
-absl::StatusOr<TensorId> SliceInsertManyDimensions(PlanBuilder& builder, TensorId x, TensorId update,
-                                                   const std::vector<uint64_t>& starts,
-                                                   const std::vector<uint64_t>& steps) {
-  const Sizes sizes = builder.sizes(x);
-  const Sizes& update_sizes = builder.sizes(update);
-  Sizes merged, merged_update;
-  std::vector<uint64_t> merged_starts, merged_steps;
-  bool last_is_whole = false;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    const bool is_whole = sizes[d] == update_sizes[d];
-    if (is_whole && last_is_whole) {
-      merged.back() *= sizes[d];
-      merged_update.back() *= sizes[d];
-    } else {
-      merged.push_back(sizes[d]);
-      merged_update.push_back(update_sizes[d]);
-      merged_starts.push_back(starts[d]);
-      merged_steps.push_back(steps[d]);
-    }
-    last_is_whole = is_whole;
-  }
-  if (builder.HasTooManyDimensions(merged)) {
-    return absl::UnimplementedError(absl::StrCat("slice_insert has rank ", merged.size(), "; SynapseAI ",
-                                                 synapse::ProfileName(builder.profile()), " supports rank ",
-                                                 synapse::MaxRank(builder.profile())));
-  }
-  HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, merged));
-  HPU_ASSIGN_OR_RETURN(update, Reshape(builder, update, merged_update));
-  HPU_ASSIGN_OR_RETURN(x, SliceInsert(builder, x, update, merged_starts, merged_steps));
-  return Reshape(builder, x, sizes);
-}
-
 }  // namespace
 
 absl::StatusOr<TensorId> Elementwise(PlanBuilder& builder, absl::string_view stem, std::vector<TensorId> operands) {
@@ -214,6 +180,14 @@ absl::StatusOr<TensorId> Compare(PlanBuilder& builder, absl::string_view stem, T
 absl::StatusOr<TensorId> Not(PlanBuilder& builder, TensorId mask) { return Elementwise(builder, "not_fwd", {mask}); }
 
 absl::StatusOr<TensorId> Where(PlanBuilder& builder, TensorId mask, TensorId a, TensorId b) {
+  const synapse::synDataType type = builder.type(a);
+  if (type == synapse::syn_type_uint16) {
+    // No kernel has the type u16. A selection moves bits only.
+    HPU_ASSIGN_OR_RETURN(a, Reinterpret(builder, a, synapse::syn_type_int16));
+    HPU_ASSIGN_OR_RETURN(b, Reinterpret(builder, b, synapse::syn_type_int16));
+    HPU_ASSIGN_OR_RETURN(const TensorId bits, Where(builder, mask, a, b));
+    return Reinterpret(builder, bits, type);
+  }
   return Elementwise(builder, "where_fwd", {mask, a, b});
 }
 
@@ -383,9 +357,6 @@ absl::StatusOr<TensorId> Slice(PlanBuilder& builder, TensorId x, const std::vect
 
 absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId update,
                                      const std::vector<uint64_t>& starts, const std::vector<uint64_t>& steps) {
-  if (builder.HasTooManyDimensions(builder.sizes(x))) {
-    return SliceInsertManyDimensions(builder, x, update, starts, steps);
-  }
   std::vector<uint64_t> ends;
   for (size_t d = 0; d < starts.size(); ++d) {
     ends.push_back(starts[d] + (builder.sizes(update)[d] - 1) * steps[d] + 1);

@@ -58,7 +58,7 @@ absl::StatusOr<TensorId> HloTranspose(PlanBuilder& builder, TensorId x, absl::Sp
 // Elements starts[d] to ends[d] by steps[d] of each dimension.
 absl::StatusOr<TensorId> Slice(PlanBuilder& builder, TensorId x, const std::vector<uint64_t>& starts,
                                const std::vector<uint64_t>& ends, const std::vector<uint64_t>& steps);
-// x with the slice at starts, of the update's sizes, replaced.
+// x, which is no view, with the slice at starts, of the update's sizes, replaced.
 absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId update,
                                      const std::vector<uint64_t>& starts, const std::vector<uint64_t>& steps);
 // x with the elements of a dimension in reverse order.

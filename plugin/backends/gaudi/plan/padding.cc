@@ -1,6 +1,7 @@
 #include "plugin/backends/gaudi/plan/padding.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -46,10 +47,31 @@ absl::StatusOr<TensorId> PadByKernel(PlanBuilder& builder, TensorId x, synapse::
   return builder.AddTyped("pad_fwd", builder.type(x), {x}, {builder.type(x), sizes}, ParamsBytes(params));
 }
 
+// Pads one dimension after the other, so that no node has more than three dimensions.
+template <typename Value>
+absl::StatusOr<TensorId> PadEachDimension(PlanBuilder& builder, TensorId x, const Value& value,
+                                          const Padding& padding) {
+  Sizes sizes = builder.sizes(x);
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    Padding middle(3);
+    middle.low[1] = padding.low[d];
+    middle.high[1] = padding.high[d];
+    middle.steps[1] = padding.steps[d];
+    if (IsNone(middle)) continue;
+    const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(d);
+    const Sizes three = {ElementCount(Sizes(sizes.begin(), at)), sizes[d], ElementCount(Sizes(at + 1, sizes.end()))};
+    HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, three));
+    HPU_ASSIGN_OR_RETURN(x, Pad(builder, x, value, middle));
+    sizes[d] = builder.sizes(x)[1];
+  }
+  return Reshape(builder, x, sizes);
+}
+
 }  // namespace
 
 absl::StatusOr<TensorId> Pad(PlanBuilder& builder, TensorId x, const xla::Literal& value, const Padding& padding) {
   if (IsNone(padding)) return x;
+  if (builder.HasTooManyDimensions(builder.sizes(x))) return PadEachDimension(builder, x, value, padding);
   if (IsByKernel(builder, x, padding)) {
     synapse::fint_t number;
     if (IsFloat(builder.type(x))) {
@@ -74,6 +96,7 @@ absl::StatusOr<TensorId> PadWithZeros(PlanBuilder& builder, TensorId x, const Pa
 // Inserts x into an array of the value, which has no pads below 0. Then cuts negative pads off.
 absl::StatusOr<TensorId> Pad(PlanBuilder& builder, TensorId x, TensorId value, const Padding& padding) {
   if (IsNone(padding)) return x;
+  if (builder.HasTooManyDimensions(builder.sizes(x))) return PadEachDimension(builder, x, value, padding);
   Sizes sizes;
   std::vector<uint64_t> starts, cut_starts, cut_ends;
   for (size_t d = 0; d < padding.low.size(); ++d) {

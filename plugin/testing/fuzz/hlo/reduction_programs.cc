@@ -141,16 +141,17 @@ RandomProgram ReduceWindowProgram(RandomChoice& random) {
 RandomProgram SelectAndScatterProgram(RandomChoice& random) {
   const ElementType& type = random.OneIn(2) ? TypeNamed("f32") : TypeNamed("bf16");
   const Windows windows = RandomWindows(5, /*is_dense=*/true, random);
+  const std::string direction = random.Of(std::vector<const char*>{"GE", "GE", "GT", "LE", "LT"});
   ProgramText text;
   text.AddComputation(absl::StrCat("s { a = ", type.name, "[] parameter(0)\n b = ", type.name,
-                                   "[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=GE }\n"));
+                                   "[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=", direction, " }\n"));
   const std::string f = text.Combiner(type, "add");
   const std::string x = text.Argument(ShapeText(type, windows.input), Values::kSmall);
   const std::string source = text.Argument(ShapeText(type, windows.output), Values::kSmall);
   const std::string init = text.Add(ShapeText(type, {}), "constant(0)");
   text.Add(ShapeText(type, windows.input), absl::StrCat("select-and-scatter(", x, ", ", source, ", ", init, "), ",
                                                         WindowText(windows.window), ", select=s, scatter=", f));
-  return text.Finish("select-and-scatter", 2 * type.tolerance);
+  return text.Finish("select-and-scatter " + direction, 2 * type.tolerance);
 }
 
 RandomProgram BatchNormProgram(RandomChoice& random) {

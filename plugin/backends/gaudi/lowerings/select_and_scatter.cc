@@ -1,4 +1,4 @@
-#include "plugin/backends/gaudi/lowerings/max_scatter.h"
+#include "plugin/backends/gaudi/lowerings/select_and_scatter.h"
 
 #include <cstdint>
 #include <string>
@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/common/hlo/window_reduction.h"
+#include "plugin/backends/gaudi/lowerings/scalar_computations.h"
 #include "plugin/backends/gaudi/lowerings/window_reductions.h"
+#include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/nodes.h"
 #include "plugin/backends/gaudi/plan/padding.h"
 #include "plugin/base/status_macros.h"
@@ -37,21 +40,26 @@ std::vector<Tap> TapsOf(const Windows& windows) {
   return taps;
 }
 
-class MaxScatterNodes {
+class SelectAndScatterNodes {
  public:
-  MaxScatterNodes(PlanBuilder& builder, const hlo::MaxScatter& scatter)
-      : builder_(builder), selection_(scatter.selection), windows_(WindowsFromFastest(scatter.dimensions)) {}
+  SelectAndScatterNodes(Lowering& lowering, const xla::HloInstruction& instruction)
+      : lowering_(lowering),
+        builder_(lowering.builder()),
+        instruction_(instruction),
+        windows_(WindowsFromFastest(
+            hlo::WindowDimensionsOf(instruction.window(), instruction.shape(), instruction.operand(1)->shape()))) {}
 
   absl::StatusOr<TensorId> Scatter(TensorId image, TensorId gradient) {
     const std::vector<Tap> taps = TapsOf(windows_);
     if (taps.size() > kMaxTaps) {
-      return absl::UnimplementedError(absl::StrCat("gradients of maxima of ", taps.size(), " elements have no nodes"));
+      return absl::UnimplementedError(
+          absl::StrCat("a select-and-scatter of windows of ", taps.size(), " elements has no nodes"));
     }
     HPU_ASSIGN_OR_RETURN(const TensorId padded, PadWithZeros(builder_, image, PaddingOfWindows(windows_)));
     HPU_RETURN_IF_ERROR(Choose(taps, padded));
     const synapse::synDataType type = builder_.type(gradient);
     // Sums of bfloat16 lose their low bits.
-    if (BytesOf(type) == 2) {
+    if (IsFloat(type)) {
       HPU_ASSIGN_OR_RETURN(gradient, Cast(builder_, gradient, synapse::syn_type_float));
     }
     TensorId sum = kNoTensor;
@@ -94,15 +102,15 @@ class MaxScatterNodes {
     return absl::OkStatus();
   }
 
-  // Whether an element that exists replaces the choice.
+  // Whether an element that exists replaces the choice: where there is none, or `select` does not keep it.
   absl::StatusOr<TensorId> Replaces(TensorId element, TensorId chosen) {
-    TensorId replaces;
-    if (selection_ == hlo::MaxSelection::kNotLess) {
-      HPU_ASSIGN_OR_RETURN(replaces, Compare(builder_, "less_fwd", chosen, element));
-    } else {
-      HPU_ASSIGN_OR_RETURN(const TensorId stays, Compare(builder_, "greater_equal_fwd", chosen, element));
-      HPU_ASSIGN_OR_RETURN(replaces, Not(builder_, stays));
-    }
+    const Sizes sizes = builder_.sizes(element);
+    HPU_ASSIGN_OR_RETURN(element, Reshape(builder_, element, {ElementCount(sizes)}));
+    HPU_ASSIGN_OR_RETURN(chosen, Reshape(builder_, chosen, {ElementCount(sizes)}));
+    HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> stays,
+                         ApplyToElements(lowering_, instruction_, *instruction_.select(), {chosen, element}));
+    HPU_ASSIGN_OR_RETURN(TensorId replaces, Not(builder_, stays.front()));
+    HPU_ASSIGN_OR_RETURN(replaces, Reshape(builder_, replaces, sizes));
     HPU_ASSIGN_OR_RETURN(const TensorId zero, ScalarLike(builder_, choice_, 0));
     HPU_ASSIGN_OR_RETURN(const TensorId is_first, Compare(builder_, "less_fwd", choice_, zero));
     return Elementwise(builder_, "bitwise_or_fwd", {is_first, replaces});
@@ -146,17 +154,18 @@ class MaxScatterNodes {
     return PadWithZeros(builder_, part, places);
   }
 
+  Lowering& lowering_;
   PlanBuilder& builder_;
-  const hlo::MaxSelection selection_;
+  const xla::HloInstruction& instruction_;
   const Windows windows_;
   TensorId choice_ = kNoTensor;
 };
 
 }  // namespace
 
-absl::StatusOr<TensorId> ScatterToMaxima(PlanBuilder& builder, const hlo::MaxScatter& scatter, TensorId image,
+absl::StatusOr<TensorId> ScatterToChosen(Lowering& lowering, const xla::HloInstruction& instruction, TensorId image,
                                          TensorId gradient) {
-  return MaxScatterNodes(builder, scatter).Scatter(image, gradient);
+  return SelectAndScatterNodes(lowering, instruction).Scatter(image, gradient);
 }
 
 }  // namespace hpu::gaudi
