@@ -5,7 +5,10 @@ TensorFlow's own profiler (`tf.profiler`) shows the same events next to the host
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import ctypes
+import functools
 import os
 import pathlib
 import time
@@ -62,6 +65,31 @@ def record(path: str | os.PathLike[str], detailed: bool = True) -> Iterator[None
         yield
     finally:
         recording.write(path)
+
+
+@functools.cache
+def keep_source_lines() -> None:
+    """Keeps the source lines of all functions that TensorFlow traces from now on, for the events of instructions."""
+    from habana_frameworks.tensorflow.explanation.source_lines import SourceLines
+
+    lines = SourceLines()
+    lines.start()
+
+    def find(op: bytes, line: int, size: int) -> int:
+        found = (lines.find_in_any(op.decode(errors="replace")) or "").encode()[: size - 1]
+        ctypes.memmove(line, found + b"\0", len(found) + 1)
+        return len(found)
+
+    global _finder
+    _finder = c_api.SourceLineFinder(find)
+    set_finder = c_api.function(plugin_library.handle(), "hpu_trace_set_source_line_finder")
+    set_finder(_finder)
+    # Profiles of TensorFlow's profiler server may end after the interpreter.
+    atexit.register(set_finder, c_api.SourceLineFinder())
+
+
+_finder: ctypes._FuncPointer | None = None
+"""The function that the plugin calls, which must stay alive."""
 
 
 def mark(name: str, begin_ns: int | None = None, end_ns: int | None = None) -> None:

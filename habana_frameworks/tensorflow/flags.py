@@ -150,8 +150,9 @@ def emulator_target() -> str:
 
 
 def emulator_profile() -> bool:
-    """HPU_EMULATOR_PROFILE: Whether recipes of the emulator measure the time of each instruction, which slows them
-    down. `hpu explain --time` sets this variable and shows the times.
+    """HPU_EMULATOR_PROFILE: Whether recipes of the emulator time each instruction, which slows them down a little.
+    Profiles then show the instructions of each launch (docs/tuning/profiling.md). `hpu explain --time`,
+    HABANA_PROFILE and HABANA_PROFILE_RANGE set this variable unless it is set. Read when the device is acquired.
     """
     return values.parse_bool(BY_NAME["HPU_EMULATOR_PROFILE"])
 
@@ -667,9 +668,10 @@ def gc_kernel_path() -> str:
 
 
 def habana_profile() -> str:
-    """HABANA_PROFILE: Traces the whole program: copies, launches, compiles and collectives, with shapes. The value
-    is 1 or the name of one of the card's templates. The trace is written to default_profiling.json in the working
-    directory when the program ends (docs/tuning/profiling.md). Read by load_habana_module().
+    """HABANA_PROFILE: Traces the whole program: copies, launches and their instructions, compiles and collectives,
+    with shapes. The value is 1 or the name of one of the card's templates. The trace is written to
+    default_profiling.json in the working directory when the program ends (docs/tuning/profiling.md). Read by
+    load_habana_module().
     """
     return values.parse_string(BY_NAME["HABANA_PROFILE"])
 

@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import functools
 import inspect
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -97,11 +98,17 @@ def install() -> None:
 
     Called once, after the module is loaded.
     """
-    if flags.habana_profile().strip().lower() not in _OFF:
-        recording = device_trace.Recording()
-        atexit.register(lambda: recording.write(_file_name("")))
+    whole = flags.habana_profile().strip().lower() not in _OFF
     mode = flags.tf_hook_mode()
     hook = _range_hook() if mode else None
+    if whole or hook is not None:
+        # As on a card, the trace contains the instructions of each launch. The emulator compiles recipes for this.
+        os.environ.setdefault("HPU_EMULATOR_PROFILE", "1")
+    if flags.emulator_profile():
+        device_trace.keep_source_lines()
+    if whole:
+        recording = device_trace.Recording()
+        atexit.register(lambda: recording.write(_file_name("")))
     if hook is None:
         return
     import tensorflow as tf

@@ -176,6 +176,11 @@ HPU_EXPORT int32_t hpu_synapse_check(const char* library, const char* generation
 HPU_EXPORT int32_t hpu_trace_start(int32_t detailed);
 // Ends the recording. Returns a Chrome trace as JSON, empty for an unknown number.
 HPU_EXPORT hpu_buffer hpu_trace_stop(int32_t session);
+// Writes "file:line" of the program that created the op to `line` (`size` bytes, null-terminated). Returns 0 if
+// unknown.
+typedef int32_t (*hpu_source_line_finder)(const char* op, char* line, size_t size);
+// Sets the function that finds the source lines of ops for traces; null for none. The end of a trace calls it.
+HPU_EXPORT void hpu_trace_set_source_line_finder(hpu_source_line_finder finder);
 // Adds an event to all active recordings, with times in nanoseconds since 1970.
 HPU_EXPORT void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_ns);
 

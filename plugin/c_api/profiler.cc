@@ -6,6 +6,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "plugin/base/trace/chrome.h"
+#include "plugin/base/trace/instruction_stats.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
@@ -44,6 +45,8 @@ hpu_buffer hpu_trace_stop(int32_t session) {
   }
   return hpu::MakeBuffer(hpu::trace::ChromeTrace(found->Collect()));
 }
+
+void hpu_trace_set_source_line_finder(hpu_source_line_finder finder) { hpu::trace::SetSourceLineFinder(finder); }
 
 void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_ns) {
   if (!hpu::trace::IsOn()) return;

@@ -36,6 +36,21 @@ struct InstructionTime {
   double seconds = 0;
 };
 
+// A tensor in device memory during a launch of a recipe.
+struct LaunchBuffer {
+  enum class Kind : uint8_t { kArgument = 0, kResult = 1, kWorkspace = 2 };
+  Kind kind = Kind::kWorkspace;
+  std::string instruction;  // instruction that computes the tensor, in the backend's program
+  std::string op;           // op in the graph (the last one of several); empty if unknown
+  std::string op_type;      // type of `op`
+  std::string shape;        // as XLA prints it: "f32[128,512]"
+  uint64_t bytes = 0;
+  // Positions in execution order at which the tensor is written and last read. An argument begins at 0, and arguments
+  // and results end at the program's end.
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
 // A compiled program, ready to be launched on the device that compiled or loaded it. Immutable and thread safe. Streams
 // keep a recipe alive while launches of the recipe are queued.
 class Recipe {
@@ -56,6 +71,8 @@ class Recipe {
   virtual uint64_t serialized_bytes() const = 0;
   // Run times in execution order. Empty unless the backend times instructions (HPU_EMULATOR_PROFILE).
   virtual std::vector<InstructionTime> times() const { return {}; }
+  // The largest tensors of a launch, largest first. Empty unless the backend records them.
+  virtual std::vector<LaunchBuffer> buffers() const { return {}; }
 
  protected:
   Recipe() = default;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pathlib
 
 from tests.profiling import hooks_programs as programs
@@ -15,7 +16,19 @@ def launches(path: pathlib.Path) -> int:
 
 def test_whole_program(tmp_path: pathlib.Path) -> None:
     run_with_tensorflow(call_to(programs.keras), cwd=tmp_path, environment={"HABANA_PROFILE": "1"})
-    assert launches(tmp_path / "default_profiling.json") == 10
+    path = tmp_path / "default_profiling.json"
+    assert launches(path) == 10
+    products = [
+        event for event in traces.read_chrome(path) if event.stats.get("tf_op", "").endswith("/dense/MatMul:MatMul")
+    ]
+    assert {event.lane for event in products} == {"XLA Ops"}
+    (line,) = {event.stats["source"] for event in products}  # the program's line that calls Keras
+    fit = (
+        inspect.getsource(programs)
+        .splitlines()
+        .index(next(filter(lambda text: ".fit(" in text, inspect.getsource(programs.keras).splitlines())))
+    )
+    assert line == f"{programs.__file__}:{fit + 1}"
 
 
 def test_range_of_keras(tmp_path: pathlib.Path) -> None:

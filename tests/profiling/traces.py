@@ -20,6 +20,13 @@ class Event:
     end: float
     stats: dict[str, Any]
 
+    @property
+    def duration(self) -> float:
+        return self.end - self.begin
+
+    def contains(self, other: Event) -> bool:
+        return self.begin <= other.begin and other.end <= self.end
+
     def overlaps(self, other: Event) -> bool:
         return self.begin < other.end and other.begin < self.end
 
@@ -53,10 +60,11 @@ def read_profile(directory: pathlib.Path) -> list[Event]:
     events = []
     for line in plane.lines:
         for event in line.events:
-            stats = {plane.stat_metadata[stat.metadata_id].name: _value(stat) for stat in event.stats}
+            metadata = plane.event_metadata[event.metadata_id]
+            all_stats = (*metadata.stats, *event.stats)
+            stats = {plane.stat_metadata[stat.metadata_id].name: _value(stat) for stat in all_stats}
             begin = line.timestamp_ns + event.offset_ps / 1e3
-            name = plane.event_metadata[event.metadata_id].name
-            events.append(Event(line.name, name, begin, begin + event.duration_ps / 1e3, stats))
+            events.append(Event(line.name, metadata.name, begin, begin + event.duration_ps / 1e3, stats))
     return events
 
 

@@ -50,13 +50,20 @@ class SourceLines:
         if op in own:
             return own[op]
         parts = op.split("/")
-        for start in range(1, len(parts)):
-            inner = "/".join(parts[start:])
-            lines = {lines[inner] for lines in self._functions.values() if inner in lines}
-            if len(lines) == 1:
-                return lines.pop()
+        inner = ("/".join(parts[start:]) for start in range(1, len(parts)))
         calls = ("/".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
-        return next((own[call] for call in calls if call in own), None)
+        return next(filter(None, map(self._only_line, inner)), None) or next(filter(None, map(own.get, calls)), None)
+
+    def find_in_any(self, op: str) -> str | None:
+        """Returns "file:line" of an op of an unknown function; None if unknown or if several functions have the op."""
+        parts = op.split("/")
+        inner = ("/".join(parts[start:]) for start in range(len(parts)))
+        calls = ("/".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
+        return next(filter(None, map(self._only_line, (*inner, *calls))), None)
+
+    def _only_line(self, op: str) -> str | None:
+        lines = {lines[op] for lines in list(self._functions.values()) if op in lines}
+        return lines.pop() if len(lines) == 1 else None
 
 
 def _lines(debug_info: Any) -> Iterator[tuple[str, str]]:

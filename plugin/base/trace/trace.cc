@@ -93,6 +93,8 @@ const char* LaneName(Lane lane) {
   switch (lane) {
     case Lane::kCompute:
       return "Compute";
+    case Lane::kInstruction:
+      return "XLA Ops";
     case Lane::kCopyToDevice:
       return "Copies to the device";
     case Lane::kCopyToHost:

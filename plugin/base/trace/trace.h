@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,9 +13,28 @@
 namespace hpu::trace {
 
 // The rows of a trace.
-enum class Lane { kCompute, kCopyToDevice, kCopyToHost, kCopyOnDevice, kCompile, kCollective, kCpuFallback, kMark };
-inline constexpr int kLanes = 8;
+enum class Lane {
+  kCompute,
+  kInstruction,
+  kCopyToDevice,
+  kCopyToHost,
+  kCopyOnDevice,
+  kCompile,
+  kCollective,
+  kCpuFallback,
+  kMark,
+};
+inline constexpr int kLanes = 9;
 const char* LaneName(Lane lane);
+
+// An instruction of a recipe's program.
+struct Instruction {
+  std::string name;     // in the backend's program: "fusion.3"
+  std::string kind;     // "loop fusion", "dot"; for a kernel call, the kernel's name
+  std::string program;  // name of the recipe
+  std::string op;       // op in the graph (the last one of several); empty if unknown
+  std::string op_type;  // type of `op`
+};
 
 struct Event {
   Lane lane = Lane::kMark;
@@ -23,6 +43,8 @@ struct Event {
   int64_t begin_ns = 0;  // time in nanoseconds since 1970
   int64_t end_ns = 0;
   uint64_t bytes = 0;  // size of a copy or collective; otherwise 0
+  // Only for Lane::kInstruction; `name` is then the instruction's op, or the instruction's name if the op is unknown.
+  std::shared_ptr<const Instruction> instruction;
 };
 
 namespace internal {
@@ -101,7 +123,7 @@ class Session {
   bool released_ = false;
 };
 
-// Capacity of a thread's buffer, about 40 MB. The buffer is emptied when the last session ends.
+// Capacity of a thread's buffer, about 45 MB. The buffer is emptied when the last session ends.
 inline constexpr size_t kMaxEvents = size_t{1} << 18;
 
 }  // namespace hpu::trace

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "plugin/base/trace/instruction_stats.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "tsl/profiler/lib/profiler_factory.h"
@@ -36,45 +37,63 @@ class PlaneWriter {
   explicit PlaneWriter(XPlane* plane) : plane_(plane) {
     plane_->set_name(kPlane);
     plane_->set_id(kPlaneNumber);
-    bytes_ = Stat("bytes");
-    shapes_ = Stat("shapes");
   }
 
   void Add(const trace::Event& event) {
     XLine* line = LineOf(event);
     XEvent* added = line->add_events();
-    added->set_metadata_id(NumberOf(event.name));
+    added->set_metadata_id(event.instruction == nullptr ? NumberOf(event.name) : NumberOf(event));
     added->set_offset_ps((event.begin_ns - line->timestamp_ns()) * 1000);
     added->set_duration_ps((event.end_ns - event.begin_ns) * 1000);
     if (event.bytes > 0) {
       auto* stat = added->add_stats();
-      stat->set_metadata_id(bytes_);
+      stat->set_metadata_id(Stat("bytes"));
       stat->set_uint64_value(event.bytes);
     }
     if (!event.detail.empty()) {
       auto* stat = added->add_stats();
-      stat->set_metadata_id(shapes_);
+      stat->set_metadata_id(Stat("shapes"));
       stat->set_str_value(event.detail);
     }
   }
 
  private:
-  int64_t Stat(const char* name) {
-    const int64_t number = static_cast<int64_t>(plane_->stat_metadata_size()) + 1;
-    auto& metadata = (*plane_->mutable_stat_metadata())[number];
-    metadata.set_id(number);
-    metadata.set_name(name);
-    return number;
-  }
-
-  int64_t NumberOf(const std::string& name) {
-    const auto [found, inserted] = names_.emplace(name, static_cast<int64_t>(names_.size()) + 1);
+  int64_t Stat(const std::string& name) {
+    const auto [found, inserted] = stats_.emplace(name, static_cast<int64_t>(stats_.size()) + 1);
     if (inserted) {
-      auto& metadata = (*plane_->mutable_event_metadata())[found->second];
+      auto& metadata = (*plane_->mutable_stat_metadata())[found->second];
       metadata.set_id(found->second);
       metadata.set_name(name);
     }
     return found->second;
+  }
+
+  // Adds the metadata of events.
+  tensorflow::profiler::XEventMetadata& AddMetadata(const std::string& name) {
+    const int64_t number = static_cast<int64_t>(plane_->event_metadata_size()) + 1;
+    auto& metadata = (*plane_->mutable_event_metadata())[number];
+    metadata.set_id(number);
+    metadata.set_name(name);
+    return metadata;
+  }
+
+  int64_t NumberOf(const std::string& name) {
+    int64_t& number = names_.emplace(name, 0).first->second;
+    if (number == 0) number = AddMetadata(name).id();
+    return number;
+  }
+
+  // Events of one instruction share metadata, which holds the instruction's stats.
+  int64_t NumberOf(const trace::Event& event) {
+    int64_t& number = instructions_.emplace(event.instruction.get(), 0).first->second;
+    if (number != 0) return number;
+    tensorflow::profiler::XEventMetadata& metadata = AddMetadata(event.name);
+    for (const auto& [name, value] : trace::StatsOf(*event.instruction)) {
+      auto* stat = metadata.add_stats();
+      stat->set_metadata_id(Stat(name));
+      stat->set_str_value(value);
+    }
+    return number = metadata.id();
   }
 
   // Events are sorted by start time, so a line starts with its first event.
@@ -91,8 +110,9 @@ class PlaneWriter {
   }
 
   XPlane* const plane_;
-  int64_t bytes_, shapes_;
-  std::map<std::string, int64_t> names_;
+  // Numbers of metadata.
+  std::map<std::string, int64_t> stats_, names_;
+  std::map<const trace::Instruction*, int64_t> instructions_;
   std::map<trace::Lane, int> lines_;
 };
 

@@ -41,6 +41,9 @@ _GRAPH = (_BYTES, _SIZE)
 StepCallback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _SIZE)
 """hpu_step_callback: receives the bytes of a step."""
 
+SourceLineFinder = ctypes.CFUNCTYPE(_INT32, _BYTES, ctypes.c_void_p, _SIZE)
+"""hpu_source_line_finder: writes the source line of an op."""
+
 SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_buffer_free": (None, (_OUT,)),
     "hpu_version": (_BYTES, ()),
@@ -85,6 +88,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_synapse_check": (_INT32, (_BYTES, _BYTES, _BYTES, _INT64, StepCallback, _OUT)),
     "hpu_trace_start": (_INT32, (_INT32,)),
     "hpu_trace_stop": (Buffer, (_INT32,)),
+    "hpu_trace_set_source_line_finder": (None, (SourceLineFinder,)),
     "hpu_trace_mark": (None, (_BYTES, _INT64, _INT64)),
     "hpu_communicator_id": (_INT32, (_OUT,)),
     "hpu_communicator_join": (_INT32, (_INT32, _BYTES, _INT32, _INT32, _BYTES, _INT32, _OUT)),

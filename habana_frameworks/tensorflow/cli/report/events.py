@@ -12,6 +12,7 @@ class Lane(enum.Enum):
     """Rows of a trace, by the names in the trace (plugin/base/trace/trace.cc)."""
 
     COMPUTE = "Compute"
+    INSTRUCTION = "XLA Ops"
     COPY_TO_DEVICE = "Copies to the device"
     COPY_TO_HOST = "Copies to the host"
     COPY_ON_DEVICE = "Copies on the device"

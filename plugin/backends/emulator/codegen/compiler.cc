@@ -47,7 +47,9 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleP
   // Default layouts: arguments and results are dense and row-major.
   xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/true);
   xla::DebugOptions debug_options = xla::GetDebugOptionsFromFlags();
+  // See RecipeProfile.
   debug_options.set_xla_hlo_profile(flags::EmulatorProfile());
+  debug_options.set_xla_cpu_enable_xprof_traceme(flags::EmulatorProfile());
   // XLA's CPU default loses NaN in maxima and minima, which would hide that training has diverged.
   debug_options.set_xla_cpu_enable_fast_min_max(false);
   HPU_RETURN_IF_ERROR(SetEffort(flags::CompileEffort(), &debug_options));

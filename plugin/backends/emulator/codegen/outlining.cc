@@ -225,6 +225,7 @@ std::unique_ptr<HloModule> ProgramOfInstruction(const HloInstruction& instructio
   config.clear_entry_computation_layout();
   xla::DebugOptions debug_options = config.debug_options();
   debug_options.set_xla_hlo_profile(false);
+  debug_options.set_xla_cpu_enable_xprof_traceme(false);
   config.set_debug_options(debug_options);
   auto program = std::make_unique<HloModule>("function", config);
   xla::HloCloneContext context(program.get());

@@ -53,7 +53,7 @@ EmulatorRecipe::EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernel
     : name_(std::move(name)),
       parts_(std::move(parts)),
       kernels_(std::move(kernels)),
-      times_(parts_.profile),
+      times_(parts_.profile, name_),
       object_(std::move(object)) {
   for (size_t i = 0; i < parts_.functions.size(); ++i) {
     kernels_.Add(std::make_unique<CompiledFunction>(parts_.functions[i], object_->entries()[i + 1]));

@@ -55,7 +55,7 @@ class EmulatorRecipe : public hal::Recipe {
   const std::string name_;
   const RecipeParts parts_;
   RecipeKernels kernels_;  // not changed after construction
-  mutable ProfileTimes times_;
+  mutable InstructionTimes times_;
   const std::unique_ptr<LoadedObject> object_;
 };
 

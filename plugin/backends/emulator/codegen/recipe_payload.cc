@@ -33,14 +33,12 @@ void CodeToMessage(const CodeParts& code, recipe::v1::Code* message) {
 
 void ProfileToMessage(const RecipeProfile& profile, recipe::v1::Profile* message) {
   message->set_counters(profile.counters);
-  for (const ProfiledInstruction& instruction : profile.instructions) {
+  for (const hal::InstructionTime& instruction : profile.instructions) {
     recipe::v1::ProfiledInstruction& added = *message->add_instructions();
-    added.set_instruction(instruction.names.instruction);
-    added.set_kind(instruction.names.kind);
-    added.set_op(instruction.names.op);
-    added.set_op_type(instruction.names.op_type);
-    added.set_counter(instruction.counter);
-    added.mutable_inner()->Add(instruction.inner.begin(), instruction.inner.end());
+    added.set_instruction(instruction.instruction);
+    added.set_kind(instruction.kind);
+    added.set_op(instruction.op);
+    added.set_op_type(instruction.op_type);
   }
 }
 
@@ -87,13 +85,8 @@ RecipeProfile ProfileFromMessage(const recipe::v1::Profile& message) {
   RecipeProfile profile;
   profile.counters = message.counters();
   for (const recipe::v1::ProfiledInstruction& instruction : message.instructions()) {
-    ProfiledInstruction& added = profile.instructions.emplace_back();
-    added.names.instruction = instruction.instruction();
-    added.names.kind = instruction.kind();
-    added.names.op = instruction.op();
-    added.names.op_type = instruction.op_type();
-    added.counter = instruction.counter();
-    added.inner.assign(instruction.inner().begin(), instruction.inner().end());
+    profile.instructions.push_back(
+        {instruction.instruction(), instruction.kind(), instruction.op(), instruction.op_type()});
   }
   return profile;
 }
@@ -113,14 +106,6 @@ bool SlotIsValid(const ProgramTable& table, const CodeParts& code, const BufferS
       return slot.bytes == table.results.size() * sizeof(void*);
   }
   return false;
-}
-
-bool CountersExist(const RecipeProfile& profile) {
-  const auto valid = [&profile](uint32_t counter) { return counter < profile.counters; };
-  return std::all_of(
-      profile.instructions.begin(), profile.instructions.end(), [&valid](const ProfiledInstruction& instruction) {
-        return valid(instruction.counter) && std::all_of(instruction.inner.begin(), instruction.inner.end(), valid);
-      });
 }
 
 absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
@@ -145,7 +130,6 @@ absl::Status Validate(const RecipeParts& parts, uint64_t workspace_bytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("its profile has ", parts.profile.counters, " counters, limit ", kMaxCounters));
   }
-  if (!CountersExist(parts.profile)) return absl::InvalidArgumentError("its profile refers to a missing counter");
   for (const FunctionParts& function : parts.functions) {
     HPU_RETURN_IF_ERROR(ValidateCode(function.table, function));
   }

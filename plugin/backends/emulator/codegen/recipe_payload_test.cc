@@ -27,7 +27,7 @@ RecipeParts SomeParts() {
   function.slots = {{BufferSlot::Source::kArgument, 0, 32}, {BufferSlot::Source::kResultTable, 0, 8}};
   function.workspace_bytes = 16;
   function.object = "another";
-  parts.profile.instructions = {{{"fusion.1", "loop fusion", "relu", "Relu"}, 1, {0}}, {{"dot", "dot"}, 0, {}}};
+  parts.profile.instructions = {{"fusion.1", "loop fusion", "relu", "Relu"}, {"dot", "dot"}};
   parts.profile.counters = 2;
   parts.object = "not an object";
   return parts;
@@ -50,8 +50,7 @@ TEST(RecipePayloadTest, RoundTrips) {
   EXPECT_EQ(got->workspace_bytes, 72);
   EXPECT_TRUE(got->kernels == parts.kernels);
   ASSERT_EQ(got->profile.instructions.size(), 2);
-  EXPECT_EQ(got->profile.instructions[0].names.op_type, "Relu");
-  EXPECT_EQ(got->profile.instructions[0].inner, std::vector<uint32_t>{0});
+  EXPECT_EQ(got->profile.instructions[0].op_type, "Relu");
   EXPECT_EQ(got->profile.counters, 2);
   EXPECT_EQ(got->object, parts.object);
   ASSERT_EQ(got->functions.size(), 1);
@@ -140,8 +139,6 @@ TEST(RecipePayloadTest, RefusesInconsistentTables) {
       {"two result tables", [](RecipeParts& parts) { parts.slots.push_back(parts.slots[5]); }},
       {"no result table", [](RecipeParts& parts) { parts.slots.pop_back(); }},
       {"unknown type", [](RecipeParts& parts) { parts.table.arguments[1].dtype = static_cast<hal::DataType>(77); }},
-      {"no such counter", [](RecipeParts& parts) { parts.profile.instructions[1].counter = 2; }},
-      {"no such inner counter", [](RecipeParts& parts) { parts.profile.instructions[0].inner[0] = 2; }},
       {"too many counters", [](RecipeParts& parts) { parts.profile.counters = 1 << 30; }},
       {"negative dimension", [](RecipeParts& parts) { parts.table.arguments[0].dims[0] = -2; }},
       {"overflowing dimensions", [](RecipeParts& parts) { parts.table.results[1].spec.dims = {1L << 40, 1L << 40}; }},

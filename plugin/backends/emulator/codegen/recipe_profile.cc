@@ -1,32 +1,16 @@
 #include "plugin/backends/emulator/codegen/recipe_profile.h"
 
-#include <x86intrin.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
-#include "absl/time/clock.h"
+#include "absl/container/inlined_vector.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_module.h"
-#include "xla/service/hlo_profile_printer_data.pb.h"
 
 namespace hpu::emulator {
 namespace {
-
-using CounterOf = absl::flat_hash_map<std::string, uint32_t>;  // key: name of an instruction or computation
-
-// The name of an instruction in the text that XLA reports for it: "%name = …".
-std::string NameIn(absl::string_view text) {
-  text = text.substr(0, text.find(" = "));
-  absl::ConsumePrefix(&text, "ROOT ");
-  absl::ConsumePrefix(&text, "%");
-  return std::string(text);
-}
 
 std::string KindOf(const xla::HloInstruction& instruction) {
   if (!instruction.IsCustomCall(kKernelSymbol)) return instruction.ToCategory();
@@ -44,68 +28,130 @@ const xla::OpMetadata& OpOf(const xla::HloInstruction& instruction) {
   return instruction.to_apply()->root_instruction()->metadata();
 }
 
-void Add(const xla::HloComputation& computation, const CounterOf& instructions, const CounterOf& computations,
-         RecipeProfile* profile) {
+bool HasWork(const xla::HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case xla::HloOpcode::kAddDependency:
+    case xla::HloOpcode::kAfterAll:
+    case xla::HloOpcode::kBitcast:
+    case xla::HloOpcode::kConstant:
+    case xla::HloOpcode::kGetTupleElement:
+    case xla::HloOpcode::kParameter:
+    case xla::HloOpcode::kTuple:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void Add(const xla::HloComputation& computation, std::vector<hal::InstructionTime>* timed) {
   for (const xla::HloInstruction* instruction : computation.instructions()) {
-    const auto counter = instructions.find(instruction->name());
-    if (counter == instructions.end()) continue;
-    ProfiledInstruction timed;
+    if (!HasWork(*instruction)) continue;
     const xla::OpMetadata& op = OpOf(*instruction);
-    timed.names = {std::string(instruction->name()), KindOf(*instruction), op.op_name(), op.op_type()};
-    timed.counter = counter->second;
-    if (instruction->opcode() == xla::HloOpcode::kWhile) {
-      for (const xla::HloComputation* called : {instruction->while_condition(), instruction->while_body()}) {
-        const auto all = computations.find(called->name());
-        if (all == computations.end()) continue;
-        timed.inner.push_back(all->second);
-        Add(*called, instructions, computations, profile);
-      }
+    timed->push_back({std::string(instruction->name()), KindOf(*instruction), op.op_name(), op.op_type()});
+    if (instruction->opcode() != xla::HloOpcode::kWhile && instruction->opcode() != xla::HloOpcode::kConditional) {
+      continue;
     }
-    profile->instructions.push_back(std::move(timed));
+    for (const xla::HloComputation* called : instruction->called_computations()) Add(*called, timed);
   }
 }
 
 }  // namespace
 
-RecipeProfile ProfileOf(const xla::HloModule& module, const xla::HloProfilePrinterData& data) {
-  CounterOf instructions, computations;
-  for (const auto& computation : data.computation_infos()) {
-    computations[computation.name()] = computation.profile_index();
-    for (const auto& instruction : computation.instruction_infos()) {
-      instructions[NameIn(instruction.long_name())] = instruction.profile_index();
-    }
+// One call of a recipe's code: the instructions that have begun and not ended.
+class InstructionTimes::Run {
+ public:
+  explicit Run(InstructionTimes* times) : times_(times), outer_(current) { current = this; }
+  ~Run() { current = outer_; }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // Returns -1 for an unknown instruction.
+  int64_t Begin(const char* name) {
+    const auto found = times_->numbers_.find(name);
+    if (found == times_->numbers_.end()) return -1;
+    open_.push_back({found->second, trace::NowNs()});
+    return found->second;
   }
-  RecipeProfile profile;
-  profile.counters = data.profile_counters_size();
-  Add(*module.entry_computation(), instructions, computations, &profile);
-  return profile;
+
+  void End(int64_t number) {
+    const int64_t now = trace::NowNs();
+    // An instruction inside that failed has no end.
+    while (!open_.empty() && open_.back().number != number) open_.pop_back();
+    if (open_.empty()) return;
+    const Open ended = open_.back();
+    open_.pop_back();
+    const int64_t all = std::max<int64_t>(0, now - ended.begin);
+    times_->nanoseconds_[number].fetch_add(std::max<int64_t>(0, all - ended.inner), std::memory_order_relaxed);
+    if (!open_.empty()) open_.back().inner += all;
+    if (trace::IsOn()) Record(number, ended.begin, ended.begin + all);
+  }
+
+  static thread_local Run* current;  // the calling thread's innermost run
+
+ private:
+  struct Open {
+    int64_t number;
+    int64_t begin;      // nanoseconds since 1970
+    int64_t inner = 0;  // nanoseconds of the instructions inside
+  };
+
+  void Record(int64_t number, int64_t begin, int64_t end) const {
+    trace::Event event;
+    event.lane = trace::Lane::kInstruction;
+    event.instruction = times_->instructions_[number];
+    event.name = event.instruction->op.empty() ? event.instruction->name : event.instruction->op;
+    event.begin_ns = begin;
+    event.end_ns = end;
+    trace::Record(std::move(event));
+  }
+
+  InstructionTimes* const times_;
+  Run* const outer_;
+  absl::InlinedVector<Open, 8> open_;
+};
+
+thread_local InstructionTimes::Run* InstructionTimes::Run::current = nullptr;
+
+std::vector<hal::InstructionTime> TimedInstructions(const xla::HloModule& module) {
+  std::vector<hal::InstructionTime> timed;
+  Add(*module.entry_computation(), &timed);
+  return timed;
 }
 
-ProfileTimes::ProfileTimes(const RecipeProfile& profile)
-    : profile_(profile), cycles_(std::make_unique<std::atomic<int64_t>[]>(profile.counters)) {}
+InstructionTimes::InstructionTimes(const RecipeProfile& profile, const std::string& program)
+    : profile_(profile), nanoseconds_(std::make_unique<std::atomic<int64_t>[]>(profile.instructions.size())) {
+  for (const hal::InstructionTime& names : profile.instructions) {
+    numbers_.emplace(names.instruction, static_cast<int64_t>(instructions_.size()));
+    instructions_.push_back(std::make_shared<const trace::Instruction>(
+        trace::Instruction{names.instruction, names.kind, program, names.op, names.op_type}));
+  }
+}
 
-void ProfileTimes::Measure(absl::FunctionRef<void(int64_t*)> run) {
+void InstructionTimes::Measure(absl::FunctionRef<void(int64_t*)> run) {
   if (profile_.counters == 0) return run(nullptr);
-  std::vector<int64_t> counters(profile_.counters);
-  const int64_t begin = absl::GetCurrentTimeNanos();
-  const int64_t begin_cycles = __rdtsc();
+  thread_local std::vector<int64_t> counters;
+  counters.resize(std::max<size_t>(counters.size(), profile_.counters));
+  Run measured(this);
   run(counters.data());
-  all_cycles_.fetch_add(__rdtsc() - begin_cycles, std::memory_order_relaxed);
-  nanoseconds_.fetch_add(absl::GetCurrentTimeNanos() - begin, std::memory_order_relaxed);
-  for (size_t i = 0; i < counters.size(); ++i) cycles_[i].fetch_add(counters[i], std::memory_order_relaxed);
 }
 
-std::vector<hal::InstructionTime> ProfileTimes::Seconds() const {
-  const double all_cycles = std::max<int64_t>(1, all_cycles_.load(std::memory_order_relaxed));
-  const double seconds_each = 1e-9 * nanoseconds_.load(std::memory_order_relaxed) / all_cycles;
-  std::vector<hal::InstructionTime> times;
-  for (const ProfiledInstruction& instruction : profile_.instructions) {
-    int64_t cycles = cycles_[instruction.counter].load(std::memory_order_relaxed);
-    for (uint32_t inner : instruction.inner) cycles -= cycles_[inner].load(std::memory_order_relaxed);
-    times.push_back(instruction.names);
-    times.back().seconds = std::max<int64_t>(0, cycles) * seconds_each;
+std::vector<hal::InstructionTime> InstructionTimes::Seconds() const {
+  std::vector<hal::InstructionTime> times = profile_.instructions;
+  for (size_t i = 0; i < times.size(); ++i) {
+    times[i].seconds = 1e-9 * static_cast<double>(nanoseconds_[i].load(std::memory_order_relaxed));
   }
   return times;
 }
+
+int64_t InstructionTimes::Begin(const void*, const char* name) {
+  return Run::current == nullptr ? -1 : Run::current->Begin(name);
+}
+
+void InstructionTimes::End(const void*, int64_t instruction) {
+  if (Run::current != nullptr && instruction >= 0) Run::current->End(instruction);
+}
+
+void* InstructionTimes::BeginAddress() { return reinterpret_cast<void*>(&Begin); }
+void* InstructionTimes::EndAddress() { return reinterpret_cast<void*>(&End); }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// RecipeProfile and ProfileTimes: timed instructions of a recipe, and their measured times.
+// RecipeProfile and InstructionTimes: timed instructions of a recipe, and their measured times.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PROFILE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PROFILE_H_
 
@@ -8,50 +8,58 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "plugin/base/trace/trace.h"
 #include "plugin/hal/recipe.h"
 
 namespace xla {
 class HloModule;
-class HloProfilePrinterData;
 }  // namespace xla
 
 namespace hpu::emulator {
 
-// Code that is compiled for timing (HPU_EMULATOR_PROFILE) adds the cycles of each instruction to a counter.
-struct ProfiledInstruction {
-  hal::InstructionTime names;  // `seconds` is not set
-  uint32_t counter = 0;
-  std::vector<uint32_t> inner;  // counters of a loop's condition and body, whose instructions have entries too
-};
-
-// Part of a recipe; empty for code that is not timed.
+// The instructions of a recipe that its code times (HPU_EMULATOR_PROFILE); empty for code that is not timed.
 struct RecipeProfile {
-  std::vector<ProfiledInstruction> instructions;
-  uint32_t counters = 0;  // number of counters that the code writes
+  std::vector<hal::InstructionTime> instructions;  // `seconds` is not set
+  // Length of the array of cycle counters that the code writes. XLA emits trace calls for instructions inside loops
+  // only together with these counters, which nothing reads.
+  uint32_t counters = 0;
 };
 
-// The instructions of `module` that run in sequence, including instructions in loop conditions and bodies, with their
-// counters from `data`.
-RecipeProfile ProfileOf(const xla::HloModule& module, const xla::HloProfilePrinterData& data);
+// The instructions of `module` that run in sequence, including instructions in loops and branches, in the order of the
+// computations. Instructions without work (tuples, bitcasts) are left out.
+std::vector<hal::InstructionTime> TimedInstructions(const xla::HloModule& module);
 
-// Sums of a recipe's counters over all its runs. Thread safe.
-class ProfileTimes {
+// Sums of the run times of a recipe's instructions, and their events in traces. Thread safe.
+class InstructionTimes {
  public:
-  explicit ProfileTimes(const RecipeProfile& profile);
+  // `program`: name of the recipe, for traces.
+  InstructionTimes(const RecipeProfile& profile, const std::string& program);
 
-  // Calls `run` with zeroed counters, which the code increments, and adds the counters to the sums. Passes null if no
-  // instruction is timed.
+  // Calls `run`, whose code calls the trace functions on this thread for each instruction that begins and ends. While a
+  // trace is recorded, each instruction is an event. Passes null if no instruction is timed, else the counters.
   void Measure(absl::FunctionRef<void(int64_t* counters)> run);
-  // Time of each instruction, in the order of the profile.
+  // Time of each instruction without the instructions inside it (loops, branches), in the order of the profile.
   std::vector<hal::InstructionTime> Seconds() const;
 
+  // Addresses of the functions that the code calls: __xla_cpu_runtime_TracingStart and __xla_cpu_runtime_TracingEnd
+  // (xla/service/cpu/cpu_runtime.h). Calls outside Measure and of unknown instructions have no effect, such as calls on
+  // the threads that run parts of a loop.
+  static void* BeginAddress();
+  static void* EndAddress();
+
  private:
+  class Run;
+
+  static int64_t Begin(const void* options, const char* name);
+  static void End(const void* options, int64_t instruction);
+
   const RecipeProfile& profile_;
-  const std::unique_ptr<std::atomic<int64_t>[]> cycles_;
-  // Totals over all runs, which convert cycles to seconds.
-  std::atomic<int64_t> all_cycles_{0};
-  std::atomic<int64_t> nanoseconds_{0};
+  std::vector<std::shared_ptr<const trace::Instruction>> instructions_;
+  absl::flat_hash_map<absl::string_view, int64_t> numbers_;  // key: name of an instruction in profile_
+  const std::unique_ptr<std::atomic<int64_t>[]> nanoseconds_;
 };
 
 }  // namespace hpu::emulator
