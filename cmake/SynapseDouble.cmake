@@ -31,6 +31,9 @@ foreach(release 1_5 1_18)
   endif()
 endforeach()
 target_compile_definitions(synapse_double_1_5 PRIVATE SYNAPSE_DOUBLE_1_5)
+foreach(target synapse_double synapse_double_1_5 synapse_double_1_18)
+  hpu_unite(${target})
+endforeach()
 
 # synapse_double_hcl_1_5, synapse_double_hcl_1_18: libhcl.so beside each libSynapse.so, to which it forwards.
 foreach(release 1_5 1_18)

@@ -30,7 +30,7 @@ const std::map<std::string, Setting>& Defaults() {
   return *defaults;
 }
 
-std::mutex mutex;  // of values
+std::mutex values_mutex;
 std::map<std::string, std::string>& Values() {
   static auto* const values = new std::map<std::string, std::string>;
   return *values;
@@ -53,7 +53,7 @@ synStatus RefuseUnknown(const std::string& name) {
 synStatus SetConfiguration(const std::string& name, const std::string& value) {
   const auto setting = Defaults().find(name);
   if (setting == Defaults().end()) return RefuseUnknown(name);
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(values_mutex);
   if (setting->second.is_private && !IsTrue(ValueLocked(kExperimental))) {
     return Refuse(Rule::kArguments, synapse::synInvalidArgument,
                   Text(name, " is private: it can be set after ", kExperimental, " only"));
@@ -67,18 +67,18 @@ synStatus SetConfiguration(const std::string& name, const std::string& value) {
 
 synStatus GetConfiguration(const std::string& name, std::string* value) {
   if (Defaults().count(name) == 0) return RefuseUnknown(name);
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(values_mutex);
   *value = ValueLocked(name);
   return synapse::synSuccess;
 }
 
 bool IsConfigured(const std::string& name) {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(values_mutex);
   return IsTrue(ValueLocked(name));
 }
 
 void ResetConfiguration() {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(values_mutex);
   Values().clear();
 }
 

@@ -11,7 +11,7 @@ namespace hpu::synapse_double {
 namespace {
 
 std::atomic<uint64_t> commands{0};
-std::mutex mutex;  // of calls
+std::mutex calls_mutex;
 std::map<std::string, uint64_t>& Calls() {
   static auto* const calls = new std::map<std::string, uint64_t>;
   return *calls;
@@ -39,7 +39,7 @@ synStatus CommandFault() {
 synStatus CallFault(const char* function) {
   const Switches& switches = GetSwitches();
   if (switches.failing_calls.empty()) return synapse::synSuccess;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(calls_mutex);
   const uint64_t call = ++Calls()[function];
   const synStatus status = FindFault(switches.failing_calls, function, call);
   if (status == synapse::synSuccess) return status;
@@ -47,7 +47,7 @@ synStatus CallFault(const char* function) {
 }
 
 void ResetFaults() {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(calls_mutex);
   commands = 0;
   Calls().clear();
 }
