@@ -64,6 +64,7 @@ def test_a_lost_worker_is_named_and_a_restart_reaches_the_same_loss(
     check_loss_and_restart(tmp_path, expected_loss, {})
 
 
+@pytest.mark.slow
 def test_a_worker_is_lost_while_a_device_server_reduces(tmp_path: pathlib.Path, expected_loss: float) -> None:
     with Server(tmp_path) as server:
         check_loss_and_restart(tmp_path, expected_loss, {"HPU_BACKEND": server.backend})

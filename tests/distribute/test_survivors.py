@@ -100,6 +100,7 @@ def test_other_steps_each_time(way: str, tmp_path: pathlib.Path) -> None:
         check_killed_training(tmp_path / str(seed), way, 2, seed, {})
 
 
+@pytest.mark.slow
 def test_a_server_restarts_with_fewer_modules(tmp_path: pathlib.Path) -> None:
     """If a server restarts with fewer modules, the job continues with fewer ranks and keeps its progress."""
     train(tmp_path / "whole", "loop", 1, environment={})

@@ -38,6 +38,7 @@ def test_small_models(name: str, optimizer: str) -> None:
     assert_same_losses(name, optimizer, steps, bound)
 
 
+@pytest.mark.slow
 def test_resnet50_with_fixed_statistics() -> None:
     assert_same_losses("resnet50", "sgd", steps=5, bound=1e-4, training=False)
 

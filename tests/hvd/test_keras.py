@@ -6,6 +6,7 @@ import pathlib
 import re
 
 import numpy as np
+import pytest
 
 from tests.hvd import keras_programs as programs
 from tests.hvd.jobs import Start, run_code, run_program
@@ -23,6 +24,7 @@ def test_callbacks(tmp_path: pathlib.Path) -> None:
         np.testing.assert_allclose(got["scheduled"], [0.4, 0.2, 0.1], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_options_of_the_optimizer(tmp_path: pathlib.Path) -> None:
     for got in run_code(tmp_path, call_to(programs.options)):
         for name in ("grouped", "legacy", "legacy_grouped"):

@@ -58,6 +58,7 @@ def test_every_launcher(start: Start, tmp_path: pathlib.Path, alone: dict[str, l
         assert_same_weights(rank, alone["cnn-tape"][0])
 
 
+@pytest.mark.slow
 def test_modules_of_a_device_server(tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
     with Server(tmp_path) as server:
         ranks = train(tmp_path, 2, "cnn-keras", environment={"HPU_BACKEND": server.backend})["cnn-keras"]

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from tests.remote import failures_programs as programs
 from tests.remote.servers import Server
 from tests.support import device_programs
@@ -91,6 +93,7 @@ def test_a_hanging_server_is_detected(tmp_path: pathlib.Path) -> None:
         assert f"the device server at {server.backend} is unreachable" in output.decode()
 
 
+@pytest.mark.slow
 def test_a_hanging_server_does_not_block_other_starts(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path) as server:
         with server.stopped():
