@@ -127,7 +127,7 @@ void LaunchByLibrary(benchmark::State& state) {
   const synapse::Library& library = card->runtime->library();
   const xla::HloModuleProto proto = AddOne(count);
   const ProgramTable table = MakeProgramTable(proto).value();
-  const GraphPlan plan = LowerModule(*PrepareModule(proto).value(), table, card->target()).value();
+  const GraphPlan plan = LowerModule(*PrepareModule(proto, card->target()).value(), table, card->target()).value();
   const synapse::OwnedRecipe recipe = CompileGraph(library, card->info.generation, "add_one", plan, table).value();
   const Arguments arguments = MakeArguments(*card, count);
   synapse::LaunchTable launch(library.profile());
@@ -174,7 +174,7 @@ void Compile(benchmark::State& state, Phase phase) {
       if (phase == ended) state.SetIterationTime(SecondsSince(begin));
       begin = std::chrono::steady_clock::now();
     };
-    const std::unique_ptr<xla::HloModule> module = PrepareModule(proto).value();
+    const std::unique_ptr<xla::HloModule> module = PrepareModule(proto, card->target()).value();
     end_phase(kPrepare);
     const GraphPlan plan = LowerModule(*module, table, card->target()).value();
     end_phase(kLower);

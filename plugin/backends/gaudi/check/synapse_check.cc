@@ -114,7 +114,7 @@ class Checker {
     Check(std::move(graph), [&]() -> absl::StatusOr<std::vector<PlannedGraph>> {
       HPU_ASSIGN_OR_RETURN(const xla::HloModuleProto proto, ReadProgram(path));
       HPU_ASSIGN_OR_RETURN(const ProgramTable table, MakeProgramTable(proto));
-      HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, PrepareModule(proto));
+      HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, PrepareModule(proto, target_));
       HPU_ASSIGN_OR_RETURN(ProgramPlan program, LowerProgram(*module, table, target_));
       std::vector<PlannedGraph> graphs;
       for (SegmentPlan& segment : program.segments) {

@@ -77,8 +77,9 @@ absl::StatusOr<std::shared_ptr<const GaudiRecipe>> GaudiRecipe::Compile(const sy
                                                    program.hlo.size(), " bytes)"));
   }
   HPU_ASSIGN_OR_RETURN(ProgramTable table, MakeProgramTable(proto));
-  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, PrepareModule(proto));
-  HPU_ASSIGN_OR_RETURN(const ProgramPlan plan, LowerProgram(*module, table, {generation, library.profile()}));
+  const PlanTarget plan_target = {generation, library.profile()};
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, PrepareModule(proto, plan_target));
+  HPU_ASSIGN_OR_RETURN(const ProgramPlan plan, LowerProgram(*module, table, plan_target));
   RecipePayload payload = MakePayload(plan);
   Graphs graphs;
   for (size_t i = 0; i < plan.segments.size(); ++i) {

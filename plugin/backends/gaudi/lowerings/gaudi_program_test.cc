@@ -198,10 +198,10 @@ absl::StatusOr<ProgramTest::LoweredProgram> ProgramTest::Lower(const xla::HloMod
   const xla::HloModuleProto proto = module.ToProto();
   LoweredProgram lowered;
   HPU_ASSIGN_OR_RETURN(lowered.table, MakeProgramTable(proto));
-  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> prepared, PrepareModule(proto));
   HPU_ASSIGN_OR_RETURN(const synapse::DeviceInfo info, runtime().library().GetDeviceInfo(device().id()));
-  HPU_ASSIGN_OR_RETURN(lowered.plan,
-                       LowerModule(*prepared, lowered.table, {info.generation, runtime().library().profile()}));
+  const PlanTarget target = {info.generation, runtime().library().profile()};
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> prepared, PrepareModule(proto, target));
+  HPU_ASSIGN_OR_RETURN(lowered.plan, LowerModule(*prepared, lowered.table, target));
   return lowered;
 }
 

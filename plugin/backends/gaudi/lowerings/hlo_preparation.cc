@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "plugin/backends/gaudi/lowerings/composites.h"
 #include "plugin/backends/gaudi/lowerings/conditional_selection.h"
 #include "plugin/backends/gaudi/lowerings/loop_rotation.h"
 #include "plugin/backends/gaudi/lowerings/loop_unrolling.h"
@@ -54,7 +55,8 @@ absl::Status Run(xla::HloModule* module, xla::HloPassInterface&& pass) { return 
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModuleProto& proto) {
+absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModuleProto& proto,
+                                                              const PlanTarget& target) {
   xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/true);
   config.set_debug_options(xla::GetDebugOptionsFromFlags());
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> owned, xla::HloModule::CreateFromProto(proto, config));
@@ -62,6 +64,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   // XLA assumes consistent shapes, but a program from another process may be invalid.
   const auto verify = [&] { return Run(module, xla::HloVerifier(false, /*allow_mixed_precision=*/true)); };
   HPU_RETURN_IF_ERROR(verify());
+  HPU_RETURN_IF_ERROR(ReplaceComposites(module, target));
   // TensorFlow's generators are Philox where the op names none. Expansions are calls.
   HPU_RETURN_IF_ERROR(Run(module, xla::RngBitGeneratorExpander(xla::RNG_PHILOX)));
   HPU_RETURN_IF_ERROR(Run(module, xla::RngExpander()));

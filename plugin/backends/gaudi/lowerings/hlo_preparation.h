@@ -5,15 +5,18 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "plugin/backends/gaudi/plan/plan_builder.h"
 #include "xla/hlo/ir/hlo_module.h"
 #include "xla/service/hlo.pb.h"
 
 namespace hpu::gaudi {
 
-// Loads a program and rewrites it: calls are inlined, dynamic sizes become masks, batches of products come first,
+// Loads a program and rewrites it: marked calls that the target has kernels for become custom calls (composites.h),
+// other calls are inlined, dynamic sizes become masks, batches of products come first,
 // constants are folded, and instructions without a Synapse node are expanded where XLA has an expansion. The arguments,
 // results and values stay the same. InvalidArgument if the program is not valid.
-absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModuleProto& proto);
+absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModuleProto& proto,
+                                                              const PlanTarget& target);
 
 }  // namespace hpu::gaudi
 

@@ -19,6 +19,7 @@ LowerFunction FindLowering(xla::HloOpcode opcode) {
     AddConvolutions(all);
     AddWindows(all);
     AddBatchNormalization(all);
+    AddComposites(all);
     return all;
   }();
   const auto found = table->find(opcode);

@@ -33,6 +33,7 @@ void AddDynamicSlices(LowerTable* table);
 void AddConvolutions(LowerTable* table);
 void AddWindows(LowerTable* table);
 void AddBatchNormalization(LowerTable* table);
+void AddComposites(LowerTable* table);
 
 }  // namespace hpu::gaudi
 
