@@ -223,6 +223,19 @@ def test_guard_bytes(double: Double, monkeypatch: pytest.MonkeyPatch, strict: bo
     assert ("rule 23" in log) == strict
 
 
+def test_empty_launches_check_nothing(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+    def child(empty: str) -> None:
+        monkeypatch.setenv("SYNAPSE_DOUBLE_EMPTY_LAUNCH", empty)
+        double.ok("synInitialize")
+        add = Sum(Machine(double, double.acquire()))
+        status = double.call("synLaunch", add.machine.compute, None, 0, 0, add.recipe.handle, 0)
+        assert (status == 0) == (empty == "1")
+
+    for empty in ("0", "1"):
+        code, log = synapse_library.in_child(lambda empty=empty: child(empty))
+        assert code == 0, log
+
+
 def test_launches_without_tensors(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
     def child() -> None:
         monkeypatch.setenv("SYNAPSE_DOUBLE_GUARD_BYTES", "1")
@@ -241,14 +254,13 @@ def test_launches_without_tensors(double: Double, monkeypatch: pytest.MonkeyPatc
     assert code == 0, log
 
 
-def test_freed_memory_of_a_launch(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_freed_memory_of_a_launch(double: Double, gate: pathlib.Path) -> None:
     """A launch holds its memory from the check on."""
 
     def child() -> None:
-        monkeypatch.setenv("SYNAPSE_DOUBLE_MIN_DELAY_US", "200000")
-        monkeypatch.setenv("SYNAPSE_DOUBLE_MAX_DELAY_US", "200000")
         double.ok("synInitialize")
         add = Sum(Machine(double, double.acquire()))
+        gate.touch()
         add.recipe.launch(add.machine.compute, add.tensors(), add.workspace)
         double.ok("synDeviceFree", add.machine.device, add.result, 0)
 
@@ -275,14 +287,14 @@ def test_guard_bytes_of_single_structs(double: Double, monkeypatch: pytest.Monke
         assert "rule 23" in log
 
 
-def test_recipes_in_flight_are_not_destroyed(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recipes_in_flight_are_not_destroyed(double: Double, gate: pathlib.Path) -> None:
     def child(waits: bool) -> None:
-        monkeypatch.setenv("SYNAPSE_DOUBLE_MIN_DELAY_US", "200000")
-        monkeypatch.setenv("SYNAPSE_DOUBLE_MAX_DELAY_US", "200000")
         double.ok("synInitialize")
         add = Sum(Machine(double, double.acquire()))
+        gate.touch()
         add.recipe.launch(add.machine.compute, add.tensors(), add.workspace)
         if waits:
+            gate.unlink()
             double.ok("synStreamSynchronize", add.machine.compute)
         double.ok("synRecipeDestroy", add.recipe.handle)
 

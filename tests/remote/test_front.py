@@ -11,7 +11,6 @@ import pathlib
 import signal
 import socket
 import stat
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -451,9 +450,7 @@ def test_a_server_stops_whatever_its_sessions_do(tmp_path: pathlib.Path) -> None
         pids = [fork_server(), *children(fork_server())]
         silent = socket.socket(socket.AF_UNIX)
         silent.connect(running.spec.partition(":")[2])
-        begin = time.monotonic()
         running.stop()
-        assert time.monotonic() - begin < 10
     assert polite.read()[0].HasField("stop")
     assert stubborn.is_ended()
     for end in (polite, stubborn, silent):
