@@ -92,9 +92,12 @@ build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
 	ninja -C $(BUILD) -j $(JOBS) habana_device
 	@cmake --install $(BUILD) --prefix . --component plugin > /dev/null
 
-build-tests: build $(SYSTEM_TESTS)
+# One run of ninja builds the plugin and its tests, so that no processor waits for the plugin's last files.
+TEST_TARGETS := hpu_cts hpu_gaudi_tests hpu_gaudi_cts hpu_synapse_kernels synapse_double_1_5 synapse_double_1_18
+build-tests: $(BUILD)/build.ninja $(PACKAGES) $(SYSTEM_TESTS)
 	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
-	ninja -C $(BUILD) -j $(JOBS) hpu_cts hpu_gaudi_tests hpu_gaudi_cts hpu_synapse_kernels synapse_double_1_5 synapse_double_1_18
+	ninja -C $(BUILD) -j $(JOBS) habana_device $(TEST_TARGETS)
+	@cmake --install $(BUILD) --prefix . --component plugin > /dev/null
 
 # Subsets that run-cts repeats: tests of emulator kernels with generic code, and tests of products without oneDNN.
 KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:Random/SortTest*/?:ElementaryFunctionPass.Of*
