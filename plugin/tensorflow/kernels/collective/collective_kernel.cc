@@ -1,7 +1,7 @@
 // HPU kernels of TensorFlow's collective ops. If the devices of a group cannot exchange data directly
-// (peer_exchange.h), the data pass through host memory. CPU kernels then exchange the data with other workers over
-// TensorFlow's transport. (TensorFlow's DEVICE_DEFAULT kernels would reduce into a copy of the device's buffers and
-// drop the result.)
+// (peer_exchange.h), or do not support an op's type, the data pass through host memory. CPU kernels then exchange the
+// data with other workers over TensorFlow's transport. (TensorFlow's DEVICE_DEFAULT kernels would reduce into a copy of
+// the device's buffers and drop the result.)
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -125,8 +125,9 @@ class Run {
       context_->set_output(0, outputs[0]);
       return End(absl::OkStatus());
     }
-    Tensor* output = nullptr;
-    const absl::Status allocated = context_->allocate_output(0, outputs[0].shape(), &output);
+    Tensor* output = context_->mutable_output(0);  // allocated if the devices have refused the op
+    absl::Status allocated;
+    if (output == nullptr) allocated = context_->allocate_output(0, outputs[0].shape(), &output);
     if (!allocated.ok() || output->TotalBytes() == 0) return End(allocated);
     const uint64_t bytes = output->TotalBytes();
     const void* source = outputs[0].tensor_data().data();
@@ -202,10 +203,13 @@ class CollectiveKernel : public AsyncOpKernel {
   void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
     absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
     OP_REQUIRES_OK_ASYNC(context, device.status(), done);
+    const Transport transport = [context, device = *device, kernel = kernel_](DoneCallback done) {
+      (new Run(context, *device, kernel, std::move(done)))->Start();
+    };
     if (CollectiveGroup* group = CollectiveGroupFor(context, exchange_)) {
-      return ExchangeWithPeers(context, group, *exchange_, std::move(done));
+      return ExchangeWithPeers(context, group, *exchange_, transport, std::move(done));
     }
-    (new Run(context, **device, kernel_, std::move(done)))->Start();
+    transport(std::move(done));
   }
 
  private:

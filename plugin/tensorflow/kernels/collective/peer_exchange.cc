@@ -91,8 +91,14 @@ absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const PeerExch
 // One execution on the devices of a group. Deletes itself at the end.
 class Exchange {
  public:
-  Exchange(OpKernelContext* context, CollectiveGroup* group, const PeerExchange& op, AsyncOpKernel::DoneCallback done)
-      : context_(context), group_(group), op_(op), done_(std::move(done)), staged_(FindStaged(context)) {}
+  Exchange(OpKernelContext* context, CollectiveGroup* group, const PeerExchange& op, Transport transport,
+           AsyncOpKernel::DoneCallback done)
+      : context_(context),
+        group_(group),
+        op_(op),
+        transport_(std::move(transport)),
+        done_(std::move(done)),
+        staged_(FindStaged(context)) {}
 
   void Start() {
     const absl::Status prepared = Prepare();
@@ -162,13 +168,27 @@ class Exchange {
     watch_ = CollectiveWatch::Get().Begin(*context_, std::move(wait));
     traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), context_->mutable_output(0)->TotalBytes());
     const absl::Status queued = group_->Queue(operation_, [this](absl::Status status) { End(std::move(status)); });
+    // The type and the reduction decide this, so all ranks choose the transport.
+    if (absl::IsUnimplemented(queued)) return PassToTransport();
     if (!queued.ok()) End(queued);
   }
 
-  void End(absl::Status status) {
+  void EndWait() {
     watch_.reset();
     traced_.reset();
     if (cancellation_ != nullptr) cancellation_->DeregisterCallback(token_);
+  }
+
+  void PassToTransport() {
+    EndWait();
+    const Transport transport = std::move(transport_);
+    AsyncOpKernel::DoneCallback done = std::move(done_);
+    delete this;
+    transport(std::move(done));
+  }
+
+  void End(absl::Status status) {
+    EndWait();
     if (!status.ok() && *late_) {
       status =
           absl::DeadlineExceededError(absl::StrCat(context_->op_kernel().name(), ": timed out after ", op_.timeout_s,
@@ -184,6 +204,7 @@ class Exchange {
   OpKernelContext* const context_;
   CollectiveGroup* const group_;
   const PeerExchange op_;
+  Transport transport_;
   AsyncOpKernel::DoneCallback done_;
   const RefCountPtr<Staged> staged_;
   CollectiveOperation operation_;
@@ -221,9 +242,9 @@ CollectiveGroup* CollectiveGroupFor(OpKernelContext* context, const std::optiona
   return group != nullptr && op->kind == Kind::kBroadcast && !group->Broadcasts() ? nullptr : group;
 }
 
-void ExchangeWithPeers(OpKernelContext* context, CollectiveGroup* group, const PeerExchange& op,
+void ExchangeWithPeers(OpKernelContext* context, CollectiveGroup* group, const PeerExchange& op, Transport transport,
                        AsyncOpKernel::DoneCallback done) {
-  (new Exchange(context, group, op, std::move(done)))->Start();
+  (new Exchange(context, group, op, std::move(transport), std::move(done)))->Start();
 }
 
 }  // namespace hpu

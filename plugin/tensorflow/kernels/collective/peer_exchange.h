@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_PEER_EXCHANGE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_PEER_EXCHANGE_H_
 
+#include <functional>
 #include <optional>
 
 #include "plugin/tensorflow/kernels/collective/collective_group.h"
@@ -25,10 +26,14 @@ std::optional<PeerExchange> PeerExchangeOf(const tensorflow::NodeDef& node);
 // Returns the group whose devices run the op in `context`. Null if the data must pass through host memory.
 CollectiveGroup* CollectiveGroupFor(tensorflow::OpKernelContext* context, const std::optional<PeerExchange>& op);
 
+// Runs an op through host memory.
+using Transport = std::function<void(tensorflow::AsyncOpKernel::DoneCallback done)>;
+
 // Runs the op in `context`. An all-reduce, or a broadcast on its source rank, writes its output to the input's memory
-// if no other tensor shares the buffer.
+// if no other tensor shares the buffer. Calls `transport` instead if the devices' collectives do not support the type
+// or the reduction (hal::Communicator fails with UNIMPLEMENTED); the output may then be allocated.
 void ExchangeWithPeers(tensorflow::OpKernelContext* context, CollectiveGroup* group, const PeerExchange& op,
-                       tensorflow::AsyncOpKernel::DoneCallback done);
+                       Transport transport, tensorflow::AsyncOpKernel::DoneCallback done);
 
 }  // namespace hpu
 

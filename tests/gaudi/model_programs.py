@@ -1,0 +1,38 @@
+"""Program of test_models.py."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import tensorflow as tf
+
+from benchmarks.models import PROBLEMS, Trainer
+from habana_frameworks.tensorflow import load_habana_module, statistics
+
+STEPS = 3
+
+
+def train(name: str, batch_size: int) -> None:
+    """Trains a model of the benchmarks on the CPU and on the HPU from equal weights. Prints losses and counters."""
+    load_habana_module()
+    tf.keras.utils.set_random_seed(1)
+    problem = dataclasses.replace(PROBLEMS[name], batch_size=batch_size)
+    on_cpu = Trainer(problem, "/device:CPU:0")
+    on_hpu = Trainer(problem, "/device:HPU:0", weights=on_cpu.model.get_weights())
+    batch = problem.batch()
+    expected = on_cpu.losses(batch, STEPS)
+    statistics.reset()
+    losses = on_hpu.losses(batch, STEPS)
+    counters = statistics.get()
+    clusters = [cluster for cluster in counters.launched_clusters if "train_step" in cluster.name]
+    print(
+        json.dumps(
+            {
+                "expected": expected,
+                "losses": losses,
+                "fallbacks": counters.fallbacks,
+                "launches": [cluster.launches for cluster in clusters],
+            }
+        )
+    )
