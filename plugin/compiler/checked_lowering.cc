@@ -13,6 +13,7 @@
 #include "plugin/compiler/argument_rules.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/inferred_shapes.h"
+#include "plugin/op_facts/card_draw.h"
 #include "tensorflow/compiler/tf2xla/shape_util.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_expression.h"
@@ -38,8 +39,10 @@ using tensorflow::XlaOpKernelContext;
 using Shapes = std::vector<PartialTensorShape>;
 
 // tf2xla selects the random number generator by the device's name. For XLA:CPU, this is Philox, like in the CPU
-// kernels.
-const char* DeviceOfLowering(absl::string_view op) {
+// kernels. Draws by the card have lowerings of their own.
+const char* DeviceOfLowering(const tensorflow::NodeDef& node) {
+  const absl::string_view op = node.op();
+  if (node.attr().contains(kCardDrawAttribute)) return kUncheckedDevice;
   const bool random = absl::StartsWith(op, "Stateless") || absl::StartsWith(op, "Stateful") ||
                       absl::StartsWith(op, "Rng") || op == "XlaRngBitGenerator";
   return random ? tensorflow::DEVICE_CPU_XLA_JIT : kUncheckedDevice;
@@ -50,7 +53,7 @@ absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeUnchecked(OpKernelCons
   TF_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
                                                                    tensorflow::OpRegistry::Global(), &properties));
   tensorflow::OpKernel* kernel = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(DeviceOfLowering(construction->def().op())),
+  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(DeviceOfLowering(construction->def())),
                                                 construction->device(), construction->device()->GetAllocator({}),
                                                 construction->function_library(), construction->resource_manager(),
                                                 properties, construction->graph_def_version(), &kernel));

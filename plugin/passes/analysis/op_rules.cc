@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/op_facts/card_draw.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/graph/graph_util.h"
 
@@ -55,7 +56,8 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
   if (facts.random == RandomNumbers::kSeeded) {
     return OpRefusal{"random", absl::StrCat(op, " has seeds that compiled code would ignore")};
   }
-  if (facts.random == RandomNumbers::kOther) {
+  const bool is_card_draw = node.attrs().Find(kCardDrawAttribute) != nullptr;
+  if (facts.random == RandomNumbers::kOther && !is_card_draw) {
     return OpRefusal{"random", absl::StrCat(op, " draws different numbers in compiled code than on the CPU")};
   }
   return RefuseByTypes(node);

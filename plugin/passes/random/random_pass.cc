@@ -4,6 +4,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/op_facts/card_draw.h"
 #include "plugin/passes/analysis/shape_formulas.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
@@ -64,7 +66,15 @@ bool DrawsByPhilox(const Node& node) {
 
 DataType NumberType(const Node& node) { return node.output_type(0); }
 
+// Whether the card's generator draws the numbers. Nodes of this pass that it draws for are not rewritten again.
+bool IsCardDraw(const Node& node) { return node.attrs().Find(kCardDrawAttribute) != nullptr; }
+bool DrawsByCard(const RandomOp& op) {
+  const bool is_float = op.numbers == Numbers::kUniform || op.numbers == Numbers::kNormal;
+  return op.state == State::kStateful && is_float && flags::GaudiRandom() == "card";
+}
+
 bool CanRewrite(const Node& node, const RandomOp& op) {
+  if (IsCardDraw(node)) return false;
   if (op.state == State::kKeyAndCounter && !DrawsByPhilox(node)) return false;
   return op.minval >= 0 || op.numbers == Numbers::kFullInt || CanConvertBits(NumberType(node));
 }
@@ -129,6 +139,8 @@ class RandomRewriter {
   static absl::StatusOr<Key> AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker);
   absl::StatusOr<Node*> AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
   absl::StatusOr<Node*> AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
+  static absl::StatusOr<Node*> AddCardDraw(const Node& node, const RandomOp& op, const NodeMaker& maker,
+                                           const Key& key);
 
   PassContext* const context_;
   const bool lowered_;                     // the graph has lowered control flow, so constants need an anchor
@@ -176,8 +188,18 @@ absl::StatusOr<Node*> RandomRewriter::AddWholeNumbers(const Node& node, const Ra
   return maker.Add(builder.Attr("dtype", NumberType(node)));
 }
 
+absl::StatusOr<Node*> RandomRewriter::AddCardDraw(const Node& node, const RandomOp& op, const NodeMaker& maker,
+                                                  const Key& key) {
+  TF_ASSIGN_OR_RETURN(Node * alg, maker.Constant("alg", tensorflow::Tensor(int32_t{kPhilox})));
+  NodeBuilder builder =
+      maker.New("numbers", op.numbers == Numbers::kUniform ? "StatelessRandomUniformV2" : "StatelessRandomNormalV2");
+  builder.Input(Input(node, 0)).Input(key.key).Input(key.counter).Input(alg);
+  return maker.Add(builder.Attr("dtype", NumberType(node)).Attr(kCardDrawAttribute, true));
+}
+
 absl::StatusOr<Node*> RandomRewriter::AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker,
                                                  const Key& key) {
+  if (DrawsByCard(op)) return AddCardDraw(node, op, maker, key);
   const Draw draw{Input(node, 0), key.key, key.counter, NumberType(node)};
   switch (op.numbers) {
     case Numbers::kUniform:
@@ -195,7 +217,8 @@ absl::Status RandomRewriter::Rewrite(Node* node, const RandomOp& op) {
   if (lowered_) maker.set_anchor(key.anchor);
   TF_ASSIGN_OR_RETURN(Node * numbers, AddNumbers(*node, op, maker, key));
   Replace(node, op.state != State::kKeyAndCounter ? key.anchor : nullptr, numbers,
-          absl::StrCat("draws Philox numbers with the key from ", key.anchor->name()));
+          absl::StrCat(DrawsByCard(op) ? "draws numbers of the card" : "draws Philox numbers", " with the key from ",
+                       key.anchor->name()));
   return absl::OkStatus();
 }
 

@@ -62,7 +62,7 @@ absl::StatusOr<std::string> CompilerTarget(const synapse::Library& library, syna
   const std::vector<std::string> kernels = absl::StrSplit(flags::GcKernelPath(), ':', absl::SkipEmpty());
   return absl::StrCat(synapse::GenerationName(generation), " synapse=", library.version(),
                       " abi=", synapse::ProfileName(library.profile()), " tpc=", tpc,
-                      " kernels=", KernelFiles(kernels));
+                      " kernels=", KernelFiles(kernels), flags::GaudiUnproven() ? " unproven" : "");
 }
 
 }  // namespace hpu::gaudi

@@ -12,7 +12,7 @@ namespace hpu::gaudi {
 
 // Generation, driver version and ABI profile, versions of the TPC libraries where the release exports them, and name,
 // size and checksum of each file in GC_KERNEL_PATH, in its order: "gaudi2 synapse=1.18.0 abi=1.18 tpc=a.so:3
-// kernels=…". synInitialize must have been called.
+// kernels=…". Ends with " unproven" if HPU_GAUDI_UNPROVEN allows uncertain guids. synInitialize must have been called.
 absl::StatusOr<std::string> CompilerTarget(const synapse::Library& library, synapse::Generation generation);
 
 // The part of CompilerTarget for kernel libraries. Files that cannot be read count by name only.

@@ -28,6 +28,9 @@ TEST_P(CompilerTargetTest, NamesDeviceDriverAndKernels) {
   ReleaseDevice();
   std::ofstream(kernels) << "other";
   EXPECT_NE(device().info().compiler_target, first);
+  ReleaseDevice();
+  Set("HPU_GAUDI_UNPROVEN", "1");
+  EXPECT_TRUE(absl::EndsWith(device().info().compiler_target, ",gone.so unproven"));
   std::filesystem::remove(kernels);
 }
 
