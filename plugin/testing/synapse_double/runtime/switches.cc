@@ -69,6 +69,7 @@ const std::map<std::string, Setter>& Setters() {
       {"MIN_DELAY_US", SetNumber(&Switches::min_delay_us)},
       {"MAX_DELAY_US", SetNumber(&Switches::max_delay_us)},
       {"CALL_DELAY_US", SetNumber(&Switches::call_delay_us)},
+      {"EMPTY_LAUNCH", SetBool(&Switches::empty_launch)},
       {"GATE", SetText(&Switches::gate)},
       {"GUARD_BYTES", SetBool(&Switches::guard_bytes)},
       {"VERSION", SetText(&Switches::version)},

@@ -23,6 +23,8 @@ struct Switches {
   uint64_t max_delay_us = 100;
   // CALL_DELAY_US: a call that queues a command returns so long after it.
   uint64_t call_delay_us = 0;
+  // EMPTY_LAUNCH=1: launches neither check nor run anything, for measurements of the caller's own time.
+  bool empty_launch = false;
   // GATE: path of a file. No command runs while it exists.
   std::string gate;
   // GUARD_BYTES=1: kGuardBytes must follow every array of structs that a caller passes (guard.h).
