@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -90,6 +91,12 @@ absl::string_view UnaryKernelOf(absl::string_view function) {
   if (function == "lgamma") return "gammaln_fwd";
   if (function == "sinh") return "sinh_fwd";
   return "";
+}
+
+// Whether the sizes are known. Dynamic ones become masks once the call is inlined.
+bool IsStatic(const HloInstruction& call) {
+  return call.shape().is_static() &&
+         absl::c_all_of(call.operands(), [](const HloInstruction* operand) { return operand->shape().is_static(); });
 }
 
 bool AcceptsUnary(const CallCheck& call, const std::string& function) {
@@ -419,7 +426,8 @@ absl::Status ReplaceComposites(xla::HloModule* module, const PlanTarget& target)
     if (found == attributes.end()) continue;
     const Operation operation = ParseOperation(found->second);
     const Composite* composite = FindComposite(operation.name);
-    if (composite == nullptr || !composite->accepts(CallCheck(*call, target), operation.attributes)) continue;
+    if (composite == nullptr || !IsStatic(*call) || !composite->accepts(CallCheck(*call, target), operation.attributes))
+      continue;
     HloInstruction* custom = call->parent()->AddInstruction(
         HloInstruction::CreateCustomCall(call->shape(), call->operands(), kCustomCallTarget));
     custom->set_raw_backend_config_string(found->second);

@@ -1,0 +1,203 @@
+// Lowerings of ops that are marked calls where a Gaudi computes them by one kernel (plugin/program/marked_call.h). For
+// other devices, tf2xla lowers them: passes of the emulator recognise its instructions.
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/marked_call_builder.h"
+#include "plugin/hal/backend.h"
+#include "plugin/program/marked_call.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "tensorflow/core/framework/node_properties.h"
+#include "tsl/platform/errors.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/lib/math.h"
+#include "xla/client/xla_builder.h"
+#include "xla/shape_util.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::OpKernelConstruction;
+using tensorflow::XlaOpKernelContext;
+using xla::XlaOp;
+using Values = std::vector<XlaOp>;
+
+bool ComputesComposites() {
+  const absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
+  return backend.ok() && absl::StartsWith((*backend)->name(), "gaudi");
+}
+
+// tf2xla's lowering of a node. Lowerings of kCompilationDevice hide it there.
+absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakePlainLowering(OpKernelConstruction* construction) {
+  std::shared_ptr<const tensorflow::NodeProperties> properties;
+  TF_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
+                                                                   tensorflow::OpRegistry::Global(), &properties));
+  tensorflow::OpKernel* kernel = nullptr;
+  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(tensorflow::DEVICE_CPU_XLA_JIT),
+                                                construction->device(), construction->device()->GetAllocator({}),
+                                                construction->function_library(), construction->resource_manager(),
+                                                properties, construction->graph_def_version(), &kernel));
+  return std::unique_ptr<tensorflow::OpKernel>(kernel);
+}
+
+class CompositeLowering : public tensorflow::XlaOpKernel {
+ public:
+  explicit CompositeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
+    absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> plain = MakePlainLowering(construction);
+    OP_REQUIRES_OK(construction, plain.status());
+    plain_ = *std::move(plain);
+  }
+
+  void Compile(XlaOpKernelContext* context) final {
+    if (!ComputesComposites() || !HasElements(context)) {
+      plain_->Compute(context->op_kernel_context());
+      return;
+    }
+    Mark(context);
+  }
+
+ protected:
+  // Sets the outputs to results of a marked call. All inputs have elements.
+  virtual void Mark(XlaOpKernelContext* context) = 0;
+
+ private:
+  // Marked calls have no empty operands. tf2xla checks the arguments of other nodes.
+  bool HasElements(XlaOpKernelContext* context) const {
+    for (int i = 0; i < context->num_inputs(); ++i) {
+      if (context->InputShape(i).dims() == 0 || context->InputShape(i).num_elements() == 0) return false;
+    }
+    return true;
+  }
+
+  std::unique_ptr<tensorflow::OpKernel> plain_;
+};
+
+// A function of each element.
+struct Function {
+  const char* op;
+  const char* name;  // in marked_call.h
+  XlaOp (*body)(XlaOp x);
+};
+constexpr Function kFunctions[] = {{"Erf", "erf", xla::Erf},
+                                   {"Erfc", "erfc", xla::Erfc},
+                                   {"Erfinv", "erf_inv", xla::ErfInv},
+                                   {"Lgamma", "lgamma", xla::Lgamma},
+                                   {"Sinh", "sinh", xla::Sinh}};
+
+class FunctionLowering final : public CompositeLowering {
+ public:
+  using CompositeLowering::CompositeLowering;
+
+ private:
+  void Mark(XlaOpKernelContext* context) override {
+    for (const Function& function : kFunctions) {
+      if (type_string() != function.op) continue;
+      const absl::StatusOr<XlaOp> y = MarkedCall(kUnary, function.name, {context->Input(0)},
+                                                 [&](const Values& operands) { return function.body(operands[0]); });
+      OP_REQUIRES_OK(context, y.status());
+      context->SetOutput(0, *y);
+    }
+  }
+};
+
+// Reduces the last dimension, and broadcasts the results to it.
+XlaOp OverRows(XlaOp x, XlaOp initial, const xla::XlaComputation& combiner) {
+  const xla::Shape shape = x.builder()->GetShape(x).value();
+  std::vector<int64_t> rows;
+  for (int64_t d = 0; d + 1 < shape.rank(); ++d) rows.push_back(d);
+  return xla::BroadcastInDim(xla::Reduce(x, initial, combiner, {shape.rank() - 1}), shape.dimensions(), rows);
+}
+XlaOp RowSums(XlaOp x) {
+  const xla::PrimitiveType type = x.builder()->GetShape(x).value().element_type();
+  return OverRows(x, xla::Zero(x.builder(), type), xla::CreateScalarAddComputation(type, x.builder()));
+}
+
+XlaOp LogSoftmax(XlaOp x) {
+  const xla::PrimitiveType type = x.builder()->GetShape(x).value().element_type();
+  const XlaOp max = OverRows(x, xla::MinValue(x.builder(), type), xla::CreateScalarMaxComputation(type, x.builder()));
+  return (x - max) - xla::Log(RowSums(xla::Exp(x - max)));
+}
+
+class SoftmaxLowering final : public CompositeLowering {
+ public:
+  using CompositeLowering::CompositeLowering;
+
+ private:
+  void Mark(XlaOpKernelContext* context) override {
+    const bool is_log = type_string() == "LogSoftmax";
+    const absl::StatusOr<XlaOp> y =
+        MarkedCall(is_log ? kLogSoftmax : kSoftmax, "", {context->Input(0)}, [&](const Values& operands) {
+          const XlaOp log = LogSoftmax(operands[0]);
+          return is_log ? log : xla::Exp(log);
+        });
+    OP_REQUIRES_OK(context, y.status());
+    context->SetOutput(0, *y);
+  }
+};
+
+// Loss and gradient of rows of logits, whose labels are s32.
+XlaOp SparseCrossEntropy(XlaOp logits, XlaOp labels) {
+  const xla::Shape shape = logits.builder()->GetShape(logits).value();
+  const XlaOp log = LogSoftmax(logits);
+  const XlaOp classes =
+      xla::Iota(logits.builder(), xla::ShapeUtil::MakeShape(xla::S32, shape.dimensions()), /*iota_dimension=*/1);
+  const XlaOp is_label = xla::Eq(classes, labels, {0});
+  const XlaOp zero = xla::ZerosLike(log);
+  const XlaOp one = xla::FullLike(log, 1);
+  // A label that is no class equals none.
+  const XlaOp has_label = xla::Gt(RowSums(xla::Select(is_label, one, zero)), zero);
+  const XlaOp nan = xla::FullLike(log, std::numeric_limits<float>::quiet_NaN());
+  const XlaOp losses = xla::Select(has_label, RowSums(xla::Select(is_label, xla::Neg(log), zero)), nan);
+  const XlaOp loss = xla::Reshape(xla::SliceInDim(losses, 0, 1, 1, 1), {shape.dimensions(0)});
+  const XlaOp gradient = xla::Select(has_label, xla::Exp(log) - xla::Select(is_label, one, zero), nan);
+  return xla::Tuple(logits.builder(), {loss, gradient});
+}
+
+class SparseCrossEntropyLowering final : public CompositeLowering {
+ public:
+  using CompositeLowering::CompositeLowering;
+
+ private:
+  void Mark(XlaOpKernelContext* context) override {
+    const tensorflow::TensorShape logits = context->InputShape(0), labels = context->InputShape(1);
+    OP_REQUIRES(
+        context, logits.dims() == 2 && labels.dims() == 1 && logits.dim_size(0) == labels.dim_size(0),
+        absl::InvalidArgumentError(absl::StrCat(type_string(), ": expected logits [rows, classes] and labels ",
+                                                "[rows], got ", logits.DebugString(), " and ", labels.DebugString())));
+    // Labels of 64 bits keep their meaning: those out of range are -1.
+    const XlaOp label = context->Input(1);
+    const XlaOp is_class =
+        xla::And(xla::Ge(label, xla::ZerosLike(label)), xla::Lt(label, xla::FullLike(label, logits.dim_size(1))));
+    const XlaOp word = xla::ConvertElementType(label, xla::S32);
+    const XlaOp known = xla::Select(is_class, word, xla::FullLike(word, -1));
+    const absl::StatusOr<XlaOp> results =
+        MarkedCall(kSparseCrossEntropy, "", {context->Input(0), known},
+                   [](const Values& operands) { return SparseCrossEntropy(operands[0], operands[1]); });
+    OP_REQUIRES_OK(context, results.status());
+    context->SetOutput(0, xla::GetTupleElement(*results, 0));
+    context->SetOutput(1, xla::GetTupleElement(*results, 1));
+  }
+};
+
+#define HPU_REGISTER(op, lowering) REGISTER_XLA_OP(Name(op).Device(kCompilationDevice), lowering)
+HPU_REGISTER("Erf", FunctionLowering);
+HPU_REGISTER("Erfc", FunctionLowering);
+HPU_REGISTER("Erfinv", FunctionLowering);
+HPU_REGISTER("Lgamma", FunctionLowering);
+HPU_REGISTER("Sinh", FunctionLowering);
+HPU_REGISTER("Softmax", SoftmaxLowering);
+HPU_REGISTER("LogSoftmax", SoftmaxLowering);
+HPU_REGISTER("SparseSoftmaxCrossEntropyWithLogits", SparseCrossEntropyLowering);
+#undef HPU_REGISTER
+
+}  // namespace
+}  // namespace hpu
