@@ -1,6 +1,11 @@
-"""Trains on handwritten digits with HPUStrategy, one worker per HPU: hpu run -np 2 examples/digits_strategy.py"""
+"""Trains on handwritten digits with HPUStrategy, one worker per HPU: hpu run -np 2 examples/digits_strategy.py
+
+Runs under any launcher that sets TF_CONFIG, and under Slurm's srun: docs/distributed/clusters.md.
+"""
 
 from __future__ import annotations
+
+import os
 
 import tensorflow as tf
 
@@ -10,6 +15,18 @@ from habana_frameworks.tensorflow.distribute import HPUStrategy
 
 EPOCHS = 8
 BATCH = 64  # of all workers together
+MAX_HPUS_PER_NODE = 8
+
+
+def cluster_resolver() -> tf.distribute.cluster_resolver.SlurmClusterResolver | None:
+    """Names the workers of a Slurm step. Other launchers set TF_CONFIG, which the strategy reads itself."""
+    if "TF_CONFIG" in os.environ or "SLURM_STEP_NUM_TASKS" not in os.environ:
+        return None
+    # Ports that `srun --resv-ports` reserves, such as 12000-12007. Without reserved ports, jobs must not share a node.
+    first_port = os.environ.get("SLURM_STEP_RESV_PORTS", "8888").partition("-")[0]
+    return tf.distribute.cluster_resolver.SlurmClusterResolver(
+        port_base=int(first_port), gpus_per_node=MAX_HPUS_PER_NODE, gpus_per_task=1, auto_set_gpu=False
+    )
 
 
 def batches(images: digits.Array, labels: object, size: int) -> tf.data.Dataset:
@@ -21,7 +38,7 @@ def batches(images: digits.Array, labels: object, size: int) -> tf.data.Dataset:
 
 def main() -> None:
     load_habana_module()
-    strategy = HPUStrategy()  # before the first operation
+    strategy = HPUStrategy(cluster_resolver())  # before the first operation
     tf.keras.utils.set_random_seed(1)
     data = digits.load()
     with strategy.scope():

@@ -1,0 +1,66 @@
+"""examples/training/Containerfile: what it copies is in the build context, and its commands are the page's."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import pathlib
+import re
+
+from tests.support.processes import ROOT
+
+CONTAINERFILE = ROOT / "examples" / "training" / "Containerfile"
+PAGE = ROOT / "docs" / "distributed" / "clusters.md"
+
+
+def instructions(path: pathlib.Path) -> list[tuple[str, str]]:
+    """Name and arguments of each instruction. Continued lines are joined."""
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    joined = re.sub(r"\\\n", "", "\n".join(lines))
+    return [(name, arguments) for name, _, arguments in (line.partition(" ") for line in joined.splitlines() if line)]
+
+
+def arguments_of(name: str) -> list[str]:
+    return [arguments for found, arguments in instructions(CONTAINERFILE) if found == name]
+
+
+def is_ignored(path: str) -> bool:
+    """Whether .dockerignore leaves a path out of the build context. The last pattern that matches decides."""
+    ignored = False
+    for line in (ROOT / ".dockerignore").read_text().splitlines():
+        pattern = line.removeprefix("!")
+        parts = path.split("/")
+        prefixes = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+        if line and not line.startswith("#") and any(fnmatch.fnmatch(prefix, pattern) for prefix in prefixes):
+            ignored = not line.startswith("!")
+    return ignored
+
+
+def test_the_instructions_are_complete() -> None:
+    names = [name for name, _ in instructions(CONTAINERFILE)]
+    assert names == ["FROM", "RUN", "COPY", "RUN", "WORKDIR", "COPY", "ENV", "USER", "CMD"]
+
+
+def test_what_it_copies_is_in_the_build_context() -> None:
+    sources = [source for arguments in arguments_of("COPY") for source in arguments.split()[:-1]]
+    assert sources == ["requirements/run.txt", "dist/hpu_tensorflow-*.whl", "examples"]
+    for source in sources:
+        wheel = source.replace("*", "0.2.0-py3-none-manylinux_2_35_x86_64")
+        assert not is_ignored(wheel), source
+        assert "dist/" in source or (ROOT / source).exists()
+    assert is_ignored("dist/other.tar.gz") and is_ignored("build/hpu_cts") and is_ignored(".git/config")
+
+
+def test_the_wheel_is_what_make_wheel_writes() -> None:
+    assert re.search(r"^wheel:.*\n(?:\t.*\n)*?\t.*(?:--directory|-w) dist\b", (ROOT / "Makefile").read_text(), re.M)
+    assert re.search(r'^name = "hpu-tensorflow"$', (ROOT / "pyproject.toml").read_text(), re.M)
+
+
+def test_its_commands_are_those_of_the_page() -> None:
+    header = re.findall(r"^#   (docker .*)$", CONTAINERFILE.read_text(), re.MULTILINE)
+    assert len(header) == 3
+    page = PAGE.read_text()
+    assert all(command in page for command in header)
+    for program in re.findall(r"examples/\S+\.py", "\n".join(header)):
+        assert (ROOT / program).is_file()
+    assert [json.loads(text) for text in arguments_of("CMD")] == [["hpu", "doctor"]]
