@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import load_habana_module, statistics
+from habana_frameworks.tensorflow import habana_ops, load_habana_module, statistics
+from habana_frameworks.tensorflow.ops.gelu import habana_gelu
+
+
+def _gradient(function: Callable[[tf.Tensor], tf.Tensor], x: tf.Tensor) -> tf.Tensor:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(function(x) * tf.range(7.0))
+    return tape.gradient(y, x)
 
 
 def _model(x: tf.Tensor, labels: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -19,6 +28,10 @@ def _model(x: tf.Tensor, labels: tf.Tensor) -> dict[str, tf.Tensor]:
         "sinh": tf.math.sinh(x),
         "softmax": tf.nn.softmax(tf.reshape(x, [2, 3, 1, 7])),
         "log_softmax": tf.nn.log_softmax(x),
+        "softmax_gradient": habana_ops.habana_softmax_grad(dy=x, y=tf.nn.softmax(x)),
+        "gelu": habana_gelu(x),
+        "gelu_gradient": _gradient(habana_gelu, x),
+        "gelu_tanh_gradient": _gradient(lambda x: habana_gelu(x, approximate=True), x),
         "loss": loss,
         "gradient": gradient,
         "empty": tf.nn.softmax(x[:0]),

@@ -6,12 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/base/flags/flags.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/marked_call_builder.h"
-#include "plugin/hal/backend.h"
 #include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -30,11 +27,6 @@ using tensorflow::OpKernelConstruction;
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 using Values = std::vector<XlaOp>;
-
-bool ComputesComposites() {
-  const absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
-  return backend.ok() && absl::StartsWith((*backend)->name(), "gaudi");
-}
 
 // tf2xla's lowering of a node. Lowerings of kCompilationDevice hide it there.
 absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakePlainLowering(OpKernelConstruction* construction) {

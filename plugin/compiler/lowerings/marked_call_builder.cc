@@ -3,7 +3,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/hal/backend.h"
 #include "plugin/program/marked_call.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -26,6 +29,11 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
   (*frontend.mutable_map())[kOperationAttribute] = absl::StrCat(operation, " ", attributes);
   const xla::XlaScopedFrontendAttributesAssignment scope(builder, frontend);
   return xla::Call(builder, computation, operands);
+}
+
+bool ComputesComposites() {
+  const absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
+  return backend.ok() && absl::StartsWith((*backend)->name(), "gaudi");
 }
 
 }  // namespace hpu

@@ -17,6 +17,10 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
                                       const std::vector<xla::XlaOp>& operands,
                                       absl::FunctionRef<xla::XlaOp(const std::vector<xla::XlaOp>&)> body);
 
+// Whether the process's backend has kernels for marked calls of TensorFlow's ops. Other backends get plain
+// instructions, which passes of the emulator recognise.
+bool ComputesComposites();
+
 }  // namespace hpu
 
 #endif  // HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_BUILDER_H_

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "plugin/tensorflow/fused/decomposition_kernel.h"
+#include "plugin/tensorflow/fused/marked_fused_op.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/attr_value_util.h"
 #include "tensorflow/core/framework/kernel_def_builder.h"
@@ -26,18 +27,23 @@ std::vector<PlainText>& PlainTexts() {
   return *texts;
 }
 
+tensorflow::OpKernel* MakeKernel(tensorflow::OpKernelConstruction* construction) {
+  return new DecompositionKernel(construction);
+}
+
+tensorflow::OpKernel* MakeLowering(tensorflow::OpKernelConstruction* construction) {
+  tensorflow::OpKernel* marked = MakeMarkedKernel(construction);
+  return marked == nullptr ? MakeKernel(construction) : marked;
+}
+
+}  // namespace
+
 bool IsSatisfied(const std::string& condition, const tensorflow::NodeDef& node) {
   if (condition.empty()) return true;
   const std::pair<std::string, std::string> parts = absl::StrSplit(condition, '=');
   const auto found = node.attr().find(parts.first);
   return found != node.attr().end() && tensorflow::SummarizeAttrValue(found->second) == parts.second;
 }
-
-tensorflow::OpKernel* MakeKernel(tensorflow::OpKernelConstruction* construction) {
-  return new DecompositionKernel(construction);
-}
-
-}  // namespace
 
 FusedOp::FusedOp(const char* op, const char* condition, std::string decomposition) {
   PlainTexts().push_back({op, condition, std::move(decomposition)});
@@ -61,7 +67,7 @@ FusedKernels::FusedKernels(const char* op, std::initializer_list<const char*> co
   tensorflow::XlaOpRegistrationBuilder lowering = tensorflow::XlaOpRegistrationBuilder::Name(op);
   for (const char* constant : constants) lowering.CompileTimeConstantInput(constant);
   if (only_shapes) lowering.IsMetadataOp();
-  tensorflow::XlaOpRegistrar registrar(lowering.Build(MakeKernel));
+  tensorflow::XlaOpRegistrar registrar(lowering.Build(MakeLowering));
 }
 
 tensorflow::Status ShapeOfSecondInput(tensorflow::shape_inference::InferenceContext* c) {

@@ -37,6 +37,9 @@ class FusedKernels {
   explicit FusedKernels(const char* op, std::initializer_list<const char*> constants = {}, bool only_shapes = false);
 };
 
+// Whether a node satisfies the condition of a decomposition.
+bool IsSatisfied(const std::string& condition, const tensorflow::NodeDef& node);
+
 // Shape function of gradients with inputs (dy, x) or (dy, y): the result has the shape of the second input.
 tensorflow::Status ShapeOfSecondInput(tensorflow::shape_inference::InferenceContext* c);
 

@@ -1,7 +1,14 @@
 // HabanaGelu and HabanaGeluGrad: Gaussian error linear unit and its gradient.
+#include <vector>
+
+#include "plugin/program/marked_call.h"
 #include "plugin/tensorflow/fused/fused_op.h"
+#include "plugin/tensorflow/fused/marked_fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/lib/math.h"
+#include "xla/client/xla_builder.h"
 
 namespace hpu {
 
@@ -49,6 +56,36 @@ const FusedOp gelu_tanh_grad("HabanaGeluGrad", "approximate=true", R"(
   slope = Mul(Mul(Mul(0.5, x), Sub(1, Square(tanh))), inner_slope)
   dx = Mul(dy, AddV2(share, slope))
 )");
+
+xla::XlaOp ExactGelu(const std::vector<xla::XlaOp>& operands) {
+  const xla::XlaOp x = operands[0];
+  const xla::XlaOp share = xla::ScalarLike(x, 1) + xla::Erf(x * xla::ScalarLike(x, 0.7071067811865476));
+  return xla::ScalarLike(x, 0.5) * x * share;
+}
+
+// The hyperbolic tangent of the approximation.
+xla::XlaOp GeluTanh(xla::XlaOp x) {
+  return xla::Tanh(xla::ScalarLike(x, 0.7978845608028654) * (x + xla::ScalarLike(x, 0.044715) * (x * (x * x))));
+}
+
+xla::XlaOp ApproximateGelu(const std::vector<xla::XlaOp>& operands) {
+  const xla::XlaOp x = operands[0];
+  return xla::ScalarLike(x, 0.5) * x * (xla::ScalarLike(x, 1) + GeluTanh(x));
+}
+
+xla::XlaOp ApproximateGeluGradient(const std::vector<xla::XlaOp>& operands) {
+  const xla::XlaOp dy = operands[0], x = operands[1];
+  const xla::XlaOp tanh = GeluTanh(x);
+  const xla::XlaOp one = xla::ScalarLike(x, 1), half = xla::ScalarLike(x, 0.5);
+  const xla::XlaOp inner_slope = xla::ScalarLike(x, 0.7978845608028654) + xla::ScalarLike(x, 0.1070322243) * (x * x);
+  return dy * (half * (one + tanh) + half * x * (one - tanh * tanh) * inner_slope);
+}
+
+// The kernel of the gradient knows the approximation only.
+const MarkedFusedOp gelu_erf_mark("HabanaGelu", "approximate=false", kGelu, "exact", ExactGelu);
+const MarkedFusedOp gelu_tanh_mark("HabanaGelu", "approximate=true", kGelu, "tanh", ApproximateGelu);
+const MarkedFusedOp gelu_tanh_grad_mark("HabanaGeluGrad", "approximate=true", kGeluGradient, "tanh",
+                                        ApproximateGeluGradient);
 
 const FusedKernels gelu_kernels("HabanaGelu");
 const FusedKernels gelu_grad_kernels("HabanaGeluGrad");

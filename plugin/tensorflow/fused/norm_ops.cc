@@ -131,7 +131,7 @@ REGISTER_OP("HabanaInstanceNormGrad")
 
 // Formula of both gradients: dx = istd * (d - mean(d) - n * mean(d * n)). Here n = (x - mean) * istd, and d is the
 // gradient with respect to n.
-constexpr char kLayerNorm[] = R"(
+constexpr char kLayerNormText[] = R"(
   wide = Cast(x)[DstT=float]
   wide_mean = Mean(wide, $axes)[keep_dims=true]
   variance = Mean(SquaredDifference(wide, wide_mean), $axes)[keep_dims=true]
@@ -143,7 +143,7 @@ constexpr char kLayerNorm[] = R"(
   istd = Cast(wide_istd)[DstT=$T]
 )";
 
-constexpr char kLayerNormGrad[] = R"(
+constexpr char kLayerNormGradText[] = R"(
   dy = Cast(grad_in)[DstT=float]
   wide_istd = Cast(istd)[DstT=float]
   normal = Mul(Sub(Cast(x)[DstT=float], Cast(mean)[DstT=float]), wide_istd)
@@ -157,10 +157,10 @@ constexpr char kLayerNormGrad[] = R"(
   dgamma = Cast(Reshape(Sum(Mul(dy, normal), broadcast:1), Shape(gamma)))[DstT=$T]
 )";
 
-const FusedOp layer_norm("HabanaLayerNorm", "", kLayerNorm);
-const FusedOp layer_norm_v2("HabanaLayerNormV2", "", kLayerNorm);
-const FusedOp layer_norm_grad("HabanaLayerNormGrad", "", kLayerNormGrad);
-const FusedOp layer_norm_grad_v2("HabanaLayerNormGradV2", "", kLayerNormGrad);
+const FusedOp layer_norm("HabanaLayerNorm", "", kLayerNormText);
+const FusedOp layer_norm_v2("HabanaLayerNormV2", "", kLayerNormText);
+const FusedOp layer_norm_grad("HabanaLayerNormGrad", "", kLayerNormGradText);
+const FusedOp layer_norm_grad_v2("HabanaLayerNormGradV2", "", kLayerNormGradText);
 
 constexpr char kAllSpatial[] = "axes = Range(1, Sub(Rank(input), 1), 1)";
 constexpr char kGivenAxes[] = "axes = Identity($axes)[T=int32]";

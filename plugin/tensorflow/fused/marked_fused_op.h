@@ -1,0 +1,26 @@
+// MarkedFusedOp: a fused op whose lowering for a Gaudi is a marked call (plugin/program/marked_call.h).
+#ifndef HPU_PLUGIN_TENSORFLOW_FUSED_MARKED_FUSED_OP_H_
+#define HPU_PLUGIN_TENSORFLOW_FUSED_MARKED_FUSED_OP_H_
+
+#include <vector>
+
+#include "tensorflow/core/framework/op_kernel.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu {
+
+// Constructed while the plugin is loaded, by one thread.
+class MarkedFusedOp {
+ public:
+  // `condition`: as in FusedOp; other nodes have no mark. The op's inputs are the operands of the marked call of
+  // `operation` and `attributes`, and `body` its computation. The op has one result.
+  MarkedFusedOp(const char* op, const char* condition, const char* operation, const char* attributes,
+                xla::XlaOp (*body)(const std::vector<xla::XlaOp>& operands));
+};
+
+// The lowering of a fused op with a mark; null if the node has none.
+tensorflow::OpKernel* MakeMarkedKernel(tensorflow::OpKernelConstruction* construction);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_FUSED_MARKED_FUSED_OP_H_
