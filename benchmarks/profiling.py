@@ -2,6 +2,8 @@
 
 No build without the tracer exists as a baseline. Therefore build/hpu_bench (`ninja -C build hpu_bench`) measures the
 cost of each inactive hook, and a trace counts the hooks' calls in a step. The cost is their product.
+
+Recipes that time their instructions (HPU_EMULATOR_PROFILE=1) run in a second process, in turns with this one.
 """
 
 from __future__ import annotations
@@ -92,6 +94,66 @@ def profiled(run: Callable[[int], object], level: int) -> Callable[[int], object
     return with_tensorflow if level == 1 else traced
 
 
+class TimedRecipes:
+    """A second process, whose recipes time their instructions. It runs steps on request."""
+
+    def __init__(self, units: int, batch: int) -> None:
+        command = [sys.executable, "-m", "benchmarks.profiling", "--units", str(units), "--batch", str(batch)]
+        self._process = subprocess.Popen(
+            [*command, "--serve-steps"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "HPU_EMULATOR_PROFILE": "1"},
+        )
+        self.events_of_a_step = float(self._answer())
+
+    def __enter__(self) -> TimedRecipes:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+    def run(self, steps: int) -> None:
+        self._request(f"off {steps}")
+
+    def run_profiled(self, steps: int) -> None:
+        self._request(f"on {steps}")
+
+    def _request(self, text: str) -> None:
+        assert self._process.stdin is not None
+        print(text, file=self._process.stdin, flush=True)
+        self._answer()
+
+    def _answer(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("the process with timed recipes ended: see its messages above")
+        return line
+
+
+def serve_steps(units: int, batch: int) -> None:
+    """Runs steps as TimedRecipes requests on stdin, in a process with HPU_EMULATOR_PROFILE=1."""
+    run = make_step(units, batch)
+    run(20)
+    print(count_events(run), flush=True)
+    runs = {"off": run, "on": profiled(run, 1)}
+    for line in sys.stdin:
+        name, steps = line.split()
+        runs[name](int(steps))
+        print("done", flush=True)
+
+
+def count_events(run: Callable[[int], object]) -> float:
+    """Returns the number of trace events of a step."""
+    recording = device_trace.Recording(detailed=False)
+    run(10)
+    return sum(event["ph"] == "X" for event in json.loads(recording.stop())["traceEvents"]) / 10
+
+
 @dataclasses.dataclass(frozen=True)
 class Result:
     """Seconds of a step, ratios of medians, and the events of one step."""
@@ -99,7 +161,10 @@ class Result:
     step_seconds: float
     profiler_on: float
     detailed_trace_on: float
+    timed_recipes: float
+    timed_recipes_profiler_on: float
     events_of_a_step: float
+    timed_events_of_a_step: float
     hooks: HookCosts | None
     off: float | None  # 1: the hooks cost nothing; None: not measured
 
@@ -108,16 +173,25 @@ def measure(rounds: int, seconds: float, units: int, batch: int, hooks: HookCost
     """Measures steps with the profiler off and on, in turns."""
     run = make_step(units, batch)
     run(20)
-    times = in_turns({"off": run, "on": profiled(run, 1), "detailed": profiled(run, 2)}, rounds, seconds)
-    recording = device_trace.Recording(detailed=False)
-    run(10)
-    events = sum(event["ph"] == "X" for event in json.loads(recording.stop())["traceEvents"]) / 10
+    with TimedRecipes(units, batch) as timed:
+        runs = {
+            "off": run,
+            "on": profiled(run, 1),
+            "detailed": profiled(run, 2),
+            "timed": timed.run,
+            "timed, on": timed.run_profiled,
+        }
+        times = in_turns(runs, rounds, seconds)
+    events = count_events(run)
     off = times.summary("off").median
     return Result(
         off,
         times.ratio("on", "off").median,
         times.ratio("detailed", "off").median,
+        times.ratio("timed", "off").median,
+        times.ratio("timed, on", "off").median,
         events,
+        timed.events_of_a_step,
         hooks,
         None if hooks is None else 1 + hooks.of_step(events) / off,
     )
@@ -132,8 +206,12 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--bench", type=pathlib.Path, default=BENCH, help="path of hpu_bench (in build/ by default)")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--serve-steps", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     load_habana_module()
+    if arguments.serve_steps:
+        serve_steps(arguments.units, arguments.batch)
+        return 0
     result = measure(
         arguments.rounds, arguments.seconds, arguments.units, arguments.batch, measure_hooks(arguments.bench)
     )
@@ -143,6 +221,11 @@ def main() -> int:
         print(f"step, profiler off        {result.step_seconds * 1e3:8.3f} ms, {result.events_of_a_step:.1f} events")
         print(f"profiler on / off         {result.profiler_on:8.3f}")
         print(f"detailed trace on / off   {result.detailed_trace_on:8.3f}")
+        print(f"timed recipes / off       {result.timed_recipes:8.3f}")
+        print(
+            f"  with the profiler / off {result.timed_recipes_profiler_on:8.3f}, "
+            f"{result.timed_events_of_a_step:.1f} events"
+        )
         if result.hooks is None:
             print(f"off / without its hooks   not measured: {arguments.bench} does not exist; build it with ninja")
         else:

@@ -109,6 +109,9 @@ HPU_EXPORT hpu_buffer hpu_recipe_cache(void);
 // Run time of each instruction of the recipes in memory, over all launches, as an hpu.report.v1.RecipeTimes. Contains
 // no instructions unless recipes are timed (HPU_EMULATOR_PROFILE).
 HPU_EXPORT hpu_buffer hpu_recipe_times(void);
+// Device memory of the recipes in memory, as an hpu.report.v1.RecipeBuffers. Recipes of backends that do not record the
+// tensors of launches have no buffers.
+HPU_EXPORT hpu_buffer hpu_recipe_buffers(void);
 // Waits until recipes that are stored in the background are on disk and uploaded. The wait for uploads lasts at most
 // the remote cache's time-out.
 HPU_EXPORT void hpu_recipe_cache_flush(void);

@@ -10,6 +10,7 @@
 #include "plugin/compiler/background/compile_queue.h"
 #include "plugin/compiler/background/interruptible_compiles.h"
 #include "plugin/compiler/dynamic_shapes/row_independence.h"
+#include "plugin/compiler/launch_memory.h"
 #include "plugin/compiler/recipe_cache.h"
 #include "plugin/recipes/disk_cache.h"
 
@@ -50,6 +51,30 @@ hpu_buffer hpu_recipe_times(void) {
     }
   }
   return hpu::MakeBuffer(times.SerializeAsString());
+}
+
+hpu_buffer hpu_recipe_buffers(void) {
+  hpu::report::v1::RecipeBuffers message;
+  for (const std::shared_ptr<const hpu::hal::Recipe>& recipe : hpu::RecipeCache::Get().Recipes()) {
+    const hpu::LaunchMemory memory = hpu::LaunchMemoryOf(*recipe);
+    hpu::report::v1::RecipeBuffers::Recipe& entry = *message.add_recipes();
+    entry.set_name(std::string(recipe->name()));
+    entry.set_argument_bytes(memory.arguments);
+    entry.set_result_bytes(memory.results);
+    entry.set_workspace_bytes(memory.workspace);
+    for (const hpu::hal::LaunchBuffer& buffer : recipe->buffers()) {
+      hpu::report::v1::LaunchBuffer& added = *entry.add_buffers();
+      added.set_kind(static_cast<int32_t>(buffer.kind));
+      added.set_instruction(buffer.instruction);
+      added.set_op(buffer.op);
+      added.set_op_type(buffer.op_type);
+      added.set_shape(buffer.shape);
+      added.set_bytes(buffer.bytes);
+      added.set_begin(buffer.begin);
+      added.set_end(buffer.end);
+    }
+  }
+  return hpu::MakeBuffer(message.SerializeAsString());
 }
 
 void hpu_recipe_cache_flush(void) { hpu::recipes::DiskCache::Get().Flush(); }

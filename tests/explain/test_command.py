@@ -106,6 +106,24 @@ def test_times_are_listed_by_instruction_and_by_op(tmp_path: pathlib.Path) -> No
         assert "Time of habana_cluster_timed_0" in done.stderr and "by instruction" in done.stderr
 
 
+def test_memory_names_the_largest_tensor_and_its_line(tmp_path: pathlib.Path) -> None:
+    target, page, program = tmp_path / "all.json", tmp_path / "page.html", PROGRAMS / "memory.py"
+    done = run([*COMMAND, "--memory", "--json", str(target), "--html", str(page), str(program)])
+    memory = explanation.from_json(target.read_text()).memory
+    assert memory is not None
+    (cluster,) = [cluster for cluster in memory if "grown" in cluster.cluster]
+    largest = cluster.buffers[0]
+    (line,) = [number for number, text in enumerate(program.read_text().splitlines(), 1) if "wide =" in text]
+    assert (largest.op_type, largest.bytes, largest.source_line) == ("MatMul", 512 * 512 * 4, f"{program}:{line}")
+    assert largest.shape.startswith("f32[512,512]") and largest.kind == "workspace"
+    assert largest.is_live(cluster.peak) and not largest.is_live(0)
+    assert largest.bytes <= cluster.peak_bytes <= cluster.bytes
+    (argument,) = [buffer for buffer in cluster.buffers if buffer.kind == "argument"]
+    assert argument.bytes == cluster.argument_bytes == 512 * 8 * 4 and argument.is_live(cluster.peak)
+    assert f"{program}:{line}" in done.stderr and "peak" in done.stderr
+    assert json.dumps(largest.source_line) in page.read_text()
+
+
 def test_times_of_a_program_that_reads_no_result() -> None:
     program = PROGRAMS / "unread.py"
     done = run([*COMMAND, "--time", str(program)])

@@ -30,6 +30,9 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="time every instruction on the emulator; recipes are recompiled and run a little slower",
     )
+    parser.add_argument(
+        "--memory", action="store_true", help="list the tensors in device memory during a launch of each cluster"
+    )
     program.add_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -44,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not program.load("hpu explain"):
         return 2
-    collector = Collector(with_times=arguments.time)
+    collector = Collector(with_times=arguments.time, with_memory=arguments.memory)
     collector.start()
     with program.stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext():
         code = program.run(arguments.script, arguments.arguments, "hpu explain")

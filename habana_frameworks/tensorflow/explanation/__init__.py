@@ -2,6 +2,7 @@
 
 from habana_frameworks.tensorflow.explanation.collect import Collector
 from habana_frameworks.tensorflow.explanation.explanation import Explanation, from_json
+from habana_frameworks.tensorflow.explanation.memory import Buffer, ClusterMemory
 from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Graph, Op, Rewrite, RuleTotal
 from habana_frameworks.tensorflow.explanation.rules import RULES, Rule
 from habana_frameworks.tensorflow.explanation.run import explain, untraced
@@ -9,7 +10,9 @@ from habana_frameworks.tensorflow.explanation.times import InstructionTime
 
 __all__ = [
     "RULES",
+    "Buffer",
     "Cluster",
+    "ClusterMemory",
     "ClusterSplit",
     "Collector",
     "Explanation",

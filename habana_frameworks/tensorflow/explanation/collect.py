@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from habana_frameworks.tensorflow import statistics
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
-from habana_frameworks.tensorflow.explanation import times
+from habana_frameworks.tensorflow.explanation import memory, times
 from habana_frameworks.tensorflow.explanation.explanation import Explanation
 from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Graph, Op, Refusal, Rewrite
 from habana_frameworks.tensorflow.explanation.source_lines import SourceLines
@@ -27,10 +27,14 @@ _GET_NEXT = frozenset(
 class Collector:
     """Records ops from start() to stop(). Use one at a time, because the plugin has only one set of records."""
 
-    def __init__(self, with_times: bool = False) -> None:
-        """with_times: time every instruction of the recipes created after start()."""
+    def __init__(self, with_times: bool = False, with_memory: bool = False) -> None:
+        """with_times: time every instruction of the recipes created after start().
+
+        with_memory: include the device memory of all recipes of the process.
+        """
         self._before: statistics.Statistics | None = None
         self._with_times = with_times
+        self._with_memory = with_memory
         self._source_lines = SourceLines()
 
     def start(self) -> None:
@@ -49,6 +53,13 @@ class Collector:
         self._source_lines.stop()
         records = c_api.read_message(plugin_library.handle(), "hpu_op_records", "OpRecords")
         explanation = build(records, difference(statistics.get(), self._before), self._source_lines)
+        if self._with_memory:
+            lines = {(op.cluster, op.name): op.source_line for graph in explanation.graphs for op in graph.ops}
+
+            def find_line(cluster: str, op: str) -> str | None:
+                return lines.get((cluster, op)) or self._source_lines.find_in_any(op)
+
+            explanation = dataclasses.replace(explanation, memory=memory.collect(find_line))
         return dataclasses.replace(explanation, times=times.collect()) if self._with_times else explanation
 
 

@@ -9,6 +9,7 @@ import pathlib
 from typing import Any
 
 from habana_frameworks.tensorflow.explanation import page, text
+from habana_frameworks.tensorflow.explanation.memory import Buffer, ClusterMemory
 from habana_frameworks.tensorflow.explanation.model import (
     FORMAT,
     Cluster,
@@ -50,13 +51,18 @@ def from_json(text: str) -> Explanation:
             "`hpu explain --json`"
         )
     graphs = tuple(_graph(entry) for entry in data["graphs"])
-    times = data.get("times")
+    times, memory = data.get("times"), data.get("memory")
     return Explanation(
         graphs,
         Eager(**data["eager"]),
         data["dropped_graphs"],
         None if times is None else tuple(InstructionTime(**time) for time in times),
+        None if memory is None else tuple(map(_memory, memory)),
     )
+
+
+def _memory(data: dict[str, Any]) -> ClusterMemory:
+    return ClusterMemory(**{**data, "buffers": tuple(Buffer(**buffer) for buffer in data["buffers"])})
 
 
 def _graph(data: dict[str, Any]) -> Graph:

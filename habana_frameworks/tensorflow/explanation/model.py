@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from habana_frameworks.tensorflow.explanation import rules
+from habana_frameworks.tensorflow.explanation.memory import ClusterMemory
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
 from habana_frameworks.tensorflow.statistics import Eager
 
@@ -151,6 +152,8 @@ class Findings:
     """Graphs left out because the records were full."""
     times: tuple[InstructionTime, ...] | None = None
     """Longest first within each cluster; None if times were not requested."""
+    memory: tuple[ClusterMemory, ...] | None = None
+    """The cluster with the most bytes first; None if memory was not requested."""
 
     @property
     def ops(self) -> int:

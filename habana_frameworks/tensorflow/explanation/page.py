@@ -13,7 +13,7 @@ from habana_frameworks.tensorflow.explanation.model import Findings
 from habana_frameworks.tensorflow.explanation.rules import find
 
 _FOLDER = pathlib.Path(__file__).parent / "page"
-_PROGRAM = ("layout.js", "times.js", "draw.js", "words.js", "legend.js", "sidebar.js", "main.js")
+_PROGRAM = ("layout.js", "times.js", "memory.js", "draw.js", "words.js", "legend.js", "sidebar.js", "main.js")
 
 
 def render(findings: Findings, summary: str) -> str:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from habana_frameworks.tensorflow._internal.text import number, shortened, size, table
-from habana_frameworks.tensorflow.explanation import times
+from habana_frameworks.tensorflow.explanation import memory, times
 from habana_frameworks.tensorflow.explanation.model import ClusterSplit, Findings, Graph, RuleTotal
 
 _WIDTH = 110
@@ -54,6 +54,9 @@ def _lines(findings: Findings) -> Iterator[str]:
     if findings.times is not None:
         yield ""
         yield from times.lines(findings.times)
+    if findings.memory is not None:
+        yield ""
+        yield from memory.lines(findings.memory)
     eager = findings.eager
     if eager.launches or eager.host_runs:
         yield ""

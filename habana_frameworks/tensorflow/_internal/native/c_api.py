@@ -72,6 +72,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_op_records": (Buffer, ()),
     "hpu_recipe_cache": (Buffer, ()),
     "hpu_recipe_times": (Buffer, ()),
+    "hpu_recipe_buffers": (Buffer, ()),
     "hpu_recipe_cache_flush": (None, ()),
     "hpu_recipe_cache_set_transfer_command": (None, (ctypes.POINTER(_BYTES),)),
     "hpu_log_unlisted_ops": (None, ()),

@@ -39,7 +39,7 @@ function show(index) {
   if (!state.graph.consumers) { prepare(state.graph); prepareTimes(state.graph, state.data.times || []); }
   state.open = new Set(); state.selected = null; state.cluster = null; state.filters = {};
   document.getElementById("graph").value = index;
-  relayout(); showCounts(); showTimes(); showSplits(); showDetails(); refilter(); fit();
+  relayout(); showCounts(); showTimes(); showMemory(); showSplits(); showDetails(); refilter(); fit();
 }
 
 function openAll() { for (const name of state.graph.byCluster.keys()) state.open.add("c" + name); }

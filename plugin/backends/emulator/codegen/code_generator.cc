@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/codegen/launch_buffers.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/threads/compute_pool.h"
 #include "plugin/base/status_macros.h"
@@ -113,6 +114,7 @@ const xla::cpu::CpuAotCompilationResult& CodeIn(const std::unique_ptr<xla::AotCo
 }
 
 absl::Status CompileOwnCode(std::unique_ptr<xla::HloModule> module, RecipeParts* parts) {
+  HPU_ASSIGN_OR_RETURN(parts->buffers, LaunchBuffersOf(*module));
   if (module->config().hlo_profiling_enabled()) parts->profile.instructions = TimedInstructions(*module);
   Modules modules;
   modules.push_back(std::move(module));

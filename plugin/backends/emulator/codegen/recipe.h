@@ -33,6 +33,7 @@ class EmulatorRecipe : public hal::Recipe {
   absl::StatusOr<std::string> Serialize() const override;
   uint64_t serialized_bytes() const override;
   std::vector<hal::InstructionTime> times() const override { return times_.Seconds(); }
+  std::vector<hal::LaunchBuffer> buffers() const override { return parts_.buffers; }
 
   // Runs on the pool and on the calling thread, which must not belong to the pool. Pointers are host addresses of the
   // data, one per argument and result; null for 0 bytes. A result may share memory only with the argument that it

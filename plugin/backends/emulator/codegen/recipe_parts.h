@@ -9,6 +9,7 @@
 #include "plugin/backends/emulator/codegen/recipe_profile.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
 #include "plugin/base/round_up.h"
+#include "plugin/hal/recipe.h"
 #include "plugin/program/program_table.h"
 
 namespace hpu::emulator {
@@ -47,9 +48,10 @@ struct FunctionParts : CodeParts {
 
 struct RecipeParts : CodeParts {
   ProgramTable table;
-  std::vector<KernelSpec> kernels;       // kernels that the object calls by number
-  std::vector<FunctionParts> functions;  // numbered after the kernels
-  RecipeProfile profile;                 // instructions that the object times
+  std::vector<KernelSpec> kernels;         // kernels that the object calls by number
+  std::vector<FunctionParts> functions;    // numbered after the kernels
+  RecipeProfile profile;                   // instructions that the object times
+  std::vector<hal::LaunchBuffer> buffers;  // see LaunchBuffersOf
 };
 
 // Bytes of the recipe's workspace: the workspace of its own code, then one workspace that all functions share.

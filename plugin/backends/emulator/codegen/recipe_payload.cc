@@ -42,6 +42,17 @@ void ProfileToMessage(const RecipeProfile& profile, recipe::v1::Profile* message
   }
 }
 
+void BufferToMessage(const hal::LaunchBuffer& buffer, recipe::v1::LaunchBuffer* message) {
+  message->set_kind(static_cast<uint32_t>(buffer.kind));
+  message->set_instruction(buffer.instruction);
+  message->set_op(buffer.op);
+  message->set_op_type(buffer.op_type);
+  message->set_shape(buffer.shape);
+  message->set_bytes(buffer.bytes);
+  message->set_begin(buffer.begin);
+  message->set_end(buffer.end);
+}
+
 // The binaries of the result are views into `parts`.
 RecipeContainer ContainerOf(const RecipeParts& parts, absl::string_view target) {
   recipe::v1::EmulatorPayload payload;
@@ -60,6 +71,7 @@ RecipeContainer ContainerOf(const RecipeParts& parts, absl::string_view target) 
     container.binaries.push_back(function.object);
   }
   ProfileToMessage(parts.profile, payload.mutable_profile());
+  for (const hal::LaunchBuffer& buffer : parts.buffers) BufferToMessage(buffer, payload.add_buffers());
   container.kind = std::string(kKind);
   container.target = std::string(target);
   container.table = parts.table;
@@ -89,6 +101,22 @@ RecipeProfile ProfileFromMessage(const recipe::v1::Profile& message) {
         {instruction.instruction(), instruction.kind(), instruction.op(), instruction.op_type()});
   }
   return profile;
+}
+
+absl::StatusOr<hal::LaunchBuffer> BufferFromMessage(const recipe::v1::LaunchBuffer& message) {
+  if (message.kind() > static_cast<uint32_t>(hal::LaunchBuffer::Kind::kWorkspace)) {
+    return absl::InvalidArgumentError(absl::StrCat("a buffer of a launch has the unknown kind ", message.kind()));
+  }
+  hal::LaunchBuffer buffer;
+  buffer.kind = static_cast<hal::LaunchBuffer::Kind>(message.kind());
+  buffer.instruction = message.instruction();
+  buffer.op = message.op();
+  buffer.op_type = message.op_type();
+  buffer.shape = message.shape();
+  buffer.bytes = message.bytes();
+  buffer.begin = message.begin();
+  buffer.end = message.end();
+  return buffer;
 }
 
 bool SlotIsValid(const ProgramTable& table, const CodeParts& code, const BufferSlot& slot) {
@@ -160,6 +188,9 @@ absl::StatusOr<RecipeParts> FromContainer(RecipeContainer container) {
     static_cast<CodeParts&>(added) = CodeFromMessage(function.code(), container.binaries[parts.functions.size()]);
   }
   parts.profile = ProfileFromMessage(payload.profile());
+  for (const recipe::v1::LaunchBuffer& buffer : payload.buffers()) {
+    HPU_ASSIGN_OR_RETURN(parts.buffers.emplace_back(), BufferFromMessage(buffer));
+  }
   HPU_RETURN_IF_ERROR(Validate(parts, container.workspace_bytes));
   return parts;
 }

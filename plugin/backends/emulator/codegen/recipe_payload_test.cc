@@ -29,6 +29,7 @@ RecipeParts SomeParts() {
   function.object = "another";
   parts.profile.instructions = {{"fusion.1", "loop fusion", "relu", "Relu"}, {"dot", "dot"}};
   parts.profile.counters = 2;
+  parts.buffers = {{hal::LaunchBuffer::Kind::kResult, "dot", "dense/MatMul", "MatMul", "f32[6]", 24, 3, 7}};
   parts.object = "not an object";
   return parts;
 }
@@ -52,6 +53,9 @@ TEST(RecipePayloadTest, RoundTrips) {
   ASSERT_EQ(got->profile.instructions.size(), 2);
   EXPECT_EQ(got->profile.instructions[0].op_type, "Relu");
   EXPECT_EQ(got->profile.counters, 2);
+  ASSERT_EQ(got->buffers.size(), 1);
+  EXPECT_EQ(got->buffers[0].op, "dense/MatMul");
+  EXPECT_EQ(got->buffers[0].end, 7);
   EXPECT_EQ(got->object, parts.object);
   ASSERT_EQ(got->functions.size(), 1);
   EXPECT_EQ(got->functions[0].table.results[0].aliased_argument, 0);
@@ -139,6 +143,8 @@ TEST(RecipePayloadTest, RefusesInconsistentTables) {
       {"two result tables", [](RecipeParts& parts) { parts.slots.push_back(parts.slots[5]); }},
       {"no result table", [](RecipeParts& parts) { parts.slots.pop_back(); }},
       {"unknown type", [](RecipeParts& parts) { parts.table.arguments[1].dtype = static_cast<hal::DataType>(77); }},
+      {"unknown kind of buffer",
+       [](RecipeParts& parts) { parts.buffers[0].kind = static_cast<hal::LaunchBuffer::Kind>(3); }},
       {"too many counters", [](RecipeParts& parts) { parts.profile.counters = 1 << 30; }},
       {"negative dimension", [](RecipeParts& parts) { parts.table.arguments[0].dims[0] = -2; }},
       {"overflowing dimensions", [](RecipeParts& parts) { parts.table.results[1].spec.dims = {1L << 40, 1L << 40}; }},

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/base/round_up.h"
 #include "plugin/base/trace/trace.h"
+#include "plugin/compiler/launch_memory.h"
 #include "plugin/tensorflow/device/host_results.h"
 #include "plugin/tensorflow/device/memory_fill.h"
 #include "plugin/tensorflow/kernels/launch/dynamic_results.h"
@@ -345,26 +346,21 @@ class LaunchFrame {
   static bool IsHostVariable(tensorflow::DataType dtype) { return dtype == tensorflow::DT_INT32; }
 
   absl::Status OutOfMemory(absl::string_view what, uint64_t bytes) const {
-    uint64_t argument_bytes = 0, result_bytes = 0;
-    if (executable_.recipe != nullptr) {
-      for (const auto& spec : executable_.recipe->arguments()) argument_bytes += spec.bytes;
-      for (const auto& result : executable_.recipe->results()) result_bytes += result.spec.bytes;
-    }
-    const uint64_t workspace_bytes = executable_.recipe != nullptr ? executable_.recipe->workspace_bytes() : 0;
+    const LaunchMemory memory = executable_.recipe != nullptr ? LaunchMemoryOf(*executable_.recipe) : LaunchMemory();
     const auto stats = device_.allocator()->GetStats();
     const uint64_t used = stats ? stats->bytes_in_use : 0;
     const uint64_t limit = stats && stats->bytes_limit ? *stats->bytes_limit : 0;
     std::string text = absl::StrCat(
         executable_.name, ": cannot allocate ", bytes, " bytes of HPU memory for ", what, "; ", used, " of ", limit,
-        " bytes are in use. The cluster has ", argument_bytes, " bytes of arguments, ", result_bytes,
-        " of results and ", workspace_bytes,
+        " bytes are in use. The cluster has ", memory.arguments, " bytes of arguments, ", memory.results,
+        " of results and ", memory.workspace,
         " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that "
         "launch concurrently, or on the emulator more memory (HPU_MEMORY_MB).");
     if (used + bytes <= limit) {
       absl::StrAppend(&text, " ", limit - used,
                       " bytes are free, but not in one piece: reserve the memory for temporaries before tensors divide "
                       "it (HABANA_INITIAL_WORKSPACE_SIZE_MB=",
-                      (workspace_bytes + (1 << 20) - 1) >> 20, ").");
+                      (memory.workspace + (1 << 20) - 1) >> 20, ").");
     }
     return absl::ResourceExhaustedError(text);
   }
@@ -397,7 +393,10 @@ absl::Status Launch(OpKernelContext* context, ProcessDevice& device, const Execu
   LaunchFrame frame(context, device, executable, arguments);
   absl::Status status = frame.Run();
   *queued = frame.queued();
-  return status;
+  if (!absl::IsResourceExhausted(status) || executable.recipe == nullptr) return status;
+  const std::string tensors = LargestTensors(*executable.recipe);
+  if (tensors.empty()) return status;
+  return absl::ResourceExhaustedError(absl::StrCat(status.message(), "\n", executable.name, ": ", tensors));
 }
 
 absl::Status PlaceConstants(ProcessDevice& device, Executable* executable) {

@@ -1,0 +1,15 @@
+"""Program with one tensor of a megabyte, which lives in the middle of a cluster, for `hpu explain --memory`."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+
+@tf.function
+def grown(x: tf.Tensor) -> tf.Tensor:
+    small = tf.tanh(tf.matmul(x, tf.ones([8, 8])))
+    wide = tf.matmul(small, small, transpose_b=True)
+    return tf.reduce_sum(tf.matmul(wide, x))
+
+
+grown(tf.ones([512, 8]))
