@@ -16,6 +16,7 @@ from ray.train.tensorflow import TensorflowTrainer
 
 # Ray's own resource "HPU" is for Habana's package for PyTorch, which Ray imports unless the number of HPUs is 0.
 RESOURCES = {"HPU": 0, "hpu_module": 8}
+BATCH = 448  # of all workers together
 
 
 def train(settings: dict[str, int]) -> None:
@@ -27,13 +28,16 @@ def train(settings: dict[str, int]) -> None:
 
     strategy = HPUStrategy()
     images, labels = sklearn.datasets.load_digits(return_X_y=True)
-    dataset = tf.data.Dataset.from_tensor_slices((images / 16, labels)).batch(599)  # of all workers together
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
+    # Global batches. Each worker gets an equal part of each batch, so all workers run the same number of steps.
+    dataset = tf.data.Dataset.from_tensor_slices((images / 16, labels)).batch(BATCH, drop_remainder=True)
     with strategy.scope():
         layers = [tf.keras.layers.Dense(64, "relu", input_shape=(64,)), tf.keras.layers.Dense(10)]
         model = tf.keras.Sequential(layers)
         loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         model.compile(tf.keras.optimizers.Adam(0.01), loss, ["accuracy"])
-    history = model.fit(dataset, epochs=settings["epochs"], verbose=0).history
+    history = model.fit(dataset.with_options(options), epochs=settings["epochs"], verbose=0).history
     ray.train.report(
         {
             "accuracy": history["accuracy"][-1],
