@@ -22,6 +22,7 @@ LAYERS = (
     (f"{PACKAGE}._internal",),
     # Public modules that all others may use: settings, errors, file locations.
     (f"{PACKAGE}.flags", f"{PACKAGE}.errors", f"{PACKAGE}.lib_utils", f"{PACKAGE}.device_channel"),
+    (f"{PACKAGE}._internal.flag_table",),
     (f"{PACKAGE}._internal.flag_values", f"{PACKAGE}._internal.version"),
     (f"{PACKAGE}.lib",),
 )
