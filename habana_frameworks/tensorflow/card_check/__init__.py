@@ -1,6 +1,7 @@
 """Check of a program by the rules of a Gaudi card, without a card: docs/user/check.md."""
 
 from habana_frameworks.tensorflow.card_check.model import (
+    Compiler,
     Level,
     Memory,
     Narrowed,
@@ -18,6 +19,7 @@ __all__ = [
     "CardChecker",
     "CardRule",
     "CheckResult",
+    "Compiler",
     "Level",
     "Line",
     "Memory",

@@ -85,6 +85,18 @@ class Memory:
 
 
 @dataclasses.dataclass(frozen=True)
+class Compiler:
+    """What the card's compiler did during the check."""
+
+    target: str
+    """Compiler and card, as in the keys of recipes (hal::DeviceInfo::compiler_target)."""
+    recipes: int
+    """Recipes that were compiled, or loaded from disk."""
+    refused: tuple[str, ...]
+    """Clusters that were not compiled as a whole; violations have the ops, lines and reasons."""
+
+
+@dataclasses.dataclass(frozen=True)
 class CheckedProgram:
     """What a check found."""
 
@@ -97,6 +109,8 @@ class CheckedProgram:
     narrowed: tuple[Narrowed, ...]
     support: tuple[OpSupport, ...]
     memory: Memory
+    compiler: Compiler | None
+    """None if the card's compiler took no part: the clusters were compiled for another device."""
 
     @property
     def failures(self) -> tuple[Violation, ...]:

@@ -43,6 +43,7 @@ def _body(result: CheckedProgram) -> Iterator[str]:
                 "Device memory of the card",
                 f"{memory.card >> 20} MiB, of which {memory.reserved >> 20} MiB are reserved",
             ),
+            ("Compiler of the card", text.compiler(result)),
         ),
     )
     for level, title in ((Level.FAILURE, "Failures"), (Level.NOTE, "Notes")):
@@ -65,11 +66,12 @@ def _body(result: CheckedProgram) -> Iterator[str]:
                 for entry in result.narrowed
             ),
         )
-    yield "<h2>Support of the op types on the HPU</h2>"
-    yield _table(
-        ("Op", "Ops", "Support", "Source"),
-        ((entry.op, str(entry.count), entry.verdict, entry.source) for entry in result.support),
-    )
+    if result.support:
+        yield "<h2>Support of the op types on the HPU</h2>"
+        yield _table(
+            ("Op", "Ops", "Support", "Source"),
+            ((entry.op, str(entry.count), entry.verdict, entry.source) for entry in result.support),
+        )
 
 
 def _violation(violation: Violation) -> Iterator[str]:

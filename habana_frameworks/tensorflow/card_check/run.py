@@ -13,7 +13,7 @@ from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow._internal.card_table import CARDS, Card
 from habana_frameworks.tensorflow._internal.native import plugin_library
 from habana_frameworks.tensorflow._internal.program_files import is_of_program
-from habana_frameworks.tensorflow.card_check import violations
+from habana_frameworks.tensorflow.card_check import compiler, violations
 from habana_frameworks.tensorflow.card_check.model import Memory, Violation
 from habana_frameworks.tensorflow.card_check.origins import Line, Origins
 from habana_frameworks.tensorflow.card_check.result import CheckResult
@@ -45,12 +45,14 @@ class CardChecker:
         self._collector = explanation.Collector()
         self._origins = Origins()
         self._exit = contextlib.ExitStack()
+        self._recipes = 0
 
     def start(self) -> None:
         """Starts the check."""
         self._exit.enter_context(self._origins)
         self._collector.start()
         habana_device.reset_peak_memory()
+        self._recipes = compiler.recipes()
 
     def stop(self, error: BaseException | None = None) -> CheckResult:
         """Ends the check and returns its result. error: the exception with which the program ended."""
@@ -74,8 +76,9 @@ class CardChecker:
                 )
             ),
             narrowed=violations.narrowed(found, self._origins),
-            support=violations.support(found, self._card),
+            support=violations.support(found, self._card) if self._card in CARDS else (),
             memory=memory,
+            compiler=compiler.of_run(found, self._recipes),
         )
 
 

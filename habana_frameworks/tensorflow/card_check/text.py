@@ -29,11 +29,21 @@ def headline(result: CheckedProgram, strict: bool) -> str:
     if verdict is Verdict.PASSES:
         unknown = result.unknown_ops
         but = f"; the support of {number(len(unknown), 'op type')} is unknown" if unknown else ""
+        but += "" if result.compiler else "; the card's compiler was not checked"
         return f"{name}: the program passes{but}"
     parts = [number(len(result.failures), "failure")] if result.failures else []
     if strict and result.unknown_ops:
         parts.append(f"{number(len(result.unknown_ops), 'op type')} of unknown support")
     return f"{name}: the program fails: {', '.join(parts)}"
+
+
+def compiler(result: CheckedProgram) -> str:
+    """Describes what the card's compiler did."""
+    found = result.compiler
+    if found is None:
+        return "not checked; --synapse LIBRARY compiles the clusters with SynapseAI"
+    refused = f"refused {number(len(found.refused), 'cluster')} in whole or in part" if found.refused else "no refusals"
+    return f"{number(found.recipes, 'recipe')}, {refused} ({shortened(found.target, _WIDTH // 2)})"
 
 
 def shown_path(path: str) -> str:
@@ -54,6 +64,7 @@ def _lines(result: CheckedProgram, strict: bool) -> Iterator[str]:
     yield f"{number(result.graphs, 'graph')}, {result.hpu_ops} of {number(result.ops, 'op')} on the HPU"
     memory = result.memory
     yield f"device memory: {size(memory.peak)} at the peak, {memory.card >> 20} MiB on the card"
+    yield f"compiler of the card: {compiler(result)}"
     for level, title in ((Level.FAILURE, "Failures:"), (Level.NOTE, "Notes:")):
         entries = [entry for entry in result.violations if entry.level is level]
         if entries:

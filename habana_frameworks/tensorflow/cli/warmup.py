@@ -18,8 +18,10 @@ from habana_frameworks.tensorflow.cli import program, program_limits
 from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_entries
 
 NOTHING_TO_COMPILE = 3
+TARGETS = ("a100", "h100", "h200", "l4")
+"""Cards that plugin/backends/pjrt/targets describes."""
 TARGET_HELP = (
-    "compile for a card that is not present: a100, h100, h200, l4, or the path of a description (HPU_PJRT_TARGET). "
+    f"compile for a card that is not present: {', '.join(TARGETS)}, or the path of a description (HPU_PJRT_TARGET). "
     "The program runs on a device that computes nothing, so its results are zeros"
 )
 _SETTINGS = {"HPU_COMPILE_MODE": "strict", "HPU_RECIPE_CACHE_READ_ONLY": "0"}
