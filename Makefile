@@ -196,7 +196,7 @@ docs: build-tests ## every code block of the documentation, slow ones too
 
 keras: build ## public API of tf.keras on the HPU against the CPU; writes docs/user/keras.md, or compares with KERAS_ARGS=--check
 	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/user/keras.md)
-	$(PYTHON) -m pytest tests/keras -m slow $(PYTEST_ARGS)
+	$(PYTHON) -m pytest tests/keras -m slow -k 'not all_cases' $(PYTEST_ARGS)
 
 chains: build ## random programs on the HPU against the CPU; CHAINS_ARGS='--count 20000 --seed 7 --json'
 	$(PYTHON) -m tests.ops.chains $(CHAINS_ARGS)

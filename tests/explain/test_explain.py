@@ -59,6 +59,15 @@ def test_batches_of_the_input_pipeline(prefetched: bool, hpu: str) -> None:
     assert (op.copied_bytes > 0) == (not prefetched)
 
 
+def test_checks_of_values_in_host_memory_are_work_of_clusters(hpu: str) -> None:
+    """The argument is in host memory, so a pass adds a check on the host. The program is not to blame."""
+    with tf.device("/CPU:0"):
+        counted = tf.constant([1, 2, 2])
+    found = htf.explain(lambda values: tf.math.bincount(values, minlength=4, maxlength=4, axis=-1), counted)
+    checks = [op for graph in found.graphs for op in graph.ops if "/habana_check/" in op.name and op.type != "Const"]
+    assert len(checks) > 1 and {op.rule for op in checks} == {"host"}
+
+
 def test_ops_that_do_not_compile(hpu: str) -> None:
     """TensorFlow's compiler supports Fill, but not with a size that a loop computes."""
 

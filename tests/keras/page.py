@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import datetime
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from tests.keras.case import Outcome, Verdict
@@ -13,6 +15,7 @@ Support of tf.keras 2.15 on the HPU, measured by `make keras`. It calls each pub
 activation, loss, metric, optimizer, schedule, initializer, regularizer, constraint and backend function in a
 `tf.function` on the CPU and on the HPU. It compares results, gradients and updated weights, counts the ops on each
 device, and writes this page. `make keras KERAS_ARGS=--check` repeats the run and fails if the page is outdated.
+`make test` repeats every eighth case of each part.
 
 A case counts as *wholly on the HPU* if all computing ops of its graph ran on the HPU, none with its CPU kernel, and no
 cluster fell back. For random numbers, only mean and deviation are compared. Tolerances: `tests/keras/case.py`.
@@ -22,13 +25,14 @@ Keras here is tf.keras, the package `keras` 2.15. Keras 3 is a different package
 
 `hpu explain` ([explain.md](explain.md)) reports the placement and cost of a program's ops.
 """
+_DATE = re.compile(r"^Run on .*\n", re.MULTILINE)
 
 
-def write(outcomes: Sequence[Outcome], same: Mapping[str, Sequence[str]]) -> str:
-    """Returns the page. `same`: aliases by title of a case."""
+def write(outcomes: Sequence[Outcome], same: Mapping[str, Sequence[str]], date: datetime.date) -> str:
+    """Returns the page. `same`: aliases by title of a case. `date`: day of the run."""
     compared = [outcome for outcome in outcomes if outcome.verdict is not Verdict.HOST]
-    lines = [_HEAD, "## Figures", "", "| part | cases | wholly on the HPU | partly on the CPU | wrong or failed |",
-             "|---|---|---|---|---|"]  # fmt: skip
+    lines = [_HEAD, "## Figures", "", f"Run on {date.isoformat()}.", ""]
+    lines += ["| part | cases | wholly on the HPU | partly on the CPU | wrong or failed |", "|---|---|---|---|---|"]
     for kind, group in [*_by_kind(compared).items(), ("**all**", compared)]:
         counts = collections.Counter(outcome.verdict for outcome in group)
         bad = counts[Verdict.WRONG] + counts[Verdict.FAILED]
@@ -36,7 +40,7 @@ def write(outcomes: Sequence[Outcome], same: Mapping[str, Sequence[str]]) -> str
         lines.append(f"| {kind} | {len(group)} | {share} | {counts[Verdict.PARTLY]} | {bad} |")
     lines += ["", "## Not wholly on the HPU", ""]
     rest = [outcome for outcome in outcomes if outcome.verdict is not Verdict.HPU]
-    lines += ["| what | ops on the HPU | why |", "|---|---|---|", *map(_row, rest)] if rest else ["Nothing."]
+    lines += ["| what | ops on the HPU | why |", "|---|---|---|", *map(row, rest)] if rest else ["Nothing."]
     for kind, group in _by_kind(outcome for outcome in outcomes if outcome.verdict is Verdict.HPU).items():
         lines += ["", f"## Wholly on the HPU: {kind}", "", _wrapped(_names(group, same))]
     return "\n".join(lines) + "\n"
@@ -56,7 +60,19 @@ def split(title: str) -> tuple[str, str]:
     return kind, f"{name} ({variant}" if variant else name
 
 
-def _row(outcome: Outcome) -> str:
+def without_date(text: str) -> str:
+    """Returns the text of a page without the day of its run."""
+    return _DATE.sub("", text)
+
+
+def agrees(text: str, outcome: Outcome) -> bool:
+    """Whether a page has this outcome of a case. The page must be of the same cases."""
+    rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
+    return rows.get(outcome.title) == (None if outcome.verdict is Verdict.HPU else row(outcome))
+
+
+def row(outcome: Outcome) -> str:
+    """Returns the line of a case that is not wholly on the HPU."""
     why = "; ".join(reason[:150] + ("…" if len(reason) > 150 else "") for reason in outcome.reasons[:3]) + (
         "; …" if len(outcome.reasons) > 3 else ""
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
+import datetime
 import re
 
 import numpy as np
@@ -14,11 +16,7 @@ from tests.keras.case import Case, Outcome, Verdict, given, run
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
-SAMPLE = (
-    "layers.Conv2DTranspose", "layers.Embedding", "layers.GRU", "layers.LayerNormalization", "layers.Dropout",
-    "layers.Conv2D (channels first)", "layers.UpSampling2D", "losses.CategoricalCrossentropy (from logits)",
-    "metrics.AUC", "optimizers.Adam (moving average)", "constraints.UnitNorm", "backend.ctc_batch_cost",
-)  # fmt: skip
+_PARTS = 8
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +47,25 @@ def test_the_figures_of_the_page_count_its_cases(cases: dict[str, Case]) -> None
         assert total == whole + partly and bad == 0, kind
 
 
-@pytest.mark.parametrize("title", SAMPLE)
-def test_sample(cases: dict[str, Case], title: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sample_has_cases_of_each_kind(cases: dict[str, Case]) -> None:
+    sampled = sweep.sample(cases.values())
+    assert 55 <= len(sampled) <= 65 and {case.kind for case in sampled} == {case.kind for case in cases.values()}
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_sample(cases: dict[str, Case], part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_EAGER_COMPILE_AFTER", "0")
-    outcome = run(cases[title])
-    assert outcome.verdict is (Verdict.PARTLY if "ctc" in title else Verdict.HPU), outcome
-    assert outcome.ops >= outcome.hpu_ops > 0
-    if outcome.verdict is Verdict.PARTLY:
-        assert any(reason.startswith("CTCLoss: ") for reason in outcome.reasons)
+    text = sweep.PAGE.read_text()
+    outcomes = [run(case) for case in sweep.sample(cases.values())[part::_PARTS]]
+    assert [outcome for outcome in outcomes if outcome.verdict in (Verdict.WRONG, Verdict.FAILED)] == []
+    assert [o for o in outcomes if not page.agrees(text, o)] == [], "write docs/user/keras.md again (make keras)"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_all_cases() -> None:
+    written = page.write(sweep.run_all("", shown=False), sweep.same_names(), datetime.date.today())
+    assert page.without_date(written) == page.without_date(sweep.PAGE.read_text()), "run `make keras`"
 
 
 def test_failures_are_found() -> None:
@@ -74,7 +83,12 @@ def test_page() -> None:
         Outcome("layers.Hashing", Verdict.PARTLY, 1, 3, ("AsString: strings | text",)),
         Outcome("optimizers.legacy.Adam (clipped)", Verdict.WRONG, 5, 5, ("is off by 2",)),
     ]
-    text = page.write(outcomes, {"layers.Dense": ["Same"]})
+    text = page.write(outcomes, {"layers.Dense": ["Same"]}, datetime.date(2026, 1, 2))
+    assert "\nRun on 2026-01-02.\n" in text and "2026" not in page.without_date(text)
+    assert all(page.agrees(text, outcome) for outcome in outcomes)
+    other = [dataclasses.replace(outcome, verdict=Verdict.PARTLY, hpu_ops=0) for outcome in outcomes]
+    other.append(dataclasses.replace(outcomes[1], verdict=Verdict.HPU))
+    assert not any(page.agrees(text, outcome) for outcome in other)
     assert "| layers | 2 | 1 (50 %) | 1 | 0 |" in text and "| **all** | 3 | 1 (33 %) | 1 | 1 |" in text
     assert "| `layers.Hashing` | 1 of 3 | AsString: strings / text |" in text
     assert "| `optimizers.legacy.Adam (clipped)` | 5 of 5 | **wrong**: is off by 2 |" in text

@@ -22,6 +22,7 @@ _MAX_REASON = 400
 _GET_NEXT = frozenset(
     ("IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard")
 )
+_CHECK = "/habana_check/"  # in the names of the ops of a check (plugin/passes/clustering/value_check_pass.cc)
 
 
 class Collector:
@@ -209,14 +210,17 @@ class _GraphBuilder:
 
 
 def _rule(record: report_pb2.OpRecord) -> tuple[str, str]:
-    """Rule and reason of an op. Names the cause of `neighbours` and `pinned` where the op's type shows it.
+    """Rule and reason of an op. Names the cause of `neighbours` and `pinned` where the op's type or name shows it.
 
-    TensorFlow itself pins a captured iterator's ops to the iterator's device.
+    TensorFlow itself pins a captured iterator's ops to the iterator's device. Passes add checks of values in host
+    memory, which run on the host.
     """
     if record.rule in ("neighbours", "pinned") and record.op in _GET_NEXT:
         return "input-pipeline", "returns a batch in host memory"
     if record.rule == "neighbours" and record.op == "Const":
         return "constant", "is a constant for an op on the CPU"
+    if record.rule == "neighbours" and _CHECK in record.node:
+        return "host", "checks values in host memory on behalf of clusters"
     return record.rule, record.reason
 
 
