@@ -186,7 +186,10 @@ test-pjrt: build ## training tests on a PJRT plugin for the CPU; compilation for
 
 SYNAPSE_DOUBLE := $(abspath $(BUILD))/synapse_double/1.18/libSynapse.so
 QUICK_GAUDI_TESTS := tests/equality/test_dtypes.py
+QUICK_GAUDI_TESTS := $(QUICK_GAUDI_TESTS) tests/distribute/test_collectives.py::test_collective_ops_agree_with_numpy_and_refuse_shapes_that_differ
 GAUDI_TESTS := tests/equality tests/precision tests/recipes tests/device
+GAUDI_TESTS := $(GAUDI_TESTS) $(addprefix tests/distribute/test_,collectives.py failures.py hccl.py strategy.py)
+GAUDI_TESTS := $(GAUDI_TESTS) $(addprefix tests/hvd/test_,ops.py training.py)
 test-gaudi: build-tests ## training tests on the Gaudi backend over the double of SynapseAI's library
 	$(PYTHON) -m pytest tests/gaudi -m 'slow or not slow' -n $(TEST_JOBS) $(PYTEST_ARGS)
 	HPU_BACKEND=gaudi:$(SYNAPSE_DOUBLE) $(PYTHON) -m pytest $(GAUDI_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)

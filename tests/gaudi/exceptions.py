@@ -3,4 +3,20 @@
 from __future__ import annotations
 
 # Patterns of test ids; * matches any text.
-EXCEPTIONS: dict[str, str] = {}
+EXCEPTIONS: dict[str, str] = {
+    "tests/device/test_workspace.py::test_fragmented_memory_advises_*": (
+        "places tensors around the temporaries of the emulator's product; SynapseAI decides how many a graph needs"
+    ),
+    "tests/equality/test_train_steps.py::test_resnet50_with_fixed_statistics": (
+        "takes the double many minutes; tests/gaudi/test_models.py trains ResNet-50 with smaller batches"
+    ),
+    "tests/equality/test_random.py::test_many_rows_of_categories_differ": (
+        "many categories are drawn with float64, which cards lack, so the cluster runs on the CPU"
+    ),
+    "tests/recipes/test_cache_command.py::test_ls": "expects recipes of the emulator",
+    "tests/recipes/test_cache_command.py::test_explain_miss_of_other_surroundings*": "sets the emulator's compiler",
+    "tests/recipes/test_disk_cache.py::test_other_compiler_settings_make_other_recipes": "sets the emulator's compiler",
+    "tests/distribute/test_failures.py::test_a_lost_worker_is_named_*": (
+        "expects an exchange through TensorFlow's transport without a device server; cards exchange directly"
+    ),
+}
