@@ -41,6 +41,7 @@ struct Lifetimes {
 std::vector<PlacedValue> ValuesIn(const xla::BufferAllocation& allocation, const Lifetimes& lifetimes) {
   std::vector<PlacedValue> values;
   for (const auto& [value, place] : allocation.assigned_buffers()) {
+    if (value->shape().IsTuple()) continue;  // a table of addresses
     const auto lifetime = lifetimes.of_value.find(value);
     if (lifetime != lifetimes.of_value.end()) values.push_back({value, place, lifetime->second});
   }
@@ -105,7 +106,7 @@ absl::StatusOr<std::vector<hal::LaunchBuffer>> LaunchBuffersOf(const xla::HloMod
   const Lifetimes lifetimes(assignment->hlo_live_range());
   std::vector<hal::LaunchBuffer> buffers;
   for (const xla::BufferAllocation& allocation : assignment->Allocations()) {
-    if (allocation.is_thread_local() || allocation.is_constant() || allocation.is_tuple()) continue;
+    if (allocation.is_thread_local() || allocation.is_constant()) continue;
     AddBuffers(allocation, lifetimes, &buffers);
   }
   std::stable_sort(buffers.begin(), buffers.end(),
