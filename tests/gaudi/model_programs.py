@@ -13,13 +13,16 @@ from habana_frameworks.tensorflow import load_habana_module, statistics
 STEPS = 3
 
 
-def train(name: str, batch_size: int) -> None:
-    """Trains a model of the benchmarks on the CPU and on the HPU from equal weights. Prints losses and counters."""
+def train(name: str, batch_size: int, training: bool) -> None:
+    """Trains a model of the benchmarks on the CPU and on the HPU from equal weights. Prints losses and counters.
+
+    training: batch normalisation takes the statistics of the batch.
+    """
     load_habana_module()
     tf.keras.utils.set_random_seed(1)
     problem = dataclasses.replace(PROBLEMS[name], batch_size=batch_size)
-    on_cpu = Trainer(problem, "/device:CPU:0")
-    on_hpu = Trainer(problem, "/device:HPU:0", weights=on_cpu.model.get_weights())
+    on_cpu = Trainer(problem, "/device:CPU:0", training=training)
+    on_hpu = Trainer(problem, "/device:HPU:0", training=training, weights=on_cpu.model.get_weights())
     batch = problem.batch()
     expected = on_cpu.losses(batch, STEPS)
     statistics.reset()

@@ -13,13 +13,16 @@ from tests.support.processes import call_to, run_with_tensorflow
 # Batches that the double computes within minutes.
 BATCHES = {"resnet50": 2, "mobilenet": 2, "unet": 1, "transformer": 2, "bert_small": 1, "lstm": 4}
 
+# With statistics of small batches, these models are chaotic in float32 from the second step on.
+FIXED_STATISTICS = ("resnet50", "mobilenet")
+
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("model", BATCHES)
 def test_losses_are_the_cpus_and_a_step_is_one_cluster(model: str) -> None:
     environment = {"HPU_BACKEND": doubles.backend("1.18"), "SYNAPSE_DOUBLE_STRICT": "abort"}
-    code = call_to(model_programs.train, model, BATCHES[model])
+    code = call_to(model_programs.train, model, BATCHES[model], model not in FIXED_STATISTICS)
     done = run_with_tensorflow(code, environment, timeout=1700)
     trained = json.loads(done.stdout.splitlines()[-1])
     np.testing.assert_allclose(trained["losses"], trained["expected"], rtol=2e-3)

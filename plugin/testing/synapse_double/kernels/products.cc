@@ -9,6 +9,8 @@
 namespace hpu::synapse_double {
 namespace {
 
+constexpr int64_t kBlockElements = 32768;  // 256 KiB
+
 // A matrix operand: rows and columns after its transpose.
 struct Matrix {
   int64_t columns;
@@ -87,14 +89,19 @@ void MultiplyMatrices(KernelContext& context, const TensorView& a_view, const Te
   const Sizes b_strides = BatchStrides(b_rows, batch.size());
   Sizes index(batch.size());
   const int64_t product_count = ElementCount(batch);
+  const int64_t block_rows = std::max<int64_t>(kBlockElements / matrix_b.columns, 1);
   for (int64_t i = 0; i < product_count; ++i) {
     const int64_t a_base = Dot(index, a_strides);
     const int64_t b_base = Dot(index, b_strides);
-    for (int64_t row = 0; row < matrix_a.rows; ++row) {
-      double* const out = &c[(i * matrix_a.rows + row) * matrix_b.columns];
-      for (int64_t k = 0; k < matrix_a.columns; ++k) {
-        const double factor = a[a_base + row * matrix_a.row_stride + k * matrix_a.column_stride];
-        AddScaledRow(matrix_b.columns, factor, &b_rows[b_base + k * matrix_b.columns], out);
+    // Blocks of rows of b that stay in the cache for all rows of a.
+    for (int64_t begin = 0; begin < matrix_a.columns; begin += block_rows) {
+      const int64_t end = std::min(begin + block_rows, matrix_a.columns);
+      for (int64_t row = 0; row < matrix_a.rows; ++row) {
+        double* const out = &c[(i * matrix_a.rows + row) * matrix_b.columns];
+        for (int64_t k = begin; k < end; ++k) {
+          const double factor = a[a_base + row * matrix_a.row_stride + k * matrix_a.column_stride];
+          AddScaledRow(matrix_b.columns, factor, &b_rows[b_base + k * matrix_b.columns], out);
+        }
       }
     }
     NextIndex(batch, &index);
