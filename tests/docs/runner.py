@@ -123,6 +123,7 @@ def _run(program: Program, folder: pathlib.Path, timeout: float) -> list[Failure
                 [str(folder.parent / "bin"), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]]
             ),
             "HPU_MODULE_LOCK_DIR": str(folder.parent / "locks"),
+            "HPU_QUIET": "1",  # the progress of compiles is shown on slow machines only
             "DOCS_PYTHON": WARM_PYTHON,  # start() then starts a warm interpreter for shells, too
             "PYTHONUNBUFFERED": "1",
         },
