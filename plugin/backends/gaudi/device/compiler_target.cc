@@ -61,8 +61,8 @@ absl::StatusOr<std::string> CompilerTarget(const synapse::Library& library, syna
   HPU_ASSIGN_OR_RETURN(const std::string tpc, TpcVersions(library));
   const std::vector<std::string> kernels = absl::StrSplit(flags::GcKernelPath(), ':', absl::SkipEmpty());
   return absl::StrCat(synapse::GenerationName(generation), " synapse=", library.version(),
-                      " abi=", synapse::ProfileName(library.profile()), " tpc=", tpc,
-                      " kernels=", KernelFiles(kernels), flags::GaudiUnproven() ? " unproven" : "");
+                      " abi=", synapse::ProfileName(library.profile()), " tpc=", tpc, " kernels=", KernelFiles(kernels),
+                      flags::GaudiUnproven() ? " unproven" : "");
 }
 
 }  // namespace hpu::gaudi
