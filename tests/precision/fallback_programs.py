@@ -85,21 +85,32 @@ def updates_of_float32(falls_back: bool) -> None:
         assert sum(c.launches for c in clusters) == 3 and not any(c.fallbacks for c in clusters)
 
 
+def eager_op_of_float32() -> None:
+    """Lgamma has CPU kernels for float32 but not for bfloat16."""
+    load_habana_module()
+    with tf.device("/device:HPU:0"):
+        result = tf.math.lgamma(tf.cast(tf.constant([1.5, 4.0]), tf.bfloat16))
+    assert result.dtype == tf.bfloat16
+    np.testing.assert_allclose(tf.cast(result, tf.float32), [-0.12078, 1.79176], rtol=1e-2)
+    assert (statistics.get().eager.host_runs, statistics.get().eager.launches) == (2, 0)  # with the cast
+
+
 def eager_op_of_neither_device() -> None:
+    """The CPU has no kernel for a triangular solve in float16."""
     load_habana_module()
     message = ""
     with tf.device("/device:HPU:0"):
-        x = tf.cast(tf.constant([1.5, 2.5]), tf.bfloat16)
+        x = tf.eye(2, dtype=tf.float16)
         try:
-            tf.math.lgamma(x)
+            tf.linalg.triangular_solve(x, x)
         except tf.errors.OpError as error:
             message = str(error)
     for part in (
-        "Lgamma",
+        "MatrixTriangularSolve",
         "cannot run on the HPU: ",
         "injected fault",
         "It cannot run on the CPU either",
-        "DT_BFLOAT16",
+        "DT_HALF",
         "cast to a supported type",
     ):
         assert part in message, message

@@ -17,5 +17,9 @@ def test_updates_that_the_cpu_has_in_float32_only() -> None:
     run_with_tensorflow(call_to(programs.updates_of_float32, falls_back=True), {"HPU_FAULTS": "compile@1+"})
 
 
+def test_an_eager_op_that_the_cpu_has_in_float32_only() -> None:
+    run_with_tensorflow(call_to(programs.eager_op_of_float32), {"HPU_FAULTS": "compile@1+"})
+
+
 def test_neither_the_hpu_nor_the_cpu_can_run_an_eager_op() -> None:
     run_with_tensorflow(call_to(programs.eager_op_of_neither_device), {"HPU_FAULTS": "compile@1+"})

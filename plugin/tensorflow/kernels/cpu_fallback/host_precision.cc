@@ -37,6 +37,8 @@ NodeDef InFloat32(const NodeDef& node) {
   return wide;
 }
 
+bool IsWidened(const NodeDef& node) { return !HasCpuKernel(node) && HasCpuKernel(InFloat32(node)); }
+
 // Appends a cast and returns the name of its result.
 std::string AddCast(FunctionDef* function, const std::string& name, const std::string& input, DataType from,
                     DataType to) {
@@ -212,6 +214,8 @@ class Widening {
 };
 
 }  // namespace
+
+bool HasCpuKernelInFloat32Only(const NodeDef& node) { return IsWidened(node); }
 
 void ToHostPrecision(FunctionDef* function) { Widening(function).Run(); }
 

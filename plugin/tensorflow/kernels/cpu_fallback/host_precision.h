@@ -6,6 +6,9 @@
 
 namespace hpu {
 
+// Whether the node computes in bfloat16, and its op has a CPU kernel for float32, but not for bfloat16.
+bool HasCpuKernelInFloat32Only(const tensorflow::NodeDef& node);
+
 // Rewrites the nodes of `function` whose ops have a CPU kernel for float32, but not for bfloat16. The rewritten nodes
 // compute in float32, between casts. An optimizer update of bfloat16 variables runs on float32 copies.
 void ToHostPrecision(tensorflow::FunctionDef* function);

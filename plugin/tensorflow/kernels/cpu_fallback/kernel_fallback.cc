@@ -8,6 +8,10 @@
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_call.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_precision.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/op.h"
+#include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
 namespace hpu {
@@ -46,6 +50,50 @@ std::string CpuKernelName(const tensorflow::NodeDef& node) {
   return passes::FindKernel("CPU", node, &name) != nullptr ? name : "";
 }
 
+// Returns a function that consists of the node.
+absl::StatusOr<tensorflow::FunctionDef> AsFunction(const tensorflow::NodeDef& node) {
+  const tensorflow::OpDef* op = nullptr;
+  TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(node.op(), &op));
+  tensorflow::DataTypeVector inputs, outputs;
+  TF_RETURN_IF_ERROR(tensorflow::InOutTypesForNode(node, *op, &inputs, &outputs));
+  tensorflow::NameRangeMap results;
+  TF_RETURN_IF_ERROR(tensorflow::NameRangesForNode(tensorflow::AttrSlice(node), *op, nullptr, &results));
+  tensorflow::FunctionDef function;
+  tensorflow::OpDef* signature = function.mutable_signature();
+  signature->set_name(absl::StrCat(node.op(), "InFloat32"));
+  signature->set_is_stateful(op->is_stateful());
+  tensorflow::NodeDef* copy = function.add_node_def();
+  *copy = node;
+  copy->set_name("op");
+  copy->clear_input();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    tensorflow::OpDef::ArgDef* argument = signature->add_input_arg();
+    argument->set_name(absl::StrCat("x", i));
+    argument->set_type(inputs[i]);
+    copy->add_input(argument->name());
+  }
+  for (const tensorflow::OpDef::ArgDef& result : op->output_arg()) {
+    const auto [begin, end] = results.at(result.name());
+    for (int i = begin; i < end; ++i) {
+      tensorflow::OpDef::ArgDef* output = signature->add_output_arg();
+      output->set_name(absl::StrCat("y", i));
+      output->set_type(outputs[i]);
+      (*function.mutable_ret())[output->name()] = absl::StrCat("op:", result.name(), ":", i - begin);
+    }
+  }
+  return function;
+}
+
+absl::StatusOr<std::unique_ptr<CpuFallback>> MakeFloat32Fallback(const tensorflow::NodeDef& node,
+                                                                 int graph_def_version) {
+  TF_ASSIGN_OR_RETURN(tensorflow::FunctionDef function, AsFunction(node));
+  tensorflow::NameAttrList call;
+  call.set_name(function.signature().name());
+  tensorflow::FunctionLibraryDefinition library(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
+  TF_RETURN_IF_ERROR(library.AddFunctionDef(function));
+  return MakeFunctionFallback(call, library, graph_def_version);
+}
+
 }  // namespace
 
 bool HasCpuKernel(const tensorflow::NodeDef& node) {
@@ -59,6 +107,7 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> MakeKernelFallback(const tensorflow
     return absl::NotFoundError(absl::StrCat("no CPU kernel for op ", node.op(),
                                             ": TensorFlow runs the op on the CPU only through XLA; use another op"));
   }
+  if (HasCpuKernelInFloat32Only(node)) return MakeFloat32Fallback(node, graph_def_version);
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   TF_ASSIGN_OR_RETURN(std::unique_ptr<tensorflow::OpKernel> kernel, MakeCpuKernel(node, graph_def_version));
   return std::unique_ptr<CpuFallback>(new KernelFallback(host, std::move(kernel)));
