@@ -91,6 +91,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   HPU_RETURN_IF_ERROR(Run(module, xla::OptimizationBarrierExpander()));
   HPU_RETURN_IF_ERROR(Run(module, xla::HloConstantFolding()));
   HPU_RETURN_IF_ERROR(Run(module, xla::AlgebraicSimplifier(SimplifierOptions())));
+  HPU_RETURN_IF_ERROR(Run(module, xla::MapInliner()));  // of reductions of concatenations
   HPU_RETURN_IF_ERROR(Run(module, xla::TupleSimplifier()));
   HPU_RETURN_IF_ERROR(Run(module, xla::HloCSE(/*is_layout_sensitive=*/false)));
   HPU_RETURN_IF_ERROR(Run(module, xla::HloDCE()));

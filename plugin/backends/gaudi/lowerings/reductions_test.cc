@@ -113,6 +113,20 @@ TEST_P(ReductionTest, OtherCombiners) {
       0);
 }
 
+// XLA makes maps of such reductions.
+TEST_P(ReductionTest, Concatenations) {
+  for (const char* combiner : {"add", "maximum"}) {
+    ExpectSameAsEvaluator(
+        absl::Substitute("HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                         "ROOT r = f32[] $0(a, b) }\n"
+                         "ENTRY e { x = f32[1] parameter(0)\n y = f32[1] parameter(1)\n i = f32[] constant($1)\n"
+                         "z = f32[2] concatenate(x, y), dimensions={0}\n"
+                         "ROOT r = f32[] reduce(z, i), dimensions={0}, to_apply=f }",
+                         combiner, combiner[0] == 'a' ? "0" : "-inf"),
+        0);
+  }
+}
+
 TEST_P(ReductionTest, NoElements) {
   ExpectSameAsEvaluator(
       "HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n"
