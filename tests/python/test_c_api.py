@@ -33,6 +33,7 @@ TYPES = {
     "hpu_buffer*": ctypes.POINTER(c_api.Buffer),
     "hpu_memory": c_api.Memory,
     "hpu_step_callback": c_api.StepCallback,
+    "hpu_source_line_finder": c_api.SourceLineFinder,
 }
 
 

@@ -10,7 +10,15 @@ from tools import check_imports
 PACKAGE = check_imports.PACKAGE
 MODULES = check_imports.modules(ROOT)
 # One module per layer, from the top.
-EXAMPLES = ("cli.run", "statistics", "_internal.native.c_api", "errors", "_internal.version", "lib.device_pb2")
+EXAMPLES = (
+    "cli.run",
+    "statistics",
+    "_internal.native.c_api",
+    "errors",
+    "_internal.flag_table",
+    "_internal.version",
+    "lib.device_pb2",
+)
 
 
 def test_the_examples_are_of_different_layers() -> None:
