@@ -13,6 +13,7 @@
 #include "plugin/compiler/argument_rules.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/inferred_shapes.h"
+#include "plugin/compiler/make_lowering.h"
 #include "plugin/op_facts/card_draw.h"
 #include "tensorflow/compiler/tf2xla/shape_util.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
@@ -48,18 +49,6 @@ const char* DeviceOfLowering(const tensorflow::NodeDef& node) {
   return random ? tensorflow::DEVICE_CPU_XLA_JIT : kUncheckedDevice;
 }
 
-absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeUnchecked(OpKernelConstruction* construction) {
-  std::shared_ptr<const tensorflow::NodeProperties> properties;
-  TF_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
-                                                                   tensorflow::OpRegistry::Global(), &properties));
-  tensorflow::OpKernel* kernel = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(DeviceOfLowering(construction->def())),
-                                                construction->device(), construction->device()->GetAllocator({}),
-                                                construction->function_library(), construction->resource_manager(),
-                                                properties, construction->graph_def_version(), &kernel));
-  return std::unique_ptr<tensorflow::OpKernel>(kernel);
-}
-
 class CheckedLowering : public tensorflow::OpKernel {
  public:
   explicit CheckedLowering(OpKernelConstruction* construction)
@@ -93,7 +82,7 @@ class CheckedLowering : public tensorflow::OpKernel {
 
   absl::Status Initialize(OpKernelConstruction* construction) {
     TF_RETURN_IF_ERROR(tensorflow::XlaOpRegistry::CompileTimeConstantInputs(*this, &constants_));
-    TF_ASSIGN_OR_RETURN(lowering_, MakeUnchecked(construction));
+    TF_ASSIGN_OR_RETURN(lowering_, MakeLowering(construction, DeviceOfLowering(construction->def())));
     return absl::OkStatus();
   }
 

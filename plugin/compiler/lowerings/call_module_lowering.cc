@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/make_lowering.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tensorflow/core/framework/node_properties.h"
 #include "tensorflow/core/framework/op.h"
 
 namespace hpu {
@@ -18,16 +18,9 @@ using tensorflow::OpKernelConstruction;
 class CallModuleLowering : public tensorflow::XlaOpKernel {
  public:
   explicit CallModuleLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
-    std::shared_ptr<const tensorflow::NodeProperties> properties;
-    OP_REQUIRES_OK(construction, tensorflow::NodeProperties::CreateFromNodeDef(
-                                     construction->def(), tensorflow::OpRegistry::Global(), &properties));
-    OpKernel* lowering = nullptr;
-    OP_REQUIRES_OK(construction,
-                   tensorflow::CreateOpKernel(tensorflow::DeviceType(tensorflow::DEVICE_CPU_XLA_JIT),
-                                              construction->device(), construction->device()->GetAllocator({}),
-                                              construction->function_library(), construction->resource_manager(),
-                                              properties, construction->graph_def_version(), &lowering));
-    lowering_.reset(lowering);
+    absl::StatusOr<std::unique_ptr<OpKernel>> lowering = MakeLowering(construction, tensorflow::DEVICE_CPU_XLA_JIT);
+    OP_REQUIRES_OK(construction, lowering.status());
+    lowering_ = *std::move(lowering);
   }
 
   void Compile(tensorflow::XlaOpKernelContext* context) override { lowering_->Compute(context->op_kernel_context()); }

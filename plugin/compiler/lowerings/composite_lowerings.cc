@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/marked_call_builder.h"
+#include "plugin/compiler/make_lowering.h"
 #include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tensorflow/core/framework/node_properties.h"
 #include "tsl/platform/errors.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
@@ -28,29 +28,18 @@ using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 using Values = std::vector<XlaOp>;
 
-// tf2xla's lowering of a node. Lowerings of kCompilationDevice hide it there.
-absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakePlainLowering(OpKernelConstruction* construction) {
-  std::shared_ptr<const tensorflow::NodeProperties> properties;
-  TF_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
-                                                                   tensorflow::OpRegistry::Global(), &properties));
-  tensorflow::OpKernel* kernel = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(tensorflow::DEVICE_CPU_XLA_JIT),
-                                                construction->device(), construction->device()->GetAllocator({}),
-                                                construction->function_library(), construction->resource_manager(),
-                                                properties, construction->graph_def_version(), &kernel));
-  return std::unique_ptr<tensorflow::OpKernel>(kernel);
-}
-
 class CompositeLowering : public tensorflow::XlaOpKernel {
  public:
+  // Lowerings of kCompilationDevice hide those of tf2xla there.
   explicit CompositeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
-    absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> plain = MakePlainLowering(construction);
+    absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> plain =
+        MakeLowering(construction, tensorflow::DEVICE_CPU_XLA_JIT);
     OP_REQUIRES_OK(construction, plain.status());
     plain_ = *std::move(plain);
   }
 
   void Compile(XlaOpKernelContext* context) final {
-    if (!ComputesComposites() || !HasElements(context)) {
+    if (!CanMark(context)) {
       plain_->Compute(context->op_kernel_context());
       return;
     }
@@ -62,14 +51,6 @@ class CompositeLowering : public tensorflow::XlaOpKernel {
   virtual void Mark(XlaOpKernelContext* context) = 0;
 
  private:
-  // Marked calls have no empty operands. tf2xla checks the arguments of other nodes.
-  bool HasElements(XlaOpKernelContext* context) const {
-    for (int i = 0; i < context->num_inputs(); ++i) {
-      if (context->InputShape(i).dims() == 0 || context->InputShape(i).num_elements() == 0) return false;
-    }
-    return true;
-  }
-
   std::unique_ptr<tensorflow::OpKernel> plain_;
 };
 

@@ -36,4 +36,12 @@ bool ComputesComposites() {
   return backend.ok() && absl::StartsWith((*backend)->name(), "gaudi");
 }
 
+bool CanMark(tensorflow::XlaOpKernelContext* context) {
+  if (!ComputesComposites()) return false;
+  for (int i = 0; i < context->num_inputs(); ++i) {
+    if (context->InputShape(i).dims() == 0 || context->InputShape(i).num_elements() == 0) return false;
+  }
+  return true;
+}
+
 }  // namespace hpu

@@ -7,6 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu {
@@ -20,6 +21,10 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
 // Whether the process's backend has kernels for marked calls of TensorFlow's ops. Other backends get plain
 // instructions, which passes of the emulator recognise.
 bool ComputesComposites();
+
+// Whether an op may be a marked call: the backend computes composites, and all inputs have dimensions and elements.
+// Marked calls have no empty operands, and kernels take no scalars.
+bool CanMark(tensorflow::XlaOpKernelContext* context);
 
 }  // namespace hpu
 

@@ -30,7 +30,7 @@ class MarkedKernel final : public DecompositionKernel {
 
   void Compute(tensorflow::OpKernelContext* context) override {
     tensorflow::XlaOpKernelContext xla_context(context);
-    if (!ComputesComposites() || !HasElements(&xla_context)) return DecompositionKernel::Compute(context);
+    if (!CanMark(&xla_context)) return DecompositionKernel::Compute(context);
     std::vector<xla::XlaOp> operands;
     for (int i = 0; i < context->num_inputs(); ++i) operands.push_back(xla_context.Input(i));
     const absl::StatusOr<xla::XlaOp> result = MarkedCall(mark_.operation, mark_.attributes, operands, mark_.body);
@@ -39,14 +39,6 @@ class MarkedKernel final : public DecompositionKernel {
   }
 
  private:
-  // Marked calls have no empty operands, and kernels take no scalars.
-  static bool HasElements(tensorflow::XlaOpKernelContext* context) {
-    for (int i = 0; i < context->num_inputs(); ++i) {
-      if (context->InputShape(i).dims() == 0 || context->InputShape(i).num_elements() == 0) return false;
-    }
-    return true;
-  }
-
   const FusedMark mark_;
 };
 

@@ -1,0 +1,21 @@
+#include "plugin/compiler/make_lowering.h"
+
+#include "tensorflow/core/framework/node_properties.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu {
+
+absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeLowering(tensorflow::OpKernelConstruction* construction,
+                                                                   const char* device) {
+  std::shared_ptr<const tensorflow::NodeProperties> properties;
+  TF_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
+                                                                   tensorflow::OpRegistry::Global(), &properties));
+  tensorflow::OpKernel* kernel = nullptr;
+  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(device), construction->device(),
+                                                construction->device()->GetAllocator({}),
+                                                construction->function_library(), construction->resource_manager(),
+                                                properties, construction->graph_def_version(), &kernel));
+  return std::unique_ptr<tensorflow::OpKernel>(kernel);
+}
+
+}  // namespace hpu
