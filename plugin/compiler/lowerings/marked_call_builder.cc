@@ -13,6 +13,14 @@
 #include "xla/shape.h"
 
 namespace hpu {
+namespace {
+
+bool ComputesComposites() {
+  const absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
+  return backend.ok() && absl::StartsWith((*backend)->name(), "gaudi");
+}
+
+}  // namespace
 
 absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& attributes,
                                       const std::vector<xla::XlaOp>& operands,
@@ -29,11 +37,6 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
   (*frontend.mutable_map())[kOperationAttribute] = absl::StrCat(operation, " ", attributes);
   const xla::XlaScopedFrontendAttributesAssignment scope(builder, frontend);
   return xla::Call(builder, computation, operands);
-}
-
-bool ComputesComposites() {
-  const absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
-  return backend.ok() && absl::StartsWith((*backend)->name(), "gaudi");
 }
 
 bool CanMark(tensorflow::XlaOpKernelContext* context) {

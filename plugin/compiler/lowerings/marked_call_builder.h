@@ -18,11 +18,8 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
                                       const std::vector<xla::XlaOp>& operands,
                                       absl::FunctionRef<xla::XlaOp(const std::vector<xla::XlaOp>&)> body);
 
-// Whether the process's backend has kernels for marked calls of TensorFlow's ops. Other backends get plain
-// instructions, which passes of the emulator recognise.
-bool ComputesComposites();
-
-// Whether an op may be a marked call: the backend computes composites, and all inputs have dimensions and elements.
+// Whether an op may be a marked call: the process's backend has kernels for marked calls of TensorFlow's ops, and all
+// inputs have dimensions and elements. Other backends get plain instructions, which passes of the emulator recognise.
 // Marked calls have no empty operands, and kernels take no scalars.
 bool CanMark(tensorflow::XlaOpKernelContext* context);
 
