@@ -9,8 +9,8 @@ import pytest
 from tests.gaudi import synapse_library
 
 # Functions that the backend does not bind.
-_HCCL = "synapse_double_hccl_functions"  # of libhcl.so
-OTHERS = {"1.5": {_HCCL}, "1.18": {_HCCL, "synStreamGetAffinity"}}
+_OWN = {"synapse_double_hccl_functions", "synapse_double_launch_count"}
+OTHERS = {"1.5": _OWN, "1.18": {*_OWN, "synStreamGetAffinity"}}
 
 
 @pytest.mark.parametrize("release", synapse_library.RELEASES)

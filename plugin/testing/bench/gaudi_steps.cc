@@ -4,6 +4,7 @@
 //  same graph, which updates all
 //    arguments in place.
 //  - Time to compile the program of HPU_BENCH_PROGRAM, a file that holds a serialised xla::HloModuleProto, by phase.
+//  - Numbers of its instructions, by opcode and by the nodes that they became, and of its graphs.
 #include <time.h>
 
 #include <chrono>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "benchmark/benchmark.h"
@@ -22,6 +24,7 @@
 #include "plugin/backends/gaudi/device/runtime.h"
 #include "plugin/backends/gaudi/lowerings/hlo_preparation.h"
 #include "plugin/backends/gaudi/lowerings/lowering.h"
+#include "plugin/backends/gaudi/lowerings/program_lowering.h"
 #include "plugin/backends/gaudi/synapse/launch_table.h"
 #include "plugin/program/program_table.h"
 #include "tsl/platform/logging.h"
@@ -156,17 +159,22 @@ BENCHMARK(LaunchByLibrary)->Name("Gaudi launch by synLaunch, arguments")->Arg(2)
 
 enum Phase { kPrepare, kLower, kBuildAndCompile };
 
-void Compile(benchmark::State& state, Phase phase) {
-  Card* const card = GetCard(state);
-  if (card == nullptr) return;
+// False if HPU_BENCH_PROGRAM is not set.
+bool ReadBenchProgram(benchmark::State& state, xla::HloModuleProto* proto) {
   const char* path = std::getenv("HPU_BENCH_PROGRAM");
   if (path == nullptr) {
     state.SkipWithError("HPU_BENCH_PROGRAM is not set");
-    return;
+    return false;
   }
   std::ifstream file(path, std::ios::binary);
+  CHECK(proto->ParseFromString(std::string(std::istreambuf_iterator<char>(file), {}))) << path;
+  return true;
+}
+
+void Compile(benchmark::State& state, Phase phase) {
+  Card* const card = GetCard(state);
   xla::HloModuleProto proto;
-  CHECK(proto.ParseFromString(std::string(std::istreambuf_iterator<char>(file), {}))) << path;
+  if (card == nullptr || !ReadBenchProgram(state, &proto)) return;
   const ProgramTable table = MakeProgramTable(proto).value();
   for (auto _ : state) {
     auto begin = std::chrono::steady_clock::now();
@@ -201,6 +209,34 @@ BENCHMARK_CAPTURE(Compile, build, kBuildAndCompile)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond)
     ->Iterations(3);
+
+// Counters: "graphs", "nodes", and "dot: no node", "dot: one node", "dot: several nodes", "dot: refused" for each
+// opcode.
+void CountInstructions(benchmark::State& state) {
+  Card* const card = GetCard(state);
+  xla::HloModuleProto proto;
+  if (card == nullptr || !ReadBenchProgram(state, &proto)) return;
+  const ProgramTable table = MakeProgramTable(proto).value();
+  InstructionCounts counts;
+  for (auto _ : state) {
+    const std::unique_ptr<xla::HloModule> module = PrepareModule(proto, card->target()).value();
+    counts.clear();
+    const absl::StatusOr<ProgramPlan> plan = LowerProgram(*module, table, card->target(), &counts);
+    CHECK(plan.ok() || absl::IsUnimplemented(plan.status())) << plan.status();
+    if (!plan.ok()) continue;
+    double nodes = 0;
+    for (const SegmentPlan& segment : plan->segments) nodes += static_cast<double>(segment.graph.nodes.size());
+    state.counters["graphs"] = static_cast<double>(plan->segments.size());
+    state.counters["nodes"] = nodes;
+  }
+  for (const auto& [opcode, count] : counts) {
+    state.counters[absl::StrCat(opcode, ": no node")] = static_cast<double>(count.no_node);
+    state.counters[absl::StrCat(opcode, ": one node")] = static_cast<double>(count.one_node);
+    state.counters[absl::StrCat(opcode, ": several nodes")] = static_cast<double>(count.several_nodes);
+    state.counters[absl::StrCat(opcode, ": refused")] = static_cast<double>(count.refused);
+  }
+}
+BENCHMARK(CountInstructions)->Name("Instructions for a Gaudi")->Iterations(1);
 
 }  // namespace
 }  // namespace hpu::gaudi

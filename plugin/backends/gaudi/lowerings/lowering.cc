@@ -195,8 +195,14 @@ absl::Status Lowering::LowerEntry(const xla::HloComputation& entry) {
   Refusals refusals;
   for (const xla::HloInstruction* instruction : entry.MakeInstructionPostOrder()) {
     const bool has_types = !OnlyMovesTuples(instruction->opcode());
+    const auto first_node = static_cast<int32_t>(builder_.plan().nodes.size());
     absl::Status status = has_types ? CheckTypes(*instruction, builder_.generation()) : absl::OkStatus();
-    if (status.ok() && HasOperands(*instruction)) status = LowerInstruction(*instruction);
+    const bool is_reached = !status.ok() || HasOperands(*instruction);
+    if (status.ok() && is_reached) status = LowerInstruction(*instruction);
+    if (has_types && is_reached) {
+      lowered_.push_back({instruction->opcode(), first_node, static_cast<int32_t>(builder_.plan().nodes.size()),
+                          absl::IsUnimplemented(status)});
+    }
     if (absl::IsUnimplemented(status)) {
       refusals.Add(*instruction, status);
     } else if (!status.ok()) {
@@ -207,12 +213,16 @@ absl::Status Lowering::LowerEntry(const xla::HloComputation& entry) {
   return arguments;  // instructions that use a refused argument say more
 }
 
-absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table,
-                                      const PlanTarget& target) {
+absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table, const PlanTarget& target,
+                                      InstructionCounts* counts) {
   Lowering lowering(target);
   lowering.builder().mutable_plan()->is_deterministic = RequiresDeterminism(module.frontend_attributes());
   const xla::HloComputation& entry = *module.entry_computation();
-  HPU_RETURN_IF_ERROR(lowering.LowerEntry(entry));
+  if (const absl::Status status = lowering.LowerEntry(entry); !status.ok()) {
+    const GraphPlan& plan = lowering.builder().plan();
+    if (counts != nullptr) AddCounts(lowering.lowered(), std::vector<bool>(plan.nodes.size(), true), counts);
+    return status;
+  }
   const xla::HloInstruction* root = entry.root_instruction();
   std::vector<TensorId> results = lowering.TupleValue(root);
   for (size_t i = 0; i < results.size(); ++i) {
@@ -222,6 +232,7 @@ absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const Progra
   }
   HPU_RETURN_IF_ERROR(PlaceResults(results, table, &lowering.builder()));
   GraphPlan plan = std::move(*lowering.builder().mutable_plan());
+  if (counts != nullptr) AddCounts(lowering.lowered(), LiveNodes(plan), counts);
   RemoveDeadNodes(&plan);
   HPU_RETURN_IF_ERROR(OrderAliases(table, &plan));
   return plan;

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "plugin/backends/gaudi/lowerings/instruction_counts.h"
 #include "plugin/backends/gaudi/plan/graph_plan.h"
 #include "plugin/backends/gaudi/plan/plan_builder.h"
 #include "plugin/program/program_table.h"
@@ -52,6 +53,8 @@ class Lowering {
   // Like LowerComputation, for a program, whose parameters become arguments. Goes on behind an instruction without
   // nodes, so that the error, Unimplemented, names all of them.
   absl::Status LowerEntry(const xla::HloComputation& entry);
+  // The instructions of the program in LowerEntry's order, without those that only move tuples.
+  const std::vector<LoweredInstruction>& lowered() const { return lowered_; }
 
  private:
   // Fails for the first parameter of a type that the generation lacks, after it has set the others.
@@ -61,13 +64,15 @@ class Lowering {
   absl::Status LowerInstruction(const xla::HloInstruction& instruction);
 
   PlanBuilder builder_;
+  std::vector<LoweredInstruction> lowered_;
   absl::flat_hash_map<const xla::HloInstruction*, std::vector<TensorId>> values_;
 };
 
 // Lowers a prepared module (hlo_preparation.h) whose table is `table`. Unimplemented if instructions have no nodes: the
-// error names them, their ops as TensorFlow's errors do ({{node name}}), and what is missing.
-absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table,
-                                      const PlanTarget& target);
+// error names them, their ops as TensorFlow's errors do ({{node name}}), and what is missing. Adds the instructions to
+// `counts`, unless it is null, also if some are refused.
+absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table, const PlanTarget& target,
+                                      InstructionCounts* counts = nullptr);
 
 }  // namespace hpu::gaudi
 

@@ -77,7 +77,8 @@ struct Output {
 // The plan of a program while it grows.
 class ProgramBuilder {
  public:
-  ProgramBuilder(const ProgramTable& table, const PlanTarget& target) : target_(target) {
+  ProgramBuilder(const ProgramTable& table, const PlanTarget& target, InstructionCounts* counts)
+      : target_(target), counts_(counts) {
     for (size_t i = 0; i < table.arguments.size(); ++i) {
       Add(ProgramMemory::Kind::kArgument, static_cast<int32_t>(i), table.arguments[i].bytes);
     }
@@ -113,7 +114,7 @@ class ProgramBuilder {
                                      std::vector<MemoryId> results) {
     SegmentPlan segment;
     segment.table = TableOf(arguments, results);
-    absl::StatusOr<GraphPlan> graph = LowerModule(module, segment.table, target_);
+    absl::StatusOr<GraphPlan> graph = LowerModule(module, segment.table, target_, counts_);
     if (absl::IsUnimplemented(graph.status())) {
       refusals_.emplace_back(graph.status().message());
       return -1;
@@ -161,6 +162,7 @@ class ProgramBuilder {
   }
 
   const PlanTarget target_;
+  InstructionCounts* const counts_;
   ProgramPlan plan_;
   std::vector<MemoryId> results_;
   std::vector<std::string> refusals_;
@@ -429,8 +431,8 @@ absl::StatusOr<int32_t> ComputationSplit::LowerSegment(int64_t segment) {
 }  // namespace
 
 absl::StatusOr<ProgramPlan> LowerProgram(const xla::HloModule& module, const ProgramTable& table,
-                                         const PlanTarget& target) {
-  ProgramBuilder program(table, target);
+                                         const PlanTarget& target, InstructionCounts* counts) {
+  ProgramBuilder program(table, target, counts);
   const xla::HloComputation& entry = *module.entry_computation();
   std::vector<MemoryId> arguments;
   for (size_t i = 0; i < table.arguments.size(); ++i) arguments.push_back(static_cast<MemoryId>(i));

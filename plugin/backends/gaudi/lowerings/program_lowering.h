@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_PROGRAM_LOWERING_H_
 
 #include "absl/status/statusor.h"
+#include "plugin/backends/gaudi/lowerings/instruction_counts.h"
 #include "plugin/backends/gaudi/plan/plan_builder.h"
 #include "plugin/backends/gaudi/plan/program_plan.h"
 #include "plugin/program/program_table.h"
@@ -12,9 +13,9 @@ namespace hpu::gaudi {
 
 // Splits a prepared module (hlo_preparation.h) at its loops, and lowers each part (LowerModule). A module without loops
 // is one graph. Unimplemented if instructions have no nodes, or a loop's state is not a tuple of arrays; the error
-// contains the text of each part that has no graph.
+// contains the text of each part that has no graph. Adds the instructions of each part to `counts`, unless it is null.
 absl::StatusOr<ProgramPlan> LowerProgram(const xla::HloModule& module, const ProgramTable& table,
-                                         const PlanTarget& target);
+                                         const PlanTarget& target, InstructionCounts* counts = nullptr);
 
 }  // namespace hpu::gaudi
 

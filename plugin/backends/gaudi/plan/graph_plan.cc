@@ -74,22 +74,28 @@ std::string ToText(const GraphPlan& plan) {
   return text;
 }
 
-void RemoveDeadNodes(GraphPlan* plan) {
-  std::vector<bool> is_used(plan->tensors.size());
-  for (size_t i = 0; i < plan->tensors.size(); ++i) is_used[i] = plan->tensors[i].role == TensorRole::kResult;
-  std::vector<int32_t> new_index(plan->nodes.size(), -1);
-  for (size_t i = plan->nodes.size(); i-- > 0;) {
-    bool is_live = false;
-    for (const TensorId result : plan->nodes[i].results) is_live |= result != kNoTensor && is_used[result];
-    if (!is_live) continue;
-    new_index[i] = 0;
-    for (const TensorId operand : plan->nodes[i].operands) {
+std::vector<bool> LiveNodes(const GraphPlan& plan) {
+  std::vector<bool> is_used(plan.tensors.size());
+  for (size_t i = 0; i < plan.tensors.size(); ++i) is_used[i] = plan.tensors[i].role == TensorRole::kResult;
+  std::vector<bool> is_live(plan.nodes.size());
+  for (size_t i = plan.nodes.size(); i-- > 0;) {
+    for (const TensorId result : plan.nodes[i].results) {
+      if (result != kNoTensor && is_used[result]) is_live[i] = true;
+    }
+    if (!is_live[i]) continue;
+    for (const TensorId operand : plan.nodes[i].operands) {
       if (operand != kNoTensor) is_used[operand] = true;
     }
   }
+  return is_live;
+}
+
+void RemoveDeadNodes(GraphPlan* plan) {
+  const std::vector<bool> is_live = LiveNodes(*plan);
+  std::vector<int32_t> new_index(plan->nodes.size(), -1);
   std::vector<PlanNode> live;
   for (size_t i = 0; i < plan->nodes.size(); ++i) {
-    if (new_index[i] < 0) continue;
+    if (!is_live[i]) continue;
     new_index[i] = static_cast<int32_t>(live.size());
     PlanNode node = std::move(plan->nodes[i]);
     std::vector<int32_t> after;

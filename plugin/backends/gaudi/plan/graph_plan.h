@@ -65,6 +65,9 @@ std::string TensorName(const GraphPlan& plan, TensorId tensor);
 //   t2 f32{4,2} = add_fwd_f32(argument0 f32{4,2}, argument1 f32{4,1})  # model/add
 std::string ToText(const GraphPlan& plan);
 
+// For each node, whether a result of the program needs it.
+std::vector<bool> LiveNodes(const GraphPlan& plan);
+
 // Removes nodes whose results nothing uses, except writers of results.
 void RemoveDeadNodes(GraphPlan* plan);
 

@@ -1,6 +1,8 @@
 // C functions: launches of recipes.
 #include "plugin/testing/synapse_double/graph/launch.h"
 
+#include <atomic>
+
 #include "plugin/testing/synapse_double/c_api/exports.h"
 #include "plugin/testing/synapse_double/graph/external_events.h"
 #include "plugin/testing/synapse_double/runtime/device.h"
@@ -21,6 +23,8 @@ using synapse_double::Stream;
 using synapse_double::Text;
 
 namespace {
+
+std::atomic<uint64_t> launches{0};
 
 // In release 1.5 launches find tensors by name, else by id unless the flags ask for names.
 bool FindsByName(uint32_t flags) {
@@ -46,6 +50,7 @@ LaunchArgument ToArgument(const synLaunchTensorInfo& info, bool by_name) {
 
 synStatus Launch(synStreamHandle stream, const synLaunchTensorInfo* tensors, uint32_t count, uint64_t workspace,
                  synRecipeHandle recipe, uint32_t flags) {
+  ++launches;
   if (synapse_double::GetSwitches().empty_launch) return synSuccess;
   if (count > 0) SYNAPSE_DOUBLE_REQUIRE_POINTER(tensors);
   std::shared_ptr<Stream> found_stream;
@@ -123,5 +128,8 @@ synStatus synLaunchWithExternalEvents(const synStreamHandle stream, const synLau
 }
 
 #endif
+
+// Not SynapseAI's.
+uint64_t synapse_double_launch_count() { return launches; }
 
 }  // namespace hpu::synapse
