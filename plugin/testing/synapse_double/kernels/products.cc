@@ -98,10 +98,16 @@ void MultiplyMatrices(KernelContext& context, const TensorView& a_view, const Te
       const int64_t end = std::min(begin + block_rows, matrix_a.columns);
       for (int64_t row = 0; row < matrix_a.rows; ++row) {
         double* const out = &c[(i * matrix_a.rows + row) * matrix_b.columns];
-        for (int64_t k = begin; k < end; ++k) {
-          const double factor = a[a_base + row * matrix_a.row_stride + k * matrix_a.column_stride];
-          AddScaledRow(matrix_b.columns, factor, &b_rows[b_base + k * matrix_b.columns], out);
+        const auto factor = [&](int64_t k) {
+          return a[a_base + row * matrix_a.row_stride + k * matrix_a.column_stride];
+        };
+        int64_t k = begin;
+        for (; k + kScaledRows <= end; k += kScaledRows) {
+          double factors[kScaledRows];
+          for (int64_t j = 0; j < kScaledRows; ++j) factors[j] = factor(k + j);
+          AddScaledRows(matrix_b.columns, factors, &b_rows[b_base + k * matrix_b.columns], matrix_b.columns, out);
         }
+        for (; k < end; ++k) AddScaledRow(matrix_b.columns, factor(k), &b_rows[b_base + k * matrix_b.columns], out);
       }
     }
     NextIndex(batch, &index);
