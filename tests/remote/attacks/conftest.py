@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Iterator
 
 import pytest
@@ -10,9 +9,16 @@ import pytest
 from tests.remote.attacks.scene import Scene
 
 
-@pytest.fixture
-def scene(tmp_path: pathlib.Path) -> Iterator[Scene]:
-    """Server with three modules, one of which a victim holds. Checks the server after the attack."""
-    with Scene(tmp_path) as made:
+@pytest.fixture(scope="module")
+def shared_scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """The server that all tests of a file attack."""
+    with Scene(tmp_path_factory.mktemp("scene")) as made:
         yield made
-        made.assert_unharmed()
+
+
+@pytest.fixture
+def scene(shared_scene: Scene) -> Iterator[Scene]:
+    """Server with three modules, one of which a victim holds. Checks the server after the attack."""
+    shared_scene.begin()
+    yield shared_scene
+    shared_scene.assert_unharmed()

@@ -40,7 +40,13 @@ class Scene:
             self.victim.assert_unharmed()
             self._held = self.monitor.held()
             self._footprint = self.footprint()
+            self._known_sessions = self._footprint.sessions
             self._stack = stack.pop_all()
+
+    def begin(self) -> None:
+        """Begins a further attack on the unharmed server. new_sessions() counts from here."""
+        self.monitor.held()  # connects again if the server has closed the idle connection
+        self._known_sessions = self.footprint().sessions
 
     def attacker(self, **fields: Any) -> Session:
         """Opens a session of the attacker. fields: further fields of Session."""
@@ -51,7 +57,7 @@ class Scene:
 
     def new_sessions(self) -> list[int]:
         """Returns the session processes that did not exist before the attack."""
-        return [pid for pid in self.footprint().sessions if pid not in self._footprint.sessions]
+        return [pid for pid in self.footprint().sessions if pid not in self._known_sessions]
 
     def processes(self) -> set[int]:
         """Returns all processes of the server."""

@@ -65,7 +65,9 @@ def test_calls_without_a_message_cost_no_threads(tmp_path: pathlib.Path, token: 
             channel.close()
 
 
+@pytest.mark.slow
 def test_calls_without_a_message_end(scene: Scene) -> None:
+    """Takes 30 s. test_front.py tests the time limit with a shorter one."""
     channel = connect(scene.backend)
     methods = ("Describe", "Hold", "Run", "MakeRecipe", "MakeCommunicator")
     calls = [Call(channel, method, pb.HoldResponse, seconds=300) for method in methods for _ in range(40)]
