@@ -40,7 +40,8 @@ def test_a_failed_acquisition_is_tried_again() -> None:
 
 
 def test_a_held_module_is_named_with_its_holder(tmp_path: object) -> None:
-    environment = {"HPU_MODULES": "1", "HPU_MODULE_LOCK_DIR": str(tmp_path)}
+    modules = {"HPU_MODULES": "1", "SYNAPSE_DOUBLE_DEVICES": "1"}  # of the emulator, of the double
+    environment = {**modules, "HPU_MODULE_LOCK_DIR": str(tmp_path)}
     command = [WARM_PYTHON, "-c", call_to(device_programs.hold)]
     holder = start(command, environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:

@@ -73,8 +73,8 @@ absl::StatusOr<std::unique_ptr<GaudiDevice>> GaudiDevice::Acquire(Runtime& runti
   info.module_id = module->module_id();
   info.memory_bytes = range->bytes();
   const std::string device_name = NameOf(library.functions(), module->device());
-  info.description = absl::StrCat(device_name.empty() ? info.type : device_name, ", module ", info.module_id,
-                                  ", SynapseAI ", library.version());
+  info.description = absl::StrCat(info.type, device_name.empty() ? "" : absl::StrCat(" (", device_name, ")"),
+                                  ", module ", info.module_id, ", SynapseAI ", library.version());
   HPU_ASSIGN_OR_RETURN(info.compiler_target, CompilerTarget(library, card.generation));
   return std::unique_ptr<GaudiDevice>(new GaudiDevice(std::move(info), card.generation, std::move(module),
                                                       std::move(range), std::move(reservation), std::move(faults)));

@@ -72,6 +72,7 @@ TEST_P(GaudiInfoTest, DescribesTheCard) {
   EXPECT_EQ(info.backend, "gaudi");
   EXPECT_EQ(info.type, is_1_5 ? "GAUDI" : "GAUDI2");
   EXPECT_EQ(info.module_id, 0);
+  EXPECT_TRUE(absl::StartsWith(info.description, info.type)) << info.description;
   EXPECT_TRUE(absl::StrContains(info.description, absl::StrCat(", module 0, SynapseAI ", is_1_5 ? "1.5" : "1.18")))
       << info.description;
   const hal::DeviceTraits traits = device().traits();
