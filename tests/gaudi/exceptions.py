@@ -7,6 +7,12 @@ EXCEPTIONS: dict[str, str] = {
     "tests/device/test_workspace.py::test_fragmented_memory_advises_*": (
         "places tensors around the temporaries of the emulator's product; SynapseAI decides how many a graph needs"
     ),
+    "tests/device/test_workspace.py::test_out_of_memory_names_the_users_and_the_remedy": (
+        "expects the largest temporaries, which SynapseAI does not list"
+    ),
+    "tests/device/test_fork.py::test_a_child_forked_before_the_first_use_has_a_device": (
+        "forks after the module is loaded, which initialises SynapseAI; a forked child cannot use it"
+    ),
     "tests/equality/test_train_steps.py::test_resnet50_with_fixed_statistics": (
         "takes the double many minutes; tests/gaudi/test_models.py trains ResNet-50 with smaller batches"
     ),
