@@ -55,6 +55,13 @@ def paths(tmp_path: pathlib.Path) -> pathlib.Path:
         ("HABANA_VISIBLE_MODULES", "0,one", "is not a list of module numbers, such as 0,1"),
         ("HABANA_VISIBLE_MODULES", "0, 1, 0", "names a module twice"),
         ("HABANA_VISIBLE_MODULES", "0, 1", ""),
+        ("HABANA_VISIBLE_MODULES", "all", ""),
+        ("HABANA_VISIBLE_MODULES", "0,9", "names module 9, but there are modules 0 to 7 (HPU_MODULES=8)"),
+        ("HLS_MODULE_ID", "8", "names module 8, but there are modules 0 to 7 (HPU_MODULES=8)"),
+        ("HLS_MODULE_ID", "7", ""),
+        ("HPU_DEVICE_TYPE", "GUADI2", "is not a card, so the facts of GAUDI2 apply; did you mean GAUDI2?"),
+        ("HPU_DEVICE_TYPE", "gaudi3 of this test", ""),
+        ("HPU_DEVICE_TYPE", "abacus", ""),
         ("LOG_LEVEL_PASSES", "7", "is not a log level"),
         ("LOG_LEVEL_ALL", "6", ""),
     ],
@@ -67,7 +74,8 @@ def test_values(name: str, value: str, text: str, paths: pathlib.Path, monkeypat
         assert found.level is Level.OK
         return
     assert found.text.startswith(f"{name}={value} {text}")
-    assert found.level is (Level.ERROR if name.startswith("TF_BF16_CONV") else Level.WARNING)
+    fatal = name.startswith("TF_BF16_CONV") or (name in setting_values._MODULES and "twice" not in text)
+    assert found.level is (Level.ERROR if fatal else Level.WARNING)
     assert found.remedy == f"correct or unset {name}"
 
 

@@ -79,10 +79,11 @@ class Report:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program, and reports compile time, size and memory of its clusters on the card."""
-    problem = program.problem(arguments.script)
+    problem = program.problem(arguments)
     if problem:
         print(f"hpu compile-check: {problem}", file=sys.stderr)
         return 2
+    program.report_misplaced("hpu compile-check", arguments)
     with tempfile.TemporaryDirectory(prefix="hpu-compile-check-") as path:
         os.environ.update(warmup.target_settings(arguments.target))
         os.environ.update(_SETTINGS, TF_RECIPE_CACHE_PATH=path)

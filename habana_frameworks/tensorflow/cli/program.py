@@ -6,10 +6,13 @@ import argparse
 import contextlib
 import os
 import pathlib
+import re
 import runpy
+import shutil
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from habana_frameworks.tensorflow import errors, library_loader
 
@@ -18,15 +21,55 @@ class Stop(BaseException):
     """Exception that ends the user's program with exit code 0."""
 
 
+class _ProgramArguments(argparse.Action):
+    """Stores the program's arguments, and in `misplaced` the options of the command among them."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        words = [str(value) for value in values or ()]
+        options = {option for action in parser._actions for option in action.option_strings} - {"-h", "--help"}
+        named = dict.fromkeys(word.partition("=")[0] for word in words)
+        namespace.arguments = words
+        namespace.misplaced = [name for name in named if name in options]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the program and its arguments, after the command's own options."""
+    """Adds -m, the program and its arguments, after the command's own options."""
+    parser.add_argument(
+        "-m", "--module", action="store_true", help="run the program as a Python module, like python -m"
+    )
     parser.add_argument("script", help=f"the Python program; options for `{parser.prog}` come before it")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+    own = parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, action=_ProgramArguments, help="the program's own arguments"
+    )
+    own.required = False
 
 
-def problem(name: str) -> str:
-    """Returns the reason why `name` cannot be run as a program; empty if it can."""
-    script = pathlib.Path(name)
+def report_misplaced(command: str, arguments: argparse.Namespace) -> None:
+    """Prints a note about options of `command` that follow the program, unless the program's text names them."""
+    script = pathlib.Path(arguments.script)
+    text = script.read_text(encoding="utf-8", errors="replace") if script.is_file() else ""
+    found = [name for name in arguments.misplaced if not re.search(rf"""['"]-*{name.lstrip("-")}['"]""", text)]
+    if found:
+        print(
+            f"{command}: {', '.join(found)} after {script.name} goes to the program: put options of `{command}` before "
+            "the program",
+            file=sys.stderr,
+        )
+
+
+def problem(arguments: argparse.Namespace) -> str:
+    """Returns the reason why the program of `arguments` cannot be run; empty if it can, or if it is a module."""
+    if arguments.module:
+        return ""
+    script = pathlib.Path(arguments.script)
+    if re.fullmatch(r"python[0-9.]*", script.name) and shutil.which(arguments.script):
+        return f"{script} is an interpreter, which this command starts itself: leave {script} out"
     if not script.exists():
         return f"no program at {script}: correct the path"
     if script.is_dir() and not (script / "__main__.py").is_file():
@@ -60,6 +103,7 @@ def run(
     sys.argv = [script, *arguments]
     try:
         if is_module:
+            sys.path.insert(0, os.getcwd())  # noqa: PTH109
             runpy.run_module(script, run_name="__main__", alter_sys=True)
         else:
             sys.path.insert(0, str(pathlib.Path(script).resolve().parent))
@@ -82,8 +126,11 @@ def run(
             if frame.filename not in (__file__, runpy.__file__)
         ]
         own = [frame for frame in own if not frame.filename.startswith("<frozen runpy")]
-        print("Traceback (most recent call last):", *traceback.format_list(own), sep="\n", end="", file=sys.stderr)
-        print("".join(traceback.format_exception_only(type(error), error)), end="", file=sys.stderr)
+        if is_module and not own and isinstance(error, ImportError):
+            print(f"{command}: {error}", file=sys.stderr)  # from runpy: there is no such module
+            return 1
+        trace = ["Traceback (most recent call last):\n", *traceback.format_list(own)]
+        print("".join([*trace, *traceback.format_exception_only(type(error), error)]), end="", file=sys.stderr)
         return 1
     finally:
         sys.stdout.flush()

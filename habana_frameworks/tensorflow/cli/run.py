@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from habana_frameworks.tensorflow import flags, monitor
-from habana_frameworks.tensorflow._internal.launch import launchers, ports
+from habana_frameworks.tensorflow._internal.launch import launchers, module_choice, ports
 from habana_frameworks.tensorflow._internal.launch.job import Grace, Interruption, Job, Outcome, how_ended
 from habana_frameworks.tensorflow._internal.launch.job_supervisor import (
     Attempt,
@@ -71,9 +71,6 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--no-prefix", action="store_true", help="print lines without the rank")
     parser.add_argument("--json", action="store_true", help="print one JSON object at the end; output goes to stderr")
-    parser.add_argument(
-        "-m", "--module", action="store_true", help="run the program as a Python module, like python -m"
-    )
     program.add_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -84,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     if problem:
         print(f"hpu run: {problem}", file=sys.stderr)
         return 2
+    program.report_misplaced("hpu run", arguments)
 
     def sink(rank: int, number: int, line: str) -> None:
         stream = sys.stderr if number == 2 or arguments.json else sys.stdout
@@ -140,12 +138,13 @@ def _problem(arguments: argparse.Namespace) -> str:
         )
     if arguments.min_ranks is not None and arguments.restarts == 0:
         return f"--min-ranks {arguments.min_ranks} applies to restarts: add --restarts"
-    return "" if arguments.module else program.problem(arguments.script)
+    return program.problem(arguments)
 
 
 def _modules(arguments: argparse.Namespace) -> list[str]:
-    text = arguments.modules if arguments.modules is not None else os.environ.get("HABANA_VISIBLE_MODULES", "")
-    return [module.strip() for module in text.split(",") if module.strip()]
+    if arguments.modules is not None:
+        return module_choice.module_entries(arguments.modules)
+    return module_choice.visible_modules()
 
 
 def _min_ranks(arguments: argparse.Namespace) -> int:

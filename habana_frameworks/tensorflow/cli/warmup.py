@@ -72,12 +72,13 @@ class Outcome:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports the recipes that it stored."""
     path = arguments.path or flags.tf_recipe_cache_path()
-    problem = program.problem(arguments.script)
+    problem = program.problem(arguments)
     if not path:
         problem = "no cache directory: set TF_RECIPE_CACHE_PATH or pass --path"
     if problem:
         print(f"hpu warmup: {problem}", file=sys.stderr)
         return 2
+    program.report_misplaced("hpu warmup", arguments)
     os.environ.update(target_settings(arguments.target))
     os.environ.update(_SETTINGS, TF_RECIPE_CACHE_PATH=path)
     if not program.load("hpu warmup"):
@@ -102,7 +103,7 @@ def warm_up(path: str, arguments: argparse.Namespace, command: str) -> tuple[Out
     start = time.monotonic()
     code = 0
     with program.stdout_to_stderr() if arguments.json else contextlib.nullcontext(), watch.stopping():
-        code = program.run(arguments.script, arguments.arguments, command)
+        code = program.run(arguments.script, arguments.arguments, command, arguments.module)
     plugin_library.finish_compiling()
     counts = statistics.recipes()
     made = tuple(entry for entry in _entries(path) if entry.key not in before)

@@ -22,6 +22,11 @@ def get_hw_module_id(rank: int, hls_type: str = "HLS1") -> int:
 
 
 def visible_modules() -> list[str]:
-    """Entries of HABANA_VISIBLE_MODULES; empty if it is not set."""
-    entries = os.environ.get("HABANA_VISIBLE_MODULES", "").split(",")
-    return [entry.strip() for entry in entries if entry.strip()]
+    """Entries of HABANA_VISIBLE_MODULES; empty if it is not set, or if it is "all"."""
+    return module_entries(os.environ.get("HABANA_VISIBLE_MODULES", ""))
+
+
+def module_entries(text: str) -> list[str]:
+    """Splits a list of modules. Omits "all", which selects no module, as in the plugin."""
+    entries = (entry.strip() for entry in text.split(","))
+    return [entry for entry in entries if entry and entry != "all"]

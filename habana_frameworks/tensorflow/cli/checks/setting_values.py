@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import pathlib
+
+from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal import cards
+from habana_frameworks.tensorflow._internal.card_table import CARDS, DEFAULT_TYPE
+from habana_frameworks.tensorflow._internal.launch import module_choice
 
 _BF16 = ("TF_BF16_CONVERSION", "TF_ENABLE_BF16_CONVERSION")
 _BF16_WORDS = ("0", "false", "1", "true", "full", "basic", "bert", "unet2d")
@@ -24,12 +30,14 @@ _DIRECTORIES = (
     "TF_RECIPE_CACHE_PATH",
 )
 _OUTPUT_FILES = ("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH", "TF_BF16_DUMP_PATH")
+_MODULES = ("HABANA_VISIBLE_MODULES", "HLS_MODULE_ID")
+_NAMED_TWICE = "names a module twice"
 _LOG_LEVELS = range(-1, 7)
 
 
-def is_fatal(name: str) -> bool:
-    """Whether graphs fail if the setting's value is of no use."""
-    return name in _BF16
+def is_fatal(name: str, problem: str) -> bool:
+    """Whether programs fail because of `problem`, which problem() returned for the setting."""
+    return name in (*_BF16, *_MODULES) and problem != _NAMED_TWICE
 
 
 def problem(name: str, value: str) -> str:
@@ -44,6 +52,10 @@ def problem(name: str, value: str) -> str:
         return _directory_problem(pathlib.Path(value).absolute().parent)
     if name == "HABANA_VISIBLE_MODULES":
         return _modules_problem(value)
+    if name == "HLS_MODULE_ID":
+        return _module_problem(int(value))
+    if name == "HPU_DEVICE_TYPE":
+        return _device_type_problem(value)
     if name.startswith("LOG_LEVEL_") and int(value) not in _LOG_LEVELS:
         return "is not a log level: expected a number from 0 (everything) to 6 (nothing)"
     return ""
@@ -81,7 +93,24 @@ def _directory_problem(path: pathlib.Path) -> str:
 
 
 def _modules_problem(value: str) -> str:
-    entries = [entry.strip() for entry in value.split(",") if entry.strip()]
-    if not all(entry.isdecimal() for entry in entries):
-        return "is not a list of module numbers, such as 0,1"
-    return "names a module twice" if len(set(map(int, entries))) < len(entries) else ""
+    modules = module_choice.module_entries(value)
+    if not all(module.isdecimal() for module in modules):
+        return "is not a list of module numbers, such as 0,1, and is not all"
+    missing = next(filter(None, (_module_problem(int(module)) for module in modules)), "")
+    return missing or (_NAMED_TWICE if len(set(map(int, modules))) < len(modules) else "")
+
+
+def _module_problem(module: int) -> str:
+    """Returns the reason why a module cannot be acquired. Only the number of emulated modules is known."""
+    count = cards.modules()
+    if module < count or flags.backend() not in ("auto", "emulator", "null"):
+        return ""
+    return f"names module {module}, but there are modules 0 to {count - 1} (HPU_MODULES={count})"
+
+
+def _device_type_problem(value: str) -> str:
+    """Reports a name similar to a card's. Other names are the user's own, and have the facts of DEFAULT_TYPE."""
+    nearest = difflib.get_close_matches(value.upper(), [card.type for card in CARDS], n=1)
+    if not nearest or cards.find(value):
+        return ""
+    return f"is not a card, so the facts of {DEFAULT_TYPE} apply; did you mean {nearest[0]}?"

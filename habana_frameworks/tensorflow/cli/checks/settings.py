@@ -53,7 +53,7 @@ def _check_setting(flag: flag_values.Flag, name: str) -> Finding:
         return Finding("settings", Level.WARNING, f"{text}; {flag.default!r} is used", f"correct {name}", data)
     problem = setting_values.problem(name, os.environ[name])
     if problem:
-        level = Level.ERROR if setting_values.is_fatal(name) else Level.WARNING
+        level = Level.ERROR if setting_values.is_fatal(name, problem) else Level.WARNING
         return Finding("settings", level, f"{name}={value} {problem}", f"correct or unset {name}", data)
     default = flag.default or "empty"
     return Finding("settings", Level.OK, f"{name}={value} (default {default})", data=data)
