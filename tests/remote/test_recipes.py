@@ -8,11 +8,12 @@ import pathlib
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.recipes.conftest import run_training
+from tests.recipes.conftest import Warm, run_training
 from tests.remote.servers import Server
 from tests.support.processes import ROOT
 
@@ -61,6 +62,19 @@ def test_a_restarted_server_uses_earlier_recipes(tmp_path: pathlib.Path) -> None
     assert second["losses"] == first["losses"]
 
 
+@pytest.fixture(scope="module")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def signed(shared_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Warm:
+    """Recipes that the shared server signed for a first client."""
+    cache = tmp_path_factory.mktemp("signed") / "cache"
+    return Warm(cache, run_client(shared_server, cache))
+
+
 @pytest.mark.parametrize(
     ("position", "correct_digest", "code", "reason"),
     [
@@ -74,28 +88,33 @@ def test_a_restarted_server_uses_earlier_recipes(tmp_path: pathlib.Path) -> None
     ],
 )
 def test_a_changed_recipe_is_refused_and_recompiled(
-    tmp_path: pathlib.Path, position: int | float, correct_digest: bool, code: str, reason: str
+    shared_server: Server,
+    signed: Warm,
+    tmp_path: pathlib.Path,
+    position: int | float,
+    correct_digest: bool,
+    code: str,
+    reason: str,
 ) -> None:
-    cache = tmp_path / "cache"
-    with Server(tmp_path) as server:
-        first = run_client(server, cache)
-        count = first["recipes"]["compiled"]
-        entries = list(cache.glob("*.recipe"))
-        assert len(entries) == count
-        for entry in entries:
-            change(entry, position, correct_digest=correct_digest)
-        second = run_client(server, cache)
-        said = second["messages"]
-        assert second["losses"] == first["losses"]
-        assert second["recipes"]["compiled"] == second["recipes"]["stored"] == count
-        assert said.count(reason) == count
-        assert said.count(f"the device server at {server.backend} refused it: {NOT_SIGNED}") == said.count(NOT_SIGNED)
-        assert said.count("the recipe is recompiled") == count
-        log = server.log()
-        assert log.count("refused /hpu.device.v1.DeviceService/MakeRecipe of unix:") == count, log
-        assert f"{code}: " in log and reason in log, log
-        third = run_client(server, cache)
-        assert third["recipes"]["compiled"] == 0
+    server, cache, first = shared_server, signed.copy(tmp_path / "cache").cache, signed.first
+    logged = len(server.log())
+    count = first["recipes"]["compiled"]
+    entries = list(cache.glob("*.recipe"))
+    assert len(entries) == count > 0
+    for entry in entries:
+        change(entry, position, correct_digest=correct_digest)
+    second = run_client(server, cache)
+    said = second["messages"]
+    assert second["losses"] == first["losses"]
+    assert second["recipes"]["compiled"] == second["recipes"]["stored"] == count
+    assert said.count(reason) == count
+    assert said.count(f"the device server at {server.backend} refused it: {NOT_SIGNED}") == said.count(NOT_SIGNED)
+    assert said.count("the recipe is recompiled") == count
+    log = server.log()[logged:]
+    assert log.count("refused /hpu.device.v1.DeviceService/MakeRecipe of unix:") == count, log
+    assert f"{code}: " in log and reason in log, log
+    third = run_client(server, cache)
+    assert third["recipes"]["compiled"] == 0
 
 
 def test_clients_of_two_servers_share_a_cache_without_harm(tmp_path: pathlib.Path) -> None:
