@@ -58,6 +58,8 @@ class Faults {
   Faults(Faults&& other) noexcept  // counts are not moved, so move only before the first count
       : rules_(std::move(other.rules_)), seed_(other.seed_), session_(other.session_) {}
 
+  // Whether no rule applies.
+  bool empty() const { return rules_.empty(); }
   // Counts a command that is about to run on a stream of kind `stream`. First counts kLost; a hit marks the device as
   // lost. Then counts `kind` as Count does. Fails without counting if the device is already lost.
   absl::Status CountCommand(Kind kind, hal::StreamKind stream, Liveness& liveness) {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "plugin/backends/emulator/codegen/launch_time.h"
 #include "plugin/backends/emulator/codegen/object_loader.h"
 #include "plugin/backends/emulator/codegen/recipe_parts.h"
 #include "plugin/backends/emulator/codegen/recipe_profile.h"
@@ -35,6 +36,9 @@ class EmulatorRecipe : public hal::Recipe {
   std::vector<hal::InstructionTime> times() const override { return times_.Seconds(); }
   std::vector<hal::LaunchBuffer> buffers() const override { return parts_.buffers; }
 
+  // Time of the launches, which the stream measures.
+  LaunchTime& launch_time() const { return launch_time_; }
+
   // Runs on the pool and on the calling thread, which must not belong to the pool. Pointers are host addresses of the
   // data, one per argument and result; null for 0 bytes. A result may share memory only with the argument that it
   // aliases. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe. Allocates
@@ -57,6 +61,7 @@ class EmulatorRecipe : public hal::Recipe {
   const RecipeParts parts_;
   RecipeKernels kernels_;  // not changed after construction
   mutable InstructionTimes times_;
+  mutable LaunchTime launch_time_;
   const std::unique_ptr<LoadedObject> object_;
 };
 

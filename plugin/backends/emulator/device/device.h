@@ -77,6 +77,8 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults, public
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
   }
+  // Whether a test injects errors or delays.
+  bool has_faults() const { return !state_->faults.empty(); }
   // Time during which launches ran.
   BusyTime* busy() { return &busy_; }
   void AddStream(EmulatorStream* stream);

@@ -13,6 +13,10 @@
 namespace hpu::emulator {
 namespace {
 
+// Work up to these limits takes about as long as waking the stream's thread.
+constexpr uint64_t kShortBytes = 64 << 10;
+constexpr std::chrono::microseconds kShortLaunch(20);
+
 int64_t NowNs() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
 const char* ThreadName(hal::StreamKind kind) {
@@ -47,6 +51,18 @@ EmulatorStream::~EmulatorStream() {
   device_->RemoveStream(this);
 }
 
+template <typename Write>
+void EmulatorStream::QueueWork(bool is_short, const Write& write) {
+  const bool may_run_here = is_short && !device_->has_faults();
+  state_->queue.PushUnlessEnded([&](Command& command, uint64_t sequence) {
+    write(command);
+    if (!may_run_here || !state_->timeline->Reached(sequence - 1)) return false;
+    Run(command, sequence);
+    command.Clear();
+    return true;
+  });
+}
+
 absl::Status EmulatorStream::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->host().Check(source, bytes, "source of CopyToDevice"));
@@ -70,7 +86,7 @@ absl::Status EmulatorStream::CopyOnDevice(hal::DeviceAddress source, hal::Device
 
 absl::Status EmulatorStream::QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host) {
   if (bytes == 0) return absl::OkStatus();
-  state_->queue.Push([&](Command& command, uint64_t) {
+  QueueWork(bytes <= kShortBytes, [&](Command& command) {
     command.kind = Command::Kind::kCopy;
     command.source = source;
     command.destination = destination;
@@ -84,7 +100,7 @@ absl::Status EmulatorStream::Fill(hal::DeviceAddress destination, uint8_t value,
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of Fill"));
   if (bytes == 0) return absl::OkStatus();
-  state_->queue.Push([&](Command& command, uint64_t) {
+  QueueWork(bytes <= kShortBytes, [&](Command& command) {
     command.kind = Command::Kind::kFill;
     command.destination = device_->ToData(destination);
     command.value = value;
@@ -101,7 +117,7 @@ absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, c
     return absl::InvalidArgumentError(absl::StrCat(
         "launch of ", recipe->name(), ": the recipe belongs to another backend; compile or load it on this device"));
   }
-  state_->queue.Push([&](Command& command, uint64_t) {
+  QueueWork(emulator_recipe->launch_time().IsAtMost(kShortLaunch), [&](Command& command) {
     command.kind = Command::Kind::kLaunch;
     command.arguments.clear();
     for (const hal::DeviceAddress address : arguments.arguments) command.arguments.push_back(device_->ToData(address));
@@ -166,6 +182,7 @@ absl::Status EmulatorStream::Synchronize() {
 void EmulatorStream::RunCommands() {
   for (uint64_t sequence = 1;; ++sequence) {
     Command& command = state_->queue.Await(sequence);
+    if (state_->timeline->Reached(sequence)) continue;  // the thread that pushed the command has run it
     const bool last = command.kind == Command::Kind::kStop;
     Run(command, sequence);
     command.Clear();
@@ -220,8 +237,10 @@ absl::Status EmulatorStream::RunLaunch(Command& command) {
   absl::Status status = device_->CountCommand(common::Faults::kLaunch, kind_);
   if (status.ok()) {
     const BusyTime::Scope busy(device_->busy());
-    state_->launch_begin_ns.store(NowNs(), std::memory_order_relaxed);
+    const int64_t begin = NowNs();
+    state_->launch_begin_ns.store(begin, std::memory_order_relaxed);
     status = command.emulator_recipe->Run(command.arguments, command.results, command.workspace, device_->pool());
+    command.emulator_recipe->launch_time().Add(std::chrono::nanoseconds(NowNs() - begin));
     state_->launch_begin_ns.store(0, std::memory_order_relaxed);
   }
   if (status.ok()) return status;

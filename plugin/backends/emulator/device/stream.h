@@ -22,6 +22,10 @@ class EmulatorDevice;
 // The stream's thread runs the commands in order; recipes also use the device's ComputePool. A queueing call checks its
 // arguments and translates addresses to data pointers. The call makes a system call only if the stream's thread sleeps
 // or the queue is full.
+//
+// If the stream is idle, the calling thread runs a short copy, fill or launch itself, because waking the stream's
+// thread would take longer. With fault rules (HPU_FAULTS) the stream's thread runs every command, because a rule may
+// delay it.
 class EmulatorStream final : public hal::Stream {
  public:
   EmulatorStream(EmulatorDevice* device, hal::StreamKind kind);
@@ -62,9 +66,13 @@ class EmulatorStream final : public hal::Stream {
   // The position after all commands queued so far.
   common::Point Now() const { return state_->error.PointAfter(state_->timeline, state_->queue); }
   absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host = false);
+  // Pushes the command that `write` fills in. If `is_short` and the stream is idle, runs the command on this thread.
+  template <typename Write>
+  void QueueWork(bool is_short, const Write& write);
 
   // Called on the stream's thread.
   void RunCommands();
+  // Called on the stream's thread, or by QueueWork on an idle stream.
   void Run(Command& command, uint64_t sequence);
   absl::Status RunWork(Command& command);
   absl::Status RunLaunch(Command& command);
