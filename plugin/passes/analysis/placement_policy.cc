@@ -1,7 +1,11 @@
 #include "plugin/passes/analysis/placement_policy.h"
 
+#include <array>
+#include <cstdlib>
 #include <map>
 #include <memory>
+#include <string>
+#include <tuple>
 
 #include "absl/algorithm/container.h"
 #include "absl/base/thread_annotations.h"
@@ -46,6 +50,24 @@ void WarnIfNoOp(const std::string& name) {
   const std::string nearest = NearestName(name, names);
   LOG(WARNING) << "TF_PLACE_ON_CPU: unknown op type " << name
                << (nearest.empty() ? std::string(".") : absl::StrCat("; did you mean ", nearest, "?"));
+}
+
+// Texts of the variables that Settings depends on; empty for unset variables.
+using SettingTexts = std::array<std::string, 5>;
+
+// Replaces `texts` by the current texts. Returns whether any changed. Costs less than parsing the settings, and eager
+// execution needs the policy for each op.
+bool UpdateTexts(SettingTexts* texts) {
+  static constexpr std::array<const char*, std::tuple_size<SettingTexts>::value> kNames = {
+      "HPU_CARD_RULES", "HPU_OP_LIST", "HPU_OP_LIST_UNKNOWN", "HPU_DEVICE_TYPE", "TF_PLACE_ON_CPU"};
+  bool changed = false;
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    const absl::string_view text = absl::NullSafeStringView(std::getenv(kNames[i]));
+    if (text == (*texts)[i]) continue;
+    (*texts)[i] = std::string(text);
+    changed = true;
+  }
+  return changed;
 }
 
 // HPU_OP_LIST. HPU_CARD_RULES=on changes its default.
@@ -127,16 +149,15 @@ PlacementPolicy::PlacementPolicy(const Settings& settings)
 const PlacementPolicy& PlacementPolicy::Active() {
   static auto* mutex = new absl::Mutex;
   static auto* policies = new std::map<std::string, std::unique_ptr<PlacementPolicy>>;
-  static thread_local std::string last_key;
+  static thread_local SettingTexts last_texts;
   static thread_local const PlacementPolicy* last = nullptr;
+  if (!UpdateTexts(&last_texts) && last != nullptr) return *last;
   Settings settings{flags::TfPlaceOnCpu(), OpListSetting(), UnknownSetting(), CardTypes()};
-  std::string key = absl::StrCat(settings.list, "/", settings.unknown, "/", settings.added_types, "/",
-                                 absl::StrJoin(settings.on_cpu, ","));
-  if (last != nullptr && key == last_key) return *last;
+  const std::string key = absl::StrCat(settings.list, "/", settings.unknown, "/", settings.added_types, "/",
+                                       absl::StrJoin(settings.on_cpu, ","));
   absl::MutexLock lock(mutex);
   std::unique_ptr<PlacementPolicy>& policy = (*policies)[key];
   if (policy == nullptr) policy = std::make_unique<PlacementPolicy>(settings);
-  last_key = std::move(key);
   last = policy.get();
   return *last;
 }

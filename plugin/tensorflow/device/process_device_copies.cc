@@ -23,6 +23,21 @@ constexpr uint64_t kBouncedBytes = 1 << 20;
 // computation ends.
 constexpr uint64_t kBouncedWhileBusyBytes = 64 << 20;
 
+// Whether the work queued on the stream so far has ended, without an error.
+bool HasEnded(hal::Stream& stream, EventPool& events) {
+  absl::StatusOr<EventPool::Lease> end = events.Record(stream);
+  if (!end.ok()) return false;
+  const absl::StatusOr<bool> reached = (*end)->Query();
+  return reached.ok() && *reached;
+}
+
+// Keeps `bounce` until the work queued on the stream has ended. A callback would wake the stream's thread, so there is
+// none for work that has ended already.
+absl::Status KeepUntilEnd(std::shared_ptr<void> bounce, hal::Stream& stream, EventPool& events) {
+  if (HasEnded(stream, events)) return absl::OkStatus();
+  return stream.AddCallback([bounce = std::move(bounce)](absl::Status) {});
+}
+
 // Queues a copy into memory that was allocated for this copy, and returns the copy's stream. A copy of more than
 // kInlineBytes can run in parallel with a step. Such a copy waits only for work that still uses the memory's previous
 // contents. Only work on the memory waits for the copy.
@@ -48,12 +63,7 @@ absl::StatusOr<hal::Stream*> ProcessDevice::StreamAfterCompute(hal::Stream& pref
   return &preferred;
 }
 
-bool ProcessDevice::ComputeIsIdle() {
-  absl::StatusOr<EventPool::Lease> end = events_->Record(*compute_);
-  if (!end.ok()) return false;
-  absl::StatusOr<bool> reached = (*end)->Query();
-  return reached.ok() && *reached;
-}
+bool ProcessDevice::ComputeIsIdle() { return HasEnded(*compute_, *events_); }
 
 bool ProcessDevice::IsBetterBounced(uint64_t bytes) {
   if (traits_.copies_are_staged) return false;
@@ -73,7 +83,7 @@ absl::Status ProcessDevice::CopyToDeviceFromBounce(std::shared_ptr<void> bounce,
   TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(bounce.get(), destination, bytes));
   if (traits_.copies_are_staged) return absl::OkStatus();  // the copy has already read `bounce`
   // The stream passes an error on to the work that uses the destination.
-  return stream->AddCallback([bounce = std::move(bounce)](absl::Status) {});
+  return KeepUntilEnd(std::move(bounce), *stream, *events_);
 }
 
 absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
@@ -111,7 +121,7 @@ void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress des
   // The source has been read. The stream passes an error on to the work that uses the destination.
   if (traits_.copies_are_staged) return done(absl::OkStatus());
   if (bounce != nullptr) {
-    return done((*stream)->AddCallback([held = std::shared_ptr<void>(std::move(bounce))](absl::Status) {}));
+    return done(KeepUntilEnd(std::move(bounce), **stream, *events_));
   }
   Complete(**stream, [mapping = std::move(mapping), done = std::move(done)](absl::Status status) mutable {
     mapping.reset();
