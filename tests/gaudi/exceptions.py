@@ -19,7 +19,6 @@ EXCEPTIONS: dict[str, str] = {
     "tests/equality/test_random.py::test_many_rows_of_categories_differ": (
         "many categories are drawn with float64, which cards lack, so the cluster runs on the CPU"
     ),
-    "tests/recipes/test_cache_command.py::test_ls": "expects recipes of the emulator",
     "tests/recipes/test_cache_command.py::test_explain_miss_of_other_surroundings*": "sets the emulator's compiler",
     "tests/recipes/test_disk_cache.py::test_other_compiler_settings_make_other_recipes": "sets the emulator's compiler",
     "tests/distribute/test_failures.py::test_a_lost_worker_is_named_*": (

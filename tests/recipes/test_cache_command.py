@@ -64,7 +64,8 @@ def test_ls(several: Warm) -> None:
     assert sorted(entry["key"] + ".recipe" for entry in entries) == [path.name for path in entry_files(several.cache)]
     step = next(entry for entry in entries if "step" in entry["cluster"])
     assert step["bytes"] == (several.cache / f"{step['key']}.recipe").stat().st_size > step["payload_bytes"] > 0
-    assert step["ops"] > 10 and step["compile_seconds"] > 0 and step["backend"] == "emulator"
+    assert step["ops"] > 10 and step["compile_seconds"] > 0
+    assert step["backend"] == os.environ.get("HPU_BACKEND", "emulator").partition(":")[0]
     assert "float32[16,4]" in step["arguments"] and step["problem"] == ""
     text = hpu_cache_alone("ls", "step", TF_RECIPE_CACHE_PATH=str(several.cache))
     (line,) = text.stdout.splitlines()[1:]
