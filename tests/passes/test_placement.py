@@ -110,6 +110,26 @@ def test_eager_ops(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tf.asinh(x).device.endswith("HPU:0")
 
 
+def test_eager_ops_follow_each_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change of any setting of the placement policy has an effect on the next eager op."""
+
+    def places() -> list[str]:
+        """Places of an op that the card's list lacks: in float32, and in float16, which the first Gaudi lacks."""
+        return [tf.math.lgamma(tf.constant(X, dtype)).device[-5:] for dtype in (tf.float32, tf.float16)]
+
+    for name in ("HPU_CARD_RULES", "HPU_OP_LIST", "HPU_OP_LIST_UNKNOWN", "HPU_DEVICE_TYPE"):
+        monkeypatch.delenv(name, raising=False)
+    assert places() == ["HPU:0", "HPU:0"]
+    monkeypatch.setenv("HPU_CARD_RULES", "on")
+    assert places() == ["CPU:0", "CPU:0"]
+    monkeypatch.setenv("HPU_OP_LIST_UNKNOWN", "allow")
+    assert places() == ["HPU:0", "HPU:0"]
+    monkeypatch.setenv("HPU_DEVICE_TYPE", "GAUDI")
+    assert places() == ["HPU:0", "CPU:0"]
+    monkeypatch.setenv("HPU_OP_LIST", "emulator")
+    assert places() == ["HPU:0", "HPU:0"]
+
+
 def test_all_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF_PLACE_ON_CPU", "all_nodes")
     statistics.reset()
