@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/codegen/launch_buffers.h"
@@ -16,6 +17,7 @@
 #include "xla/cpu_function_runtime.h"
 #include "xla/hlo/ir/hlo_module_group.h"
 #include "xla/service/hlo_profile_printer_data.pb.h"
+#include "xla/shape_util.h"
 
 namespace hpu::emulator {
 namespace {
@@ -113,9 +115,48 @@ const xla::cpu::CpuAotCompilationResult& CodeIn(const std::unique_ptr<xla::AotCo
   return static_cast<const xla::cpu::CpuAotCompilationResult&>(*result);
 }
 
+bool IsLarge(const xla::Shape& shape) {
+  return shape.IsTuple() ? absl::c_any_of(shape.tuple_shapes(), IsLarge)
+                         : shape.IsArray() && xla::ShapeUtil::ElementsIn(shape) > 1;
+}
+
+// Whether the code computes arrays, beside calling functions and kernels.
+bool ComputesArrays(const xla::HloModule& module) {
+  const auto computes = [](const xla::HloInstruction* instruction) {
+    switch (instruction->opcode()) {
+      case xla::HloOpcode::kBitcast:
+      case xla::HloOpcode::kConditional:
+      case xla::HloOpcode::kConstant:
+      case xla::HloOpcode::kCustomCall:
+      case xla::HloOpcode::kGetTupleElement:
+      case xla::HloOpcode::kParameter:
+      case xla::HloOpcode::kTuple:
+      case xla::HloOpcode::kWhile:
+        return false;
+      default:
+        return IsLarge(instruction->shape()) ||
+               absl::c_any_of(instruction->operands(), [](const auto* operand) { return IsLarge(operand->shape()); });
+    }
+  };
+  return absl::c_any_of(module.MakeNonfusionComputations(), [&](const xla::HloComputation* computation) {
+    return absl::c_any_of(computation->instructions(), computes);
+  });
+}
+
+// Compiles with LLVM's cheap passes. They compile a thousand calls in a fraction of the time.
+void CompileCheaply(xla::HloModule* module) {
+  xla::HloModuleConfig config = module->config();
+  xla::DebugOptions debug_options = config.debug_options();
+  debug_options.set_xla_backend_optimization_level(std::min(debug_options.xla_backend_optimization_level(), 1));
+  debug_options.set_xla_llvm_disable_expensive_passes(true);
+  config.set_debug_options(debug_options);
+  module->set_config(config);
+}
+
 absl::Status CompileOwnCode(std::unique_ptr<xla::HloModule> module, RecipeParts* parts) {
   HPU_ASSIGN_OR_RETURN(parts->buffers, LaunchBuffersOf(*module));
   if (module->config().hlo_profiling_enabled()) parts->profile.instructions = TimedInstructions(*module);
+  if (!ComputesArrays(*module)) CompileCheaply(module.get());
   Modules modules;
   modules.push_back(std::move(module));
   HPU_ASSIGN_OR_RETURN(const Results results, CompileModules(std::move(modules)));

@@ -2,7 +2,7 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
 
-#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "plugin/backends/emulator/codegen/recipe_parts.h"
@@ -22,7 +22,7 @@ class CompiledFunction : public Kernel {
  private:
   const FunctionParts& parts_;
   void* const entry_;
-  std::vector<size_t> small_;  // indices of operands smaller than a cache line
+  std::vector<uint64_t> operand_bytes_;
 };
 
 }  // namespace hpu::emulator

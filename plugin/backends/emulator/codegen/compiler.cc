@@ -105,10 +105,12 @@ absl::StatusOr<OptimizedModule> RunPasses(const hal::Program& program, bool repl
 
 absl::StatusOr<RecipeParts> CompileProgram(const hal::Program& program, bool replace, KernelChoice choice) {
   HPU_ASSIGN_OR_RETURN(OptimizedModule optimized, RunPasses(program, replace, std::move(choice)));
-  HPU_ASSIGN_OR_RETURN(auto functions, Outline(optimized.module.get(), optimized.kernels.size()));
-  HPU_ASSIGN_OR_RETURN(RecipeParts parts,
-                       GenerateCode(std::move(optimized.module), std::move(optimized.table), std::move(functions)));
+  HPU_ASSIGN_OR_RETURN(Outlined outlined, Outline(optimized.module.get(), optimized.kernels.size()));
+  HPU_ASSIGN_OR_RETURN(RecipeParts parts, GenerateCode(std::move(optimized.module), std::move(optimized.table),
+                                                       std::move(outlined.programs)));
   parts.kernels = std::move(optimized.kernels);
+  parts.row_loops = std::move(outlined.row_loops);
+  HPU_RETURN_IF_ERROR(ValidateRowLoops(parts));
   return parts;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/codegen/row_programs.h"
 #include "plugin/backends/emulator/hlo_passes/memory_reuse.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
@@ -159,12 +160,52 @@ std::string TextOf(const HloModule& program) {
   return absl::StrCat(program.ToString(options), program.input_output_alias_config().ToString());
 }
 
+// The call that replaces an instruction.
 struct Function {
-  int number = 0;
+  bool is_row_loop = false;
+  size_t index = 0;                            // in Outlined::row_loops or Outlined::programs
   std::optional<int64_t> overwritten_operand;  // operand that the only result overwrites
 };
 
-absl::Status ReplaceByCall(HloInstruction* instruction, const Function& function) {
+// Whether all results share memory only with whole operands of the row loop.
+bool SharesWholeRows(const RowLoop& loop, const std::vector<InPlace>& in_place) {
+  return absl::c_all_of(in_place,
+                        [&](const InPlace& pair) { return loop.operands[pair.operand] == RowLoop::Operand::kWhole; });
+}
+
+// The programs so far, by text.
+class Programs {
+ public:
+  explicit Programs(Outlined* outlined) : outlined_(*outlined) {}
+
+  // Adds the program of an instruction unless a program with the same computation exists.
+  absl::StatusOr<Function> Add(const HloInstruction& instruction, const std::vector<InPlace>& in_place) {
+    std::optional<RowLoop> loop = RowLoopOf(instruction);
+    if (!loop.has_value() || !SharesWholeRows(*loop, in_place)) {
+      HPU_ASSIGN_OR_RETURN(const size_t index, Find(ProgramOfInstruction(instruction), in_place));
+      return Function{false, index, std::nullopt};
+    }
+    HPU_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> program, ProgramOfRowLoop(instruction, *loop));
+    HPU_ASSIGN_OR_RETURN(loop->function, Find(std::move(program), in_place));
+    const auto found = absl::c_find(outlined_.row_loops, *loop);
+    const size_t index = found - outlined_.row_loops.begin();
+    if (found == outlined_.row_loops.end()) outlined_.row_loops.push_back(*std::move(loop));
+    return Function{true, index, std::nullopt};
+  }
+
+ private:
+  absl::StatusOr<size_t> Find(std::unique_ptr<HloModule> program, const std::vector<InPlace>& in_place) {
+    HPU_RETURN_IF_ERROR(ComputeInPlace(in_place, program.get()));
+    const auto [found, is_new] = known_.try_emplace(TextOf(*program), outlined_.programs.size());
+    if (is_new) outlined_.programs.push_back(std::move(program));
+    return found->second;
+  }
+
+  Outlined& outlined_;
+  absl::flat_hash_map<std::string, size_t> known_;
+};
+
+absl::Status ReplaceByCall(HloInstruction* instruction, int number, const Function& function) {
   HloComputation* computation = instruction->parent();
   HloInstruction::InstructionVector operands = instruction->operands();
   if (function.overwritten_operand.has_value()) {
@@ -178,7 +219,7 @@ absl::Status ReplaceByCall(HloInstruction* instruction, const Function& function
   for (const HloInstruction* operand : operands) shapes.push_back(operand->shape());
   HloInstruction* call = computation->AddInstruction(
       HloInstruction::CreateCustomCall(instruction->shape(), operands, kKernelSymbol, shapes,
-                                       KernelCallText(function.number, instruction->ToCategory()),
+                                       KernelCallText(number, instruction->ToCategory()),
                                        xla::CustomCallApiVersion::API_VERSION_STATUS_RETURNING_UNIFIED),
       instruction->name());
   if (function.overwritten_operand.has_value()) {
@@ -193,41 +234,44 @@ absl::Status ReplaceByCall(HloInstruction* instruction, const Function& function
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::unique_ptr<HloModule>>> Outline(HloModule* module, int first_number) {
-  std::vector<std::unique_ptr<HloModule>> programs;
+absl::StatusOr<Outlined> Outline(HloModule* module, int first_number) {
+  Outlined outlined;
   std::vector<HloInstruction*> instructions;
   AddSequential(module->entry_computation(), &instructions);
-  if (instructions.size() < kFewest) return programs;
+  if (instructions.size() < kFewest) return outlined;
   HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, xla::HloAliasAnalysis::Run(module));
   // Analyses the module before any replacement, because the analysis refers to the unchanged module.
   const MemoryReuse reuse(*module, *aliases);
   std::vector<Function> functions;
-  absl::flat_hash_map<std::string, int> known;
+  Programs programs(&outlined);
   for (HloInstruction* instruction : instructions) {
-    std::unique_ptr<HloModule> program = ProgramOfInstruction(*instruction);
     std::vector<InPlace> in_place = SharedMemory(instruction, *aliases);
     const std::optional<int64_t> overwritten = reuse.OperandToOverwrite(instruction);
     if (overwritten.has_value()) in_place.push_back({0, *overwritten});
-    HPU_RETURN_IF_ERROR(ComputeInPlace(in_place, program.get()));
-    const auto [found, is_new] = known.try_emplace(TextOf(*program), first_number + programs.size());
-    functions.push_back({found->second, overwritten});
-    if (is_new) programs.push_back(std::move(program));
+    HPU_ASSIGN_OR_RETURN(functions.emplace_back(), programs.Add(*instruction, in_place));
+    functions.back().overwritten_operand = overwritten;
   }
   for (size_t i = 0; i < instructions.size(); ++i) {
-    HPU_RETURN_IF_ERROR(ReplaceByCall(instructions[i], functions[i]));
+    const size_t before = functions[i].is_row_loop ? outlined.programs.size() : 0;
+    const int number = static_cast<int>(first_number + before + functions[i].index);
+    HPU_RETURN_IF_ERROR(ReplaceByCall(instructions[i], number, functions[i]));
   }
-  return programs;
+  return outlined;
 }
 
-std::unique_ptr<HloModule> ProgramOfInstruction(const HloInstruction& instruction,
-                                                absl::Span<const HloInstruction* const> inner) {
+std::unique_ptr<HloModule> EmptyProgram(const HloInstruction& instruction) {
   xla::HloModuleConfig config = instruction.GetModule()->config();
   config.clear_entry_computation_layout();
   xla::DebugOptions debug_options = config.debug_options();
   debug_options.set_xla_hlo_profile(false);
   debug_options.set_xla_cpu_enable_xprof_traceme(false);
   config.set_debug_options(debug_options);
-  auto program = std::make_unique<HloModule>("function", config);
+  return std::make_unique<HloModule>("function", config);
+}
+
+std::unique_ptr<HloModule> ProgramOfInstruction(const HloInstruction& instruction,
+                                                absl::Span<const HloInstruction* const> inner) {
+  std::unique_ptr<HloModule> program = EmptyProgram(instruction);
   xla::HloCloneContext context(program.get());
   HloComputation::Builder builder("function");
   int64_t parameters = 0;

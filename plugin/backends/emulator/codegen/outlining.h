@@ -7,19 +7,29 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "plugin/backends/emulator/codegen/row_loop.h"
 #include "xla/hlo/ir/hlo_module.h"
 
 namespace hpu::emulator {
 
-// Replaces fusions, and other instructions that XLA compiles to loops, by kernel calls. Returns one program per kernel:
-// its parameters are the instruction's operands, and its result is a tuple of the instruction's results. Instructions
-// with the same computation, shapes and aliases share a program, which is compiled once. Outlining saves compile time,
-// because LLVM compiles one function with hundreds of loops much more slowly than hundreds of functions. Results do not
-// change. Kernel numbers start at `first_number`.
+struct Outlined {
+  std::vector<std::unique_ptr<xla::HloModule>> programs;
+  std::vector<RowLoop> row_loops;
+};
+
+// Replaces fusions, and other instructions that XLA compiles to loops, by kernel calls. A program's parameters are the
+// instruction's operands, and its result is a tuple of the instruction's results. Instructions with the same
+// computation, shapes and aliases share a program, which is compiled once; elementwise loops share one whatever their
+// shapes (row_programs.h). Outlining saves compile time, because LLVM compiles one function with hundreds of loops much
+// more slowly than hundreds of functions. Results do not change. Calls of programs are numbered from `first_number` in
+// the order of `programs`, then `row_loops` in their order.
 //
 // XLA's passes must not run on `module` afterwards, because the calls do not declare all operands that they overwrite.
 // A small program stays unchanged.
-absl::StatusOr<std::vector<std::unique_ptr<xla::HloModule>>> Outline(xla::HloModule* module, int first_number);
+absl::StatusOr<Outlined> Outline(xla::HloModule* module, int first_number);
+
+// A program without computations, with the settings of the instruction's program.
+std::unique_ptr<xla::HloModule> EmptyProgram(const xla::HloInstruction& instruction);
 
 // A program that computes only the instruction and returns a tuple of its results. Its parameters are the instruction's
 // operands. The program also computes the operands in `inner`; their own operands become parameters instead.

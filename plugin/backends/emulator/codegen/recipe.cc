@@ -12,6 +12,7 @@
 #include "plugin/backends/emulator/codegen/compiler.h"
 #include "plugin/backends/emulator/codegen/recipe_code.h"
 #include "plugin/backends/emulator/codegen/recipe_payload.h"
+#include "plugin/backends/emulator/codegen/row_function.h"
 #include "plugin/backends/emulator/codegen/runtime_symbols.h"
 #include "plugin/base/status_macros.h"
 #include "tsl/platform/denormal.h"
@@ -57,6 +58,10 @@ EmulatorRecipe::EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernel
       object_(std::move(object)) {
   for (size_t i = 0; i < parts_.functions.size(); ++i) {
     kernels_.Add(std::make_unique<CompiledFunction>(parts_.functions[i], object_->entries()[i + 1]));
+  }
+  for (const RowLoop& loop : parts_.row_loops) {
+    void* const entry = object_->entries()[loop.function + 1];
+    kernels_.Add(std::make_unique<RowFunction>(parts_.functions[loop.function], loop, entry));
   }
 }
 

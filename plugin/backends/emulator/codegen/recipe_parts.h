@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "plugin/backends/emulator/codegen/recipe_profile.h"
+#include "plugin/backends/emulator/codegen/row_loop.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
 #include "plugin/base/round_up.h"
 #include "plugin/hal/recipe.h"
@@ -50,12 +52,15 @@ struct RecipeParts : CodeParts {
   ProgramTable table;
   std::vector<KernelSpec> kernels;         // kernels that the object calls by number
   std::vector<FunctionParts> functions;    // numbered after the kernels
+  std::vector<RowLoop> row_loops;          // numbered after the functions
   RecipeProfile profile;                   // instructions that the object times
   std::vector<hal::LaunchBuffer> buffers;  // see LaunchBuffersOf
 };
 
 // Bytes of the recipe's workspace: the workspace of its own code, then one workspace that all functions share.
 uint64_t WorkspaceBytes(const RecipeParts& parts);
+// Fails with InvalidArgument if a row loop's function does not exist, or needs memory or arrays that RowFunction lacks.
+absl::Status ValidateRowLoops(const RecipeParts& parts);
 // Offset of the functions' workspace.
 uint64_t FunctionWorkspaceOffset(const RecipeParts& parts);
 

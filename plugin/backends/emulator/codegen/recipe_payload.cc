@@ -53,6 +53,14 @@ void BufferToMessage(const hal::LaunchBuffer& buffer, recipe::v1::LaunchBuffer* 
   message->set_end(buffer.end);
 }
 
+void RowLoopToMessage(const RowLoop& loop, recipe::v1::RowLoop* message) {
+  message->set_function(loop.function);
+  message->set_elements(loop.elements);
+  message->set_features(loop.features);
+  message->set_parts(loop.parts);
+  for (const RowLoop::Operand operand : loop.operands) message->add_operands(static_cast<uint32_t>(operand));
+}
+
 // The binaries of the result are views into `parts`.
 RecipeContainer ContainerOf(const RecipeParts& parts, absl::string_view target) {
   recipe::v1::EmulatorPayload payload;
@@ -70,6 +78,7 @@ RecipeContainer ContainerOf(const RecipeParts& parts, absl::string_view target) 
     CodeToMessage(function, added.mutable_code());
     container.binaries.push_back(function.object);
   }
+  for (const RowLoop& loop : parts.row_loops) RowLoopToMessage(loop, payload.add_row_loops());
   ProfileToMessage(parts.profile, payload.mutable_profile());
   for (const hal::LaunchBuffer& buffer : parts.buffers) BufferToMessage(buffer, payload.add_buffers());
   container.kind = std::string(kKind);
@@ -119,6 +128,16 @@ absl::StatusOr<hal::LaunchBuffer> BufferFromMessage(const recipe::v1::LaunchBuff
   return buffer;
 }
 
+RowLoop RowLoopFromMessage(const recipe::v1::RowLoop& message) {
+  RowLoop loop{message.function(), message.elements(), message.features(), message.parts(), {}};
+  for (const uint32_t operand : message.operands()) {
+    // An unknown class stays unknown in the narrower type, so that IsValid refuses the loop.
+    loop.operands.push_back(
+        static_cast<RowLoop::Operand>(std::min<uint32_t>(operand, std::numeric_limits<uint8_t>::max())));
+  }
+  return loop;
+}
+
 bool SlotIsValid(const ProgramTable& table, const CodeParts& code, const BufferSlot& slot) {
   switch (slot.source) {
     case BufferSlot::Source::kNone:
@@ -162,6 +181,7 @@ absl::Status Validate(const RecipeParts& parts, uint64_t workspace_bytes) {
     HPU_RETURN_IF_ERROR(ValidateCode(function.table, function));
   }
   HPU_RETURN_IF_ERROR(ValidateCode(parts.table, parts));
+  HPU_RETURN_IF_ERROR(ValidateRowLoops(parts));
   if (WorkspaceBytes(parts) == workspace_bytes) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("its code needs a workspace of ", WorkspaceBytes(parts), " bytes, but it has ", workspace_bytes));
@@ -187,6 +207,7 @@ absl::StatusOr<RecipeParts> FromContainer(RecipeContainer container) {
     HPU_ASSIGN_OR_RETURN(added.table, FromMessage(function.table()));
     static_cast<CodeParts&>(added) = CodeFromMessage(function.code(), container.binaries[parts.functions.size()]);
   }
+  for (const recipe::v1::RowLoop& loop : payload.row_loops()) parts.row_loops.push_back(RowLoopFromMessage(loop));
   parts.profile = ProfileFromMessage(payload.profile());
   for (const recipe::v1::LaunchBuffer& buffer : payload.buffers()) {
     HPU_ASSIGN_OR_RETURN(parts.buffers.emplace_back(), BufferFromMessage(buffer));

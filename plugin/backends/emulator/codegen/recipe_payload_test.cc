@@ -27,6 +27,15 @@ RecipeParts SomeParts() {
   function.slots = {{BufferSlot::Source::kArgument, 0, 32}, {BufferSlot::Source::kResultTable, 0, 8}};
   function.workspace_bytes = 16;
   function.object = "another";
+  FunctionParts& row_function = parts.functions.emplace_back();
+  row_function.table.arguments = {{hal::DataType::kFloat32, {kRowLoopElements}, 4 * kRowLoopElements},
+                                  {hal::DataType::kFloat32, {}, 4},
+                                  {hal::DataType::kInt8, {kRowLoopElements}, kRowLoopElements}};
+  row_function.table.results = {{{hal::DataType::kFloat32, {kRowLoopElements}, 4 * kRowLoopElements}, 0}};
+  row_function.slots = {{BufferSlot::Source::kArgument, 1, 4}, {BufferSlot::Source::kResultTable, 0, 8}};
+  row_function.object = "a loop";
+  using Operand = RowLoop::Operand;
+  parts.row_loops = {{1, 600, 20, 2, {Operand::kWhole, Operand::kScalar, Operand::kRepeated}}};
   parts.profile.instructions = {{"fusion.1", "loop fusion", "relu", "Relu"}, {"dot", "dot"}};
   parts.profile.counters = 2;
   parts.buffers = {{hal::LaunchBuffer::Kind::kResult, "dot", "dense/MatMul", "MatMul", "f32[6]", 24, 3, 7}};
@@ -57,7 +66,8 @@ TEST(RecipePayloadTest, RoundTrips) {
   EXPECT_EQ(got->buffers[0].op, "dense/MatMul");
   EXPECT_EQ(got->buffers[0].end, 7);
   EXPECT_EQ(got->object, parts.object);
-  ASSERT_EQ(got->functions.size(), 1);
+  EXPECT_TRUE(got->row_loops == parts.row_loops);
+  ASSERT_EQ(got->functions.size(), 2);
   EXPECT_EQ(got->functions[0].table.results[0].aliased_argument, 0);
   EXPECT_EQ(got->functions[0].slots.size(), 2);
   EXPECT_EQ(got->functions[0].object, "another");
@@ -85,7 +95,7 @@ TEST(RecipePayloadTest, EveryDamagedPayloadWithAValidDigestIsRefusedOrConsistent
     const auto parts = Parsed(container.Serialize());
     if (parts.ok()) {
       EXPECT_EQ(WorkspaceBytes(*parts), container.workspace_bytes);
-      EXPECT_EQ(parts->functions.size(), 1);
+      EXPECT_EQ(parts->functions.size(), 2);
     } else {
       EXPECT_EQ(parts.status().code(), absl::StatusCode::kInvalidArgument);
       ++refused;
@@ -139,6 +149,18 @@ TEST(RecipePayloadTest, RefusesInconsistentTables) {
       {"function's result table", [](RecipeParts& parts) { parts.functions[0].slots.pop_back(); }},
       {"function's alias", [](RecipeParts& parts) { parts.functions[0].table.results[0].aliased_argument = 1; }},
       {"function's workspace", [](RecipeParts& parts) { parts.functions[0].workspace_bytes = ~uint64_t{0}; }},
+      {"row loop of no function", [](RecipeParts& parts) { parts.row_loops[0].function = 2; }},
+      {"row loop of a function without rows", [](RecipeParts& parts) { parts.row_loops[0].function = 0; }},
+      {"row loop without elements", [](RecipeParts& parts) { parts.row_loops[0].elements = 0; }},
+      {"row loop without parts", [](RecipeParts& parts) { parts.row_loops[0].parts = 0; }},
+      {"row loop without features", [](RecipeParts& parts) { parts.row_loops[0].features = 0; }},
+      {"row loop of a long row", [](RecipeParts& parts) { parts.row_loops[0].features = kMaxRow - 1; }},
+      {"row loop with an operand too few", [](RecipeParts& parts) { parts.row_loops[0].operands.pop_back(); }},
+      {"row loop with an operand of an unknown class",
+       [](RecipeParts& parts) { parts.row_loops[0].operands[1] = static_cast<RowLoop::Operand>(3); }},
+      {"row loop with a whole scalar",
+       [](RecipeParts& parts) { parts.row_loops[0].operands[1] = RowLoop::Operand::kWhole; }},
+      {"row loop with a workspace", [](RecipeParts& parts) { parts.functions[1].workspace_bytes = 8; }},
       {"result table too small", [](RecipeParts& parts) { parts.slots[5].bytes = 8; }},
       {"two result tables", [](RecipeParts& parts) { parts.slots.push_back(parts.slots[5]); }},
       {"no result table", [](RecipeParts& parts) { parts.slots.pop_back(); }},

@@ -55,7 +55,7 @@ int64_t CountOverwriting(const xla::XlaComputation& computation) {
   const std::unique_ptr<xla::HloModule> module = AfterXlaPasses(computation);
   const auto functions = Outline(module.get(), 0);
   EXPECT_TRUE(functions.ok()) << functions.status();
-  EXPECT_GT(functions->size(), 0);
+  EXPECT_GT(functions->programs.size(), 0);
   return absl::c_count_if(module->entry_computation()->instructions(), [](const xla::HloInstruction* instruction) {
     return instruction->opcode() == xla::HloOpcode::kCustomCall &&
            !xla::HloDataflowAnalysis::GetInPlaceInputOutputPairs(instruction).empty();

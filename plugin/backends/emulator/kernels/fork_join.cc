@@ -1,28 +1,37 @@
 #include "plugin/backends/emulator/kernels/fork_join.h"
 
-#include <cstdint>
-
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 
 namespace hpu::emulator {
 namespace {
 
-// The signature of a loop's code. `bounds` holds the start and the end (exclusive) of each split dimension.
-using Loop = void (*)(void* result, const void* options, const void** arguments, void** buffers, void* status,
-                      int64_t* bounds, uint64_t* counters);
+thread_local const LoopDriver* current_driver = nullptr;
 
 void ForkJoin(void* result, const void* options, const void** arguments, void** buffers, void* status,
               uint64_t* counters, int32_t parts, int64_t* bounds, int32_t dimensions, void* loop) {
+  const auto function = reinterpret_cast<LoopCode::Function>(loop);
+  if (const LoopDriver* driver = LoopDriver::Current(); driver != nullptr) {
+    driver->Drive({function, result, options, arguments, buffers, status, counters});
+    return;
+  }
   RunShards(RecipeKernels::Scope::Current()->pool, parts, 1, [&](Shard part) {
     // Loops call no function that sets the status.
-    reinterpret_cast<Loop>(loop)(result, options, arguments, buffers, status, bounds + part.begin * 2 * dimensions,
-                                 counters);
+    function(result, options, arguments, buffers, status, bounds + part.begin * 2 * dimensions, counters);
   });
 }
 
 }  // namespace
 
 void* ForkJoinAddress() { return reinterpret_cast<void*>(&ForkJoin); }
+
+void LoopCode::Run(void** table, int64_t begin, int64_t end) const {
+  int64_t bounds[] = {begin, end};
+  function(result, options, arguments, table, status, bounds, counters);
+}
+
+LoopDriver::LoopDriver(Run run) : run_(run) { current_driver = this; }
+LoopDriver::~LoopDriver() { current_driver = nullptr; }
+const LoopDriver* LoopDriver::Current() { return current_driver; }
 
 }  // namespace hpu::emulator

@@ -1,0 +1,43 @@
+// RowLoop: description of an elementwise loop whose code serves arrays of every size.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_LOOP_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_LOOP_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace hpu::emulator {
+
+// Size of the arrays in the program of a loop's function. The code takes the bounds of a loop as arguments, so the
+// arrays of a call may have any size.
+inline constexpr int64_t kRowLoopElements = 1024;
+// The largest RowLoop::row.
+inline constexpr int64_t kMaxRow = 1 << 16;
+
+// One loop over `elements` elements, by a function that loops share. An operand is the same for all elements, has an
+// element for each element of the result, or is repeated: it has an element for each feature, the last dimension.
+struct RowLoop {
+  enum class Operand : uint8_t { kScalar = 0, kWhole = 1, kRepeated = 2 };
+
+  uint32_t function = 0;  // index in RecipeParts::functions
+  int64_t elements = 0;
+  int64_t features = 0;  // elements of a repeated operand; 0 if no operand is repeated
+  int64_t parts = 1;     // largest number of parts to split the loop over threads
+  std::vector<Operand> operands;
+
+  friend bool operator==(const RowLoop& a, const RowLoop& b) {
+    return a.function == b.function && a.elements == b.elements && a.features == b.features && a.parts == b.parts &&
+           a.operands == b.operands;
+  }
+};
+
+// Number of elements that one call of the code computes if operands are repeated: the smallest multiple of `features`
+// that keeps rows aligned for the code and is long enough to amortise the call. Above kMaxRow, the loop needs a
+// function of its own.
+int64_t RowOf(int64_t features);
+
+// Whether the loop describes a call that RowFunction can run, of a function with these numbers of arguments.
+bool IsValid(const RowLoop& loop, uint64_t arguments);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_LOOP_H_
