@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from tests.support import exceptions, results
+from tests.support import exceptions, processes, results
 
 # A shell's background job ignores SIGINT. Without this, programs that tests start and interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -33,6 +33,15 @@ def module_locks() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="hpu-tests-") as directory:
         os.environ.setdefault("HPU_MODULE_LOCK_DIR", directory)
         yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Creates the directory of processes.shared_recipes(). Workers of pytest-xdist inherit the directory."""
+    if hasattr(config, "workerinput"):
+        return
+    directory = tempfile.TemporaryDirectory(prefix="hpu-tests-")
+    config.add_cleanup(directory.cleanup)
+    os.environ[processes.RECIPES] = directory.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -53,7 +53,7 @@ def normed() -> tf.keras.Model:
 MODELS = {
     "cnn": (cnn, (12, 12, 1)),
     "normed": (normed, (12, 12, 1)),
-    "transformer": (lambda: transformer(depth=2, width=32, heads=2, length=16), (16, 32)),
+    "transformer": (lambda: transformer(depth=1, width=32, heads=2, length=16), (16, 32)),
 }
 
 

@@ -16,11 +16,11 @@ import pytest
 from habana_frameworks.tensorflow.cli.checks import horovod
 from tests.distribute.jobs import Trained, trained
 from tests.support import machines
-from tests.support.processes import ROOT, WARM_PYTHON, run
+from tests.support.processes import ROOT, WARM_PYTHON, run, shared_recipes
 
 TRAIN = pathlib.Path(__file__).with_name("train.py")
 SPAWN = pathlib.Path(__file__).with_name("spawn.py")
-TIMEOUT = 240.0
+TIMEOUT = 600.0  # a minute of work, on a busy machine
 HOSTS = ("localhost", "127.0.0.1")
 
 
@@ -93,15 +93,19 @@ def run_program(
     directory: pathlib.Path,
     program: pathlib.Path,
     *arguments: str,
-    start: Start = Start.HOROVODRUN,
+    start: Start = Start.HPU_RUN,
     processes: int = 2,
     environment: Mapping[str, str | None] | None = None,
     check: bool = True,
     timeout: float = TIMEOUT,
     python: str = WARM_PYTHON,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program that uses only Horovod on every rank. `check` fails the test if the job fails."""
+    """Runs a program that uses only Horovod on every rank. `check` fails the test if the job fails.
+
+    The jobs of a test run share their recipes, unless `environment` sets TF_RECIPE_CACHE_PATH.
+    """
     variables: dict[str, str | None] = {
+        **shared_recipes(),
         "PYTHONPATH": hooked(directory / "site"),
         # Ranks acquire the module of their local rank, which this process may hold.
         "HPU_MODULE_LOCK_DIR": str(directory / "modules"),
@@ -118,7 +122,7 @@ def run_program(
 def run_code(
     directory: pathlib.Path,
     code: str,
-    start: Start = Start.HOROVODRUN,
+    start: Start = Start.HPU_RUN,
     processes: int = 2,
     environment: Mapping[str, str | None] | None = None,
     python: str = WARM_PYTHON,
@@ -145,7 +149,7 @@ def train(
     processes: int,
     *cases: str,
     steps: int = 5,
-    start: Start = Start.HOROVODRUN,
+    start: Start = Start.HPU_RUN,
     environment: Mapping[str, str | None] | None = None,
     timeout: float = TIMEOUT,
 ) -> dict[str, list[Trained]]:

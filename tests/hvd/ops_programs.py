@@ -1,7 +1,11 @@
-"""Programs for test_ops.py, run by two ranks."""
+"""Programs for test_ops.py, run by two ranks.
+
+One job runs all of them, because AutoGraph converts Horovod's functions anew in each process, which takes seconds.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +14,9 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import load_habana_module, statistics
 from habana_frameworks.tensorflow.explanation import passes
 from tests.hvd.results import result
+
+# A program's results, by name.
+Values = dict[str, Any]
 
 
 class Rank(NamedTuple):
@@ -30,10 +37,10 @@ def begin() -> Rank:
     return Rank(hvd.rank(), np.arange(4, dtype=np.float32) + 10 * hvd.rank(), own_sets)
 
 
-def eager_ops() -> None:
+def eager_ops(this: Rank) -> Values:
     import horovod.tensorflow as hvd
 
-    rank, mine, own_sets = begin()
+    rank, mine, own_sets = this
     with tf.device("/HPU:0"):
         x = tf.constant(mine) * 1.0
         assert x.device.endswith("HPU:0"), x.device
@@ -47,30 +54,31 @@ def eager_ops() -> None:
             picked = tf.reduce_sum(tf.gather(table, [rank, rank + 1]))
         (sparse,) = hvd.DistributedGradientTape(tape).gradient(picked, [table])
         assert isinstance(sparse, tf.IndexedSlices), sparse
-        result(
-            sum=total,
-            after=after,
-            first=first,
-            second=second,
-            sparse=tf.convert_to_tensor(sparse),
-            largest=hvd.allreduce(x, op=hvd.Max),
-            half=hvd.allreduce(x, op=hvd.Sum, compression=hvd.Compression.fp16),
-            gathered=hvd.allgather(x[: rank + 1]),
-            broadcast=hvd.broadcast(x, root_rank=1),
-            exchanged=hvd.alltoall(x),
-            scattered=hvd.reducescatter(x, op=hvd.Sum),
-            alone=hvd.allreduce(x, op=hvd.Sum, process_set=own_sets[rank]),
-            int32=hvd.allreduce(tf.constant([rank, 7]), op=hvd.Sum),
-            object=hvd.broadcast_object({"root": rank}, root_rank=1)["root"],
-        )
         rules = {r.op: r.rule for report in passes.recent_reports() for r in report.refusals}
         assert rules["HorovodAllreduce"] == "horovod", rules
+        return {
+            "sum": total,
+            "after": after,
+            "first": first,
+            "second": second,
+            "sparse": tf.convert_to_tensor(sparse),
+            "largest": hvd.allreduce(x, op=hvd.Max),
+            "half": hvd.allreduce(x, op=hvd.Sum, compression=hvd.Compression.fp16),
+            "gathered": hvd.allgather(x[: rank + 1]),
+            "broadcast": hvd.broadcast(x, root_rank=1),
+            "exchanged": hvd.alltoall(x),
+            "scattered": hvd.reducescatter(x, op=hvd.Sum),
+            "alone": hvd.allreduce(x, op=hvd.Sum, process_set=own_sets[rank]),
+            "int32": hvd.allreduce(tf.constant([rank, 7]), op=hvd.Sum),
+            "object": hvd.broadcast_object({"root": rank}, root_rank=1)["root"],
+        }
 
 
-def ops_in_functions() -> None:
+def ops_in_functions(rank: Rank) -> Values:
     import horovod.tensorflow as hvd
 
-    mine = begin().mine
+    statistics.reset()
+    mine = rank.mine
     variable = tf.Variable(mine)
     assert variable.device.endswith("HPU:0"), variable.device
 
@@ -81,18 +89,18 @@ def ops_in_functions() -> None:
         return y, tape.gradient(y, variable), hvd.allgather(x), hvd.size_op(), hvd.rank_op()
 
     y, gradient, gathered, size, number = step(tf.constant(mine))
-    result(y=y, gradient=gradient, gathered=gathered, size=size, rank=number)
     assert statistics.get().fallbacks == 0
     clusters = [c.name for c in statistics.get().launched_clusters]
     assert clusters and all("step" in name for name in clusters), clusters
     refused = {r.op: r.rule for r in passes.recent_reports()[-1].refusals}
     assert refused["HorovodAllreduce"] == refused["HorovodAllgather"] == "horovod", refused
+    return {"y": y, "gradient": gradient, "gathered": gathered, "size": size, "rank": number}
 
 
-def broadcasts_of_variables() -> None:
+def broadcasts_of_variables(this: Rank) -> Values:
     import horovod.tensorflow as hvd
 
-    rank, mine, _ = begin()
+    rank, mine, _ = this
     one = tf.Variable(mine, name="one")
     half = tf.Variable(tf.cast(mine, tf.float16), name="half")
     whole = tf.Variable([rank, 5], dtype=tf.int32, name="whole")
@@ -125,13 +133,13 @@ def broadcasts_of_variables() -> None:
     # The variable is on the HPU again: a cluster uses its value.
     doubled = tf.function(lambda: one * 2.0 + 1.0)()
     assert doubled.device.endswith("HPU:0"), doubled.device
-    result(doubled=doubled)
+    return {"doubled": doubled}
 
 
-def sessions() -> None:
+def sessions(rank: Rank) -> Values:
     import horovod.tensorflow as hvd
 
-    mine = begin().mine
+    mine = rank.mine
     tf1 = tf.compat.v1
     with tf.Graph().as_default():
         with tf.device("/HPU:0"):
@@ -145,4 +153,14 @@ def sessions() -> None:
         with tf1.train.MonitoredTrainingSession(hooks=hooks, config=config) as session:
             start = session.run(variable)
             session.run(train, {x: mine})
-            result(start=start, total=session.run(total, {x: mine}), trained=session.run(variable))
+            return {"start": start, "total": session.run(total, {x: mine}), "trained": session.run(variable)}
+
+
+PROGRAMS: tuple[Callable[[Rank], Values], ...] = (eager_ops, ops_in_functions, broadcasts_of_variables, sessions)
+
+
+def all_programs() -> None:
+    """Runs all programs. The names of results begin with the program's name."""
+    rank = begin()
+    values = {program.__name__: program(rank) for program in PROGRAMS}
+    result(**{f"{program}.{name}": value for program, found in values.items() for name, value in found.items()})

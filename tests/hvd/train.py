@@ -6,9 +6,11 @@ Batches and rank 0's initial weights are independent of the number of ranks, so 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pathlib
 import signal
+from collections.abc import Iterator
 
 import horovod.tensorflow.keras as hvd_keras
 import numpy as np
@@ -127,15 +129,28 @@ def by_tape(
     return model, losses
 
 
+@contextlib.contextmanager
+def conversion(to_bfloat16: bool) -> Iterator[None]:
+    """Within the block, graphs are converted to bfloat16 if `to_bfloat16`."""
+    before = os.environ.get("TF_BF16_CONVERSION")
+    if to_bfloat16:
+        os.environ["TF_BF16_CONVERSION"] = "full"
+    yield
+    if to_bfloat16:
+        del os.environ["TF_BF16_CONVERSION"]
+        os.environ.update({} if before is None else {"TF_BF16_CONVERSION": before})
+
+
 def run(case: str, arguments: argparse.Namespace) -> None:
     """Trains a case such as cnn-keras, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
-    name, way = case.split("-")
+    name, way, *precision = case.split("-")
     start = model_of(name).get_weights()
     statistics.reset()
-    if way == "keras":
-        model, losses = by_keras(name, arguments.steps)
-    else:
-        model, losses = by_tape(name, arguments.steps, arguments.checkpoints, arguments.die_at)
+    with conversion(precision == ["bf16"]):
+        if way == "keras":
+            model, losses = by_keras(name, arguments.steps)
+        else:
+            model, losses = by_tape(name, arguments.steps, arguments.checkpoints, arguments.die_at)
     write_record(arguments.out, f"{case}_{hvd.rank()}", model, start, losses, hvd.size())
 
 
@@ -147,7 +162,7 @@ def main() -> None:
         "--checkpoints", type=pathlib.Path, help="with -tape, write checkpoints and resume from the latest"
     )
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("cases", nargs="+", help="model and loop, such as cnn-keras or cnn-tape")
+    parser.add_argument("cases", nargs="+", help="model, loop and precision, such as cnn-tape or cnn-keras-bf16")
     arguments = parser.parse_args()
     take_modules_of_host()
     hvd.init()  # also loads the HPU module

@@ -40,6 +40,20 @@ WARM_PYTHON = str(ROOT / "tests" / "support" / "python")
 HIDE_TREE = f"import sys\nsys.path = [entry for entry in sys.path if entry != {str(ROOT)!r}]\n"
 
 
+# Variable of a test run with the directory of shared_recipes(). All workers of pytest-xdist inherit it.
+RECIPES = "TEST_RECIPES"
+
+
+def shared_recipes() -> dict[str, str | None]:
+    """Returns the environment with which programs of this test run share their compiled recipes.
+
+    For programs whose subject is not compiling: each of their processes would compile the same clusters. Empty outside
+    of pytest.
+    """
+    directory = os.environ.get(RECIPES)
+    return {"TF_RECIPE_CACHE_PATH": directory} if directory else {}
+
+
 def call_to(function: Callable[Parameters, object], *values: Parameters.args, **options: Parameters.kwargs) -> str:
     """Returns a program that imports `function` from its module and calls it, for the functions below.
 
