@@ -131,6 +131,7 @@ def test_a_server_restarts_with_fewer_modules(tmp_path: pathlib.Path) -> None:
         assert distance(weights(tmp_path / "job", rank), whole) < 1e-3 * distance(whole, [0 * array for array in whole])
 
 
+@pytest.mark.slow
 def test_the_example(tmp_path: pathlib.Path) -> None:
     arguments = ("--backup", str(tmp_path / "backup"), "--lose-rank", "1")
     result = run_job(2, ROOT / "examples" / "digits_restart.py", *arguments, options=("--restarts", "2"))

@@ -162,10 +162,11 @@ def test_bfloat16_and_half() -> None:
 
 
 @pytest.mark.skipif(os.environ.get("HPU_CLUSTERING") == "off", reason="this is the run that the test starts")
-def test_all_of_this_around_clusters() -> None:
+@pytest.mark.parametrize("tests", ["not recurrent", pytest.param("recurrent", marks=pytest.mark.slow)])
+def test_all_of_this_around_clusters(tests: str) -> None:
     """Runs the tests above in a process without clustering."""
     done = run(
-        [WARM_PYTHON, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__],
+        [WARM_PYTHON, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", tests, __file__],
         {"HPU_CLUSTERING": "off"},
         timeout=600,
     )

@@ -44,8 +44,18 @@ def precision_of(node: tf.compat.v1.NodeDef) -> str:
     return "bfloat16" if bf16_reference.BF16 in types else "float32"
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("model", MODELS)
+# Each recipe and each model; the other pairs of them are slow tests.
+QUICK = (("encoder", "full"), ("encoder", "bert"), ("unet", "unet2d"))
+
+
+@pytest.mark.parametrize(
+    ("model", "recipe"),
+    [
+        pytest.param(model, recipe, marks=() if (model, recipe) in QUICK else pytest.mark.slow)
+        for model in MODELS
+        for recipe in RECIPES
+    ],
+)
 def test_training_under_a_recipe(
     hpu: str, model: str, recipe: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
