@@ -7,13 +7,15 @@ import hmac
 import json
 import pathlib
 import shutil
+import types
 import zipfile
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from habana_frameworks.tensorflow import recipe_store
+from habana_frameworks.tensorflow import recipe_store, version_getter
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.recipe_store import fitness
 from habana_frameworks.tensorflow.recipe_store.directory import Entry
 from tests.recipes.conftest import Warm, run_training
@@ -245,6 +247,17 @@ def entry(**changes: str) -> Entry:
 def test_mismatched_bundles_name_the_reason(changes: dict[str, str], reason: str) -> None:
     (found,) = fitness.misfits(entry(**changes), HERE)
     assert found.startswith(reason)
+
+
+@pytest.mark.parametrize("backend", ["gaudi:/lib/libSynapse.so", "pjrt:cuda", "emulator"])
+def test_recipes_fit_by_the_scheme_of_the_backend(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = types.SimpleNamespace(backend=backend, compiler_target="")
+    monkeypatch.setattr(plugin_library, "handle", lambda: None)
+    monkeypatch.setattr(c_api, "read_message", lambda *_: info)
+    monkeypatch.setattr(version_getter, "get_library_version", lambda: HERE.package_version)
+    here = fitness.Installation.here()
+    assert here.backend == backend.split(":")[0] and here.tensorflow_version == HERE.tensorflow_version
+    assert fitness.misfits(entry(backend=here.backend), here) == ()
 
 
 def test_settings_are_conditions() -> None:

@@ -27,7 +27,9 @@ class Installation:
         """Returns the installation of this process, with its HPU_BACKEND. Acquires no device."""
         info = c_api.read_message(plugin_library.handle(), "hpu_device_info", "DeviceInfo")
         package = version_getter.get_library_version()
-        return cls(package, package.rpartition("_tf")[2], info.backend, info.compiler_target)
+        # Recipes have the scheme only: gaudi and gaudi:/path may be one library.
+        backend = info.backend.partition(":")[0]
+        return cls(package, package.rpartition("_tf")[2], backend, info.compiler_target)
 
 
 def misfits(entry: Entry, here: Installation) -> tuple[str, ...]:
