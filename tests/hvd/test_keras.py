@@ -14,7 +14,7 @@ from tests.support.processes import ROOT, call_to
 
 
 def test_callbacks(tmp_path: pathlib.Path) -> None:
-    for got in run_code(tmp_path, call_to(programs.callbacks)):
+    for got in run_code(tmp_path, call_to(programs.callbacks), Start.HOROVODRUN):
         np.testing.assert_array_equal(got["broadcast"], [[2.0], [2.0]])
         # Mean of (2 * 1)^2 and (2 * 2)^2.
         np.testing.assert_allclose(got["loss"], [10.0])
@@ -26,7 +26,7 @@ def test_callbacks(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.slow
 def test_options_of_the_optimizer(tmp_path: pathlib.Path) -> None:
-    for got in run_code(tmp_path, call_to(programs.options)):
+    for got in run_code(tmp_path, call_to(programs.options), Start.HOROVODRUN):
         for name in ("grouped", "legacy", "legacy_grouped"):
             np.testing.assert_allclose(got[name], got["plain"], rtol=1e-6, err_msg=name)
         np.testing.assert_allclose(got["half"], got["plain"], atol=1e-2)

@@ -55,5 +55,5 @@ def test_failed_rendezvous_names_the_reason(tmp_path: pathlib.Path) -> None:
 
 
 def test_helpers_of_old_releases(tmp_path: pathlib.Path) -> None:
-    for got in run_code(tmp_path, call_to(programs.helpers_of_old_releases)):
+    for got in run_code(tmp_path, call_to(programs.helpers_of_old_releases), Start.HOROVODRUN):
         assert got["devices"] == 1
