@@ -36,8 +36,8 @@ if(cts_sources)
     target_compile_definitions(hpu_cts PRIVATE HPU_HAVE_REMOTE CTS_PYTHON="${Python3_EXECUTABLE}"
       CTS_ROOT="${CMAKE_SOURCE_DIR}")
   endif()
-  # Compiles the tests of a folder together. Each test file has a namespace named after the file.
-  hpu_unite(hpu_cts)
+  # Each test file has a namespace named after the file.
+  hpu_unite(hpu_cts UNITS 5)
   target_compile_options(hpu_cts PRIVATE -O1)  # tests only; the tested code keeps its options
   set_target_properties(hpu_cts PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
   add_test(NAME cts COMMAND hpu_cts)

@@ -12,7 +12,7 @@ target_include_directories(hpu_gaudi_tests PRIVATE "${CMAKE_SOURCE_DIR}")
 target_link_libraries(hpu_gaudi_tests PRIVATE tensorflow hpu_flags GTest::gtest GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
 target_compile_options(hpu_gaudi_tests PRIVATE -O1)
 set_target_properties(hpu_gaudi_tests PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
-hpu_unite(hpu_gaudi_tests)
+hpu_unite(hpu_gaudi_tests UNITS 2)
 add_test(NAME gaudi COMMAND hpu_gaudi_tests)
 set_tests_properties(gaudi PROPERTIES TIMEOUT 120)
 

@@ -5,7 +5,7 @@ add_library(hpu_synapse_kernels SHARED ${kernel_sources})
 target_include_directories(hpu_synapse_kernels PRIVATE "${CMAKE_SOURCE_DIR}")
 target_compile_options(hpu_synapse_kernels PRIVATE -O1 -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare)
 target_link_options(hpu_synapse_kernels PRIVATE "-Wl,--no-undefined")
-hpu_unite(hpu_synapse_kernels)
+hpu_unite(hpu_synapse_kernels UNITS 2)
 
 # synapse_double_1_5, synapse_double_1_18: the Synapse double, as synapse_double/<release>/libSynapse.so. It is loaded in
 # SynapseAI's place, so it uses nothing of TensorFlow or of the plugin but plugin/backends/gaudi/synapse/ and the table

@@ -1,30 +1,34 @@
-# Unity build: compiles sources together, so that shared headers and templates of TensorFlow are compiled once.
+# Unity build: compiles sources together, because TensorFlow's headers and the templates that they instantiate cost each
+# unit up to 15 s.
 
-option(HPU_UNITY "Compile the sources of a folder together: shorter full builds, but longer rebuilds after a change of one file" ON)
-# Maximum number of sources in one unit. Larger units need more memory and leave processors idle.
-set(HPU_UNITY_SOURCES 20)
+option(HPU_UNITY "Compile sources together: shorter full builds, but longer rebuilds after a change of one file" ON)
 
-# hpu_unite(<target> [EXCEPT <pattern>]): compiles the target's sources of each folder together, except sources whose
-# paths match the pattern. The sources of a folder share one anonymous namespace, so its names must be unique in the
-# folder.
+# hpu_unite(<target> [UNITS <count>]): compiles the target's sources in <count> units (1 by default), except sources
+# that have options of their own. The sources of a unit share one anonymous namespace, so its names must be unique in the
+# target.
 function(hpu_unite target)
-  cmake_parse_arguments(ARG "" "EXCEPT" "" ${ARGN})
+  cmake_parse_arguments(ARG "" "UNITS" "" ${ARGN})
   if(NOT HPU_UNITY)
     return()
   endif()
+  if(NOT ARG_UNITS)
+    set(ARG_UNITS 1)
+  endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
-  if(ARG_EXCEPT)
-    list(FILTER sources EXCLUDE REGEX "${ARG_EXCEPT}")
-  endif()
+  list(FILTER sources EXCLUDE REGEX "^\\$<")  # objects of other targets
   foreach(source IN LISTS sources)
-    get_filename_component(folder "${source}" DIRECTORY)
-    string(MAKE_C_IDENTIFIER "${folder}" folder)
-    if(NOT DEFINED count_${folder})
-      set(count_${folder} 0)
+    get_source_file_property(options "${source}" COMPILE_OPTIONS)
+    if(options)
+      list(REMOVE_ITEM sources "${source}")
     endif()
-    math(EXPR group "${count_${folder}} / ${HPU_UNITY_SOURCES}")
-    math(EXPR count_${folder} "${count_${folder}} + 1")
-    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${group}")
+  endforeach()
+  list(SORT sources)  # by folder
+  list(LENGTH sources count)
+  set(index 0)
+  foreach(source IN LISTS sources)
+    math(EXPR unit "${index} * ${ARG_UNITS} / ${count}")
+    math(EXPR index "${index} + 1")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${unit}")
   endforeach()
 endfunction()

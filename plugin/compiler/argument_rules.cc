@@ -21,7 +21,7 @@ namespace {
 using tensorflow::OpKernel;
 using tensorflow::TensorShape;
 using tensorflow::XlaOpKernelContext;
-using Rule = absl::Status (*)(const OpKernel& kernel, XlaOpKernelContext* context);
+using ArgumentRule = absl::Status (*)(const OpKernel& kernel, XlaOpKernelContext* context);
 
 absl::Status CheckDilations(const OpKernel& kernel, XlaOpKernelContext*) {
   std::vector<int32_t> dilations;
@@ -74,7 +74,7 @@ absl::Status CheckBatchNormalization(const OpKernel&, XlaOpKernelContext* contex
   return absl::OkStatus();
 }
 
-Rule RuleOf(ArgumentCheck check) {
+ArgumentRule RuleOf(ArgumentCheck check) {
   switch (check) {
     case ArgumentCheck::kNone:
       return nullptr;
@@ -103,7 +103,7 @@ Rule RuleOf(ArgumentCheck check) {
 }  // namespace
 
 absl::Status CheckArguments(const OpKernel& kernel, XlaOpKernelContext* context) {
-  const Rule rule = RuleOf(FactsOf(kernel.type_string()).argument_check);
+  const ArgumentRule rule = RuleOf(FactsOf(kernel.type_string()).argument_check);
   return rule == nullptr ? absl::OkStatus() : rule(kernel, context);
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 namespace control = ::hpu::serve::v1;
 
-constexpr int kPollMs = 1000;
+constexpr int kEndPollMs = 1000;
 constexpr int kKillTimeoutMs = 2000;
 constexpr size_t kMaxExitStatuses = 1024;
 
@@ -42,7 +42,7 @@ class ForkServer {
     if (!Answer({}, getpid()).ok()) return;
     for (;;) {
       pollfd readable = {socket_.get(), POLLIN, 0};
-      const int ready = poll(&readable, 1, kPollMs);
+      const int ready = poll(&readable, 1, kEndPollMs);
       Reap();
       if (ready < 1) continue;
       absl::StatusOr<files::Packet> packet = files::ReceivePacket(socket_);
@@ -66,7 +66,7 @@ class ForkServer {
     if (pid == 0) {
       LeaveSocket();
       child_main_(std::move(files));
-      _exit(0);
+      EndChild();
     }
     control::Forked answer;
     const files::FileDescriptor pidfd(pid < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
@@ -132,6 +132,8 @@ absl::StatusOr<std::pair<control::Forked, files::Packet>> ReceiveAnswer(const fi
 void RunForkServer(const files::FileDescriptor& socket, const ChildMain& child_main) {
   ForkServer(socket, child_main).Run();
 }
+
+void EndChild() { _exit(0); }
 
 void ReportForkServerError(const files::FileDescriptor& socket, const absl::Status& error) {
   control::Forked answer;

@@ -18,6 +18,9 @@ namespace hpu::serve {
 // Entry point of a child, called with the files of the fork request. Never returns.
 using ChildMain = std::function<void(std::vector<files::FileDescriptor> files)>;
 
+// Ends a child. Skips the destructors, because work may still be running.
+[[noreturn]] void EndChild();
+
 // Serves requests (hpu/serve/v1/control.proto, ForkRequest) from `socket` by forking children that run `child_main`.
 // Returns when the other end is closed. The process must be single-threaded. Children do not inherit `socket`.
 void RunForkServer(const files::FileDescriptor& socket, const ChildMain& child_main);

@@ -298,10 +298,10 @@ absl::Status Iota(const Instruction& instruction) {
 
 absl::Status Constant(const Instruction& instruction) { return Refuse(instruction, "depends on the number of rows"); }
 
-using Rule = absl::Status (*)(const Instruction&);
+using RowRule = absl::Status (*)(const Instruction&);
 
-Rule FindRule(absl::string_view opcode) {
-  static const auto* rules = new absl::flat_hash_map<std::string, Rule>{
+RowRule FindRule(absl::string_view opcode) {
+  static const auto* rules = new absl::flat_hash_map<std::string, RowRule>{
       {"broadcast", Broadcast},
       {"reshape", Reshape},
       {"transpose", Transpose},
@@ -334,7 +334,7 @@ Rule FindRule(absl::string_view opcode) {
 }  // namespace
 
 absl::Status CheckRowRule(const RowInstruction& instruction) {
-  const Rule rule = FindRule(instruction.proto->opcode());
+  const RowRule rule = FindRule(instruction.proto->opcode());
   if (rule == nullptr) return Refuse(instruction, "is not known to keep rows apart");
   const auto has_rows = [](const RowArray& operand) { return operand.rows.has_value(); };
   if (!instruction.operands.empty() && absl::c_none_of(instruction.operands, has_rows) && rule != Broadcast) {

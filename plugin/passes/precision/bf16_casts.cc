@@ -46,7 +46,7 @@ bool IsExactInFloat(DataType type) {
          type == DT_BFLOAT16;
 }
 
-Source InputOf(const Node& node) {
+Source CastSource(const Node& node) {
   const Edge* edge = nullptr;
   TF_CHECK_OK(node.input_edge(0, &edge));
   return {edge->src(), edge->src_output()};
@@ -84,7 +84,7 @@ class CastInserter {
   static DataType WantedBy(const Edge& edge) { return tensorflow::BaseType(edge.dst()->input_type(edge.dst_input())); }
 
   void IndexCast(Node& cast) {
-    const Source source = InputOf(cast);
+    const Source source = CastSource(cast);
     if (source.node->output_type(source.output) != cast.input_type(0)) return;
     casts_.emplace(Key(source.node, source.output, cast.output_type(0), DeviceOf(cast)), &cast);
   }
@@ -121,7 +121,7 @@ Source CastInserter::LookThrough(Source source) {
   while (IsPlainCast(*source.node) && source.node->output_type(0) == DT_FLOAT &&
          IsExactInFloat(source.node->input_type(0))) {
     bypassed_.insert(source.node);
-    source = InputOf(*source.node);
+    source = CastSource(*source.node);
   }
   return source;
 }
@@ -161,7 +161,7 @@ void CastInserter::RemoveUnused() {
     Node* cast = *bypassed_.begin();
     bypassed_.erase(bypassed_.begin());
     if (!IsUnused(*cast)) continue;
-    Node* source = InputOf(*cast).node;
+    Node* source = CastSource(*cast).node;
     graph_->RemoveNode(cast);
     if (IsPlainCast(*source)) bypassed_.insert(source);
   }

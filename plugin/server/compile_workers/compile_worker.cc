@@ -16,12 +16,10 @@
 #include "plugin/hal/recipe.h"
 #include "plugin/server/compile_workers/compile_frame.h"
 #include "plugin/server/confinement.h"
+#include "plugin/server/fork_server.h"
 
 namespace hpu::serve {
 namespace {
-
-// Skips the destructors, because work is still running.
-[[noreturn]] void EndProcess() { _exit(0); }
 
 absl::Status NeverCancelled() { return absl::OkStatus(); }
 
@@ -29,7 +27,7 @@ void EndWithServer(int socket) {
   pollfd server = {socket, POLLRDHUP, 0};
   while (poll(&server, 1, /*timeout=*/-1) < 1) {
   }
-  EndProcess();
+  EndChild();
 }
 
 CompileFrame Compile(hal::Backend& backend, CompileFrame request) {
@@ -68,17 +66,17 @@ CompileFrame Serve(hal::Backend& backend, CompileFrame request) {
 
 void RunCompileWorker(hal::Backend& backend, int socket_number, std::chrono::seconds timeout, bool confine) {
   const files::FileDescriptor socket(socket_number);
-  if (confine && !Confine(Role::kComputes).ok()) EndProcess();
+  if (confine && !Confine(Role::kComputes).ok()) EndChild();
   const auto processors = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
   std::thread([socket_number] { EndWithServer(socket_number); }).detach();
   CompileFrame begun;
   begun.kind = CompileFrame::Kind::kBegun;
   for (;;) {
     absl::StatusOr<CompileFrame> request = ReceiveFrame(socket, NeverCancelled);
-    if (!request.ok() || !SendFrame(socket, begun, NeverCancelled).ok()) EndProcess();
+    if (!request.ok() || !SendFrame(socket, begun, NeverCancelled).ok()) EndChild();
     LimitProcessorTime(timeout * processors);
     const CompileFrame answer = Serve(backend, *std::move(request));
-    if (!SendFrame(socket, answer, NeverCancelled).ok()) EndProcess();
+    if (!SendFrame(socket, answer, NeverCancelled).ok()) EndChild();
   }
 }
 

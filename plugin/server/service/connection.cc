@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kFirstVersion = 1;
 constexpr uint32_t kLastVersion = 1;
 constexpr int32_t kLeaseMs = 8000;
-constexpr int32_t kPollMs = 500;
+constexpr int32_t kReadPollMs = 500;
 constexpr int32_t kFirstMessageMs = 10'000;
 constexpr int kMaxReleases = 4096;
 // Private memory besides device memory, recipes and data in transfer: gRPC, thread stacks, the heap.
@@ -202,9 +202,9 @@ absl::Status Connection::KeepSession(ServerCall* call, Session& session) {
   proto::HoldRequest request;
   for (int32_t silent_ms = 0;;) {
     if (const absl::Status end = session.end(); !end.ok()) return end;
-    const absl::StatusOr<bool> more = call->Read(&request, kPollMs);
+    const absl::StatusOr<bool> more = call->Read(&request, kReadPollMs);
     if (absl::IsDeadlineExceeded(more.status())) {
-      silent_ms += kPollMs;
+      silent_ms += kReadPollMs;
       if (silent_ms < kLeaseMs) continue;
       return absl::UnavailableError(
           absl::StrCat("the client was silent for ", kLeaseMs,

@@ -27,9 +27,6 @@ constexpr int kTickMs = 1000;
 // Time for calls that end with the session to send their status.
 constexpr int32_t kGraceMs = 500;
 
-// Skips the destructors, because work is still running.
-[[noreturn]] void EndProcess() { _exit(0); }
-
 [[noreturn]] void EndWithError(const absl::Status& status) {
   HPU_LOG(kBackend, kError) << "cannot start a session process: " << status;
   _exit(1);
@@ -78,7 +75,7 @@ class SessionProcess {
     front_ = std::make_unique<FrontChannel>(
         std::move(control),
         FrontChannel::Handlers{[this] { return connection_ == nullptr ? proto::Module() : connection_->Report(); },
-                               [] { EndProcess(); }});
+                               [] { EndChild(); }});
     const absl::Status served = Serve(std::move(connection_options));
     if (!served.ok()) EndWithError(served);
   }
@@ -88,18 +85,18 @@ class SessionProcess {
     for (;;) {
       pollfd files[] = {{client_.get(), POLLRDHUP, 0}, {over_.get(), POLLIN, 0}};
       static_cast<void>(poll(files, 2, options_.launch_timeout_seconds() > 0 ? kTickMs : -1));
-      if (files[0].revents != 0) EndProcess();
+      if (files[0].revents != 0) EndChild();
       if (files[1].revents != 0) break;
       connection_->CheckLaunchTime();
     }
     // On its own thread, because calls may wait for work that never ends.
     std::thread([this] {
       api_->drain(server_, kGraceMs);
-      EndProcess();
+      EndChild();
     }).detach();
     const timespec grace = {1, 0};
     nanosleep(&grace, nullptr);
-    EndProcess();
+    EndChild();
   }
 
  private:

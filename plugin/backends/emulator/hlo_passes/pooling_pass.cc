@@ -20,24 +20,23 @@ namespace {
 
 using xla::HloInstruction;
 using xla::HloOpcode;
-using Dimension = hlo::WindowDimension;
 
 // With fewer adjacent elements, XLA's loops are as fast.
 constexpr int64_t kMinInner = 4;
 
 // Merges the dimensions before the first windowed dimension, and the dimensions after the last windowed dimension.
-std::optional<Windows> WindowsOf(std::vector<Dimension> dimensions) {
+std::optional<Windows> WindowsOf(std::vector<hlo::WindowDimension> dimensions) {
   Windows windows;
   while (!dimensions.empty() && dimensions.back().IsTrivial()) {
     windows.inner *= dimensions.back().input;
     dimensions.pop_back();
   }
-  auto first = std::find_if_not(dimensions.begin(), dimensions.end(), std::mem_fn(&Dimension::IsTrivial));
+  auto first = std::find_if_not(dimensions.begin(), dimensions.end(), std::mem_fn(&hlo::WindowDimension::IsTrivial));
   for (auto it = dimensions.begin(); it != first; ++it) windows.outer *= it->input;
   dimensions.erase(dimensions.begin(), first);
   if (dimensions.size() > windows.dimensions.size() || windows.inner < kMinInner) return std::nullopt;
   std::transform(dimensions.begin(), dimensions.end(), windows.dimensions.end() - dimensions.size(),
-                 [](const Dimension& d) -> Windows::Dimension {
+                 [](const hlo::WindowDimension& d) -> Windows::Dimension {
                    return {d.input, d.output, d.window, d.stride, d.dilation, d.base_dilation, d.pad_low};
                  });
   return windows;
@@ -45,20 +44,20 @@ std::optional<Windows> WindowsOf(std::vector<Dimension> dimensions) {
 
 // Whether each window holds one element, or none at the edges, as in the gradient of pooling without overlaps. XLA's
 // loops and the kernel would test every position of such windows.
-bool Repeat(const std::vector<Dimension>& dimensions) {
-  return std::all_of(dimensions.begin(), dimensions.end(), [](const Dimension& d) {
+bool Repeat(const std::vector<hlo::WindowDimension>& dimensions) {
+  return std::all_of(dimensions.begin(), dimensions.end(), [](const hlo::WindowDimension& d) {
     return d.stride == 1 && d.dilation == 1 && d.window == d.base_dilation;
   });
 }
 
 // Repeats each element once per position of the window, and inserts `edge` where a window is empty. Unlike a sum that
 // starts at 0, a repetition keeps -0.
-absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vector<Dimension>& dimensions,
+absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vector<hlo::WindowDimension>& dimensions,
                                          HloInstruction* edge) {
   std::vector<int64_t> copies, from, repeated;
   xla::PaddingConfig padding;
   bool whole = true;
-  for (const Dimension& d : dimensions) {
+  for (const hlo::WindowDimension& d : dimensions) {
     from.push_back(copies.size());
     copies.push_back(d.input);
     if (d.window > 1) copies.push_back(d.window);

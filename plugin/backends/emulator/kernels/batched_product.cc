@@ -14,7 +14,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "batched_product.1";
+constexpr char kBatchedProductName[] = "batched_product.1";
 // Rows of the result that are computed at once, each in a register.
 constexpr int kRows = 8;
 // Number of products in a partial sum. Adding partial sums keeps long sums accurate.
@@ -190,7 +190,7 @@ bool AreSizes(const BatchedProduct& product) {
   return multiply(product.rows) && multiply(product.inner) && multiply(product.columns);
 }
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeBatchedProduct(absl::Span<const int64_t> parameters) {
   constexpr size_t kFixed = 7;
   const auto refuse = [] {
     return absl::InvalidArgumentError(
@@ -211,12 +211,13 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   return std::make_unique<BatchedProductKernel>(std::move(product));
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool batched_product_registered = RegisterKernel(kBatchedProductName, MakeBatchedProduct);
 
 }  // namespace
 
 KernelSpec BatchedProduct::Spec() const {
-  KernelSpec spec{kName, {rows, inner, columns, a_row_stride, a_inner_stride, b_inner_stride, b_column_stride}};
+  KernelSpec spec{kBatchedProductName,
+                  {rows, inner, columns, a_row_stride, a_inner_stride, b_inner_stride, b_column_stride}};
   for (const Batch& batch : batches) {
     spec.parameters.insert(spec.parameters.end(), {batch.size, batch.a_stride, batch.b_stride});
   }

@@ -15,7 +15,7 @@ namespace {
 using Function = ColumnReduction::Function;
 using Element = ColumnReduction::Element;
 
-constexpr char kName[] = "column_reduction.3";
+constexpr char kColumnReductionName[] = "column_reduction.3";
 
 // T: float, BFloat16, or uint8_t for booleans.
 template <typename T>
@@ -168,7 +168,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeOf(Function function, const Co
   return std::make_unique<ColumnReductionKernel<T>>(function, columns);
 }
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeColumnReduction(absl::Span<const int64_t> parameters) {
   if (parameters.size() < 2)
     return absl::InvalidArgumentError(absl::StrCat(
         "expected 5 parameters: function, element type, outer, rows and columns; got ", parameters.size()));
@@ -186,13 +186,13 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       absl::StrCat("unknown element type ", parameters[1], ": expected 0 (float32), 1 (bfloat16) or 2 (bool)"));
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool column_reduction_registered = RegisterKernel(kColumnReductionName, MakeColumnReduction);
 
 }  // namespace
 
 KernelSpec ColumnReduction::Spec() const {
   return {
-      kName,
+      kColumnReductionName,
       {static_cast<int64_t>(function), static_cast<int64_t>(element), columns.outer, columns.rows, columns.columns}};
 }
 

@@ -10,7 +10,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "concatenation.2";
+constexpr char kConcatenationName[] = "concatenation.2";
 
 class ConcatenationKernel final : public Kernel {
  public:
@@ -50,7 +50,7 @@ class ConcatenationKernel final : public Kernel {
   const int64_t row_bytes_;  // bytes of a row of the result
 };
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeConcatenation(absl::Span<const int64_t> parameters) {
   const auto refuse = [] {
     return absl::InvalidArgumentError(
         "expected outer > 0, then row_bytes, offset and bytes > 0 of each operand, with offset + bytes <= row_bytes");
@@ -72,12 +72,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   return std::make_unique<ConcatenationKernel>(std::move(concatenation), row_bytes);
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool concatenation_registered = RegisterKernel(kConcatenationName, MakeConcatenation);
 
 }  // namespace
 
 KernelSpec Concatenation::Spec() const {
-  KernelSpec spec{kName, {outer}};
+  KernelSpec spec{kConcatenationName, {outer}};
   for (const Piece& piece : pieces) {
     spec.parameters.insert(spec.parameters.end(), {piece.row_bytes, piece.offset, piece.bytes});
   }

@@ -13,40 +13,39 @@
 namespace hpu::emulator {
 namespace {
 
-using Dimension = Convolution::Dimension;
 using Kind = Convolution::Kind;
 
-constexpr char kName[] = "convolution.5";
+constexpr char kConvolutionName[] = "convolution.5";
 
 // Number of input elements that a window spans.
-int64_t Reach(const Dimension& d) { return (d.window - 1) * d.dilation + 1; }
+int64_t Reach(const Convolution::Dimension& d) { return (d.window - 1) * d.dilation + 1; }
 
-bool Fits(const Dimension& d) {
+bool Fits(const Convolution::Dimension& d) {
   return std::min({d.input, d.output, d.window, d.stride, d.dilation}) > 0 && d.pad_low >= 0 && d.pad_high >= 0 &&
          d.input + d.pad_low + d.pad_high >= Reach(d) &&
          (d.input + d.pad_low + d.pad_high - Reach(d)) / d.stride + 1 == d.output;
 }
 
 // TensorFlow's "SAME": the padding that ceil(input / stride) results need; an odd element goes to the end.
-bool IsSame(const Dimension& d) {
+bool IsSame(const Convolution::Dimension& d) {
   if ((d.input + d.stride - 1) / d.stride != d.output) return false;
   const int64_t padding = std::max<int64_t>(0, (d.output - 1) * d.stride + Reach(d) - d.input);
   return d.pad_low == padding / 2 && d.pad_high == padding - padding / 2;
 }
 
-bool IsValid(const Dimension& d) { return d.pad_low == 0 && d.pad_high == 0; }
+bool IsValid(const Convolution::Dimension& d) { return d.pad_low == 0 && d.pad_high == 0; }
 
-std::vector<int64_t> Shape(int64_t first, const std::vector<Dimension>& dimensions, int64_t Dimension::*size,
-                           int64_t last) {
+std::vector<int64_t> Shape(int64_t first, const std::vector<Convolution::Dimension>& dimensions,
+                           int64_t Convolution::Dimension::*size, int64_t last) {
   std::vector<int64_t> shape = {first};
-  for (const Dimension& dimension : dimensions) shape.push_back(dimension.*size);
+  for (const Convolution::Dimension& dimension : dimensions) shape.push_back(dimension.*size);
   shape.push_back(last);
   return shape;
 }
 
 std::vector<int64_t> FilterShape(const Convolution& c) {
   std::vector<int64_t> shape;
-  for (const Dimension& dimension : c.dimensions) shape.push_back(dimension.window);
+  for (const Convolution::Dimension& dimension : c.dimensions) shape.push_back(dimension.window);
   shape.push_back(c.depthwise() ? c.input_features : c.input_features / c.groups);
   shape.push_back(c.depthwise() ? c.output_features / c.groups : c.output_features);
   return shape;
@@ -58,13 +57,13 @@ void SetList(tensorflow::NodeDef* node, const char* name, const std::vector<int6
 }
 
 // Prefers "SAME" and "VALID" to explicit padding, which some ops do not support.
-void SetPadding(tensorflow::NodeDef* node, const std::vector<Dimension>& dimensions) {
+void SetPadding(tensorflow::NodeDef* node, const std::vector<Convolution::Dimension>& dimensions) {
   auto& padding = (*node->mutable_attr())["padding"];
   if (std::all_of(dimensions.begin(), dimensions.end(), IsValid)) return padding.set_s("VALID");
   if (std::all_of(dimensions.begin(), dimensions.end(), IsSame)) return padding.set_s("SAME");
   padding.set_s("EXPLICIT");
   std::vector<int64_t> explicit_padding = {0, 0};
-  for (const Dimension& dimension : dimensions) {
+  for (const Convolution::Dimension& dimension : dimensions) {
     explicit_padding.insert(explicit_padding.end(), {dimension.pad_low, dimension.pad_high});
   }
   explicit_padding.insert(explicit_padding.end(), {0, 0});
@@ -109,7 +108,7 @@ absl::Status CheckKernel(const Convolution& c) {
              : absl::UnimplementedError(absl::StrCat("TensorFlow's ", OpName(c), " does not support ", lacking));
 }
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeConvolution(absl::Span<const int64_t> parameters) {
   HPU_ASSIGN_OR_RETURN(const Convolution c, Convolution::Parse(parameters));
   HPU_RETURN_IF_ERROR(CheckKernel(c));
   const auto dtype = c.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
@@ -117,10 +116,10 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (c.bias) AddBias(&node, dtype);
   if (c.constant_filter) (*node.mutable_attr())["is_filter_const"].set_b(true);
   SetPadding(&node, c.dimensions);
-  SetList(&node, "strides", Shape(1, c.dimensions, &Dimension::stride, 1));
-  SetList(&node, "dilations", Shape(1, c.dimensions, &Dimension::dilation, 1));
-  const std::vector<int64_t> image = Shape(c.batch, c.dimensions, &Dimension::input, c.input_features);
-  const std::vector<int64_t> result = Shape(c.batch, c.dimensions, &Dimension::output, c.output_features);
+  SetList(&node, "strides", Shape(1, c.dimensions, &Convolution::Dimension::stride, 1));
+  SetList(&node, "dilations", Shape(1, c.dimensions, &Convolution::Dimension::dilation, 1));
+  const std::vector<int64_t> image = Shape(c.batch, c.dimensions, &Convolution::Dimension::input, c.input_features);
+  const std::vector<int64_t> result = Shape(c.batch, c.dimensions, &Convolution::Dimension::output, c.output_features);
   const std::vector<int64_t> filter = FilterShape(c);
   const auto operand = [dtype](int index, const std::vector<int64_t>& dims) {
     return TensorFlowKernel::Operand(index, dtype, dims);
@@ -141,7 +140,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   return absl::InternalError(absl::StrCat("unknown kind of convolution: ", static_cast<int64_t>(c.kind)));
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool convolution_registered = RegisterKernel(kConvolutionName, MakeConvolution);
 
 }  // namespace
 
@@ -158,7 +157,8 @@ absl::Status Convolution::Check() const {
 }
 
 bool Convolution::dilated() const {
-  return std::any_of(dimensions.begin(), dimensions.end(), [](const Dimension& d) { return d.dilation != 1; });
+  return std::any_of(dimensions.begin(), dimensions.end(),
+                     [](const Convolution::Dimension& d) { return d.dilation != 1; });
 }
 
 bool Convolution::depthwise() const {
@@ -174,9 +174,9 @@ bool Convolution::UsesOneDnn() const { return emulator::UsesOneDnn(OpName(*this)
 
 KernelSpec Convolution::Spec() const {
   KernelSpec spec{
-      kName,
+      kConvolutionName,
       {static_cast<int64_t>(kind), bias, bfloat16, constant_filter, batch, input_features, output_features, groups}};
-  for (const Dimension& d : dimensions) {
+  for (const Convolution::Dimension& d : dimensions) {
     spec.parameters.insert(spec.parameters.end(),
                            {d.input, d.output, d.window, d.stride, d.dilation, d.pad_low, d.pad_high});
   }

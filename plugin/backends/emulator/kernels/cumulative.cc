@@ -10,9 +10,9 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "cumulative.2";
+constexpr char kCumulativeName[] = "cumulative.2";
 // TensorFlow's ops, indexed by Cumulative::Function.
-constexpr const char* kOps[Cumulative::kFunctions] = {"Cumsum", "Cumprod", "CumulativeLogsumexp"};
+constexpr const char* kCumulativeOps[Cumulative::kFunctions] = {"Cumsum", "Cumprod", "CumulativeLogsumexp"};
 
 tensorflow::DataType TypeOf(NumberType type) {
   switch (type) {
@@ -26,7 +26,7 @@ tensorflow::DataType TypeOf(NumberType type) {
   return tensorflow::DT_FLOAT;
 }
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeCumulative(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 6 || parameters[0] < 0 || parameters[0] >= Cumulative::kFunctions || parameters[1] < 0 ||
       parameters[1] >= kNumberTypes || parameters[2] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 3, parameters.end()) <= 0) {
@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
         "1: int32, 2: float64), reverse (0 or 1), and positive outer, size and inner");
   }
   const tensorflow::DataType type = TypeOf(static_cast<NumberType>(parameters[1]));
-  tensorflow::NodeDef node = PlainNode(kOps[parameters[0]], type);
+  tensorflow::NodeDef node = PlainNode(kCumulativeOps[parameters[0]], type);
   (*node.mutable_attr())["reverse"].set_b(parameters[2] != 0);
   const std::vector<int64_t> dims(parameters.begin() + 3, parameters.end());
   std::vector<TensorFlowKernel::Input> inputs = {TensorFlowKernel::Operand(0, type, dims),
@@ -43,12 +43,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   return TensorFlowKernel::Make(std::move(node), std::move(inputs), type, dims);
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool cumulative_registered = RegisterKernel(kCumulativeName, MakeCumulative);
 
 }  // namespace
 
 KernelSpec Cumulative::Spec() const {
-  return {kName, {static_cast<int64_t>(function), static_cast<int64_t>(type), reverse, outer, size, inner}};
+  return {kCumulativeName, {static_cast<int64_t>(function), static_cast<int64_t>(type), reverse, outer, size, inner}};
 }
 
 }  // namespace hpu::emulator

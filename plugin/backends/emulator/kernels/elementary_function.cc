@@ -10,11 +10,11 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "elementary_function.2";
+constexpr char kElementaryFunctionName[] = "elementary_function.2";
 // TensorFlow's ops, indexed by ElementaryFunction::Function.
-constexpr const char* kOps[ElementaryFunction::kFunctions] = {"Sin", "Cos", "Asin", "Acos", "Atan", "Atan2"};
+constexpr const char* kElementaryOps[ElementaryFunction::kFunctions] = {"Sin", "Cos", "Asin", "Acos", "Atan", "Atan2"};
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeElementaryFunction(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 3 || parameters[0] < 0 || parameters[0] >= ElementaryFunction::kFunctions ||
       parameters[1] >> 1 != 0 || parameters[2] <= 0) {
     return absl::InvalidArgumentError(
@@ -27,13 +27,15 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (static_cast<ElementaryFunction::Function>(parameters[0]) == ElementaryFunction::Function::kArcTangent2) {
     inputs.push_back(TensorFlowKernel::Operand(1, type, dims));
   }
-  return TensorFlowKernel::Make(PlainNode(kOps[parameters[0]], type), std::move(inputs), type, dims);
+  return TensorFlowKernel::Make(PlainNode(kElementaryOps[parameters[0]], type), std::move(inputs), type, dims);
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool elementary_function_registered = RegisterKernel(kElementaryFunctionName, MakeElementaryFunction);
 
 }  // namespace
 
-KernelSpec ElementaryFunction::Spec() const { return {kName, {static_cast<int64_t>(function), bfloat16, elements}}; }
+KernelSpec ElementaryFunction::Spec() const {
+  return {kElementaryFunctionName, {static_cast<int64_t>(function), bfloat16, elements}};
+}
 
 }  // namespace hpu::emulator

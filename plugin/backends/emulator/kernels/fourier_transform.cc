@@ -13,9 +13,9 @@ namespace {
 
 using Kind = FourierTransform::Kind;
 
-constexpr char kName[] = "fourier_transform.1";
+constexpr char kFourierTransformName[] = "fourier_transform.1";
 
-absl::StatusOr<FourierTransform> Parse(absl::Span<const int64_t> parameters) {
+absl::StatusOr<FourierTransform> ParseFourierTransform(absl::Span<const int64_t> parameters) {
   if (parameters.size() < 4 || parameters.size() > 6 || parameters[0] < 0 || parameters[0] > 3 ||
       parameters[1] >> 1 != 0 || *std::min_element(parameters.begin() + 2, parameters.end()) <= 0) {
     return absl::InvalidArgumentError(
@@ -34,8 +34,8 @@ std::string OpOf(const FourierTransform& transform) {
   return absl::StrCat(inverse ? "I" : "", real ? "R" : "", "FFT", rank == 1 ? "" : absl::StrCat(rank, "D"));
 }
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  absl::StatusOr<FourierTransform> parsed = Parse(parameters);
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeFourierTransform(absl::Span<const int64_t> parameters) {
+  absl::StatusOr<FourierTransform> parsed = ParseFourierTransform(parameters);
   if (!parsed.ok()) return parsed.status();
   const auto real = parsed->of_doubles ? tensorflow::DT_DOUBLE : tensorflow::DT_FLOAT;
   const auto complex = parsed->of_doubles ? tensorflow::DT_COMPLEX128 : tensorflow::DT_COMPLEX64;
@@ -59,12 +59,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
                                 from_real ? half : whole);
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool fourier_transform_registered = RegisterKernel(kFourierTransformName, MakeFourierTransform);
 
 }  // namespace
 
 KernelSpec FourierTransform::Spec() const {
-  KernelSpec spec{kName, {static_cast<int64_t>(kind), of_doubles, batch}};
+  KernelSpec spec{kFourierTransformName, {static_cast<int64_t>(kind), of_doubles, batch}};
   spec.parameters.insert(spec.parameters.end(), lengths.begin(), lengths.end());
   return spec;
 }

@@ -20,25 +20,26 @@ using Op = LinearAlgebra::Op;
 using Input = TensorFlowKernel::Input;
 using Result = TensorFlowKernel::Result;
 
-constexpr char kName[] = "linear_algebra.2";
+constexpr char kLinearAlgebraName[] = "linear_algebra.2";
 // TensorFlow's names of the ops, indexed by Op.
-constexpr absl::string_view kOps[] = {"Cholesky",
-                                      "MatrixTriangularSolve",
-                                      "MatrixSolve",
-                                      "MatrixInverse",
-                                      "MatrixDeterminant",
-                                      "LogMatrixDeterminant",
-                                      "Qr",
-                                      "SelfAdjointEigV2",
-                                      "Svd",
-                                      "Lu",
-                                      "TridiagonalSolve"};
+constexpr absl::string_view kLinearAlgebraOps[] = {"Cholesky",
+                                                   "MatrixTriangularSolve",
+                                                   "MatrixSolve",
+                                                   "MatrixInverse",
+                                                   "MatrixDeterminant",
+                                                   "LogMatrixDeterminant",
+                                                   "Qr",
+                                                   "SelfAdjointEigV2",
+                                                   "Svd",
+                                                   "Lu",
+                                                   "TridiagonalSolve"};
 
-absl::StatusOr<LinearAlgebra> Parse(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 12 || parameters[0] < 0 || parameters[0] >= static_cast<int64_t>(std::size(kOps)) ||
+absl::StatusOr<LinearAlgebra> ParseLinearAlgebra(absl::Span<const int64_t> parameters) {
+  if (parameters.size() != 12 || parameters[0] < 0 ||
+      parameters[0] >= static_cast<int64_t>(std::size(kLinearAlgebraOps)) ||
       !std::all_of(parameters.begin() + 1, parameters.begin() + 8, [](int64_t flag) { return flag >> 1 == 0; })) {
     return absl::InvalidArgumentError(
-        absl::StrCat("expected 12 parameters: op (index in: ", absl::StrJoin(kOps, ", "),
+        absl::StrCat("expected 12 parameters: op (index in: ", absl::StrJoin(kLinearAlgebraOps, ", "),
                      "), of_doubles, lower, adjoint, full_matrices, compute_vectors, pivoting and perturbing (each 0 "
                      "or 1), batch, rows, columns and right_sides"));
   }
@@ -63,7 +64,7 @@ tensorflow::DataType TypeOf(const LinearAlgebra& l) {
 }
 
 tensorflow::NodeDef NodeOf(const LinearAlgebra& l) {
-  tensorflow::NodeDef node = PlainNode(std::string(kOps[static_cast<int64_t>(l.op)]), TypeOf(l));
+  tensorflow::NodeDef node = PlainNode(std::string(kLinearAlgebraOps[static_cast<int64_t>(l.op)]), TypeOf(l));
   const auto set = [&node](const char* name, bool value) { (*node.mutable_attr())[name].set_b(value); };
   if (l.op == Op::kTriangularSolve) set("lower", l.lower);
   if (l.op == Op::kTriangularSolve || l.op == Op::kSolve || l.op == Op::kInverse) set("adjoint", l.adjoint);
@@ -160,8 +161,8 @@ class LinearAlgebraKernel final : public Kernel {
   std::vector<int64_t> result_elements_;
 };
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  HPU_ASSIGN_OR_RETURN(const LinearAlgebra op, Parse(parameters));
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeLinearAlgebra(absl::Span<const int64_t> parameters) {
+  HPU_ASSIGN_OR_RETURN(const LinearAlgebra op, ParseLinearAlgebra(parameters));
   HPU_ASSIGN_OR_RETURN(auto all, MakeNative(op));
   LinearAlgebra single = op;
   single.batch = 1;
@@ -169,23 +170,23 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   return std::make_unique<LinearAlgebraKernel>(op, std::move(all), std::move(one));
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool linear_algebra_registered = RegisterKernel(kLinearAlgebraName, MakeLinearAlgebra);
 
 }  // namespace
 
 std::optional<Op> LinearAlgebra::Named(absl::string_view name) {
-  const auto* found = std::find(std::begin(kOps), std::end(kOps), name);
-  if (found == std::end(kOps)) return std::nullopt;
-  return static_cast<Op>(found - std::begin(kOps));
+  const auto* found = std::find(std::begin(kLinearAlgebraOps), std::end(kLinearAlgebraOps), name);
+  if (found == std::end(kLinearAlgebraOps)) return std::nullopt;
+  return static_cast<Op>(found - std::begin(kLinearAlgebraOps));
 }
 
 absl::Status LinearAlgebra::Check() const {
   const bool square = op != Op::kQr && op != Op::kSvd && op != Op::kTridiagonalSolve;
   if (std::min({batch, rows, columns}) <= 0 || (square && rows != columns) ||
       (op == Op::kTridiagonalSolve && rows != 3) || (Solves() ? right_sides <= 0 : right_sides != 0)) {
-    return absl::InvalidArgumentError(absl::StrCat("invalid sizes for ", kOps[static_cast<int64_t>(op)], ": ", batch,
-                                                   " matrices of ", rows, " x ", columns, " with ", right_sides,
-                                                   " right-hand sides"));
+    return absl::InvalidArgumentError(absl::StrCat("invalid sizes for ", kLinearAlgebraOps[static_cast<int64_t>(op)],
+                                                   ": ", batch, " matrices of ", rows, " x ", columns, " with ",
+                                                   right_sides, " right-hand sides"));
   }
   return absl::OkStatus();
 }
@@ -217,7 +218,7 @@ std::vector<std::vector<int64_t>> LinearAlgebra::ResultShapes() const {
 }
 
 KernelSpec LinearAlgebra::Spec() const {
-  return {kName,
+  return {kLinearAlgebraName,
           {static_cast<int64_t>(op), of_doubles, lower, adjoint, full_matrices, compute_vectors, pivoting, perturbing,
            batch, rows, columns, right_sides}};
 }

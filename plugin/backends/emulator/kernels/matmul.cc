@@ -10,13 +10,13 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "matmul.1";
+constexpr char kMatmulName[] = "matmul.1";
 
 std::vector<int64_t> Stored(int64_t rows, int64_t columns, bool transposed) {
   return transposed ? std::vector<int64_t>{columns, rows} : std::vector<int64_t>{rows, columns};
 }
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeMatmul(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 6 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 3, parameters.end()) <= 0) {
     return absl::InvalidArgumentError(
@@ -40,10 +40,10 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
                                 dtype, {m.rows, m.columns});
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool matmul_registered = RegisterKernel(kMatmulName, MakeMatmul);
 
 }  // namespace
 
-KernelSpec MatMul::Spec() const { return {kName, {bfloat16, transpose_a, transpose_b, rows, inner, columns}}; }
+KernelSpec MatMul::Spec() const { return {kMatmulName, {bfloat16, transpose_a, transpose_b, rows, inner, columns}}; }
 
 }  // namespace hpu::emulator

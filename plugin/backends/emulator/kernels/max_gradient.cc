@@ -13,7 +13,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "max_gradient.3";
+constexpr char kMaxGradientName[] = "max_gradient.3";
 // Larger windows are left to XLA.
 constexpr int64_t kMaxWindowElements = 512;
 // If there are too few images for all threads, a thread computes this many lanes of an image: a cache line.
@@ -136,7 +136,7 @@ class MaxGradientKernel final : public Kernel {
   const WindowTable table_;
 };
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeMaxGradient(absl::Span<const int64_t> parameters) {
   if (parameters.empty()) {
     return absl::InvalidArgumentError("expected bfloat16, then the parameters of the windows; got no parameters");
   }
@@ -149,12 +149,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   return std::make_unique<MaxGradientKernel<float>>(windows);
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool max_gradient_registered = RegisterKernel(kMaxGradientName, MakeMaxGradient);
 
 }  // namespace
 
 KernelSpec MaxGradient::Spec() const {
-  KernelSpec spec{kName, {bfloat16}};
+  KernelSpec spec{kMaxGradientName, {bfloat16}};
   windows.AppendTo(&spec.parameters);
   return spec;
 }

@@ -12,7 +12,7 @@ namespace hpu::emulator {
 namespace {
 
 // Thread-local, because a custom call receives no run options from XLA, but runs on the thread that runs the recipe.
-thread_local const RecipeKernels::Scope* current = nullptr;
+thread_local const RecipeKernels::Scope* current_scope = nullptr;
 
 size_t NumberIn(absl::string_view text) {
   size_t number = 0;
@@ -24,7 +24,7 @@ size_t NumberIn(absl::string_view text) {
 }
 
 void Call(void* result, const void** operands, const char* text, size_t length, XlaCustomCallStatus* status) {
-  const RecipeKernels::Scope* scope = current;
+  const RecipeKernels::Scope* scope = current_scope;
   const Kernel* kernel = scope == nullptr ? nullptr : scope->kernels.at(NumberIn({text, length}));
   absl::Status done;
   if (kernel == nullptr) {
@@ -56,11 +56,11 @@ absl::StatusOr<RecipeKernels> RecipeKernels::Make(const std::vector<KernelSpec>&
 
 RecipeKernels::Scope::Scope(const RecipeKernels& kernels, ComputePool& pool, void* workspace)
     : kernels(kernels), pool(pool), workspace(workspace) {
-  current = this;
+  current_scope = this;
 }
 
-RecipeKernels::Scope::~Scope() { current = nullptr; }
+RecipeKernels::Scope::~Scope() { current_scope = nullptr; }
 
-const RecipeKernels::Scope* RecipeKernels::Scope::Current() { return current; }
+const RecipeKernels::Scope* RecipeKernels::Scope::Current() { return current_scope; }
 
 }  // namespace hpu::emulator

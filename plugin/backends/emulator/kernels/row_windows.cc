@@ -11,7 +11,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "row_windows.1";
+constexpr char kRowWindowsName[] = "row_windows.1";
 
 struct Work {
   const float* from;
@@ -87,7 +87,7 @@ class RowWindowsKernel final : public Kernel {
   const RowWindows sizes_;
 };
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeRowWindows(absl::Span<const int64_t> parameters) {
   constexpr int64_t kMax = int64_t{1} << 40;
   if (parameters.size() != 6 || parameters[0] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 1, parameters.begin() + 4) <= 0 || parameters[4] < 0 ||
@@ -101,10 +101,10 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       RowWindows{parameters[0] != 0, parameters[1], parameters[2], parameters[3], parameters[4], parameters[5]});
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool row_windows_registered = RegisterKernel(kRowWindowsName, MakeRowWindows);
 
 }  // namespace
 
-KernelSpec RowWindows::Spec() const { return {kName, {squares, rows, columns, window, before, after}}; }
+KernelSpec RowWindows::Spec() const { return {kRowWindowsName, {squares, rows, columns, window, before, after}}; }
 
 }  // namespace hpu::emulator

@@ -14,12 +14,12 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "sort.1";
+constexpr char kSortName[] = "sort.1";
 // Maximum number of adjacent columns that are read together, because they share cache lines, and then sorted one by
 // one.
 constexpr int64_t kMaxColumns = 16;
 // Longer rows are split over the pool, if there are few of them.
-constexpr int64_t kLongRow = 64 << 10;
+constexpr int64_t kLongSort = 64 << 10;
 // With fewer elements per selected element, all elements are sorted, because selecting takes as long.
 constexpr int64_t kMinPerSelected = 8;
 
@@ -45,7 +45,7 @@ class Sorting {
 
   void Run() const {
     const int64_t columns = std::min(kMaxColumns, sort_.inner), pieces = (sort_.inner + columns - 1) / columns;
-    if (sort_.size > kLongRow && sort_.outer * sort_.inner < 4 * call_.pool.threads()) {
+    if (sort_.size > kLongSort && sort_.outer * sort_.inner < 4 * call_.pool.threads()) {
       for (int64_t i = 0; i < sort_.outer * sort_.inner; ++i) SortLong(ColumnAt(i / sort_.inner, i % sort_.inner));
       return;
     }
@@ -107,10 +107,10 @@ class Sorting {
 
   void SortLong(const Column& column) const {
     ComputePool& pool = call_.pool;
-    const int64_t chunks = (sort_.size + kLongRow - 1) / kLongRow;
+    const int64_t chunks = (sort_.size + kLongSort - 1) / kLongSort;
     const auto numbers = Room<uint32_t>(sort_.size);
     const auto for_chunks = [&](int64_t size, auto&& body) {
-      RunShards(pool, size, kLongRow, [&](Shard shard) { body(shard.begin, shard.end - shard.begin); });
+      RunShards(pool, size, kLongSort, [&](Shard shard) { body(shard.begin, shard.end - shard.begin); });
     };
     const int64_t each = RoomToSelect(sort_.count);
     const bool selects = Selects() && chunks * each <= sort_.size;
@@ -125,7 +125,7 @@ class Sorting {
       }
       if (!selects) return MakeElements(numbers.get() + begin, size, begin, elements.get() + begin);
       // Selects the least elements of each chunk, which include the least elements of the row.
-      Element* const held = elements.get() + begin / kLongRow * each;
+      Element* const held = elements.get() + begin / kLongSort * each;
       if (size > sort_.count) {
         SelectSmallest(numbers.get() + begin, size, begin, sort_.count, held, spare.get() + (held - elements.get()));
         return;
@@ -135,7 +135,7 @@ class Sorting {
     if (selects) {
       int64_t held = 0;
       for (int64_t i = 0; i < chunks; ++i) {
-        const int64_t size = std::min(sort_.count, sort_.size - i * kLongRow);
+        const int64_t size = std::min(sort_.count, sort_.size - i * kLongSort);
         std::copy_n(elements.get() + i * each, size, elements.get() + held);
         held += size;
       }
@@ -222,7 +222,7 @@ class SortKernel final : public Kernel {
 
 bool IsSize(int64_t bytes, int64_t max) { return bytes > 0 && bytes <= max && (bytes & (bytes - 1)) == 0; }
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeSort(absl::Span<const int64_t> parameters) {
   const absl::Status error = absl::InvalidArgumentError(
       "expected type (0: float, 1: signed, 2: unsigned), key_bytes (1, 2 or 4; not 1 for floats), descending, positive "
       "outer, size, inner and count <= size, then the content of each result (0: keys, -1: positions, or the element "
@@ -249,12 +249,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   return std::make_unique<SortKernel>(std::move(sort));
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool sort_registered = RegisterKernel(kSortName, MakeSort);
 
 }  // namespace
 
 KernelSpec Sort::Spec() const {
-  KernelSpec spec{kName, {type, key_bytes, descending, outer, size, inner, count}};
+  KernelSpec spec{kSortName, {type, key_bytes, descending, outer, size, inner, count}};
   spec.parameters.insert(spec.parameters.end(), results.begin(), results.end());
   return spec;
 }

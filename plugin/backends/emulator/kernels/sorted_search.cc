@@ -11,7 +11,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "sorted_search.2";
+constexpr char kSortedSearchName[] = "sorted_search.2";
 // Number of values that are searched at once, so that steps of one search hide the memory latency of another.
 constexpr int kBlock = 8;
 // Longer rows of values are split over the pool.
@@ -145,7 +145,7 @@ class SortedSearchKernel final : public Kernel {
   const SortedSearch search_;
 };
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeSortedSearch(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 5 || parameters[0] < 0 || parameters[0] >= kNumberTypes || parameters[1] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 2, parameters.end()) <= 0 ||
       parameters[4] > std::numeric_limits<int32_t>::max()) {
@@ -157,10 +157,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
                                                            parameters[2], parameters[3], parameters[4]});
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool sorted_search_registered = RegisterKernel(kSortedSearchName, MakeSortedSearch);
 
 }  // namespace
 
-KernelSpec SortedSearch::Spec() const { return {kName, {static_cast<int64_t>(type), or_equal, rows, values, bounds}}; }
+KernelSpec SortedSearch::Spec() const {
+  return {kSortedSearchName, {static_cast<int64_t>(type), or_equal, rows, values, bounds}};
+}
 
 }  // namespace hpu::emulator

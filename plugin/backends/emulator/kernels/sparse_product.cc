@@ -13,7 +13,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "sparse_product.2";
+constexpr char kSparseProductName[] = "sparse_product.2";
 // Fewer adjacent elements do not fill a vector register.
 constexpr int64_t kShortInner = 16;
 // Number of lines whose row sums are computed before their columns, because reading data right after storing it is
@@ -192,7 +192,7 @@ class SparseProductKernel final : public Kernel {
 
 // Parses a matrix with `columns` columns from the front of the parameters: the number of rows, then the number of
 // entries and the entries of each row. False if the parameters are invalid.
-bool Parse(int64_t columns, absl::Span<const int64_t>* parameters, SparseMatrix* matrix) {
+bool ParseMatrix(int64_t columns, absl::Span<const int64_t>* parameters, SparseMatrix* matrix) {
   const auto take = [parameters] {
     const int64_t value = parameters->empty() ? -1 : parameters->front();
     if (!parameters->empty()) parameters->remove_prefix(1);
@@ -224,12 +224,12 @@ void Append(const SparseMatrix& matrix, std::vector<int64_t>* parameters) {
   }
 }
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeSparseProduct(absl::Span<const int64_t> parameters) {
   if (parameters.size() >= 4 && *std::min_element(parameters.begin(), parameters.begin() + 4) > 0) {
     SparseProduct product{parameters[0], parameters[1], parameters[2], parameters[3], {}, {}};
     parameters.remove_prefix(4);
-    if (Parse(product.height, &parameters, &product.vertical) &&
-        Parse(product.width, &parameters, &product.horizontal) && parameters.empty() &&
+    if (ParseMatrix(product.height, &parameters, &product.vertical) &&
+        ParseMatrix(product.width, &parameters, &product.horizontal) && parameters.empty() &&
         product.vertical.rows.size() + product.horizontal.rows.size() > 0) {
       return std::make_unique<SparseProductKernel>(product);
     }
@@ -239,12 +239,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       "is the number of rows, then for each row the number of entries and the entries");
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool sparse_product_registered = RegisterKernel(kSparseProductName, MakeSparseProduct);
 
 }  // namespace
 
 KernelSpec SparseProduct::Spec() const {
-  KernelSpec spec{kName, {outer, height, width, inner}};
+  KernelSpec spec{kSparseProductName, {outer, height, width, inner}};
   Append(vertical, &spec.parameters);
   Append(horizontal, &spec.parameters);
   return spec;

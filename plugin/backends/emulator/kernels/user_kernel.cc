@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "host_kernel_1";
+constexpr char kUserKernelName[] = "host_kernel_1";
 
 void AddText(const std::string& text, std::vector<int64_t>* parameters) {
   parameters->push_back(static_cast<int64_t>(text.size()));
@@ -107,7 +107,7 @@ class UserKernel final : public Kernel {
   const hpu_host_function function_;
 };
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeUserKernel(absl::Span<const int64_t> parameters) {
   Reader reader(parameters);
   UserKernelCall call;
   call.guid = reader.Text();
@@ -121,12 +121,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   return std::make_unique<UserKernel>(std::move(call), function);
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool user_kernel_registered = RegisterKernel(kUserKernelName, MakeUserKernel);
 
 }  // namespace
 
 KernelSpec UserKernelCall::Spec() const {
-  KernelSpec spec{kName, {}};
+  KernelSpec spec{kUserKernelName, {}};
   AddText(guid, &spec.parameters);
   AddText(params, &spec.parameters);
   AddArrays(operands, &spec.parameters);

@@ -16,7 +16,7 @@ namespace {
 
 using Function = WindowReduction::Function;
 
-constexpr char kName[] = "window_reduction.1";
+constexpr char kWindowReductionName[] = "window_reduction.1";
 
 // Some rows of windows. A row has one outer index and one index of each of the first two dimensions.
 struct Rows {
@@ -116,7 +116,7 @@ class WindowReductionKernel final : public Kernel {
   const int64_t each_;
 };
 
-absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeWindowReduction(absl::Span<const int64_t> parameters) {
   if (parameters.size() < 2) {
     return absl::InvalidArgumentError(absl::StrCat(
         "expected function and bfloat16, then the parameters of the windows; got ", parameters.size(), " parameters"));
@@ -128,12 +128,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   return std::make_unique<WindowReductionKernel>(run, windows, bfloat16 ? 2 : 4);
 }
 
-const bool registered = RegisterKernel(kName, Make);
+const bool window_reduction_registered = RegisterKernel(kWindowReductionName, MakeWindowReduction);
 
 }  // namespace
 
 KernelSpec WindowReduction::Spec() const {
-  KernelSpec spec{kName, {static_cast<int64_t>(function), bfloat16}};
+  KernelSpec spec{kWindowReductionName, {static_cast<int64_t>(function), bfloat16}};
   windows.AppendTo(&spec.parameters);
   return spec;
 }

@@ -9,15 +9,16 @@
 namespace hpu::gaudi {
 namespace {
 
-std::string Describe(const GraphPlan& plan, TensorId id) {
+std::string DescribeTensor(const GraphPlan& plan, TensorId id) {
   if (id == kNoTensor) return "none";
   const PlanTensor& tensor = plan.tensors[id];
   return absl::StrCat(TensorName(plan, id), " ", std::string(TypeSuffix(tensor.type)), "{",
                       absl::StrJoin(tensor.sizes, ","), "}");
 }
 
-std::string DescribeAll(const GraphPlan& plan, const std::vector<TensorId>& tensors) {
-  return absl::StrJoin(tensors, ", ", [&](std::string* out, TensorId id) { absl::StrAppend(out, Describe(plan, id)); });
+std::string DescribeTensors(const GraphPlan& plan, const std::vector<TensorId>& tensors) {
+  return absl::StrJoin(tensors, ", ",
+                       [&](std::string* out, TensorId id) { absl::StrAppend(out, DescribeTensor(plan, id)); });
 }
 
 }  // namespace
@@ -64,8 +65,8 @@ std::string ToText(const GraphPlan& plan) {
   std::string text;
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     const PlanNode& node = plan.nodes[i];
-    absl::StrAppend(&text, i, ": ", DescribeAll(plan, node.results), " = ", node.guid, "(",
-                    DescribeAll(plan, node.operands), ")");
+    absl::StrAppend(&text, i, ": ", DescribeTensors(plan, node.results), " = ", node.guid, "(",
+                    DescribeTensors(plan, node.operands), ")");
     if (!node.params.empty()) absl::StrAppend(&text, " params ", absl::BytesToHexString(node.params));
     if (!node.after.empty()) absl::StrAppend(&text, " after ", absl::StrJoin(node.after, ","));
     if (!node.name.empty()) absl::StrAppend(&text, "  # ", node.name);

@@ -262,7 +262,7 @@ bool RegisterAll() {
   return true;
 }
 
-[[maybe_unused]] const bool registered = RegisterAll();
+[[maybe_unused]] const bool collectives_registered = RegisterAll();
 
 REGISTER_KERNEL_BUILDER(Name("HpuCollectiveStart").Device(kDeviceType).HostMemory("staged"), StartKernel);
 

@@ -20,13 +20,13 @@
 namespace hpu {
 namespace {
 
+using OperationKind = CollectiveOperation::Kind;
 using tensorflow::AsyncOpKernel;
 using tensorflow::CancellationManager;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::TensorShape;
 using tensorflow::core::RefCountPtr;
-using Kind = CollectiveOperation::Kind;
 
 std::optional<hal::DataType> HalType(tensorflow::DataType type) {
   switch (type) {
@@ -59,32 +59,32 @@ std::optional<hal::ReduceOp> ReduceOpOf(const tensorflow::NodeDef& node) {
   return std::nullopt;
 }
 
-std::optional<Kind> KindOf(absl::string_view op) {
+std::optional<OperationKind> KindOf(absl::string_view op) {
   absl::ConsumeSuffix(&op, "V2");
-  if (op == "CollectiveReduce") return Kind::kAllReduce;
-  if (op == "CollectiveReduceScatter") return Kind::kReduceScatter;
-  if (op == "CollectiveGather") return Kind::kAllGather;
-  if (op == "CollectiveAllToAll") return Kind::kAllToAll;
-  if (op == "CollectiveBcastSend" || op == "CollectiveBcastRecv") return Kind::kBroadcast;
+  if (op == "CollectiveReduce") return OperationKind::kAllReduce;
+  if (op == "CollectiveReduceScatter") return OperationKind::kReduceScatter;
+  if (op == "CollectiveGather") return OperationKind::kAllGather;
+  if (op == "CollectiveAllToAll") return OperationKind::kAllToAll;
+  if (op == "CollectiveBcastSend" || op == "CollectiveBcastRecv") return OperationKind::kBroadcast;
   return std::nullopt;
 }
 
 absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const PeerExchange& op, int ranks) {
-  if (op.kind == Kind::kBroadcast && !op.sends) return ReceivedShape(context);
+  if (op.kind == OperationKind::kBroadcast && !op.sends) return ReceivedShape(context);
   TensorShape shape = context->input(0).shape();
-  if (op.kind == Kind::kAllReduce || op.kind == Kind::kBroadcast) return shape;
+  if (op.kind == OperationKind::kAllReduce || op.kind == OperationKind::kBroadcast) return shape;
   const int64_t length = shape.dims() > 0 ? shape.dim_size(0) : 0;
-  const bool divides = op.kind == Kind::kReduceScatter ? length % ranks == 0 : length == ranks;
-  if (shape.dims() == 0 || (op.kind != Kind::kAllGather && !divides)) {
-    const char* const expected = op.kind == Kind::kAllGather ? "the input must have at least one dimension"
-                                 : op.kind == Kind::kReduceScatter
+  const bool divides = op.kind == OperationKind::kReduceScatter ? length % ranks == 0 : length == ranks;
+  if (shape.dims() == 0 || (op.kind != OperationKind::kAllGather && !divides)) {
+    const char* const expected = op.kind == OperationKind::kAllGather ? "the input must have at least one dimension"
+                                 : op.kind == OperationKind::kReduceScatter
                                      ? "the first dimension must be divisible by the number of ranks"
                                      : "the first dimension must equal the number of ranks";
     return absl::InvalidArgumentError(absl::StrCat(context->op_kernel().type_string(), ": invalid input shape ",
                                                    shape.DebugString(), " for ", ranks, " ranks: ", expected));
   }
-  if (op.kind == Kind::kAllGather) shape.set_dim(0, length * ranks);
-  if (op.kind == Kind::kReduceScatter) shape.set_dim(0, length / ranks);
+  if (op.kind == OperationKind::kAllGather) shape.set_dim(0, length * ranks);
+  if (op.kind == OperationKind::kReduceScatter) shape.set_dim(0, length / ranks);
   return shape;
 }
 
@@ -103,7 +103,7 @@ class Exchange {
   void Start() {
     const absl::Status prepared = Prepare();
     if (!prepared.ok()) return End(prepared);
-    if (op_.kind != Kind::kBroadcast) return Queue();
+    if (op_.kind != OperationKind::kBroadcast) return Queue();
     FindBroadcastSource(context_, context_->mutable_output(0)->shape(), op_.sends, op_.timeout_s,
                         [this](const absl::StatusOr<int>& source) {
                           if (!source.ok()) return End(source.status());
@@ -114,13 +114,13 @@ class Exchange {
 
  private:
   // Whether the op has input data.
-  bool Reads() const { return op_.kind != Kind::kBroadcast || op_.sends; }
+  bool Reads() const { return op_.kind != OperationKind::kBroadcast || op_.sends; }
 
   // Elements per peer. Error texts show the shape of this rank's whole tensor.
   hal::Elements ElementsOf(const Tensor& output) const {
-    const Tensor& part = op_.kind == Kind::kAllGather ? context_->input(0) : output;
+    const Tensor& part = op_.kind == OperationKind::kAllGather ? context_->input(0) : output;
     uint64_t count = static_cast<uint64_t>(part.NumElements());
-    if (op_.kind == Kind::kAllToAll) count /= group_->size();
+    if (op_.kind == OperationKind::kAllToAll) count /= group_->size();
     std::string shape = (Reads() ? context_->input(0) : output).shape().DebugString();
     if (shape.size() > hal::Elements::kMaxShapeBytes) shape.resize(hal::Elements::kMaxShapeBytes);
     return hal::Elements(count, std::move(shape));
@@ -130,7 +130,7 @@ class Exchange {
     const absl::StatusOr<TensorShape> shape = OutputShape(context_, op_, group_->size());
     if (!shape.ok()) return shape.status();
     Tensor* output = nullptr;
-    if (op_.kind == Kind::kAllReduce || (op_.kind == Kind::kBroadcast && op_.sends)) {
+    if (op_.kind == OperationKind::kAllReduce || (op_.kind == OperationKind::kBroadcast && op_.sends)) {
       TF_RETURN_IF_ERROR(context_->forward_input_or_allocate_output({0}, 0, *shape, &output));
     } else {
       TF_RETURN_IF_ERROR(context_->allocate_output(0, *shape, &output));
@@ -218,7 +218,7 @@ class Exchange {
 }  // namespace
 
 std::optional<PeerExchange> PeerExchangeOf(const tensorflow::NodeDef& node) {
-  const std::optional<Kind> kind = KindOf(node.op());
+  const std::optional<OperationKind> kind = KindOf(node.op());
   bool by_transport = false;
   if (!kind.has_value() || tensorflow::TryGetNodeAttr(node, passes::kByTransportAttr, &by_transport)) {
     return std::nullopt;
@@ -227,7 +227,7 @@ std::optional<PeerExchange> PeerExchangeOf(const tensorflow::NodeDef& node) {
   op.kind = *kind;
   op.sends = absl::StrContains(node.op(), "Send");
   tensorflow::TryGetNodeAttr(node, "timeout_seconds", &op.timeout_s);
-  if (op.kind != Kind::kAllReduce && op.kind != Kind::kReduceScatter) return op;
+  if (op.kind != OperationKind::kAllReduce && op.kind != OperationKind::kReduceScatter) return op;
   const std::optional<hal::ReduceOp> reduce = ReduceOpOf(node);
   if (!reduce.has_value()) return std::nullopt;
   op.reduce = *reduce;
@@ -239,7 +239,7 @@ CollectiveGroup* CollectiveGroupFor(OpKernelContext* context, const std::optiona
   if (!HalType(context->expected_output_dtype(0)).has_value()) return nullptr;
   CollectiveGroup* const group = CollectiveGroup::Find(KeyOf(*context, "group_key"));
   // Sender and receiver must choose the same path, although one may run eagerly and the other in a graph.
-  return group != nullptr && op->kind == Kind::kBroadcast && !group->Broadcasts() ? nullptr : group;
+  return group != nullptr && op->kind == OperationKind::kBroadcast && !group->Broadcasts() ? nullptr : group;
 }
 
 void ExchangeWithPeers(OpKernelContext* context, CollectiveGroup* group, const PeerExchange& op, Transport transport,

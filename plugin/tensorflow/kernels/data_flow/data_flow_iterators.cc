@@ -71,7 +71,7 @@ REGISTER_KERNEL_BUILDER(
     Name("Const").Device(kDeviceType).HostMemory("output").TypeConstraint<tensorflow::tstring>("dtype").Priority(-1),
     tensorflow::_HostConstantOp);
 
-[[maybe_unused]] const bool registered = RegisterLikeGpu();
+[[maybe_unused]] const bool iterators_registered = RegisterLikeGpu();
 
 }  // namespace
 }  // namespace hpu

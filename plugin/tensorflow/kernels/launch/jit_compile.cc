@@ -76,7 +76,7 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
   const tensorflow::XlaKernelCreator xla_;
 };
 
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool creator_registered = [] {
   tensorflow::RegisterDefaultCustomKernelCreator(new KernelCreator);  // TensorFlow takes ownership
   return true;
 }();

@@ -92,18 +92,18 @@ Group& ThisGroup() {
 bool IsTransferKind(Kind kind) { return kind == Kind::kSend || kind == Kind::kReceive; }
 
 // A range of device memory of an operation.
-struct Range {
+struct OperandRange {
   const char* side;
   uint64_t address = 0;
   uint64_t bytes = 0;
 
-  bool Overlaps(const Range& other) const {
+  bool Overlaps(const OperandRange& other) const {
     return bytes > 0 && other.bytes > 0 && address < other.address + other.bytes && other.address < address + bytes;
   }
 };
 
 // Ranges of a request, as NCCL defines them.
-Range SourceOf(const CollectiveRequest& request, const Communicator& communicator, const void* address) {
+OperandRange SourceOf(const CollectiveRequest& request, const Communicator& communicator, const void* address) {
   const uint64_t bytes = request.count * BytesOf(request.type);
   const auto number = reinterpret_cast<uint64_t>(address);
   switch (request.kind) {
@@ -118,7 +118,7 @@ Range SourceOf(const CollectiveRequest& request, const Communicator& communicato
   }
 }
 
-Range DestinationOf(const CollectiveRequest& request, const Communicator& communicator, const void* address) {
+OperandRange DestinationOf(const CollectiveRequest& request, const Communicator& communicator, const void* address) {
   const uint64_t bytes = request.count * BytesOf(request.type);
   const auto number = reinterpret_cast<uint64_t>(address);
   if (request.kind == Kind::kSend) return {"destination", 0, 0};
@@ -126,7 +126,8 @@ Range DestinationOf(const CollectiveRequest& request, const Communicator& commun
 }
 
 // Whether the overlap of source and destination is an operation in place.
-bool IsInPlace(const CollectiveRequest& request, int rank, const Range& source, const Range& destination) {
+bool IsInPlace(const CollectiveRequest& request, int rank, const OperandRange& source,
+               const OperandRange& destination) {
   const uint64_t own_block = rank * request.count * BytesOf(request.type);
   switch (request.kind) {
     case Kind::kAllGather:
@@ -138,7 +139,8 @@ bool IsInPlace(const CollectiveRequest& request, int rank, const Range& source, 
   }
 }
 
-hcclResult_t ResolveRange(const Range& range, uint64_t element_bytes, CollectiveOperation* operation, char** data) {
+hcclResult_t ResolveRange(const OperandRange& range, uint64_t element_bytes, CollectiveOperation* operation,
+                          char** data) {
   if (range.bytes == 0) return hcclSuccess;
   std::shared_ptr<Allocation> allocation = HoldDeviceRange(range.address, range.bytes);
   if (allocation == nullptr || range.address % element_bytes != 0) {
@@ -185,8 +187,8 @@ hcclResult_t Call(const CollectiveRequest& request, const void* source, const vo
   const Communicator& communicator = *entry.communicator;
   DOUBLE_HCCL_RETURN_IF_ERROR(communicator.error());
   DOUBLE_HCCL_RETURN_IF_ERROR(CheckRequest(request, communicator));
-  const Range from = SourceOf(request, communicator, source);
-  const Range to = DestinationOf(request, communicator, destination);
+  const OperandRange from = SourceOf(request, communicator, source);
+  const OperandRange to = DestinationOf(request, communicator, destination);
   if (from.Overlaps(to) && !IsInPlace(request, communicator.rank(), from, to)) {
     return RefuseCall(hccl::hcclInvalidArgument, Text(Describe(request), ": source ", Hex(from.address),
                                                       " and destination ", Hex(to.address), " overlap"));
