@@ -16,6 +16,7 @@ EFFECTIVE = [flag.name for flag in flags.ALL if flag.effect is not flag_values.E
         ("TF_BF16_CONVERSON", "TF_BF16_CONVERSION"),
         ("TF_RECIPE_CACHE_PAHT", "TF_RECIPE_CACHE_PATH"),
         ("TF_RECIPE_CACHE_PATHES", "TF_RECIPE_CACHE_PATH"),
+        ("TF_RECIPE_CACHE", "TF_RECIPE_CACHE_PATH"),
         ("HLS_MODUL_ID", "HLS_MODULE_ID"),
         ("LOG_LEVL_PASSES", "LOG_LEVEL_PASSES"),
         ("ENABLE_CONSOL", "ENABLE_CONSOLE"),

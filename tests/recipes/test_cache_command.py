@@ -209,6 +209,7 @@ def test_explain_miss_without_such_a_recipe(several: Warm) -> None:
 
 def test_usage(tmp_path: pathlib.Path) -> None:
     assert "TF_RECIPE_CACHE_PATH" in hpu_cache_alone("ls").stderr
+    assert f"pass --path {tmp_path}\n" in hpu_cache("ls", tmp_path).stderr
     assert "No such file" in hpu_cache_alone("ls", "--path", tmp_path / "nowhere").stderr
     assert not (tmp_path / "nowhere").exists()
     shared = tmp_path / "shared"

@@ -154,7 +154,8 @@ def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unkno
     """Returns the unknown variables of `environment` that are named like settings, sorted by name.
 
     Any HPU_ variable that is not a setting is unknown. Another variable is unknown if its name is a misspelling of a
-    setting's name: at most two letters are missing, added, exchanged or replaced. An empty variable counts as unset.
+    setting's name: at most two letters are missing, added, exchanged or replaced, or the last words are missing. An empty
+    variable counts as unset.
     """
     listed = list(flags)
     names = [name for flag in listed for name in _names(flag)]
@@ -168,10 +169,15 @@ def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unkno
         elif name.startswith(_SHARED_PREFIXES):
             nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.85)
         else:
-            nearest = [other for other in effective if _is_misspelling(name, other)][:1]
+            nearest = [other for other in effective if _is_misspelling(name, other) or _lacks_end(name, other)][:1]
         if nearest or name.startswith("HPU_"):
             found.append(Unknown(name, nearest[0] if nearest else None))
     return found
+
+
+def _lacks_end(name: str, setting: str) -> bool:
+    """Whether the setting's name continues `name`, which has at least three words: fewer start many names."""
+    return setting.startswith(f"{name}_") and name.count("_") >= 2
 
 
 def _names(flag: Flag) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,6 +36,9 @@ def directory_of(arguments: argparse.Namespace) -> str:
     """Returns --path, or else TF_RECIPE_CACHE_PATH. Raises UsageError if neither is set."""
     path = arguments.path or flags.tf_recipe_cache_path()
     if not path:
+        name = getattr(arguments, "name", "")
+        if name and pathlib.Path(name).is_dir():
+            raise UsageError(f"{name} is a directory, not part of a cluster's name: pass --path {name}")
         raise UsageError("no cache directory: set TF_RECIPE_CACHE_PATH or pass --path")
     return str(path)
 
