@@ -154,8 +154,8 @@ def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unkno
     """Returns the unknown variables of `environment` that are named like settings, sorted by name.
 
     Any HPU_ variable that is not a setting is unknown. Another variable is unknown if its name is a misspelling of a
-    setting's name: at most two letters are missing, added, exchanged or replaced, or the last words are missing. An empty
-    variable counts as unset.
+    setting's name: at most two letters are missing, added, exchanged or replaced, or the last words are missing. An
+    empty variable counts as unset.
     """
     listed = list(flags)
     names = [name for flag in listed for name in _names(flag)]
