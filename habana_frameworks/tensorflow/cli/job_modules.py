@@ -16,7 +16,8 @@ from habana_frameworks.tensorflow._internal.launch.job_supervisor import Modules
 from habana_frameworks.tensorflow._internal.text import number
 from habana_frameworks.tensorflow.cli.checks.gaudi import cards
 
-_READ_SECONDS = 15.0
+# Long enough to start Python on a busy machine; `hpu smi` itself gives up on silent servers earlier.
+_READ_SECONDS = 60.0
 _POLL_SECONDS = 0.1
 # Modules of processes that have just ended may still be held for a moment.
 _HELD_SECONDS = 3.0
