@@ -25,7 +25,8 @@ def test_losses_are_the_cpus_and_a_step_is_one_launch(model: str) -> None:
     code = call_to(model_programs.train, model, BATCHES[model], model not in FIXED_STATISTICS)
     done = run_with_tensorflow(code, environment, timeout=1700)
     trained = json.loads(done.stdout.splitlines()[-1])
-    np.testing.assert_allclose(trained["losses"], trained["expected"], rtol=2e-3)
+    # atol: a loss near 0 is the rounding of probabilities near 1.
+    np.testing.assert_allclose(trained["losses"], trained["expected"], rtol=2e-3, atol=1e-6)
     assert trained["losses"][-1] < trained["losses"][0]
     assert trained["fallbacks"] == 0
     assert trained["ops_of_clusters"] > 0 and trained["refused"] == []
