@@ -72,6 +72,23 @@ def test_a_rank_that_a_signal_ended(script: pathlib.Path) -> None:
     assert "rank 0 was ended by signal 9" in result.output
 
 
+class _SlowStart(Job):
+    """A job that looks at a rank only after the rank has ended."""
+
+    def _start(self, rank: int) -> None:
+        super()._start(rank)
+        os.waitid(os.P_PID, self._processes[rank].pid, os.WEXITED | os.WNOWAIT)
+
+
+def test_failures_before_the_first_look() -> None:
+    command = [sys.executable, "-c", "exit(3)"]
+    with Interruption() as interruption:
+        outcome = _SlowStart(
+            command, [dict(os.environ)], lambda rank, number, line: None, Grace(1, 1), interruption
+        ).run()
+    assert (outcome.exit_codes, outcome.failed) == ((3,), 0)
+
+
 def test_a_rank_that_ignores_signals_is_killed(script: pathlib.Path) -> None:
     ready = script.with_suffix(".ready")
     script.write_text(call_to(programs.heed_no_signal, str(ready)))

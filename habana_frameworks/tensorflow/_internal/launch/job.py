@@ -126,8 +126,11 @@ class Job:
             try:
                 for rank in range(len(self._environments)):
                     self._start(rank)
-                while failed is None and self._interruption.signal is None and self._running():
+                running = True
+                while running and failed is None and self._interruption.signal is None:
                     self._read(_POLL_SECONDS)
+                    # In this order, because a rank may fail between the two.
+                    running = self._running()
                     failed = self._first_failure()
                 if failed is not None:
                     self._announce(failed)
