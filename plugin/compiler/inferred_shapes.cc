@@ -72,7 +72,8 @@ absl::Status CheckSize(const PartialTensorShape& shape, tensorflow::DataType dty
   if (!shape.AsTensorShape(&known)) return absl::OkStatus();
   if (known.num_elements() <= kMaxBytes / std::max(tensorflow::DataTypeSize(dtype), 1)) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("OOM when allocating tensor with shape", known.DebugString(),
-                                                   " and type ", tensorflow::DataTypeString(dtype)));
+                                                   " and type ", tensorflow::DataTypeString(dtype),
+                                                   ": it exceeds the HPU's address space; reduce the batch size"));
 }
 
 // The shape of a result. Fails if the product of its sizes overflows int64.

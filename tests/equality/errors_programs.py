@@ -67,6 +67,23 @@ def exhausted_memory(call: str, asked: list[str]) -> None:
         assert 4 << 20 <= memory.in_use - memory.workspace < 16 << 20, memory
 
 
+# Ops whose first call runs on the CPU, by name. The results exceed the address space, so every host refuses them.
+TOO_LARGE_FOR_THE_HOST: dict[str, Callable[[], Any]] = {
+    "compiled later": lambda: tf.ones([1 << 23, 1]) + tf.ones([1, 1 << 22]),
+    "never compiled": lambda: tf.random.normal([1 << 45]),
+    "no device": lambda: tf.ones([1 << 23, 1]) + tf.ones([1, 1 << 23]),
+}
+
+
+def exhausted_host_memory() -> None:
+    load_habana_module()
+    with tf.device(HPU):
+        for name, call in TOO_LARGE_FOR_THE_HOST.items():
+            error = raised(call)
+            assert isinstance(error, tf.errors.ResourceExhaustedError), type(error)
+            print(name, error.message, sep=": ")
+
+
 def summing() -> tuple[tf.Variable, Any]:
     """Returns a variable, and a step that adds to it."""
     with tf.device(HPU):

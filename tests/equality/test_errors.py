@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -206,6 +207,18 @@ def test_an_asynchronous_error_names_the_cluster() -> None:
 )
 def test_device_memory_that_is_exhausted(call: str, asked: list[str]) -> None:
     run(call_to(programs.exhausted_memory, call, asked), {"HPU_MEMORY_MB": "128"})
+
+
+def test_an_op_that_exhausts_host_memory() -> None:
+    """The error names the HPU's allocator, or the op on the CPU, and what to do; TensorFlow's names only the CPU's."""
+    log = run(call_to(programs.exhausted_host_memory), {"HPU_MEMORY_MB": "128"})
+    for text in (
+        r"compiled later: .*OOM .* by allocator HPU_0_bfc \(128.00TiB requested, .* raise HPU_MEMORY_MB \(now 128\)",
+        r"AddV2: Largest tensors: \d+.\d MB f32\[8388608,4194304\]",
+        r"RandomStandardNormal\) ran on the CPU instead of the HPU, and host memory is exhausted: reduce the batch",
+        r"no device: .*OOM .*: it exceeds the HPU's address space; reduce the batch size",
+    ):
+        assert re.search(text, log), (text, log)
 
 
 def test_a_cluster_that_does_not_compile_runs_on_the_cpu() -> None:

@@ -17,6 +17,19 @@ namespace {
 using tensorflow::Tensor;
 using tensorflow::Var;
 
+constexpr char kHostMemoryUrl[] = "hpu-tensorflow/host-memory-exhausted";
+
+// TensorFlow's error of exhausted memory names only the CPU's allocator. Adds the op and the remedy.
+absl::Status ExplainExhaustedMemory(const tensorflow::OpKernel& kernel, const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) return status;
+  absl::Status explained = absl::ResourceExhaustedError(
+      absl::StrCat(status.message(), "\n", kernel.name(), " (", kernel.type_string(),
+                   ") ran on the CPU instead of the HPU, and host memory is exhausted: reduce the batch size, or free "
+                   "tensors"));
+  explained.SetPayload(kHostMemoryUrl, absl::Cord());
+  return explained;
+}
+
 class CpuFallbackRun {
  public:
   CpuFallbackRun(tensorflow::OpKernelContext* context, ProcessDevice& device, HostDevice& host,
@@ -35,7 +48,8 @@ class CpuFallbackRun {
       }
     }
     std::vector<Tensor> outputs;
-    TF_RETURN_IF_ERROR(program.Run(context_, std::move(inputs), &outputs));
+    TF_RETURN_IF_ERROR(
+        ExplainExhaustedMemory(context_->op_kernel(), program.Run(context_, std::move(inputs), &outputs)));
     TF_RETURN_IF_ERROR(PrepareUpdates());
     TF_RETURN_IF_ERROR(SetOutputs(outputs));
     TF_RETURN_IF_ERROR(CommitUpdates());
@@ -181,5 +195,7 @@ absl::StatusOr<uint64_t> RunCpuFallback(tensorflow::OpKernelContext* context, Pr
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   return CpuFallbackRun(context, device, *host, arguments).Run(program);
 }
+
+bool IsHostMemoryExhausted(const absl::Status& status) { return status.GetPayload(kHostMemoryUrl).has_value(); }
 
 }  // namespace hpu

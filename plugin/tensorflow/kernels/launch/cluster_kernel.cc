@@ -39,6 +39,12 @@ bool CpuLacksKernel(const absl::Status& status) {
          (absl::IsNotFound(status) && absl::StrContains(status.message(), "No registered '"));
 }
 
+// Whether the device runs what the CPU cannot. kNever stands if the CPU only lacks memory, because compiled code could
+// draw other random numbers.
+bool MayRunOnDevice(const absl::Status& cpu_status, FallbackReason reason) {
+  return CpuLacksKernel(cpu_status) || (IsHostMemoryExhausted(cpu_status) && reason != FallbackReason::kNever);
+}
+
 // A self-contained function library for the cluster, or for the single op.
 absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const ClusterSource& source) {
   if (source.node != nullptr) {
@@ -129,8 +135,10 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
         return CompileInBackground(context, *device, std::move(descriptions), entry);
       }
-      if (!status.ok() && !CpuLacksKernel(status)) entry.SetRaised();
-      if (!CpuLacksKernel(status)) return status;
+      if (!MayRunOnDevice(status, decision.reason)) {
+        if (!status.ok()) entry.SetRaised();
+        return status;
+      }
     }
     arguments.Unlock();
     TF_ASSIGN_OR_RETURN(CompileQueue::Work work, CompileWork(context, *device, std::move(descriptions), entry));
@@ -177,6 +185,8 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
                                      const KernelArguments& arguments, const absl::Status& failure) {
   TF_RETURN_IF_ERROR(OnFailure(context, failure));
   absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFailure);
+  // The first error of exhausted memory names the HPU's largest tensors.
+  if (absl::IsResourceExhausted(status) && absl::IsResourceExhausted(failure)) return failure;
   if (!CpuLacksKernel(status)) return status;
   return absl::Status(failure.code(), absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
                                                    "\nIt cannot run on the CPU either: ", status.message(),
