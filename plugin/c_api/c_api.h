@@ -24,6 +24,12 @@ HPU_EXPORT void hpu_buffer_free(hpu_buffer* buffer);
 // freed.
 HPU_EXPORT const char* hpu_version(void);
 
+// --- settings ---
+
+// Returns 1 for the first call with the name of an invalid setting, 0 if the plugin or an earlier call has claimed the
+// warning about it.
+HPU_EXPORT int32_t hpu_claim_setting_warning(const char* name);
+
 // --- device ---
 
 // Describes the device by an hpu.report.v1.DeviceInfo. Does not acquire the device.

@@ -17,7 +17,8 @@ from tests.support.processes import ROOT
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for flag in flags.ALL:
         monkeypatch.delenv(flag.name, raising=False)
-    monkeypatch.setattr(flag_values, "_reported", set())
+    monkeypatch.setattr(flag_values, "_warned", set())
+    monkeypatch.setattr(flag_values, "_claim_in_plugin", None)
 
 
 def test_every_default_can_be_read() -> None:

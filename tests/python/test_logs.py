@@ -96,8 +96,10 @@ class TestNativeLog:
     def test_the_plugins_warnings_obey_the_least_level(self) -> None:
         code = call_to(programs.train, {})
         fault: dict[str, str | None] = {"HPU_FAULTS": "compile@1+", "HPU_MIN_CLUSTER_SIZE": "many"}
-        stderr = run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "1"}).stderr
+        both = {"HPU_MEMORY_MB": "lots"}  # read in Python and in C++
+        stderr = run_with_tensorflow(code, {**fault, **both, "TF_CPP_MIN_LOG_LEVEL": "1"}).stderr
         assert "Delegating node=" in stderr and "HPU_MIN_CLUSTER_SIZE=many is not a whole number" in stderr
+        assert stderr.count("HPU_MEMORY_MB=lots is not a whole number") == 1
         assert run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "2", "HPU_QUIET": "1"}).stderr == ""
 
     @pytest.mark.parametrize("imported_before", [False, True])

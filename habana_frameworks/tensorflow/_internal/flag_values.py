@@ -8,12 +8,13 @@ import enum
 import logging
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 _logger = logging.getLogger(__name__)
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
-_reported: set[str] = set()
+_warned: set[str] = set()
+_claim_in_plugin: Callable[[str], bool] | None = None
 
 
 class Effect(enum.Enum):
@@ -82,18 +83,36 @@ def _text(flag: Flag) -> str:
     return next((os.environ[name] for name in flag.names_in(os.environ)), flag.default)
 
 
+def share_warnings(claim: Callable[[str], bool]) -> None:
+    """Makes the plugin and this module write one warning per setting. Called when the plugin is loaded.
+
+    claim: records in the plugin that the warning about a variable is written, and returns whether it is the first.
+    """
+    global _claim_in_plugin
+    _claim_in_plugin = claim
+    for name in _warned:
+        claim(name)
+
+
 def _fall_back(flag: Flag, expected: str) -> str:
-    """Logs a warning, once per setting, and returns the default."""
-    if flag.name not in _reported:
-        _reported.add(flag.name)
-        _logger.warning("%s; the default %r is used", describe_error(flag, expected), flag.default)
+    """Logs a warning, once per variable, and returns the default."""
+    name = _name_in_environment(flag)
+    if name not in _warned:
+        _warned.add(name)
+        if _claim_in_plugin is None or _claim_in_plugin(name):
+            _logger.warning("%s; the default %r is used", describe_error(flag, expected), flag.default)
     return flag.default
 
 
 def describe_error(flag: Flag, expected: str) -> str:
     """Returns an error text with the variable's value and the expected form."""
-    name = next(iter(flag.names_in(os.environ)), flag.name)
+    name = _name_in_environment(flag)
     return f"{name}={os.environ.get(name)} is not {expected}"
+
+
+def _name_in_environment(flag: Flag) -> str:
+    """Name under which the setting is set: the current name, or the old one."""
+    return next(iter(flag.names_in(os.environ)), flag.name)
 
 
 def expectation(flag: Flag) -> str:

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "plugin/base/flags/warnings.h"
+
 namespace hpu::flags {
 namespace {
 
@@ -26,13 +28,9 @@ const char* Get(Variable* variable) {
 }
 
 void ReportOnce(const char* name, const char* value, const char* expected, const std::string& fallback) {
-  static auto* mutex = new std::mutex;
-  static auto* reported = new std::set<std::string>;
-  std::lock_guard<std::mutex> lock(*mutex);
-  if (reported->insert(name).second && !WarningsAreOff()) {
-    std::fprintf(stderr, "hpu-tensorflow: %s=%s is not %s; the default '%s' is used\n", name, value, expected,
-                 fallback.c_str());
-  }
+  if (WarningsAreOff() || !ClaimWarning(name)) return;
+  std::fprintf(stderr, "hpu-tensorflow: %s=%s is not %s; the default '%s' is used\n", name, value, expected,
+               fallback.c_str());
 }
 
 bool EqualsAny(const char* value, std::initializer_list<const char*> words) {
@@ -43,6 +41,13 @@ bool EqualsAny(const char* value, std::initializer_list<const char*> words) {
 }
 
 }  // namespace
+
+bool ClaimWarning(const char* name) {
+  static auto* mutex = new std::mutex;
+  static auto* claimed = new std::set<std::string>;
+  std::lock_guard<std::mutex> lock(*mutex);
+  return claimed->insert(name).second;
+}
 
 bool IsSet(const char* name) { return Get(name) != nullptr; }
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import MutableMapping, MutableSequence
 from typing import Any, TypeVar
 
+from habana_frameworks.tensorflow._internal import flag_values
 from habana_frameworks.tensorflow.errors import DeviceError, PluginLoadError
 
 
@@ -47,6 +48,7 @@ SourceLineFinder = ctypes.CFUNCTYPE(_INT32, _BYTES, ctypes.c_void_p, _SIZE)
 SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_buffer_free": (None, (_OUT,)),
     "hpu_version": (_BYTES, ()),
+    "hpu_claim_setting_warning": (_INT32, (_BYTES,)),
     "hpu_device_info": (Buffer, ()),
     "hpu_memory_info": (Memory, ()),
     "hpu_memory_reset_peak": (None, ()),
@@ -113,6 +115,8 @@ def open_plugin(path: pathlib.Path) -> ctypes.CDLL:
         if has(plugin, name):
             call = getattr(plugin, name)
             call.restype, call.argtypes = result, arguments
+    if has(plugin, "hpu_claim_setting_warning"):
+        flag_values.share_warnings(lambda name: bool(plugin.hpu_claim_setting_warning(name.encode())))
     return plugin
 
 
