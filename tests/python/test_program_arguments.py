@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import pathlib
 
 import pytest
@@ -14,6 +15,12 @@ from habana_frameworks.tensorflow.cli.parser import Parser
 OBSERVERS = ("explain", "report", "check", "warmup", "compile-check", "run")
 
 
+def program_of(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    program.add_arguments(parser)
+    return parser.parse_args(words)
+
+
 def note(tmp_path: pathlib.Path, text: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """Returns the note of `hpu explain` about the words after a program with this text."""
     script = tmp_path / "train.py"
@@ -22,7 +29,7 @@ def note(tmp_path: pathlib.Path, text: str, words: list[str], capsys: pytest.Cap
     explain.add_parser(parser.add_subparsers())
     arguments = parser.parse_args(["explain", "--time", str(script), *words])
     assert arguments.arguments == words and arguments.html is None
-    program.report_misplaced("hpu explain", arguments)
+    assert program.accepts("hpu explain", arguments)
     return capsys.readouterr().err
 
 
@@ -68,9 +75,9 @@ def test_a_module_in_the_working_directory(
 ) -> None:
     (tmp_path / "local_trainer.py").write_text("import sys\nprint(__name__, sys.argv[1:])\nsys.exit(7)\n")
     monkeypatch.chdir(tmp_path)
-    assert program.run("local_trainer", ["--epochs", "2"], "hpu explain", is_module=True) == 7
+    assert program.run("hpu explain", program_of("-m", "local_trainer", "--epochs", "2")) == 7
     assert capsys.readouterr().out == "__main__ ['--epochs', '2']\n"
-    assert program.run("local_trainr", [], "hpu explain", is_module=True) == 1
+    assert program.run("hpu explain", program_of("-m", "local_trainr")) == 1
     assert capsys.readouterr().err == "hpu explain: No module named local_trainr\n"
 
 
@@ -78,7 +85,7 @@ def test_the_traceback_of_a_program_is_pythons(tmp_path: pathlib.Path, capsys: p
     """Frames of this package and of runpy are left out, and no line is added."""
     script = tmp_path / "train.py"
     script.write_text("def step():\n    raise OSError('no data')\n\n\nstep()\n")
-    assert program.run(str(script), [], "hpu explain") == 1
+    assert program.run("hpu explain", program_of(str(script))) == 1
     assert capsys.readouterr().err == (
         "Traceback (most recent call last):\n"
         f'  File "{script}", line 5, in <module>\n    step()\n'

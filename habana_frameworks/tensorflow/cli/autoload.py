@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from habana_frameworks.tensorflow.cli import program
@@ -9,12 +10,12 @@ from habana_frameworks.tensorflow.cli import program
 
 def main() -> int:
     """Returns the program's exit code, or 1 if the HPU cannot be loaded."""
-    arguments = sys.argv[1:]
-    is_module = arguments[:1] == ["-m"]
-    name, *rest = arguments[is_module:]
-    if not program.load("hpu run --autoload"):
+    parser = argparse.ArgumentParser(prog="hpu run --autoload", add_help=False)
+    program.add_arguments(parser)
+    arguments = parser.parse_args()
+    if not program.load(parser.prog):
         return 1
-    return program.run(name, rest, "hpu run", is_module)
+    return program.run("hpu run", arguments)
 
 
 if __name__ == "__main__":

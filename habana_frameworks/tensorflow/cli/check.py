@@ -58,14 +58,12 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports the rules that it breaks, even if the program fails."""
-    problem = program.problem(arguments) or outputs.problem(arguments.json, arguments.html, "--html")
+    problem = outputs.problem(arguments.json, arguments.html, "--html")
     card = cards.find(arguments.card)
     if not problem and arguments.synapse is not None:
         problem = _library_problem(arguments.synapse) if card else f"--synapse: {arguments.card} is no Gaudi card"
-    if problem:
-        print(f"{_COMMAND}: {problem}", file=sys.stderr)
+    if not program.accepts(_COMMAND, arguments, problem):
         return 2
-    program.report_misplaced(_COMMAND, arguments)
     from habana_frameworks.tensorflow import card_check
     from habana_frameworks.tensorflow.card_check import compiler
 
@@ -87,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     watch = program_limits.Watch(_COMMAND, arguments.steps, arguments.idle)
     checker.start()
     with program.stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext(), watch.stopping():
-        code = program.run(arguments.script, arguments.arguments, _COMMAND, arguments.module, on_error=raised.append)
+        code = program.run(_COMMAND, arguments, on_error=raised.append)
     result = checker.stop(raised[0] if raised else None)
     written = _write(result, arguments)
     watch.exit_code = _exit_code(result, arguments.strict, code) if written else code or 1

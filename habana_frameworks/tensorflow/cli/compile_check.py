@@ -79,11 +79,8 @@ class Report:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program, and reports compile time, size and memory of its clusters on the card."""
-    problem = program.problem(arguments)
-    if problem:
-        print(f"hpu compile-check: {problem}", file=sys.stderr)
+    if not program.accepts("hpu compile-check", arguments):
         return 2
-    program.report_misplaced("hpu compile-check", arguments)
     with tempfile.TemporaryDirectory(prefix="hpu-compile-check-") as path:
         os.environ.update(warmup.target_settings(arguments.target))
         os.environ.update(_SETTINGS, TF_RECIPE_CACHE_PATH=path)

@@ -39,11 +39,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports on its graphs, even if the program fails."""
-    problem = program.problem(arguments) or outputs.problem(arguments.json, arguments.html, "--html")
-    if problem:
-        print(f"hpu explain: {problem}", file=sys.stderr)
+    if not program.accepts("hpu explain", arguments, outputs.problem(arguments.json, arguments.html, "--html")):
         return 2
-    program.report_misplaced("hpu explain", arguments)
     from habana_frameworks.tensorflow.explanation import Collector
 
     if not program.load("hpu explain"):
@@ -51,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     collector = Collector(with_times=arguments.time, with_memory=arguments.memory)
     collector.start()
     with program.stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext():
-        code = program.run(arguments.script, arguments.arguments, "hpu explain", arguments.module)
+        code = program.run("hpu explain", arguments)
     explanation = collector.stop()
     written = _write(explanation, arguments)
     if code == 0 and not written:

@@ -50,7 +50,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own.required = False
 
 
-def report_misplaced(command: str, arguments: argparse.Namespace) -> None:
+def accepts(command: str, arguments: argparse.Namespace, problem: str = "") -> bool:
+    """Whether the program of `arguments` can be run and `problem`, the command's own, is empty.
+
+    If not, prints the problem as `command`. If so, prints a note about options of `command` that follow the program.
+    """
+    problem = _problem(arguments) or problem
+    if problem:
+        print(f"{command}: {problem}", file=sys.stderr)
+        return False
+    _report_misplaced(command, arguments)
+    return True
+
+
+def _report_misplaced(command: str, arguments: argparse.Namespace) -> None:
     """Prints a note about options of `command` that follow the program, unless the program's text names them."""
     script = pathlib.Path(arguments.script)
     text = script.read_text(encoding="utf-8", errors="replace") if script.is_file() else ""
@@ -63,7 +76,7 @@ def report_misplaced(command: str, arguments: argparse.Namespace) -> None:
         )
 
 
-def problem(arguments: argparse.Namespace) -> str:
+def _problem(arguments: argparse.Namespace) -> str:
     """Returns the reason why the program of `arguments` cannot be run; empty if it can, or if it is a module."""
     if arguments.module:
         return ""
@@ -87,20 +100,15 @@ def load(command: str) -> bool:
     return True
 
 
-def run(
-    script: str,
-    arguments: list[str],
-    command: str,
-    is_module: bool = False,
-    on_error: Callable[[BaseException], None] | None = None,
-) -> int:
-    """Runs the program in this process like `python [-m] script arguments`, and returns its exit code.
+def run(command: str, arguments: argparse.Namespace, on_error: Callable[[BaseException], None] | None = None) -> int:
+    """Runs the program of `arguments` in this process like `python [-m] …`, and returns its exit code.
 
     command: name of the command in the message about an interrupt. on_error: is called with the exception that ended
     the program, except SystemExit and KeyboardInterrupt.
     """
     before = sys.argv[:], sys.path[:]
-    sys.argv = [script, *arguments]
+    script, is_module = arguments.script, arguments.module
+    sys.argv = [script, *arguments.arguments]
     try:
         if is_module:
             sys.path.insert(0, os.getcwd())  # noqa: PTH109

@@ -77,11 +77,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the job and returns its exit code."""
-    problem = _problem(arguments)
-    if problem:
-        print(f"hpu run: {problem}", file=sys.stderr)
+    if not program.accepts("hpu run", arguments, _problem(arguments)):
         return 2
-    program.report_misplaced("hpu run", arguments)
 
     def sink(rank: int, number: int, line: str) -> None:
         stream = sys.stderr if number == 2 or arguments.json else sys.stdout
@@ -138,7 +135,7 @@ def _problem(arguments: argparse.Namespace) -> str:
         )
     if arguments.min_ranks is not None and arguments.restarts == 0:
         return f"--min-ranks {arguments.min_ranks} applies to restarts: add --restarts"
-    return program.problem(arguments)
+    return ""
 
 
 def _modules(arguments: argparse.Namespace) -> list[str]:

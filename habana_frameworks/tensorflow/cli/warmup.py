@@ -14,7 +14,7 @@ from typing import Any
 from habana_frameworks.tensorflow import flags, statistics
 from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow._internal.native import plugin_library
-from habana_frameworks.tensorflow.cli import program, program_limits
+from habana_frameworks.tensorflow.cli import program, program_limits, recipe_directory
 from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_entries
 
 NOTHING_TO_COMPILE = 3
@@ -36,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
         "recipes were not stored; 2: wrong usage; 3: the program needed no recipe; if the program fails, the "
         "program's exit code.",
     )
-    parser.add_argument("--path", metavar="DIRECTORY", help="recipe directory (default: TF_RECIPE_CACHE_PATH)")
+    recipe_directory.add_path(parser)
     parser.add_argument("--target", metavar="CARD", help=TARGET_HELP)
     add_limits(parser)
     parser.add_argument(
@@ -71,14 +71,9 @@ class Outcome:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports the recipes that it stored."""
-    path = arguments.path or flags.tf_recipe_cache_path()
-    problem = program.problem(arguments)
-    if not path:
-        problem = "no cache directory: set TF_RECIPE_CACHE_PATH or pass --path"
-    if problem:
-        print(f"hpu warmup: {problem}", file=sys.stderr)
+    path = recipe_directory.of(arguments)
+    if not program.accepts("hpu warmup", arguments, "" if path else recipe_directory.MISSING):
         return 2
-    program.report_misplaced("hpu warmup", arguments)
     os.environ.update(target_settings(arguments.target))
     os.environ.update(_SETTINGS, TF_RECIPE_CACHE_PATH=path)
     if not program.load("hpu warmup"):
@@ -103,7 +98,7 @@ def warm_up(path: str, arguments: argparse.Namespace, command: str) -> tuple[Out
     start = time.monotonic()
     code = 0
     with program.stdout_to_stderr() if arguments.json else contextlib.nullcontext(), watch.stopping():
-        code = program.run(arguments.script, arguments.arguments, command, arguments.module)
+        code = program.run(command, arguments)
     plugin_library.finish_compiling()
     counts = statistics.recipes()
     made = tuple(entry for entry in _entries(path) if entry.key not in before)

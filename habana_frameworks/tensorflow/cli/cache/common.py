@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow.cli import recipe_directory
 from habana_frameworks.tensorflow.recipe_store import Entry
 
 SHORT_KEY = 12
@@ -26,7 +26,7 @@ def add_command(
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name, help=text.partition(".")[0], description=text, **parser_options
     )
-    parser.add_argument("--path", metavar="DIRECTORY", help="recipe directory (default: TF_RECIPE_CACHE_PATH)")
+    recipe_directory.add_path(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run_cache=run)
     return parser
@@ -34,13 +34,13 @@ def add_command(
 
 def directory_of(arguments: argparse.Namespace) -> str:
     """Returns --path, or else TF_RECIPE_CACHE_PATH. Raises UsageError if neither is set."""
-    path = arguments.path or flags.tf_recipe_cache_path()
+    path = recipe_directory.of(arguments)
     if not path:
         name = getattr(arguments, "name", "")
         if name and pathlib.Path(name).is_dir():
             raise UsageError(f"{name} is a directory, not part of a cluster's name: pass --path {name}")
-        raise UsageError("no cache directory: set TF_RECIPE_CACHE_PATH or pass --path")
-    return str(path)
+        raise UsageError(recipe_directory.MISSING)
+    return path
 
 
 def print_json(value: Any) -> None:

@@ -34,11 +34,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports on it, even if the program fails."""
-    problem = program.problem(arguments) or outputs.problem(arguments.json, arguments.output, "--output")
-    if problem:
-        print(f"{_COMMAND}: {problem}", file=sys.stderr)
+    if not program.accepts(_COMMAND, arguments, outputs.problem(arguments.json, arguments.output, "--output")):
         return 2
-    program.report_misplaced(_COMMAND, arguments)
     if not program.load(_COMMAND):
         return 2
     from habana_frameworks.tensorflow.cli.report.model import Program
@@ -49,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     recorder.start()
     code = 0
     with program.stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext(), watch.stopping():
-        code = program.run(arguments.script, arguments.arguments, _COMMAND, arguments.module)
+        code = program.run(_COMMAND, arguments)
     report = recorder.stop(Program(arguments.script, tuple(arguments.arguments), code, stopped=watch.reason))
     watch.exit_code = _exit_code(code, _write(report, arguments), report)
     return watch.exit_code
