@@ -101,7 +101,7 @@ def test_pull_skips_mismatched_recipes(shared: Remote, tmp_path: pathlib.Path) -
     shared("push", "--path", tmp_path / "null")
     pulled = shared.as_json("pull", "--path", tmp_path / "other")
     assert pulled["entries"] == [] and set(pulled["misfits"]) == {path.stem for path in entry_files(tmp_path / "null")}
-    assert all(reasons[0].startswith("compiled with backend null") for reasons in pulled["misfits"].values())
+    assert all(reasons[0].startswith("compiled with backend null") for reasons in pulled["misfits"].values()), pulled
 
 
 def test_pull_refuses_unverifiable_recipes(
