@@ -190,7 +190,9 @@ QUICK_GAUDI_TESTS := $(QUICK_GAUDI_TESTS) tests/distribute/test_collectives.py::
 GAUDI_TESTS := tests/equality tests/precision tests/recipes tests/device
 GAUDI_TESTS := $(GAUDI_TESTS) $(addprefix tests/distribute/test_,collectives.py failures.py hccl.py strategy.py)
 GAUDI_TESTS := $(GAUDI_TESTS) $(addprefix tests/hvd/test_,ops.py training.py)
+# pyhlml reads Gaudi's management library for `hpu smi`, over a double of that library here. It is no dependency of the package.
 test-gaudi: build-tests ## training tests on the Gaudi backend over the double of SynapseAI's library
+	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps habana-pyhlml==1.24.2.481
 	$(PYTHON) -m pytest tests/gaudi -m 'slow or not slow' -n $(TEST_JOBS) $(PYTEST_ARGS)
 	HPU_BACKEND=gaudi:$(SYNAPSE_DOUBLE) $(PYTHON) -m pytest $(GAUDI_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
 

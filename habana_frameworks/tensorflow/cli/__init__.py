@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal import gaudi_cards
 from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.cli import (
     cache,
@@ -24,7 +25,6 @@ from habana_frameworks.tensorflow.cli import (
     synapse_check,
     warmup,
 )
-from habana_frameworks.tensorflow.cli.checks.gaudi import cards
 from habana_frameworks.tensorflow.cli.parser import Parser
 
 COMMANDS = (doctor, explain, report, check, ops, cache, warmup, compile_check, synapse_check, serve, smi, run)
@@ -54,6 +54,6 @@ def hl_smi() -> int:
     own = pathlib.Path(sys.argv[0]).resolve().parent
     folders = [folder for folder in os.get_exec_path() if pathlib.Path(folder).resolve() != own]
     gaudis = shutil.which("hl-smi", path=os.pathsep.join(folders))
-    if gaudis is not None and cards.may_be_selected(flags.backend()):
+    if gaudis is not None and gaudi_cards.is_selected(flags.backend()):
         os.execv(gaudis, [gaudis, *sys.argv[1:]])
     return main(["smi", *sys.argv[1:]])

@@ -10,11 +10,10 @@ import time
 from collections.abc import Mapping
 
 from habana_frameworks.tensorflow import flags, monitor
-from habana_frameworks.tensorflow._internal import pjrt_plugins
+from habana_frameworks.tensorflow._internal import gaudi_cards, pjrt_plugins
 from habana_frameworks.tensorflow._internal.launch.job import Interruption
 from habana_frameworks.tensorflow._internal.launch.job_supervisor import Modules, Placement
 from habana_frameworks.tensorflow._internal.text import number
-from habana_frameworks.tensorflow.cli.checks.gaudi import cards
 
 # Long enough to start Python on a busy machine; `hpu smi` itself gives up on silent servers earlier.
 _READ_SECONDS = 60.0
@@ -63,7 +62,12 @@ def read(interruption: Interruption) -> Reading:
     if process.returncode != 0:
         lines = errors.strip().splitlines() or [f"`hpu smi` did not end within {_READ_SECONDS:g} s"]
         return Reading({}, lines[-1].removeprefix("hpu smi: "))
-    modules = json.loads(output)["modules"]
+    return parse(output)
+
+
+def parse(output: str) -> Reading:
+    """Parses the output of `hpu smi --json`. Leaves out lost cards, because they cannot be acquired."""
+    modules = [module for module in json.loads(output)["modules"] if not module.get("is_lost")]
     return Reading({module["id"]: _holder(module["holder"]) for module in modules})
 
 
@@ -80,7 +84,7 @@ def shortage(placement: Placement, min_ranks: int, interruption: Interruption) -
     if not monitor.is_server(backend) and backend.partition(":")[0] not in _BACKENDS:
         names = ", ".join((*_BACKENDS, "the address of a device server"))
         return f"HPU_BACKEND={backend} is not a backend: set it to one of {names}"
-    is_card = cards.may_be_selected(backend) or pjrt_plugins.selected(backend) is not None
+    is_card = gaudi_cards.is_selected(backend) or pjrt_plugins.selected(backend) is not None
     is_emulator = backend in ("auto", "emulator") and not is_card
     if not monitor.is_server(backend) and not is_emulator:
         return ""

@@ -8,11 +8,12 @@ print(monitor.utilization(before, monitor.read()))
 from __future__ import annotations
 
 from habana_frameworks.tensorflow import device_channel, flags
-from habana_frameworks.tensorflow._internal import pjrt_plugins
-from habana_frameworks.tensorflow.monitor import emulator, nvidia, server
+from habana_frameworks.tensorflow._internal import gaudi_cards, pjrt_plugins
+from habana_frameworks.tensorflow.monitor import emulator, gaudi, nvidia, server
 from habana_frameworks.tensorflow.monitor.state import (
     Card,
     CardProcess,
+    ManagementLibraryError,
     Module,
     Process,
     ServerState,
@@ -24,6 +25,7 @@ from habana_frameworks.tensorflow.monitor.state import (
 __all__ = [
     "Card",
     "CardProcess",
+    "ManagementLibraryError",
     "Module",
     "Process",
     "ServerState",
@@ -46,11 +48,13 @@ def read(backend: str = "") -> State:
     backend = backend or flags.backend()
     if device_channel.is_address(backend):
         return server.read(backend)
+    if gaudi_cards.is_selected(backend):
+        return gaudi.read(backend)
     name = pjrt_plugins.selected(backend)
     if name is not None and pjrt_plugins.drives_nvidia_cards(name):
         return nvidia.read(backend)
     if backend in ("auto", "emulator"):
         return emulator.read()
     raise ValueError(
-        f"HPU_BACKEND={backend} has no observable modules: use the emulator, a device server, or pjrt:cuda"
+        f"HPU_BACKEND={backend} has no observable modules: use the emulator, a device server, gaudi, or pjrt:cuda"
     )

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import pathlib
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from habana_frameworks.tensorflow.monitor.state import Card, CardProcess, Module, Process, State, UnavailableError
+from habana_frameworks.tensorflow.monitor import processes
+from habana_frameworks.tensorflow.monitor.state import (
+    Card,
+    CardProcess,
+    ManagementLibraryError,
+    Module,
+    Process,
+    State,
+    UnavailableError,
+)
 
 Value = TypeVar("Value")
 
-_PROC = pathlib.Path("/proc")
 # Codes of NVML's errors.
 DRIVER_NOT_LOADED, LIBRARY_NOT_FOUND, VERSION_MISMATCH = 9, 12, 18
 _INSTALL = "install NVIDIA's driver; in a container `docker run --gpus all`"
@@ -24,25 +31,16 @@ _REMEDIES = {
 }
 
 
-class NvmlError(UnavailableError):
-    """NVML is missing or fails. `code` is NVML's error code; None if the Python module is missing."""
-
-    def __init__(self, text: str, remedy: str, code: int | None = None) -> None:
-        super().__init__(text)
-        self.remedy = remedy
-        self.code = code
-
-
 def read(backend: str) -> State:
     """Returns all cards of this machine as modules, in NVML's order. Raises UnavailableError."""
     try:
         return State(backend, time.monotonic(), read_cards())
-    except NvmlError as error:
+    except ManagementLibraryError as error:
         raise UnavailableError(f"HPU_BACKEND={backend}: cannot read the cards: {error}; {error.remedy}") from None
 
 
 def read_cards() -> tuple[Module, ...]:
-    """Returns all cards, in NVML's order. Raises NvmlError."""
+    """Returns all cards, in NVML's order. Raises ManagementLibraryError."""
     with _nvml() as nvml:
         driver = _text(nvml.nvmlSystemGetDriverVersion())
         return tuple(_Reader(nvml, number).module(driver) for number in range(nvml.nvmlDeviceGetCount()))
@@ -50,11 +48,11 @@ def read_cards() -> tuple[Module, ...]:
 
 @contextlib.contextmanager
 def _nvml() -> Iterator[Any]:
-    """Yields pynvml, initialised. Raises its errors as NvmlError."""
+    """Yields pynvml, initialised. Raises its errors as ManagementLibraryError."""
     try:
         nvml = importlib.import_module("pynvml")
     except ImportError:
-        raise NvmlError("the Python module pynvml is missing", "pip install nvidia-ml-py") from None
+        raise ManagementLibraryError("the Python module pynvml is missing", "pip install nvidia-ml-py") from None
     try:
         nvml.nvmlInit()
         try:
@@ -63,7 +61,7 @@ def _nvml() -> Iterator[Any]:
             nvml.nvmlShutdown()
     except nvml.NVMLError as error:
         remedy = _REMEDIES.get(error.value, "see the output of nvidia-smi, and look for Xid in dmesg")
-        raise NvmlError(f"NVML: {error}", remedy, error.value) from None
+        raise ManagementLibraryError(f"NVML: {error}", remedy, error.value) from None
 
 
 class _Reader:
@@ -81,6 +79,7 @@ class _Reader:
         power = self._figure(lambda: nvml.nvmlDeviceGetPowerUsage(handle))
         limit = self._figure(lambda: nvml.nvmlDeviceGetEnforcedPowerLimit(handle))
         card = Card(
+            index=self._number,
             bus_id=_text(nvml.nvmlDeviceGetPciInfo(handle).busId),
             uuid=_text(nvml.nvmlDeviceGetUUID(handle)),
             driver_version=driver,
@@ -102,7 +101,7 @@ class _Reader:
     def _processes(self) -> tuple[CardProcess, ...]:
         """Processes that compute on the card, sorted by memory, largest first."""
         running = self._figure(lambda: self._nvml.nvmlDeviceGetComputeRunningProcesses(self._handle)) or ()
-        found = [CardProcess(process.pid, _command(process.pid), process.usedGpuMemory) for process in running]
+        found = [CardProcess(process.pid, processes.command(process.pid), process.usedGpuMemory) for process in running]
         return tuple(sorted(found, key=lambda process: (-(process.memory_used or 0), process.pid)))
 
     def _figure(self, read: Callable[[], Value]) -> Value | None:
@@ -110,15 +109,6 @@ class _Reader:
             return read()
         except self._nvml.NVMLError:
             return None
-
-
-def _command(pid: int) -> str:
-    """Returns a process's command line; "" for a process of another container."""
-    try:
-        words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return ""
-    return b" ".join(words).decode(errors="replace").strip()
 
 
 def _text(value: str | bytes) -> str:

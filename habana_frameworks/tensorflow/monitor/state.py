@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 
 class UnavailableError(RuntimeError):
     """The state of a device server or of a card cannot be read. The message contains the reason."""
+
+
+class ManagementLibraryError(UnavailableError):
+    """The library that reads the cards, NVML or HLML, is missing or fails.
+
+    `code` is the library's error code; None if its Python module is missing.
+    """
+
+    def __init__(self, text: str, remedy: str, code: int | None = None) -> None:
+        super().__init__(text)
+        self.remedy = remedy
+        self.code = code
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,15 +45,22 @@ class CardProcess:
 class Card:
     """Figures of a real card, which emulated modules lack. None means unknown."""
 
-    bus_id: str
-    uuid: str
-    driver_version: str
+    index: int
+    """Number in the order of the driver. A Gaudi's differs from its module's number."""
+    bus_id: str | None
+    uuid: str | None
+    driver_version: str | None
     utilization: float | None
     """Share of the time in which the card computed, from 0 to 1, over the driver's last sampling period."""
     temperature_celsius: int | None
     power_watts: float | None
     power_limit_watts: float | None
     processes: tuple[CardProcess, ...]
+    serial: str | None = None
+    is_lost: bool = False
+    """Whether a Gaudi fell off its bus or failed, so that only a reset makes it usable."""
+    figures: Mapping[str, int | str] = dataclasses.field(default_factory=dict)
+    """Further figures of a Gaudi, by hl-smi's names of their fields. Lacks unknown figures."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,9 +19,9 @@ _SAMPLE_SECONDS = 0.25
 _INTERRUPTED = 130
 
 _DESCRIPTION = """Shows the modules of HPU_BACKEND: the modules of a device server, the emulated modules in this
-user's processes, or NVIDIA cards (pjrt:cuda). Does not load the HPU or acquire a module. Exit code 0: success; 1: the
-modules cannot be read (the server or the driver does not answer, or the backend has no modules); 2: wrong usage; 130:
---loop was interrupted."""
+user's processes, Gaudi cards (gaudi), or NVIDIA cards (pjrt:cuda). Does not load the HPU or acquire a module. Exit code
+0: success; 1: the modules cannot be read (the server or the driver does not answer, or the backend has no modules); 2:
+wrong usage; 130: --loop was interrupted."""
 
 
 def add_parser(subparsers: Any) -> None:

@@ -38,11 +38,12 @@ def _free(module: Module) -> int | None:
 
 
 _KNOWN = {
-    "index": Field(lambda _, module: module.id),
+    "index": Field(lambda _, module: module.card.index if module.card else module.id),
     "module_id": Field(lambda _, module: module.id),
     "bus_id": Field(lambda _, module: bus_id(module)),
     "name": Field(lambda _, module: cards.product_of(module.type)),
     "uuid": Field(lambda _, module: module.card and module.card.uuid),
+    "serial": Field(lambda _, module: module.card and module.card.serial),
     "driver_version": Field(lambda _, module: module.card.driver_version if module.card else __version__),
     "timestamp": Field(lambda sample, _: time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sample.time))),
     "memory.total": Field(lambda _, module: _mebibytes(module.memory_total), "MiB"),
@@ -55,20 +56,25 @@ _KNOWN = {
     "pid": Field(lambda _, module: module.holder and module.holder.pid),
     "process_name": Field(lambda _, module: module.holder and module.holder.command),
 }
-# Figures of a Gaudi card that neither emulated modules nor the driver of another card has.
-_UNKNOWN = (
-    "serial",
-    *(
-        f"ecc.errors.{kind}.{period}.total"
+# Figures that only a Gaudi card has, and their units. Emulated modules and other cards print N/A.
+_GAUDI_UNITS = {
+    **{
+        f"ecc.errors.{kind}.{period}.total": ""
         for kind in ("uncorrected", "corrected", "dram", "dram-corrected")
         for period in ("aggregate", "volatile")
-    ),
-    *(f"ecc.mode.{state}" for state in ("current", "pending")),
-    *(f"stats.violation.{cause}" for cause in ("power", "thermal")),
-    *(f"clocks.{clock}" for clock in ("current.soc", "max.soc", "limit.soc", "limit.tpc")),
-    *(f"pcie.link.{figure}.{state}" for figure in ("gen", "width", "speed") for state in ("max", "current")),
-)
-FIELDS = {**_KNOWN, **{name: Field(lambda *_: None) for name in _UNKNOWN}}
+    },
+    **{f"ecc.mode.{state}": "" for state in ("current", "pending")},
+    **{f"stats.violation.{cause}": "" for cause in ("power", "thermal")},
+    **{f"clocks.{clock}": "MHz" for clock in ("current.soc", "max.soc", "limit.soc", "limit.tpc")},
+    **{f"pcie.link.{figure}.{state}": "" for figure in ("gen", "width", "speed") for state in ("max", "current")},
+}
+
+
+def _gaudi_field(name: str, unit: str) -> Field:
+    return Field(lambda _, module: module.card and module.card.figures.get(name), unit)
+
+
+FIELDS = {**_KNOWN, **{name: _gaudi_field(name, unit) for name, unit in _GAUDI_UNITS.items()}}
 """Fields by name. The source of hl-smi's names is the Gaudi documentation, "System Management Interface Tool"."""
 
 

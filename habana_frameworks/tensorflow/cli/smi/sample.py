@@ -46,6 +46,9 @@ class Sample:
         return round(_IDLE_CELSIUS + (_BUSY_CELSIUS - _IDLE_CELSIUS) * (self.utilizations[module.id] or 0))
 
 
-def bus_id(module: Module) -> str:
-    """Returns a card's PCI address; for other modules an invented address in the domain ffff, which no machine uses."""
+def bus_id(module: Module) -> str | None:
+    """Returns a card's PCI address, None if unknown.
+
+    For other modules returns an invented address in the domain ffff, which no machine uses.
+    """
     return module.card.bus_id if module.card else f"ffff:{module.id:02x}:00.0"

@@ -51,7 +51,9 @@ def print_list(sample: Sample) -> None:
         origin, verb = ("", "used") if module.card else (" emulated,", "held")
         processes = ", ".join(f"process {pid}" for pid in _pids(module))
         state = f"{verb} by {processes}" if processes else "free"
-        print(f"module {module.id}: {module.type} ({bus_id(module)}),{origin} {state}")
+        if module.card and module.card.is_lost:
+            state = "lost"
+        print(f"module {module.id}: {module.type} ({bus_id(module) or UNKNOWN}),{origin} {state}")
 
 
 def print_details(sample: Sample) -> None:
@@ -62,7 +64,7 @@ def print_details(sample: Sample) -> None:
         print(f"sessions: {server.sessions_opened} opened, {server.sessions_closed} closed")
         print(f"server's memory on the host: {_size(server.resident_bytes)}")
     for module in sample.modules:
-        print(f"\nmodule {module.id} ({bus_id(module)})")
+        print(f"\nmodule {module.id} ({bus_id(module) or UNKNOWN})")
         lines = _details(sample, module)
         width = max(map(len, lines)) + 1
         for name, value in lines.items():
@@ -79,7 +81,8 @@ def _pids(module: Module) -> list[int]:
 
 def _process_lines(module: Module) -> list[str]:
     if module.card:
-        return [
+        lost = [f"module {module.id} is lost; see `hpu doctor`"] if module.card.is_lost else []
+        return lost + [
             f"module {module.id} is used by process {process.pid} ({_size(process.memory_used)}): "
             f"{process.command or UNKNOWN}"
             for process in module.card.processes
@@ -93,12 +96,14 @@ def _details(sample: Sample, module: Module) -> dict[str, str]:
     if module.card:
         return {
             "model": module.type,
-            "uuid": module.card.uuid,
-            "driver": module.card.driver_version,
+            "uuid": module.card.uuid or UNKNOWN,
+            **({"serial": module.card.serial} if module.card.serial else {}),
+            "driver": module.card.driver_version or UNKNOWN,
             "memory": f"{_size(module.memory_used)} used of {_size(module.memory_total)}",
             "utilisation": _percent(sample, module),
             "temperature": _celsius(sample, module),
             "power": f"{_watts(module.card.power_watts)} of {_watts(module.card.power_limit_watts)}",
+            **{name: str(value) for name, value in module.card.figures.items()},
         }
     lines = {
         "model": f"{module.type} (emulated)",

@@ -9,7 +9,7 @@ from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal import pjrt_plugins
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 from habana_frameworks.tensorflow.cli.checks.pjrt import driver, extras
-from habana_frameworks.tensorflow.monitor import Module, nvidia
+from habana_frameworks.tensorflow.monitor import ManagementLibraryError, Module, nvidia
 
 _VARIABLE = "CUDA_VISIBLE_DEVICES"
 # Share of a card's memory that XLA's client allocates when it starts (its options memory_fraction and preallocate).
@@ -20,7 +20,7 @@ def check() -> Iterator[Finding]:
     """Checks that the driver lists cards, and that CUDA_VISIBLE_DEVICES does not hide all of them."""
     try:
         cards = nvidia.read_cards()
-    except nvidia.NvmlError as error:
+    except ManagementLibraryError as error:
         yield _unreadable(error)
         yield from _check_visible(None)
         return
@@ -39,7 +39,7 @@ def list_present() -> Iterator[Finding]:
         return
     try:
         names = [card.type for card in nvidia.read_cards()]
-    except nvidia.NvmlError:
+    except ManagementLibraryError:
         names = []
     text = f"{', '.join(names) or 'NVIDIA card'} (driver {version})"
     if pjrt_plugins.find("cuda"):
@@ -49,7 +49,7 @@ def list_present() -> Iterator[Finding]:
         yield Finding("cards", Level.NOTE, note, extras.install_plugin("cuda"), {"cards": names})
 
 
-def _unreadable(error: nvidia.NvmlError) -> Finding:
+def _unreadable(error: ManagementLibraryError) -> Finding:
     # Without the Python module only `hpu smi` fails; the check of the driver reports a missing driver.
     level = {
         None: Level.NOTE,
