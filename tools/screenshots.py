@@ -35,6 +35,9 @@ class Picture:
 
 PICTURES = {
     "explain": Picture(("explain", "--html", "{page}", "tests/explain/refusals.py"), 1280, 600, "op=on_cpu"),
+    "memory": Picture(
+        ("explain", "--memory", "--html", "{page}", "examples/digits_keras.py", "--epochs", "1"), 1280, 960
+    ),
     "report": Picture(("report", "--output", "{page}", "examples/slow_step.py"), 900, 1180),
 }
 

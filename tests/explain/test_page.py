@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from habana_frameworks.tensorflow import explanation
-from habana_frameworks.tensorflow.explanation import model, page
+from habana_frameworks.tensorflow.explanation import memory, model, page
 from habana_frameworks.tensorflow.statistics import Eager
 
 OPS = (
@@ -81,13 +81,14 @@ class Box(NamedTuple):
 
 
 def run_page(graph: model.Graph, program: str, directory: pathlib.Path) -> Any:
-    """Runs layout.js and times.js, then `program` with the prepared graph. Returns the JSON that `program` prints."""
+    """Runs the scripts without a drawing, then `program` with the prepared graph. Returns the JSON that it prints."""
     folder = pathlib.Path(page.__file__).parent / "page"
     explained = json.loads(explanation.Explanation((graph,), EXPLANATION.eager).to_json())["graphs"][0]
     path = directory / "page.js"
     path.write_text(
         f"""{(folder / "layout.js").read_text()}
     {(folder / "times.js").read_text()}
+    {(folder / "memory.js").read_text()}
     const graph = {json.dumps(explained)};
     prepare(graph);
     {program}"""
@@ -201,6 +202,47 @@ def test_clusters_are_drawn_in_program_order(tmp_path: pathlib.Path) -> None:
     drawn = sorted(boxes, key=lambda box: (box.y, box.x))
     assert [box.key for box in drawn] == [f"chabana_cluster_f_{n}" for n in range(13)]
     assert len({box.y for box in drawn}) == 4
+
+
+def memory_of(buffers: tuple[explanation.Buffer, ...]) -> explanation.ClusterMemory:
+    peak, peak_bytes = max(memory.live_bytes(buffers), key=lambda point: point[1])
+    return explanation.ClusterMemory("habana_cluster_f_0", 0, 0, 0, buffers, peak, peak_bytes)
+
+
+@needs_node
+@pytest.mark.parametrize("end", [1, 2, 59, 60, 61, 84, 119, 1000])
+def test_the_chart_of_memory_has_the_live_bytes_of_every_position(end: int, tmp_path: pathlib.Path) -> None:
+    """Each column is the highest of its positions; each position has a column, and each column a position."""
+    choose = random.Random(end)
+    ranges = [(0, end - 1), *(sorted(choose.choices(range(end), k=2)) for _ in range(40))]
+    buffers = tuple(
+        explanation.Buffer("workspace", "fusion", "", "", "f32[1]", 2**number, begin, last)
+        for number, (begin, last) in enumerate(ranges)
+    )
+    found = memory_of(buffers)
+    program = f"console.log(JSON.stringify(memoryColumns({json.dumps(dataclasses.asdict(found))}).columns));"
+    columns = run_page(GRAPH, program, tmp_path)
+    live = [sum(buffer.bytes for buffer in buffers if buffer.is_live(position)) for position in range(end)]
+    expected: list[list[int]] = [[] for _ in columns]
+    for position, value in enumerate(live):
+        expected[position * len(columns) // end].append(value)
+    assert columns == [max(values) for values in expected] and len(columns) == min(60, end)
+
+
+def test_pages_say_why_a_requested_list_is_empty() -> None:
+    """Backends other than the emulator record sizes only. The reason is in the text and on the page."""
+    sizes = explanation.ClusterMemory("habana_cluster_f_0", 1000, 200, 30, (), 0, 0)
+    for backend, words in [("pjrt:cpu", "the backend pjrt:cpu does not"), ("emulator", "no recipe")]:
+        empty = dataclasses.replace(EXPLANATION, times=(), memory=(sizes,), backend=backend)
+        assert explanation.from_json(empty.to_json()) == empty
+        (found,) = re.findall(r'id="data">(.*?)</script>', page.render(empty, empty.summary()), re.DOTALL)
+        notes = json.loads(found)["notes"]
+        assert notes["times"].startswith("No times: ") and notes["memory"].startswith("No tensors: ")
+        for note in notes.values():
+            assert words in note and f"{note}\n" in empty.summary()
+        assert "habana_cluster_f_0: 1.2 KB (arguments 1.0 KB, results 200 bytes, workspace 30 bytes)" in empty.summary()
+    (found,) = re.findall(r'id="data">(.*?)</script>', page.render(EXPLANATION, ""), re.DOTALL)
+    assert json.loads(found)["notes"] == {"times": None, "memory": None}  # nothing was requested
 
 
 def words(program: str, directory: pathlib.Path) -> Any:

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow import habana_device, statistics
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.explanation import memory, times
 from habana_frameworks.tensorflow.explanation.explanation import Explanation
@@ -54,6 +54,7 @@ class Collector:
         self._source_lines.stop()
         records = c_api.read_message(plugin_library.handle(), "hpu_op_records", "OpRecords")
         explanation = build(records, difference(statistics.get(), self._before), self._source_lines)
+        explanation = dataclasses.replace(explanation, backend=habana_device.info().get("backend", ""))
         if self._with_memory:
             lines = {(op.cluster, op.name): op.source_line for graph in explanation.graphs for op in graph.ops}
 

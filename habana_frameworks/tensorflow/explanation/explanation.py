@@ -58,6 +58,7 @@ def from_json(text: str) -> Explanation:
         data["dropped_graphs"],
         None if times is None else tuple(InstructionTime(**time) for time in times),
         None if memory is None else tuple(map(_memory, memory)),
+        data.get("backend", ""),
     )
 
 

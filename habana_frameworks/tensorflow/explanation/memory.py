@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from habana_frameworks.tensorflow._internal.text import shortened, size, table
+from habana_frameworks.tensorflow.explanation.times import RECORDING_BACKEND
 
 if TYPE_CHECKING:
     from habana_frameworks.tensorflow.lib import report_pb2
@@ -117,11 +118,20 @@ def _cluster(recipe: report_pb2.RecipeBuffers.Recipe, find_line: FindLine) -> Cl
     )
 
 
-def lines(clusters: Sequence[ClusterMemory]) -> Iterator[str]:
+def note(clusters: Sequence[ClusterMemory] | None, backend: str) -> str | None:
+    """Returns the reason why no tensors are listed; None if some are, or if memory was not requested."""
+    if clusters is None or any(cluster.buffers for cluster in clusters):
+        return None
+    if backend and backend != RECORDING_BACKEND:
+        return f"No tensors: the backend {backend} does not record them; HPU_BACKEND={RECORDING_BACKEND} does"
+    return "No tensors: no recipe was compiled or loaded"
+
+
+def lines(clusters: Sequence[ClusterMemory], backend: str) -> Iterator[str]:
     """Yields the lines of a report for a terminal."""
-    shown = [cluster for cluster in clusters if cluster.buffers]
-    if not shown:
-        yield "No memory: no cluster was compiled, or the backend does not record the tensors of launches"
+    if reason := note(clusters, backend):
+        yield reason
+    shown = [cluster for cluster in clusters if cluster.buffers] or clusters
     for cluster in shown[:_MAX_CLUSTERS]:
         yield (
             f"Memory of {cluster.cluster}: {size(cluster.bytes)} "
@@ -131,6 +141,8 @@ def lines(clusters: Sequence[ClusterMemory]) -> Iterator[str]:
         if timeline := _timeline(cluster):
             yield f"  live tensors: {timeline}  peak {size(cluster.peak_bytes)} at {cluster.peak}"
         live = [buffer for buffer in cluster.buffers if buffer.is_live(cluster.peak)]
+        if not live:
+            continue
         rows = [
             [
                 size(buffer.bytes),
@@ -154,7 +166,7 @@ def lines(clusters: Sequence[ClusterMemory]) -> Iterator[str]:
 def _timeline(cluster: ClusterMemory, columns: int = 40) -> str:
     """Returns live bytes over the program as a row of bars, highest at the peak."""
     points = live_bytes(cluster.buffers)
-    end = max(buffer.end for buffer in cluster.buffers) + 1
+    end = max((buffer.end for buffer in cluster.buffers), default=0) + 1
     if end < 2 or not cluster.peak_bytes:
         return ""
     starts = [position for position, _ in points]

@@ -154,6 +154,8 @@ class Findings:
     """Longest first within each cluster; None if times were not requested."""
     memory: tuple[ClusterMemory, ...] | None = None
     """The cluster with the most bytes first; None if memory was not requested."""
+    backend: str = ""
+    """HPU_BACKEND, or the backend of the acquired device; empty if unknown."""
 
     @property
     def ops(self) -> int:

@@ -9,6 +9,7 @@ import pathlib
 
 from habana_frameworks.tensorflow._internal import html_template
 from habana_frameworks.tensorflow._internal.version import __version__
+from habana_frameworks.tensorflow.explanation import memory, times
 from habana_frameworks.tensorflow.explanation.model import Findings
 from habana_frameworks.tensorflow.explanation.rules import find
 
@@ -21,6 +22,11 @@ def render(findings: Findings, summary: str) -> str:
     data = dataclasses.asdict(findings)
     data["version"] = __version__
     data["totals"] = [dataclasses.asdict(total) for total in findings.rules()]
+    # Why a list that was requested is empty.
+    data["notes"] = {
+        "times": times.note(findings.times, findings.backend),
+        "memory": memory.note(findings.memory, findings.backend),
+    }
     data["rules"] = {total.rule.name: dataclasses.asdict(find(total.rule.name)) for total in findings.rules()}
     parts = {
         "PROGRAM": "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in _PROGRAM),

@@ -53,10 +53,10 @@ def _lines(findings: Findings) -> Iterator[str]:
             yield f"  … and {len(splits) - _MAX_SPLITS} more"
     if findings.times is not None:
         yield ""
-        yield from times.lines(findings.times)
+        yield from times.lines(findings.times, findings.backend)
     if findings.memory is not None:
         yield ""
-        yield from memory.lines(findings.memory)
+        yield from memory.lines(findings.memory, findings.backend)
     eager = findings.eager
     if eager.launches or eager.host_runs:
         yield ""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from habana_frameworks.tensorflow.lib import report_pb2
 
 SETTING = "HPU_EMULATOR_PROFILE"
+RECORDING_BACKEND = "emulator"
+"""The only backend that records instructions and tensors of launches."""
 _logger = logging.getLogger(__name__)
 _MAX_CLUSTERS = 4
 _MAX_ROWS = 12
@@ -74,11 +76,20 @@ def _totals(seconds: Iterable[tuple[str, float]]) -> dict[str, float]:
     return dict(sorted(totals.items(), key=lambda item: -item[1]))
 
 
-def lines(times: Sequence[InstructionTime]) -> Iterator[str]:
+def note(times: Sequence[InstructionTime] | None, backend: str) -> str | None:
+    """Returns the reason why there are no times; None if there are some, or if times were not requested."""
+    if times is None or times:
+        return None
+    if backend and backend != RECORDING_BACKEND:
+        return f"No times: the backend {backend} does not time instructions; HPU_BACKEND={RECORDING_BACKEND} does"
+    return "No times: no recipe ran on the HPU"
+
+
+def lines(times: Sequence[InstructionTime], backend: str) -> Iterator[str]:
     """Yields the lines of a report for a terminal."""
     clusters = _totals((time.cluster, time.seconds) for time in times)
-    if not clusters:
-        yield "No times: no cluster ran, or the backend does not time recipes"
+    if reason := note(times, backend):
+        yield reason
     for cluster in list(clusters)[:_MAX_CLUSTERS]:
         own = [time for time in times if time.cluster == cluster]
         yield f"Time of {cluster}: {_milliseconds(clusters[cluster])}"

@@ -12,8 +12,8 @@ function memoryColumns(memory) {
   const end = Math.max(...memory.buffers.map((buffer) => buffer.end)) + 1;
   const columns = Array(Math.min(MEMORY_COLUMNS, end)).fill(0);
   // Live bytes grow only where a tensor begins.
-  const starts = [0, ...memory.buffers.map((buffer) => buffer.begin)];
-  columns.forEach((_, i) => starts.push(Math.floor((end * i) / columns.length)));
+  const starts = memory.buffers.map((buffer) => buffer.begin);
+  columns.forEach((_, i) => starts.push(Math.ceil((end * i) / columns.length)));  // the first position of the column
   for (const position of new Set(starts)) {
     const column = Math.min(columns.length - 1, Math.floor((position * columns.length) / end));
     columns[column] = Math.max(columns[column], liveBytes(memory.buffers, position));
@@ -32,27 +32,49 @@ function memoryChart(memory) {
     }));
 }
 
+// Bytes that a launch holds.
+function memoryText(memory) {
+  const parts = [memory.argument_bytes, memory.result_bytes, memory.workspace_bytes];
+  const [all, ...texts] = [parts.reduce((sum, part) => sum + part, 0), ...parts].map(bytes);
+  return `${all}: arguments ${texts[0]}, results ${texts[1]}, workspace ${texts[2]}`;
+}
+
 function tensorRow(memory, buffer) {
   const op = timedOp(state.graph, memory.cluster, buffer.op);
   const name = buffer.op ? shortName(buffer.op) : buffer.instruction;
   const atPeak = buffer.begin <= memory.peak && memory.peak <= buffer.end;
-  const bar = element("span", { className: "bar" });
+  const bar = element("span", { className: atPeak ? "bar" : "bar other" });
   bar.style.width = `${(100 * buffer.bytes) / memory.buffers[0].bytes}%`;
-  const lines = [`${buffer.kind} ${buffer.shape}`, `live from ${buffer.begin} to ${buffer.end}`, buffer.op, buffer.source_line];
+  const lines = [`${buffer.kind} ${buffer.shape}`, `live from ${buffer.begin} to ${buffer.end}${atPeak ? ", at the peak" : ""}`,
+    buffer.op, buffer.source_line];
   return element("button", { className: "item", title: lines.filter(Boolean).join("\n"), onclick: () => op && select(op) },
-    `${name} `, element("small", {}, `${bytes(buffer.bytes)}, ${buffer.kind}${atPeak ? ", live at the peak" : ""}`), bar);
+    `${name} `, element("small", {}, `${bytes(buffer.bytes)}, ${buffer.kind}`), bar);
 }
 
-// Draws the memory of the graph's clusters.
-function showMemory() {
-  const clusters = (state.data.memory || []).filter(
-    (memory) => memory.buffers.length && state.graph.clusters.some((cluster) => cluster.name === memory.cluster));
-  document.getElementById("memory-title").hidden = !clusters.length;
-  fill("memory", ...clusters.flatMap((memory) => [
-    element("button", { className: "item", onclick: () => showCluster(memory.cluster) },
-      `${memory.cluster.replace(/^habana_cluster_/, "")} `, element("small", {}, `${bytes(memory.peak_bytes)} live at the peak`)),
+// Draws the tensors of a cluster's launch: live bytes over the program, then the largest tensors.
+function tensorElements(memory) {
+  if (!memory.buffers.length) return [];
+  const more = memory.buffers.length - MAX_TENSORS;
+  return [
     memoryChart(memory),
+    element("small", { className: "dim" }, `live tensors in program order, at most ${bytes(memory.peak_bytes)}`),
     ...memory.buffers.slice(0, MAX_TENSORS).map((buffer) => tensorRow(memory, buffer)),
-    memory.buffers.length > MAX_TENSORS ? element("span", { className: "dim" }, `… ${memory.buffers.length - MAX_TENSORS} more tensors`) : null,
-  ]));
+    more > 0 ? element("span", { className: "dim" }, `… ${more} more tensor${more === 1 ? "" : "s"}`) : null,
+  ];
+}
+
+// Draws the memory of the graph's clusters, and why there is none.
+function showMemory() {
+  const note = state.data.notes.memory;
+  const clusters = (state.data.memory || []).filter(
+    (memory) => state.graph.clusters.some((cluster) => cluster.name === memory.cluster));
+  document.getElementById("memory-title").hidden = !clusters.length && !note;
+  fill("memory",
+    note ? element("p", { className: "dim" }, note) : null,
+    clusters.length && !note ? element("p", { className: "dim" }, "Dark: the peak, and the tensors that are live there.") : null,
+    ...clusters.flatMap((memory) => [
+      element("button", { className: "item", onclick: () => showCluster(memory.cluster) },
+        `${memory.cluster.replace(/^habana_cluster_/, "")} `, element("small", {}, memoryText(memory))),
+      ...tensorElements(memory),
+    ]));
 }

@@ -59,8 +59,9 @@ function drawTimeBar(context, graph, box, palette) {
 // Lists the clusters and the ops with the most time, with a bar for each.
 function showTimes() {
   const graph = state.graph;
-  document.getElementById("times-title").hidden = !graph.seconds;
-  if (!graph.seconds) return fill("times");
+  const note = state.data.notes.times;
+  document.getElementById("times-title").hidden = !graph.seconds && !note;
+  if (!graph.seconds) return fill("times", note ? element("p", { className: "dim" }, note) : null);
   const clusters = [...graph.clusterSeconds].filter(([, seconds]) => seconds).sort((a, b) => b[1] - a[1]);
   const ops = graph.ops.filter((op) => graph.opSeconds[op.index])
     .sort((a, b) => graph.opSeconds[b.index] - graph.opSeconds[a.index]);
