@@ -67,7 +67,7 @@ def test_not_built(bare_package: pathlib.Path) -> None:
     code, findings = doctor({"PYTHONPATH": str(bare_package)}, bare_package)
     assert code == 1
     (problem,) = about(findings, "plugin", "error")
-    assert str(bare_package) in problem["text"] and "make build" in problem["remedy"]
+    assert str(bare_package) in problem["text"] and "pip install --force-reinstall" in problem["remedy"]
 
 
 def test_not_loadable(bare_package: pathlib.Path) -> None:
@@ -106,10 +106,13 @@ def test_settings() -> None:
     environment = {"HPU_MEMORY_MB": "lots", "HPU_BACKENT": "null", "HPU_CLUSTERING": "off", "XLA_FLAGS": "--xla_foo"}
     others = {"HOROVOD_FUSION_THRESHOLD": "0", "GRAPH_VISUALIZATION": "1", "HPU_EMULATOR_MODULES": "3"}
     logs = {"LOG_LEVEL_GC": "0", "LOG_LEVEL_PROF_hl0": "1", "LOG_LEVEL_PASSES": "1"}
-    _, findings = doctor({**environment, **others, **logs, "HPU_BACKEND": None})
+    placed = {"TF_PLACE_ON_CPU": "[Tahn], Erfinv,[ all_nodes ],Frobnicate"}
+    _, findings = doctor({**environment, **others, **logs, **placed, "HPU_BACKEND": None})
     texts = [finding["text"] for finding in about(findings, "settings", "warning")]
     assert texts == [
         "HPU_MEMORY_MB=lots is not a whole number; '0' is used",
+        f"TF_PLACE_ON_CPU={placed['TF_PLACE_ON_CPU']} names unknown op types: Tahn (did you mean Tan or Tanh?), "
+        "Frobnicate",
         "HPU_BACKENT is not a setting of hpu-tensorflow",
     ]
     accepted = [finding["text"] for finding in about(findings, "settings", "ok")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 import sys
@@ -13,16 +14,19 @@ from habana_frameworks.tensorflow.cli.checks import child_process
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 _TIMEOUT_SECONDS = 120
-_BUILD = "run `make build` in the source tree, or install the package again"
+_BUILD = f"build or install the plugin again: {lib_utils.rebuild_command()}"
 # Runs in a separate process, so that a crash of the plugin does not end `hpu doctor`.
 _PROBE = """
 import json, sys
-from habana_frameworks.tensorflow import errors, habana_device, library_loader, version_getter
+from habana_frameworks.tensorflow import errors, flags, habana_device, library_loader, version_getter
+from habana_frameworks.tensorflow.op_registry import kernels
 report = {"devices": [], "error": "", "kind": ""}
 try:
     report["devices"] = [device.name for device in library_loader.load_habana_module()]
     report["version"] = version_getter.get_library_version()
     report["device"] = habana_device.info()
+    if flags.tf_place_on_cpu():
+        report["ops"] = list(kernels.definitions())
 except errors.HabanaModuleError as error:
     report["error"], report["kind"] = str(error), type(error).__name__
 sys.stdout.write("\\n" + json.dumps(report))
@@ -47,6 +51,16 @@ def check() -> Iterator[Finding]:
     yield from _check_report(report)
 
 
+def op_types() -> list[str]:
+    """Returns the types of all ops of TensorFlow and the plugin; empty if the plugin cannot be loaded.
+
+    They are known only if TF_PLACE_ON_CPU is set.
+    """
+    report, _ = probe()
+    return list(report.get("ops", ()))
+
+
+@functools.cache
 def probe() -> tuple[dict[str, Any], str]:
     """Loads the plugin in a new process. Returns the process's report and, on failure, the problem."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": os.environ.get("TF_CPP_MIN_LOG_LEVEL", "2")}

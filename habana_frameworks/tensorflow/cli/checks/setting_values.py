@@ -6,11 +6,13 @@ import difflib
 import json
 import os
 import pathlib
+from collections.abc import Sequence
 
 from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow._internal.card_table import CARDS, DEFAULT_TYPE
 from habana_frameworks.tensorflow._internal.launch import module_choice
+from habana_frameworks.tensorflow.cli.checks import plugin
 
 _BF16 = ("TF_BF16_CONVERSION", "TF_ENABLE_BF16_CONVERSION")
 _BF16_WORDS = ("0", "false", "1", "true", "full", "basic", "bert", "unet2d")
@@ -54,6 +56,8 @@ def problem(name: str, value: str) -> str:
         return _modules_problem(value)
     if name == "HLS_MODULE_ID":
         return _module_problem(int(value))
+    if name == "TF_PLACE_ON_CPU":
+        return _op_types_problem(value, plugin.op_types())
     if name == "HPU_DEVICE_TYPE":
         return _device_type_problem(value)
     if name.startswith("LOG_LEVEL_") and int(value) not in _LOG_LEVELS:
@@ -106,6 +110,18 @@ def _module_problem(module: int) -> str:
     if module < count or flags.backend() not in ("auto", "emulator", "null"):
         return ""
     return f"names module {module}, but there are modules 0 to {count - 1} (HPU_MODULES={count})"
+
+
+def _op_types_problem(value: str, known: Sequence[str]) -> str:
+    """Reports types that are not in `known`. Each entry may be in brackets, as in Gaudi's guide."""
+    entries = [entry.strip().removeprefix("[").removesuffix("]").strip() for entry in value.split(",")]
+    names = [*known, "all_nodes"] if known else entries
+    unknown = []
+    for entry in dict.fromkeys(filter(None, entries)):
+        if entry not in names:
+            nearest = difflib.get_close_matches(entry, names, n=2, cutoff=0.7)
+            unknown.append(entry + (f" (did you mean {' or '.join(nearest)}?)" if nearest else ""))
+    return f"names unknown op types: {', '.join(unknown)}" if unknown else ""
 
 
 def _device_type_problem(value: str) -> str:
