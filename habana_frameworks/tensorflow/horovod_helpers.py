@@ -10,7 +10,7 @@ import importlib
 import types
 from typing import Any
 
-from habana_frameworks.tensorflow import errors, library_loader, multinode_helpers
+from habana_frameworks.tensorflow import errors, lib_utils, library_loader, multinode_helpers
 
 
 class Framework(enum.Enum):
@@ -52,9 +52,7 @@ def hvd_init(framework: Framework = Framework.TENSORFLOW) -> None:
     try:
         module = importlib.import_module(framework.value)
     except ImportError as error:
-        raise ImportError(
-            f"{error}: install Horovod (in a source tree: make horovod; docs/distributed/horovod.md)"
-        ) from error
+        raise ImportError(f"{error}: install Horovod ({lib_utils.horovod_command()})") from error
     if not module.is_initialized():
         module.init()
     if multinode_helpers.comm_size() > 1 and multinode_helpers.comm_rank() != module.rank():

@@ -27,10 +27,32 @@ def python_problem() -> str:
     )
 
 
+def is_source_tree() -> bool:
+    """Whether Python imports this package from a source tree, not from an installed package."""
+    return (_PACKAGE.parent.parent / "pyproject.toml").is_file()
+
+
 def install_command(extra: str = "") -> str:
-    """Returns the pip command that installs this package, with an extra of pyproject.toml. No index has the package."""
-    target = f"'.[{extra}]'" if extra else "."
-    return f"pip install {target} in the source tree of hpu-tensorflow"
+    """Returns the pip command that installs this package, or an extra of pyproject.toml.
+
+    No index has the package. pip installs an extra of an installed package without one.
+    """
+    if is_source_tree():
+        target = f"'.[{extra}]'" if extra else "."
+        return f"pip install {target} in the source tree of hpu-tensorflow"
+    return f"pip install 'hpu-tensorflow[{extra}]'" if extra else "pip install --force-reinstall hpu_tensorflow-….whl"
+
+
+def rebuild_command() -> str:
+    """Returns the command that replaces the built plugin: a build in a source tree, or an installation."""
+    return "make build" if is_source_tree() else install_command()
+
+
+def horovod_command() -> str:
+    """Returns the command that builds Horovod for the installed TensorFlow."""
+    if is_source_tree():
+        return "make horovod, or tools/build_horovod.sh (docs/distributed/horovod.md)"
+    return f"HOROVOD_WITH_TENSORFLOW=1 HOROVOD_WITH_GLOO=1 {install_command('horovod')} --no-build-isolation"
 
 
 def tensorflow_command() -> str:
@@ -91,9 +113,8 @@ def mandatory_libraries(tensorflow_version: str) -> list[pathlib.Path]:
     if not found:
         searched = ", ".join(map(str, search_paths()))
         raise PluginNotFoundError(
-            f"Cannot find Habana modules: no {PLUGIN}.so.{tensorflow_version} in {searched}. In a source tree run "
-            f"`make build`; otherwise reinstall the package ({install_command()}). "
-            "Run `hpu doctor` to check the setup."
+            f"Cannot find Habana modules: no {PLUGIN}.so.{tensorflow_version} in {searched}. Build or reinstall the "
+            f"plugin (`{rebuild_command()}`). Run `hpu doctor` to check the setup."
         )
     if tensorflow_version not in found:
         versions = ", ".join(sorted(found))

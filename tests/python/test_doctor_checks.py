@@ -20,6 +20,7 @@ from habana_frameworks.tensorflow.cli.checks import (
     settings,
 )
 from habana_frameworks.tensorflow.cli.checks.finding import Finding
+from habana_frameworks.tensorflow.cli.checks.pjrt import extras
 
 BUILT_FOR = {"2.15.1": pathlib.Path("habana_device.so.2.15.1")}
 INSTALL = "pip install tensorflow-cpu==2.15.1"
@@ -146,12 +147,21 @@ def test_a_python_without_tensorflow(monkeypatch: pytest.MonkeyPatch) -> None:
         plugin_library.import_tensorflow()
 
 
+def test_remedies_of_an_installed_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They need no source tree."""
+    assert "source tree" in extras.install_plugin("cpu")
+    monkeypatch.setattr(lib_utils, "_PACKAGE", tmp_path / "habana_frameworks" / "tensorflow")
+    assert extras.install_plugin("cpu") == "pip install 'hpu-tensorflow[pjrt-cpu]'"
+    commands = (extras.install_plugin("cuda"), lib_utils.rebuild_command(), lib_utils.horovod_command())
+    assert not [command for command in commands if "make" in command or "source tree" in command]
+
+
 @pytest.mark.parametrize(("backend", "level"), [("emulator", Level.NOTE), ("grpc://127.0.0.1:1", Level.ERROR)])
 def test_missing_grpc(backend: str, level: Level, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_BACKEND", backend)
     monkeypatch.setattr(lib_utils, "search_paths", lambda: [tmp_path])
     (found,) = grpc_libraries.check()
-    assert found.level is level and "apt-get install libgrpc++-dev, then rebuild" in found.remedy
+    assert found.level is level and "apt-get install libgrpc++-dev, then rebuild the plugin: make build" in found.remedy
     (tmp_path / "libhpu_remote.so").write_text("")
     assert [finding.level for finding in grpc_libraries.check()] == [Level.OK]
     monkeypatch.setitem(sys.modules, "grpc", None)

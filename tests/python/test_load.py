@@ -54,7 +54,7 @@ def test_plugin_not_built(bare_package: pathlib.Path) -> None:
     text = failure_of_tree(bare_package)
     assert text.startswith("PluginNotFoundError: Cannot find Habana modules: no habana_device.so.2.15.1 in ")
     assert str(bare_package / "habana_frameworks" / "tensorflow" / "lib") in text
-    assert "make build" in text and "hpu doctor" in text
+    assert "pip install --force-reinstall hpu_tensorflow-….whl" in text and "hpu doctor" in text
 
 
 def test_plugin_not_loadable(bare_package: pathlib.Path) -> None:
@@ -63,7 +63,7 @@ def test_plugin_not_loadable(bare_package: pathlib.Path) -> None:
     library.write_text("no library at all")
     text = failure_of_tree(bare_package)
     assert text.startswith(f"PluginLoadError: Cannot find Habana modules: {library} cannot be loaded: ")
-    assert "make build" in text and "hpu doctor" in text
+    assert "pip install --force-reinstall hpu_tensorflow-….whl" in text and "hpu doctor" in text
 
 
 def test_source_tree_without_plugin_uses_the_installed_one(bare_package: pathlib.Path) -> None:

@@ -26,10 +26,11 @@ const std::vector<KnownPlugin>& KnownPlugins() {
   static const auto* plugins = new std::vector<KnownPlugin>{
       {"cpu",
        {"lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"},
-       "pip install '.[pjrt-cpu]' in the source tree of hpu-tensorflow"},
+       "pip install 'hpu-tensorflow[pjrt-cpu]', or in a source tree pip install '.[pjrt-cpu]'"},
       {"cuda",
        {"jax_plugins/xla_cuda13/xla_cuda_plugin.so", "jax_plugins/xla_cuda12/xla_cuda_plugin.so"},
-       "pip install '.[cuda13]' or '.[cuda12]' in the source tree of hpu-tensorflow"}};
+       "pip install 'hpu-tensorflow[cuda13]' or 'hpu-tensorflow[cuda12]', or in a source tree pip install "
+       "'.[cuda13]'"}};
   return *plugins;
 }
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import MutableMapping, MutableSequence
 from typing import Any, TypeVar
 
+from habana_frameworks.tensorflow import lib_utils
 from habana_frameworks.tensorflow._internal import flag_values
 from habana_frameworks.tensorflow.errors import DeviceError, PluginLoadError
 
@@ -28,7 +29,7 @@ class Memory(ctypes.Structure):
 
 
 _T = TypeVar("_T")
-_REBUILD = "rebuild it (`make build`)"
+_REBUILD = f"rebuild or reinstall it (`{lib_utils.rebuild_command()}`)"
 
 # Strings and byte buffers are both char pointers; a buffer is followed by its size.
 _BYTES = ctypes.c_char_p

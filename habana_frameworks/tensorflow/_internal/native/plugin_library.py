@@ -86,8 +86,8 @@ def load_alone() -> None:
 def load_error(path: pathlib.Path, error: Exception) -> errors.PluginLoadError:
     """Returns the exception to raise if loading the plugin from `path` has failed with `error`."""
     return errors.PluginLoadError(
-        f"Cannot find Habana modules: {path} cannot be loaded: {error}. Rebuild it (`make build`) for the installed "
-        "TensorFlow; run `hpu doctor` to check the setup."
+        f"Cannot find Habana modules: {path} cannot be loaded: {error}. Build or reinstall it "
+        f"(`{lib_utils.rebuild_command()}`) for the installed TensorFlow; run `hpu doctor` to check the setup."
     )
 
 

@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 _LIBRARY = "libhpu_remote.so"
 _INSTALL_PACKAGE = "pip install 'grpcio>=1.50,<2' 'protobuf>=4.22,<5'"
-_BUILD_LIBRARY = f"apt-get install libgrpc++-dev, then rebuild: make build, or {lib_utils.install_command()}"
+_BUILD_LIBRARY = f"apt-get install libgrpc++-dev, then rebuild the plugin: {lib_utils.rebuild_command()}"
 
 
 def check() -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from habana_frameworks import _hpu_import_hook
 from habana_frameworks.tensorflow import lib_utils
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
-_REMEDY = "build it for the installed TensorFlow: make horovod, or tools/build_horovod.sh (docs/distributed/horovod.md)"
+_REMEDY = f"build it for the installed TensorFlow: {lib_utils.horovod_command()}"
 
 
 @dataclasses.dataclass(frozen=True)
