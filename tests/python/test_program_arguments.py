@@ -9,6 +9,7 @@ import pytest
 
 from habana_frameworks.tensorflow import cli
 from habana_frameworks.tensorflow._internal.launch import module_choice
+from habana_frameworks.tensorflow._internal.patches import keyboard_interrupts
 from habana_frameworks.tensorflow.cli import explain, program
 from habana_frameworks.tensorflow.cli.parser import Parser
 
@@ -91,6 +92,21 @@ def test_the_traceback_of_a_program_is_pythons(tmp_path: pathlib.Path, capsys: p
         f'  File "{script}", line 5, in <module>\n    step()\n'
         f"  File \"{script}\", line 2, in step\n    raise OSError('no data')\n"
         "OSError: no data\n"
+    )
+
+
+def test_the_traceback_of_a_failed_call_of_tensorflow(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The wrapper of TensorFlow's calls is left out."""
+    script = tmp_path / "train.py"
+    call = "keyboard_interrupts.raise_keyboard_interrupt(int)('no number')"
+    script.write_text(f"from {keyboard_interrupts.__package__} import keyboard_interrupts\n{call}\n")
+    assert program.run("hpu explain", program_of(str(script))) == 1
+    assert capsys.readouterr().err == (
+        "Traceback (most recent call last):\n"
+        f'  File "{script}", line 2, in <module>\n    {call}\n'
+        "ValueError: invalid literal for int() with base 10: 'no number'\n"
     )
 
 

@@ -15,6 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from habana_frameworks.tensorflow import errors, library_loader
+from habana_frameworks.tensorflow._internal import patches
+
+_PATCHES = str(pathlib.Path(patches.__file__).parent)
 
 
 class Stop(BaseException):
@@ -127,13 +130,7 @@ def run(command: str, arguments: argparse.Namespace, on_error: Callable[[BaseExc
     except BaseException as error:
         if on_error is not None:
             on_error(error)
-        # Omits the frames of this module and of runpy from the traceback.
-        own = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename not in (__file__, runpy.__file__)
-        ]
-        own = [frame for frame in own if not frame.filename.startswith("<frozen runpy")]
+        own = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_left_out(frame.filename)]
         if is_module and not own and isinstance(error, ImportError):
             print(f"{command}: {error}", file=sys.stderr)  # from runpy: there is no such module
             return 1
@@ -143,6 +140,13 @@ def run(command: str, arguments: argparse.Namespace, on_error: Callable[[BaseExc
     finally:
         sys.stdout.flush()
         sys.argv, sys.path = before
+
+
+def _is_left_out(filename: str) -> bool:
+    """Whether a file's frames are left out of tracebacks: this module, runpy, and wrappers of TensorFlow's calls."""
+    if filename in (__file__, runpy.__file__) or filename.startswith("<frozen runpy"):
+        return True
+    return str(pathlib.Path(filename).parent) == _PATCHES
 
 
 def _exit_code(value: object) -> int:

@@ -2,6 +2,10 @@
 
 pybind11 creates the exception of a failed call, which runs Python code and therefore the handler of a pending SIGINT.
 pybind11 reports the handler's KeyboardInterrupt as a RuntimeError.
+
+The wrapper of a call is the last frame in the traceback of the call's errors. TensorFlow and Keras leave out their own
+frames except the last, so tracebacks show the wrapper instead of TensorFlow's caller of the call. Only a function
+without a Python frame could avoid this. Commands that run a program leave the wrapper out (cli/program.py).
 """
 
 from __future__ import annotations
