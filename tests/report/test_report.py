@@ -10,6 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from habana_frameworks.tensorflow.cli.report import exceptions, wording
+from habana_frameworks.tensorflow.explanation import Explanation, Graph, Op
+from habana_frameworks.tensorflow.statistics import Eager
 from tests.support.processes import ROOT, WARM_PYTHON, run
 
 COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "report"]
@@ -78,6 +81,24 @@ def test_the_exception_is_named_with_its_line(output: Output) -> None:
     shown = f"trained.py:{number}: {lines[number - 1].strip()}"
     assert shown in output.text
     assert shown in "".join(ElementTree.fromstring(output.page).itertext())
+
+
+def pinned(name: str, line: str | None, copied_bytes: int) -> Op:
+    return Op(name, "Exp", "CPU:0", None, (), (), rule="pinned", copied_bytes=copied_bytes, source_line=line)
+
+
+def test_graphs_share_the_exception_of_a_line() -> None:
+    """A function that is traced twice has two graphs. Exceptions of unknown lines stay apart."""
+    line = f"{PROGRAM}:1"
+    traces = (
+        Graph("step_1", "step", (pinned("x", line, 4), pinned("y", None, 1))),
+        Graph("step_2", "step", (pinned("x", line, 8), pinned("z", line, 0), pinned("y", None, 2))),
+    )
+    shared, *others = exceptions.find(Explanation(traces, Eager(0, 0.0, 0, 0, 0)))
+    assert (shared.graph, shared.graphs, shared.copied_bytes) == ("step_2", 2, 12)
+    assert shared.ops == ("x (Exp)", "z (Exp)")
+    assert "x (Exp), z (Exp) in step_2 and 1 other graph: " in wording.ops(shared)
+    assert [(other.graph, other.graphs) for other in others] == [("step_2", 1), ("step_1", 1)]
 
 
 def test_settings_are_listed_without_secrets(output: Output) -> None:

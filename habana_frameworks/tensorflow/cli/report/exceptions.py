@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import linecache
 from collections.abc import Iterator, Sequence
 
@@ -19,12 +20,32 @@ _FALLBACK = "fallback"
 def find(explanation: Explanation) -> tuple[PlacementException, ...]:
     """Returns the exceptions, the most expensive first: by bytes copied, runs on the CPU, splits, number of ops.
 
+    Graphs share one exception for a rule and line of the program, because a function can be traced more than once.
     Omits ops that cost none of these, ops of the input pipeline, and rules that apply to ops of every graph
     (Rule.expected).
     """
     found = [exception for graph in explanation.graphs for exception in (*_of_ops(graph), *_of_clusters(graph))]
-    expensive = [one for one in found if one.copied_bytes or one.cpu_runs or one.splits]
-    return tuple(sorted(expensive, key=lambda one: (-one.copied_bytes, -one.cpu_runs, -one.splits, -len(one.ops))))
+    groups: dict[tuple[str, str], list[PlacementException]] = collections.defaultdict(list)
+    for one in sorted(found, key=_order):
+        groups[one.rule, one.source_line or f"unknown line of {one.graph}"].append(one)
+    merged = [_merge(group) for group in groups.values()]
+    return tuple(sorted((one for one in merged if one.copied_bytes or one.cpu_runs or one.splits), key=_order))
+
+
+def _order(one: PlacementException) -> tuple[int, ...]:
+    return -one.copied_bytes, -one.cpu_runs, -one.splits, -len(one.ops)
+
+
+def _merge(group: Sequence[PlacementException]) -> PlacementException:
+    """Returns the first exception, with the ops and costs of all."""
+    return dataclasses.replace(
+        group[0],
+        ops=tuple(dict.fromkeys(op for one in group for op in one.ops)),
+        graphs=len({one.graph for one in group}),
+        copied_bytes=sum(one.copied_bytes for one in group),
+        cpu_runs=sum(one.cpu_runs for one in group),
+        splits=sum(one.splits for one in group),
+    )
 
 
 def _of_ops(graph: Graph) -> Iterator[PlacementException]:
@@ -87,6 +108,7 @@ def _exception(
         reason=reason,
         ops=tuple(f"{op.name} ({op.type})" for op in ops),
         graph=graph.name,
+        graphs=1,
         copied_bytes=copied_bytes,
         cpu_runs=cpu_runs,
         splits=splits,

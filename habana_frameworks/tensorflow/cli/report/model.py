@@ -96,8 +96,11 @@ class PlacementException:
     reason: str
     """Reason of the first op."""
     ops: tuple[str, ...]
-    """Names with types: "Exp (Exp)"."""
+    """Names with types: "Exp (Exp)". An op that is in several graphs counts once."""
     graph: str
+    """The most expensive of the graphs."""
+    graphs: int
+    """Number of graphs with this exception, such as the traces of one function. Costs are sums over the graphs."""
     copied_bytes: int
     cpu_runs: int
     """Executions on the CPU of ops or clusters that are on the HPU."""

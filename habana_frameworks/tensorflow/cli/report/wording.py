@@ -112,7 +112,8 @@ def cost(exception: PlacementException) -> str:
 def ops(exception: PlacementException) -> str:
     """Ops of an exception, and the reason of the first one."""
     more = f" and {len(exception.ops) - _MAX_OPS} more" if len(exception.ops) > _MAX_OPS else ""
-    return f"{', '.join(exception.ops[:_MAX_OPS])}{more} in {exception.graph}: {exception.reason}"
+    others = f" and {number(exception.graphs - 1, 'other graph')}" if exception.graphs > 1 else ""
+    return f"{', '.join(exception.ops[:_MAX_OPS])}{more} in {exception.graph}{others}: {exception.reason}"
 
 
 def memory(found: Memory) -> str:
