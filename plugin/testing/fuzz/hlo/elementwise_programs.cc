@@ -13,7 +13,8 @@ using Opcodes = std::vector<const char*>;
 const Opcodes& ExactUnary(TypeClass type_class) {
   static const auto* const floats =
       new Opcodes{"abs", "negate", "ceil", "floor", "round-nearest-even", "round-nearest-afz", "sign", "copy"};
-  static const auto* const integers = new Opcodes{"abs", "negate", "sign", "not", "popcnt", "count-leading-zeros"};
+  // Without count-leading-zeros: XLA's evaluator returns -32 for negative numbers of 32 bits. IntegersTest has counts.
+  static const auto* const integers = new Opcodes{"abs", "negate", "sign", "not", "popcnt"};
   static const auto* const unsigned_integers = new Opcodes{"negate", "not", "popcnt", "count-leading-zeros"};
   static const auto* const booleans = new Opcodes{"not"};
   switch (type_class) {
