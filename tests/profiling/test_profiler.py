@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import threading
+from typing import Any
 
 import pytest
 import tensorflow as tf
+from tensorflow.python.profiler.internal import _pywrap_profiler
+from tensorflow.tsl.profiler.protobuf import trace_events_pb2
 
 from habana_frameworks.tensorflow import device_trace, hw_profiler_helpers
 from tests.profiling import traces
@@ -42,6 +46,35 @@ def test_tensorflow_profiler(tmp_path: pathlib.Path, level: int) -> None:
         assert "float32[300,300]" in launches[0].stats["shapes"]
     assert 300 * 300 * 4 in [event.stats["bytes"] for event in traces.of_lane(events, "Copies to the device")]
     assert traces.of_lane(events, "Copies to the host")
+
+
+def test_pages_of_tensorboard(tmp_path: pathlib.Path) -> None:
+    """TensorBoard's plugin calls TensorFlow's converters. docs/tuning/profiling.md lists what they find of the HPU."""
+    step = make_step("paged")
+    tf.profiler.experimental.start(str(tmp_path))
+    with tf.profiler.experimental.Trace("train", step_num=7, _r=1):
+        step(tf.ones([300, 300])).numpy()
+    tf.profiler.experimental.stop()
+    paths = [str(path) for path in tmp_path.rglob("*.xplane.pb")]
+
+    def page(tool: str) -> bytes:
+        data, found = _pywrap_profiler.xspace_to_tools_data(paths, tool)
+        assert found, data
+        return data
+
+    trace = trace_events_pb2.Trace.FromString(page("trace_viewer"))
+    (device,) = [device for device in trace.devices.values() if device.name == "/device:CUSTOM:HPU:0"]
+    lines = {resource.name for resource in device.resources.values()}
+    assert {"Compute", "Compiles", "Copies to the host"} <= lines
+    assert any("paged" in event.name for event in trace.trace_events if event.device_id == device.device_id)
+    (memory,) = [found for name, found in allocators(page("memory_profile")).items() if name.endswith("HPU_0_bfc")]
+    assert int(memory["profileSummary"]["peakBytesUsageLifetime"]) >= 300 * 300 * 4
+    assert b"train 7" in page("overview_page") and b"train 7" in page("input_pipeline_analyzer")
+    assert json.loads(page("op_profile"))["deviceType"] == "CPU_ONLY"  # planes of other devices are not read
+
+
+def allocators(page: bytes) -> dict[str, Any]:
+    return json.loads(page)["memoryProfilePerAllocator"]
 
 
 def test_level_zero_leaves_the_hpu_out(tmp_path: pathlib.Path) -> None:
