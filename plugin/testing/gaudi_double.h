@@ -108,11 +108,18 @@ class GaudiDeviceTest : public DoubleTest {
   std::unique_ptr<GaudiDevice> device_;
 };
 
-// Instantiates a suite for both releases of the double.
-#define HPU_GAUDI_SUITE(Suite)                                                                                     \
-  INSTANTIATE_TEST_SUITE_P(Gaudi, Suite, testing::Values(SYNAPSE_DOUBLE_LIBRARY_1_5, SYNAPSE_DOUBLE_LIBRARY_1_18), \
-                           [](const testing::TestParamInfo<const char*>& info) {                                   \
-                             return absl::StrContains(info.param, "1.5") ? "v1_5" : "v1_18";                       \
+// The libraries that suites run over: HPU_TEST_SYNAPSE, such as a card's, else the double of each release.
+inline std::vector<const char*> SynapseLibraries() {
+  const char* chosen = getenv("HPU_TEST_SYNAPSE");
+  if (chosen != nullptr && *chosen != '\0') return {chosen};
+  return {SYNAPSE_DOUBLE_LIBRARY_1_5, SYNAPSE_DOUBLE_LIBRARY_1_18};
+}
+
+// Instantiates a suite for each of these libraries.
+#define HPU_GAUDI_SUITE(Suite)                                                               \
+  INSTANTIATE_TEST_SUITE_P(Gaudi, Suite, testing::ValuesIn(SynapseLibraries()),              \
+                           [](const testing::TestParamInfo<const char*>& info) {             \
+                             return absl::StrContains(info.param, "1.5") ? "v1_5" : "v1_18"; \
                            })
 
 }  // namespace hpu::gaudi

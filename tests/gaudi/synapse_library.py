@@ -115,8 +115,9 @@ def path(release: str) -> pathlib.Path:
 
 
 @functools.cache
-def load(release: str) -> ctypes.CDLL:
-    library = ctypes.CDLL(str(path(release)))
+def load(release: str, file: str | None = None) -> ctypes.CDLL:
+    """Loads a library of a release; by default its double."""
+    library = ctypes.CDLL(file or str(path(release)))
     for name, types in declarations(release).items():
         if hasattr(library, name):
             getattr(library, name).argtypes = types
@@ -126,9 +127,10 @@ def load(release: str) -> ctypes.CDLL:
 class Double:
     """A double of one release, and its log."""
 
-    def __init__(self, release: str, log: Callable[[], str]) -> None:
+    def __init__(self, release: str, log: Callable[[], str], file: str | None = None) -> None:
+        """`file`: another library of the release."""
         self.release = release
-        self.library = load(release)
+        self.library = load(release, file)
         self.take_log = log
         self._device: int | None = None
 

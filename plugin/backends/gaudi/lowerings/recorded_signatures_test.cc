@@ -103,7 +103,7 @@ std::vector<Case> Cases() {
        WithSum("x = f32[64,7,7,50] parameter(0)\n dy = f32[64,3,3,50] parameter(1)\n z = f32[] constant(0)\n"
                "ROOT r = f32[64,7,7,50] select-and-scatter(x, dy, z), window={size=1x3x3x1 stride=1x2x2x1}, select=g, "
                "scatter=f")},
-      // The lowering omits x, which gives the sizes only (docs/developer/gaudi_open_questions.md).
+      // The lowering omits x, which gives the sizes only (docs/developer/gaudi_first_run.md).
       {"avg_pool_2d_bwd_f32#0",
        WithSum("x = f32[2,4,4,3] parameter(0)\n i = f32[] constant(0)\n"
                "p = f32[2,11,11,3] pad(x, i), padding=0_0_0x2_2_1x2_2_1x0_0_0\n"

@@ -1,4 +1,5 @@
-// Entry of the Gaudi backend, over the Synapse double of each release.
+// Entry of the Gaudi backend, over the library HPU_TEST_SYNAPSE, such as a card's, else over the Synapse double of each
+// release.
 #include <cstdlib>
 #include <filesystem>
 
@@ -24,6 +25,8 @@ BackendUnderTest Gaudi(const char* name, const char* library) {
 }
 
 std::vector<BackendUnderTest> GaudiBackends() {
+  const char* chosen = getenv("HPU_TEST_SYNAPSE");
+  if (chosen != nullptr && *chosen != '\0') return {Gaudi("gaudi", chosen)};
   return {Gaudi("gaudi_1_5", SYNAPSE_DOUBLE_LIBRARY_1_5), Gaudi("gaudi_1_18", SYNAPSE_DOUBLE_LIBRARY_1_18)};
 }
 
