@@ -9,17 +9,19 @@ import atexit
 import contextlib
 import functools
 import inspect
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from habana_frameworks.tensorflow import device_trace, flags, multinode_helpers
+from habana_frameworks.tensorflow import device_trace, flags, habana_device, multinode_helpers
 from habana_frameworks.tensorflow.errors import SettingError
 
 __all__ = ["SynapseLoggerHook", "append_param", "install", "wrap_train"]
 
 _OFF = ("", "0", "false")
+_logger = logging.getLogger(__name__)
 
 
 def append_param(func: Callable[..., Any], arg: str, update: Iterable[Any]) -> Callable[..., Any]:
@@ -101,6 +103,8 @@ def install() -> None:
     whole = flags.habana_profile().strip().lower() not in _OFF
     mode = flags.tf_hook_mode()
     hook = _range_hook() if mode else None
+    if flags.emulator_profile():
+        _warn_without_instructions()
     if whole or hook is not None:
         # As on a card, the trace contains the instructions of each launch. The emulator compiles recipes for this.
         os.environ.setdefault("HPU_EMULATOR_PROFILE", "1")
@@ -125,6 +129,17 @@ def install() -> None:
             on_train_batch_end=lambda batch, logs: hook.after_run(),
         )
         tf.keras.Model.fit = _without_steps(append_param(tf.keras.Model.fit, "callbacks", [callback]))
+
+
+def _warn_without_instructions() -> None:
+    """Warns about a backend that does not time instructions, although the program's environment requests them."""
+    backend = habana_device.info().get("backend")
+    if backend != "emulator":
+        _logger.warning(
+            'profiles will lack the line "XLA Ops": the backend %s does not time instructions. Unset '
+            "HPU_EMULATOR_PROFILE, or set HPU_BACKEND=emulator (docs/tuning/profiling.md)",
+            backend,
+        )
 
 
 class _Nesting(threading.local):

@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 
+from habana_frameworks.tensorflow import library_loader
 from tests.profiling import instruction_programs as programs
 from tests.profiling import traces
 from tests.support.processes import call_to, run_with_tensorflow
@@ -74,3 +75,12 @@ def test_instructions_of_a_loop_lie_in_the_loop(timed: pathlib.Path) -> None:
     products = [event for event in instructions if event.stats.get("tf_op") == "while/MatMul:MatMul"]
     assert len(products) == 5 and all(loop.contains(product) for product in products)
     assert sum(product.duration for product in products) <= loop.duration
+
+
+def test_a_request_on_a_backend_without_times_is_answered_at_load() -> None:
+    texts = {}
+    for backend in ("null", "emulator"):
+        environment = {"HPU_EMULATOR_PROFILE": "1", "HPU_BACKEND": backend}
+        texts[backend] = run_with_tensorflow(call_to(library_loader.load_habana_module), environment).stderr
+    assert 'profiles will lack the line "XLA Ops": the backend null does not time instructions' in texts["null"]
+    assert "XLA Ops" not in texts["emulator"]
