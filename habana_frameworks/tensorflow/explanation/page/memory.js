@@ -71,7 +71,7 @@ function showMemory() {
   document.getElementById("memory-title").hidden = !clusters.length && !note;
   fill("memory",
     note ? element("p", { className: "dim" }, note) : null,
-    clusters.length && !note ? element("p", { className: "dim" }, "Dark: the peak, and the tensors that are live there.") : null,
+    clusters.length && !note ? element("p", { className: "dim" }, "Full colour: the peak, and the tensors that are live there.") : null,
     ...clusters.flatMap((memory) => [
       element("button", { className: "item", onclick: () => showCluster(memory.cluster) },
         `${memory.cluster.replace(/^habana_cluster_/, "")} `, element("small", {}, memoryText(memory))),
