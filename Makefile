@@ -23,6 +23,8 @@ ifeq ($(origin PYTHON),command line)
   SYSTEM_TESTS :=
   SYSTEM_BENCH :=
   HOROVOD :=
+  RAY_PYTHON := $(PYTHON)
+  RAY_PACKAGES :=
 else
   override PYTHON := $(VENV)/bin/python
   PACKAGES := $(VENV)/.packages
@@ -30,6 +32,8 @@ else
   SYSTEM_TESTS := $(VENV)/.system-tests
   SYSTEM_BENCH := $(VENV)/.system-bench
   HOROVOD := $(VENV)/.horovod
+  RAY_PYTHON := $(VENV)-ray/bin/python
+  RAY_PACKAGES := $(VENV)-ray/.packages
 endif
 TRY_HOROVOD := $(if $(HOROVOD),$(if $(HPU_WITHOUT_HOROVOD),,try-horovod))
 # Tools that pip installed beside the interpreter precede the system's tools.
@@ -38,7 +42,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts run-hpu-cts run-other-cts horovod try-horovod lint format generate wheel test-wheel bench docs keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
+.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts run-hpu-cts run-other-cts horovod try-horovod lint format generate wheel test-wheel bench docs keras ops chains soak ray soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -87,6 +91,17 @@ $(VENV)/.horovod: requirements/horovod.txt requirements/horovod-build.txt tools/
 
 horovod: $(HOROVOD) ## build Horovod, with MPI if installed
 	@$(PYTHON) -c 'import horovod' 2>/dev/null || { echo "Horovod is missing: run tools/build_horovod.sh $(PYTHON)"; exit 1; }
+
+# Ray pins old versions of other packages, so it has an environment of its own, which finds the packages of $(VENV), too.
+$(VENV)-ray/.packages: requirements/ray.txt | $(PACKAGES)
+	$(PYTHON) -m venv $(VENV)-ray
+	@$(PYTHON) -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' > \
+	  $$($(RAY_PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/hpu_tensorflow.pth
+	$(RAY_PYTHON) -m pip install -q --disable-pip-version-check -r requirements/ray.txt
+	@touch $@
+
+ray: build $(RAY_PACKAGES) ## the job of Ray Train, with Ray in an environment of its own
+	$(RAY_PYTHON) -m pytest tests/distribute/clusters -m slow -k ray $(PYTEST_ARGS)
 
 build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
 	ninja -C $(BUILD) -j $(JOBS) habana_device

@@ -53,6 +53,9 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--storage", type=pathlib.Path, help="folder for Ray's results (default: ~/ray_results)")
     arguments = parser.parse_args()
+    if arguments.storage:
+        # Without it, Ray writes a copy of the results to ~/ray_results.
+        os.environ.setdefault("RAY_AIR_LOCAL_CACHE_DIR", str(arguments.storage.absolute()))
     if "RAY_ADDRESS" in os.environ:
         ray.init()
     else:
