@@ -232,7 +232,7 @@ def test_the_chart_of_memory_has_the_live_bytes_of_every_position(end: int, tmp_
 def test_pages_say_why_a_requested_list_is_empty() -> None:
     """Backends other than the emulator record sizes only. The reason is in the text and on the page."""
     sizes = explanation.ClusterMemory("habana_cluster_f_0", 1000, 200, 30, (), 0, 0)
-    for backend, words in [("pjrt:cpu", "the backend pjrt:cpu does not"), ("emulator", "no recipe")]:
+    for backend, words in [("pjrt:cpu", "the backend pjrt:cpu does not"), ("emulator", "recipe")]:
         empty = dataclasses.replace(EXPLANATION, times=(), memory=(sizes,), backend=backend)
         assert explanation.from_json(empty.to_json()) == empty
         (found,) = re.findall(r'id="data">(.*?)</script>', page.render(empty, empty.summary()), re.DOTALL)

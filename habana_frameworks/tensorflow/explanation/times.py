@@ -82,7 +82,7 @@ def note(times: Sequence[InstructionTime] | None, backend: str) -> str | None:
         return None
     if backend and backend != RECORDING_BACKEND:
         return f"No times: the backend {backend} does not time instructions; HPU_BACKEND={RECORDING_BACKEND} does"
-    return "No times: no recipe ran on the HPU"
+    return "No times: no timed recipe ran on the HPU"
 
 
 def lines(times: Sequence[InstructionTime], backend: str) -> Iterator[str]:
