@@ -15,8 +15,9 @@ import time
 
 from habana_frameworks.tensorflow._internal.native import c_api
 
-# Time after which a C call counts as stuck.
-_PATIENCE_SECONDS = 1.0
+# Time after which a C call counts as stuck. Longer for the device's work, because ending its wait loses the device.
+_COMPILE_PATIENCE_SECONDS = 0.25
+_DEVICE_PATIENCE_SECONDS = 1.0
 _POLL_SECONDS = 0.05
 
 
@@ -37,15 +38,13 @@ def _watch(plugin: ctypes.CDLL, descriptor: int) -> None:
     main_thread = _MainThread(plugin)
     while os.read(descriptor, 8):
         main_thread.expect_return()
+        begin = time.monotonic()
         # Repeated, because the C call may compile again, or may begin to wait only now.
-        while not main_thread.returns_within(_PATIENCE_SECONDS):
-            _end_waits(plugin)
-
-
-def _end_waits(plugin: ctypes.CDLL) -> None:
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        plugin.hpu_interrupt_compiles()
-    plugin.hpu_interrupt()
+        while not main_thread.returns_within(_COMPILE_PATIENCE_SECONDS):
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                plugin.hpu_interrupt_compiles()
+            if time.monotonic() - begin >= _DEVICE_PATIENCE_SECONDS:
+                plugin.hpu_interrupt()
 
 
 class _MainThread:
