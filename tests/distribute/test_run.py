@@ -53,6 +53,7 @@ def test_modules_and_autoload(tmp_path: pathlib.Path) -> None:
     assert plain.stdout == "__main__ ['a'] False\n"
     loaded = run([*HPU_RUN, "--no-prefix", "--autoload", "-m", "program", "a"], environment)
     assert loaded.stdout == "__main__ ['a'] True\n"
+    assert "Warning" not in loaded.stderr, "the program that loads the HPU is not imported before it runs"
     loaded = run([*HPU_RUN, "--no-prefix", "--autoload", str(tmp_path / "program.py"), "a"])
     assert loaded.stdout == "__main__ ['a'] True\n"
 

@@ -46,6 +46,13 @@ def test_wrong_usage(arguments: list[str], usage: str, message: str, capsys: pyt
     assert errors.startswith(usage) and message in errors
 
 
+def test_no_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands are listed, as by --help."""
+    assert cli.main([]) == 2
+    output = capsys.readouterr()
+    assert not output.out and "doctor" in output.err and "check the setup and suggest fixes" in output.err
+
+
 @pytest.fixture
 def emulator(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"HPU_BACKEND": "emulator", "HPU_MODULES": "2", "HPU_MODULE_LOCK_DIR": str(tmp_path)}.items():

@@ -34,10 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one subcommand and returns its exit code, which the subcommand's --help explains."""
     parser = Parser(prog="hpu", description="Command-line tools of hpu-tensorflow.")
     parser.add_argument("--version", action="version", version=f"hpu-tensorflow {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
         command.add_parser(subparsers)
     parsed = parser.parse_args(arguments)
+    if parsed.command is None:
+        parser.print_help(sys.stderr)
+        return 2
     try:
         return int(parsed.run(parsed))
     except BrokenPipeError:

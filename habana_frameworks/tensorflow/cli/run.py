@@ -21,7 +21,7 @@ from habana_frameworks.tensorflow._internal.launch.job_supervisor import (
     Supervisor,
 )
 from habana_frameworks.tensorflow._internal.launch.last_error import last_error
-from habana_frameworks.tensorflow.cli import autoload, job_modules, numbers, program
+from habana_frameworks.tensorflow.cli import job_modules, numbers, program
 
 _DESCRIPTION = """Starts several processes of a Python program, each with its own rank and HPU, and prints their output
 line by line, prefixed with the rank. When a process fails, all others are terminated; --restarts restarts all of them.
@@ -31,6 +31,8 @@ start succeeded, else the exit code of the first process that failed (128 plus t
 # TensorFlow's workers treat SIGTERM as a preemption notice: after a failure they keep waiting for the lost rank.
 _GRACE = Grace(after_failure=4.0, after_signal=10.0)
 _MAX_RANKS = 1 << 16
+# Not imported: Python warns about a program that is imported before it runs.
+_AUTOLOAD = f"{__package__}.autoload"
 _MAX_RESTARTS = 1 << 20
 # Variables of an enclosing job. With an inherited HLS_MODULE_ID, all ranks would acquire the same module.
 _NOT_INHERITED = (*launchers.VARIABLES, "HLS_MODULE_ID", "HLS1_MODULE_ID")
@@ -171,7 +173,7 @@ def _module_reader(arguments: argparse.Namespace, interruption: Interruption) ->
 
 
 def _command(arguments: argparse.Namespace) -> list[str]:
-    python = [sys.executable, *(["-m", autoload.__name__] if arguments.autoload else [])]
+    python = [sys.executable, *(["-m", _AUTOLOAD] if arguments.autoload else [])]
     return [*python, *(["-m"] if arguments.module else []), arguments.script, *arguments.arguments]
 
 
