@@ -76,8 +76,8 @@ The op list of the card, from public sources. The types are known to work. A doc
 inferred op, other types of the card (such as float16 on Gaudi2) are of unknown support, as are all ops that are missing
 here: `HPU_OP_LIST_UNKNOWN` places them. No list refuses constants, calls and control flow.
 
-Published bf16 recipes also name `HabanaRandomUniformWithScale`. The plugin lacks this op, because no public source has
-its inputs and attributes. A graph that contains the op does not load.
+Published bf16 recipes also name `HabanaRandomUniformWithScale`. The plugin lacks this op, because the public
+sources that were searched lack its inputs and attributes. A graph that contains the op does not load.
 """
 _OUTSIDE = """## Outside clusters
 
