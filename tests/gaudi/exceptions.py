@@ -13,6 +13,9 @@ EXCEPTIONS: dict[str, str] = {
     "tests/device/test_fork.py::test_a_child_forked_before_the_first_use_has_a_device": (
         "forks after the module is loaded, which initialises SynapseAI; a forked child cannot use it"
     ),
+    "tests/equality/test_errors.py::test_an_op_that_exhausts_host_memory": (
+        "expects the HPU's error; SynapseAI refuses a tensor of 128 TiB, so the op ends with the CPU's"
+    ),
     "tests/equality/test_train_steps.py::test_resnet50_with_fixed_statistics": (
         "takes the double many minutes; tests/gaudi/test_models.py trains ResNet-50 with smaller batches"
     ),

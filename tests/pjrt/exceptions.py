@@ -9,6 +9,9 @@ EXCEPTIONS = {
     "tests/custom_ops/test_custom_kernels.py::test_user_kernel*": _USER_KERNELS,
     "tests/custom_ops/test_custom_kernels.py::test_arrays_of_failed_results_are_refused_too": _USER_KERNELS,
     "tests/custom_ops/test_custom_kernels.py::test_unknown_guid": _USER_KERNELS,
+    "tests/equality/test_errors.py::test_an_op_that_exhausts_host_memory": (
+        "expects the largest temporaries, which plugins do not list"
+    ),
     "tests/explain/test_command.py::test_times_*": "plugins do not report the times of instructions",
     "tests/device/test_events.py::test_the_device_describes_itself": "expects the emulator's description",
     "tests/recipes/test_cache_command.py::test_ls": "expects recipes of the emulator",
