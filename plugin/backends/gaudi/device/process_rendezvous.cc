@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -47,8 +46,7 @@ absl::string_view BytesOfMessage(const Message& message) {
 void SendAnswer(const FileDescriptor& socket, const absl::Status& status) {
   Answer answer;
   answer.code = static_cast<int32_t>(status.code());
-  const size_t bytes = std::min(status.message().size(), sizeof(answer.text) - 1);
-  std::memcpy(answer.text, status.message().data(), bytes);
+  status.message().copy(answer.text, sizeof(answer.text) - 1);
   static_cast<void>(files::Send(socket, BytesOfMessage(answer)));  // a rank that has gone needs no answer
 }
 

@@ -189,8 +189,8 @@ TEST_P(IntegersTest, LeadingZeros) {
     std::vector<int64_t> values, counts;
     const int bits = xla::primitive_util::BitWidth(type);
     for (int zeros = 0; zeros <= bits; ++zeros) {
-      const uint64_t ones = zeros == 64 ? 0 : ~uint64_t{0} >> (64 - bits + zeros);
-      values.push_back(static_cast<int64_t>(zeros == bits ? 0 : ones));
+      const uint64_t ones = zeros == bits ? 0 : ~uint64_t{0} >> (64 - bits + zeros);
+      values.push_back(static_cast<int64_t>(ones));
       counts.push_back(zeros);
       if (zeros == bits) continue;
       values.push_back(static_cast<int64_t>(uint64_t{1} << (bits - 1 - zeros)));
@@ -246,9 +246,9 @@ TEST_P(IntegersTest, ConversionsOfIntegers) {
     std::vector<int64_t> values = Limits(type);
     // Numbers that round to float32 and bfloat16 in each way.
     for (int shift = 0; shift < 40; ++shift) {
-      for (const int64_t odd : {0xffffffL, 0x1000001L, 0x1000003L, 0x2000001L, 0x2000003L, 0xff7fffffL}) {
-        values.push_back(odd << shift);
-        values.push_back(-(odd << shift) - 1);
+      for (const uint64_t odd : {0xffffffUL, 0x1000001UL, 0x1000003UL, 0x2000001UL, 0x2000003UL, 0xff7fffffUL}) {
+        values.push_back(static_cast<int64_t>(odd << shift));
+        values.push_back(static_cast<int64_t>(~(odd << shift)));
       }
     }
     const xla::Literal x = List(type, values);

@@ -116,7 +116,7 @@ TensorId IntegerArithmetic::ShiftRightArithmetic(TensorId x, TensorId bits) {
 TensorId IntegerArithmetic::ShiftRightLogical(TensorId x, TensorId bits) {
   if (const auto count = ValueOf(bits); count.has_value()) {
     if (*count == 0) return x;
-    return And(ShiftRightArithmetic(x, bits), Constant((int64_t{1} << (bits_ - *count)) - 1));
+    return And(ShiftRightArithmetic(x, bits), Constant(static_cast<int64_t>((uint64_t{1} << (bits_ - *count)) - 1)));
   }
   const TensorId high = ShiftLeftBy(ShiftLeft(Constant(-1), Subtract(Constant(bits_ - 1), bits)), 1);
   return And(ShiftRightArithmetic(x, bits), Complement(high));
