@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
+#include <mutex>
 
 #include "plugin/testing/synapse_double/runtime/release.h"
 
@@ -90,6 +92,14 @@ const std::map<std::string, Setter>& Setters() {
 
 std::atomic<const Switches*> current{nullptr};
 
+// Never deleted: earlier references stay valid.
+Switches* NewSwitches() {
+  static std::mutex mutex;
+  static auto* const all = new std::deque<Switches>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return &all->emplace_back();
+}
+
 }  // namespace
 
 const Switches& GetSwitches() {
@@ -98,7 +108,7 @@ const Switches& GetSwitches() {
 }
 
 const Switches& ReadSwitches() {
-  auto* const switches = new Switches;  // never deleted: earlier references stay valid
+  Switches* const switches = NewSwitches();
   switches->generation = ThisRelease().default_generation;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string text = *variable;
