@@ -248,8 +248,9 @@ tsan: SANITIZE := thread
 ubsan: SANITIZE := undefined
 asan tsan ubsan: $(PACKAGES) $(SYSTEM) $(SYSTEM_TESTS) ## conformance suite under a sanitizer (also: tsan, ubsan)
 	$(CMAKE) -B build-$@ -DHPU_BUILD_TESTS=ON -DHPU_SANITIZE=$(SANITIZE) -DCMAKE_BUILD_TYPE=RelWithDebInfo > /dev/null
-	ninja -C build-$@ -j $(JOBS) hpu_cts hpu_gaudi_tests
+	ninja -C build-$@ -j $(JOBS) hpu_cts hpu_gaudi_tests hpu_gaudi_cts
 	build-$@/hpu_gaudi_tests --gtest_brief=1
+	build-$@/hpu_gaudi_cts --gtest_brief=1
 	build-$@/hpu_cts --gtest_brief=1
 
 FUZZ := build-fuzz/CMakeCache.txt
