@@ -1,4 +1,4 @@
-"""examples/training/Containerfile: its files and commands; the slow test builds the image and trains in it."""
+"""examples/training/Containerfile: files and commands; slow tests build the image, or execute its steps, and train."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
+from tests.support import container_steps
+from tests.support.container_steps import instructions
 from tests.support.processes import ROOT, run
 
 CONTAINERFILE = ROOT / "examples" / "training" / "Containerfile"
 PAGE = ROOT / "docs" / "distributed" / "clusters.md"
-
-
-def instructions(path: pathlib.Path) -> list[tuple[str, str]]:
-    """Name and arguments of each instruction. Continued lines are joined."""
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
-    joined = re.sub(r"\\\n", "", "\n".join(lines))
-    return [(name, arguments) for name, _, arguments in (line.partition(" ") for line in joined.splitlines() if line)]
 
 
 def arguments_of(name: str) -> list[str]:
@@ -78,17 +74,55 @@ def engine() -> str | None:
     return None
 
 
+@pytest.fixture
+def wheel() -> pathlib.Path:
+    """The newest wheel of `make wheel`."""
+    found = sorted((ROOT / "dist").glob("hpu_tensorflow-*.whl"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        pytest.skip("no wheel: run make wheel")
+    return found[-1]
+
+
+def check_doctor(doctor: subprocess.CompletedProcess[str]) -> None:
+    assert "The HPU can be used" in doctor.stdout, doctor.stdout
+
+
+def check_job(job: subprocess.CompletedProcess[str]) -> None:
+    trained = re.search(r"2 workers, worker 0 on \S+HPU:0: test loss \S+, test accuracy (\S+)%", job.stdout)
+    assert trained is not None and float(trained[1]) > 85, job.stdout
+
+
+JOB = ["hpu", "run", "-np", "2", "examples/digits_strategy.py"]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_the_image_trains() -> None:
-    if not list((ROOT / "dist").glob("hpu_tensorflow-*.whl")):
-        pytest.skip("no wheel: run make wheel")
+def test_the_image_trains(wheel: pathlib.Path) -> None:
     found = engine()
     if found is None:
         pytest.skip("no container engine answers")
     run([found, "build", "-t", "hpu-train", "-f", str(CONTAINERFILE), "."], timeout=3000)
-    doctor = run([found, "run", "--rm", "hpu-train"], timeout=600)
-    assert "The HPU can be used" in doctor.stdout
-    job = run([found, "run", "--rm", "hpu-train", "hpu", "run", "-np", "2", "examples/digits_strategy.py"], timeout=600)
-    trained = re.search(r"2 workers, worker 0 on \S+HPU:0: test loss \S+, test accuracy (\S+)%", job.stdout)
-    assert trained is not None and float(trained[1]) > 85, job.stdout
+    check_doctor(run([found, "run", "--rm", "hpu-train"], timeout=600))
+    check_job(run([found, "run", "--rm", "hpu-train", *JOB], timeout=600))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_the_steps_train_in_a_folder(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """As the test before, for machines without a container engine."""
+    if lacking := container_steps.missing():
+        pytest.skip(f"needs {lacking}")
+    # Pip's settings and certificates are the machine's, so pip downloads here and installs there.
+    root = tmp_path / "root"
+    requirements = ["-r", str(ROOT / "requirements" / "run.txt"), str(wheel)]
+    options = ["--only-binary=:all:", "--python-version=3.11", f"--dest={root / 'packages'}"]
+    run([sys.executable, "-m", "pip", "download", "-q", *options, *requirements], timeout=1800)
+    context = tmp_path / "context"
+    (context / "dist").mkdir(parents=True)
+    shutil.copy(wheel, context / "dist")
+    for name in ("requirements", "examples"):
+        (context / name).symlink_to(ROOT / name)
+    packages = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/packages"}
+    container = container_steps.execute(CONTAINERFILE, context, root, packages)
+    check_doctor(container.run(container.command))
+    check_job(container.run(JOB))
