@@ -14,7 +14,7 @@ from tests.docs.markers import MarkerError
 from tests.support.processes import ROOT
 
 # Raise it only for a block that needs hardware, network, much time or another machine, or is no program.
-MAX_NOT_RUN = 30
+MAX_NOT_RUN = 32
 
 
 def paths(slow: bool) -> list[pathlib.Path]:
