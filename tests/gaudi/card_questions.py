@@ -17,14 +17,12 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from tests.gaudi import synapse_graph
-from tests.gaudi.kernel_library import suffix
+from tests.gaudi.kernel_library import BF16, suffix
 from tests.gaudi.synapse_library import RELEASES, SUCCESS, Double
 
-BF16 = np.dtype(ml_dtypes.bfloat16)
 # The tolerance of the opcode tests for float32.
 MAX_ERROR = 1e-5
 _TRUNCATE = struct.pack("i", 4)  # ns_CastKernel::Params

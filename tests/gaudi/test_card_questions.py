@@ -51,7 +51,7 @@ def test_an_answer_that_does_not_fit_names_the_code(
 ) -> None:
     by_name = {question.name: question for question in card_questions.QUESTIONS}
     ties = dataclasses.replace(by_name["max-pool-ties"], expected=("the last",))
-    refused = card_questions.Question("none", "Is there a node?", lambda card: no_node(card), (), "nodes.cc")
+    refused = card_questions.Question("none", "Is there a node?", no_node, (), "nodes.cc")
     monkeypatch.setattr(card_questions, "QUESTIONS", (ties, refused))
     monkeypatch.setattr(sys, "argv", ["card_questions", str(synapse_library.path("1.18"))])
     assert card_questions.main() == 1

@@ -7,6 +7,9 @@ print(monitor.utilization(before, monitor.read()))
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from habana_frameworks.tensorflow import device_channel, flags
 from habana_frameworks.tensorflow._internal import gaudi_cards, pjrt_plugins
 from habana_frameworks.tensorflow.monitor import emulator, gaudi, nvidia, server
@@ -49,12 +52,20 @@ def read(backend: str = "") -> State:
     if device_channel.is_address(backend):
         return server.read(backend)
     if gaudi_cards.is_selected(backend):
-        return gaudi.read(backend)
+        return _read_cards(backend, gaudi.read_cards)
     name = pjrt_plugins.selected(backend)
     if name is not None and pjrt_plugins.drives_nvidia_cards(name):
-        return nvidia.read(backend)
+        return _read_cards(backend, nvidia.read_cards)
     if backend in ("auto", "emulator"):
         return emulator.read()
     raise ValueError(
         f"HPU_BACKEND={backend} has no observable modules: use the emulator, a device server, gaudi, or pjrt:cuda"
     )
+
+
+def _read_cards(backend: str, read_modules: Callable[[], tuple[Module, ...]]) -> State:
+    """Returns all cards of this machine as modules. Raises UnavailableError."""
+    try:
+        return State(backend, time.monotonic(), read_modules())
+    except ManagementLibraryError as error:
+        raise UnavailableError(f"HPU_BACKEND={backend}: cannot read the cards: {error}; {error.remedy}") from None

@@ -11,7 +11,6 @@ import enum
 import importlib
 import io
 import itertools
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,8 +23,6 @@ from habana_frameworks.tensorflow.monitor.state import (
     ManagementLibraryError,
     Module,
     Process,
-    State,
-    UnavailableError,
 )
 
 # The only path that pyhlml loads.
@@ -71,14 +68,6 @@ class _Period(enum.IntEnum):
 
 _DRAM = 1  # the location HLML_MEMORY_LOCATION_DRAM
 _POLICIES = {"power": 0, "thermal": 1}
-
-
-def read(backend: str) -> State:
-    """Returns all cards of this machine as modules, in the order of their numbers. Raises UnavailableError."""
-    try:
-        return State(backend, time.monotonic(), read_cards())
-    except ManagementLibraryError as error:
-        raise UnavailableError(f"HPU_BACKEND={backend}: cannot read the cards: {error}; {error.remedy}") from None
 
 
 def read_cards() -> tuple[Module, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -15,8 +14,6 @@ from habana_frameworks.tensorflow.monitor.state import (
     ManagementLibraryError,
     Module,
     Process,
-    State,
-    UnavailableError,
 )
 
 Value = TypeVar("Value")
@@ -29,14 +26,6 @@ _REMEDIES = {
     LIBRARY_NOT_FOUND: _INSTALL,
     VERSION_MISMATCH: "restart the machine: the driver was updated while its old kernel module stayed loaded",
 }
-
-
-def read(backend: str) -> State:
-    """Returns all cards of this machine as modules, in NVML's order. Raises UnavailableError."""
-    try:
-        return State(backend, time.monotonic(), read_cards())
-    except ManagementLibraryError as error:
-        raise UnavailableError(f"HPU_BACKEND={backend}: cannot read the cards: {error}; {error.remedy}") from None
 
 
 def read_cards() -> tuple[Module, ...]:
