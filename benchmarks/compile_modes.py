@@ -5,12 +5,17 @@ With --efforts: compile time and step time in the strict mode for each HPU_COMPI
 The host of a virtual machine may reclaim free memory. The first touch of each page then costs milliseconds on both
 devices. Each process therefore touches memory before the measurement, and frees the memory right before the first step.
 --cold-memory skips this.
+
+Python's full garbage collection visits all objects of TensorFlow's modules, which takes 0.15 s. Imports decide when the
+next collection is due: in one process it falls into the first step, in another behind it. So each process collects
+before the measurement.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import gc
 import json
 import os
 import subprocess
@@ -111,6 +116,7 @@ def train(problem: str, device: str, seconds: float, cold_memory: bool) -> Start
     begin = time.perf_counter()
     memory = None if cold_memory else np.ones(TOUCHED_BYTES, np.uint8)
     touch = time.perf_counter() - begin
+    gc.collect()
     begin, processor = time.perf_counter(), time.process_time()
     trainer.trace(*tensors)
     traced = time.perf_counter()

@@ -33,6 +33,7 @@ class UnaryLowering : public XlaOpKernel {
 };
 
 xla::XlaOp Relu(xla::XlaOp x) { return xla::Max(x, xla::ZerosLike(x)); }
+xla::XlaOp Relu6(xla::XlaOp x) { return xla::Clamp(xla::ScalarLike(x, 0), x, xla::ScalarLike(x, 6)); }
 
 class ReluGradLowering : public XlaOpKernel {
  public:
@@ -111,6 +112,7 @@ REGISTER_XLA_OP(Name("Expm1").Device(kCompilationDevice), UnaryLowering<xla::Exp
 REGISTER_XLA_OP(Name("Floor").Device(kCompilationDevice), UnaryLowering<xla::Floor>)
 REGISTER_XLA_OP(Name("IsFinite").Device(kCompilationDevice), UnaryLowering<xla::IsFinite>)
 REGISTER_XLA_OP(Name("Relu").Device(kCompilationDevice), UnaryLowering<Relu>)
+REGISTER_XLA_OP(Name("Relu6").Device(kCompilationDevice), UnaryLowering<Relu6>)
 REGISTER_XLA_OP(Name("Sigmoid").Device(kCompilationDevice), UnaryLowering<xla::Logistic>)
 REGISTER_XLA_OP(Name("Sign").Device(kCompilationDevice), UnaryLowering<xla::Sign>)
 REGISTER_XLA_OP(Name("Sqrt").Device(kCompilationDevice), UnaryLowering<xla::Sqrt>)
