@@ -22,6 +22,7 @@
 #include "xla/primitive_util.h"
 #include "xla/service/hlo_alias_analysis.h"
 #include "xla/service/hlo_dataflow_analysis.h"
+#include "xla/service/hlo_dce.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -256,6 +257,8 @@ absl::StatusOr<Outlined> Outline(HloModule* module, int first_number) {
     const int number = static_cast<int>(first_number + before + functions[i].index);
     HPU_RETURN_IF_ERROR(ReplaceByCall(instructions[i], number, functions[i]));
   }
+  // Removes the computations that only replaced instructions called. Otherwise the module would seem to compute arrays.
+  HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   return outlined;
 }
 
