@@ -127,6 +127,24 @@ TEST(OutliningTest, EqualInstructionsShareAFunction) {
   EXPECT_LT(functions, kLayers);
 }
 
+// A module that calls functions only is compiled cheaply, so computations of outlined instructions must not stay in it.
+TEST(OutliningTest, CalledComputationsLeaveTheModule) {
+  XlaBuilder builder("calls");
+  XlaOp x = xla::Parameter(&builder, 0, Floats({16, 16}), "x");
+  for (int i = 0; i < 2 * kLayers; ++i) {
+    const std::unique_ptr<XlaBuilder> layer = builder.CreateSubBuilder("layer");
+    xla::Tanh(xla::Parameter(layer.get(), 0, Floats({16, 16}), "x"));
+    x = xla::Call(&builder, layer->Build().value(), {x});
+  }
+  xla::Tuple(&builder, {x});
+  const xla::XlaComputation computation = builder.Build().value();
+  const xla::HloModuleConfig config(computation.GetProgramShape().value());
+  const std::unique_ptr<xla::HloModule> module = xla::HloModule::CreateFromProto(computation.proto(), config).value();
+  ASSERT_GT(module->computation_count(), 1);
+  ASSERT_TRUE(Outline(module.get(), /*first_number=*/0).ok());
+  EXPECT_EQ(module->computation_count(), 1);
+}
+
 TEST(OutliningTest, SmallProgramsAreNotOutlined) {
   XlaBuilder builder("small");
   XlaOp x = xla::Parameter(&builder, 0, Floats({16, 16}), "x");
