@@ -35,7 +35,8 @@ enum class CompilePolicy {
 // Execution of an op with a lowering outside clusters.
 enum class EagerPolicy {
   kCompiled,
-  kCpu,  // by the CPU kernel, because compiled code lacks the kernel's errors or random numbers
+  kCpu,       // by the CPU kernel, because compiled code lacks the kernel's errors or random numbers
+  kCpuInt32,  // on the CPU if the operands are int32, which are in host memory, so that the result is there, too
 };
 
 // Checks of operands and attributes that tf2xla's lowerings lack (plugin/compiler/argument_rules.h).

@@ -4,9 +4,11 @@
 #include <memory>
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/placement_policy.h"
 #include "plugin/passes/reporting/report.h"
 #include "plugin/tensorflow/device/hpu_device.h"
@@ -69,6 +71,16 @@ bool HasHostElementInput(const tensorflow::EagerOperation& op) {
   return false;
 }
 
+// Whether the op compares int32 tensors, which are in host memory. On the HPU, TensorFlow would copy the result to the
+// device, and a program that branches on the result would wait for all work of the device. So the comparison of a
+// loop's counter runs on the CPU, like small integer ops under TF_EAGER_ENABLE_SMALL_TENSOR_CPU_PINNING.
+bool ComparesHostIntegers(const tensorflow::EagerOperation& op) {
+  return FactsOf(op.Name()).eager == EagerPolicy::kCpuInt32 &&
+         absl::c_all_of(op.GetInputs(), [](const tensorflow::ImmediateExecutionTensorHandle* input) {
+           return input->DataType() == tensorflow::DT_INT32;
+         });
+}
+
 class EagerPlacement : public tensorflow::EagerOpRewrite {
  public:
   using EagerOpRewrite::EagerOpRewrite;
@@ -76,6 +88,10 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
   tensorflow::Status Run(tensorflow::EagerOperation* op,
                          std::unique_ptr<tensorflow::EagerOperation>* replaced) override {
     if (op->is_function() || IsOnOtherDevice(*op)) return tensorflow::OkStatus();
+    if (ComparesHostIntegers(*op)) {
+      op->SetDevice(op->EagerContext().HostCPU());
+      return tensorflow::OkStatus();
+    }
     const std::optional<OpRefusal> refusal = Refuse(op);
     if (!refusal) return tensorflow::OkStatus();
     const tensorflow::NodeDef& node = op->MutableAttrs()->BuildNodeDef();
