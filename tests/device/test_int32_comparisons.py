@@ -1,4 +1,4 @@
-"""Eager comparisons of int32 tensors: in host memory, so a program that branches on them does not wait for the device."""
+"""Eager comparisons of int32 tensors run in host memory, so branching on a result does not wait for the device."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def test_ops_of_the_hpu_take_the_result(hpu: str) -> None:
 
 
 def test_errors_are_the_cpus(hpu: str) -> None:
-    with tf.device(hpu), pytest.raises(tf.errors.InvalidArgumentError, match="(?i)incompatible shapes"):
+    with tf.device(hpu), pytest.raises(tf.errors.InvalidArgumentError, match=r"(?i)incompatible shapes"):
         tf.raw_ops.Less(x=tf.constant([1, 2]), y=tf.constant([1, 2, 3]))
