@@ -1,4 +1,4 @@
-"""Project-specific lint checks: file sizes, include guards, layering of includes, machine-specific paths."""
+"""Project-specific lint checks: file sizes, include guards, allowed includes of C++ files, machine-specific paths."""
 
 from __future__ import annotations
 
@@ -18,6 +18,22 @@ UNBOUNDED = {"LICENSE"}
 MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w""")
 # Functions that one file only may call, with that file and its replacement.
 WRAPPED = {"FindKernelDef": ("plugin/passes/analysis/kernel_search.cc", "FindKernel or tensorflow::KernelDefAvailable")}
+# Headers of TensorFlow's internals. Only plugin/compat may include them, except extension points.
+INTERNAL_HEADER = re.compile(
+    r'^#include "tensorflow/((?:core/common_runtime|compiler/jit|compiler/tf2xla)/[^"]+)"', re.MULTILINE
+)
+# Headers with classes and registries by which a plugin extends TensorFlow, and the reason to include them.
+EXTENSION_POINTS = {
+    "compiler/tf2xla/lib/broadcast.h": "building block of lowerings: broadcasting of operands",
+    "compiler/tf2xla/lib/scatter.h": "building block of lowerings: scatter with a combiner",
+    "compiler/tf2xla/shape_util.h": "conversion of shapes in lowerings",
+    "compiler/tf2xla/type_util.h": "conversion of types in lowerings",
+    "compiler/tf2xla/xla_op_kernel.h": "base class of lowerings",
+    "compiler/tf2xla/xla_op_registry.h": "registry of lowerings and compilation devices",
+    "core/common_runtime/bfc_allocator.h": "base class of the allocator over device memory",
+    "core/common_runtime/local_device.h": "base class of the device",
+    "core/common_runtime/optimization_registry.h": "registry and base class of graph passes",
+}
 INCLUDE = re.compile(r'^#include "plugin/([^"]+)"', re.MULTILINE)
 
 
@@ -39,7 +55,7 @@ def check(path: pathlib.Path, declared: dict[str, layers.Layer]) -> Iterator[str
 
 
 def check_cpp(name: str, text: str, declared: dict[str, layers.Layer]) -> Iterator[str]:
-    """Checks include guards, calls of wrapped functions, and that includes follow plugin/layers.yaml."""
+    """Checks include guards, calls of wrapped functions, and includes of TensorFlow's internals and of other layers."""
     if name.endswith(".h"):
         guard = "HPU_" + re.sub(r"\W", "_", name).upper() + "_"
         if f"#ifndef {guard}\n#define {guard}\n" not in text:
@@ -49,6 +65,10 @@ def check_cpp(name: str, text: str, declared: dict[str, layers.Layer]) -> Iterat
     for function, (wrapper, replacement) in WRAPPED.items():
         if name != wrapper and re.search(rf"\b{function}\(", text):
             yield f"{name}: only {wrapper} may call {function}; use {replacement}"
+    if not name.startswith("plugin/compat/"):
+        for header in INTERNAL_HEADER.findall(text):
+            if header not in EXTENSION_POINTS:
+                yield f"{name}: only plugin/compat may include tensorflow/{header}, which is internal to TensorFlow"
     layer = declared.get(name.split("/")[1])
     if layer is None:
         yield f"{name}: its folder is not a layer; declare it in plugin/layers.yaml"

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/containment/contained_call.h"
+#include "plugin/compat/tf_2_15/lowering_values.h"
 #include "plugin/compiler/argument_rules.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/inferred_shapes.h"
@@ -17,7 +19,6 @@
 #include "plugin/op_facts/card_draw.h"
 #include "tensorflow/compiler/tf2xla/shape_util.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
-#include "tensorflow/compiler/tf2xla/xla_expression.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -35,7 +36,6 @@ namespace {
 using tensorflow::OpKernelConstruction;
 using tensorflow::OpKernelContext;
 using tensorflow::PartialTensorShape;
-using tensorflow::XlaExpression;
 using tensorflow::XlaOpKernelContext;
 using Shapes = std::vector<PartialTensorShape>;
 
@@ -119,9 +119,9 @@ class CheckedLowering : public tensorflow::OpKernel {
       return absl::InternalError(absl::StrCat(type_string(), ": the lowering did not set result ", i,
                                               ". To keep the op on the CPU, set TF_PLACE_ON_CPU=", type_string()));
     }
-    const XlaExpression* const result = XlaExpression::CastExpressionFromTensor(*output);
-    if (result->kind() != XlaExpression::Kind::kXlaOp) return absl::OkStatus();
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, result->GetXlaShape());
+    TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> result, ResultShapeOf(*output));
+    if (!result.has_value()) return absl::OkStatus();
+    const xla::Shape& shape = *result;
     xla::PrimitiveType type;
     TF_RETURN_IF_ERROR(tensorflow::DataTypeToPrimitiveType(output_type(i), &type));
     const bool same_rank = shape.IsArray() && (expected.unknown_rank() || expected.dims() == shape.rank());

@@ -9,12 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/compat/tf_2_15/function_runtimes.h"
 #include "plugin/compiler/compile.h"
 #include "plugin/compiler/lowering.h"
 #include "plugin/hal/backend.h"
-#include "tensorflow/compiler/jit/compilability_check_util.h"
-#include "tensorflow/core/common_runtime/function_body.h"
-#include "tensorflow/core/common_runtime/process_function_library_runtime.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/public/version.h"
 #include "tsl/platform/errors.h"
@@ -123,17 +122,11 @@ absl::StatusOr<std::unique_ptr<FunctionLibraryDefinition>> LibraryOf(const Graph
 
 absl::StatusOr<std::vector<int>> ConstantArguments(const GraphDef& graph, const std::string& function) {
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionLibraryDefinition> library, LibraryOf(graph));
-  tensorflow::ProcessFunctionLibraryRuntime runtime(/*device_mgr=*/nullptr, tensorflow::Env::Default(),
-                                                    /*config=*/nullptr, TF_GRAPH_DEF_VERSION, library.get(),
-                                                    tensorflow::OptimizerOptions());
+  const AnalysisRuntime runtime(library.get());
   tensorflow::NameAttrList name;
   name.set_name(function);
-  const tensorflow::FunctionBody* body = nullptr;
-  std::vector<int> constants, resources;
-  TF_RETURN_IF_ERROR(tensorflow::GetBodyAndConstantsAndResources(
-      runtime.GetFLR(tensorflow::ProcessFunctionLibraryRuntime::kDefaultFLRDevice), name, &body, &constants,
-      &resources));
-  return constants;
+  TF_ASSIGN_OR_RETURN(FunctionConstants found, FindFunctionConstants(name, runtime.get()));
+  return std::move(found.constants);
 }
 
 absl::StatusOr<std::string> CompilerIr(const GraphDef& graph, const std::string& function, absl::string_view stage,

@@ -10,9 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tensorflow/compiler/tf2xla/xla_compiler.h"
-#include "tensorflow/compiler/tf2xla/xla_expression.h"
-#include "tensorflow/compiler/tf2xla/xla_resource.h"
+#include "plugin/compat/tf_2_15/lowering_values.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/shape_inference.h"
@@ -25,22 +23,10 @@ namespace {
 
 using tensorflow::PartialTensorShape;
 using tensorflow::Tensor;
-using tensorflow::XlaExpression;
 using HandleShapes = std::vector<std::pair<PartialTensorShape, tensorflow::DataType>>;
 
 // Size of a process's address space in bytes.
 constexpr int64_t kMaxBytes = int64_t{1} << 47;
-
-// The input's shape; dynamic dimensions are unknown.
-PartialTensorShape ShapeOf(const XlaExpression& input) {
-  const absl::StatusOr<xla::Shape> shape = input.GetXlaShape();
-  if (!shape.ok() || !shape->IsArray()) return PartialTensorShape();
-  PartialTensorShape result({});
-  for (int64_t i = 0; i < shape->rank(); ++i) {
-    result.AddDim(shape->is_dynamic_dimension(i) ? -1 : shape->dimensions(i));
-  }
-  return result;
-}
 
 // Inputs of the shape function. The inference context borrows from this object.
 struct Inputs {
@@ -50,18 +36,12 @@ struct Inputs {
 
   // `keeps_variables`: false if the op may change a variable's shape. This hides variable shapes from the shape
   // function.
-  void Add(const XlaExpression& input, bool constant, bool keeps_variables, xla::Client* client) {
-    shapes.push_back(ShapeOf(input));
-    values.push_back(input.kind() == XlaExpression::Kind::kConstant ? input.constant_value() : std::nullopt);
+  void Add(OperandFacts facts, bool keeps_variables) {
+    shapes.push_back(std::move(facts.shape));
+    values.push_back(std::move(facts.value));
     handles.push_back(nullptr);
-    if (input.kind() == XlaExpression::Kind::kResource) {
-      const tensorflow::XlaResource* const resource = input.resource();
-      if (keeps_variables && resource->kind() == tensorflow::XlaResource::kVariable && resource->initialized()) {
-        handles.back() = std::make_unique<HandleShapes>(HandleShapes{{resource->shape(), resource->type()}});
-      }
-    } else if (constant && client != nullptr && !values.back().has_value()) {
-      absl::StatusOr<std::optional<Tensor>> value = input.ResolveConstant(client);
-      if (value.ok()) values.back() = *std::move(value);
+    if (keeps_variables && facts.variable.has_value()) {
+      handles.back() = std::make_unique<HandleShapes>(HandleShapes{*std::move(facts.variable)});
     }
   }
 };
@@ -107,12 +87,9 @@ absl::StatusOr<std::vector<PartialTensorShape>> InferShapes(const tensorflow::Op
   if (op->shape_inference_fn == nullptr) return shapes;
 
   Inputs inputs;
-  // Lowerings through MLIR (MatrixDiag) call other lowerings without an XlaCompiler. The constant inputs of such a call
-  // are kConstant expressions, which are resolved without a client.
-  xla::Client* const client = context->compiler() == nullptr ? nullptr : context->compiler()->client();
   const bool keeps_variables = !absl::StartsWith(kernel.type_string(), "AssignVariable");
   for (int i = 0; i < kernel.num_inputs(); ++i) {
-    inputs.Add(context->InputExpression(i), absl::c_linear_search(constants, i), keeps_variables, client);
+    inputs.Add(FindOperandFacts(context, i, absl::c_linear_search(constants, i)), keeps_variables);
   }
   // tf2xla represents the flow of a TensorArray's gradient as an empty vector instead of a scalar. No op reads flows.
   if (int flow = 0, end = 0; kernel.InputRange("flow_in", &flow, &end).ok()) inputs.shapes[flow] = PartialTensorShape();

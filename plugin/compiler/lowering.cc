@@ -4,31 +4,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/containment/contained_call.h"
+#include "plugin/compat/tf_2_15/cluster_compilation.h"
 #include "plugin/compiler/bounded_shapes.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/program/determinism.h"
-#include "tensorflow/compiler/tf2xla/xla_compiler.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
 #include "tsl/util/determinism.h"
-#include "xla/client/client_library.h"
-#include "xla/client/local_client.h"
-#include "xla/service/platform_util.h"
 
 namespace hpu {
 namespace {
 
 using tensorflow::XlaArgument;
-using tensorflow::XlaCompiler;
-
-// The XLA client with which tf2xla evaluates constants.
-absl::StatusOr<xla::LocalClient*> EvaluationClient() {
-  static const auto* client = new absl::StatusOr<xla::LocalClient*>([]() -> absl::StatusOr<xla::LocalClient*> {
-    TF_ASSIGN_OR_RETURN(auto* platform, xla::PlatformUtil::GetPlatform("Host"));
-    xla::LocalClientOptions options;
-    options.set_platform(platform);
-    return xla::ClientLibrary::GetOrCreateLocalClient(options);
-  }());
-  return *client;
-}
+using tensorflow::XlaCompilationResult;
 
 XlaArgument ToXla(const ArgumentDescription& argument, size_t index) {
   XlaArgument result;
@@ -56,23 +44,15 @@ XlaArgument ToXla(const ArgumentDescription& argument, size_t index) {
   return result;
 }
 
-absl::Status Compile(const ClusterSource& source, const std::vector<XlaArgument>& arguments, xla::Client* client,
-                     XlaCompiler::CompilationResult* result) {
-  XlaCompiler::Options options;
-  options.device_type = tensorflow::DeviceType(kCompilationDevice);
-  options.client = client;
-  options.flib_def = source.library;
-  options.graph_def_version = source.graph_def_version;
-  options.allow_cpu_custom_calls = true;
-  options.detailed_logging = false;
-  XlaCompiler compiler(options);
-  XlaCompiler::CompileOptions compile_options;
-  compile_options.alias_resource_update = true;
-  if (source.node == nullptr) return compiler.CompileFunction(compile_options, source.function, arguments, result);
-  XlaCompiler::SingleOpCompileArgument op;
-  op.node_def = *source.node;
-  op.output_dtypes = source.node_outputs;
-  return compiler.CompileSingleOp(compile_options, op, arguments, result);
+CompilationInput ToCompilationInput(const ClusterSource& source) {
+  CompilationInput input;
+  input.device_type = kCompilationDevice;
+  input.library = source.library;
+  input.graph_def_version = source.graph_def_version;
+  input.function = &source.function;
+  input.node = source.node;
+  input.node_outputs = source.node_outputs;
+  return input;
 }
 
 absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& shape, int expected) {
@@ -96,8 +76,7 @@ absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& sh
   return absl::OkStatus();
 }
 
-absl::Status FillOutputs(const ClusterSource& source, const XlaCompiler::CompilationResult& result,
-                         Executable* executable) {
+absl::Status FillOutputs(const ClusterSource& source, const XlaCompilationResult& result, Executable* executable) {
   const std::string& name = source.name;
   int next_result = 0;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
@@ -134,7 +113,7 @@ absl::Status FillOutputs(const ClusterSource& source, const XlaCompiler::Compila
 }
 
 // Removes dynamic shapes from the program and describes the sizes of dynamic results in `executable`.
-absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompiler::CompilationResult& result, Executable* executable) {
+absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompilationResult& result, Executable* executable) {
   TF_ASSIGN_OR_RETURN(StaticProgram program, RemoveDynamicShapes(*result.computation));
   if (program.sizes > 0) {
     executable->sizes = program.sizes;
@@ -149,12 +128,10 @@ absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompiler::CompilationRes
 
 // Lower without crash containment.
 absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
-  TF_ASSIGN_OR_RETURN(xla::LocalClient * client, EvaluationClient());
   std::vector<XlaArgument> xla_arguments;
   xla_arguments.reserve(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) xla_arguments.push_back(ToXla(arguments[i], i));
-  XlaCompiler::CompilationResult result;
-  TF_RETURN_IF_ERROR(Compile(source, xla_arguments, client, &result));
+  TF_ASSIGN_OR_RETURN(const XlaCompilationResult result, CompileToHlo(ToCompilationInput(source), xla_arguments));
 
   Lowered lowered;
   lowered.executable.name = source.name;

@@ -1,4 +1,4 @@
-"""Layers of the plugin: includes that plugin/layers.yaml forbids fail the lint and do not compile."""
+"""Layers of the plugin: forbidden includes fail the lint, and includes of other layers do not compile."""
 
 from __future__ import annotations
 
@@ -41,6 +41,32 @@ def test_the_lint_refuses_a_slow_search_for_a_kernel() -> None:
     (problem,) = check_tree.check_cpp("plugin/passes/graph/planted.cc", text, DECLARED)
     assert "use FindKernel or tensorflow::KernelDefAvailable" in problem
     assert not list(check_tree.check_cpp("plugin/passes/analysis/kernel_search.cc", text, DECLARED))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "core/common_runtime/function_body.h",
+        "core/common_runtime/eager/context.h",
+        "compiler/jit/deadness_analysis.h",
+        "compiler/tf2xla/xla_compiler.h",
+    ],
+)
+def test_only_compat_includes_internals_of_tensorflow(header: str) -> None:
+    text = f'#include "tensorflow/{header}"\n'
+    (problem,) = check_tree.check_cpp("plugin/passes/graph/planted.cc", text, DECLARED)
+    assert f"only plugin/compat may include tensorflow/{header}" in problem
+    for allowed in ("plugin/compat/tf_2_15/planted.cc", "plugin/passes/graph/planted_test.cc"):
+        assert not list(check_tree.check_cpp(allowed, text, DECLARED))
+
+
+def test_each_extension_point_of_tensorflow_is_in_use() -> None:
+    used: set[str] = set()
+    for path in (ROOT / "plugin").rglob("*"):
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix in (".h", ".cc") and not name.startswith("plugin/compat/") and not check_tree.is_test(name):
+            used.update(check_tree.INTERNAL_HEADER.findall(path.read_text()))
+    assert used == check_tree.EXTENSION_POINTS.keys()
 
 
 @pytest.mark.parametrize("layer", DECLARED.values(), ids=DECLARED)

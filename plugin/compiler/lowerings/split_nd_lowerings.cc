@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/compat/tf_2_15/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
-#include "tensorflow/compiler/tf2xla/xla_expression.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tsl/platform/errors.h"
@@ -144,7 +144,7 @@ class SplitLowering : public tensorflow::XlaOpKernel {
       OP_REQUIRES_OK(context, context->ReadVariableInput(0, output_type(0), &shape, &array));
     } else {
       array = context->Input(0);
-      const absl::StatusOr<TensorShape> known = context->InputExpression(0).GetShape();
+      const absl::StatusOr<TensorShape> known = OperandShape(context, 0);
       OP_REQUIRES_OK(context, known.status());
       shape = *known;
     }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include "absl/strings/match.h"
-#include "tensorflow/compiler/jit/compilability_check_util.h"
+#include "plugin/compat/tf_2_15/cluster_analysis.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -33,11 +34,8 @@ tensorflow::Status AddBodyConstants(const Node& node, const char* attribute, int
                                     tensorflow::FunctionLibraryRuntime* runtime, std::vector<int>* inputs) {
   tensorflow::NameAttrList function;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), attribute, &function));
-  const tensorflow::FunctionBody* body = nullptr;
-  std::vector<int> constants;
-  std::vector<int> resources;
-  TF_RETURN_IF_ERROR(tensorflow::GetBodyAndConstantsAndResources(runtime, function, &body, &constants, &resources));
-  for (const int constant : constants) inputs->push_back(first_input + constant);
+  TF_ASSIGN_OR_RETURN(const FunctionConstants found, FindFunctionConstants(function, runtime));
+  for (const int constant : found.constants) inputs->push_back(first_input + constant);
   return tensorflow::OkStatus();
 }
 

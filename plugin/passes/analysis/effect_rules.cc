@@ -6,10 +6,10 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/functions/loop_functions.h"
-#include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/graph/algorithm.h"
 
 namespace hpu::passes {
@@ -124,9 +124,7 @@ class Search {
 
   // Null if the function cannot be instantiated; compiling the node reports the error.
   const FunctionBody* BodyOf(const NameAttrList& function) const {
-    FunctionLibraryRuntime::Handle handle;
-    if (!runtime_->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle).ok()) return nullptr;
-    return runtime_->GetFunctionBody(handle);
+    return InstantiateBody(function.name(), tensorflow::AttrSlice(&function.attr()), runtime_).value_or(nullptr);
   }
 
   const Node* FindEffect(const Node& node, const FunctionBody& body, bool all_run) const {

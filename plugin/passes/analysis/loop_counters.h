@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/passes/analysis/known_numbers.h"
-#include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/graph/graph.h"
 
 namespace hpu::passes {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "plugin/compat/tf_2_15/graph_shapes.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "plugin/passes/reporting/pass_context.h"
-#include "tensorflow/core/common_runtime/shape_refiner.h"
 
 namespace hpu::passes {
 

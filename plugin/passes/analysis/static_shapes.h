@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "tensorflow/compiler/jit/shape_inference.h"
+#include "plugin/compat/tf_2_15/graph_shapes.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/graph/graph.h"
 

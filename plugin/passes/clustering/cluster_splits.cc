@@ -6,14 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "absl/base/casts.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/cluster_analysis.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/clustering/order_graph.h"
 #include "plugin/passes/graph/graph_util.h"
-#include "tensorflow/compiler/jit/deadness_analysis.h"
-#include "tensorflow/core/common_runtime/graph_constructor.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tsl/platform/statusor.h"
@@ -21,7 +19,6 @@
 namespace hpu::passes {
 namespace {
 
-using tensorflow::DeadnessAnalysis;
 using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
@@ -35,7 +32,7 @@ struct Group {
   // The first node determines the cluster's frame and predicate. It is never a constant, because copied constants have
   // no frame and no predicate.
   std::vector<const Node*> nodes;
-  uintptr_t predicate = 0;  // deadness predicate of the first node, as an address
+  uintptr_t predicate = 0;  // deadness predicate of the first node
 };
 
 bool HasResourceInput(const Node* node) {
@@ -90,20 +87,19 @@ class SplitFinder {
     }
   }
 
-  // DeadnessAnalysis requires edges from the source and to the sink, which copied constants lack. The analysis
-  // therefore runs on a copy of the graph to which these edges are added.
+  // The analysis requires edges from the source and to the sink, which copied constants lack. It therefore runs
+  // on a copy of the graph to which these edges are added.
   absl::Status FindPredicates() {
-    copy_ = std::make_unique<Graph>(graph_.flib_def());
-    tensorflow::CopyGraph(graph_, copy_.get());
-    tensorflow::FixupSourceAndSinkEdges(copy_.get());
-    TF_RETURN_IF_ERROR(DeadnessAnalysis::Run(*copy_, &deadness_));
+    Graph copy(graph_.flib_def());
+    copy.Copy(graph_);
+    tensorflow::FixupSourceAndSinkEdges(&copy);
+    TF_ASSIGN_OR_RETURN(const Deadness deadness, Deadness::Analyze(copy));
     absl::flat_hash_map<std::string, Group*> groups;
     for (Group& group : groups_) groups.emplace(group.nodes.front()->name(), &group);
-    for (Node* node : copy_->op_nodes()) {
+    for (Node* node : copy.op_nodes()) {
       const auto group = groups.find(node->name());
       if (group == groups.end()) continue;
-      TF_ASSIGN_OR_RETURN(const auto predicate, deadness_->GetPredicateFor(node, Graph::kControlSlot));
-      group->second->predicate = absl::bit_cast<uintptr_t>(predicate);
+      TF_ASSIGN_OR_RETURN(group->second->predicate, deadness.PredicateOf(node));
     }
     return absl::OkStatus();
   }
@@ -183,10 +179,8 @@ class SplitFinder {
   const Graph& graph_;
   const PassContext& context_;
   OrderGraph order_;
-  std::unique_ptr<Graph> copy_;
-  std::unique_ptr<DeadnessAnalysis> deadness_;  // analysis of copy_; owns the predicates
-  std::vector<int> group_of_;                   // cluster by vertex
-  std::vector<Group> groups_;                   // clusters, ordered by their first members
+  std::vector<int> group_of_;  // cluster by vertex
+  std::vector<Group> groups_;  // clusters, ordered by their first members
 };
 
 }  // namespace

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/compat/tf_2_15/graph_rewrites.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
-#include "tensorflow/compiler/jit/encapsulate_subgraphs_pass.h"
-#include "tensorflow/compiler/tf2xla/const_analysis.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/node_def_util.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -52,10 +53,8 @@ std::vector<int> ArgumentOrder(const std::vector<OutputTensor>& sources, const s
 // resources, and which are in host memory.
 Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sources, Graph* body,
                      std::vector<int>* permutation, NodeDef* call) {
-  std::vector<bool> constants(sources.size(), false);
-  TF_RETURN_IF_ERROR(
-      tensorflow::BackwardsConstAnalysis(*body, &constants, /*compile_time_const_nodes=*/nullptr, context->Runtime()));
-  // If a variable's value must be constant, the analysis also marks the variable's handle. Handles are never constants.
+  TF_ASSIGN_OR_RETURN(std::vector<bool> constants, FindConstantArguments(*body, sources.size(), context->Runtime()));
+  // Handles are never constants.
   for (size_t i = 0; i < sources.size(); ++i) constants[i] = constants[i] && !IsResource(sources[i]);
   *permutation = ArgumentOrder(sources, constants);
   std::vector<int> host;

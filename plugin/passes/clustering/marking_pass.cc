@@ -4,6 +4,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/analysis/constant_origin.h"
@@ -14,7 +16,6 @@
 #include "plugin/passes/clustering/range_check_pass.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
-#include "tensorflow/compiler/jit/compilability_check_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/kernel_def.pb.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -27,33 +28,8 @@ namespace {
 
 using tensorflow::Edge;
 using tensorflow::Node;
-using tensorflow::RecursiveCompilabilityChecker;
 
 constexpr int kMaxCallDepth = 32;
-
-RecursiveCompilabilityChecker::OperationFilter Filter() {
-  RecursiveCompilabilityChecker::OperationFilter filter;
-  // Calls may contain variable ops, because the cluster's edges preserve the order of these ops (segmentation_pass.h).
-  filter.allow_resource_ops_in_called_functions = true;
-  // Allows TensorLists, which are variants. Segmentation keeps TensorLists inside clusters.
-  filter.allow_ops_producing_or_consuming_variant = true;
-  filter.allow_slow_ops = true;
-  filter.allow_inaccurate_ops = true;
-  filter.allow_string_consts = false;
-  filter.allow_collective_reduce_v2 = false;
-  filter.allow_where_op = false;
-  return filter;
-}
-
-std::string FirstReason(const RecursiveCompilabilityChecker::UncompilableNodesMap& nodes) {
-  for (const auto& [function, found] : nodes) {
-    for (const auto& node : found.second) {
-      if (node.stack_trace.size() > 1) return absl::StrCat(node.uncompilable_reason, " (", node.name, ")");
-      return node.uncompilable_reason;
-    }
-  }
-  return "the compiler does not support the op";
-}
 
 // Checks for a lowering, because TensorFlow's checker also accepts kernels for DEVICE_DEFAULT.
 std::optional<OpRefusal> RefuseWithoutLowering(const Node& node) {
@@ -82,7 +58,7 @@ struct CandidateRules::Impl {
   explicit Impl(PassContext* context)
       : settings(context->settings),
         runtime(context->Runtime()),
-        checker(Filter(), tensorflow::DeviceType(CompilationDevice())),
+        checker(CompilationDevice()),
         shapes(context->graph->get(), context->library),
         lists(context->library, &shapes),
         lists_inside(context->library, /*shapes=*/nullptr) {}
@@ -93,7 +69,7 @@ struct CandidateRules::Impl {
 
   const Settings& settings;
   tensorflow::FunctionLibraryRuntime* runtime;
-  RecursiveCompilabilityChecker checker;
+  CompilabilityChecker checker;
   LazyShapes shapes;
   ListStates lists;
   ListStates lists_inside;  // for functions, whose shapes are unknown
@@ -132,13 +108,13 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string&
   const std::string key = tensorflow::Canonicalize(name, attrs);
   if (const auto found = functions.find(key); found != functions.end()) return found->second;
   functions[key] = std::nullopt;  // ends recursion; the compilability checker refuses recursive calls
-  tensorflow::FunctionLibraryRuntime::Handle handle;
-  const tensorflow::Status status = runtime->Instantiate(name, attrs, &handle);
+  const absl::StatusOr<const tensorflow::FunctionBody*> body = InstantiateBody(name, attrs, runtime);
   std::optional<OpRefusal> refusal;
-  if (!status.ok()) {
-    refusal = OpRefusal{"uncompilable", absl::StrCat("cannot instantiate its function ", name, ": ", status.message())};
+  if (!body.ok()) {
+    refusal = OpRefusal{"uncompilable",
+                        absl::StrCat("cannot instantiate its function ", name, ": ", body.status().message())};
   } else {
-    for (const Node* node : runtime->GetFunctionBody(handle)->graph->op_nodes()) {
+    for (const Node* node : (*body)->graph->op_nodes()) {
       refusal = RefuseBodyNode(*node, depth);
       if (!refusal) continue;
       refusal->reason = absl::StrCat(refusal->reason, " (", node->name(), " in ", name, ")");
@@ -174,9 +150,7 @@ CandidateRules::~CandidateRules() = default;
 
 std::optional<OpRefusal> CandidateRules::RefuseCallees(const Node& node) {
   if (auto refusal = impl_->RefuseCalls(node, 0)) return refusal;
-  if (!impl_->checker.IsCompilableNode(node, impl_->runtime)) {
-    return OpRefusal{"uncompilable", FirstReason(impl_->checker.FindUncompilableNodes(node, impl_->runtime))};
-  }
+  if (auto reason = impl_->checker.WhyNotCompilable(node, impl_->runtime)) return OpRefusal{"uncompilable", *reason};
   return RefuseWithoutLowering(node);
 }
 

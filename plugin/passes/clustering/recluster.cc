@@ -7,13 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/passes/analysis/kernel_search.h"
 #include "plugin/passes/clustering/encapsulation_pass.h"
 #include "plugin/passes/clustering/segmentation_pass.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/reporting/pass_context.h"
-#include "tensorflow/core/common_runtime/function_body.h"
-#include "tensorflow/core/common_runtime/function_def_utils.h"
 #include "tensorflow/core/framework/graph_to_functiondef.h"
 #include "tensorflow/core/lib/core/errors.h"
 #include "tsl/platform/statusor.h"
@@ -92,8 +91,7 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
                                               const std::string& device, FunctionLibraryDefinition* library) {
   const FunctionDef* function = library->Find(cluster);
   if (function == nullptr) return tensorflow::errors::NotFound("cluster function not found: ", cluster);
-  std::unique_ptr<tensorflow::FunctionBody> body;
-  TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(*function, tensorflow::AttrSlice(), library, &body));
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(*function, *library));
   auto graph = std::make_unique<Graph>(library);
   graph->Copy(*body->graph);
   SplitCluster result;

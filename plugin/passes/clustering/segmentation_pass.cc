@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/cluster_analysis.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
 #include "plugin/passes/analysis/clustering_rules.h"
@@ -19,7 +20,6 @@
 #include "plugin/passes/clustering/slices.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
-#include "tensorflow/compiler/jit/deadness_analysis.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/platform/logging.h"
@@ -27,7 +27,6 @@
 namespace hpu::passes {
 namespace {
 
-using tensorflow::DeadnessAnalysis;
 using tensorflow::Graph;
 using tensorflow::Node;
 
@@ -41,17 +40,17 @@ class Classifier {
  public:
   static absl::StatusOr<Classifier> Make(const Graph& graph, const OrderGraph& order, const Settings& settings) {
     Classifier classifier(order, settings.clustering == Clustering::kScopes);
-    // The analysis costs 20 µs per node. A graph without Switch and Merge does not need the analysis, because every
-    // node is alive.
-    if (HasLoweredControlFlow(graph)) TF_RETURN_IF_ERROR(DeadnessAnalysis::Run(graph, &classifier.deadness_));
+    // A graph without Switch and Merge does not need the analysis, because every node is alive.
+    if (HasLoweredControlFlow(graph)) {
+      TF_ASSIGN_OR_RETURN(classifier.deadness_, Deadness::Analyze(graph));
+    }
     return classifier;
   }
 
   absl::StatusOr<int> Classify(Node* node) {
     uintptr_t predicate = 0;
-    if (deadness_ != nullptr) {
-      TF_ASSIGN_OR_RETURN(const auto found, deadness_->GetPredicateFor(node, Graph::kControlSlot));
-      predicate = absl::bit_cast<uintptr_t>(found);
+    if (deadness_.has_value()) {
+      TF_ASSIGN_OR_RETURN(predicate, deadness_->PredicateOf(node));
     }
     // Each call of a jit_compile function has a separate class.
     const int alone = node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
@@ -67,7 +66,7 @@ class Classifier {
 
   const OrderGraph* order_;
   bool by_scope_;
-  std::unique_ptr<DeadnessAnalysis> deadness_;
+  std::optional<Deadness> deadness_;
   std::map<std::tuple<int, int, uintptr_t, int, int, std::string>, int>
       classes_;  // numbered in order of appearance, so the result does not depend on pointers
 };

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/graph_rewrites.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/analysis/effect_rules.h"
@@ -18,7 +19,6 @@
 #include "plugin/passes/graph/graph_names.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/precision/narrowing_pass.h"
-#include "tensorflow/core/common_runtime/lower_functional_ops.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "plugin/passes/functions/inline_call.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/settings.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"

@@ -11,13 +11,12 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/passes/control_flow/function_values_pass.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/unused_nodes.h"
-#include "tensorflow/core/common_runtime/function_body.h"
-#include "tensorflow/core/common_runtime/function_def_utils.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tsl/platform/errors.h"
@@ -180,13 +179,7 @@ class Remover {
 absl::StatusOr<Bodies> Remover::BodiesOf(const std::vector<NameAttrList>& functions) {
   Bodies bodies;
   for (const NameAttrList& function : functions) {
-    const FunctionDef* found = context_->library->Find(function.name());
-    if (found == nullptr) {
-      return absl::NotFoundError(absl::StrCat("function ", function.name(), " is not in the function library"));
-    }
-    bodies.emplace_back();
-    TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(*found, tensorflow::AttrSlice(&function.attr()),
-                                                           context_->library, &bodies.back()));
+    TF_ASSIGN_OR_RETURN(bodies.emplace_back(), MakeFunctionBody(function, *context_->library));
   }
   return bodies;
 }

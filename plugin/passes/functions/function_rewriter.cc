@@ -7,8 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
-#include "tensorflow/core/common_runtime/function_body.h"
-#include "tensorflow/core/common_runtime/function_def_utils.h"
 #include "tensorflow/core/framework/graph_to_functiondef.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -81,8 +79,8 @@ absl::StatusOr<std::string> FunctionRewriter::RewriteFunction(const std::string&
   const FunctionDef* found = context_->library->Find(name);
   if (found == nullptr || found->signature().attr_size() > 0) return name;
   const FunctionDef original = *found;
-  std::unique_ptr<tensorflow::FunctionBody> body;
-  TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(original, tensorflow::AttrSlice(), context_->library, &body));
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body,
+                      MakeFunctionBody(original, *context_->library));
   // Nodes in a function have no assigned device yet.
   const auto filter = [](const Node& node) { return !IsPinnedToOtherDevice(node); };
   TF_ASSIGN_OR_RETURN(const bool changed, RewriteGraph(body->graph, filter, absl::StrCat(name, "/")));

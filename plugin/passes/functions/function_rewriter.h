@@ -7,9 +7,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/reporting/pass_context.h"
-#include "tensorflow/core/common_runtime/function_body.h"
 
 namespace hpu::passes {
 

@@ -6,8 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/functions/function_rewriter.h"
-#include "plugin/passes/functions/inline_call.h"
-#include "tensorflow/core/common_runtime/function_def_utils.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tsl/platform/errors.h"
@@ -43,11 +41,8 @@ absl::StatusOr<std::unique_ptr<FunctionBody>> LoopFunction(const Node& loop, con
                                                            const FunctionLibraryDefinition& library) {
   tensorflow::NameAttrList function;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop.attrs(), attr, &function));
-  const tensorflow::FunctionDef* definition = library.Find(function.name());
-  if (definition == nullptr) return NoFunction(loop, attr, function.name());
-  std::unique_ptr<FunctionBody> body;
-  TF_RETURN_IF_ERROR(
-      tensorflow::FunctionDefToBodyHelper(*definition, tensorflow::AttrSlice(&function.attr()), &library, &body));
+  if (library.Find(function.name()) == nullptr) return NoFunction(loop, attr, function.name());
+  TF_ASSIGN_OR_RETURN(std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
   TF_RETURN_IF_ERROR(InlineWrapped(body->graph, library));
   return body;
 }

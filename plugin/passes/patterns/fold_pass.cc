@@ -5,11 +5,11 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/compat/tf_2_15/graph_rewrites.h"
 #include "plugin/passes/analysis/constant_value.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/unused_nodes.h"
-#include "tensorflow/core/common_runtime/constant_folding.h"
 #include "tensorflow/core/platform/env.h"
 #include "tensorflow/core/platform/logging.h"
 

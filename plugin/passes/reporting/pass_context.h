@@ -3,17 +3,14 @@
 #define HPU_PLUGIN_PASSES_REPORTING_PASS_CONTEXT_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "plugin/compat/tf_2_15/function_runtimes.h"
 #include "plugin/passes/graph/settings.h"
 #include "plugin/passes/reporting/report.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/graph/graph.h"
-
-namespace tensorflow {
-class FunctionLibraryRuntime;
-class ProcessFunctionLibraryRuntime;
-}  // namespace tensorflow
 
 namespace hpu::passes {
 
@@ -21,7 +18,6 @@ namespace hpu::passes {
 struct PassContext {
   PassContext(std::unique_ptr<tensorflow::Graph>* graph, tensorflow::FunctionLibraryDefinition* library,
               std::string graph_name, Settings settings);
-  ~PassContext();
 
   // A function runtime for `library`, created on the first call. Only for analysing functions, not for running them.
   tensorflow::FunctionLibraryRuntime* Runtime();
@@ -34,7 +30,7 @@ struct PassContext {
   Report report;
 
  private:
-  std::unique_ptr<tensorflow::ProcessFunctionLibraryRuntime> runtime_;
+  std::optional<AnalysisRuntime> runtime_;
 };
 
 }  // namespace hpu::passes

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/log/log.h"
+#include "plugin/compat/tf_2_15/device_copies.h"
 #include "plugin/tensorflow/device/hpu_allocator.h"
 #include "plugin/tensorflow/device/process_device.h"
-#include "tensorflow/core/common_runtime/copy_tensor.h"
 #include "tensorflow/core/framework/device.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/logging.h"
@@ -77,17 +77,9 @@ bool CopyByAddress(ProcessDevice& device, const Tensor& source, bool source_expe
   return true;
 }
 
-void CopyBetweenContexts(tensorflow::DeviceContext* send_context, tensorflow::DeviceContext* receive_context,
-                         Device* source, Device* destination, const tensorflow::AllocatorAttributes source_attributes,
-                         const tensorflow::AllocatorAttributes destination_attributes, const Tensor* input,
-                         Tensor* output, int stream_index, StatusCallback done) {
-  receive_context->CopyTensorInSameDevice(input, destination, output, std::move(done));
-}
-
 // A process has one HPU, so a copy from HPU to HPU stays on the device.
 [[maybe_unused]] const bool copies_registered = [] {
-  TF_CHECK_OK(tensorflow::CopyTensor::Register(tensorflow::DeviceType("HPU"), tensorflow::DeviceType("HPU"),
-                                               CopyBetweenContexts, /*is_pluggable_device=*/true));
+  RegisterCopiesInSameDevice("HPU");
   return true;
 }();
 

@@ -2,12 +2,11 @@
 
 #include <utility>
 
+#include "plugin/compat/tf_2_15/device_copies.h"
 #include "plugin/tensorflow/device/device_context.h"
 #include "plugin/tensorflow/device/fork_guard.h"
 #include "plugin/tensorflow/device/hpu_allocator.h"
 #include "plugin/tensorflow/device/process_device.h"
-#include "tensorflow/core/common_runtime/copy_tensor.h"
-#include "tensorflow/core/lib/core/notification.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/logging.h"
 
@@ -66,15 +65,7 @@ tensorflow::Status HpuDevice::MakeTensorFromProto(const tensorflow::TensorProto&
   }
   // A variant stays in host memory. The tensors in the variant are copied to the device.
   Tensor copy = plain ? Tensor(GetAllocator(attributes), parsed.dtype(), parsed.shape()) : Tensor();
-  tensorflow::Notification copied;
-  tensorflow::Status status;
-  tensorflow::CopyTensor::ViaDMA("constant", context_, context_, this, this, host, attributes, &parsed, &copy,
-                                 /*dev_to_dev_stream_index=*/0, [&](const tensorflow::Status& outcome) {
-                                   status = outcome;
-                                   copied.Notify();
-                                 });
-  copied.WaitForNotification();
-  TF_RETURN_IF_ERROR(status);
+  TF_RETURN_IF_ERROR(CopyBetweenMemories(this, context_, host, attributes, parsed, &copy));
   *tensor = std::move(copy);
   return absl::OkStatus();
 }

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "plugin/compat/tf_2_15/scoped_allocators.h"
 #include "tensorflow/core/common_runtime/local_device.h"
-#include "tensorflow/core/common_runtime/scoped_allocator_mgr.h"
 #include "tensorflow/core/framework/device_base.h"
 
 namespace hpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plugin/tensorflow/fused/fused_op.h"
-#include "tensorflow/core/common_runtime/device.h"
+#include "tensorflow/core/framework/device.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 

@@ -2,13 +2,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/function_runtimes.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_layout.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_precision.h"
-#include "tensorflow/core/common_runtime/process_function_library_runtime.h"
-#include "tensorflow/core/common_runtime/rendezvous_mgr.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -35,29 +34,19 @@ FunctionDef CpuVersion(FunctionDef function) {
   return function;
 }
 
-// Creates a rendezvous for each function call, because a call may span devices.
-absl::Status MakeRendezvous(int64_t, const tensorflow::DeviceMgr* devices,
-                            tsl::core::RefCountPtr<tensorflow::Rendezvous>* rendezvous) {
-  rendezvous->reset(new tensorflow::RefCountedIntraProcessRendezvous(devices));
-  return absl::OkStatus();
-}
-
 class FunctionFallback : public CpuFallback {
  public:
   FunctionFallback(HostDevice* host, std::unique_ptr<FunctionLibraryDefinition> library, int graph_def_version)
       : host_(host),
         library_(std::move(library)),
-        runtimes_(host->devices(), tensorflow::Env::Default(), /*config=*/nullptr, graph_def_version, library_.get(),
-                  tensorflow::OptimizerOptions(), /*thread_pool=*/nullptr, /*parent=*/nullptr,
-                  /*session_metadata=*/nullptr, tensorflow::Rendezvous::Factory(MakeRendezvous)) {}
+        runtime_(host->managed_device(), library_.get(), graph_def_version) {}
 
   absl::Status Instantiate(const tensorflow::NameAttrList& function) {
-    runtime_ = runtimes_.GetFLR(host_->device()->name());
-    if (runtime_ == nullptr) {
+    if (runtime_.get() == nullptr) {
       return absl::InternalError(absl::StrCat("the CPU fallback's device ", host_->device()->name(),
                                               " has no function runtime; report a bug"));
     }
-    return runtime_->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle_);
+    return runtime_.get()->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle_);
   }
 
   absl::Status Run(tensorflow::OpKernelContext* outer, std::vector<tensorflow::Tensor> inputs,
@@ -67,14 +56,13 @@ class FunctionFallback : public CpuFallback {
     options.runner = host_->runner();
     options.create_rendezvous = true;
     options.cancellation_manager = cancellation.get();
-    return runtime_->RunSync(std::move(options), handle_, inputs, outputs);
+    return runtime_.get()->RunSync(std::move(options), handle_, inputs, outputs);
   }
 
  private:
   HostDevice* const host_;
   const std::unique_ptr<FunctionLibraryDefinition> library_;
-  tensorflow::ProcessFunctionLibraryRuntime runtimes_;
-  FunctionLibraryRuntime* runtime_ = nullptr;
+  const DeviceRuntime runtime_;
   FunctionLibraryRuntime::Handle handle_ = tensorflow::kInvalidHandle;
 };
 

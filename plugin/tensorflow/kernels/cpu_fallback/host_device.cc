@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tensorflow/core/common_runtime/device_factory.h"
+#include "tensorflow/core/framework/device_factory.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/platform/env.h"
 #include "tensorflow/core/public/session_options.h"
@@ -37,16 +37,13 @@ absl::StatusOr<HostDevice*> HostDevice::Get() {
 }
 
 HostDevice::HostDevice(std::unique_ptr<tensorflow::Device> device)
-    : device_(device.get()),
-      devices_(std::make_unique<tensorflow::StaticDeviceMgr>(std::move(device))),
+    : device_(std::move(device)),
       runner_([](std::function<void()> closure) { tensorflow::Env::Default()->SchedClosure(std::move(closure)); }) {}
 
 absl::StatusOr<tensorflow::Device*> CpuDeviceOf(tensorflow::OpKernelContext* context) {
   std::string name;
   TF_RETURN_IF_ERROR(tensorflow::DeviceNameUtils::DeviceNameToCpuDeviceName(context->device()->name(), &name));
-  tensorflow::Device* cpu = nullptr;
-  TF_RETURN_IF_ERROR(context->function_library()->device_mgr()->LookupDevice(name, &cpu));
-  return cpu;
+  return FindDevice(*context->function_library(), name);
 }
 
 HostVariables::HostVariables(HostDevice& host) : device_(host.device()), container_(NewContainerName()) {}

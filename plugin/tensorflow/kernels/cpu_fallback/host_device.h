@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tensorflow/core/common_runtime/device_mgr.h"
+#include "plugin/compat/tf_2_15/function_runtimes.h"
 #include "tensorflow/core/framework/device.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/resource_handle.h"
@@ -24,16 +24,15 @@ class HostDevice {
  public:
   static absl::StatusOr<HostDevice*> Get();
 
-  tensorflow::Device* device() { return device_; }
-  const tensorflow::DeviceMgr* devices() const { return devices_.get(); }
+  tensorflow::Device* device() { return device_.get(); }
+  const ManagedDevice& managed_device() const { return device_; }
   // Runs a closure on a thread that may block.
   std::function<void(std::function<void()>)>* runner() { return &runner_; }
 
  private:
   explicit HostDevice(std::unique_ptr<tensorflow::Device> device);
 
-  tensorflow::Device* const device_;
-  const std::unique_ptr<tensorflow::DeviceMgr> devices_;
+  const ManagedDevice device_;
   std::function<void(std::function<void()>)> runner_;
 };
 

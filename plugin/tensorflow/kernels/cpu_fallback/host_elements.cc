@@ -1,7 +1,7 @@
 #include "plugin/tensorflow/kernels/cpu_fallback/host_elements.h"
 
 #include "absl/algorithm/container.h"
-#include "tensorflow/core/common_runtime/dma_helper.h"
+#include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/framework/variant.h"
 #include "tensorflow/core/kernels/data/optional_ops_util.h"
 #include "tensorflow/core/kernels/tensor_list.h"
@@ -14,7 +14,7 @@ using tensorflow::Variant;
 
 bool IsHostElement(const Tensor& element) {
   if (element.dtype() == tensorflow::DT_VARIANT) return HasHostElements(element);
-  return element.dtype() != tensorflow::DT_INVALID && !tensorflow::DMAHelper::CanUseDMA(&element);
+  return element.dtype() != tensorflow::DT_INVALID && !tensorflow::DataTypeCanUseMemcpy(element.dtype());
 }
 
 bool HasHostElements(const Variant& variant) {

@@ -1,22 +1,20 @@
 // Placement of eager ops with the rules of the graph pass (plugin/passes/placement/placement_pass.h). TensorFlow runs
 // this rewrite before it executes an op. A refused op that uses a variable on the HPU stays on the HPU. The CPU kernel
 // of such an op computes on copies.
-#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/compat/tf_2_15/eager_ops.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/placement_policy.h"
 #include "plugin/passes/reporting/report.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_elements.h"
-#include "tensorflow/core/common_runtime/eager/context.h"
-#include "tensorflow/core/common_runtime/eager/eager_op_rewrite_registry.h"
-#include "tensorflow/core/common_runtime/eager/eager_operation.h"
-#include "tensorflow/core/common_runtime/eager/tensor_handle.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
 namespace hpu {
@@ -40,85 +38,47 @@ void Record(const std::string& op, const OpRefusal& refusal) {
   passes::KeepReport(report);
 }
 
-bool IsOnOtherDevice(const tensorflow::EagerOperation& op) {
-  const auto& device = op.GetDeviceParsedName();
-  return device.has_type && device.type != kDeviceType;
+bool IsOnOtherDevice(const EagerOp& op) {
+  const absl::string_view device = op.device_type();
+  return !device.empty() && device != kDeviceType;
 }
 
-std::optional<OpRefusal> RefuseRank(const PlacementPolicy& policy, const tensorflow::EagerOperation& op) {
-  const int bound = policy.MaxRank(op.Name());
-  if (bound == 0) return std::nullopt;
-  for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {
-    int rank = 0;
-    if (!input->NumDims(&rank).ok() || rank <= bound) continue;
-    return OpRefusal{
-        "rank", absl::StrCat(op.Name(), " has a tensor of rank ", rank, "; the maximum in the op list is ", bound)};
+std::optional<OpRefusal> Refuse(const EagerOp& op) {
+  const std::vector<const tensorflow::Tensor*> variants = op.HostVariants();
+  if (absl::c_any_of(variants, [](const tensorflow::Tensor* tensor) { return HasHostElements(*tensor); })) {
+    return OpRefusal{"dtype", "a TensorList or optional input holds elements of a type that stays in host memory"};
   }
-  return std::nullopt;
-}
-
-// Whether a variant input in host memory has elements that cannot be copied to a device. Waits until variant inputs are
-// ready.
-bool HasHostElementInput(const tensorflow::EagerOperation& op) {
-  for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {
-    if (input->DataType() != tensorflow::DT_VARIANT) continue;
-    const tensorflow::TensorHandle* handle = tensorflow::TensorHandleFromInterface(input);
-    if (handle->Type() != tensorflow::TensorHandle::LOCAL) continue;
-    if (handle->DeviceOrHostCPU(op.EagerContext()) != op.EagerContext().HostCPU()) continue;
-    const tensorflow::Tensor* variants = nullptr;
-    if (handle->Tensor(&variants).ok() && HasHostElements(*variants)) return true;
-  }
-  return false;
+  const PlacementPolicy& policy = PlacementPolicy::Active();
+  if (policy.AcceptsAllTypes(op.name())) return std::nullopt;
+  if (auto refusal = policy.Refuse(op.name(), tensorflow::AttrSlice(op.node()))) return refusal;
+  const int bound = policy.MaxRank(op.name());
+  const int rank = bound == 0 ? 0 : op.MaxInputRank();
+  if (rank <= bound) return std::nullopt;
+  return OpRefusal{"rank",
+                   absl::StrCat(op.name(), " has a tensor of rank ", rank, "; the maximum in the op list is ", bound)};
 }
 
 // Whether the op compares int32 tensors, which are in host memory. On the HPU, TensorFlow would copy the result to the
 // device, and a program that branches on the result would wait for all work of the device. So the comparison of a
 // loop's counter runs on the CPU, like small integer ops under TF_EAGER_ENABLE_SMALL_TENSOR_CPU_PINNING.
-bool ComparesHostIntegers(const tensorflow::EagerOperation& op) {
-  return FactsOf(op.Name()).eager == EagerPolicy::kCpuInt32 &&
-         absl::c_all_of(op.GetInputs(), [](const tensorflow::ImmediateExecutionTensorHandle* input) {
-           return input->DataType() == tensorflow::DT_INT32;
-         });
+bool ComparesHostIntegers(const EagerOp& op) {
+  return FactsOf(op.name()).eager == EagerPolicy::kCpuInt32 && op.HasOnlyInt32Inputs();
 }
 
-class EagerPlacement : public tensorflow::EagerOpRewrite {
- public:
-  using EagerOpRewrite::EagerOpRewrite;
-
-  tensorflow::Status Run(tensorflow::EagerOperation* op,
-                         std::unique_ptr<tensorflow::EagerOperation>* replaced) override {
-    if (op->is_function() || IsOnOtherDevice(*op)) return tensorflow::OkStatus();
-    if (ComparesHostIntegers(*op)) {
-      op->SetDevice(op->EagerContext().HostCPU());
-      return tensorflow::OkStatus();
-    }
-    const std::optional<OpRefusal> refusal = Refuse(op);
-    if (!refusal) return tensorflow::OkStatus();
-    const tensorflow::NodeDef& node = op->MutableAttrs()->BuildNodeDef();
-    if (!tensorflow::KernelDefAvailable(tensorflow::DeviceType("CPU"), node)) return tensorflow::OkStatus();
-    Record(op->Name(), *refusal);
-    op->SetDevice(op->EagerContext().HostCPU());
-    return tensorflow::OkStatus();
+void Place(EagerOp* op) {
+  if (op->is_function() || IsOnOtherDevice(*op)) return;
+  if (ComparesHostIntegers(*op)) {
+    op->PlaceOnCpu();
+    return;
   }
-
- private:
-  static std::optional<OpRefusal> Refuse(tensorflow::EagerOperation* op) {
-    if (HasHostElementInput(*op)) {
-      return OpRefusal{"dtype", "a TensorList or optional input holds elements of a type that stays in host memory"};
-    }
-    const PlacementPolicy& policy = PlacementPolicy::Active();
-    if (policy.AcceptsAllTypes(op->Name())) return std::nullopt;
-    std::optional<OpRefusal> refusal =
-        policy.Refuse(op->Name(), tensorflow::AttrSlice(op->MutableAttrs()->BuildNodeDef()));
-    return refusal ? refusal : RefuseRank(policy, *op);
-  }
-};
+  const std::optional<OpRefusal> refusal = Refuse(*op);
+  if (!refusal || !tensorflow::KernelDefAvailable(tensorflow::DeviceType("CPU"), op->node())) return;
+  Record(op->name(), *refusal);
+  op->PlaceOnCpu();
+}
 
 [[maybe_unused]] const bool placement_registered = [] {
-  constexpr int kOrdinal = 20000;  // after TensorFlow's own rewrites
-  tensorflow::EagerOpRewriteRegistry::Global()->Register(
-      tensorflow::EagerOpRewriteRegistry::PRE_EXECUTION, kOrdinal,
-      std::make_unique<EagerPlacement>("PlaceUnsupportedOpsOnCpu", __FILE__, std::to_string(__LINE__)));
+  RegisterEagerRewrite("PlaceUnsupportedOpsOnCpu", Place);
   return true;
 }();
 

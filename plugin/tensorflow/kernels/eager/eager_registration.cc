@@ -10,12 +10,12 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "plugin/compat/tf_2_15/cluster_compilation.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/eager/default_kernels.h"
 #include "plugin/tensorflow/kernels/eager/kernel_registration.h"
 #include "plugin/tensorflow/kernels/eager/variable_registration.h"
-#include "tensorflow/compiler/tf2xla/resource_operation_table.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -29,8 +29,7 @@ using tensorflow::OpDef;
 
 // Whether an op has arguments that recipes do not support: stacks, tensor arrays, lists of tensors and other variants.
 bool HasNonArrayArguments(const OpDef& op) {
-  const auto* resource = tensorflow::GetResourceOpInfoForOp(op.name());
-  if (resource != nullptr && resource->resource_kind() != tensorflow::XlaResourceKind::kVariable) return true;
+  if (UsesStackOrTensorArray(op.name())) return true;
   return absl::c_any_of(op.input_arg(), [](const auto& input) { return input.type() == tensorflow::DT_VARIANT; }) ||
          absl::c_any_of(op.output_arg(), [](const auto& output) {
            return output.type() == tensorflow::DT_VARIANT || output.type() == tensorflow::DT_RESOURCE;

@@ -4,15 +4,15 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/tf_2_15/xla_kernel_creator.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/launch/launch_kernel.h"
-#include "tensorflow/compiler/jit/compilability_check_util.h"
-#include "tensorflow/compiler/jit/xla_kernel_creator.h"
-#include "tensorflow/core/common_runtime/function_body.h"
-#include "tensorflow/core/common_runtime/function_utils.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -38,11 +38,9 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
     if (!IsHpu(runtime->device())) return xla_.CreateKernel(runtime, properties, kernel);
     LaunchKernel::Cluster cluster;
     cluster.must_compile = true;
-    TF_RETURN_IF_ERROR(tensorflow::NameAndAttrsFromFunctionCall(properties->node_def, &cluster.function));
-    const tensorflow::FunctionBody* body = nullptr;
-    std::vector<int> constants, resources;
-    TF_RETURN_IF_ERROR(
-        tensorflow::GetBodyAndConstantsAndResources(runtime, cluster.function, &body, &constants, &resources));
+    TF_ASSIGN_OR_RETURN(cluster.function, CalledFunction(properties->node_def));
+    TF_ASSIGN_OR_RETURN(const FunctionConstants found, FindFunctionConstants(cluster.function, runtime));
+    const tensorflow::FunctionBody* const body = found.body;
     cluster.kinds.assign(body->arg_types.size(), Kind::kParameter);
     tensorflow::MemoryTypeVector input_memory(body->arg_types.size(), tensorflow::DEVICE_MEMORY);
     for (size_t i = 0; i < body->arg_types.size(); ++i) {
@@ -50,15 +48,18 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
       if (type == tensorflow::DT_RESOURCE) cluster.kinds[i] = Kind::kVariable;
       if (type == tensorflow::DT_RESOURCE || type == tensorflow::DT_INT32) input_memory[i] = tensorflow::HOST_MEMORY;
     }
-    for (int i : constants) {
+    for (int i : found.constants) {
       // A variable is read in the cluster, even if the cluster needs the variable's value at compile time.
       if (cluster.kinds[i] == Kind::kVariable) continue;
       cluster.kinds[i] = Kind::kConstant;
       input_memory[i] = tensorflow::HOST_MEMORY;
     }
+    tensorflow::MemoryTypeVector output_memory(body->ret_types.size(), tensorflow::DEVICE_MEMORY);
+    for (size_t i = 0; i < body->ret_types.size(); ++i) {
+      if (body->ret_types[i] == tensorflow::DT_RESOURCE) output_memory[i] = tensorflow::HOST_MEMORY;
+    }
 
-    // `construction` borrows these objects.
-    const tensorflow::MemoryTypeVector output_memory = tensorflow::GetOutputMemoryTypes(body);
+    // `construction` borrows this object and the memory types.
     auto call = std::make_shared<tensorflow::NodeProperties>(&body->fdef.signature(), properties->node_def,
                                                              body->arg_types, body->ret_types);
     tensorflow::Device* device = runtime->device();

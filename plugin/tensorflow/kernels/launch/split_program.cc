@@ -5,9 +5,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/function_runtimes.h"
 #include "plugin/passes/clustering/recluster.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
-#include "tensorflow/core/common_runtime/rendezvous_mgr.h"
 #include "tensorflow/core/framework/device.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -75,17 +75,13 @@ absl::Status SplitProgram::Run(tensorflow::OpKernelContext* context, ProcessDevi
   tensorflow::FunctionLibraryRuntime::Options options(context->step_id());
   options.cancellation_manager = cancellation.get();
   options.step_container = context->step_container();
-  // The function needs its own rendezvous, because its host-device copies have the same names as the copies of the
-  // surrounding function.
-  tensorflow::PrivateIntraProcessRendezvous rendezvous(runtime_->device_mgr());
-  options.rendezvous = &rendezvous;
   // Runs on this thread. Waiting for the runner's threads could deadlock, because this kernel may occupy the last
   // thread.
   std::function<void(std::function<void()>)> here = [](const std::function<void()>& closure) { closure(); };
   options.runner = &here;
   options.run_all_kernels_inline = true;
   std::vector<Tensor> results;
-  TF_RETURN_IF_ERROR(runtime_->RunSync(std::move(options), handle_, arguments, &results));
+  TF_RETURN_IF_ERROR(RunWithOwnRendezvous(runtime_, std::move(options), handle_, arguments, &results));
   for (int i = 0; i < context->num_outputs(); ++i) context->set_output(i, results[i]);
   return absl::OkStatus();
 }

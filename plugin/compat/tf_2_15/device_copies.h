@@ -1,0 +1,25 @@
+// Copies of tensors between memories of one device, by TensorFlow's copy functions.
+#ifndef HPU_PLUGIN_COMPAT_TF_2_15_DEVICE_COPIES_H_
+#define HPU_PLUGIN_COMPAT_TF_2_15_DEVICE_COPIES_H_
+
+#include "absl/status/status.h"
+#include "tensorflow/core/framework/allocator.h"
+#include "tensorflow/core/framework/device.h"
+#include "tensorflow/core/framework/device_base.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace hpu {
+
+// Makes TensorFlow copy from one device of this type to another with DeviceContext::CopyTensorInSameDevice. For device
+// types of which a process has one device. Call once, while static objects are initialized.
+void RegisterCopiesInSameDevice(const char* device_type);
+
+// Copies a tensor from memory with attributes `from` to memory with attributes `to`. Copies the
+// tensors in a variant instead of the variant, which stays in host memory. Waits for the copy.
+absl::Status CopyBetweenMemories(tensorflow::Device* device, tensorflow::DeviceContext* context,
+                                 tensorflow::AllocatorAttributes from, tensorflow::AllocatorAttributes to,
+                                 const tensorflow::Tensor& input, tensorflow::Tensor* output);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_COMPAT_TF_2_15_DEVICE_COPIES_H_

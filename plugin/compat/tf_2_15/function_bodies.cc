@@ -1,0 +1,74 @@
+#include "plugin/compat/tf_2_15/function_bodies.h"
+
+#include "absl/strings/str_cat.h"
+#include "tensorflow/core/common_runtime/function_def_utils.h"
+#include "tensorflow/core/common_runtime/function_utils.h"
+#include "tensorflow/core/common_runtime/inline_function_utils.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+
+using tensorflow::FunctionBody;
+using tensorflow::FunctionDef;
+using tensorflow::FunctionLibraryDefinition;
+using tensorflow::NameAttrList;
+
+namespace {
+
+absl::StatusOr<std::unique_ptr<FunctionBody>> MakeBody(const FunctionDef& function, tensorflow::AttrSlice attrs,
+                                                       const FunctionLibraryDefinition& library) {
+  std::unique_ptr<FunctionBody> body;
+  TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(function, attrs, &library, &body));
+  return body;
+}
+
+tensorflow::InlineFunctionBodyOptions InlineOptions() {
+  tensorflow::InlineFunctionBodyOptions options;
+  // Allowed here, because grappler has already selected the implementation.
+  options.inline_impl_selection_group_functions = true;
+  options.output_control_src = tensorflow::InlineFunctionBodyOptions::OutputControlSource::kControlOutputs;
+  options.inlined_function_body_placer = tensorflow::InlinedFunctionBodyPlacer::MultiDevice();
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FunctionBody>> MakeFunctionBody(const NameAttrList& function,
+                                                               const FunctionLibraryDefinition& library) {
+  const FunctionDef* const definition = library.Find(function.name());
+  if (definition == nullptr) {
+    return absl::NotFoundError(absl::StrCat("function ", function.name(), " is not in the function library"));
+  }
+  return MakeBody(*definition, tensorflow::AttrSlice(&function.attr()), library);
+}
+
+absl::StatusOr<std::unique_ptr<FunctionBody>> MakeFunctionBody(const FunctionDef& function,
+                                                               const FunctionLibraryDefinition& library) {
+  return MakeBody(function, tensorflow::AttrSlice(), library);
+}
+
+absl::StatusOr<const FunctionBody*> InstantiateBody(const std::string& function, tensorflow::AttrSlice attrs,
+                                                    tensorflow::FunctionLibraryRuntime* runtime) {
+  tensorflow::FunctionLibraryRuntime::Handle handle;
+  TF_RETURN_IF_ERROR(runtime->Instantiate(function, attrs, &handle));
+  return runtime->GetFunctionBody(handle);
+}
+
+absl::StatusOr<NameAttrList> CalledFunction(const tensorflow::NodeDef& call) {
+  NameAttrList function;
+  TF_RETURN_IF_ERROR(tensorflow::NameAndAttrsFromFunctionCall(call, &function));
+  return function;
+}
+
+absl::StatusOr<bool> InlineCall(tensorflow::Node* call, tensorflow::Graph* graph,
+                                const FunctionLibraryDefinition& library) {
+  TF_ASSIGN_OR_RETURN(const NameAttrList function, CalledFunction(call->def()));
+  if (library.Find(function.name()) == nullptr) return false;
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
+  if (!tensorflow::ValidateInlining(call, body.get(), InlineOptions()).ok()) return false;
+  TF_RETURN_IF_ERROR(tensorflow::InlineFunctionBody(library, graph, call, body.get(), InlineOptions()));
+  return true;
+}
+
+}  // namespace hpu
