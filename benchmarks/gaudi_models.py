@@ -74,7 +74,7 @@ def run_step(name: str, library: pathlib.Path, program: pathlib.Path) -> int:
     problem = dataclasses.replace(PROBLEMS[name], batch_size=BATCHES[name])
     trainer = Trainer(problem, "/device:HPU:0", jit_compile=True)
     tensors = trainer.to_device(problem.batch())
-    program.write_bytes(trainer.hlo(*tensors))
+    program.write_bytes(trainer.ir("hlo_serialized", *tensors))
     habana_device.synchronize()
     before = launch_count(library)
     trainer.step(*tensors)

@@ -200,10 +200,17 @@ class Trainer:
         with tf.device(self.device):
             self._step.get_concrete_function(inputs, labels)
 
-    def hlo(self, inputs: tf.Tensor, labels: tf.Tensor) -> bytes:
-        """Returns the step as a serialised xla::HloModuleProto. Requires jit_compile=True."""
-        show = self._step.experimental_get_compiler_ir(inputs, labels)
-        return bytes(show(stage="hlo_serialized", device_name=self.device))
+    def ir(self, stage: str, inputs: tf.Tensor, labels: tf.Tensor) -> bytes:
+        """Returns the step at a stage of the compiler (docs/user/compiler_ir.md). Requires jit_compile=True."""
+        ir: bytes | str = self._step.experimental_get_compiler_ir(inputs, labels)(stage=stage, device_name=self.device)
+        return ir.encode() if isinstance(ir, str) else ir
+
+    def inputs_of_step(self, inputs: tf.Tensor, labels: tf.Tensor) -> list[npt.NDArray[Any]]:
+        """Returns the values of all inputs of the step's function: the batch, then the captured tensors."""
+        function = self._step.get_concrete_function(inputs, labels)
+        variables = {id(variable.handle): variable for variable in function.variables}
+        captured = [variables.get(id(tensor), tensor) for tensor in function.captured_inputs]
+        return [value.numpy() for value in (inputs, labels, *captured)]
 
     def losses(self, batch: Arrays, steps: int) -> list[float]:
         """Runs steps on one batch and returns their losses."""

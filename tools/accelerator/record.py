@@ -44,7 +44,7 @@ def record_step(name: str, precision: str, folder: pathlib.Path) -> None:
     """Writes a train step's NAME.PRECISION.hlo, and NAME.PRECISION.json with its interface."""
     tf.keras.mixed_precision.set_global_policy(PRECISIONS[precision])
     trainer = Trainer(PROBLEMS[name], HPU, jit_compile=True)
-    hlo = trainer.hlo(*trainer.to_device(PROBLEMS[name].batch()))
+    hlo = trainer.ir("hlo_serialized", *trainer.to_device(PROBLEMS[name].batch()))
     (folder / f"{name}.{precision}.hlo").write_bytes(hlo)
     (folder / f"{name}.{precision}.json").write_text(json.dumps(interface_of(hlo)))
     tf.keras.mixed_precision.set_global_policy("float32")

@@ -19,10 +19,10 @@ void AddressMap::Bind(hal::DeviceAddress address, uint64_t bytes, SharedBufferPt
 }
 
 void AddressMap::Erase(hal::DeviceAddress address, uint64_t bytes) {
-  ++generation_;
   const hal::DeviceAddress end = address + bytes;
   auto range = ranges_.erase(FirstEndingAfter(address), FirstEndingAfter(address));  // converts to a mutable iterator
   while (range != ranges_.end() && range->first < end) {
+    ++generation_;
     const hal::DeviceAddress begin = range->first;
     if (range->second.end > end) {  // keep the part after the erased range
       Range rest = range->second;

@@ -36,7 +36,7 @@ class AddressMap {
   std::vector<Piece> Pieces(hal::DeviceAddress address, uint64_t bytes) const;
 
   size_t size() const { return ranges_.size(); }
-  // Changes when ranges are added or removed, which invalidates results of FindWhole.
+  // Changes when ranges are removed or cut, which invalidates results of FindWhole.
   uint64_t generation() const { return generation_; }
 
  private:

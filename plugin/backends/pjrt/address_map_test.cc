@@ -48,6 +48,23 @@ TEST(AddressMap, FindWholeReturnsWholeBuffersOnly) {
   EXPECT_EQ(nullptr, map.FindWhole(300, 5));
 }
 
+TEST(AddressMap, GenerationChangesWhenRangesAreRemovedOrCut) {
+  AddressMap map;
+  map.Bind(100, 10, Buffer(10));
+  SharedBufferPtr* const found = map.FindWhole(100, 10);
+  const uint64_t generation = map.generation();
+  map.Bind(200, 10, Buffer(10));  // a new range
+  map.Bind(100, 10, Buffer(10));  // the same range
+  map.Erase(300, 10);             // no range
+  EXPECT_EQ(generation, map.generation());
+  EXPECT_EQ(found, map.FindWhole(100, 10));
+  map.Erase(109, 1);
+  EXPECT_NE(generation, map.generation());
+  const uint64_t cut = map.generation();
+  map.Erase(200, 10);
+  EXPECT_NE(cut, map.generation());
+}
+
 TEST(AddressMap, BuffersAreFreedWithTheirLastAddress) {
   AddressMap map;
   SharedBufferPtr buffer = Buffer(30);

@@ -145,24 +145,24 @@ void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArgu
                                  std::vector<BufferHandle>* garbage) {
   const std::vector<hal::ResultSpec>& results = recipe.results();
   std::lock_guard<std::mutex> lock(mutex_);
+  const bool unchanged = map_.generation() == state->generation;  // `whole` is valid until the first Bind
   for (size_t i = 0; i < results.size(); ++i) {
-    const uint64_t bytes = results[i].spec.bytes;
-    BufferHandle handle = Own(state->results[i]);
-    if (bytes == 0) continue;
-    if (!state->donated[i]) {
-      map_.Bind(launch.results[i], bytes, std::make_shared<SharedBuffer>(std::move(handle), bytes));
-      continue;
-    }
+    if (!state->donated[i]) continue;
     const int32_t argument = results[i].aliased_argument;
     SharedBufferPtr buffer = std::move(state->arguments[argument]);
-    std::swap(buffer->handle, handle);
-    garbage->push_back(std::move(handle));
+    garbage->push_back(std::exchange(buffer->handle, Own(state->results[i])));
     buffer->is_ready.store(false, std::memory_order_relaxed);
-    if (map_.generation() == state->generation) {  // no range has been added or removed since
+    if (unchanged) {
       *state->whole[argument] = std::move(buffer);
     } else {
-      map_.Bind(launch.results[i], bytes, std::move(buffer));
+      map_.Bind(launch.results[i], results[i].spec.bytes, std::move(buffer));
     }
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (state->donated[i]) continue;
+    const uint64_t bytes = results[i].spec.bytes;
+    BufferHandle handle = Own(state->results[i]);
+    if (bytes > 0) map_.Bind(launch.results[i], bytes, std::make_shared<SharedBuffer>(std::move(handle), bytes));
   }
 }
 

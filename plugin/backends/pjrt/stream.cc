@@ -44,18 +44,22 @@ PjrtStream::~PjrtStream() {
 
 template <typename Work>
 void PjrtStream::Run(Faults::Kind kind, const hal::Recipe* recipe, const Work& work) {
-  state_->queue.PushUnlessEnded([&](Command& command, uint64_t sequence) {
-    command.kind = Command::Kind::kNothing;
+  state_->queue.PushUnlessEnded([&](Command& slot, uint64_t sequence) {
+    slot.kind = Command::Kind::kNothing;
     if (state_->error.is_set()) return true;
+    Command& command = state_->pushed;
+    command.kind = Command::Kind::kNothing;
     absl::Status status = device_->CountCommand(kind, kind_);
     if (status.ok()) status = work(command);
     const bool ended = !status.ok() || command.kind == Command::Kind::kNothing ||
                        (command.kind == Command::Kind::kEnd && command.end.IsReady());
-    if (!ended) return false;
+    if (!ended) {
+      std::swap(slot, command);
+      return false;
+    }
     if (status.ok()) status = command.end.Await();
     if (!status.ok()) state_->error.Set(sequence, OfLaunch(recipe, std::move(status)));
     command.Clear();
-    command.kind = Command::Kind::kNothing;
     return true;
   });
 }
@@ -195,13 +199,16 @@ absl::Status PjrtStream::Synchronize() {
 void PjrtStream::WaitForWork() { state_->timeline->WaitFor(state_->queue.pushed()); }
 
 void PjrtStream::RunCommands() {
+  std::vector<BufferHandle> garbage;
   for (uint64_t sequence = 1;; ++sequence) {
     Command& command = state_->queue.Await(sequence);
     if (state_->timeline->Reached(sequence)) continue;  // the command had completed when it was pushed
     const bool last = command.kind == Command::Kind::kStop;
     if (absl::Status status = Finish(command, sequence); !status.ok()) state_->error.Set(sequence, std::move(status));
+    garbage.swap(command.garbage);  // destroyed below, so that no thread waits for the destruction
     command.Clear();
     state_->timeline->Complete(sequence);
+    garbage.clear();
     if (last) return;
   }
 }
