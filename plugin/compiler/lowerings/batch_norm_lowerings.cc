@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -15,6 +17,7 @@
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 #include "xla/literal_util.h"
+#include "xla/shape_util.h"
 
 namespace hpu {
 namespace {
@@ -75,8 +78,9 @@ class FusedBatchNormLowering : public BatchNormLowering {
   }
 
   void Compile(XlaOpKernelContext* context) override {
-    const tensorflow::TensorShape shape = context->InputShape(0);
-    const int64_t feature = FeatureDimension(shape.dims());
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
+    OP_REQUIRES_OK(context, shape.status());
+    const int64_t feature = FeatureDimension(shape->rank());
     const xla::PrimitiveType type = context->input_xla_type(0);
     const XlaOp x = Wide(context, 0), scale = context->Input(1), offset = context->Input(2);
     const XlaOp mean = context->Input(3), variance = context->Input(4);
@@ -91,8 +95,8 @@ class FusedBatchNormLowering : public BatchNormLowering {
     }
     const XlaOp norm = xla::BatchNormTraining(x, scale, offset, epsilon_, feature);
     const XlaOp batch_mean = xla::GetTupleElement(norm, 1), batch_variance = xla::GetTupleElement(norm, 2);
-    const int64_t channels = shape.dim_size(static_cast<int>(feature));
-    const int64_t samples = channels == 0 ? 0 : shape.num_elements() / channels;
+    const int64_t channels = shape->dimensions(feature);
+    const int64_t samples = channels == 0 ? 0 : xla::ShapeUtil::ElementsIn(*shape) / channels;
     // Bessel's correction: the result is the unbiased estimate of the variance.
     const double correction = static_cast<double>(samples) / static_cast<double>(std::max<int64_t>(1, samples - 1));
     XlaOp unbiased = batch_variance;
@@ -123,8 +127,9 @@ class FusedBatchNormGradLowering : public BatchNormLowering {
   using BatchNormLowering::BatchNormLowering;
 
   void Compile(XlaOpKernelContext* context) override {
-    const tensorflow::TensorShape shape = context->InputShape(1);
-    const int64_t rank = shape.dims();
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(1);
+    OP_REQUIRES_OK(context, shape.status());
+    const int64_t rank = shape->rank();
     const int64_t feature = FeatureDimension(rank);
     const xla::PrimitiveType type = context->input_xla_type(1);
     const XlaOp gradient = Wide(context, 0), x = Wide(context, 1), scale = context->Input(2);
@@ -143,7 +148,7 @@ class FusedBatchNormGradLowering : public BatchNormLowering {
       if (dimension != feature) others.push_back(dimension);
     }
     xla::XlaBuilder* builder = context->builder();
-    const auto sizes = shape.dim_sizes();
+    const absl::Span<const int64_t> sizes = shape->dimensions();
     // Sums start at -0, because x + -0 is x even if x is -0.
     const XlaOp nothing = xla::ConstantR0<float>(builder, -0.0F);
     const auto sum = [&](XlaOp values) {

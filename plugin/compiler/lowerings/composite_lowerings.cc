@@ -141,15 +141,17 @@ class SparseCrossEntropyLowering final : public CompositeLowering {
 
  private:
   void Mark(XlaOpKernelContext* context) override {
-    const tensorflow::TensorShape logits = context->InputShape(0), labels = context->InputShape(1);
+    const absl::StatusOr<xla::Shape> logits = context->InputXlaShape(0), labels = context->InputXlaShape(1);
+    OP_REQUIRES_OK(context, logits.status());
+    OP_REQUIRES_OK(context, labels.status());
     OP_REQUIRES(
-        context, logits.dims() == 2 && labels.dims() == 1 && logits.dim_size(0) == labels.dim_size(0),
+        context, logits->rank() == 2 && labels->rank() == 1 && logits->dimensions(0) == labels->dimensions(0),
         absl::InvalidArgumentError(absl::StrCat(type_string(), ": expected logits [rows, classes] and labels ",
-                                                "[rows], got ", logits.DebugString(), " and ", labels.DebugString())));
+                                                "[rows], got ", logits->ToString(), " and ", labels->ToString())));
     // Labels of 64 bits keep their meaning: those out of range are -1.
     const XlaOp label = context->Input(1);
     const XlaOp is_class =
-        xla::And(xla::Ge(label, xla::ZerosLike(label)), xla::Lt(label, xla::FullLike(label, logits.dim_size(1))));
+        xla::And(xla::Ge(label, xla::ZerosLike(label)), xla::Lt(label, xla::FullLike(label, logits->dimensions(1))));
     const XlaOp word = xla::ConvertElementType(label, xla::S32);
     const XlaOp known = xla::Select(is_class, word, xla::FullLike(word, -1));
     const absl::StatusOr<XlaOp> results =

@@ -42,7 +42,8 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
 bool CanMark(tensorflow::XlaOpKernelContext* context) {
   if (!ComputesComposites()) return false;
   for (int i = 0; i < context->num_inputs(); ++i) {
-    if (context->InputShape(i).dims() == 0 || context->InputShape(i).num_elements() == 0) return false;
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(i);
+    if (!shape.ok() || shape->rank() == 0 || xla::ShapeUtil::IsZeroElementArray(*shape)) return false;
   }
   return true;
 }

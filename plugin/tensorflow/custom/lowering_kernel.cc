@@ -11,6 +11,7 @@
 #include "plugin/tensorflow/custom/hlo_kernels.h"
 #include "plugin/tensorflow/custom/kernel_state.h"
 #include "plugin/tensorflow/device/hpu_device.h"
+#include "tensorflow/compiler/tf2xla/shape_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/node_properties.h"
@@ -57,7 +58,10 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
     habana::HpuKernelContext::State state;
     state.definition = &def();
     for (int i = 0; i < context->num_inputs(); ++i) {
-      state.inputs.push_back({context->input_type(i), context->InputShape(i)});
+      TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
+      tensorflow::TensorShape sizes;
+      TF_RETURN_IF_ERROR(tensorflow::XLAShapeToTensorShape(shape, &sizes));
+      state.inputs.push_back({context->input_type(i), sizes});
     }
     state.output_types.assign(output_types().begin(), output_types().end());
     state.outputs.resize(state.output_types.size());

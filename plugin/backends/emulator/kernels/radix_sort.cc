@@ -99,25 +99,9 @@ Element* SortByTwoDigits(Element* elements, Element* spare, int64_t size, int wi
   return SortByDigits<kLongDigit>(sorted, sorted == elements ? spare : elements, size, 0, width);
 }
 
-}  // namespace
-
+// Sorts an array that is split over the pool, one chunk for each shard.
 template <typename Element>
-Element* RadixSort(Element* elements, Element* spare, int64_t size) {
-  if (size <= kFewElements) {
-    SortByInsertion(elements, size, size * size);
-    return elements;
-  }
-  const int width = WidthOf(DifferingBits(elements, size, NumberOf(elements[0])));
-  if (width == 0) return elements;
-  if (size <= kMaxForShortDigits) return SortByTwoDigits<kShortDigit>(elements, spare, size, width);
-  if (size <= kMaxForTwoDigits) return SortByTwoDigits<kLongDigit>(elements, spare, size, width);
-  return SortByDigits<kLongDigit>(elements, spare, size, 0, width);
-}
-
-template <typename Element>
-Element* RadixSort(ComputePool& pool, Element* elements, Element* spare, int64_t size) {
-  const int64_t chunks = (size + kChunk - 1) / kChunk;
-  if (chunks == 1 || pool.threads() == 1) return RadixSort(elements, spare, size);
+Element* SortChunks(ComputePool& pool, Element* elements, Element* spare, int64_t size, int64_t chunks) {
   using C = Counts<kLongDigit>;
   std::vector<uint32_t> differing(chunks);
   RunShards(pool, chunks, 1, [&](Shard shard) {
@@ -145,6 +129,28 @@ Element* RadixSort(ComputePool& pool, Element* elements, Element* spare, int64_t
     std::swap(elements, spare);
   }
   return elements;
+}
+
+}  // namespace
+
+template <typename Element>
+Element* RadixSort(Element* elements, Element* spare, int64_t size) {
+  if (size <= kFewElements) {
+    SortByInsertion(elements, size, size * size);
+    return elements;
+  }
+  const int width = WidthOf(DifferingBits(elements, size, NumberOf(elements[0])));
+  if (width == 0) return elements;
+  if (size <= kMaxForShortDigits) return SortByTwoDigits<kShortDigit>(elements, spare, size, width);
+  if (size <= kMaxForTwoDigits) return SortByTwoDigits<kLongDigit>(elements, spare, size, width);
+  return SortByDigits<kLongDigit>(elements, spare, size, 0, width);
+}
+
+template <typename Element>
+Element* RadixSort(ComputePool& pool, Element* elements, Element* spare, int64_t size) {
+  const int64_t chunks = (size + kChunk - 1) / kChunk;
+  if (chunks == 1 || pool.threads() == 1) return RadixSort(elements, spare, size);
+  return SortChunks(pool, elements, spare, size, chunks);
 }
 
 template uint32_t* RadixSort(uint32_t*, uint32_t*, int64_t);

@@ -352,7 +352,7 @@ absl::Status LowerConvolution(Lowering& lowering, const HloInstruction& instruct
   std::optional<hlo::Convolution> described = hlo::DescribeConvolution(&instruction);
   const HloInstruction* a = described.has_value() ? described->lhs.value : instruction.operand(0);
   const HloInstruction* b = described.has_value() ? described->rhs.value : instruction.operand(1);
-  TensorId lhs, rhs, result;
+  TensorId lhs{}, rhs{}, result{};
   HPU_RETURN_IF_ERROR(ReadOperands(lowering, a, b, type.type, &lhs, &rhs));
   if (described.has_value()) {
     HPU_ASSIGN_OR_RETURN(result, LowerDescribed(builder, *described, type.type, lhs, rhs));

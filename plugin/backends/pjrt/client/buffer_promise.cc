@@ -32,8 +32,9 @@ void BufferPromise::Fail(const absl::Status& error) {
   fail->error_message_size = error.message().size();
   // Without this call, work that uses the buffer waits forever.
   const absl::Status status = HPU_PJRT_CALL(plugin, PJRT_AsyncHostToDeviceTransferManager_SetBufferError, fail);
-  if (!status.ok())
+  if (!status.ok()) {
     HPU_LOG(kBackend, kError) << "cannot mark a buffer as failed; work that uses the buffer may hang: " << status;
+  }
 }
 
 }  // namespace hpu::pjrt
