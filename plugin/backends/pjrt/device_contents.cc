@@ -33,14 +33,16 @@ struct DeviceContents::LaunchState {
   uint64_t generation = 0;
   std::vector<PJRT_Buffer*> results;
 
+  // Elements of `handles`, `whole` and `results` keep their values until the launch sets them.
   void Reset(size_t argument_count, size_t result_count) {
-    arguments.assign(argument_count, nullptr);
+    arguments.clear();
+    arguments.resize(argument_count);
     parts.clear();
-    handles.assign(argument_count, nullptr);
+    handles.resize(argument_count);
     kept.clear();
     donated.assign(result_count, 0);
-    whole.assign(argument_count, nullptr);
-    results.assign(result_count, nullptr);
+    whole.resize(argument_count);
+    results.resize(result_count);
   }
 };
 

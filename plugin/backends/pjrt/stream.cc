@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <typeinfo>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -123,11 +124,12 @@ absl::Status PjrtStream::Fill(hal::DeviceAddress destination, uint8_t value, uin
 absl::Status PjrtStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments));
-  const auto* own = dynamic_cast<const PjrtRecipe*>(recipe.get());
-  if (own == nullptr) {
+  const hal::Recipe& launched = *recipe;
+  if (typeid(launched) != typeid(PjrtRecipe)) {  // cheaper than dynamic_cast
     return absl::InvalidArgumentError(absl::StrCat(
         "launch of ", recipe->name(), ": the recipe belongs to another backend; compile or load it on this device"));
   }
+  const auto* const own = static_cast<const PjrtRecipe*>(&launched);
   Run(Faults::kLaunch, own, [&](Command& command) -> absl::Status {
     command.kind = Command::Kind::kEnd;
     HPU_ASSIGN_OR_RETURN(command.end, device_->contents().Launch(*own, arguments, &command.garbage));

@@ -22,12 +22,17 @@ inline constexpr int kMinMinorVersion = 57;
 template <typename Args>
 struct Arguments {
   Arguments() {
-    std::memset(this, 0, sizeof(*this));
+    if (!kIsSmall) std::memset(padding, 0, sizeof(padding));
+    std::memset(&args, 0, sizeof(args));
     args.struct_size = sizeof(Args);
   }
 
   Args* operator->() { return &args; }
   const Args* operator->() const { return &args; }
+
+  // Plugin::Call clears the padding of small structs when the plugin expects a longer struct. The calls of every
+  // launch, which wait for events and destroy handles, have small structs.
+  static constexpr bool kIsSmall = sizeof(Args) <= 32;
 
   Args args;
   char padding[128];
@@ -69,6 +74,7 @@ class Plugin {
     if (error == nullptr) return absl::OkStatus();
     absl::Status status = ConsumeError(error);
     if (!Lengthen(status, sizeof(Arguments<Args>), &arguments.args.struct_size)) return Named(name, status);
+    if (arguments.kIsSmall) std::memset(arguments.padding, 0, sizeof(arguments.padding));
     error = (api_->*function)(&arguments.args);
     return error == nullptr ? absl::OkStatus() : Named(name, ConsumeError(error));
   }
