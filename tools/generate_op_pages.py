@@ -47,7 +47,8 @@ CTCLoss (ctc): on the CPU
 exit code 1
 ```
 
-- A name may be a pattern (`hpu ops 'Conv*'`); `--family nn` selects a family; `--json` prints all data. Without
+- A name may be a pattern (`hpu ops 'Conv*'`) or a function of TensorFlow's API whose op has its name
+  (`hpu ops tf.nn.conv2d`); `--family nn` selects a family; `--json` prints all data. Without
   arguments, `hpu ops` prints the table below.
 - Exit code 0: all these ops run on the HPU. 1: some do not. 2: wrong usage, or no such op.
 - Python: `habana_frameworks.tensorflow.op_registry.ops()`.
@@ -68,7 +69,8 @@ the HPU nor the CPU has a kernel.
 
 ## Families
 
-A family is the module that TensorFlow generates for its ops (`gen_math_ops`).
+A family is the module that TensorFlow generates for its ops (`gen_math_ops`). `habana` are the plugin's own ops
+([layers.md](layers.md)), `internal` TensorFlow's ops whose names begin with `_`. The lists below have neither.
 """
 _GAUDI = """## <a id="gaudi"></a>Gaudi
 
@@ -88,9 +90,10 @@ _CPU = """## Not on the HPU
 
 
 def page(ops: Iterable[RegisteredOp]) -> str:
-    """Returns the page about TensorFlow's ops. The plugin's own ops are in docs/user/layers.md."""
+    """Returns the page. Its lists have TensorFlow's public ops; the plugin's own ops are in docs/user/layers.md."""
+    ops = list(ops)
     shown = [op for op in ops if not kernels.is_own(op.name) and not op.name.startswith("_")]
-    lines = [_HEAD, *_table(text.FAMILY_HEADS, text.families(shown)), "", _GAUDI]
+    lines = [_HEAD, *_table(text.FAMILY_HEADS, text.families(ops)), "", _GAUDI]
     lines += _table(("support", "types", "ops"), _gaudi_rows(shown))
     lines += ["", _OUTSIDE, *_by_refusal((op.outside_clusters, op.name) for op in shown)]
     lines += ["", _CPU, *_by_refusal((op.off_hpu, op.name) for op in shown)]

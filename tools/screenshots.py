@@ -38,7 +38,7 @@ PICTURES = {
     "memory": Picture(
         ("explain", "--memory", "--html", "{page}", "examples/digits_keras.py", "--epochs", "1"), 1280, 960
     ),
-    "report": Picture(("report", "--output", "{page}", "examples/slow_step.py"), 900, 1180),
+    "report": Picture(("report", "--html", "{page}", "examples/slow_step.py"), 900, 1180),
 }
 
 

@@ -87,6 +87,7 @@ def load_op_library(path: str | os.PathLike[str]) -> types.ModuleType:
 def _load() -> None:
     """Loads the plugin into TensorFlow and registers its device. The caller holds _lock."""
     settings_check.report_unknown_settings()
+    settings_check.report_misspelt_card()
     _warn_of_other_keras()
     settings_check.translate_vlog_level()
     tf = plugin_library.import_tensorflow()

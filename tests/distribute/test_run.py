@@ -66,6 +66,12 @@ def test_first_failure_stops_the_job(script: pathlib.Path) -> None:
     assert "hpu run: rank 1 ended with exit code 7; its last line: about to fail\n" in result.output
 
 
+def test_a_missing_horovod_has_its_remedy(script: pathlib.Path) -> None:
+    script.write_text("raise ModuleNotFoundError(\"No module named 'horovod'\")\n")
+    output = run_job(1, script, check=False, python=sys.executable).output
+    assert "ModuleNotFoundError: No module named 'horovod'; build Horovod: make horovod" in output
+
+
 def test_a_rank_that_a_signal_ended(script: pathlib.Path) -> None:
     script.write_text(call_to(programs.kill_itself))
     result = run_job(1, script, check=False, python=sys.executable)

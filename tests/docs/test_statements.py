@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 
 from tests.support.processes import ROOT
@@ -21,3 +22,11 @@ def test_doctor_has_the_subjects_of_its_page() -> None:
     sources = "".join(path.read_text() for path in checks.rglob("*.py"))
     assert len(subjects) > 20
     assert not [subject for subject in subjects if f'"{subject}"' not in sources]
+
+
+def test_a_link_that_is_labelled_with_a_file_goes_to_it() -> None:
+    links = re.compile(r"\[([\w./-]+\.md)\]\(([^)#]+)[^)]*\)")
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+    found = [(page.name, *link) for page in pages for link in links.findall(page.read_text())]
+    assert len(found) > 50
+    assert not [link for link in found if pathlib.Path(link[1]).name != pathlib.Path(link[2]).name]

@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from habana_frameworks.tensorflow import cli
+from habana_frameworks.tensorflow.cli import cache
+from habana_frameworks.tensorflow.cli.parser import Parser
 from tests.support.processes import ROOT
 from tools import link_tree
 
@@ -34,6 +36,8 @@ GAUDI_FIELDS = (
         (["cache", "lst"], "usage: hpu cache [-h]", "; did you mean ls?"),
         (["doctor", "--jsn"], "usage: hpu doctor [-h]", "unrecognized arguments: --jsn; did you mean --json?"),
         (["smi", "--lop=3"], "usage: hpu smi [-h]", "unrecognized arguments: --lop=3; did you mean --loop?"),
+        (["doctor", "--hlp"], "usage: hpu doctor [-h]", "; did you mean --help?"),
+        (["doctor", "--html", "x"], "usage: hpu doctor [-h]", "unrecognized arguments: --html x\n"),
         (["doctor", "--zzzz", "x"], "usage: hpu doctor [-h]", "unrecognized arguments: --zzzz x\n"),
         (["serve", "--backend", "nul"], "usage: hpu serve [-h]", "; did you mean null?"),
     ],
@@ -44,6 +48,20 @@ def test_wrong_usage(arguments: list[str], usage: str, message: str, capsys: pyt
     assert end.value.code == 2
     errors = capsys.readouterr().err
     assert errors.startswith(usage) and message in errors
+
+
+@pytest.mark.parametrize("command", ["explain", "report", "check"])
+def test_pages_have_one_option(command: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command, "--html", f"{tmp_path}/none/page.html", __file__]) == 2
+    assert f"hpu {command}: --html {tmp_path}/none/page.html: there is no directory" in capsys.readouterr().err
+
+
+def test_the_help_of_cache_names_its_commands() -> None:
+    subparsers = Parser(prog="hpu").add_subparsers()
+    cache.add_parser(subparsers)
+    (own,) = (action for action in subparsers.choices["cache"]._actions if action.choices)
+    (line,) = (choice.help for choice in subparsers._choices_actions if choice.dest == "cache")
+    assert own.choices is not None and line == f"recipes on disk: {', '.join(own.choices)}"
 
 
 def test_no_command(capsys: pytest.CaptureFixture[str]) -> None:

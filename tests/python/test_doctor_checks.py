@@ -13,6 +13,7 @@ from habana_frameworks.tensorflow._internal.native import plugin_library
 from habana_frameworks.tensorflow.cli.checks import (
     Level,
     grpc_libraries,
+    horovod,
     plugin,
     python,
     server,
@@ -89,6 +90,13 @@ def test_settings_with_files_exist() -> None:
         *setting_values._OUTPUT_FILES,
     )
     assert set(listed) <= names
+
+
+def test_a_missing_horovod(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(horovod, "find", lambda: None)
+    (found,) = horovod.check()
+    assert (found.level, found.text) == (Level.OK, f"not installed (optional: {lib_utils.horovod_command()})")
+    assert "make horovod" in found.text
 
 
 def of(subject: str) -> Finding:

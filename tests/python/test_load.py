@@ -128,5 +128,15 @@ def test_device_type_is_a_setting() -> None:
     assert done.stdout == "GAUDI HL2000M\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [("GAUDI4", "GAUDI"), ("GAUDI22", "GAUDI2"), ("guadi2", "GAUDI2"), ("gaudi3", ""), ("abacus", "")],
+)
+def test_a_misspelt_card_is_reported_once(name: str, nearest: str) -> None:
+    done = run_with_tensorflow(call_to(programs.load), {"HPU_DEVICE_TYPE": name})
+    warning = f"HPU_DEVICE_TYPE={name} is not a card, so the facts of GAUDI2 apply; did you mean {nearest}?"
+    assert done.stderr.count(warning) == bool(nearest) and done.stderr.count("did you mean") == bool(nearest)
+
+
 def test_optimizers_without_effect_on_the_cpu() -> None:
     run_with_tensorflow(call_to(programs.optimizers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterator
 
 import pytest
@@ -119,9 +120,42 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("tf.nn.conv2d", ["Conv2D"]),
+        ("tf.math.add", ["Add", "AddV2"]),
+        ("tf.reduce_sum", ["Sum"]),
+        ("tf.image.adjust_hue", ["AdjustHue"]),
+        ("softmax_cross_entropy_with_logits", ["SoftmaxCrossEntropyWithLogits"]),
+        ("tf.raw_ops.MatMul", ["MatMul"]),
+    ],
+)
+def test_names_of_functions(name: str, found: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["ops", name, "--json"]) == 0
+    assert [op["name"] for op in json.loads(capsys.readouterr().out)["ops"]] == found
+
+
+def test_the_page_has_the_table_of_the_command() -> None:
+    """In a process of its own, like test_the_page_matches."""
+    compare = """
+    from tools import generate_op_pages
+    from habana_frameworks.tensorflow import op_registry
+    from habana_frameworks.tensorflow.op_registry import text
+    page = generate_op_pages.PAGE.read_text()
+    missing = [row for row in text.families(op_registry.ops().values()) if f"| {' | '.join(row)} |" not in page]
+    assert not missing, missing
+    """
+    run_with_tensorflow(textwrap.dedent(compare))
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["Cnv2D"], "no op Cnv2D; did you mean Conv2D"),
+        (["cnv2d"], "no op cnv2d; did you mean Conv2D"),
+        (["tf.nn.max_pool2d"], "no op tf.nn.max_pool2d; did you mean MaxPool"),
+        (["tf.image.resize"], "no op tf.image.resize; did you mean Resize"),
+        (["tf.keras.layers.xyzzy"], "no op tf.keras.layers.xyzzy; `hpu explain` lists the ops of a program"),
         (["Conv2D", "--family", "math"], "no op Conv2D in family math"),
         (["--family", "imge"], "no family imge; did you mean image"),
     ],

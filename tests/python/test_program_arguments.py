@@ -54,12 +54,39 @@ def test_options_after_the_program(
     assert note(tmp_path, text, words, capsys) == (f"hpu explain: {named} {advice}\n" if named else "")
 
 
+@pytest.mark.parametrize(
+    ("command", "words", "named", "problem"),
+    [
+        ("warmup", ["--path", "recipes"], "--path", "no cache directory: "),
+        ("compile-check", ["--target=h100"], "--target", "no card: pass --target CARD (a100, "),
+        ("run", ["-np", "2"], "-np", "--min-ranks 2 exceeds"),
+    ],
+)
+def test_a_misplaced_option_that_the_command_needs(
+    command: str,
+    words: list[str],
+    named: str,
+    problem: str,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The note about the option precedes the problem that its absence causes."""
+    monkeypatch.delenv("TF_RECIPE_CACHE_PATH", raising=False)
+    script = tmp_path / "train.py"
+    script.write_text("pass")
+    options = ["--min-ranks", "2"] if command == "run" else []
+    assert cli.main([command, *options, str(script), *words]) == 2
+    advice, error = capsys.readouterr().err.splitlines()
+    assert advice.startswith(f"hpu {command}: {named} after train.py goes to the program: put options of ")
+    assert error.startswith(f"hpu {command}: {problem}")
+
+
 @pytest.mark.parametrize("command", OBSERVERS)
 def test_a_missing_program(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The program is required, its arguments are not; each command can run a module."""
-    options = ["--target", "h100"] if command == "compile-check" else []
     with pytest.raises(SystemExit) as end:
-        cli.main([command, *options, "-m"])
+        cli.main([command, "-m"])
     assert end.value.code == 2
     assert capsys.readouterr().err.endswith("error: the following arguments are required: script\n")
 

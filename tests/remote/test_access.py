@@ -52,6 +52,7 @@ def test_a_client_needs_the_token(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         without, *wrong = refusals(server.backend, [{}, *({"HPU_SERVER_TOKEN": guess} for guess in guesses)])
         assert without.startswith(f"device server at {server.backend}: "), without
         assert "set HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE" in without
+        assert "by default ~/.local/state/hpu-tensorflow/serve.token" in without
         assert all("correct HPU_SERVER_TOKEN" in refusal for refusal in wrong), wrong
         refused = r"refused /hpu.device.v1.DeviceService/Describe of unix:pid \d+ uid \d+: UNAUTHENTICATED"
         assert len(re.findall(refused, server.log())) == 4

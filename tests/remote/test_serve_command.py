@@ -65,6 +65,11 @@ def test_it_serves_without_tensorflow_and_the_plugin(tmp_path: pathlib.Path) -> 
     assert not (tmp_path / "server").exists()
 
 
+def test_one_module(tmp_path: pathlib.Path) -> None:
+    with Command(tmp_path, "--modules", "1") as command:
+        assert command.line.startswith("Serving 1 module: HPU_BACKEND=")
+
+
 def test_a_port_has_a_token_of_the_users(tmp_path: pathlib.Path) -> None:
     with Command(tmp_path, "--listen", "127.0.0.1:0", "--json") as command:
         report = json.loads(command.line)

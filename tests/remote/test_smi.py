@@ -175,3 +175,17 @@ def test_the_doctor_looks_at_the_server(server: Server, tmp_path: pathlib.Path) 
     code, findings = doctor(f"grpc+unix:{tmp_path}/none")
     assert code == 1
     assert "no device server answers" in findings["device server"]["text"]
+    assert "backend" not in findings
+
+
+def test_the_doctor_names_the_token_file(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that requires a token is one error, whose remedy is the setting; with the token there is none."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with Server(tmp_path, "--modules", "1", "--listen", "127.0.0.1:0") as server:
+        code, findings = doctor(server.backend)
+        errors = [finding for finding in findings.values() if finding["level"] == "error"]
+        assert code == 1 and len(errors) == 1
+        assert "requires a token" in errors[0]["text"]
+        assert errors[0]["remedy"].startswith(f"set HPU_SERVER_TOKEN_FILE={server.token_file}, or ")
+        monkeypatch.setenv("HPU_SERVER_TOKEN_FILE", server.token_file)
+        assert doctor(server.backend)[0] == 0

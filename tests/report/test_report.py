@@ -34,7 +34,7 @@ class Output(NamedTuple):
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
     folder = tmp_path_factory.mktemp("report")
-    files = ["--json", str(folder / "report.json"), "--output", str(folder / "report.html")]
+    files = ["--json", str(folder / "report.json"), "--html", str(folder / "report.html")]
     settings = {"HPU_MEMORY_MB": "500", "HPU_SERVER_TOKEN": "a secret"}
     done = run([*COMMAND, *files, str(PROGRAM), "--name", "<b>"], settings)
     report = json.loads((folder / "report.json").read_text())

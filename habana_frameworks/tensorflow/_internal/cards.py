@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal.card_table import CARDS, DEFAULT_TYPE, Card
 
@@ -10,6 +12,12 @@ def find(device_type: str) -> Card | None:
     """Returns the card whose type is the first word of `device_type`, in any case; None if there is none."""
     words = device_type.upper().split()
     return next((card for card in CARDS if words and card.type == words[0]), None)
+
+
+def misspelt(device_type: str) -> str:
+    """Returns the card's type that `device_type` resembles; empty if it names a card, or resembles none."""
+    nearest = difflib.get_close_matches(device_type.upper(), [card.type for card in CARDS], n=1)
+    return "" if find(device_type) else next(iter(nearest), "")
 
 
 def current() -> Card:

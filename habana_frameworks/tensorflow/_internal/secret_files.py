@@ -51,19 +51,23 @@ def of_user(name: str) -> bytes:
     The key's file is in the user's state directory (XDG_STATE_HOME). Raises KeyFileError if the file cannot be written
     or read.
     """
-    return read(_path_of_user(name, "key", secrets.token_bytes(MIN_BYTES)))
+    return read(_made(path_of_user(name), "key", secrets.token_bytes(MIN_BYTES)))
 
 
 def token_of_user(name: str) -> tuple[pathlib.Path, str]:
     """Returns the file and the text of the user's token `name`, in printable ASCII. The first call creates the file."""
-    path = _path_of_user(name, "token", secrets.token_urlsafe(MIN_BYTES).encode())
+    path = _made(path_of_user(name), "token", secrets.token_urlsafe(MIN_BYTES).encode())
     return path, read(path, "token").decode("ascii", errors="replace").strip()
 
 
-def _path_of_user(name: str, what: str, secret: bytes) -> pathlib.Path:
-    """Returns the path of the user's file `name`. Creates it with `secret` if it does not exist."""
+def path_of_user(name: str) -> pathlib.Path:
+    """Returns the path of the user's file `name`, which may not exist."""
     directory = pathlib.Path(os.environ.get("XDG_STATE_HOME") or pathlib.Path.home() / ".local/state")
-    path = directory / "hpu-tensorflow" / name
+    return directory / "hpu-tensorflow" / name
+
+
+def _made(path: pathlib.Path, what: str, secret: bytes) -> pathlib.Path:
+    """Returns `path`. Creates the file with `secret` if it does not exist."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():

@@ -58,7 +58,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports the rules that it breaks, even if the program fails."""
-    problem = outputs.problem(arguments.json, arguments.html, "--html")
+    problem = outputs.problem(arguments.json, arguments.html)
     card = cards.find(arguments.card)
     if not problem and arguments.synapse is not None:
         problem = _library_problem(arguments.synapse) if card else f"--synapse: {arguments.card} is no Gaudi card"

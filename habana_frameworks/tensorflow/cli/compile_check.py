@@ -34,7 +34,7 @@ def add_parser(subparsers: Any) -> None:
         "clusters compile and fit; 1: some clusters do not; 2: wrong usage; 3: the program needed no recipe; if the "
         "program fails, the program's exit code.",
     )
-    parser.add_argument("--target", metavar="CARD", required=True, help=warmup.TARGET_HELP)
+    parser.add_argument("--target", metavar="CARD", help=f"required: {warmup.TARGET_HELP}")
     warmup.add_limits(parser)
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object; the program's output goes to stderr"
@@ -79,7 +79,9 @@ class Report:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program, and reports compile time, size and memory of its clusters on the card."""
-    if not program.accepts("hpu compile-check", arguments):
+    # Not required by the parser, so that a --target behind the program is reported as such.
+    problem = "" if arguments.target else f"no card: pass --target CARD ({', '.join(warmup.TARGETS)})"
+    if not program.accepts("hpu compile-check", arguments, problem):
         return 2
     with tempfile.TemporaryDirectory(prefix="hpu-compile-check-") as path:
         os.environ.update(warmup.target_settings(arguments.target))

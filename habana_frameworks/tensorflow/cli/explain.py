@@ -39,7 +39,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports on its graphs, even if the program fails."""
-    if not program.accepts("hpu explain", arguments, outputs.problem(arguments.json, arguments.html, "--html")):
+    if not program.accepts("hpu explain", arguments, outputs.problem(arguments.json, arguments.html)):
         return 2
     from habana_frameworks.tensorflow.explanation import Collector
 

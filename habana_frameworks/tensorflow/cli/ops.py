@@ -9,6 +9,7 @@ import enum
 import fnmatch
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,12 @@ def add_parser(subparsers: Any) -> None:
         "Without NAME and --family, counts the ops of each family. Exit code 0: all these ops run on the HPU; 1: some "
         "do not; 2: wrong usage, or no such op.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="op types, such as Conv2D; with * and ? a pattern")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="op types, such as Conv2D, or functions, such as tf.nn.conv2d; with * and ? a pattern",
+    )
     parser.add_argument("--family", metavar="FAMILY", help="ops of a family only, such as nn or image")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
@@ -64,7 +70,7 @@ def _select(known: Mapping[str, RegisteredOp], names: Sequence[str], family: str
         matching = [op for op in _matching(known, name) if family in (None, op.family)]
         if not matching:
             where = f" in family {family}" if family else ""
-            raise ValueError(f"no op {name}{where}{_nearest(name, known)}")
+            raise ValueError(f"no op {name}{where}{_nearest_op(name, known)}")
         yield from matching
 
 
@@ -73,7 +79,36 @@ def _matching(known: Mapping[str, RegisteredOp], name: str) -> Iterator[Register
         yield known[name]
         return
     folded = name.casefold()
-    yield from (op for op in known.values() if fnmatch.fnmatchcase(op.name.casefold(), folded))
+    found = [op for op in known.values() if fnmatch.fnmatchcase(op.name.casefold(), folded)]
+    yield from found or (op for op in known.values() if _folded_op(op.name) in _api_words(name))
+
+
+def _folded_op(name: str) -> str:
+    """Returns an op's name in lower case, without its version: "addv2" -> "add"."""
+    return re.sub(r"v[0-9]+$", "", name.casefold())
+
+
+def _api_words(name: str) -> tuple[str, ...]:
+    """Returns the names, as of _folded_op, that the op of a function of TensorFlow's API may have.
+
+    tf.nn.conv2d: conv2d; tf.reduce_sum: reducesum, sum.
+    """
+    word = name.rpartition(".")[2].casefold()
+    return tuple(dict.fromkeys(part.replace("_", "") for part in (word, word.removeprefix("reduce_"))))
+
+
+def _nearest_op(name: str, known: Mapping[str, RegisteredOp]) -> str:
+    """Returns a suggestion for a name without op. Names of functions may have several ops."""
+    is_api_name = "." in name
+    if not is_api_name and (nearest := _nearest(name, known)):
+        return nearest
+    word = _api_words(name)[-1]
+    folded = {op.casefold(): op for op in known if not op.startswith("_")}
+    containing = sorted((op for op in folded if word in op), key=lambda op: (not op.startswith(word), "grad" in op))
+    words = [*containing, *difflib.get_close_matches(word, folded, n=_MAX_SUGGESTIONS)]
+    found = [folded[op] for op in dict.fromkeys(words)][:_MAX_SUGGESTIONS]
+    hint = f"; did you mean {' or '.join(found)}?" if found else ""
+    return f"{hint}; `hpu explain` lists the ops of a program" if is_api_name else hint
 
 
 def _nearest(word: str, words: Any) -> str:

@@ -17,11 +17,11 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
-def problem(json_file: str | None, page_file: str | None, page_option: str) -> str:
+def problem(json_file: str | None, page_file: str | None) -> str:
     """Returns the reason why the requested files cannot be written; empty if they can. None: not requested."""
     if page_file == "-":
-        return f"{page_option} cannot write to stdout: pass a file name"
-    for option, file in (("--json", json_file), (page_option, page_file)):
+        return "--html cannot write to stdout: pass a file name"
+    for option, file in (("--json", json_file), ("--html", page_file)):
         if file is None or file == "-":
             continue
         folder = pathlib.Path(file).absolute().parent

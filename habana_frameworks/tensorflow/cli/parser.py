@@ -7,6 +7,10 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+_HELP = frozenset({"-h", "--help"})
+_HELP_CUTOFF = 0.8
+"""Similarity of --hlp and --help; --html and --help have 0.67."""
+
 
 class Parser(argparse.ArgumentParser):
     """Parser of a command; its subcommands have parsers of this class too."""
@@ -17,10 +21,14 @@ class Parser(argparse.ArgumentParser):
         """Like argparse's method, but exits on unknown arguments, so that a subcommand reports its own."""
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            options = [option for action in self._actions for option in action.option_strings]
-            hint = _nearest(unknown[0].partition("=")[0], options)
+            hint = self._nearest_option(unknown[0].partition("=")[0])
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return parsed, unknown
+
+    def _nearest_option(self, word: str) -> str:
+        """Returns the suggestion for an unknown option. --help is suggested only for its own misspellings."""
+        options = {option for action in self._actions for option in action.option_strings}
+        return _nearest(word, options - _HELP) or _nearest(word, options & _HELP, _HELP_CUTOFF)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         choices = action.choices
@@ -30,6 +38,6 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"invalid choice: {str(value)!r} (choose from {listed}){hint}")
 
 
-def _nearest(word: str, words: Iterable[str]) -> str:
-    nearest = difflib.get_close_matches(word, list(words), n=1)
+def _nearest(word: str, words: Iterable[str], cutoff: float = 0.6) -> str:
+    nearest = difflib.get_close_matches(word, sorted(words), n=1, cutoff=cutoff)
     return f"; did you mean {nearest[0]}?" if nearest else ""

@@ -56,14 +56,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def accepts(command: str, arguments: argparse.Namespace, problem: str = "") -> bool:
     """Whether the program of `arguments` can be run and `problem`, the command's own, is empty.
 
-    If not, prints the problem as `command`. If so, prints a note about options of `command` that follow the program.
+    If not, prints the problem as `command`. If the program can be run, also prints a note about options of `command`
+    that follow the program: they may be the cause of the problem.
     """
-    problem = _problem(arguments) or problem
-    if problem:
-        print(f"{command}: {problem}", file=sys.stderr)
-        return False
-    _report_misplaced(command, arguments)
-    return True
+    unusable = _problem(arguments)
+    if not unusable:
+        _report_misplaced(command, arguments)
+    if unusable or problem:
+        print(f"{command}: {unusable or problem}", file=sys.stderr)
+    return not (unusable or problem)
 
 
 def _report_misplaced(command: str, arguments: argparse.Namespace) -> None:

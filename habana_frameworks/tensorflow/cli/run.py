@@ -6,12 +6,13 @@ import argparse
 import dataclasses
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from habana_frameworks.tensorflow import flags, monitor
+from habana_frameworks.tensorflow import flags, lib_utils, monitor
 from habana_frameworks.tensorflow._internal.launch import launchers, module_choice, ports
 from habana_frameworks.tensorflow._internal.launch.job import Grace, Interruption, Job, Outcome, how_ended
 from habana_frameworks.tensorflow._internal.launch.job_supervisor import (
@@ -31,6 +32,7 @@ start succeeded, else the exit code of the first process that failed (128 plus t
 # TensorFlow's workers treat SIGTERM as a preemption notice: after a failure they keep waiting for the lost rank.
 _GRACE = Grace(after_failure=4.0, after_signal=10.0)
 _MAX_RANKS = 1 << 16
+_NO_HOROVOD = re.compile(r"No module named '?horovod\b")
 # Not imported: Python warns about a program that is imported before it runs.
 _AUTOLOAD = f"{__package__}.autoload"
 _MAX_RESTARTS = 1 << 20
@@ -180,7 +182,13 @@ def _command(arguments: argparse.Namespace) -> list[str]:
 def _report_failure(outcome: Outcome) -> None:
     assert outcome.failed is not None
     end = how_ended(outcome.exit_codes[outcome.failed])
-    print(f"hpu run: rank {outcome.failed} {end}{last_error(outcome.log)}", file=sys.stderr, flush=True)
+    error = last_error(outcome.log)
+    print(f"hpu run: rank {outcome.failed} {end}{error}{_remedy(error)}", file=sys.stderr, flush=True)
+
+
+def _remedy(error: str) -> str:
+    """Returns the command that builds Horovod if `error` is its absence; plain pip lacks TensorFlow's part."""
+    return f"; build Horovod: {lib_utils.horovod_command()}" if _NO_HOROVOD.search(error) else ""
 
 
 def _json(attempts: list[Attempt], seconds: float) -> dict[str, Any]:

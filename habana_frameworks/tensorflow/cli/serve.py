@@ -12,6 +12,7 @@ import threading
 from typing import Any
 
 from habana_frameworks.tensorflow import device_channel
+from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow._internal.serve import fault_schedule
 from habana_frameworks.tensorflow.cli import numbers, serve_options
 
@@ -114,7 +115,7 @@ def _report(arguments: argparse.Namespace, spec: str, token_file: pathlib.Path |
             report["token_file"] = str(token_file)
         print(json.dumps(report), flush=True)
         return
-    print(f"Serving {arguments.modules} modules: HPU_BACKEND={spec}", flush=True)
+    print(f"Serving {text.number(arguments.modules, 'module')}: HPU_BACKEND={spec}", flush=True)
     if token_file is not None:
         print(f"Clients need the server's token: HPU_SERVER_TOKEN_FILE={token_file}", flush=True)
 
@@ -126,9 +127,9 @@ def _faults(path: str) -> list[str]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _address(text: str) -> str:
+def _address(word: str) -> str:
     try:
-        device_channel.check_address(text)
+        device_channel.check_address(word)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-    return text
+    return word

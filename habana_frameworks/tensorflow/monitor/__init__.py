@@ -21,6 +21,7 @@ from habana_frameworks.tensorflow.monitor.state import (
     Process,
     ServerState,
     State,
+    UnauthenticatedError,
     UnavailableError,
     utilization,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "Process",
     "ServerState",
     "State",
+    "UnauthenticatedError",
     "UnavailableError",
     "is_server",
     "read",

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from habana_frameworks.tensorflow import device_channel
-from habana_frameworks.tensorflow.monitor.state import Module, Process, ServerState, State, UnavailableError
+from habana_frameworks.tensorflow.monitor.state import (
+    Module,
+    Process,
+    ServerState,
+    State,
+    UnauthenticatedError,
+    UnavailableError,
+)
 
 _METHOD = "/hpu.device.v1.DeviceService/Describe"
 _TIMEOUT_SECONDS = 10
@@ -40,6 +47,8 @@ def describe(backend: str) -> Any:
             )
             answers = list(call(iter([device_pb2.DescribeRequest()]), timeout=_TIMEOUT_SECONDS))
     except grpc.RpcError as error:
+        if error.code() is grpc.StatusCode.UNAUTHENTICATED:
+            raise UnauthenticatedError(f"device server at {backend}: {error.details()}") from None
         if error.code() is not grpc.StatusCode.UNAVAILABLE:
             raise UnavailableError(f"device server at {backend}: {error.details()}") from None
         raise UnavailableError(_why_unavailable(backend, error.details())) from None

@@ -10,6 +10,10 @@ class UnavailableError(RuntimeError):
     """The state of a device server or of a card cannot be read. The message contains the reason."""
 
 
+class UnauthenticatedError(UnavailableError):
+    """A device server refuses the client's token, or requires one that the client lacks."""
+
+
 class ManagementLibraryError(UnavailableError):
     """The library that reads the cards, NVML or HLML, is missing or fails.
 

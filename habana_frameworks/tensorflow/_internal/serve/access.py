@@ -8,6 +8,10 @@ import ipaddress
 from habana_frameworks.tensorflow._internal.serve.settings import Tls
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
 
+_TOKEN_FILE = (
+    "the server's token (the file of `hpu serve --token-file`, by default ~/.local/state/hpu-tensorflow/serve.token)"
+)
+
 
 class Access:
     """Access rules of a server: TLS and token."""
@@ -56,14 +60,13 @@ class Access:
         if not authorization:
             raise StatusError(
                 Code.UNAUTHENTICATED,
-                "this device server requires a token: set HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE to the server's "
-                "token (hpu serve --token-file)",
+                f"this device server requires a token: set HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE to {_TOKEN_FILE}",
             )
         if not hmac.compare_digest(authorization, b"Bearer " + self._token):
             raise StatusError(
                 Code.UNAUTHENTICATED,
-                "the client's token does not match the server's token (hpu serve --token-file): correct "
-                "HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE",
+                "the client's token does not match the server's token: correct HPU_SERVER_TOKEN or "
+                f"HPU_SERVER_TOKEN_FILE to {_TOKEN_FILE}",
             )
 
 

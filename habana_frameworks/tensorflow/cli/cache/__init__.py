@@ -17,7 +17,7 @@ from habana_frameworks.tensorflow.recipe_store.remote import RemoteError
 def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "cache",
-        help="list, verify, clean, export, import and share recipes on disk",
+        help="recipes on disk: ls, stat, verify, gc, clear, export, import, remote, explain-miss",
         description="Manages a directory of recipes, by default TF_RECIPE_CACHE_PATH. Needs no device, and may run "
         "while programs use the directory. Exit code 0: success; 1: partial success or a failed check (see the "
         "command's --help); 2: wrong usage, or the directory, key or bundle cannot be used.",

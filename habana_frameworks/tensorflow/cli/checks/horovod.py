@@ -47,7 +47,7 @@ def check() -> Iterator[Finding]:
     """Checks how Horovod was built, and whether hvd.init() loads the HPU."""
     build = find()
     if build is None:
-        yield Finding("Horovod", Level.OK, "not installed (optional)")
+        yield Finding("Horovod", Level.OK, f"not installed (optional: {lib_utils.horovod_command()})")
         return
     data = dataclasses.asdict(build)
     if build.tensorflow is None:

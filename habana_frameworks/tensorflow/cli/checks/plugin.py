@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow import flags, lib_utils
-from habana_frameworks.tensorflow.cli.checks import child_process
+from habana_frameworks.tensorflow.cli.checks import child_process, server
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 _TIMEOUT_SECONDS = 120
@@ -71,6 +71,8 @@ def probe() -> tuple[dict[str, Any], str]:
 
 
 def _check_report(report: dict[str, Any]) -> Iterator[Finding]:
+    if report["kind"] == "BackendError" and server.is_unavailable():
+        return  # the check of the server reports the same problem, with its remedy
     if report["kind"] == "BackendError":
         yield Finding("backend", Level.ERROR, report["error"], "correct or unset HPU_BACKEND")
         return

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal import cards
-from habana_frameworks.tensorflow._internal.card_table import CARDS, DEFAULT_TYPE
+from habana_frameworks.tensorflow._internal.card_table import DEFAULT_TYPE
 from habana_frameworks.tensorflow._internal.launch import module_choice
 from habana_frameworks.tensorflow.cli.checks import plugin
 
@@ -126,7 +126,5 @@ def _op_types_problem(value: str, known: Sequence[str]) -> str:
 
 def _device_type_problem(value: str) -> str:
     """Reports a name similar to a card's. Other names are the user's own, and have the facts of DEFAULT_TYPE."""
-    nearest = difflib.get_close_matches(value.upper(), [card.type for card in CARDS], n=1)
-    if not nearest or cards.find(value):
-        return ""
-    return f"is not a card, so the facts of {DEFAULT_TYPE} apply; did you mean {nearest[0]}?"
+    nearest = cards.misspelt(value)
+    return f"is not a card, so the facts of {DEFAULT_TYPE} apply; did you mean {nearest}?" if nearest else ""

@@ -25,7 +25,7 @@ def add_parser(subparsers: Any) -> None:
         "went, the share of its ops on the HPU with the most expensive exceptions, its memory, settings and versions. "
         "The exit code is the program's; 2: wrong usage; 3: the program succeeded, but nothing ran on the HPU.",
     )
-    parser.add_argument("--output", metavar="FILE", help="write the report as an HTML page")
+    parser.add_argument("--html", metavar="FILE", help="write the report as an HTML page")
     outputs.add_json(parser, "the report")
     program_limits.add_steps(parser)
     program.add_arguments(parser)
@@ -34,7 +34,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program and reports on it, even if the program fails."""
-    if not program.accepts(_COMMAND, arguments, outputs.problem(arguments.json, arguments.output, "--output")):
+    if not program.accepts(_COMMAND, arguments, outputs.problem(arguments.json, arguments.html)):
         return 2
     if not program.load(_COMMAND):
         return 2
@@ -72,6 +72,6 @@ def _write(report: Report, arguments: argparse.Namespace) -> bool:
         _COMMAND,
         arguments.json,
         report.to_json,
-        arguments.output,
+        arguments.html,
         lambda file: pathlib.Path(file).write_text(page.render(report), encoding="utf-8"),
     )
