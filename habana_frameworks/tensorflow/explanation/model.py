@@ -6,6 +6,7 @@ import collections
 import dataclasses
 from collections.abc import Mapping
 
+from habana_frameworks.tensorflow import statistics
 from habana_frameworks.tensorflow.explanation import rules
 from habana_frameworks.tensorflow.explanation.memory import ClusterMemory
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
@@ -66,6 +67,12 @@ class Cluster:
     """Latest rule by which the cluster failed to run as intended, such as compile-error or fallback."""
     reason: str | None = None
 
+    def counted(self, counters: statistics.Cluster) -> Cluster:
+        """Returns the cluster with its counters from run time."""
+        fields = {field.name for field in dataclasses.fields(self)}
+        values = dataclasses.asdict(counters)
+        return dataclasses.replace(self, **{name: value for name, value in values.items() if name in fields})
+
 
 @dataclasses.dataclass(frozen=True)
 class ClusterSplit:
@@ -101,7 +108,7 @@ class Refusal:
 
 @dataclasses.dataclass(frozen=True)
 class Graph:
-    """One graph that the passes have processed: a tf.function, or a Session's graph."""
+    """One graph: a tf.function or a Session's graph that the passes processed, or a function with jit_compile=True."""
 
     name: str
     function: str
