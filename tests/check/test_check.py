@@ -44,6 +44,12 @@ def test_an_unknown_card_is_named_and_settings_are_restored(monkeypatch: pytest.
     assert os.environ["HPU_OP_LIST"] == "emulator" and "HPU_OP_LIST_UNKNOWN" not in os.environ
 
 
+def test_a_function_with_jit_compile_is_checked() -> None:
+    result = htf.check(tf.function(lambda x: tf.tanh(x) * 2.0, jit_compile=True), tf.ones([4]))
+    assert result.verdict() is card_check.Verdict.PASSES
+    assert result.graphs == 1 and {entry.op for entry in result.support} >= {"Mul", "Tanh"}
+
+
 def test_unknown_ops_fail_only_if_strict() -> None:
     result = htf.check(lambda x: tf.math.erfinv(x * 0.5) + tf.abs(x), tf.ones([4]))
     verdicts = {entry.op: entry.verdict for entry in result.support}

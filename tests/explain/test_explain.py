@@ -40,6 +40,77 @@ def test_one_call_is_explained(hpu: str) -> None:
     assert htf.explain(lambda a: tf.tanh(a) * 2.0, x).clustered_ops > 0  # a plain Python function
 
 
+def test_a_compiled_function_called_directly_is_one_cluster(hpu: str) -> None:
+    """No graph contains the call of a function with jit_compile=True outside other functions."""
+    weights = tf.Variable(tf.ones([3, 3]))
+
+    @tf.function(jit_compile=True)
+    def compiled_step(x: tf.Tensor) -> tf.Tensor:
+        weights.assign_add(x)
+        return tf.reduce_sum(tf.tanh(x))
+
+    def twice(x: tf.Tensor) -> None:
+        compiled_step(x)
+        compiled_step(x)
+
+    collector = explanation.Collector()
+    collector.start()
+    twice(tf.ones([3, 3]))
+    found = collector.stop()
+    (graph,) = found.graphs
+    (cluster,) = graph.clusters
+    assert graph.name == "compiled_step" and graph.function == cluster.name
+    assert (cluster.launches, cluster.must_compile, cluster.arguments, cluster.resources) == (2, True, 2, 1)
+    assert {op.cluster for op in graph.ops} == {cluster.name} and len(graph.ops) == cluster.ops
+    (total,) = (op for op in graph.ops if op.type == "Sum")
+    assert {graph.ops[position].type for position in total.inputs} == {"Const", "Tanh"}
+    assert total.dtypes == ("float32",) and (total.source_line or "").startswith(__file__)
+    assert "1 graph:" in found.summary() and explanation.from_json(found.to_json()) == found
+
+
+def test_a_compiled_function_in_another_is_listed_once(hpu: str) -> None:
+    inner = tf.function(lambda x: tf.tanh(x) * 2.0, jit_compile=True)
+    found = htf.explain(lambda x: inner(x) + 1.0, tf.ones([2]))
+    assert len(found.graphs) == 1 and any(cluster.must_compile for cluster in found.graphs[0].clusters)
+
+
+def test_traces_of_a_function_are_one_row(hpu: str) -> None:
+    """Clusters of two traces share their counters, so the launches of both are shown once."""
+
+    @tf.function
+    def traced_twice(x: tf.Tensor) -> tf.Tensor:
+        with tf.device("/CPU:0"):
+            x = tf.exp(x, name="on_cpu")
+        return tf.reduce_sum(tf.tanh(x) * 2.0)
+
+    collector = explanation.Collector()
+    collector.start()
+    for size in (8, 8, 8, 3, 3):
+        traced_twice(tf.ones([size]))
+    found = collector.stop()
+    assert len(found.graphs) == 2 and len(found.traces) == 1
+    assert (found.ops, found.clusters) == (len(found.graphs[0].ops), 1)
+    summary = found.summary()
+    assert summary.startswith("1 graph:") and "in 1 cluster\n" in summary
+    (row,) = [line.split() for line in summary.splitlines() if "traced_twice" in line]
+    assert row[:3] == ["traced_twice", "(2", "traces)"] and row[-1] == "5"
+    (pinned,) = [total for total in found.rules() if total.rule.name == "pinned"]
+    assert (pinned.ops, len(pinned.examples)) == (1, 1)
+    assert pinned.copied_bytes == sum(graph.op("on_cpu").copied_bytes for graph in found.graphs) > 0
+
+
+def test_graphs_that_differ_show_their_shared_launches_once() -> None:
+    cluster = explanation.Cluster("habana_cluster_f_0", "HPU:0", 2, 0, 0, 0, 1, False, launches=7)
+    ops = tuple(explanation.Op(f"op_{i}", "Tanh", "HPU:0", cluster.name, (), ()) for i in range(3))
+    graphs = (
+        explanation.Graph("f", "__inference_f_1", ops, (cluster,)),
+        explanation.Graph("f", "__inference_f_2", ops[:2], (cluster,)),
+    )
+    found = explanation.Explanation(graphs, statistics.Eager(0, 0.0, 0, 0, 0))
+    rows = [line.split() for line in found.summary().splitlines() if line.startswith("  f ")]
+    assert [row[5:] for row in rows] == [["7"], ["see", "above"]]
+
+
 @pytest.mark.parametrize("prefetched", [False, True])
 def test_batches_of_the_input_pipeline(prefetched: bool, hpu: str) -> None:
     """The op that reads a dataset has the rule whose remedy is prefetch_to_device, until the remedy is followed."""

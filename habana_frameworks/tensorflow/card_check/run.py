@@ -65,7 +65,7 @@ class CardChecker:
         )
         return CheckResult(
             card=self._card,
-            graphs=len(found.graphs),
+            graphs=len(found.traces),
             ops=found.ops,
             hpu_ops=found.hpu_ops,
             violations=violations.sort(

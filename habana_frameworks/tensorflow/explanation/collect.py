@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from habana_frameworks.tensorflow import habana_device, statistics
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.explanation import memory, times
+from habana_frameworks.tensorflow.explanation.compiled_functions import CompiledFunctions
 from habana_frameworks.tensorflow.explanation.explanation import Explanation
 from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Graph, Op, Refusal, Rewrite
 from habana_frameworks.tensorflow.explanation.source_lines import SourceLines
@@ -36,7 +37,8 @@ class Collector:
         self._before: statistics.Statistics | None = None
         self._with_times = with_times
         self._with_memory = with_memory
-        self._source_lines = SourceLines()
+        self._compiled_functions = CompiledFunctions()
+        self._source_lines = SourceLines(self._compiled_functions.keep)
 
     def start(self) -> None:
         """Starts recording the graphs that TensorFlow optimises. Loads the module if necessary."""
@@ -53,8 +55,14 @@ class Collector:
         _collect(False)
         self._source_lines.stop()
         records = c_api.read_message(plugin_library.handle(), "hpu_op_records", "OpRecords")
-        explanation = build(records, difference(statistics.get(), self._before), self._source_lines)
-        explanation = dataclasses.replace(explanation, backend=habana_device.info().get("backend", ""))
+        counts = difference(statistics.get(), self._before)
+        explanation = build(records, counts, self._source_lines)
+        compiled = self._compiled_functions.graphs(counts.clusters, self._source_lines)
+        explanation = dataclasses.replace(
+            explanation,
+            graphs=(*explanation.graphs, *compiled),
+            backend=habana_device.info().get("backend", ""),
+        )
         if self._with_memory:
             lines = {(op.cluster, op.name): op.source_line for graph in explanation.graphs for op in graph.ops}
 
@@ -201,13 +209,12 @@ class _GraphBuilder:
     def _cluster(self, record: report_pb2.Cluster) -> Cluster:
         fields = {field.name for field in dataclasses.fields(Cluster)}
         values = {field.name: getattr(record, field.name) for field in record.DESCRIPTOR.fields if field.name in fields}
-        counts = self._counts.get((record.name, record.ops))
-        if counts is not None:
-            values.update({name: value for name, value in dataclasses.asdict(counts).items() if name in fields})
         failure = self._failures.get(record.name)
         if failure is not None:
             values.update(rule=failure.rule, reason=_shortened(failure.reason))
-        return Cluster(**{**values, "device": _short(record.device)})
+        cluster = Cluster(**{**values, "device": _short(record.device)})
+        counters = self._counts.get((record.name, record.ops))
+        return cluster if counters is None else cluster.counted(counters)
 
 
 def _rule(record: report_pb2.OpRecord) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import collections
 import dataclasses
 from collections.abc import Mapping
 
+from habana_frameworks.tensorflow import statistics
 from habana_frameworks.tensorflow.explanation import rules
 from habana_frameworks.tensorflow.explanation.memory import ClusterMemory
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
@@ -66,6 +67,12 @@ class Cluster:
     """Latest rule by which the cluster failed to run as intended, such as compile-error or fallback."""
     reason: str | None = None
 
+    def counted(self, counters: statistics.Cluster) -> Cluster:
+        """Returns the cluster with its counters from run time."""
+        fields = {field.name for field in dataclasses.fields(self)}
+        values = dataclasses.asdict(counters)
+        return dataclasses.replace(self, **{name: value for name, value in values.items() if name in fields})
+
 
 @dataclasses.dataclass(frozen=True)
 class ClusterSplit:
@@ -101,7 +108,7 @@ class Refusal:
 
 @dataclasses.dataclass(frozen=True)
 class Graph:
-    """One graph that the passes have processed: a tf.function, or a Session's graph."""
+    """One graph: a tf.function or a Session's graph that the passes processed, or a function with jit_compile=True."""
 
     name: str
     function: str
@@ -158,16 +165,29 @@ class Findings:
     """HPU_BACKEND, or the backend of the acquired device; empty if unknown."""
 
     @property
+    def traces(self) -> tuple[tuple[Graph, ...], ...]:
+        """The graphs, grouped: traces of one function whose ops have the same types, places and rules are one group."""
+        groups: dict[object, list[Graph]] = {}
+        for graph in self.graphs:
+            groups.setdefault(_content(graph) if graph.function else id(graph), []).append(graph)
+        return tuple(map(tuple, groups.values()))
+
+    @property
     def ops(self) -> int:
-        return sum(len(graph.ops) for graph in self.graphs)
+        """Number of ops; the traces of one group count once, here and below."""
+        return sum(len(traces[0].ops) for traces in self.traces)
 
     @property
     def hpu_ops(self) -> int:
-        return sum(graph.hpu_ops for graph in self.graphs)
+        return sum(traces[0].hpu_ops for traces in self.traces)
 
     @property
     def clustered_ops(self) -> int:
-        return sum(graph.clustered_ops for graph in self.graphs)
+        return sum(traces[0].clustered_ops for traces in self.traces)
+
+    @property
+    def clusters(self) -> int:
+        return sum(len(traces[0].clusters) for traces in self.traces)
 
     def graph(self, name_part: str) -> Graph:
         """Returns the latest graph whose name contains `name_part`. Raises LookupError, which lists all names."""
@@ -177,24 +197,43 @@ class Findings:
         raise LookupError(f"no graph name contains {name_part!r}; graphs: {[graph.name for graph in self.graphs]}")
 
     def rules(self) -> tuple[RuleTotal, ...]:
-        """Returns the effect of each rule. The most expensive rule is first; expected rules are last."""
+        """Returns the effect of each rule. The most expensive rule is first; expected rules are last.
+
+        Ops and splits count once for the traces of one group; bytes are sums over the traces.
+        """
         ops: dict[str, list[tuple[str, str, str]]] = collections.defaultdict(list)
         splits: collections.Counter[str] = collections.Counter()
         copied: collections.Counter[str] = collections.Counter()
-        for graph in self.graphs:
+        fallback_bytes: dict[tuple[str, str, int], int] = {}  # once per cluster, whose traces share their counters
+        for traces in self.traces:
+            graph = traces[0]
             for op in graph.ops:
                 if op.rule is not None:
                     ops[op.rule].append((op.name, op.type, op.reason or ""))
-                    copied[op.rule] += op.copied_bytes
             for refusal in graph.lowered:
                 ops[refusal.rule].append((refusal.node, refusal.op, refusal.reason))
-            for cluster in graph.clusters:
-                if cluster.rule is not None:
-                    copied[cluster.rule] += cluster.fallback_bytes
-                    ops[cluster.rule] = ops[cluster.rule] or [(cluster.name, "cluster", cluster.reason or "")]
             splits.update(split.rule for split in graph.splits)
+            for op in (op for trace in traces for op in trace.ops):
+                if op.rule is not None:
+                    copied[op.rule] += op.copied_bytes
+            for cluster in (cluster for trace in traces for cluster in trace.clusters):
+                if cluster.rule is not None:
+                    fallback_bytes[cluster.rule, cluster.name, cluster.ops] = cluster.fallback_bytes
+                    ops[cluster.rule] = ops[cluster.rule] or [(cluster.name, "cluster", cluster.reason or "")]
+        for (rule, _, _), count in fallback_bytes.items():
+            copied[rule] += count
         totals = [
             RuleTotal(rules.find(rule), len(ops[rule]), splits[rule], copied[rule], tuple(ops[rule][:3]))
             for rule in {**ops, **splits}
         ]
         return tuple(sorted(totals, key=lambda t: (t.rule.expected, -t.copied_bytes, -t.splits, -t.ops, t.rule.name)))
+
+
+def _content(graph: Graph) -> tuple[object, ...]:
+    """What two traces of one function have in common if the passes treated them alike.
+
+    Omits the names of ops, which can contain numbers that are unique in the process.
+    """
+    ops = collections.Counter((op.type, op.device, op.cluster, op.rule) for op in graph.ops)
+    clusters = frozenset((cluster.name, cluster.ops) for cluster in graph.clusters)
+    return graph.name, frozenset(ops.items()), clusters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow._internal.program_files import is_of_program
@@ -16,7 +16,9 @@ class SourceLines:
     have no stack traces. Not thread safe, except that functions may be traced on any thread.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_traced: Callable[[Any, Any], None] | None = None) -> None:
+        """on_traced: called with the FunctionDef and the FuncGraph of each traced function."""
+        self._on_traced = on_traced
         self._functions: dict[str, dict[str, str]] = {}
         self._original: Any = None
 
@@ -29,7 +31,10 @@ class SourceLines:
         @functools.wraps(self._original)
         def from_func_graph(*args: Any, **kwargs: Any) -> Any:
             function = self._original(*args, **kwargs)
-            self._functions[function.cached_definition.signature.name] = dict(_lines(function.graph_debug_info))
+            definition = function.cached_definition
+            self._functions[definition.signature.name] = dict(_lines(function.graph_debug_info))
+            if self._on_traced is not None:
+                self._on_traced(definition, function.graph)
             return function
 
         atomic_function.from_func_graph = from_func_graph

@@ -19,11 +19,10 @@ def summarize(findings: Findings) -> str:
 
 
 def _lines(findings: Findings) -> Iterator[str]:
-    graphs = findings.graphs
-    clusters = sum(len(graph.clusters) for graph in graphs)
+    graphs = findings.traces
     yield (
         f"{number(len(graphs), 'graph')}: {_share(findings.hpu_ops, findings.ops)} ops on the HPU, "
-        f"{_share(findings.clustered_ops, findings.ops)} in {number(clusters, 'cluster')}"
+        f"{_share(findings.clustered_ops, findings.ops)} in {number(findings.clusters, 'cluster')}"
     )
     if findings.dropped_graphs:
         yield f"{number(findings.dropped_graphs, 'graph')} more, omitted because the records of ops were full"
@@ -43,7 +42,7 @@ def _lines(findings: Findings) -> Iterator[str]:
     if expected:
         yield ""
         yield from textwrap.wrap("Expected: " + ", ".join(expected), _WIDTH, subsequent_indent="  ")
-    splits = [split for graph in graphs for split in graph.splits]
+    splits = [split for traces in graphs for split in traces[0].splits]
     if splits:
         yield ""
         yield "Cluster splits:"
@@ -71,19 +70,27 @@ def _label(total: RuleTotal) -> str:
     return f"{rule.label} ({rule.name})" if rule.label else rule.name
 
 
-def _graph_rows(graphs: Sequence[Graph]) -> list[list[str]]:
-    largest = sorted(graphs, key=lambda graph: -len(graph.ops))[:_MAX_GRAPHS]
-    return [
-        [
-            shortened(graph.name, 40),
-            str(len(graph.ops)),
-            str(graph.hpu_ops),
-            str(len(graph.clusters)),
-            str(graph.clustered_ops),
-            str(sum(cluster.launches for cluster in graph.clusters)),
-        ]
-        for graph in largest
-    ]
+def _graph_rows(graphs: Sequence[Sequence[Graph]]) -> list[list[str]]:
+    largest = sorted(graphs, key=lambda traces: -len(traces[0].ops))[:_MAX_GRAPHS]
+    rows = []
+    counted: set[tuple[str, int]] = set()
+    for traces in largest:
+        graph = traces[0]
+        # Clusters of the same name and size share their counters, so only the first row counts them.
+        own = {(cluster.name, cluster.ops): cluster.launches for cluster in graph.clusters}
+        launches = [count for key, count in own.items() if key not in counted]
+        counted.update(own)
+        rows.append(
+            [
+                shortened(graph.name, 40) + (f" ({len(traces)} traces)" if len(traces) > 1 else ""),
+                str(len(graph.ops)),
+                str(graph.hpu_ops),
+                str(len(graph.clusters)),
+                str(graph.clustered_ops),
+                str(sum(launches)) if launches or not own else "see above",
+            ]
+        )
+    return rows
 
 
 def _rule(total: RuleTotal) -> Iterator[str]:

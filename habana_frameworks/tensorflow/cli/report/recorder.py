@@ -98,11 +98,11 @@ def _difference(after: Recipes, before: Recipes) -> Recipes:
 
 def _placement(explanation: Explanation) -> Placement:
     return Placement(
-        graphs=len(explanation.graphs),
+        graphs=len(explanation.traces),
         ops=explanation.ops,
         hpu_ops=explanation.hpu_ops,
         clustered_ops=explanation.clustered_ops,
-        clusters=sum(len(graph.clusters) for graph in explanation.graphs),
+        clusters=explanation.clusters,
         eager_launches=explanation.eager.launches,
         eager_cpu_runs=explanation.eager.host_runs,
         eager_copied_bytes=explanation.eager.host_bytes,
