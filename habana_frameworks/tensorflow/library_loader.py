@@ -35,6 +35,7 @@ from habana_frameworks.tensorflow._internal.patches import (
     memory_settings,
     saved_model_import,
     session_jit_level,
+    strategies,
     verbosity,
 )
 from habana_frameworks.tensorflow._internal.rendezvous import horovod_start
@@ -106,6 +107,7 @@ def _load() -> None:
     session_jit_level.install()
     memory_settings.install()
     saved_model_import.install(plugin)
+    strategies.install()
     op_wrappers.provide(module)
     grads.register()
     failed_reads.install(plugin)
