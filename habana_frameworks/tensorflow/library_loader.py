@@ -33,7 +33,9 @@ from habana_frameworks.tensorflow._internal.patches import (
     keyboard_interrupts,
     loss_scaling,
     memory_settings,
+    saved_model_import,
     session_jit_level,
+    strategies,
     verbosity,
 )
 from habana_frameworks.tensorflow._internal.rendezvous import horovod_start
@@ -105,6 +107,8 @@ def _load() -> None:
     graph_optimizers.leave_rewrites_to_the_compiler(tf, context)
     session_jit_level.install()
     memory_settings.install()
+    saved_model_import.install(plugin)
+    strategies.install()
     op_wrappers.provide(module)
     grads.register()
     failed_reads.install(plugin)

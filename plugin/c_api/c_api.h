@@ -52,6 +52,9 @@ HPU_EXPORT void hpu_memory_reset_peak(void);
 // Sets whether TensorFlow lists the HPU among its devices; the default is 1. Call before TensorFlow lists devices. Pass
 // 0 if the device of HPU_BACKEND cannot be used.
 HPU_EXPORT void hpu_offer_device(int32_t offered);
+// Sets whether Sessions that the calling thread creates lack the HPU, unless their config counts HPUs. Returns the
+// previous value, initially 0. TensorFlow's MLIR importers read the variables of their Session from host memory.
+HPU_EXPORT int32_t hpu_hide_from_importers(int32_t hidden);
 
 // Acquires the device if necessary. Returns an absl status code; 0 is OK. `message`, if not null, receives the error
 // text, which is empty on success.

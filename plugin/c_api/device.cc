@@ -79,6 +79,8 @@ void hpu_memory_reset_peak(void) {
 
 void hpu_offer_device(int32_t offered) { hpu::SetOffered(offered != 0); }
 
+int32_t hpu_hide_from_importers(int32_t hidden) { return hpu::HideFromImporters(hidden != 0) ? 1 : 0; }
+
 int32_t hpu_acquire(hpu_buffer* message) { return hpu::ReportStatus(hpu::ProcessDevice::Get().status(), message); }
 
 int32_t hpu_synchronize(hpu_buffer* message) {

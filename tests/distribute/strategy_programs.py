@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pathlib
+import sys
 
 import tensorflow as tf
 
@@ -46,3 +48,32 @@ def one_worker(directory: str, port: int | None = None) -> None:
     checkpoint.restore(path)
     assert variable.numpy().tolist() == [1.0] * 3
     print(strategy.extended.worker_devices)
+
+
+def other_strategies() -> None:
+    """Creates TensorFlow's strategies, each twice, and prints the package's warnings after each strategy's devices."""
+    load_habana_module()
+    logger = logging.getLogger("habana_frameworks.tensorflow")
+    logger.addHandler(logging.StreamHandler(sys.stdout))
+    logger.propagate = False
+    distribute = tf.distribute
+    for create in (
+        lambda: distribute.MirroredStrategy(["HPU:0"]),
+        lambda: distribute.MirroredStrategy(devices=["CPU:0"]),
+        lambda: distribute.OneDeviceStrategy("/device:HPU:0"),
+        HPUStrategy,
+        distribute.MirroredStrategy,
+        lambda: distribute.MirroredStrategy(["HPU:0", "HPU:1"]),
+        lambda: distribute.OneDeviceStrategy("/GPU:0"),
+        distribute.MultiWorkerMirroredStrategy,
+    ):
+        print("--")
+        for _ in range(2):
+            create()
+
+
+def strategy_with_hidden_hpu() -> None:
+    """Creates a MirroredStrategy in a program that hides the HPU."""
+    load_habana_module()
+    tf.config.set_visible_devices([], "HPU")
+    tf.distribute.MirroredStrategy()

@@ -111,6 +111,25 @@ def test_workers_on_machines_of_their_own(tmp_path: pathlib.Path, alone: dict[st
     assert_trained_as(workers, 2, alone["cnn-loop"][0])
 
 
+def test_strategies_without_the_hpu_warn_once() -> None:
+    _, *created = run_with_tensorflow(call_to(programs.other_strategies)).stdout.split("--\n")
+    assert created[:4] == [""] * 4
+    expected = (
+        "MirroredStrategy runs on CPU:0,",
+        "MirroredStrategy has devices that do not exist in this process: HPU:1.",
+        "OneDeviceStrategy has devices that do not exist in this process: GPU:0.",
+        "MultiWorkerMirroredStrategy runs on CPU:0,",
+    )
+    for warnings, text in zip(created[4:], expected, strict=True):
+        assert warnings.count("\n") == 1
+        assert warnings.startswith(text)
+        assert "HPUStrategy" in warnings
+
+
+def test_a_strategy_does_not_warn_if_the_hpu_is_hidden() -> None:
+    assert "HPUStrategy" not in run_with_tensorflow(call_to(programs.strategy_with_hidden_hpu)).stderr
+
+
 def test_strategy_of_one_device(hpu: str) -> None:
     """TensorFlow's OneDeviceStrategy, with the device name that programs for Gaudi use."""
     with tf.distribute.OneDeviceStrategy("device:HPU:0").scope():

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -23,6 +24,7 @@ constexpr int kDevices = 1;
 constexpr int kPriority = 300;
 
 std::atomic<bool> is_offered{true};
+thread_local bool is_hidden_from_importers = false;
 
 // Number of HPU devices of a session with `config`.
 int DeviceCount(const tensorflow::ConfigProto& config) {
@@ -33,7 +35,7 @@ int DeviceCount(const tensorflow::ConfigProto& config) {
   // not hide the HPU.
   const bool from_eager_context =
       counts.contains("CPU") && counts.contains("GPU") && config.gpu_options().has_experimental();
-  return from_eager_context ? 0 : kDevices;
+  return from_eager_context || is_hidden_from_importers ? 0 : kDevices;
 }
 
 // Memory limit of the device; does not acquire the device.
@@ -80,5 +82,6 @@ class HpuDeviceFactory : public tensorflow::DeviceFactory {
 
 void SetOffered(bool offered) { is_offered.store(offered); }
 bool IsOffered() { return is_offered.load(); }
+bool HideFromImporters(bool hidden) { return std::exchange(is_hidden_from_importers, hidden); }
 
 }  // namespace hpu

@@ -50,6 +50,10 @@ class HpuDevice : public tensorflow::LocalDevice {
 void SetOffered(bool offered);
 bool IsOffered();
 
+// Sets whether Sessions that this thread creates lack the HPU, unless their config counts HPUs. Returns the previous
+// value, initially false. TensorFlow's MLIR importers read the variables of their Session from host memory.
+bool HideFromImporters(bool hidden);
+
 // Whether `device`, or the device that it wraps, is an HPU. `device` may be null.
 bool IsHpu(const tensorflow::DeviceBase* device);
 

@@ -54,6 +54,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_memory_info": (Memory, ()),
     "hpu_memory_reset_peak": (None, ()),
     "hpu_offer_device": (None, (_INT32,)),
+    "hpu_hide_from_importers": (_INT32, (_INT32,)),
     "hpu_acquire": (_INT32, (_OUT,)),
     "hpu_synchronize": (_INT32, (_OUT,)),
     "hpu_interrupt": (None, ()),

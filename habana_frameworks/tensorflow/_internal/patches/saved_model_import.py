@@ -1,0 +1,44 @@
+"""TensorFlow's conversions of SavedModels by MLIR, such as tf.lite.TFLiteConverter, when the HPU is loaded.
+
+TensorFlow's MLIR importers restore a SavedModel in a Session and read its variables from host memory. The patch removes
+the HPU from this Session. Otherwise the variables would be in device memory, and the read would end the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from habana_frameworks.tensorflow._internal.native import c_api
+
+
+def install(plugin: ctypes.CDLL) -> None:
+    """Patches TensorFlow's calls into C++ that import SavedModels. Called once, by library_loader."""
+    from tensorflow.compiler.mlir.quantization.tensorflow.python import pywrap_quantize_model
+    from tensorflow.python import _pywrap_toco_api, pywrap_mlir
+
+    hide = c_api.function(plugin, "hpu_hide_from_importers")
+    for module, prefixes in (
+        (_pywrap_toco_api, ("TocoConvert",)),
+        (pywrap_mlir, ("ExperimentalConvertSavedModel",)),
+        (pywrap_quantize_model, ("quantize_",)),
+    ):
+        for name, call in list(vars(module).items()):
+            if name.startswith(prefixes):
+                setattr(module, name, _without_hpu(call, hide))
+
+
+def _without_hpu(call: Callable[..., Any], hide: Callable[[int], int]) -> Callable[..., Any]:
+    """Returns `call`, which hides the HPU from importers of its thread while it runs."""
+
+    @functools.wraps(call)
+    def importing(*arguments: Any, **options: Any) -> Any:
+        was_hidden = hide(1)
+        try:
+            return call(*arguments, **options)
+        finally:
+            hide(was_hidden)
+
+    return importing
