@@ -78,16 +78,11 @@ def _of_clusters(graph: Graph) -> Iterator[PlacementException]:
             cluster.rule,
             cluster.reason or "",
             ops,
-            _most_frequent_line(ops),
+            graph.line_of_cluster(cluster.name),
             copied_bytes=cluster.fallback_bytes,
             cpu_runs=cluster.fallbacks,
             splits=0,
         )
-
-
-def _most_frequent_line(ops: Sequence[Op]) -> str | None:
-    lines = collections.Counter(op.source_line for op in ops if op.source_line is not None)
-    return lines.most_common(1)[0][0] if lines else None
 
 
 def _exception(
