@@ -183,7 +183,10 @@ class Findings:
 
     @property
     def traces(self) -> tuple[tuple[Graph, ...], ...]:
-        """The graphs, grouped: traces of one function whose ops have the same types, places and rules are one group."""
+        """The graphs, grouped: traces of one function whose ops are alike are one group.
+
+        Alike are ops of the same type, dtypes, device, cluster and rule.
+        """
         groups: dict[object, list[Graph]] = {}
         for graph in self.graphs:
             groups.setdefault(_content(graph) if graph.function else id(graph), []).append(graph)
@@ -253,6 +256,6 @@ def _content(graph: Graph) -> tuple[object, ...]:
 
     Omits the names of ops, which can contain numbers that are unique in the process.
     """
-    ops = collections.Counter((op.type, op.device, op.cluster, op.rule) for op in graph.ops)
+    ops = collections.Counter((op.type, op.device, op.cluster, op.rule, op.dtypes) for op in graph.ops)
     clusters = frozenset((cluster.name, cluster.ops) for cluster in graph.clusters)
     return graph.name, frozenset(ops.items()), clusters
