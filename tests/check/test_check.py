@@ -50,6 +50,19 @@ def test_a_function_with_jit_compile_is_checked() -> None:
     assert result.graphs == 1 and {entry.op for entry in result.support} >= {"Mul", "Tanh"}
 
 
+def test_equal_traces_of_a_function_count_once() -> None:
+    step = tf.function(lambda x: tf.tanh(x) * tf.cast(2, x.dtype))
+    (card,) = (card for card in card_table.CARDS if card.option == "gaudi2")
+    checker = card_check.CardChecker(card)
+    checker.start()
+    for value in (tf.ones([4]), tf.ones([3]), tf.ones([4], tf.float16)):
+        step(value)
+    result = checker.stop()
+    assert result.graphs == 2
+    counts = {entry.op: entry.count for entry in result.support}
+    assert (counts["Tanh"], counts["Tanh in float16"]) == (1, 1)
+
+
 def test_unknown_ops_fail_only_if_strict() -> None:
     result = htf.check(lambda x: tf.math.erfinv(x * 0.5) + tf.abs(x), tf.ones([4]))
     verdicts = {entry.op: entry.verdict for entry in result.support}

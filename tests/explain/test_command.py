@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 
 import pytest
 
@@ -74,6 +75,7 @@ def test_splits_name_the_ops_between(output: tuple[str, str, explanation.Explana
 def test_lowered_loops_are_reported(output: tuple[str, str, explanation.Explanation]) -> None:
     graph = output[2].graph("looping")
     assert [(entry.op, entry.rule) for entry in graph.lowered] == [("While", "lowered")]
+    assert (graph.lowered[0].source_line or "").startswith(f"{PROGRAM}:")
     assert {"loop", "deadness"} & {split.rule for split in graph.splits}
 
 
@@ -82,6 +84,7 @@ def test_the_summary_counts_and_advises(output: tuple[str, str, explanation.Expl
     assert "pinned (1 op, 1 split" not in text and "pinned (1 op, 384 bytes copied)" in text
     assert "-> remove the tf.device around the op" in text
     assert "  refused " in text and "4 graphs:" in text
+    assert re.search(r"refusals\.py:\d+: on_cpu \(\w+\): the program places it on ", " ".join(text.split()))
 
 
 def test_the_programs_end_is_kept_and_still_explained() -> None:

@@ -111,6 +111,22 @@ def test_graphs_that_differ_show_their_shared_launches_once() -> None:
     assert [row[5:] for row in rows] == [["7"], ["see", "above"]]
 
 
+def test_the_summary_has_the_line_and_the_whole_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    reason = "is refused " + " ".join(f"because_of_{i}" for i in range(20))
+    cluster = explanation.Cluster("c_0", "HPU:0", 1, 0, 0, 0, 1, False, rule="fallback", reason="ran out of luck")
+    ops = (
+        explanation.Op("bad", "Tanh", "HPU:0", None, (), (), "uncompilable", reason, source_line=f"{tmp_path}/a.py:7"),
+        explanation.Op("worse", "Tan", "HPU:0", None, (), (), "uncompilable", "is worse"),
+        explanation.Op("good", "Exp", "HPU:0", "c_0", (), (), source_line="/elsewhere/b.py:8"),
+    )
+    graph = explanation.Graph("f", "f", ops, (cluster,))
+    summary = explanation.Explanation((graph,), statistics.Eager(0, 0.0, 0, 0, 0)).summary()
+    assert f" a.py:7: bad (Tanh): {reason} worse (Tan): is worse " in " ".join(summary.split())
+    assert " /elsewhere/b.py:8: c_0 (cluster): ran out of luck\n" in summary
+    assert all(len(line) <= 110 for line in summary.splitlines())
+
+
 @pytest.mark.parametrize("prefetched", [False, True])
 def test_batches_of_the_input_pipeline(prefetched: bool, hpu: str) -> None:
     """The op that reads a dataset has the rule whose remedy is prefetch_to_device, until the remedy is followed."""

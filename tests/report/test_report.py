@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from habana_frameworks.tensorflow.cli.report import exceptions, wording
-from habana_frameworks.tensorflow.explanation import Explanation, Graph, Op
+from habana_frameworks.tensorflow.explanation import Cluster, Explanation, Graph, Op
 from habana_frameworks.tensorflow.statistics import Eager
 from tests.support.processes import ROOT, WARM_PYTHON, run
 
@@ -99,6 +99,15 @@ def test_graphs_share_the_exception_of_a_line() -> None:
     assert shared.ops == ("x (Exp)", "z (Exp)")
     assert "x (Exp), z (Exp) in step_2 and 1 other graph: " in wording.ops(shared)
     assert [(other.graph, other.graphs) for other in others] == [("step_2", 1), ("step_1", 1)]
+
+
+def test_runs_on_the_cpu_of_two_traces_count_once() -> None:
+    """Clusters of the same name and size share their counters."""
+    cluster = Cluster("c_0", "HPU:0", 1, 0, 0, 0, 1, False, fallbacks=3, fallback_bytes=64, rule="fallback")
+    ops = (Op("x", "Exp", "HPU:0", "c_0", (), (), source_line=f"{PROGRAM}:1"),)
+    traces = tuple(Graph("step", f"step_{i}", ops, (cluster,)) for i in range(2))
+    (found,) = exceptions.find(Explanation(traces, Eager(0, 0.0, 0, 0, 0)))
+    assert (found.cpu_runs, found.copied_bytes, found.source_line) == (3, 64, f"{PROGRAM}:1")
 
 
 def test_settings_are_listed_without_secrets(output: Output) -> None:

@@ -1,7 +1,8 @@
-"""Formats numbers, names and tables for human readers."""
+"""Formats numbers, names, paths and tables for human readers."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 
@@ -47,3 +48,9 @@ def duration(seconds: float) -> str:
         if seconds >= length:
             return f"{seconds / length:.0f} {unit}"
     return f"{max(seconds, 0):.0f} s"
+
+
+def shown_path(path: str) -> str:
+    """Returns a path relative to the working directory if it is inside."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative

@@ -69,7 +69,7 @@ class OpSupport:
     source: str
     """Source of the verdict; empty if no source mentions the op."""
     count: int
-    """Ops of this type on the HPU, over all graphs."""
+    """Ops of this type on the HPU, over all graphs; equal traces of one function count once."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from habana_frameworks.tensorflow._internal.text import number, shortened, size
+from habana_frameworks.tensorflow._internal.text import number, shortened, shown_path, size
 from habana_frameworks.tensorflow.card_check.model import CheckedProgram, Level, Verdict, Violation
 from habana_frameworks.tensorflow.card_check.origins import Line
 from habana_frameworks.tensorflow.card_check.rules import RULES
@@ -44,12 +43,6 @@ def compiler(result: CheckedProgram) -> str:
         return "not checked; --synapse LIBRARY compiles the clusters with SynapseAI"
     refused = f"refused {number(len(found.refused), 'cluster')} in whole or in part" if found.refused else "no refusals"
     return f"{number(found.recipes, 'recipe')}, {refused} ({shortened(found.target, _WIDTH // 2)})"
-
-
-def shown_path(path: str) -> str:
-    """Returns a path relative to the working directory if it is inside."""
-    relative = os.path.relpath(path)
-    return path if relative.startswith("..") else relative
 
 
 def place(line: Line | None, graph: str = "") -> str:

@@ -244,7 +244,7 @@ def support(found: explanation.Explanation, card: Card) -> tuple[OpSupport, ...]
 
     added = {tf.as_dtype(name).name for name in card.added_types}
     counts: dict[tuple[str, str], int] = collections.Counter()
-    for graph in found.graphs:
+    for graph in (traces[0] for traces in found.traces):
         for op in graph.ops:
             if op.device.startswith("HPU") and not _is_structural(op.type):
                 names = {tf.as_dtype(dtype).name for dtype in op.dtypes} & added

@@ -3,7 +3,7 @@
 from habana_frameworks.tensorflow.explanation.collect import Collector
 from habana_frameworks.tensorflow.explanation.explanation import Explanation, from_json
 from habana_frameworks.tensorflow.explanation.memory import Buffer, ClusterMemory
-from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Graph, Op, Rewrite, RuleTotal
+from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Example, Graph, Op, Rewrite, RuleTotal
 from habana_frameworks.tensorflow.explanation.rules import RULES, Rule
 from habana_frameworks.tensorflow.explanation.run import explain, untraced
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
@@ -15,6 +15,7 @@ __all__ = [
     "ClusterMemory",
     "ClusterSplit",
     "Collector",
+    "Example",
     "Explanation",
     "Graph",
     "InstructionTime",

@@ -113,7 +113,10 @@ def build(
         # Reports of narrowing, which precedes placement, have no function.
         rewritten[report.graph] += [Rewrite(r.node, r.op, r.pass_name, r.what) for r in report.rewrites]
         if not report.ops:  # report of a pass before placement (lowering, narrowing); the graph's own report follows
-            lowered[report.function] += [Refusal(r.node, r.op, r.rule, r.reason) for r in report.refusals]
+            lowered[report.function] += [
+                Refusal(r.node, r.op, r.rule, r.reason, source_lines.find(report.function, r.node))
+                for r in report.refusals
+            ]
             continue
         builder = _GraphBuilder(report, copies, cpu_runs, failures[report.record], counts.clusters, source_lines)
         graphs.append(builder.build(lowered.pop(report.function, []), rewritten.pop(report.graph)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from habana_frameworks.tensorflow import statistics
 from habana_frameworks.tensorflow.explanation import rules
@@ -104,6 +105,8 @@ class Refusal:
     op: str
     rule: str
     reason: str
+    source_line: str | None = None
+    """As in Op."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,6 +131,11 @@ class Graph:
     def clustered_ops(self) -> int:
         return sum(op.cluster is not None for op in self.ops)
 
+    def line_of_cluster(self, name: str) -> str | None:
+        """Returns the most frequent source line of a cluster's ops; None if no op has one."""
+        lines = collections.Counter(op.source_line for op in self.ops if op.cluster == name and op.source_line)
+        return lines.most_common(1)[0][0] if lines else None
+
     def op(self, name: str) -> Op:
         """Returns the op `name`. Raises LookupError, which lists similar names."""
         for op in self.ops:
@@ -135,6 +143,16 @@ class Graph:
                 return op
         near = [op.name for op in self.ops if name.lower() in op.name.lower()][:5]
         raise LookupError(f"graph {self.name} has no op {name!r}" + (f"; similar: {', '.join(near)}" if near else ""))
+
+
+class Example(NamedTuple):
+    """An op to which a rule applies, or a cluster, whose type is "cluster"."""
+
+    name: str
+    type: str
+    reason: str
+    source_line: str | None = None
+    """As in Op; the most frequent line of a cluster's ops."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,8 +163,7 @@ class RuleTotal:
     ops: int
     splits: int
     copied_bytes: int
-    examples: tuple[tuple[str, str, str], ...]
-    """Example ops: name, type, reason."""
+    examples: tuple[Example, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,7 +183,10 @@ class Findings:
 
     @property
     def traces(self) -> tuple[tuple[Graph, ...], ...]:
-        """The graphs, grouped: traces of one function whose ops have the same types, places and rules are one group."""
+        """The graphs, grouped: traces of one function whose ops are alike are one group.
+
+        Alike are ops of the same type, dtypes, device, cluster and rule.
+        """
         groups: dict[object, list[Graph]] = {}
         for graph in self.graphs:
             groups.setdefault(_content(graph) if graph.function else id(graph), []).append(graph)
@@ -201,7 +221,7 @@ class Findings:
 
         Ops and splits count once for the traces of one group; bytes are sums over the traces.
         """
-        ops: dict[str, list[tuple[str, str, str]]] = collections.defaultdict(list)
+        ops: dict[str, list[Example]] = collections.defaultdict(list)
         splits: collections.Counter[str] = collections.Counter()
         copied: collections.Counter[str] = collections.Counter()
         fallback_bytes: dict[tuple[str, str, int], int] = {}  # once per cluster, whose traces share their counters
@@ -209,9 +229,9 @@ class Findings:
             graph = traces[0]
             for op in graph.ops:
                 if op.rule is not None:
-                    ops[op.rule].append((op.name, op.type, op.reason or ""))
+                    ops[op.rule].append(Example(op.name, op.type, op.reason or "", op.source_line))
             for refusal in graph.lowered:
-                ops[refusal.rule].append((refusal.node, refusal.op, refusal.reason))
+                ops[refusal.rule].append(Example(refusal.node, refusal.op, refusal.reason, refusal.source_line))
             splits.update(split.rule for split in graph.splits)
             for op in (op for trace in traces for op in trace.ops):
                 if op.rule is not None:
@@ -219,7 +239,9 @@ class Findings:
             for cluster in (cluster for trace in traces for cluster in trace.clusters):
                 if cluster.rule is not None:
                     fallback_bytes[cluster.rule, cluster.name, cluster.ops] = cluster.fallback_bytes
-                    ops[cluster.rule] = ops[cluster.rule] or [(cluster.name, "cluster", cluster.reason or "")]
+                    line = graph.line_of_cluster(cluster.name)
+                    example = Example(cluster.name, "cluster", cluster.reason or "", line)
+                    ops[cluster.rule] = ops[cluster.rule] or [example]
         for (rule, _, _), count in fallback_bytes.items():
             copied[rule] += count
         totals = [
@@ -234,6 +256,6 @@ def _content(graph: Graph) -> tuple[object, ...]:
 
     Omits the names of ops, which can contain numbers that are unique in the process.
     """
-    ops = collections.Counter((op.type, op.device, op.cluster, op.rule) for op in graph.ops)
+    ops = collections.Counter((op.type, op.device, op.cluster, op.rule, op.dtypes) for op in graph.ops)
     clusters = frozenset((cluster.name, cluster.ops) for cluster in graph.clusters)
     return graph.name, frozenset(ops.items()), clusters

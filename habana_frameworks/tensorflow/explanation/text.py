@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from habana_frameworks.tensorflow._internal.text import number, shortened, size, table
+from habana_frameworks.tensorflow._internal.text import number, shortened, shown_path, size, table
 from habana_frameworks.tensorflow.explanation import memory, times
 from habana_frameworks.tensorflow.explanation.model import ClusterSplit, Findings, Graph, RuleTotal
 
@@ -101,9 +101,22 @@ def _rule(total: RuleTotal) -> Iterator[str]:
         counts.append(f"{size(total.copied_bytes)} copied")
     yield f"  {total.rule.name} ({', '.join(counts)}): {total.rule.meaning}"
     yield f"      -> {total.rule.remedy}"
-    for name, op, reason in total.examples:
-        text = f"{name} ({op})" if op != name else name
-        yield textwrap.shorten(f"      {text}: {reason}", _WIDTH, placeholder=" …").replace(text, "      " + text, 1)
+    for name, op, reason, line in total.examples:
+        place = f"{_shown_line(line)}: " if line else ""
+        text = f"{place}{name} ({op}): {reason}" if op != name else f"{place}{name}: {reason}"
+        yield from textwrap.wrap(
+            text,
+            _WIDTH,
+            initial_indent="      ",
+            subsequent_indent="        ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def _shown_line(line: str) -> str:
+    file, _, number_ = line.rpartition(":")
+    return f"{shown_path(file)}:{number_}"
 
 
 def _split(split: ClusterSplit) -> str:

@@ -24,7 +24,10 @@ def find(explanation: Explanation) -> tuple[PlacementException, ...]:
     Omits ops that cost none of these, ops of the input pipeline, and rules that apply to ops of every graph
     (Rule.expected).
     """
-    found = [exception for graph in explanation.graphs for exception in (*_of_ops(graph), *_of_clusters(graph))]
+    counted: set[tuple[str, int]] = set()
+    found = [
+        exception for graph in explanation.graphs for exception in (*_of_ops(graph), *_of_clusters(graph, counted))
+    ]
     groups: dict[tuple[str, str], list[PlacementException]] = collections.defaultdict(list)
     for one in sorted(found, key=_order):
         groups[one.rule, one.source_line or f"unknown line of {one.graph}"].append(one)
@@ -68,26 +71,25 @@ def _of_ops(graph: Graph) -> Iterator[PlacementException]:
         )
 
 
-def _of_clusters(graph: Graph) -> Iterator[PlacementException]:
+def _of_clusters(graph: Graph, counted: set[tuple[str, int]]) -> Iterator[PlacementException]:
+    """Yields the clusters that ran on the CPU. Clusters of one name and size share counters."""
     for cluster in graph.clusters:
         if cluster.rule is None or not cluster.fallbacks or all_rules.find(cluster.rule).expected:
             continue
+        if (cluster.name, cluster.ops) in counted:
+            continue
+        counted.add((cluster.name, cluster.ops))
         ops = [op for op in graph.ops if op.cluster == cluster.name]
         yield _exception(
             graph,
             cluster.rule,
             cluster.reason or "",
             ops,
-            _most_frequent_line(ops),
+            graph.line_of_cluster(cluster.name),
             copied_bytes=cluster.fallback_bytes,
             cpu_runs=cluster.fallbacks,
             splits=0,
         )
-
-
-def _most_frequent_line(ops: Sequence[Op]) -> str | None:
-    lines = collections.Counter(op.source_line for op in ops if op.source_line is not None)
-    return lines.most_common(1)[0][0] if lines else None
 
 
 def _exception(
