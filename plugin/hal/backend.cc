@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -60,6 +62,35 @@ Backend* FindByScheme(Registry& registry, absl::string_view spec) {
   return backend.get();
 }
 
+// Number of characters to insert, remove or replace that turns `from` into `to`.
+size_t EditDistance(absl::string_view from, absl::string_view to) {
+  std::vector<size_t> distances(to.size() + 1);
+  std::iota(distances.begin(), distances.end(), size_t{0});
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t diagonal = std::exchange(distances[0], i + 1);
+    for (size_t j = 0; j < to.size(); ++j) {
+      const size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = distances[j + 1];
+      distances[j + 1] = std::min({replaced, diagonal + 1, distances[j] + 1});
+    }
+  }
+  return distances.back();
+}
+
+// "; did you mean emulator?" for a misspelt backend; empty if no name is similar.
+std::string Suggestion(absl::string_view spec, const std::vector<std::string>& names) {
+  constexpr size_t kLettersPerMistake = 3;
+  const std::string* nearest = nullptr;
+  size_t least = spec.size() / kLettersPerMistake + 1;
+  for (const std::string& name : names) {
+    const size_t distance = EditDistance(spec, name);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = &name;
+  }
+  return nearest == nullptr ? "" : absl::StrCat("; did you mean ", *nearest, "?");
+}
+
 }  // namespace
 
 bool RegisterBackend(const char* name, int priority, BackendFactory factory) {
@@ -81,11 +112,13 @@ absl::StatusOr<Backend*> GetBackend(absl::string_view spec) {
   if (Backend* backend = FindByScheme(registry, name); backend != nullptr) return backend;
   const auto found = registry.entries.find(name);
   if (found == registry.entries.end()) {
-    std::vector<std::string> names;
+    std::vector<std::string> names = {"auto"};
     for (const auto& [name, entry] : registry.entries) names.push_back(name);
+    const std::string suggestion = Suggestion(spec, names);
     for (const auto& [scheme, factory] : registry.schemes) names.push_back(absl::StrCat(scheme, ":…"));
-    return absl::InvalidArgumentError(absl::StrCat(
-        "HPU_BACKEND=", spec, " is not a backend of this build; expected one of: auto, ", absl::StrJoin(names, ", ")));
+    return absl::InvalidArgumentError(
+        absl::StrCat("HPU_BACKEND=", spec,
+                     " is not a backend of this build; expected one of: ", absl::StrJoin(names, ", "), suggestion));
   }
   if (found->second.backend == nullptr) found->second.backend = found->second.factory();
   return found->second.backend.get();

@@ -72,9 +72,9 @@ def test_out_of_memory_names_the_users_and_the_remedy() -> None:
     assert all(remedy in message for remedy in remedies), message
     assert "in one piece" not in message  # the memory is too small, not divided
     _, tensors = message.split("Largest tensors: ")
-    mega_bytes = f"{argument * 1e-6:.1f} MB"
+    size = f"{argument / (1 << 20):.2f}MiB"  # the unit of the other sizes in errors
     for op in ("MatMul", "MatMul_1"):
-        assert re.search(rf"{mega_bytes} f32\[\d+,\d+\] of '{op}' \(MatMul, temporary\)", tensors), message
+        assert re.search(rf"{size} f32\[\d+,\d+\] of '{op}' \(MatMul, temporary\)", tensors), message
 
 
 def test_fragmented_memory_advises_a_workspace_that_then_suffices() -> None:

@@ -214,7 +214,7 @@ def test_an_op_that_exhausts_host_memory() -> None:
     log = run(call_to(programs.exhausted_host_memory), {"HPU_MEMORY_MB": "128"})
     for text in (
         r"compiled later: .*OOM .* by allocator HPU_0_bfc \(128.00TiB requested, .* raise HPU_MEMORY_MB \(now 128\)",
-        r"AddV2: Largest tensors: \d+.\d MB f32\[8388608,4194304\]",
+        r"AddV2: Largest tensors: \d+\.\d\dTiB f32\[8388608,4194304\]",
         r"RandomStandardNormal\) ran on the CPU instead of the HPU, and host memory is exhausted: reduce the batch",
         r"no device: .*OOM .*: it exceeds the HPU's address space; reduce the batch size",
     ):

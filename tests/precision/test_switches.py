@@ -117,4 +117,5 @@ def test_keras_policies(policy: str) -> None:
     done = run_with_tensorflow(call_to(programs.train_by_policy, policy), {"TF_CPP_MIN_LOG_LEVEL": "1"}, timeout=600)
     advice = 'Use tf.keras.mixed_precision.set_global_policy("mixed_bfloat16") instead of "mixed_float16"'
     assert done.stderr.count(advice) == (1 if policy == "mixed_float16" else 0)
+    assert ("Gaudi lacks the type, and no public source" in done.stderr) is (policy == "mixed_float16")
     assert "NotFound" not in done.stderr

@@ -79,6 +79,13 @@ def test_unknown_backend() -> None:
     )
 
 
+@pytest.mark.parametrize(("name", "nearest"), [("emulated", "emulator"), ("nul", "null"), ("abacus", "")])
+def test_a_misspelt_backend(name: str, nearest: str) -> None:
+    text = failure_of(call_to(programs.report_error), {"HPU_BACKEND": name})
+    assert text.startswith(f"BackendError: HPU_BACKEND={name} is not a backend of this build; expected one of: auto, ")
+    assert (f"; did you mean {nearest}?" if nearest else "") in text and ("did you mean" in text) is bool(nearest)
+
+
 def test_unknown_variable() -> None:
     done = run_with_tensorflow(call_to(programs.load), {"HPU_MEMORYMB": "64"})
     assert "HPU_MEMORYMB is not a setting of hpu-tensorflow; did you mean HPU_MEMORY_MB?" in done.stderr

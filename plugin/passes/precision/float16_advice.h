@@ -1,4 +1,4 @@
-// Warning for programs that use float16, which HPU cards do not support.
+// Warning for programs that use float16, which the first Gaudi lacks and later cards support for unknown ops.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 #define HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 
@@ -7,7 +7,7 @@
 namespace hpu::passes {
 
 // Logs a warning, once per process, if a graph computes in float16, for example with the Keras policy mixed_float16.
-// The emulator supports float16, but cards do not.
+// The emulator supports float16 for every op.
 void AdviseOnFloat16(const tensorflow::Graph& graph);
 
 }  // namespace hpu::passes
