@@ -14,10 +14,15 @@ def find(device_type: str) -> Card | None:
     return next((card for card in CARDS if words and card.type == words[0]), None)
 
 
-def misspelt(device_type: str) -> str:
-    """Returns the card's type that `device_type` resembles; empty if it names a card, or resembles none."""
+def spelling_problem(device_type: str) -> str:
+    """Returns what is wrong with a type that resembles a card's; empty if it names a card, or resembles none.
+
+    Other types are the user's own, and have the facts of DEFAULT_TYPE.
+    """
     nearest = difflib.get_close_matches(device_type.upper(), [card.type for card in CARDS], n=1)
-    return "" if find(device_type) else next(iter(nearest), "")
+    if not nearest or find(device_type):
+        return ""
+    return f"is not a card, so the facts of {DEFAULT_TYPE} apply; did you mean {nearest[0]}?"
 
 
 def current() -> Card:

@@ -8,7 +8,6 @@ import sys
 
 from habana_frameworks.tensorflow import errors, flags
 from habana_frameworks.tensorflow._internal import cards, flag_values
-from habana_frameworks.tensorflow._internal.card_table import DEFAULT_TYPE
 
 _logger = logging.getLogger(__name__)
 # TensorFlow reads the second name since 1.15; Gaudi's guide uses the first.
@@ -32,14 +31,8 @@ def translate_vlog_level() -> None:
 
 def report_misspelt_card() -> None:
     """Warns if HPU_DEVICE_TYPE resembles a card's name but is none."""
-    nearest = cards.misspelt(flags.device_type())
-    if nearest:
-        _logger.warning(
-            "HPU_DEVICE_TYPE=%s is not a card, so the facts of %s apply; did you mean %s?",
-            flags.device_type(),
-            DEFAULT_TYPE,
-            nearest,
-        )
+    if problem := cards.spelling_problem(flags.device_type()):
+        _logger.warning("HPU_DEVICE_TYPE=%s %s", flags.device_type(), problem)
 
 
 def report_unknown_settings() -> None:

@@ -80,7 +80,8 @@ def _matching(known: Mapping[str, RegisteredOp], name: str) -> Iterator[Register
         return
     folded = name.casefold()
     found = [op for op in known.values() if fnmatch.fnmatchcase(op.name.casefold(), folded)]
-    yield from found or (op for op in known.values() if _folded_op(op.name) in _api_words(name))
+    words = _api_words(name)
+    yield from found or (op for op in known.values() if _folded_op(op.name) in words)
 
 
 def _folded_op(name: str) -> str:

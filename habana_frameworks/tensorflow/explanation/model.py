@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -181,7 +182,7 @@ class Findings:
     backend: str = ""
     """HPU_BACKEND, or the backend of the acquired device; empty if unknown."""
 
-    @property
+    @functools.cached_property
     def traces(self) -> tuple[tuple[Graph, ...], ...]:
         """The graphs, grouped: traces of one function whose ops are alike are one group.
 

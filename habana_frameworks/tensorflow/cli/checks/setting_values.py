@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal import cards
-from habana_frameworks.tensorflow._internal.card_table import DEFAULT_TYPE
 from habana_frameworks.tensorflow._internal.launch import module_choice
 from habana_frameworks.tensorflow.cli.checks import plugin
 
@@ -59,7 +58,7 @@ def problem(name: str, value: str) -> str:
     if name == "TF_PLACE_ON_CPU":
         return _op_types_problem(value, plugin.op_types())
     if name == "HPU_DEVICE_TYPE":
-        return _device_type_problem(value)
+        return cards.spelling_problem(value)
     if name.startswith("LOG_LEVEL_") and int(value) not in _LOG_LEVELS:
         return "is not a log level: expected a number from 0 (everything) to 6 (nothing)"
     return ""
@@ -122,9 +121,3 @@ def _op_types_problem(value: str, known: Sequence[str]) -> str:
             nearest = difflib.get_close_matches(entry, names, n=2, cutoff=0.7)
             unknown.append(entry + (f" (did you mean {' or '.join(nearest)}?)" if nearest else ""))
     return f"names unknown op types: {', '.join(unknown)}" if unknown else ""
-
-
-def _device_type_problem(value: str) -> str:
-    """Reports a name similar to a card's. Other names are the user's own, and have the facts of DEFAULT_TYPE."""
-    nearest = cards.misspelt(value)
-    return f"is not a card, so the facts of {DEFAULT_TYPE} apply; did you mean {nearest}?" if nearest else ""
