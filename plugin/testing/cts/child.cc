@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -32,13 +33,24 @@ void WaitForEndOfInput() {
   }
 }
 
+// Returns when the sleeper has closed the lock files that it inherited. The handlers of fork() close them.
 void ForkSleeper() {
-  if (fork() != 0) return;
-  // Closes the test's pipes, so that the test can detect their end.
-  close(STDIN_FILENO);
-  close(STDOUT_FILENO);
-  sleep(60);
-  _exit(0);
+  int started[2];
+  if (pipe(started) != 0) std::abort();
+  if (fork() == 0) {
+    close(started[0]);
+    close(started[1]);
+    // Closes the test's pipes, so that the test can detect their end.
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    sleep(60);
+    _exit(0);
+  }
+  close(started[1]);
+  char byte;
+  while (read(started[0], &byte, 1) < 0 && errno == EINTR) {
+  }
+  close(started[0]);
 }
 
 int Hold(const std::string& backend_name, bool fork_sleeper) {
