@@ -53,6 +53,31 @@ class Reference:
 
 
 @dataclasses.dataclass(frozen=True)
+class Losses:
+    """Losses of the same train steps on the CPU, by TensorFlow's kernels and by XLA. Both sum in different orders."""
+
+    kernels: list[float]
+    xla: list[float]
+
+    def write(self, path: pathlib.Path) -> None:
+        path.write_text(json.dumps(dataclasses.asdict(self)))
+
+    @classmethod
+    def read(cls, path: pathlib.Path) -> Losses:
+        """Inverse of write."""
+        return cls(**json.loads(path.read_text()))
+
+    def spread(self) -> float:
+        """Returns the largest difference of the two, over all steps."""
+        return max(abs(one - other) for one, other in zip(self.kernels, self.xla))
+
+    def distance(self, losses: Sequence[float]) -> float:
+        """Returns the largest difference of `losses` from the closer of the two, over all steps."""
+        both = zip(losses, self.kernels, self.xla)
+        return max(min(abs(loss - one), abs(loss - other)) for loss, one, other in both)
+
+
+@dataclasses.dataclass(frozen=True)
 class Errors:
     """Differences of results from the CPU's, relative to the largest value of each array."""
 

@@ -17,8 +17,8 @@ from tensorflow.compiler.xla.service import hlo_pb2
 
 from benchmarks.models import PROBLEMS, Trainer
 from habana_frameworks.tensorflow import load_habana_module
-from tools.accelerator import programs, run
-from tools.accelerator.corpus import Reference, checksum
+from tools.accelerator import programs, run, training
+from tools.accelerator.corpus import Losses, Reference, checksum
 
 CPU, HPU = "/device:CPU:0", "/device:HPU:0"
 PRECISIONS = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
@@ -44,10 +44,37 @@ def record_step(name: str, precision: str, folder: pathlib.Path) -> None:
     """Writes a train step's NAME.PRECISION.hlo, and NAME.PRECISION.json with its interface."""
     tf.keras.mixed_precision.set_global_policy(PRECISIONS[precision])
     trainer = Trainer(PROBLEMS[name], HPU, jit_compile=True)
-    hlo = trainer.ir("hlo_serialized", *trainer.to_device(PROBLEMS[name].batch()))
+    hlo = without_copies(trainer.ir("hlo_serialized", *trainer.to_device(PROBLEMS[name].batch())))
     (folder / f"{name}.{precision}.hlo").write_bytes(hlo)
     (folder / f"{name}.{precision}.json").write_text(json.dumps(interface_of(hlo)))
     tf.keras.mixed_precision.set_global_policy("float32")
+
+
+def record_losses(name: str, folder: pathlib.Path) -> None:
+    """Writes NAME.json: losses of training.STEPS steps in float32 on the CPU, by two compilers."""
+    losses = Losses(*(training.train(PROBLEMS[name], device, training.STEPS)[0] for device in (CPU, HPU)))
+    losses.write(folder / f"{name}.json")
+
+
+def without_copies(hlo: bytes) -> bytes:
+    """Returns the program without copies. JAX passes StableHLO to its plugins, and StableHLO has no copies."""
+    module = hlo_pb2.HloModuleProto.FromString(hlo)
+    for computation in module.computations:
+        copied = {one.id: one.operand_ids[0] for one in computation.instructions if one.opcode == "copy"}
+
+        def source(number: int, copied: dict[int, int] = copied) -> int:
+            while number in copied:
+                number = copied[number]
+            return number
+
+        kept = [one for one in computation.instructions if one.opcode != "copy"]
+        for one in kept:
+            one.operand_ids[:] = [source(number) for number in one.operand_ids]
+            one.control_predecessor_ids[:] = [source(number) for number in one.control_predecessor_ids]
+        computation.root_id = source(computation.root_id)
+        del computation.instructions[:]
+        computation.instructions.extend(kept)
+    return bytes(module.SerializeToString())
 
 
 def interface_of(hlo: bytes) -> dict[str, Any]:
@@ -68,6 +95,7 @@ def main() -> int:
     load_habana_module()
     (out / "programs").mkdir(parents=True, exist_ok=True)
     (out / "steps").mkdir(exist_ok=True)
+    (out / "losses").mkdir(exist_ok=True)
     for name in (*run.OTHER_PROGRAMS, *run.PROGRAMS):
         record_program(name, out / "programs")
         print(name, flush=True)
@@ -75,6 +103,7 @@ def main() -> int:
         for precision in PRECISIONS:
             record_step(name, precision, out / "steps")
             print(name, precision, flush=True)
+        record_losses(name, out / "losses")
     return 0
 
 

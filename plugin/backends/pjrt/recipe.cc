@@ -1,11 +1,21 @@
 #include "plugin/backends/pjrt/recipe.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/pjrt/compile_options.h"
 #include "plugin/backends/pjrt/recipe_payload.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::pjrt {
+namespace {
+
+// Code of a failed compilation. CUDA plugins run parts of the program to select kernels. If that exhausts the card's
+// memory, the error has the code NOT_FOUND, and only its text names the cause.
+absl::StatusCode CodeOf(const absl::Status& error) {
+  return absl::StrContains(error.message(), "RESOURCE_EXHAUSTED") ? absl::StatusCode::kResourceExhausted : error.code();
+}
+
+}  // namespace
 
 absl::StatusOr<std::shared_ptr<const PjrtRecipe>> PjrtRecipe::Compile(const Client& client, const std::string& target,
                                                                       const hal::Program& program) {
@@ -13,7 +23,7 @@ absl::StatusOr<std::shared_ptr<const PjrtRecipe>> PjrtRecipe::Compile(const Clie
   HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(client.plugin().path(), program.hlo));
   auto executable = client.Compile(program.hlo, options);
   if (!executable.ok()) {
-    return absl::Status(executable.status().code(),
+    return absl::Status(CodeOf(executable.status()),
                         absl::StrCat("compilation of ", program.name, ": ", executable.status().message()));
   }
   std::string serialized;

@@ -79,8 +79,11 @@ absl::StatusOr<std::shared_ptr<const null::NullRecipe>> TargetCompiler::Load(abs
 
 std::string CompilerTargetOf(const Plugin& plugin, absl::string_view platform, absl::string_view device_kind,
                              absl::string_view platform_version) {
-  std::string target = absl::StrCat("pjrt-1 ", platform, " ", device_kind, " api ", plugin.version(), " build ",
-                                    plugin.build_id(), " ", platform_version);
+  std::string target =
+      absl::StrCat("pjrt-1 ", platform, " ", device_kind, " api ", plugin.version(), " build ", plugin.build_id());
+  // For one card, the client reports "cuda 13000" as platform version, and the card's description reports the card's
+  // name. The attribute cuda_version is the same in both.
+  if (plugin.attributes().count("cuda_version") == 0) absl::StrAppend(&target, " ", platform_version);
   for (const auto& [name, value] : plugin.attributes()) absl::StrAppend(&target, " ", name, "=", value);
   absl::StrAppend(&target, CompilerSettings());
   return absl::StrReplaceAll(target, {{"\n", " "}});

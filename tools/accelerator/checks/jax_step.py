@@ -17,7 +17,24 @@ _TYPES = {"PRED": "bool", "F32": "float32", "F64": "float64", "BF16": "bfloat16"
 _TYPES |= {f"{sign}{bits}": f"{name}int{bits}" for sign, name in (("S", ""), ("U", "u")) for bits in (8, 16, 32, 64)}
 
 
-def compile_step(hlo: bytes, platform: str) -> tuple[Any, Any]:
+def stablehlo_of(hlo: bytes, aliases: list[tuple[int, int]]) -> str:
+    """Converts the program. Plugins read aliases from attributes of the arguments, as JAX writes them."""
+    from jax._src.interpreters import mlir
+    from jaxlib import _jax
+    from jaxlib.mlir import ir
+
+    with mlir.make_ir_context() as context:
+        module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(hlo), context)
+        del module.operation.attributes["mhlo.input_output_alias"]
+        (main,) = (one for one in module.body.operations if one.name.value == "main")
+        attributes = [dict(one) for one in main.arg_attrs]
+        for result, argument in aliases:
+            attributes[argument]["tf.aliasing_output"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), result)
+        main.arg_attrs = ir.ArrayAttr.get([ir.DictAttr.get(one) for one in attributes])
+        return str(module)
+
+
+def compile_step(hlo: bytes, aliases: list[tuple[int, int]], platform: str) -> tuple[Any, Any]:
     """Compiles the program with JAX's client. Returns the executable and its device."""
     import jax
     from jax.extend import backend
@@ -26,7 +43,7 @@ def compile_step(hlo: bytes, platform: str) -> tuple[Any, Any]:
     jax.config.update("jax_enable_x64", True)
     client = backend.get_backend(platform)
     device = client.local_devices()[0]
-    module = _jax.mlir.hlo_to_stablehlo(hlo)
+    module = stablehlo_of(hlo, aliases)
     devices = _jax.DeviceList((device,))
     return client.compile_and_load(module, devices, _jax.CompileOptions()), device
 
@@ -68,15 +85,16 @@ def main(hlo: str, step: str, platform: str, result: str) -> int:
     import jax
 
     begin = time.perf_counter()
-    executable, device = compile_step(pathlib.Path(hlo).read_bytes(), platform)
-    compiled = time.perf_counter() - begin
     interface = json.loads(pathlib.Path(step).read_text())
+    executable, device = compile_step(pathlib.Path(hlo).read_bytes(), interface["aliases"], platform)
+    compiled = time.perf_counter() - begin
     arguments = make_arguments(interface["arguments"], device)
     found = {
         "jax": jax.__version__,
         "device": device.device_kind,
         "compile_seconds": compiled,
         "seconds": time_step(executable, arguments, interface["aliases"]),
+        "donated": sum(array.is_deleted() for array in arguments),
     }
     pathlib.Path(result).write_text(json.dumps(found))
     return 0

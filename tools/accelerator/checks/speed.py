@@ -75,6 +75,7 @@ def main() -> int:
         ratio = ours["seconds"] / theirs["seconds"]
         values[precision] |= {"JAX, ms": 1e3 * theirs["seconds"], "ratio": ratio}
         values[precision] |= {"JAX's compilation, s": theirs["compile_seconds"], "JAX": theirs["jax"]}
+        values[precision]["arguments that JAX donated"] = theirs["donated"]
         shown.append(f"{precision} {1e3 * ours['seconds']:.3g} ms, JAX {1e3 * theirs['seconds']:.3g} ms, {ratio:.2f}")
     summary = "; ".join(shown)
     return outcome.report(True, summary, values) if compared else outcome.skip(f"no comparison: {summary}", values)

@@ -6,13 +6,32 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "plugin/backends/pjrt/cuda_cards.h"
 #include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/hal/backend.h"
 #include "plugin/testing/cts/backends.h"
 
 namespace hpu::cts {
 namespace {
 
 constexpr absl::string_view kPjrtScheme = "pjrt:";
+// Modules that tests of several modules use.
+constexpr int kModules = 2;
+
+// The properties of an NVIDIA card. The machine has the modules, so a test cannot choose their number.
+void AddCardProperties(BackendUnderTest* backend) {
+  backend->lock_name = "cuda";
+  backend->shortage_advice = "use more cards";
+  const auto found = hal::GetBackend(backend->spec);
+  const absl::StatusOr<int> count = found.ok() ? (*found)->ModuleCount() : found.status();
+  if (!count.ok() || *count >= kModules) return;
+  const std::string reason = absl::StrCat("the test needs ", kModules, " cards; this machine has ", *count);
+  for (const char* test : {"CommunicatorTest.*", "ModuleTest.EachProcessAcquiresTheFirstFreeModule",
+                           "ModuleTest.ExhaustedModulesErrorNamesTheHolders", "ModuleTest.RequestedModuleIsAcquired",
+                           "ModuleTest.OnlyVisibleModulesAreAcquired"}) {
+    backend->unsupported.push_back({test, reason});
+  }
+}
 
 // The PJRT backend with the plugin of `spec` ("pjrt:…").
 BackendUnderTest Pjrt(const char* name, absl::string_view spec) {
@@ -25,6 +44,7 @@ BackendUnderTest Pjrt(const char* name, absl::string_view spec) {
     backend.unsupported.push_back(
         {"StreamTest.EventsAreReachedAfterPrecedingWork", "CPU plugins run short programs within the call"});
   }
+  if (file.ok() && pjrt::IsForCuda(*file)) AddCardProperties(&backend);
   return backend;
 }
 
