@@ -52,6 +52,9 @@ class Reference:
         return cls(about["inputs"], samples, about["shapes"], about["largest"])
 
 
+ALL = slice(None)
+
+
 @dataclasses.dataclass(frozen=True)
 class Losses:
     """Losses of the same train steps on the CPU, by TensorFlow's kernels and by XLA. Both sum in different orders."""
@@ -67,13 +70,13 @@ class Losses:
         """Inverse of write."""
         return cls(**json.loads(path.read_text()))
 
-    def spread(self) -> float:
-        """Returns the largest difference of the two, over all steps."""
-        return max(abs(one - other) for one, other in zip(self.kernels, self.xla))
+    def spread(self, steps: slice = ALL) -> float:
+        """Returns the largest difference of the two, over these steps."""
+        return max(abs(one - other) for one, other in zip(self.kernels[steps], self.xla[steps]))
 
-    def distance(self, losses: Sequence[float]) -> float:
-        """Returns the largest difference of `losses` from the closer of the two, over all steps."""
-        both = zip(losses, self.kernels, self.xla)
+    def distance(self, losses: Sequence[float], steps: slice = ALL) -> float:
+        """Returns the largest difference of `losses` from the closer of the two, over these steps."""
+        both = zip(losses[steps], self.kernels[steps], self.xla[steps])
         return max(min(abs(loss - one), abs(loss - other)) for loss, one, other in both)
 
 

@@ -200,7 +200,7 @@ def all_checks() -> tuple[Check, ...]:
     for name in (*OTHER_PROGRAMS, *PROGRAMS):
         checks.append(Check(f"numerics:{name}", "recorded programs", ("numerics", name), 180))
     checks += [
-        Check("launches", "launch overhead", ("launches",), 90, 20),
+        Check("launches", "launch overhead", ("launches",), 150, 90),
         Check("recipes", "recipes compiled without the card", ("recipes",), 120),
         Check("out_of_memory", "out of device memory", ("out_of_memory",), 120),
         Check("train:digits", "training", ("digits",), 150),

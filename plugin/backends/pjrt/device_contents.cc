@@ -134,10 +134,11 @@ absl::Status DeviceContents::AssembleArguments(const PjrtRecipe& recipe, LaunchS
     HPU_ASSIGN_OR_RETURN(state->arguments[argument], Assemble(pieces, recipe.arguments()[argument].bytes));
   }
   for (size_t i = 0; i < state->arguments.size(); ++i) {
-    const SharedBuffer& buffer = *state->arguments[i];
+    SharedBuffer& buffer = *state->arguments[i];
     if (buffer.handle == nullptr) {
       return absl::Status(buffer.lost.code(), absl::StrCat("argument ", i, " is lost: ", buffer.lost.message()));
     }
+    HPU_RETURN_IF_ERROR(WaitForExchange(buffer));
     state->handles[i] = buffer.handle.get();
   }
   return absl::OkStatus();
@@ -154,6 +155,7 @@ void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArgu
     SharedBufferPtr buffer = std::move(state->arguments[argument]);
     garbage->push_back(std::exchange(buffer->handle, Own(state->results[i])));
     buffer->is_ready.store(false, std::memory_order_relaxed);
+    buffer->is_promised = false;
     if (unchanged) {
       *state->whole[argument] = std::move(buffer);
     } else {
@@ -200,8 +202,9 @@ absl::StatusOr<HostExchange> DeviceContents::Exchange(absl::Span<const peers::Op
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     for (BufferPromise& promise : prepared[i].destination) {
-      map_.Bind(operands[i].address, promise.bytes(),
-                std::make_shared<SharedBuffer>(promise.TakeBuffer(), promise.bytes()));
+      auto buffer = std::make_shared<SharedBuffer>(promise.TakeBuffer(), promise.bytes());
+      buffer->is_promised = true;
+      map_.Bind(operands[i].address, promise.bytes(), std::move(buffer));
     }
   }
   return HostExchange(std::move(prepared));
@@ -215,6 +218,9 @@ absl::StatusOr<SharedBufferPtr> DeviceContents::Assemble(const std::vector<Addre
     if (auto view = View(pieces[0]); view.ok()) return view;
   }
   if (bytes <= kMaxHostAssembly || pieces.size() > kMaxPieces) return AssembleOnHost(pieces, bytes);
+  for (const AddressMap::Piece& piece : pieces) {
+    if (piece.buffer != nullptr) HPU_RETURN_IF_ERROR(WaitForExchange(*piece.buffer));
+  }
   HPU_ASSIGN_OR_RETURN(BufferHandle handle, programs_.Concatenate(pieces));
   return std::make_shared<SharedBuffer>(std::move(handle), bytes);
 }
@@ -292,6 +298,10 @@ absl::Status DeviceContents::WaitFor(SharedBuffer& buffer) const {
   HPU_RETURN_IF_ERROR(ready.Await());
   buffer.is_ready.store(true, std::memory_order_release);
   return absl::OkStatus();
+}
+
+absl::Status DeviceContents::WaitForExchange(SharedBuffer& buffer) const {
+  return buffer.is_promised && !launches_fail_with_arguments_ ? WaitFor(buffer) : absl::OkStatus();
 }
 
 size_t DeviceContents::ranges() const {

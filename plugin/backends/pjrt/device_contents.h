@@ -13,6 +13,7 @@
 #include "plugin/backends/pjrt/client/client.h"
 #include "plugin/backends/pjrt/helper_programs.h"
 #include "plugin/backends/pjrt/host_exchange.h"
+#include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/backends/pjrt/recipe.h"
 #include "plugin/hal/stream.h"
 #include "plugin/hal/types.h"
@@ -25,7 +26,11 @@ namespace hpu::pjrt {
 class DeviceContents {
  public:
   // `donates`: whether launches may donate argument buffers to results.
-  DeviceContents(const Client& client, bool donates) : client_(client), donates_(donates), programs_(client) {}
+  DeviceContents(const Client& client, bool donates)
+      : client_(client),
+        donates_(donates),
+        launches_fail_with_arguments_(IsForCpu(client.plugin().path())),
+        programs_(client) {}
 
   // The source must stay unchanged until the event *source_free.
   absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes, Event* source_free);
@@ -35,6 +40,7 @@ class DeviceContents {
   // Donates the buffers of aliased arguments to results, unless the contents are still needed. If the launch fails,
   // donated arguments may be lost: later uses of their addresses fail with the error. Returns the event of the launch's
   // end. Appends handles of donated buffers to `garbage`; the caller destroys them later, because destruction is slow.
+  // On a card, waits for the exchanges that write arguments.
   absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch,
                                std::vector<BufferHandle>* garbage);
   // Prepares an exchange: captures the current contents of source operands, and binds new buffers to destination
@@ -69,10 +75,14 @@ class DeviceContents {
                    LaunchState* state);
 
   absl::Status WaitFor(SharedBuffer& buffer) const;
+  // Waits for the exchange that writes the buffer, if launches on the buffer do not fail with the exchange.
+  absl::Status WaitForExchange(SharedBuffer& buffer) const;
   BufferHandle Own(PJRT_Buffer* buffer) const { return BufferHandle(buffer, Deleter<PJRT_Buffer>{&client_.plugin()}); }
 
   const Client& client_;
   const bool donates_;
+  // Whether a launch on a buffer of a failed exchange fails. CUDA plugins run such a launch on unwritten memory.
+  const bool launches_fail_with_arguments_;
   HelperPrograms programs_;
   mutable std::mutex mutex_;
   AddressMap map_;  // guarded by mutex_

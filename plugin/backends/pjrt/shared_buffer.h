@@ -12,8 +12,8 @@
 
 namespace hpu::pjrt {
 
-// The handle changes only while one owner holds the buffer. PJRT keeps a buffer's memory until the launches that read
-// it have ended, so an owner may release the buffer at any time.
+// `handle` and `is_promised` change only while one owner holds the buffer. PJRT keeps a buffer's memory until the
+// launches that read it have ended, so an owner may release the buffer at any time.
 struct SharedBuffer {
   SharedBuffer(BufferHandle owned, uint64_t size) : handle(std::move(owned)), bytes(size) {}
 
@@ -21,6 +21,7 @@ struct SharedBuffer {
   uint64_t bytes;
   absl::Status lost;                  // why the contents are lost
   std::atomic<bool> is_ready{false};  // the contents are available; avoids a PJRT call
+  bool is_promised = false;           // an exchange writes the contents, or fails
 };
 
 using SharedBufferPtr = std::shared_ptr<SharedBuffer>;

@@ -56,8 +56,7 @@ struct Command {
 // PJRT has no streams. Each call queues its work with PJRT immediately, on the calling thread (DeviceContents). The
 // stream's thread waits for the completion of the work in order, as the HAL requires for events and errors. A copy to
 // the host starts on the stream's thread if its source is not ready. Plugins abort the process if a failed buffer is
-// copied. On a card, a launch that reads the result of an exchange returns after the exchange: CUDA plugins wait in
-// Execute until each argument has been written or queued.
+// copied. On a card, a launch that reads the result of an exchange waits for the exchange (DeviceContents::Launch).
 class PjrtStream final : public hal::Stream {
  public:
   PjrtStream(PjrtDevice* device, hal::StreamKind kind);

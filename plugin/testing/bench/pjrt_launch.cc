@@ -17,6 +17,8 @@ namespace hpu::pjrt {
 namespace {
 
 constexpr int kFloats = 8;
+// Launches in a row, like the steps of a training loop.
+constexpr int kLaunches = 32;
 
 // Adds 1 to each of `count` arrays, in place.
 hal::Program AddOne(int count) {
@@ -65,26 +67,67 @@ BENCHMARK(ExecutionsAndDestructions)
     ->Arg(400)
     ->UseManualTime();
 
-void Streams(benchmark::State& state) {
-  const int count = static_cast<int>(state.range(0));
-  hal::AcquireOptions options;
-  options.memory_bytes = uint64_t{64} << 20;
-  const auto device = (*hal::GetBackend(PluginSpec()))->Acquire(options).value();
-  const auto recipe = device->Compile(AddOne(count)).value();
-  const auto memory = device->AllocateMemory(count * 256).value();
-  const auto stream = device->CreateStream(hal::StreamKind::kCompute).value();
-  std::vector<hal::DeviceAddress> addresses;
-  for (int i = 0; i < count; ++i) {
-    addresses.push_back(memory->address() + i * 256);
-    CHECK(stream->Fill(addresses.back(), 0, kFloats * 4).ok());
+// The program with `count` arguments on a device's stream.
+struct StreamProgram {
+  explicit StreamProgram(int count) {
+    hal::AcquireOptions options;
+    options.memory_bytes = uint64_t{64} << 20;
+    device = (*hal::GetBackend(PluginSpec()))->Acquire(options).value();
+    recipe = device->Compile(AddOne(count)).value();
+    memory = device->AllocateMemory(count * 256).value();
+    stream = device->CreateStream(hal::StreamKind::kCompute).value();
+    for (int i = 0; i < count; ++i) {
+      addresses.push_back(memory->address() + i * 256);
+      CHECK(stream->Fill(addresses.back(), 0, kFloats * 4).ok());
+    }
   }
+  absl::Status Launch() const { return stream->Launch(recipe, {addresses, addresses, 0}); }
+
+  std::unique_ptr<hal::Device> device;
+  std::shared_ptr<const hal::Recipe> recipe;
+  std::unique_ptr<hal::Memory> memory;
+  std::unique_ptr<hal::Stream> stream;
+  std::vector<hal::DeviceAddress> addresses;
+};
+
+void Streams(benchmark::State& state) {
+  const StreamProgram program(static_cast<int>(state.range(0)));
   for (auto _ : state) {
     const auto begin = std::chrono::steady_clock::now();
-    CHECK(stream->Launch(recipe, {addresses, addresses, 0}).ok());
+    CHECK(program.Launch().ok());
     state.SetIterationTime(SecondsOf(begin));
-    CHECK(stream->Synchronize().ok());
+    CHECK(program.stream->Synchronize().ok());
   }
 }
+// Time of a launch in a row, the device's time included: each launch reads the results of the launch before it.
+void PluginRows(benchmark::State& state) {
+  const int count = static_cast<int>(state.range(0));
+  const ClientProgram program(AddOne(count));
+  const std::vector<float> zeros(kFloats);
+  std::vector<BufferHandle> owned;
+  for (int i = 0; i < count; ++i) owned.push_back(program.client->ToDevice(zeros.data(), kFloats * 4, nullptr).value());
+  std::vector<PJRT_Buffer*> arguments(count);
+  std::vector<PJRT_Buffer*> results(count);
+  for (auto _ : state) {
+    Event last;
+    for (int launch = 0; launch < kLaunches; ++launch) {
+      for (int i = 0; i < count; ++i) arguments[i] = owned[i].get();
+      last = Execute(*program.executable, program.plugin, arguments, {}, absl::MakeSpan(results)).value();
+      for (int i = 0; i < count; ++i) owned[i] = BufferHandle(results[i], Deleter<PJRT_Buffer>{&program.plugin});
+    }
+    CHECK(last.Await().ok());
+  }
+}
+void StreamRows(benchmark::State& state) {
+  const StreamProgram program(static_cast<int>(state.range(0)));
+  for (auto _ : state) {
+    for (int launch = 0; launch < kLaunches; ++launch) CHECK(program.Launch().ok());
+    CHECK(program.stream->Synchronize().ok());
+  }
+}
+BENCHMARK(PluginRows)->Name("32 launches by the plugin's Execute, arguments")->Arg(2)->Arg(140)->UseRealTime();
+BENCHMARK(StreamRows)->Name("32 launches by a stream, arguments")->Arg(2)->Arg(140)->UseRealTime();
+
 BENCHMARK(Streams)->Name("launch by a stream, arguments")->Arg(2)->Arg(400)->UseManualTime();
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Check 7: losses of train steps on the card, compared with the recorded CPU runs. training.py MODEL float32|bfloat16."""
+"""Check 7: losses of train steps on the card, beside recorded CPU runs. training.py MODEL float32|bfloat16."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from tools.accelerator import record, training
 from tools.accelerator.checks import outcome
 from tools.accelerator.corpus import Losses
 
-# Accepted difference of a loss, relative to the first loss: in float32, if both CPU runs agree more closely, because
-# they may agree by chance; and in bfloat16.
+# Accepted differences of a loss, relative to the first loss. _FLOOR is for float32, because two CPU runs may agree by
+# chance.
 _FLOOR, _BFLOAT16_TOLERANCE = 1e-5, 1e-1
+# If the CPU runs differ by more than this share of the first loss, the model amplifies rounding from step to step, and
+# the check compares only the last losses. ResNet-50 on eight images does.
+_AMPLIFIED = 1e-2
 
 
 def main() -> int:
@@ -29,23 +32,27 @@ def main() -> int:
     tf.keras.mixed_precision.set_global_policy(record.PRECISIONS[arguments.precision])
     losses, seconds = training.train(PROBLEMS[arguments.model], outcome.HPU, training.STEPS)
     first = recorded.kernels[0]
+    amplifies = recorded.spread() > _AMPLIFIED * first
+    judged = slice(-1, None) if amplifies else slice(None)
     in_float32 = arguments.precision == "float32"
-    tolerance = max(recorded.spread(), _FLOOR * first) if in_float32 else _BFLOAT16_TOLERANCE * first
-    distance = recorded.distance(losses)
+    tolerance = max(recorded.spread(judged), _FLOOR * first) if in_float32 else _BFLOAT16_TOLERANCE * first
+    distance = recorded.distance(losses, judged)
     counts = statistics.get()
     values = {
         "losses": losses,
         "losses of TensorFlow's kernels on the CPU": recorded.kernels,
         "losses of XLA on the CPU": recorded.xla,
-        "largest difference from the closer CPU run": distance,
+        "compared": "the last loss" if amplifies else "all losses",
+        "largest difference from the closer CPU run": recorded.distance(losses),
         "largest difference of the CPU runs": recorded.spread(),
-        "tolerance": tolerance,
+        "difference that is compared": distance,
+        "accepted": tolerance,
         "first step, s": seconds,
         "clusters": len(counts.launched_clusters),
         "fallbacks": counts.fallbacks,
     }
     good = distance <= tolerance and counts.fallbacks == 0 and losses[-1] < losses[0]
-    summary = f"loss {losses[0]:.4g} to {losses[-1]:.4g}; largest difference {distance:.1e}, accepted {tolerance:.1e}"
+    summary = f"loss {losses[0]:.4g} to {losses[-1]:.4g}; difference {distance:.1e}, accepted {tolerance:.1e}"
     return outcome.report(good, summary, values)
 
 
