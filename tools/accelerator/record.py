@@ -6,6 +6,8 @@ python -m tools.accelerator.record --out DIR
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import itertools
 import json
 import pathlib
 import sys
@@ -15,7 +17,7 @@ import tensorflow as tf
 from tensorflow.compiler.xla import xla_data_pb2
 from tensorflow.compiler.xla.service import hlo_pb2
 
-from benchmarks.models import PROBLEMS, Trainer
+from benchmarks.models import PROBLEMS, Problem, Trainer
 from habana_frameworks.tensorflow import load_habana_module
 from tools.accelerator import programs, run, training
 from tools.accelerator.corpus import Losses, Reference, checksum
@@ -40,13 +42,19 @@ def record_program(name: str, folder: pathlib.Path) -> None:
     tf.config.experimental.enable_tensor_float_32_execution(True)
 
 
-def record_step(name: str, precision: str, folder: pathlib.Path) -> None:
-    """Writes a train step's NAME.PRECISION.hlo, and NAME.PRECISION.json with its interface."""
+def problem_of(name: str, batch: int) -> Problem:
+    """Returns a benchmark model with this batch size."""
+    return dataclasses.replace(PROBLEMS[name], batch_size=batch)
+
+
+def record_step(name: str, batch: int, precision: str, folder: pathlib.Path) -> None:
+    """Writes a train step's NAME.BATCH.PRECISION.hlo, and NAME.BATCH.PRECISION.json with its interface."""
+    problem = problem_of(name, batch)
     tf.keras.mixed_precision.set_global_policy(PRECISIONS[precision])
-    trainer = Trainer(PROBLEMS[name], HPU, jit_compile=True)
-    hlo = without_copies(trainer.ir("hlo_serialized", *trainer.to_device(PROBLEMS[name].batch())))
-    (folder / f"{name}.{precision}.hlo").write_bytes(hlo)
-    (folder / f"{name}.{precision}.json").write_text(json.dumps(interface_of(hlo)))
+    trainer = Trainer(problem, HPU, jit_compile=True)
+    hlo = without_copies(trainer.ir("hlo_serialized", *trainer.to_device(problem.batch())))
+    (folder / f"{name}.{batch}.{precision}.hlo").write_bytes(hlo)
+    (folder / f"{name}.{batch}.{precision}.json").write_text(json.dumps(interface_of(hlo)))
     tf.keras.mixed_precision.set_global_policy("float32")
 
 
@@ -100,9 +108,9 @@ def main() -> int:
         record_program(name, out / "programs")
         print(name, flush=True)
     for name in run.MODELS:
-        for precision in PRECISIONS:
-            record_step(name, precision, out / "steps")
-            print(name, precision, flush=True)
+        for batch, precision in itertools.product(run.BATCHES[name], PRECISIONS):
+            record_step(name, batch, precision, out / "steps")
+            print(name, batch, precision, flush=True)
         record_losses(name, out / "losses")
     return 0
 

@@ -187,6 +187,8 @@ class Check:
 
 
 MODELS = ("resnet50", "transformer", "bert_small", "lstm")
+# Batch sizes of the speed check: one that keeps a card busy, and the small one of the benchmarks.
+BATCHES = {"resnet50": (256, 8), "transformer": (1024, 16), "bert_small": (256, 4), "lstm": (1024, 16)}
 PROGRAMS = ("mlp", "cnn", "lstm", "unet", "transformer", "bert_small", "resnet50", "mobilenet")
 OTHER_PROGRAMS = ("control_flow", "linear_algebra", "products", "convolutions", "elementary", "sorts")
 
@@ -208,8 +210,11 @@ def all_checks() -> tuple[Check, ...]:
     for precision in ("float32", "bfloat16"):
         for model in MODELS:
             checks.append(Check(f"train:{model}:{precision}", "training", ("training", model, precision), 240, 45))
-    for model in MODELS:
-        checks.append(Check(f"speed:{model}", "speed beside JAX", ("speed", model), 240, 60))
+    for number in range(2):
+        for model in MODELS:
+            batch = BATCHES[model][number]
+            name = f"speed:{model}:{batch}"
+            checks.append(Check(name, "speed beside JAX", ("speed", model, str(batch)), 240, 60))
     checks += [
         Check("memory", "memory during training", ("memory",), 120),
         Check("profiler", "profiler", ("profiler",), 120),

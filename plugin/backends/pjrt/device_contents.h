@@ -39,7 +39,7 @@ class DeviceContents {
   absl::Status Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes, Event* end);
   // Donates the buffers of aliased arguments to results, unless the contents are still needed. If the launch fails,
   // donated arguments may be lost: later uses of their addresses fail with the error. Returns the event of the launch's
-  // end. Appends handles of donated buffers to `garbage`; the caller destroys them later, because destruction is slow.
+  // end. Appends handles of donated buffers to `garbage`; the caller destroys them after the launch has begun.
   // On a card, waits for the exchanges that write arguments.
   absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch,
                                std::vector<BufferHandle>* garbage);

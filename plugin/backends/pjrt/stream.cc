@@ -130,12 +130,15 @@ absl::Status PjrtStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
         "launch of ", recipe->name(), ": the recipe belongs to another backend; compile or load it on this device"));
   }
   const auto* const own = static_cast<const PjrtRecipe*>(&launched);
+  // Destroyed by this thread, after the launch has begun: the stream's thread would slow down the next launch.
+  static thread_local std::vector<BufferHandle> garbage;
   Run(Faults::kLaunch, own, [&](Command& command) -> absl::Status {
     command.kind = Command::Kind::kEnd;
-    HPU_ASSIGN_OR_RETURN(command.end, device_->contents().Launch(*own, arguments, &command.garbage));
+    HPU_ASSIGN_OR_RETURN(command.end, device_->contents().Launch(*own, arguments, &garbage));
     command.recipe = std::move(recipe);
     return absl::OkStatus();
   });
+  garbage.clear();
   return absl::OkStatus();
 }
 
@@ -201,16 +204,13 @@ absl::Status PjrtStream::Synchronize() {
 void PjrtStream::WaitForWork() { state_->timeline->WaitFor(state_->queue.pushed()); }
 
 void PjrtStream::RunCommands() {
-  std::vector<BufferHandle> garbage;
   for (uint64_t sequence = 1;; ++sequence) {
     Command& command = state_->queue.Await(sequence);
     if (state_->timeline->Reached(sequence)) continue;  // the command had completed when it was pushed
     const bool last = command.kind == Command::Kind::kStop;
     if (absl::Status status = Finish(command, sequence); !status.ok()) state_->error.Set(sequence, std::move(status));
-    garbage.swap(command.garbage);  // destroyed below, so that no thread waits for the destruction
     command.Clear();
     state_->timeline->Complete(sequence);
-    garbage.clear();
     if (last) return;
   }
 }

@@ -31,7 +31,6 @@ struct Command {
   Kind kind = Kind::kStop;
   Event end;                                   // kEnd
   std::shared_ptr<const hal::Recipe> recipe;   // kEnd: the launched recipe
-  std::vector<BufferHandle> garbage;           // kEnd: handles that the stream's thread destroys
   std::vector<AddressMap::Piece> pieces;       // kCopyToHost: the source
   void* destination = nullptr;                 // kCopyToHost
   common::Point point;                         // kWait: point to wait for; kCallback: point of the callback
@@ -44,7 +43,6 @@ struct Command {
   void Clear() {
     end = Event();
     recipe.reset();
-    garbage.clear();
     pieces.clear();
     point = common::Point();
     callback = nullptr;

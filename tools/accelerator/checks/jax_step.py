@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 _ROUNDS = 5
-_ROUND_SECONDS = 1.0
+_ROUND_SECONDS = 0.6
 _TYPES = {"PRED": "bool", "F32": "float32", "F64": "float64", "BF16": "bfloat16", "F16": "float16"}
 _TYPES |= {f"{sign}{bits}": f"{name}int{bits}" for sign, name in (("S", ""), ("U", "u")) for bits in (8, 16, 32, 64)}
 

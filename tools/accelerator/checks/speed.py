@@ -1,4 +1,4 @@
-"""Check 8: time of a train step on the HPU, compared with the machine's JAX on the same HLO. speed.py MODEL.
+"""Check 8: time of a train step on the HPU, compared with the machine's JAX on the same HLO. speed.py MODEL BATCH.
 
 HPU and JAX run one after the other, because each client allocates most of the card's memory. Both use the kernels that
 the first compilation selected: two selections of one program differ by up to 30 % of the time.
@@ -30,16 +30,16 @@ def _xla_flags() -> str:
     return f"--xla_gpu_per_fusion_autotune_cache_dir={folder}"
 
 
-def _ours(model: str, precision: str) -> dict[str, Any]:
+def _ours(model: str, batch: str, precision: str) -> dict[str, Any]:
     """Returns the times on the HPU, measured in a process of its own. Raises CalledProcessError."""
     file = outcome.scratch() / "ours.json"
-    command = [sys.executable, "-m", "tools.accelerator.checks.step_time", model, precision, str(file)]
+    command = [sys.executable, "-m", "tools.accelerator.checks.step_time", model, batch, precision, str(file)]
     subprocess.run(command, check=True, env={**os.environ, "HPU_PJRT_XLA_FLAGS": _xla_flags()})
     result: dict[str, Any] = json.loads(file.read_text())
     return result
 
 
-def _jax(model: str, precision: str) -> dict[str, Any] | str:
+def _jax(model: str, batch: str, precision: str) -> dict[str, Any] | str:
     """Returns the times under JAX, or the reason why no times exist."""
     environment = json.loads(pathlib.Path(os.environ["KIT_TARGET_ENVIRONMENT"]).read_text())
     environment["XLA_FLAGS"] = f"{environment.get('XLA_FLAGS', '')} {_xla_flags()}".strip()
@@ -49,8 +49,8 @@ def _jax(model: str, precision: str) -> dict[str, Any] | str:
     command = [
         os.environ["KIT_TARGET_PYTHON"],
         str(pathlib.Path(__file__).with_name("jax_step.py")),
-        str(steps / f"{model}.{precision}.hlo"),
-        str(steps / f"{model}.{precision}.json"),
+        str(steps / f"{model}.{batch}.{precision}.hlo"),
+        str(steps / f"{model}.{batch}.{precision}.json"),
         "cpu" if outcome.is_cpu() else "cuda",
         str(file),
     ]
@@ -71,12 +71,14 @@ def _jax(model: str, precision: str) -> dict[str, Any] | str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
-    model = parser.parse_args().model
+    parser.add_argument("batch")
+    arguments = parser.parse_args()
+    model, batch = arguments.model, arguments.batch
     values: dict[str, Any] = {}
     shown, compared = [], True
     for precision in _PRECISIONS:
-        ours = _ours(model, precision)
-        theirs = _jax(model, precision)
+        ours = _ours(model, batch, precision)
+        theirs = _jax(model, batch, precision)
         values[precision] = {"HPU, ms": 1e3 * ours["seconds"], "HPU's first step, s": ours["first_seconds"]}
         if isinstance(theirs, str):
             compared = False

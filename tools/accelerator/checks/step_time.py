@@ -1,4 +1,4 @@
-"""Time of a train step on the HPU, with batch and variables in device memory. step_time.py MODEL PRECISION FILE."""
+"""Time of a train step on the HPU, batch and variables in device memory. step_time.py MODEL BATCH PRECISION FILE."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from tools.accelerator import record
 from tools.accelerator.checks import outcome
 
 _ROUNDS = 5
-_ROUND_SECONDS = 1.0
+_ROUND_SECONDS = 0.6
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", choices=PROBLEMS)
+    parser.add_argument("batch", type=int)
     parser.add_argument("precision", choices=record.PRECISIONS)
     parser.add_argument("file", type=pathlib.Path)
     arguments = parser.parse_args()
     load_habana_module()
     tf.keras.mixed_precision.set_global_policy(record.PRECISIONS[arguments.precision])
-    problem = PROBLEMS[arguments.model]
+    problem = record.problem_of(arguments.model, arguments.batch)
     steps = repeated(Trainer(problem, outcome.HPU), problem.batch())
     begin = time.perf_counter()
     steps(1)
