@@ -583,12 +583,12 @@ def collective_bucket_mb() -> int:
     return values.parse_int(BY_NAME["HPU_COLLECTIVE_BUCKET_MB"])
 
 
-def collective_fabric() -> str:
-    """HPU_COLLECTIVE_FABRIC: Transport between workers whose HPUs are modules of one device server. auto: inside the
-    server. off: TensorFlow's transport, which workers of different servers always use. off on one worker applies
-    to all of its groups.
+def in_server_collectives() -> str:
+    """HPU_IN_SERVER_COLLECTIVES: Transport between workers whose HPUs are modules of one device server. auto: inside
+    the server. off: TensorFlow's transport, which workers of different servers always use. off on one worker
+    applies to all of its groups.
     """
-    return values.parse_string(BY_NAME["HPU_COLLECTIVE_FABRIC"])
+    return values.parse_string(BY_NAME["HPU_IN_SERVER_COLLECTIVES"])
 
 
 def collective_precision() -> str:

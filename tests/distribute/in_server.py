@@ -199,7 +199,7 @@ def check_errors() -> None:
 def check_off() -> None:
     """If one worker turns in-server collectives off, no worker uses them."""
     if RANK == SIZE - 1:
-        os.environ["HPU_COLLECTIVE_FABRIC"] = "off"
+        os.environ["HPU_IN_SERVER_COLLECTIVES"] = "off"
     HPUStrategy()
     assert not in_server.join(GROUP, RANK, SIZE)
     with tf.device("/device:HPU:0"):

@@ -207,7 +207,7 @@ class Session:
         handle = self.new_handle()
         call = Call(self.channel, "MakeCommunicator", pb.MakeCommunicatorResponse, self._seconds, self.token)
         header = pb.CommunicatorHeader(
-            session=self.name, communicator=handle, id=bytes(self.acquired.fabric) + identity, rank=rank, size=size
+            session=self.name, communicator=handle, id=bytes(self.acquired.network) + identity, rank=rank, size=size
         )
         call.write(pb.MakeCommunicatorRequest(header=header))
         return handle, call

@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow._internal.serve.status import Code
 from habana_frameworks.tensorflow.lib import control_pb2 as pb
 from tests.remote.fronts import Client, front, session
 
-IDENTITY = b"fabric:1"
+IDENTITY = b"network:1"
 
 
 @pytest.fixture

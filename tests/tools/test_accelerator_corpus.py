@@ -1,4 +1,4 @@
-"""References of the numerics check: round trip, and errors of floats, integers and non-finite values."""
+"""Recorded data of the accelerator kit: references, their errors, losses, programs for JAX."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import pathlib
 
 import numpy as np
 import pytest
+from tensorflow.compiler.xla.service import hlo_pb2
 
-from tools.accelerator.corpus import Reference, compare
+from tools.accelerator import record
+from tools.accelerator.corpus import Losses, Reference, compare
 
 ARRAYS = {"large": np.linspace(-2, 1, 10_000, dtype=np.float32), "whole": np.arange(5), "none": np.zeros([0, 3])}
 
@@ -43,3 +45,21 @@ def test_missing_values_are_infinite_errors() -> None:
 def test_other_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="pack the kit again"):
         compare(Reference.of("", ARRAYS), {**ARRAYS, "whole": np.arange(6)})
+
+
+def test_losses_are_compared_with_the_closer_run(tmp_path: pathlib.Path) -> None:
+    Losses([4.0, 2.0, 1.0], [4.0, 3.0, 1.5]).write(tmp_path / "losses.json")
+    losses = Losses.read(tmp_path / "losses.json")
+    assert losses.spread() == 1 and losses.spread(slice(-1, None)) == 0.5
+    assert losses.distance([4.0, 2.75, 0.5]) == 0.5
+    assert losses.distance([9.0, 9.0, 1.25], slice(-1, None)) == 0.25
+
+
+def test_programs_for_jax_have_no_copies() -> None:
+    module = hlo_pb2.HloModuleProto()
+    computation = module.computations.add(id=1, root_id=4)
+    for number, opcode, operands in ((1, "parameter", ()), (2, "copy", (1,)), (3, "negate", (2,)), (4, "copy", (3,))):
+        computation.instructions.add(id=number, opcode=opcode, operand_ids=operands)
+    (left,) = hlo_pb2.HloModuleProto.FromString(record.without_copies(module.SerializeToString())).computations
+    assert [(one.opcode, list(one.operand_ids)) for one in left.instructions] == [("parameter", []), ("negate", [1])]
+    assert left.root_id == 3

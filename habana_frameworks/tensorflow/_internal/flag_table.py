@@ -92,7 +92,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_COMPILE_LIMIT_S", "int", "30"),
     values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "bool", "false"),
     values.Flag("HPU_COLLECTIVE_BUCKET_MB", "int", "25"),
-    values.Flag("HPU_COLLECTIVE_FABRIC", "enum", "auto", ("auto", "off")),
+    values.Flag("HPU_IN_SERVER_COLLECTIVES", "enum", "auto", ("auto", "off"), old_name="HPU_COLLECTIVE_FABRIC"),
     values.Flag("HPU_COLLECTIVE_PRECISION", "enum", "float32", ("float32", "bfloat16")),
     values.Flag("TF_HABANA_COLLECTIVE_REDUCE_SYNC", "bool", "false"),
     values.Flag("HPU_COLLECTIVE_STALL_S", "int", "60"),

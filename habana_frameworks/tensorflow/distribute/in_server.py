@@ -68,8 +68,8 @@ def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in
 
 
 def _new_id() -> str:
-    """Returns a new communicator id, or "" if the backend or HPU_COLLECTIVE_FABRIC rules out in-server collectives."""
-    if flags.collective_fabric() == "off":
+    """Returns a new communicator id, or "" if the backend or HPU_IN_SERVER_COLLECTIVES rules out in-server collectives."""
+    if flags.in_server_collectives() == "off":
         return ""
     code, out = c_api.outcome(plugin_library.handle(), "hpu_communicator_id")
     text = out.decode(errors="replace")

@@ -32,6 +32,9 @@ struct DeviceContents::LaunchState {
   std::vector<SharedBufferPtr*> whole;
   uint64_t generation = 0;
   std::vector<PJRT_Buffer*> results;
+  // Handles of donated buffers. This thread destroys them after the launch: another thread would slow down the next
+  // one.
+  std::vector<BufferHandle> garbage;
 
   // Elements of `handles`, `whole` and `results` keep their values until the launch sets them.
   void Reset(size_t argument_count, size_t result_count) {
@@ -79,8 +82,7 @@ absl::Status DeviceContents::Fill(hal::DeviceAddress destination, uint8_t value,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch,
-                                             std::vector<BufferHandle>* garbage) {
+absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch) {
   static thread_local LaunchState state;
   state.Reset(launch.arguments.size(), launch.results.size());
   FindArguments(recipe, launch, &state);
@@ -89,12 +91,14 @@ absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal
     return Execute(recipe.executable(), client_.plugin(), state.handles, state.kept, absl::MakeSpan(state.results));
   }();
   if (end.ok()) {
-    BindResults(recipe, launch, &state, garbage);
+    BindResults(recipe, launch, &state);
   } else {
     LoseDonated(recipe, launch, end.status(), &state);
   }
-  state.arguments.clear();  // both calls release buffers, because `state` outlives the launch
+  // These calls release buffers, because `state` outlives the launch.
+  state.arguments.clear();
   state.parts.clear();
+  state.garbage.clear();
   return end;
 }
 
@@ -144,8 +148,7 @@ absl::Status DeviceContents::AssembleArguments(const PjrtRecipe& recipe, LaunchS
   return absl::OkStatus();
 }
 
-void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state,
-                                 std::vector<BufferHandle>* garbage) {
+void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state) {
   const std::vector<hal::ResultSpec>& results = recipe.results();
   std::lock_guard<std::mutex> lock(mutex_);
   const bool unchanged = map_.generation() == state->generation;  // `whole` is valid until the first Bind
@@ -153,7 +156,7 @@ void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArgu
     if (!state->donated[i]) continue;
     const int32_t argument = results[i].aliased_argument;
     SharedBufferPtr buffer = std::move(state->arguments[argument]);
-    garbage->push_back(std::exchange(buffer->handle, Own(state->results[i])));
+    state->garbage.push_back(std::exchange(buffer->handle, Own(state->results[i])));
     buffer->is_ready.store(false, std::memory_order_relaxed);
     buffer->is_promised = false;
     if (unchanged) {

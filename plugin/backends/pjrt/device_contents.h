@@ -39,10 +39,8 @@ class DeviceContents {
   absl::Status Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes, Event* end);
   // Donates the buffers of aliased arguments to results, unless the contents are still needed. If the launch fails,
   // donated arguments may be lost: later uses of their addresses fail with the error. Returns the event of the launch's
-  // end. Appends handles of donated buffers to `garbage`; the caller destroys them after the launch has begun.
-  // On a card, waits for the exchanges that write arguments.
-  absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch,
-                               std::vector<BufferHandle>* garbage);
+  // end. On a card, waits for the exchanges that write arguments.
+  absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch);
   // Prepares an exchange: captures the current contents of source operands, and binds new buffers to destination
   // operands.
   absl::StatusOr<HostExchange> Exchange(absl::Span<const peers::Operand> operands);
@@ -69,8 +67,7 @@ class DeviceContents {
   absl::StatusOr<SharedBufferPtr> View(const AddressMap::Piece& piece);
   void FindArguments(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state);
   absl::Status AssembleArguments(const PjrtRecipe& recipe, LaunchState* state);
-  void BindResults(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state,
-                   std::vector<BufferHandle>* garbage);
+  void BindResults(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state);
   void LoseDonated(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, const absl::Status& error,
                    LaunchState* state);
 

@@ -59,8 +59,7 @@ class DeviceContentsTest : public ClientFixture {
   }
   // x += d
   void Launch(hal::DeviceAddress x = kX, hal::DeviceAddress d = kD) {
-    std::vector<BufferHandle> garbage;
-    const auto end = contents_->Launch(*recipe_, {{x, d}, {x}, 0}, &garbage);
+    const auto end = contents_->Launch(*recipe_, {{x, d}, {x}, 0});
     ASSERT_TRUE(end.ok()) << end.status();
     ASSERT_OK(end->Await());
   }
@@ -126,8 +125,8 @@ TEST_F(DeviceContentsTest, PartsOfBuffersAreArguments) {
 // A launch on a thread of its own: CUDA plugins wait in Execute until the exchange has written the launch's arguments.
 class LaunchOnThread {
  public:
-  explicit LaunchOnThread(std::function<absl::StatusOr<Event>(std::vector<BufferHandle>*)> launch)
-      : result_(std::async(std::launch::async, [this, launch = std::move(launch)] { return launch(&garbage_); })) {
+  explicit LaunchOnThread(std::function<absl::StatusOr<Event>()> launch)
+      : result_(std::async(std::launch::async, std::move(launch))) {
     // CPU plugins return here. Nothing depends on the time.
     result_.wait_for(std::chrono::milliseconds(100));
   }
@@ -139,7 +138,6 @@ class LaunchOnThread {
   }
 
  private:
-  std::vector<BufferHandle> garbage_;
   std::future<absl::StatusOr<Event>> result_;
 };
 
@@ -149,7 +147,7 @@ TEST_F(DeviceContentsTest, WorkMayBeQueuedOnTheResultsOfAnExchange) {
   auto exchange = contents_->Exchange({{kX, kBytes, /*is_written=*/false}, {kD, kBytes, /*is_written=*/true}});
   ASSERT_TRUE(exchange.ok()) << exchange.status();
   Write(kX, Floats(kCount, 5));  // the exchange reads the earlier contents
-  LaunchOnThread launch([&](auto* garbage) { return contents_->Launch(*recipe_, {{kX, kD}, {kX}, 0}, garbage); });
+  LaunchOnThread launch([&] { return contents_->Launch(*recipe_, {{kX, kD}, {kX}, 0}); });
   EXPECT_OK(exchange->Run(
       [](const absl::Status& before, absl::Span<char* const> data) {
         std::memcpy(data[1], data[0], kBytes);
@@ -166,8 +164,7 @@ TEST_F(DeviceContentsTest, UsersOfAFailedExchangeFail) {
     Write(kX, Floats(kCount, 1));
     auto exchange = contents_->Exchange({{kX, kBytes, /*is_written=*/false}, {kD, kBytes, /*is_written=*/true}});
     ASSERT_TRUE(exchange.ok()) << exchange.status();
-    LaunchOnThread launch(
-        [&](auto* garbage) { return contents_->Launch(*recipe_, {{kElsewhere, kD}, {kElsewhere}, 0}, garbage); });
+    LaunchOnThread launch([&] { return contents_->Launch(*recipe_, {{kElsewhere, kD}, {kElsewhere}, 0}); });
     const absl::Status error = absl::CancelledError("rank 1 has left");
     const absl::Status result =
         exchange->Run([&](const absl::Status& before, absl::Span<char* const>) { return before.ok() ? error : before; },
@@ -213,8 +210,7 @@ TEST_F(DeviceContentsTest, LargeArgumentsOfSeveralPartsAreAssembledOnTheDevice) 
   Write(kX, Floats(kMany, 1));
   Write(kD, Floats(kMany, 7));
   Write(kD + 1000 * sizeof(float), Floats(5000, 8));
-  std::vector<BufferHandle> garbage;
-  const auto end = contents_->Launch(*recipe, {{kX, kD}, {kX}, 0}, &garbage);
+  const auto end = contents_->Launch(*recipe, {{kX, kD}, {kX}, 0});
   ASSERT_TRUE(end.ok()) << end.status();
   Floats expected(kMany, 8);
   std::fill_n(expected.begin() + 1000, 5000, 9.0f);

@@ -130,15 +130,12 @@ absl::Status PjrtStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
         "launch of ", recipe->name(), ": the recipe belongs to another backend; compile or load it on this device"));
   }
   const auto* const own = static_cast<const PjrtRecipe*>(&launched);
-  // Destroyed by this thread, after the launch has begun: the stream's thread would slow down the next launch.
-  static thread_local std::vector<BufferHandle> garbage;
   Run(Faults::kLaunch, own, [&](Command& command) -> absl::Status {
     command.kind = Command::Kind::kEnd;
-    HPU_ASSIGN_OR_RETURN(command.end, device_->contents().Launch(*own, arguments, &garbage));
+    HPU_ASSIGN_OR_RETURN(command.end, device_->contents().Launch(*own, arguments));
     command.recipe = std::move(recipe);
     return absl::OkStatus();
   });
-  garbage.clear();
   return absl::OkStatus();
 }
 

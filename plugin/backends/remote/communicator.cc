@@ -34,12 +34,12 @@ proto::Collective::Kind KindOf(common::Collective::Kind kind) {
 
 absl::StatusOr<std::string> RemoteCommunicator::NewId(const Session& session) {
   HPU_RETURN_IF_ERROR(session.liveness().Check());
-  if (session.acquired().fabric().empty()) {
+  if (session.acquired().network().empty()) {
     return absl::UnimplementedError(
         absl::StrCat("the modules of the device server at ", session.connection().spec(),
                      " do not support collective operations; use a server with another backend"));
   }
-  return absl::StrCat(session.acquired().fabric(), ":", RandomId());
+  return absl::StrCat(session.acquired().network(), ":", RandomId());
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> RemoteCommunicator::Create(RemoteDevice* device,

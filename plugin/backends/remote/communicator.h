@@ -19,7 +19,7 @@ class RemoteDevice;
 // command, the stream fails with the device's error.
 class RemoteCommunicator final : public common::CheckedCommunicator {
  public:
-  // The id consists of Acquired.fabric (the name of the server's interconnect), a colon and a random id. Fails with
+  // The id consists of Acquired.network (the name of the server's network), a colon and a random id. Fails with
   // Unimplemented if the server does not support collectives.
   static absl::StatusOr<std::string> NewId(const Session& session);
   // Blocks until the server reports that all ranks have joined.

@@ -172,7 +172,7 @@ proto::HoldResponse Connection::AcquiredResponse(uint32_t version, const Session
   acquired.set_lease_ms(kLeaseMs);
   acquired.set_base_address(Session::kBaseAddress);
   if (session.shared_memory() != nullptr) acquired.set_shared_memory_bytes(session.shared_memory()->size());
-  if (session.forms_communicators()) acquired.set_fabric(options_.fabric);
+  if (session.forms_communicators()) acquired.set_network(options_.network);
   return response;
 }
 

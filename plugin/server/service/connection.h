@@ -27,7 +27,7 @@ struct ConnectionOptions {
   std::vector<std::string> faults;   // for every session, in the syntax of common::Faults
   bool share_memory = false;         // share memory with a client on the same machine
   std::string seal_key_id;           // id of the key that signs recipes
-  std::string fabric;                // name of the network; its sessions can form communicators
+  std::string network;               // name of the network; its sessions can form communicators
   SessionLimits limits;
   bool limits_process = false;  // whether this process is limited to the session's memory
   CompileOptions compile;

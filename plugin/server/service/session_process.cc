@@ -39,7 +39,7 @@ ConnectionOptions OptionsOf(const control::Options& options) {
   result.faults.assign(options.faults().begin(), options.faults().end());
   result.share_memory = options.share_memory();
   result.seal_key_id = options.seal_key_id();
-  result.fabric = options.fabric();
+  result.network = options.network();
   result.launch_timeout = std::chrono::seconds(options.launch_timeout_seconds());
   const auto set = [](uint64_t value, uint64_t* limit) {
     if (value > 0) *limit = value;

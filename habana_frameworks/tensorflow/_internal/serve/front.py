@@ -306,5 +306,5 @@ def _options(settings: ServerSettings, key_id: str, shares_memory: bool) -> pb.O
         share_memory=shares_memory,
         confine=True,
         seal_key_id=key_id,
-        fabric=secrets.token_hex(16),
+        network=secrets.token_hex(16),
     )
