@@ -10,6 +10,7 @@
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
 #include "plugin/backends/emulator/hlo_passes/element_choice_pass.h"
 #include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
+#include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/fourier_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/linear_algebra_pass.h"
@@ -21,6 +22,7 @@
 #include "plugin/backends/emulator/hlo_passes/sort_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sorted_search_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
+#include "plugin/backends/emulator/hlo_passes/transposition_pass.h"
 #include "plugin/backends/emulator/hlo_passes/user_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/widening_pass.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
@@ -66,7 +68,9 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseRowWindowKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseExtremumKernels(module, &calls));
   HPU_RETURN_IF_ERROR(KeepValues(module));
+  HPU_RETURN_IF_ERROR(UseTranspositionKernels(module, &calls));
   return calls.TakeSpecs();
 }
 
