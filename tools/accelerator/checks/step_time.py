@@ -26,11 +26,12 @@ def main() -> None:
     parser.add_argument("batch", type=int)
     parser.add_argument("precision", choices=record.PRECISIONS)
     parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("--jit-compile", action="store_true", help="compile the whole step, as the recorded program")
     arguments = parser.parse_args()
     load_habana_module()
     tf.keras.mixed_precision.set_global_policy(record.PRECISIONS[arguments.precision])
     problem = record.problem_of(arguments.model, arguments.batch)
-    steps = repeated(Trainer(problem, outcome.HPU), problem.batch())
+    steps = repeated(Trainer(problem, outcome.HPU, jit_compile=arguments.jit_compile), problem.batch())
     begin = time.perf_counter()
     steps(1)
     first = time.perf_counter() - begin
