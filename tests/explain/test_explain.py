@@ -144,6 +144,8 @@ def test_batches_of_the_input_pipeline(prefetched: bool, hpu: str) -> None:
     assert (op.rule == "input-pipeline") == (not prefetched)
     assert ("prefetch_to_device" in found.summary()) == (not prefetched)
     assert (op.copied_bytes > 0) == (not prefetched)
+    assert [graph.name for graph in found.graphs] == ["step"]
+    assert prefetched == all(total.rule.expected for total in found.rules())
 
 
 def test_checks_of_values_in_host_memory_are_work_of_clusters(hpu: str) -> None:

@@ -23,6 +23,8 @@ _MAX_REASON = 400
 _GET_NEXT = frozenset(
     ("IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard")
 )
+# Functions in which tf.data's prefetch_to_device calls the dataset on the host. The program does not contain them.
+_OF_PREFETCHING = frozenset(("_remote_init_func", "_remote_next_func", "_remote_finalize_func"))
 _CHECK = "/habana_check/"  # in the names of the ops of a check (plugin/passes/clustering/value_check_pass.cc)
 
 
@@ -110,6 +112,8 @@ def build(
     rewritten: dict[str, list[Rewrite]] = collections.defaultdict(list)
     graphs = []
     for report in records.graphs:
+        if report.graph in _OF_PREFETCHING:
+            continue
         # Reports of narrowing, which precedes placement, have no function.
         rewritten[report.graph] += [Rewrite(r.node, r.op, r.pass_name, r.what) for r in report.rewrites]
         if not report.ops:  # report of a pass before placement (lowering, narrowing); the graph's own report follows
@@ -228,6 +232,8 @@ def _rule(record: report_pb2.OpRecord) -> tuple[str, str]:
     """
     if record.rule in ("neighbours", "pinned") and record.op in _GET_NEXT:
         return "input-pipeline", "returns a batch in host memory"
+    if record.rule == "uncompilable" and record.op in _GET_NEXT:
+        return "prefetched", "returns a batch in device memory"
     if record.rule == "neighbours" and record.op == "Const":
         return "constant", "is a constant for an op on the CPU"
     if record.rule == "neighbours" and _CHECK in record.node:

@@ -101,6 +101,13 @@ _TABLE = (
         expected=True,
     ),
     Rule("launch", "the op is already a compiled cluster", "nothing", expected=True, label="compiled clusters"),
+    Rule(
+        "prefetched",
+        "the op returns a batch that is already in device memory",
+        "nothing",
+        expected=True,
+        label="prefetched batches",
+    ),
     Rule("host", "the op runs on the host for clusters", "nothing", expected=True, label="host work of clusters"),
     Rule(
         "host-shape",
