@@ -68,7 +68,7 @@ def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in
 
 
 def _new_id() -> str:
-    """Returns a new communicator id, or "" if the backend or HPU_IN_SERVER_COLLECTIVES rules out in-server collectives."""
+    """Returns a new communicator id, or "" if the backend or HPU_IN_SERVER_COLLECTIVES rules them out."""
     if flags.in_server_collectives() == "off":
         return ""
     code, out = c_api.outcome(plugin_library.handle(), "hpu_communicator_id")
