@@ -106,13 +106,14 @@ def test_gaudi_variables_of_other_packages_are_left_alone() -> None:
 def test_an_old_name_works_and_is_reported_as_deprecated(
     flag: flag_values.Flag, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    old, new = flag.values[:2] if flag.values else ("3", "4")
     monkeypatch.delenv(flag.name, raising=False)
-    monkeypatch.setenv(flag.old_name, "3")
+    monkeypatch.setenv(flag.old_name, old)
     settings_check.report_unknown_settings()
     assert caplog.messages == [f"{flag.old_name} was renamed to {flag.name}; the old name still works"]
-    assert flag_values.parse_string(flag) == "3"
-    monkeypatch.setenv(flag.name, "4")
-    assert flag_values.parse_string(flag) == "4"
+    assert flag_values.parse_string(flag) == old
+    monkeypatch.setenv(flag.name, new)
+    assert flag_values.parse_string(flag) == new
     caplog.clear()
     settings_check.report_unknown_settings()
     assert not caplog.messages
