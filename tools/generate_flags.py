@@ -42,6 +42,8 @@ class Flag:
     old_name: str = ""
     modules: tuple[str, ...] = ()
     """Values of the placeholder <module> that have an effect."""
+    maximum: int | None = None
+    """Largest valid number of an int setting."""
 
     @property
     def camel(self) -> str:
@@ -182,6 +184,8 @@ def python_flag(flag: Flag) -> list[str]:
         arguments.append(f"old_name={json.dumps(flag.old_name)}")
     if flag.modules:
         arguments.append(f"modules=({', '.join(map(json.dumps, flag.modules))})")
+    if flag.maximum is not None:
+        arguments.append(f"maximum={flag.maximum}")
     line = f"    values.Flag({', '.join(arguments)}),"
     if len(line) <= LINE_LENGTH:
         return [line]

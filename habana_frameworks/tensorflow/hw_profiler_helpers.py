@@ -20,6 +20,7 @@ from habana_frameworks.tensorflow.errors import SettingError
 
 __all__ = ["SynapseLoggerHook", "append_param", "install", "wrap_train"]
 
+RANGE_FORM = "start:stop, two step numbers with start before stop, such as 10:20"
 _OFF = ("", "0", "false")
 _logger = logging.getLogger(__name__)
 
@@ -103,6 +104,10 @@ def install() -> None:
     whole = flags.habana_profile().strip().lower() not in _OFF
     mode = flags.tf_hook_mode()
     hook = _range_hook() if mode else None
+    if not mode and _range_setting():
+        _logger.warning(
+            "HABANA_PROFILE_RANGE=%s has no effect, because no step is counted: set TF_HOOK_MODE", _range_setting()
+        )
     if flags.emulator_profile():
         _warn_without_instructions()
     if whole or hook is not None:
@@ -201,16 +206,27 @@ def _count_function_calls(hook: SynapseLoggerHook) -> None:
     Function.__call__ = call
 
 
+def _range_setting() -> str:
+    return flags.habana_profile_range() or flags.tf_hw_profile_range()
+
+
+def parse_range(text: str) -> range | None:
+    """Returns the steps of HABANA_PROFILE_RANGE; None if the text is not of RANGE_FORM."""
+    start, _, stop = text.partition(":")
+    valid = start.isdecimal() and stop.isdecimal() and int(start) < int(stop)
+    return range(int(start), int(stop)) if valid else None
+
+
 @functools.cache
 def _range_hook() -> SynapseLoggerHook | None:
     """Returns the hook for HABANA_PROFILE_RANGE, or None. One per process: all modes share its step count."""
-    text = flags.habana_profile_range() or flags.tf_hw_profile_range()
+    text = _range_setting()
     if not text:
         return None
-    start, _, stop = text.partition(":")
-    if not (start.isdigit() and stop.isdigit() and int(start) < int(stop)):
-        raise SettingError(f"HABANA_PROFILE_RANGE={text}: must be start:stop, two step numbers, such as 10:20")
-    hook = SynapseLoggerHook(range(int(start), int(stop)))
+    steps = parse_range(text)
+    if steps is None:
+        raise SettingError(f"HABANA_PROFILE_RANGE={text} is not {RANGE_FORM}")
+    hook = SynapseLoggerHook(steps)
     atexit.register(hook.finish)
     return hook
 

@@ -17,7 +17,7 @@ MARK = "# fails on the card"
 FAILING = {
     "float64_math": ({"dtype"}, "Mul with T=double"),
     "int64_overflow": ({"dtype"}, "constants that do not fit in 32 bits: 11400714819323198"),
-    "unsupported_op": ({"op-list"}, "the HPU has no kernel for FractionalMaxPool"),
+    "unsupported_op": ({"no-kernel"}, "the HPU has no kernel for FractionalMaxPool"),
     "data_dependent_shape": ({"dynamic-size", "dtype"}, "the size of Where's result depends on values"),
     "memory_too_large": ({"memory"}, "cannot allocate 19600000000 bytes"),
     "rank_nine": ({"rank"}, "a tensor of rank 9; the maximum in the op list is 5"),

@@ -148,6 +148,18 @@ def test_batches_of_the_input_pipeline(prefetched: bool, hpu: str) -> None:
     assert prefetched == all(total.rule.expected for total in found.rules())
 
 
+def test_variables_of_a_session_are_no_exception(hpu: str) -> None:
+    def train() -> None:
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            weights = tf.compat.v1.get_variable("weights", [8, 8], use_resource=True)
+            session.run(weights.initializer)
+            session.run(weights.assign_sub(0.1 * tf.tanh(tf.matmul(weights, weights))))
+
+    found = htf.explain(train)
+    variables = [op for graph in found.graphs for op in graph.ops if op.type == "VarHandleOp"]
+    assert variables and {op.rule for op in variables} <= {None, "border"}
+
+
 def test_checks_of_values_in_host_memory_are_work_of_clusters(hpu: str) -> None:
     """The argument is in host memory, so a pass adds a check on the host. The program is not to blame."""
     with tf.device("/CPU:0"):

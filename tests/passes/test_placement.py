@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Callable
 from typing import Any
 
@@ -94,7 +95,7 @@ def test_ops_without_a_kernel_have_a_reason() -> None:
         return tf.strings.length(tf.strings.as_string(x)), x * 2.0 + 1.0
 
     check(strings, tf.constant(X))
-    assert rules("strings")["AsString"] == rules("strings")["StringLength"] == "op-list"
+    assert rules("strings")["AsString"] == rules("strings")["StringLength"] == "no-kernel"
     assert reason("strings", "AsString") == "the HPU has no kernel for AsString"
 
 
@@ -263,6 +264,14 @@ def test_unknown_op_names_are_warned_about_once() -> None:
     errors = run_with_tensorflow(call_to(programs.products), environment).stderr
     assert errors.count("unknown op type Matmull; did you mean MatMul?") == 1
     assert errors.count("unknown op type Nothing_at_all.") == 1
+
+
+def test_unknown_op_names_of_a_bf16_file_are_warned_about_once(tmp_path: pathlib.Path) -> None:
+    lists = tmp_path / "bf16.json"
+    lists.write_text('{"allowlist": ["Matmull"]}')
+    environment = {"TF_BF16_CONVERSION": str(lists), "TF_CPP_MIN_LOG_LEVEL": "1"}
+    errors = run_with_tensorflow(call_to(programs.products), environment, check=False).stderr
+    assert errors.count(f"TF_BF16_CONVERSION={lists}: unknown op type Matmull; did you mean MatMul?") == 1
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def test_invalid_range(tmp_path: pathlib.Path) -> None:
     environment = {"TF_HOOK_MODE": "keras", "HABANA_PROFILE_RANGE": "7"}
     done = run_with_tensorflow(call_to(programs.keras), cwd=tmp_path, environment=environment, check=False)
     assert done.returncode == 1
-    assert "HABANA_PROFILE_RANGE=7: must be start:stop" in done.stderr
+    assert "HABANA_PROFILE_RANGE=7 is not start:stop" in done.stderr
 
 
 def test_synapse_logger_hook(tmp_path: pathlib.Path) -> None:

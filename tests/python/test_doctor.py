@@ -127,6 +127,29 @@ def test_settings() -> None:
         assert f"{inert} is accepted but has no effect ({modules})" in notes
 
 
+def test_values_that_stop_a_program_are_errors(tmp_path: pathlib.Path) -> None:
+    lists = tmp_path / "bf16.json"
+    lists.write_text('{"allowlst": ["MatMul"]}')
+    values = {
+        "HPU_MEMORY_MB": ("-5", "is not a number of at least 0"),
+        "HPU_COMPILE_EFFORT": ("99", "is not a number from 0 to 3"),
+        "HPU_FILL_MEMORY": ("999", "is not a number from -1 to 255"),
+        "TF_BF16_CONVERSION": (str(lists), "has the unknown key allowlst (did you mean allowlist?)"),
+        "HABANA_PROFILE_RANGE": ("9:2", "is not start:stop, two step numbers with start before stop, such as 10:20"),
+    }
+    _, findings = doctor({name: value for name, (value, _) in values.items()} | {"TF_HOOK_MODE": "keras"})
+    texts = [finding["text"] for finding in about(findings, "settings", "error")]
+    assert sorted(texts) == sorted(f"{name}={value} {problem}" for name, (value, problem) in values.items())
+    (load,) = about(findings, "plugin loads", "error")
+    assert load["remedy"] == "correct or unset the setting"
+
+
+def test_a_range_without_steps_is_reported() -> None:
+    _, findings = doctor({"HABANA_PROFILE_RANGE": "3:5"})
+    (finding,) = about(findings, "settings", "warning")
+    assert finding["text"].startswith("HABANA_PROFILE_RANGE=3:5 has no effect") and "TF_HOOK_MODE" in finding["text"]
+
+
 def test_secrets_are_not_shown() -> None:
     _, findings = doctor({"HPU_SERVER_TOKEN": "hush-hush"})
     (finding,) = [finding for finding in findings if finding["data"].get("name") == "HPU_SERVER_TOKEN"]

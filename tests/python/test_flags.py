@@ -119,6 +119,16 @@ def test_an_old_name_works_and_is_reported_as_deprecated(
     assert not caplog.messages
 
 
+def test_numbers_out_of_range_are_reported(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    for name, value in (("HPU_COMPILE_EFFORT", "4"), ("HLS_MODULE_ID", "-2"), ("HPU_CLUSTER_FUEL", "-1")):
+        monkeypatch.setenv(name, value)
+    settings_check.report_unknown_settings()
+    assert sorted(caplog.messages) == [
+        "HLS_MODULE_ID=-2 is not a number of at least -1",
+        "HPU_COMPILE_EFFORT=4 is not a number from 0 to 3",
+    ]
+
+
 def test_a_pattern_declares_every_module() -> None:
     environment = {"LOG_LEVEL_GC": "0", "LOG_LEVEL_ALL": "1", "LOG_LEVEL_HCL": ""}
     (flag,) = [flag for flag in flags.ALL if flag.name == "LOG_LEVEL_<module>"]

@@ -115,6 +115,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["ops", "conv3d*", "--family", "nn"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert any(line.split()[:3] == ["Conv3D", "nn", "compiled"] for line in lines)
+    assert cli.main(["ops", "MatMul", "Matmull"]) == 2
+    output = capsys.readouterr()
+    assert "MatMul (math)" in output.out and "no op Matmull; did you mean MatMul" in output.err
     assert cli.main(["ops"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].split()[0] == "all"
 

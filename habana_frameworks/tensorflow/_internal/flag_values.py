@@ -48,6 +48,8 @@ class Flag:
     """Older variable name, read if `name` is unset or empty."""
     modules: tuple[str, ...] = ()
     """Values of the placeholder <module> that have an effect."""
+    maximum: int | None = None
+    """Largest valid number of an int setting; None: no limit. Numbers below the default and 0 are invalid."""
 
     def has_effect_as(self, name: str) -> bool:
         """Whether the variable `name` of this setting has an effect. A name with an unknown <module> has none."""
@@ -132,6 +134,17 @@ def is_valid(flag: Flag) -> bool:
     if flag.type == "enum":
         return text.lower() in {value.lower() for value in flag.values}
     return True
+
+
+def range_problem(flag: Flag) -> str:
+    """Returns the reason why the setting's number is out of range; empty if the number is valid or malformed."""
+    number = _as_int(_text(flag)) if flag.type == "int" else None
+    if number is None:
+        return ""
+    least = min(0, int(flag.default))
+    if flag.maximum is not None and not least <= number <= flag.maximum:
+        return f"is not a number from {least} to {flag.maximum}"
+    return f"is not a number of at least {least}" if number < least else ""
 
 
 def _as_int(text: str) -> int | None:

@@ -36,12 +36,16 @@ def report_misspelt_card() -> None:
 
 
 def report_unknown_settings() -> None:
-    """Warns about unknown variables that are named like settings, and about old names of settings.
+    """Warns about unknown variables that are named like settings, old names of settings, and numbers out of range.
 
     With HPU_STRICT_FLAGS, raises SettingError for unknown HPU_ variables.
     """
     for flag in flag_values.renamed(flags.ALL, os.environ):
         _logger.warning("%s was renamed to %s; the old name still works", flag.old_name, flag.name)
+    for flag in flags.ALL:
+        if flag.effect is flag_values.Effect.ACTS and (problem := flag_values.range_problem(flag)):
+            name = next(iter(flag.names_in(os.environ)))
+            _logger.warning("%s=%s %s", name, os.environ[name], problem)
     found = flag_values.unknown(flags.ALL, os.environ)
     ours = [variable for variable in found if variable.name.startswith("HPU_")]
     if ours and flags.strict_flags():

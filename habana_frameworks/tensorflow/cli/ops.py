@@ -52,26 +52,32 @@ def run(arguments: argparse.Namespace) -> int:
     from habana_frameworks.tensorflow import op_registry
 
     known = op_registry.ops()
-    try:
-        found = list(_select(known, arguments.names, arguments.family))
-    except ValueError as error:
-        print(f"{_COMMAND}: {error}", file=sys.stderr)
+    found, problems = _select(known, arguments.names, arguments.family)
+    if found:
+        _print(found, arguments)
+    for problem in problems:
+        print(f"{_COMMAND}: {problem}", file=sys.stderr)
+    if problems:
         return 2
-    _print(found, arguments)
     return int(bool(arguments.names or arguments.family) and not all(op.place.is_hpu for op in found))
 
 
-def _select(known: Mapping[str, RegisteredOp], names: Sequence[str], family: str | None) -> Iterator[RegisteredOp]:
-    """Yields the ops in the order of names. Raises ValueError for a name or a family without an op."""
+def _select(
+    known: Mapping[str, RegisteredOp], names: Sequence[str], family: str | None
+) -> tuple[list[RegisteredOp], list[str]]:
+    """Returns the ops in the order of names, and a problem for each name or family without an op."""
     families = {op.family for op in known.values()}
     if family is not None and family not in families:
-        raise ValueError(f"no family {family}{_nearest(family, families)}; `hpu ops` lists the families")
+        return [], [f"no family {family}{_nearest(family, families)}; `hpu ops` lists the families"]
+    found: list[RegisteredOp] = []
+    problems = []
     for name in dict.fromkeys(names or ["*"]):
         matching = [op for op in _matching(known, name) if family in (None, op.family)]
         if not matching:
             where = f" in family {family}" if family else ""
-            raise ValueError(f"no op {name}{where}{_nearest_op(name, known)}")
-        yield from matching
+            problems.append(f"no op {name}{where}{_nearest_op(name, known)}")
+        found += matching
+    return found, problems
 
 
 def _matching(known: Mapping[str, RegisteredOp], name: str) -> Iterator[RegisteredOp]:

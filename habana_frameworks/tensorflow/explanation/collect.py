@@ -234,6 +234,8 @@ def _rule(record: report_pb2.OpRecord) -> tuple[str, str]:
         return "input-pipeline", "returns a batch in host memory"
     if record.rule == "uncompilable" and record.op in _GET_NEXT:
         return "prefetched", "returns a batch in device memory"
+    if record.rule == "resource-handle" and record.op == "VarHandleOp":
+        return "border", "is a variable of the graph"
     if record.rule == "neighbours" and record.op == "Const":
         return "constant", "is a constant for an op on the CPU"
     if record.rule == "neighbours" and _CHECK in record.node:

@@ -20,7 +20,7 @@
 #include "plugin/base/flags/parse.h"
 #include "plugin/passes/analysis/custom_ops.h"
 #include "plugin/passes/analysis/unlisted_ops.h"
-#include "plugin/passes/graph/nearest_name.h"
+#include "plugin/passes/graph/registered_ops.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/platform/logging.h"
 
@@ -38,18 +38,6 @@ const OpListData& ListNamed(const std::string& name) {
   const OpListData* list = FindOpList(name);
   CHECK(list != nullptr) << "unknown op list " << name;  // the setting's parser accepts only existing lists
   return *list;
-}
-
-void WarnIfNoOp(const std::string& name) {
-  if (tensorflow::OpRegistry::Global()->LookUp(name) != nullptr) return;
-  std::vector<std::string> names;
-  tensorflow::OpList ops;
-  tensorflow::OpRegistry::Global()->Export(/*include_internal=*/true, &ops);
-  for (const OpDef& op : ops.op()) names.push_back(op.name());
-  names.push_back(kAllNodes);
-  const std::string nearest = NearestName(name, names);
-  LOG(WARNING) << "TF_PLACE_ON_CPU: unknown op type " << name
-               << (nearest.empty() ? std::string(".") : absl::StrCat("; did you mean ", nearest, "?"));
 }
 
 // Texts of the variables that Settings depends on; empty for unset variables.
@@ -141,7 +129,7 @@ PlacementPolicy::PlacementPolicy(const Settings& settings)
       all_on_cpu_ = true;
       continue;
     }
-    WarnIfNoOp(op);
+    WarnIfNoOp("TF_PLACE_ON_CPU", op, {kAllNodes});
     on_cpu_.insert(op);
   }
 }

@@ -38,7 +38,7 @@ bool HasKernel(const Node& node, const char* device) {
 }
 
 // The refusal of an op without an HPU kernel: rule dtype if the HPU has kernels for other dtypes, otherwise rule
-// op-list.
+// no-kernel.
 OpRefusal NoKernel(const Node& node) {
   const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(node.type_string());
   for (const auto& kernel : kernels.kernel()) {
@@ -48,7 +48,7 @@ OpRefusal NoKernel(const Node& node) {
                                     tensorflow::DataTypeVectorString(node.output_types()), "]")};
     }
   }
-  return {"op-list", absl::StrCat("the HPU has no kernel for ", node.type_string())};
+  return {"no-kernel", absl::StrCat("the HPU has no kernel for ", node.type_string())};
 }
 
 void Explain(Node* node, const OpRefusal& refusal) {

@@ -13,7 +13,7 @@
 #include "plugin/passes/graph/json_file.h"
 #include "plugin/passes/graph/nearest_name.h"
 #include "plugin/passes/graph/package_file.h"
-#include "tensorflow/core/framework/op.h"
+#include "plugin/passes/graph/registered_ops.h"
 #include "tensorflow/core/lib/core/errors.h"
 #include "tensorflow/core/platform/env.h"
 #include "tensorflow/core/platform/logging.h"
@@ -81,9 +81,7 @@ struct Adjustments {
 // Adds `ops` to `list`. `setting` is the variable that lists `ops`; warnings about unknown ops name this variable.
 void Add(const char* setting, const Ops& ops, Ops* list) {
   for (const std::string& op : ops) {
-    if (tensorflow::OpRegistry::Global()->LookUp(op) == nullptr) {
-      LOG(WARNING) << setting << ": unknown op type " << op << "; expected a TensorFlow op type such as MatMul";
-    }
+    WarnIfNoOp(setting, op);
     if (!absl::c_linear_search(*list, op)) list->push_back(op);
   }
 }
@@ -122,6 +120,14 @@ absl::Status Explained(const absl::Status& status, const Choice& choice) {
   return tensorflow::errors::InvalidArgument(choice.variable, "=", choice.value, ": ", status.message(), advice);
 }
 
+// Warns about op types in the user's own file that TensorFlow does not have. Such an entry converts nothing.
+void WarnAboutUnknownOps(const Choice& choice, const Bf16Config& config) {
+  const std::string where = absl::StrCat(choice.variable, "=", choice.value);
+  for (const Ops* list : {&config.allowlist, &config.conditional, &config.strict_conditional}) {
+    for (const std::string& op : *list) WarnIfNoOp(where, op);
+  }
+}
+
 // The latest configuration, and a key of the inputs that determined the configuration.
 struct Cache {
   std::mutex mutex;
@@ -145,6 +151,7 @@ absl::StatusOr<std::shared_ptr<const Bf16Config>> ActiveBf16Config(bool amp_requ
   if (cache->config == nullptr || cache->key != key) {
     absl::StatusOr<Bf16Config> config = ParseBf16Config(*text, path);
     if (!config.ok()) return Explained(config.status(), choice);
+    if (path == choice.value) WarnAboutUnknownOps(choice, *config);
     Adjust(adjustments, &*config);
     cache->config = std::make_shared<const Bf16Config>(*std::move(config));
     cache->key = key;

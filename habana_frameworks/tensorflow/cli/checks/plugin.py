@@ -80,7 +80,8 @@ def _check_report(report: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("plugin loads", Level.ERROR, report["error"], lib_utils.tensorflow_command())
         return
     if report["error"]:
-        yield Finding("plugin loads", Level.ERROR, report["error"], _BUILD)
+        remedy = "correct or unset the setting" if report["kind"] == "SettingError" else _BUILD
+        yield Finding("plugin loads", Level.ERROR, report["error"], remedy)
         return
     yield Finding("plugin loads", Level.OK, report["version"], data={"version": report["version"]})
     device = report["device"]

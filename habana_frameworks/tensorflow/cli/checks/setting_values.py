@@ -8,12 +8,24 @@ import os
 import pathlib
 from collections.abc import Sequence
 
-from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow import flags, hw_profiler_helpers
 from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow._internal.launch import module_choice
 from habana_frameworks.tensorflow.cli.checks import plugin
 
 _BF16 = ("TF_BF16_CONVERSION", "TF_ENABLE_BF16_CONVERSION")
+# Keys of a configuration file, with the spellings of other releases (plugin/passes/precision/bf16_config.cc).
+_BF16_KEYS = (
+    "allowlist",
+    "allow_list",
+    "whitelist",
+    "conditional_list",
+    "graylist",
+    "strict_conditional_list",
+    "input_only_exceptions",
+    "non_convertible_exceptions",
+    "convertible_exceptions",
+)
 _BF16_WORDS = ("0", "false", "1", "true", "full", "basic", "bert", "unet2d")
 _FILES = (
     "HPU_SERVER_TOKEN_FILE",
@@ -33,12 +45,14 @@ _DIRECTORIES = (
 _OUTPUT_FILES = ("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH", "TF_BF16_DUMP_PATH")
 _MODULES = ("HABANA_VISIBLE_MODULES", "HLS_MODULE_ID")
 _NAMED_TWICE = "names a module twice"
+_PROFILE_RANGES = ("HABANA_PROFILE_RANGE", "TF_HW_PROFILE_RANGE")
+_NO_STEPS = "has no effect, because no step is counted: set TF_HOOK_MODE to all, v1, keras or ctl"
 _LOG_LEVELS = range(-1, 7)
 
 
 def is_fatal(name: str, problem: str) -> bool:
     """Whether programs fail because of `problem`, which problem() returned for the setting."""
-    return name in (*_BF16, *_MODULES) and problem != _NAMED_TWICE
+    return name in (*_BF16, *_MODULES, *_PROFILE_RANGES) and problem not in (_NAMED_TWICE, _NO_STEPS)
 
 
 def problem(name: str, value: str) -> str:
@@ -57,6 +71,10 @@ def problem(name: str, value: str) -> str:
         return _module_problem(int(value))
     if name == "TF_PLACE_ON_CPU":
         return _op_types_problem(value, plugin.op_types())
+    if name in _PROFILE_RANGES:
+        if hw_profiler_helpers.parse_range(value) is None:
+            return f"is not {hw_profiler_helpers.RANGE_FORM}"
+        return "" if flags.tf_hook_mode() else _NO_STEPS
     if name == "HPU_DEVICE_TYPE":
         return cards.spelling_problem(value)
     if name.startswith("LOG_LEVEL_") and int(value) not in _LOG_LEVELS:
@@ -71,9 +89,20 @@ def _bf16_problem(value: str) -> str:
     if unreadable:
         return f"{unreadable}, and is not one of {', '.join(_BF16_WORDS)}"
     try:
-        json.loads(pathlib.Path(value).read_text(encoding="utf-8"))
+        content = json.loads(pathlib.Path(value).read_text(encoding="utf-8"))
     except ValueError as error:
         return f"is not a JSON file ({error})"
+    return _bf16_key_problem(content)
+
+
+def _bf16_key_problem(content: object) -> str:
+    """Reports keys that the plugin rejects: plugin/passes/precision/bf16_config.cc has the same names."""
+    if not isinstance(content, dict):
+        return "does not contain a JSON object"
+    for key in content:
+        if key not in _BF16_KEYS:
+            nearest = difflib.get_close_matches(key, _BF16_KEYS, n=1)
+            return f"has the unknown key {key}" + (f" (did you mean {nearest[0]}?)" if nearest else "")
     return ""
 
 
