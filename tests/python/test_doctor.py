@@ -137,7 +137,8 @@ def test_values_that_stop_a_program_are_errors(tmp_path: pathlib.Path) -> None:
         "TF_BF16_CONVERSION": (str(lists), "has the unknown key allowlst (did you mean allowlist?)"),
         "HABANA_PROFILE_RANGE": ("9:2", "is not start:stop, two step numbers with start before stop, such as 10:20"),
     }
-    _, findings = doctor({name: value for name, (value, _) in values.items()} | {"TF_HOOK_MODE": "keras"})
+    environment: dict[str, str | None] = {name: value for name, (value, _) in values.items()}
+    _, findings = doctor({**environment, "TF_HOOK_MODE": "keras"})
     texts = [finding["text"] for finding in about(findings, "settings", "error")]
     assert sorted(texts) == sorted(f"{name}={value} {problem}" for name, (value, problem) in values.items())
     (load,) = about(findings, "plugin loads", "error")
