@@ -160,6 +160,19 @@ def test_variables_of_a_session_are_no_exception(hpu: str) -> None:
     assert variables and {op.rule for op in variables} <= {None, "border"}
 
 
+def test_messages_of_assertions_are_no_exception(hpu: str) -> None:
+    """The lengths are checked by assertions of TensorFlow, whose messages are string constants."""
+
+    @tf.function
+    def padded(values: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
+        return tf.reduce_sum(tf.RaggedTensor.from_row_lengths(values, lengths).to_tensor() * 2.0)
+
+    found = htf.explain(padded, tf.ones([6, 2]), tf.constant([1, 3, 2]))
+    strings = [op for op in found.graph("padded").ops if op.type == "Const" and "string" in op.dtypes]
+    assert strings and {op.rule for op in strings} == {"constant"}
+    assert found.graph("padded").op("RaggedToTensor/RaggedTensorToTensor").rule == "no-kernel"
+
+
 def test_checks_of_values_in_host_memory_are_work_of_clusters(hpu: str) -> None:
     """The argument is in host memory, so a pass adds a check on the host. The program is not to blame."""
     with tf.device("/CPU:0"):

@@ -165,7 +165,8 @@ def become(request: Any) -> None:
     sys.executable = request["executable"]
     multiprocessing.set_executable(sys.executable)
     if os.environ.get("PYTHONUNBUFFERED"):
-        sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
+        # Flushes each line. With write_through alone, the binary layer below would keep the text, which a kill loses.
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     path = os.environ.get("PYTHONPATH", "")
     first = [os.path.abspath(entry) for entry in path.split(os.pathsep)] if path else []  # noqa: PTH100
     sys.path[1:] = dict.fromkeys([*first, *sys.path[1:]])  # like site, which does not add entries of .pth files twice
