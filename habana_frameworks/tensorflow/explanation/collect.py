@@ -236,7 +236,7 @@ def _rule(record: report_pb2.OpRecord) -> tuple[str, str]:
         return "prefetched", "returns a batch in device memory"
     if record.rule == "resource-handle" and record.op == "VarHandleOp":
         return "border", "is a variable of the graph"
-    # String constants are usually the messages of TensorFlow's own assertions. Ops that use strings have their own rule.
+    # String constants are usually messages of TensorFlow's own assertions. Ops that use strings have their own rule.
     if record.rule in ("neighbours", "string") and record.op == "Const":
         return "constant", "is a constant for an op on the CPU"
     if record.rule == "neighbours" and _CHECK in record.node:
