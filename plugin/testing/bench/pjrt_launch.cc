@@ -17,7 +17,7 @@ namespace hpu::pjrt {
 namespace {
 
 constexpr int kFloats = 8;
-// Launches in a row, like the steps of a training loop.
+// Launches in a row, like the steps of a training loop. The benchmarks' names contain the number.
 constexpr int kLaunches = 32;
 
 // Adds 1 to each of `count` arrays, in place.
@@ -37,24 +37,44 @@ double SecondsOf(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// The program with `count` arguments on the plugin's client. A launch reads the results of the launch before it.
+struct PluginProgram {
+  explicit PluginProgram(int count) : program(AddOne(count)), arguments(count), results(count) {
+    const std::vector<float> zeros(kFloats);
+    for (int i = 0; i < count; ++i) {
+      owned.push_back(program.client->ToDevice(zeros.data(), kFloats * 4, nullptr).value());
+    }
+  }
+  void SetArguments() {
+    for (size_t i = 0; i < owned.size(); ++i) arguments[i] = owned[i].get();
+  }
+  absl::StatusOr<Event> Launch() {
+    return Execute(*program.executable, program.plugin, arguments, {}, absl::MakeSpan(results));
+  }
+  // Destroys the handles of the donated arguments.
+  void TakeResults() {
+    for (size_t i = 0; i < owned.size(); ++i)
+      owned[i] = BufferHandle(results[i], Deleter<PJRT_Buffer>{&program.plugin});
+  }
+
+  const ClientProgram program;
+  std::vector<BufferHandle> owned;
+  std::vector<PJRT_Buffer*> arguments;
+  std::vector<PJRT_Buffer*> results;
+};
+
 // `destroys`: whether the time includes the destruction of the donated arguments' handles and of the event, as a
 // stream's time does.
 void Plugins(benchmark::State& state, bool destroys) {
-  const int count = static_cast<int>(state.range(0));
-  const ClientProgram program(AddOne(count));
-  const std::vector<float> zeros(kFloats);
-  std::vector<BufferHandle> owned;
-  for (int i = 0; i < count; ++i) owned.push_back(program.client->ToDevice(zeros.data(), kFloats * 4, nullptr).value());
-  std::vector<PJRT_Buffer*> arguments(count);
-  std::vector<PJRT_Buffer*> results(count);
+  PluginProgram program(static_cast<int>(state.range(0)));
   for (auto _ : state) {
-    for (int i = 0; i < count; ++i) arguments[i] = owned[i].get();
+    program.SetArguments();
     const auto begin = std::chrono::steady_clock::now();
-    auto end = Execute(*program.executable, program.plugin, arguments, {}, absl::MakeSpan(results));
+    auto end = program.Launch();
     if (!destroys) state.SetIterationTime(SecondsOf(begin));
     CHECK(end.ok() && end->Await().ok());
     *end = Event();
-    for (int i = 0; i < count; ++i) owned[i] = BufferHandle(results[i], Deleter<PJRT_Buffer>{&program.plugin});
+    program.TakeResults();
     if (destroys) state.SetIterationTime(SecondsOf(begin));
   }
 }
@@ -99,21 +119,17 @@ void Streams(benchmark::State& state) {
     CHECK(program.stream->Synchronize().ok());
   }
 }
-// Time of a launch in a row, the device's time included: each launch reads the results of the launch before it.
+BENCHMARK(Streams)->Name("launch by a stream, arguments")->Arg(2)->Arg(400)->UseManualTime();
+
+// Launches in a row, the device's time included.
 void PluginRows(benchmark::State& state) {
-  const int count = static_cast<int>(state.range(0));
-  const ClientProgram program(AddOne(count));
-  const std::vector<float> zeros(kFloats);
-  std::vector<BufferHandle> owned;
-  for (int i = 0; i < count; ++i) owned.push_back(program.client->ToDevice(zeros.data(), kFloats * 4, nullptr).value());
-  std::vector<PJRT_Buffer*> arguments(count);
-  std::vector<PJRT_Buffer*> results(count);
+  PluginProgram program(static_cast<int>(state.range(0)));
   for (auto _ : state) {
     Event last;
     for (int launch = 0; launch < kLaunches; ++launch) {
-      for (int i = 0; i < count; ++i) arguments[i] = owned[i].get();
-      last = Execute(*program.executable, program.plugin, arguments, {}, absl::MakeSpan(results)).value();
-      for (int i = 0; i < count; ++i) owned[i] = BufferHandle(results[i], Deleter<PJRT_Buffer>{&program.plugin});
+      program.SetArguments();
+      last = program.Launch().value();
+      program.TakeResults();
     }
     CHECK(last.Await().ok());
   }
@@ -127,8 +143,6 @@ void StreamRows(benchmark::State& state) {
 }
 BENCHMARK(PluginRows)->Name("32 launches by the plugin's Execute, arguments")->Arg(2)->Arg(140)->UseRealTime();
 BENCHMARK(StreamRows)->Name("32 launches by a stream, arguments")->Arg(2)->Arg(140)->UseRealTime();
-
-BENCHMARK(Streams)->Name("launch by a stream, arguments")->Arg(2)->Arg(400)->UseManualTime();
 
 }  // namespace
 }  // namespace hpu::pjrt

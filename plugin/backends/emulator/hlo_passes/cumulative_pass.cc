@@ -38,9 +38,11 @@ absl::StatusOr<HloInstruction*> CumulativeKernel(HloInstruction* reduction, Kern
   kernel.type = *type;
   kernel.reverse = found->reverse;
   if (kernel.function == Cumulative::Function::kLogAddExp && *type != NumberType::kFloat32) return nullptr;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
-    (i < found->dimension ? kernel.outer : i == found->dimension ? kernel.size : kernel.inner) *= shape.dimensions(i);
-  }
+  const std::optional<Columns> sizes = ColumnSizes(shape, {found->dimension});
+  if (!sizes.has_value()) return nullptr;
+  kernel.outer = sizes->outer;
+  kernel.size = sizes->rows;
+  kernel.inner = sizes->columns;
   HPU_ASSIGN_OR_RETURN(HloInstruction * result, calls->Add(kernel.Spec(), {found->operand}, shape));
   if (found->extent == hlo::Cumulative::Extent::kInclusive) return result;
   xla::PaddingConfig padding = xla::MakeNoPaddingConfig(shape.rank());

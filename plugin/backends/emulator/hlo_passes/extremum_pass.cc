@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "absl/algorithm/container.h"
 #include "absl/types/span.h"
 #include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/common/hlo/reduction.h"
@@ -24,16 +23,14 @@ constexpr int64_t kMinColumns = 8;
 
 // The kernel for an array of this shape; nullopt if the reduced dimensions are apart or the array is small.
 std::optional<Extremum> ExtremumOf(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
-  if (!hlo::IsFloatArray(shape) || reduced.empty() || xla::ShapeUtil::ElementsIn(shape) < kMinExtremumElements) {
-    return std::nullopt;
-  }
-  const int64_t first = *absl::c_min_element(reduced), last = *absl::c_max_element(reduced);
-  if (last - first + 1 != static_cast<int64_t>(reduced.size())) return std::nullopt;
+  if (!hlo::IsFloatArray(shape) || xla::ShapeUtil::ElementsIn(shape) < kMinExtremumElements) return std::nullopt;
+  const std::optional<Columns> sizes = ColumnSizes(shape, reduced);
+  if (!sizes.has_value()) return std::nullopt;
   Extremum kernel;
   kernel.bfloat16 = shape.element_type() == xla::BF16;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
-    (i < first ? kernel.outer : i > last ? kernel.inner : kernel.size) *= shape.dimensions(i);
-  }
+  kernel.outer = sizes->outer;
+  kernel.size = sizes->rows;
+  kernel.inner = sizes->columns;
   const bool worth = kernel.inner == 1 ? kernel.size >= kMinRow : kernel.inner >= kMinColumns;
   return worth ? std::optional(kernel) : std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
@@ -77,6 +78,17 @@ absl::Status ReplaceMarkedCalls(xla::HloModule* module, absl::string_view operat
 xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType type) {
   return value->parent()->AddInstruction(
       xla::HloInstruction::CreateConvert(xla::ShapeUtil::ChangeElementType(value->shape(), type), value));
+}
+
+std::optional<Columns> ColumnSizes(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
+  if (reduced.empty()) return std::nullopt;
+  const int64_t first = *absl::c_min_element(reduced), last = *absl::c_max_element(reduced);
+  if (last - first + 1 != static_cast<int64_t>(reduced.size())) return std::nullopt;
+  Columns sizes;
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    (i < first ? sizes.outer : i > last ? sizes.columns : sizes.rows) *= shape.dimensions(i);
+  }
+  return sizes;
 }
 
 std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type) {

@@ -13,10 +13,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "plugin/backends/emulator/kernels/columns.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
 #include "plugin/backends/emulator/kernels/number_type.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_module.h"
+#include "xla/shape.h"
 
 namespace hpu::emulator {
 
@@ -64,6 +66,9 @@ absl::Status ReplaceMarkedCalls(xla::HloModule* module, absl::string_view operat
 
 // `value`, converted to the element type `type`.
 xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType type);
+
+// The sizes before, in and after the reduced dimensions; nullopt unless the reduced dimensions are adjacent.
+std::optional<Columns> ColumnSizes(const xla::Shape& shape, absl::Span<const int64_t> reduced);
 
 // The NumberType of an element type; nullopt if there is none.
 std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type);

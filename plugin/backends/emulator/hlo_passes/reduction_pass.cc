@@ -21,18 +21,6 @@ using xla::HloOpcode;
 constexpr int64_t kMinReductionElements = 8192;
 constexpr int64_t kMinReducedColumns = 8;
 
-// The sizes before, in and after the reduced dimensions; nullopt unless the reduced dimensions are adjacent.
-std::optional<Columns> ColumnSizes(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
-  if (reduced.empty()) return std::nullopt;
-  const int64_t first = *absl::c_min_element(reduced), last = *absl::c_max_element(reduced);
-  if (last - first + 1 != static_cast<int64_t>(reduced.size())) return std::nullopt;
-  Columns sizes;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
-    (i < first ? sizes.outer : i > last ? sizes.columns : sizes.rows) *= shape.dimensions(i);
-  }
-  return sizes;
-}
-
 // Number of adjacent rows that the kernel treats as one long row if there are few columns; 0 if no number fits. The
 // kernel reduces the array to one long row, and XLA reduces the long row to the columns. XLA alone would use one
 // thread, and would add an image's elements one at a time.
