@@ -21,6 +21,7 @@ from habana_frameworks.tensorflow.errors import SettingError
 __all__ = ["SynapseLoggerHook", "append_param", "install", "wrap_train"]
 
 RANGE_FORM = "start:stop, two step numbers with start before stop, such as 10:20"
+NO_STEPS = "has no effect, because no step is counted: set TF_HOOK_MODE to all, v1, keras or ctl"
 _OFF = ("", "0", "false")
 _logger = logging.getLogger(__name__)
 
@@ -105,9 +106,7 @@ def install() -> None:
     mode = flags.tf_hook_mode()
     hook = _range_hook() if mode else None
     if not mode and _range_setting():
-        _logger.warning(
-            "HABANA_PROFILE_RANGE=%s has no effect, because no step is counted: set TF_HOOK_MODE", _range_setting()
-        )
+        _logger.warning("HABANA_PROFILE_RANGE=%s %s", _range_setting(), NO_STEPS)
     if flags.emulator_profile():
         _warn_without_instructions()
     if whole or hook is not None:

@@ -49,7 +49,7 @@ class Flag:
     modules: tuple[str, ...] = ()
     """Values of the placeholder <module> that have an effect."""
     maximum: int | None = None
-    """Largest valid number of an int setting; None: no limit. Numbers below the default and 0 are invalid."""
+    """Largest valid number of an int setting; None: no limit. Numbers below both 0 and the default are invalid."""
 
     def has_effect_as(self, name: str) -> bool:
         """Whether the variable `name` of this setting has an effect. A name with an unknown <module> has none."""
@@ -136,15 +136,15 @@ def is_valid(flag: Flag) -> bool:
     return True
 
 
-def range_problem(flag: Flag) -> str:
-    """Returns the reason why the setting's number is out of range; empty if the number is valid or malformed."""
+def missed_range(flag: Flag) -> str:
+    """Returns the range that the setting's number misses, for describe_error(); empty if it is valid or malformed."""
     number = _as_int(_text(flag)) if flag.type == "int" else None
     if number is None:
         return ""
     least = min(0, int(flag.default))
     if flag.maximum is not None and not least <= number <= flag.maximum:
-        return f"is not a number from {least} to {flag.maximum}"
-    return f"is not a number of at least {least}" if number < least else ""
+        return f"a number from {least} to {flag.maximum}"
+    return f"a number of at least {least}" if number < least else ""
 
 
 def _as_int(text: str) -> int | None:

@@ -43,9 +43,8 @@ def report_unknown_settings() -> None:
     for flag in flag_values.renamed(flags.ALL, os.environ):
         _logger.warning("%s was renamed to %s; the old name still works", flag.old_name, flag.name)
     for flag in flags.ALL:
-        if flag.effect is flag_values.Effect.ACTS and (problem := flag_values.range_problem(flag)):
-            name = next(iter(flag.names_in(os.environ)))
-            _logger.warning("%s=%s %s", name, os.environ[name], problem)
+        if flag.effect is flag_values.Effect.ACTS and (expected := flag_values.missed_range(flag)):
+            _logger.warning("%s", flag_values.describe_error(flag, expected))
     found = flag_values.unknown(flags.ALL, os.environ)
     ours = [variable for variable in found if variable.name.startswith("HPU_")]
     if ours and flags.strict_flags():

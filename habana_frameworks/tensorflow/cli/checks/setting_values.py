@@ -46,13 +46,12 @@ _OUTPUT_FILES = ("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH", "TF_BF16_DUMP
 _MODULES = ("HABANA_VISIBLE_MODULES", "HLS_MODULE_ID")
 _NAMED_TWICE = "names a module twice"
 _PROFILE_RANGES = ("HABANA_PROFILE_RANGE", "TF_HW_PROFILE_RANGE")
-_NO_STEPS = "has no effect, because no step is counted: set TF_HOOK_MODE to all, v1, keras or ctl"
 _LOG_LEVELS = range(-1, 7)
 
 
 def is_fatal(name: str, problem: str) -> bool:
     """Whether programs fail because of `problem`, which problem() returned for the setting."""
-    return name in (*_BF16, *_MODULES, *_PROFILE_RANGES) and problem not in (_NAMED_TWICE, _NO_STEPS)
+    return name in (*_BF16, *_MODULES, *_PROFILE_RANGES) and problem not in (_NAMED_TWICE, hw_profiler_helpers.NO_STEPS)
 
 
 def problem(name: str, value: str) -> str:
@@ -74,7 +73,7 @@ def problem(name: str, value: str) -> str:
     if name in _PROFILE_RANGES:
         if hw_profiler_helpers.parse_range(value) is None:
             return f"is not {hw_profiler_helpers.RANGE_FORM}"
-        return "" if flags.tf_hook_mode() else _NO_STEPS
+        return "" if flags.tf_hook_mode() else hw_profiler_helpers.NO_STEPS
     if name == "HPU_DEVICE_TYPE":
         return cards.spelling_problem(value)
     if name.startswith("LOG_LEVEL_") and int(value) not in _LOG_LEVELS:
