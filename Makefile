@@ -23,6 +23,7 @@ ifeq ($(origin PYTHON),command line)
   SYSTEM_TESTS :=
   SYSTEM_BENCH :=
   HOROVOD :=
+  CARD_PLUGIN :=
   RAY_PYTHON := $(PYTHON)
   RAY_PACKAGES :=
 else
@@ -32,6 +33,7 @@ else
   SYSTEM_TESTS := $(VENV)/.system-tests
   SYSTEM_BENCH := $(VENV)/.system-bench
   HOROVOD := $(VENV)/.horovod
+  CARD_PLUGIN := $(VENV)/card-plugin
   RAY_PYTHON := $(VENV)-ray/bin/python
   RAY_PACKAGES := $(VENV)-ray/.packages
 endif
@@ -42,7 +44,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts run-hpu-cts run-other-cts horovod try-horovod lint format generate wheel test-wheel bench docs keras ops chains soak ray soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
+.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts run-hpu-cts run-other-cts horovod try-horovod try-card-plugin lint format generate wheel test-wheel bench docs keras ops chains soak ray soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -54,6 +56,7 @@ demo: build ## set up, build, train the digits model on the emulated HPU
 # HPU_WITHOUT_HOROVOD=1 skips the build. Horovod is built in parallel with the C++ tests, which use one processor each.
 test: build-tests ## set up, build, run all tests
 	@$(MAKE) --no-print-directory --output-sync=target -j 2 run-cts $(TRY_HOROVOD)
+	@$(MAKE) --no-print-directory try-card-plugin
 	@$(MAKE) --no-print-directory pytest
 	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(QUICK_PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) -q
 	HPU_BACKEND=gaudi:$(SYNAPSE_DOUBLE) $(PYTHON) -m pytest $(QUICK_GAUDI_TESTS) -n $(TEST_JOBS) $(BY_FILE) -q
@@ -61,6 +64,11 @@ test: build-tests ## set up, build, run all tests
 try-horovod:
 	@tools/setup.sh mpi || echo "make test: Open MPI is missing (see above): Horovod is built without MPI"
 	@$(MAKE) --no-print-directory horovod || echo "make test: Horovod is missing (see above): the tests of Horovod are skipped"
+
+# The plugin for cards has 134 MB. It has a folder of its own, because some tests need an environment without it.
+try-card-plugin:
+	@$(if $(CARD_PLUGIN),$(MAKE) --no-print-directory $(CARD_PLUGIN),true) || \
+	  echo "make test: jax-cuda13-pjrt is missing (see above): the tests of compilation for cards are skipped"
 
 setup: $(PACKAGES)
 
@@ -75,6 +83,10 @@ $(SYSTEM_BENCH): tools/setup.sh | $(SYSTEM_TESTS)
 
 $(VENV)/bin/python:
 	@tools/setup.sh venv $(VENV)
+
+$(CARD_PLUGIN): requirements/card.txt | $(PACKAGES)
+	$(PYTHON) -m pip install -q --disable-pip-version-check --retries 1 --no-deps --target $@ -r requirements/card.txt
+	@touch $@
 
 # The .pth file makes the source tree the installed package, so Python imports the files built here.
 $(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt requirements/pjrt.txt | $(SYSTEM) $(VENV)/bin/python
@@ -193,9 +205,7 @@ QUICK_PJRT_TESTS := $(addprefix tests/equality/test_,control_flow.py dtypes.py e
 QUICK_PJRT_TESTS := $(QUICK_PJRT_TESTS) tests/distribute/test_collectives.py
 PJRT_TESTS := tests/equality tests/precision tests/ops/test_control_flow.py tests/recipes tests/device tests/passes
 PJRT_TESTS := $(PJRT_TESTS) tests/explain tests/profiling tests/custom_ops tests/distribute tests/hvd
-# PJRT plugins are not dependencies of the package. The plugin for cards has 134 MB.
-test-pjrt: build ## training tests on a PJRT plugin for the CPU; compilation for cards that are not present
-	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps jax-cuda13-pjrt==0.11.2
+test-pjrt: build $(CARD_PLUGIN) ## training tests on a PJRT plugin for the CPU; compilation for cards that are not present
 	$(PYTHON) -m pytest tests/pjrt -m 'slow or not slow' $(PYTEST_ARGS)
 	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
 

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from habana_frameworks.tensorflow import cli
+from habana_frameworks.tensorflow._internal import pjrt_plugins
 from tests.check.test_programs import MARK, PROGRAMS
 from tests.gaudi import doubles
 from tests.pjrt.cuda_plugin import PLUGIN, with_plugin
@@ -64,7 +65,7 @@ def test_wrong_usage(card: str, library: str, message: str, capsys: pytest.Captu
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.skipif(PLUGIN.exists(), reason="needs an environment without the CUDA plugin")
+@pytest.mark.skipif(pjrt_plugins.find("cuda") is not None, reason="needs an environment without the CUDA plugin")
 def test_a_missing_plugin_is_named() -> None:
     done = check("--card", "h100", str(PROGRAM))
     assert done.returncode == 2 and "no plugin" in done.stderr and "pip install" in done.stderr

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import pathlib
-import sysconfig
+import sys
 
 import pytest
 
 PLUGIN = pathlib.Path(
     os.environ.get("HPU_TEST_CUDA_PLUGIN")
-    or pathlib.Path(sysconfig.get_path("purelib"), "jax_plugins", "xla_cuda13", "xla_cuda_plugin.so")
+    or pathlib.Path(sys.prefix, "card-plugin", "jax_plugins", "xla_cuda13", "xla_cuda_plugin.so")
 )
 
-with_plugin = pytest.mark.skipif(not PLUGIN.exists(), reason="needs jax-cuda13-pjrt (make test-pjrt installs it)")
+with_plugin = pytest.mark.skipif(not PLUGIN.exists(), reason="needs jax-cuda13-pjrt (`make test` installs it)")

@@ -64,10 +64,11 @@ def test_results_are_read_back(tmp_path: pathlib.Path) -> None:
 
 
 @with_plugin
-@pytest.mark.parametrize("name", ["mlp", "digits_custom_loop.py"])
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", [*(model.name for model in compile_check.SUITES["models"]), "digits_custom_loop.py"])
 def test_program_compiles_for_a_card(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_BACKEND", f"pjrt:{PLUGIN}")
-    result = compile_check.check(_program(name), "h100", time_limit=280)
+    result = compile_check.check(_program(name), "h100", time_limit=580)
     assert result.is_whole and result.report, result.error
     assert not result.report.failures and all(cluster.fits for cluster in result.report.clusters)
     assert any(cluster.ops > 100 for cluster in result.report.clusters)
