@@ -80,6 +80,14 @@ def test_narrowed_ops_have_lines_and_do_not_fail() -> None:
     assert any("int32" in entry.what for entry in result.narrowed)
 
 
+def test_the_64_bit_type_of_a_result_is_a_note_unless_the_hpu_reads_it() -> None:
+    labels = htf.check(lambda x: tf.argmax(x, axis=1), tf.ones([4, 4]))
+    assert labels.failures == ()
+    assert {entry.rule for entry in labels.violations} == {"dtype"}
+    wide = htf.check(lambda x: tf.cast(tf.argmax(x, axis=1) + 2**40, tf.float32) * x, tf.ones([4, 4]))
+    assert {entry.rule for entry in wide.failures} == {"dtype"}
+
+
 def test_scalar_counters_are_notes_but_arrays_and_results_of_the_hpu_are_not() -> None:
     with tf.device("/CPU:0"):
         steps = tf.Variable(0, dtype=tf.int64)

@@ -91,8 +91,9 @@ def _is_harmless(graph: explanation.Graph, index: int, origin: Origin | None) ->
     if op.rule == "uncompilable":
         # Ops of the input pipeline. The card has the ones that the list names, such as IteratorGetNext.
         return _is_known(op.type) or not set(op.dtypes) - {"variant", "resource"}
-    is_bookkeeping = op.rule in _PLACEMENT_RULES and _is_bookkeeping(graph, index, origin)
-    return is_bookkeeping or _is_part_of_card_op(op, origin)
+    if op.rule in _PLACEMENT_RULES and (_is_bookkeeping(graph, index, origin) or _is_widening(graph, index)):
+        return True
+    return _is_part_of_card_op(op, origin)
 
 
 def _is_known(op_type: str) -> bool:
@@ -112,6 +113,16 @@ def _is_bookkeeping(graph: explanation.Graph, index: int, origin: Origin | None)
     if any(shape != "[]" for shape in origin.shapes):
         return False
     return not op.copies or not _reaches_cluster(graph, index, [each.inputs for each in graph.ops])
+
+
+def _is_widening(graph: explanation.Graph, index: int) -> bool:
+    """Whether an op is the cast that gives a narrowed op's result its 64-bit type, and no cluster reads it.
+
+    The program copies such a result to the CPU in any case, such as labels by tf.argmax.
+    """
+    op = graph.ops[index]
+    is_narrowed = any(rewrite.by == "narrow" and rewrite.node == op.name for rewrite in graph.rewrites)
+    return op.type == "Cast" and is_narrowed and not _feeds_cluster(graph, index)
 
 
 def _is_part_of_card_op(op: explanation.Op, origin: Origin | None) -> bool:
