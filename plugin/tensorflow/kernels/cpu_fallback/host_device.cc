@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/zeroed_device.h"
 #include "tensorflow/core/framework/device_factory.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/platform/env.h"
@@ -31,7 +32,7 @@ absl::StatusOr<HostDevice*> HostDevice::Get() {
           "cannot create a CPU device for the CPU fallback: TensorFlow has no CPU device factory; reinstall "
           "TensorFlow");
     }
-    return new HostDevice(std::move(device));
+    return new HostDevice(ZeroMemoryOf(std::move(device)));
   }());
   return *host;
 }

@@ -1,0 +1,72 @@
+#include "plugin/tensorflow/kernels/cpu_fallback/zeroed_device.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "tensorflow/core/framework/allocator.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace hpu {
+namespace {
+
+class ZeroingAllocator final : public tensorflow::AllocatorWrapper {
+ public:
+  using AllocatorWrapper::AllocatorWrapper;
+
+  void* AllocateRaw(size_t alignment, size_t bytes) override { return Zeroed(alignment, bytes, {}); }
+  void* AllocateRaw(size_t alignment, size_t bytes, const tensorflow::AllocationAttributes& attributes) override {
+    return Zeroed(alignment, bytes, attributes);
+  }
+
+ private:
+  void* Zeroed(size_t alignment, size_t bytes, const tensorflow::AllocationAttributes& attributes) {
+    void* const memory = wrapped()->AllocateRaw(alignment, bytes, attributes);
+    if (memory != nullptr) std::memset(memory, 0, bytes);
+    return memory;
+  }
+};
+
+class ZeroedDevice final : public tensorflow::Device {
+ public:
+  explicit ZeroedDevice(std::unique_ptr<tensorflow::Device> cpu)
+      : Device(cpu->env(), cpu->attributes()), cpu_(std::move(cpu)), allocator_(cpu_->GetAllocator({})) {}
+
+  tensorflow::Allocator* GetAllocator(tensorflow::AllocatorAttributes) override { return &allocator_; }
+  tensorflow::Allocator* GetScopedAllocator(tensorflow::AllocatorAttributes attributes, int64_t step) override {
+    return cpu_->GetScopedAllocator(attributes, step);
+  }
+  tensorflow::ScopedAllocatorMgr* GetScopedAllocatorMgr() const override { return cpu_->GetScopedAllocatorMgr(); }
+
+  const CpuWorkerThreads* tensorflow_cpu_worker_threads() const override {
+    return cpu_->tensorflow_cpu_worker_threads();
+  }
+  bool has_eigen_cpu_device() const override { return cpu_->has_eigen_cpu_device(); }
+  const Eigen::ThreadPoolDevice* eigen_cpu_device() override { return cpu_->eigen_cpu_device(); }
+  tsl::thread::ThreadPool* tensorflow_device_thread_pool() override { return cpu_->tensorflow_device_thread_pool(); }
+  tensorflow::DeviceBase* UnderlyingDevice() override { return cpu_->UnderlyingDevice(); }
+  const tensorflow::DeviceBase* UnderlyingDevice() const override { return cpu_->UnderlyingDevice(); }
+
+  tensorflow::Status Sync() override { return cpu_->Sync(); }
+  tensorflow::Status MakeTensorFromProto(const tensorflow::TensorProto& proto,
+                                         const tensorflow::AllocatorAttributes attributes,
+                                         tensorflow::Tensor* tensor) override {
+    return cpu_->MakeTensorFromProto(proto, attributes, tensor);
+  }
+  void CopyTensorInSameDevice(const tensorflow::Tensor* from, tensorflow::Tensor* to,
+                              const tensorflow::DeviceContext* context, tensorflow::StatusCallback done) override {
+    cpu_->CopyTensorInSameDevice(from, to, context, std::move(done));
+  }
+
+ private:
+  const std::unique_ptr<tensorflow::Device> cpu_;
+  ZeroingAllocator allocator_;
+};
+
+}  // namespace
+
+std::unique_ptr<tensorflow::Device> ZeroMemoryOf(std::unique_ptr<tensorflow::Device> cpu) {
+  return std::make_unique<ZeroedDevice>(std::move(cpu));
+}
+
+}  // namespace hpu

@@ -1,0 +1,18 @@
+// A CPU device whose kernels get zeroed memory.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_ZEROED_DEVICE_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_ZEROED_DEVICE_H_
+
+#include <memory>
+
+#include "tensorflow/core/framework/device.h"
+
+namespace hpu {
+
+// Returns a device that runs kernels like `cpu`, a CPU device, but sets all memory that they allocate to 0. Some CPU
+// kernels do not write their whole result: Cholesky leaves the upper triangle of a matrix that has no decomposition.
+// Thread safe.
+std::unique_ptr<tensorflow::Device> ZeroMemoryOf(std::unique_ptr<tensorflow::Device> cpu);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_ZEROED_DEVICE_H_
