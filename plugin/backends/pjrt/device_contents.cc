@@ -16,6 +16,8 @@ constexpr uint64_t kMaxHostFill = 64 << 10;
 constexpr uint64_t kMaxHostAssembly = 64 << 10;
 // A program with more parts would take long to compile.
 constexpr size_t kMaxPieces = 64;
+// Number of handles of donated buffers above which a launch destroys them.
+constexpr size_t kMaxDonated = 2048;
 // Alignment that plugins require of views: 64 bytes on CPUs, 16 on GPUs.
 constexpr uint64_t kViewAlignment = 64;
 
@@ -32,10 +34,6 @@ struct DeviceContents::LaunchState {
   std::vector<SharedBufferPtr*> whole;
   uint64_t generation = 0;
   std::vector<PJRT_Buffer*> results;
-  // Handles of donated buffers. This thread destroys them after the launch: another thread would slow down the next
-  // one.
-  std::vector<BufferHandle> garbage;
-
   // Elements of `handles`, `whole` and `results` keep their values until the launch sets them.
   void Reset(size_t argument_count, size_t result_count) {
     arguments.clear();
@@ -98,8 +96,18 @@ absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal
   // These calls release buffers, because `state` outlives the launch.
   state.arguments.clear();
   state.parts.clear();
-  state.garbage.clear();
+  DestroyDonated(kMaxDonated);
   return end;
+}
+
+void DeviceContents::DestroyDonated(size_t kept) {
+  static thread_local std::vector<BufferHandle> handles;  // keeps its capacity
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (donated_.size() <= kept) return;
+    handles.swap(donated_);
+  }
+  handles.clear();
 }
 
 void DeviceContents::FindArguments(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state) {
@@ -156,7 +164,7 @@ void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArgu
     if (!state->donated[i]) continue;
     const int32_t argument = results[i].aliased_argument;
     SharedBufferPtr buffer = std::move(state->arguments[argument]);
-    state->garbage.push_back(std::exchange(buffer->handle, Own(state->results[i])));
+    donated_.push_back(std::exchange(buffer->handle, Own(state->results[i])));
     buffer->is_ready.store(false, std::memory_order_relaxed);
     buffer->is_promised = false;
     if (unchanged) {

@@ -41,6 +41,9 @@ class DeviceContents {
   // donated arguments may be lost: later uses of their addresses fail with the error. Returns the event of the launch's
   // end. On a card, waits for the exchanges that write arguments.
   absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch);
+  // Destroys the handles of donated buffers, if there are more than `kept`. They hold no device memory, but their
+  // destruction takes time. So threads call this before they wait for the device.
+  void DestroyDonated(size_t kept = 0);
   // Prepares an exchange: captures the current contents of source operands, and binds new buffers to destination
   // operands.
   absl::StatusOr<HostExchange> Exchange(absl::Span<const peers::Operand> operands);
@@ -82,7 +85,8 @@ class DeviceContents {
   const bool launches_fail_with_arguments_;
   HelperPrograms programs_;
   mutable std::mutex mutex_;
-  AddressMap map_;  // guarded by mutex_
+  AddressMap map_;                     // guarded by mutex_
+  std::vector<BufferHandle> donated_;  // handles to destroy, guarded by mutex_
 };
 
 }  // namespace hpu::pjrt

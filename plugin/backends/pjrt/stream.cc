@@ -95,6 +95,7 @@ absl::Status PjrtStream::CopyToHost(hal::DeviceAddress source, void* destination
     }
     return absl::OkStatus();
   });
+  device_->contents().DestroyDonated();
   return absl::OkStatus();
 }
 
@@ -173,6 +174,7 @@ absl::Status PjrtStream::AddCallback(std::function<void(absl::Status)> callback)
     command.point = state_->error.PointAfter(state_->timeline, state_->queue);
     command.callback = std::move(callback);
   });
+  device_->contents().DestroyDonated();
   return absl::OkStatus();
 }
 
@@ -193,6 +195,7 @@ void PjrtStream::QueueExchange(absl::Span<const peers::Operand> operands, peers:
 absl::Status PjrtStream::Synchronize() {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const uint64_t sequence = state_->queue.pushed();
+  device_->contents().DestroyDonated();
   state_->timeline->WaitFor(sequence);
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   return state_->error.TakeUpTo(sequence);
