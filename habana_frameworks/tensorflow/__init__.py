@@ -9,6 +9,7 @@ import importlib
 from typing import Any
 
 from habana_frameworks.tensorflow import lib_utils, library_loader, multinode_helpers, sysconfig
+from habana_frameworks.tensorflow._internal import warning_handler
 from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.card_check import check
 from habana_frameworks.tensorflow.explanation import explain
@@ -28,6 +29,8 @@ __all__ = [
     "sysconfig",
 ]
 
+
+warning_handler.install()
 
 # Public modules that are imported at their first use, because they or their dependencies are slow to import.
 _LAZY_MODULES = frozenset(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pathlib
 from collections.abc import Mapping
@@ -54,3 +55,12 @@ def levels() -> None:
         tf.function(function)(tf.ones([2]))
         logs = pathlib.Path(os.environ["HABANA_LOGS"]).iterdir()
         print(level, sum(len(path.read_text().splitlines()) for path in logs))
+
+
+def warn(configures: bool) -> None:
+    """Logs a warning of the package in a program that configures logging, or does not."""
+    from habana_frameworks.tensorflow import flags
+
+    if configures:
+        logging.basicConfig(format="root %(message)s")
+    logging.getLogger(flags.__name__).warning("a %s", "text")

@@ -138,3 +138,8 @@ def test_the_table_of_clusters(hpu: str) -> None:
 
 def test_the_table_is_logged_when_the_program_ends() -> None:
     assert_has_table(run_with_tensorflow(call_to(programs.train_and_log)).stderr)
+
+
+@pytest.mark.parametrize(("configures", "expected"), [(False, "HPU: WARNING: a text\n"), (True, "root a text\n")])
+def test_warnings_have_a_prefix_unless_the_program_configures_logging(configures: bool, expected: str) -> None:
+    assert run_with_tensorflow(call_to(programs.warn, configures)).stderr == expected
