@@ -29,11 +29,10 @@ report::v1::DeviceInfo DescribeDevice() {
   if (device == nullptr) {
     described.set_backend(backend.ok() ? std::string((*backend)->name()) : flags::Backend());
     const absl::StatusOr<std::string> target = backend.ok() ? (*backend)->CompilerTarget() : backend.status();
-    if (target.ok()) {
-      described.set_compiler_target(*target);
-    } else if (!absl::IsUnimplemented(target.status()) && described.error().empty()) {
-      described.set_error(std::string(target.status().message()));
-    }
+    if (target.ok()) described.set_compiler_target(*target);
+    absl::Status error = absl::IsUnimplemented(target.status()) ? absl::OkStatus() : target.status();
+    if (error.ok()) error = ProcessDevice::CheckSettings();
+    if (described.error().empty()) described.set_error(std::string(error.message()));
     return described;
   }
   const hal::DeviceInfo& info = device->hal().info();

@@ -33,6 +33,9 @@ class Backend {
   virtual absl::string_view name() const = 0;
   // Number of modules of this machine or server, free or held. Acquires no module.
   virtual absl::StatusOr<int> ModuleCount() = 0;
+  // The error of options that Acquire never accepts, such as a module that does not exist. OK if only Acquire can know.
+  // Acquires no module.
+  virtual absl::Status CheckOptions(const AcquireOptions& /*options*/) { return absl::OkStatus(); }
   // The DeviceInfo::compiler_target that a device would have if it were acquired now. Unimplemented if the target is
   // known only after a device is acquired. Acquires no module.
   virtual absl::StatusOr<std::string> CompilerTarget() {

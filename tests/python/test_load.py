@@ -86,6 +86,20 @@ def test_a_misspelt_backend(name: str, nearest: str) -> None:
     assert (f"; did you mean {nearest}?" if nearest else "") in text and ("did you mean" in text) is bool(nearest)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("HABANA_VISIBLE_MODULES", "0,9", "HABANA_VISIBLE_MODULES: module 9 does not exist: there are modules 0 to 7"),
+        ("HABANA_VISIBLE_MODULES", "one", 'HABANA_VISIBLE_MODULES: invalid module number "one"; set it to numbers'),
+        ("HLS_MODULE_ID", "8", "HLS_MODULE_ID: module 8 does not exist: there are modules 0 to 7"),
+        ("HPU_MEMORY_MB", "-4", "HPU_MEMORY_MB=-4 is invalid: set it to the size of device memory in MiB"),
+    ],
+)
+def test_settings_that_no_device_accepts(name: str, value: str, text: str) -> None:
+    variables: dict[str, str | None] = {"HPU_MODULES": "8", name: value}
+    assert failure_of(call_to(programs.report_error), variables).startswith(f"BackendError: {text}")
+
+
 def test_unknown_variable() -> None:
     done = run_with_tensorflow(call_to(programs.load), {"HPU_MEMORYMB": "64"})
     assert "HPU_MEMORYMB is not a setting of hpu-tensorflow; did you mean HPU_MEMORY_MB?" in done.stderr

@@ -65,6 +65,12 @@ absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options) {
   return static_cast<uint64_t>(megabytes) << 20;
 }
 
+absl::Status CheckEmulatedOptions(const hal::AcquireOptions& options) {
+  HPU_ASSIGN_OR_RETURN(const Modules modules, EmulatedModules());
+  HPU_RETURN_IF_ERROR(CandidateModules(options, modules).status());
+  return DeviceMemoryBytes(options).status();
+}
+
 absl::StatusOr<uint64_t> CardMemoryBytes(const hal::AcquireOptions& options, uint64_t card_bytes) {
   if (options.memory_bytes == 0 && flags::MemoryMb() == 0) return card_bytes;
   HPU_ASSIGN_OR_RETURN(const uint64_t bytes, DeviceMemoryBytes(options));

@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "plugin/backends/common/acquire_options.h"
 #include "plugin/backends/gaudi/device/device.h"
 #include "plugin/backends/gaudi/device/device_files.h"
 #include "plugin/backends/gaudi/device/runtime.h"
@@ -27,6 +28,12 @@ class GaudiBackend final : public hal::Backend {
     HPU_ASSIGN_OR_RETURN(Runtime * runtime, GetRuntime());
     HPU_ASSIGN_OR_RETURN(const common::Modules modules, runtime->GetModules());
     return static_cast<int>(modules.ids.size());
+  }
+
+  absl::Status CheckOptions(const hal::AcquireOptions& options) override {
+    HPU_ASSIGN_OR_RETURN(Runtime * runtime, GetRuntime());
+    HPU_ASSIGN_OR_RETURN(const common::Modules modules, runtime->GetModules());
+    return common::CandidateModules(options, modules).status();
   }
 
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {

@@ -20,6 +20,10 @@ class NullBackend final : public hal::Backend {
 
   absl::StatusOr<int> ModuleCount() override { return common::ModuleCountSetting(); }
 
+  absl::Status CheckOptions(const hal::AcquireOptions& options) override {
+    return common::CheckEmulatedOptions(options);
+  }
+
   absl::StatusOr<std::string> CompilerTarget() override { return null::CompilerTarget(); }
 
   absl::StatusOr<std::string> Compile(const hal::Program& program) override {

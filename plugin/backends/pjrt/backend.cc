@@ -65,6 +65,13 @@ class PjrtBackend final : public hal::Backend {
     return static_cast<int>(modules.ids.size());
   }
 
+  absl::Status CheckOptions(const hal::AcquireOptions& options) override {
+    if (has_target()) return absl::OkStatus();  // a target has no modules
+    HPU_ASSIGN_OR_RETURN(const Plugin* plugin, LoadPlugin());
+    HPU_ASSIGN_OR_RETURN(const common::Modules modules, ModulesOf(*plugin));
+    return common::CandidateModules(options, modules).status();
+  }
+
   absl::StatusOr<std::string> CompilerTarget() override {
     if (has_target()) {
       HPU_ASSIGN_OR_RETURN(const auto compiler, CreateTargetCompiler());

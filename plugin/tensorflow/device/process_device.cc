@@ -82,6 +82,12 @@ absl::StatusOr<ProcessDevice*> ProcessDevice::Get() {
   return device;
 }
 
+absl::Status ProcessDevice::CheckSettings() {
+  TF_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
+  TF_ASSIGN_OR_RETURN(const hal::AcquireOptions options, OptionsFromFlags());
+  return backend->CheckOptions(options);
+}
+
 ProcessDevice* ProcessDevice::GetIfAcquired() {
   return IsForkedChild() ? nullptr : acquired.load(std::memory_order_acquire);
 }

@@ -104,6 +104,19 @@ TEST_P(ModuleTest, RequestedModuleIsAcquired) {
   ExpectError(Module(-1), absl::StatusCode::kInvalidArgument, "module -1");
 }
 
+TEST_P(ModuleTest, CheckedOptionsAcquireNothingAndHaveTheErrorOfAcquire) {
+  hal::Backend* const device_backend = Value(hal::GetBackend(backend().spec));
+  hal::AcquireOptions options;
+  const auto first = Holder();
+  const auto second = Holder();
+  EXPECT_OK(device_backend->CheckOptions(options));  // all modules are held
+  options.module_id = 2;
+  const absl::Status checked = device_backend->CheckOptions(options);
+  if (!checked.ok()) EXPECT_EQ(checked, Acquire(options).status());
+  options.module_id = 1;
+  EXPECT_OK(device_backend->CheckOptions(options));
+}
+
 TEST_P(ModuleTest, OnlyVisibleModulesAreAcquired) {
   hal::AcquireOptions options;
   options.visible = {1};

@@ -21,6 +21,10 @@ class EmulatorBackend final : public hal::Backend {
 
   absl::StatusOr<int> ModuleCount() override { return common::ModuleCountSetting(); }
 
+  absl::Status CheckOptions(const hal::AcquireOptions& options) override {
+    return common::CheckEmulatedOptions(options);
+  }
+
   absl::StatusOr<std::string> CompilerTarget() override { return emulator::CompilerTarget(); }
 
   absl::StatusOr<std::string> Compile(const hal::Program& program) override { return CompileToBytes(program); }
