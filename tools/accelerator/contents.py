@@ -25,6 +25,7 @@ PACKAGES = f"{_LIBRARY}/site-packages"
 # Packages that are packed with their requirements. Of the TensorFlow packages, the installed package is packed.
 _TENSORFLOWS = ("tensorflow-cpu", "tensorflow")
 _ROOTS = ("protobuf", "grpcio", "scikit-learn")
+_OPTIONAL_ROOTS = ("nvidia-ml-py",)
 # Requirements that the checks do not use: a C compiler's library, uploads, cloud storage, TensorBoard's data server.
 _DROPPED_PACKAGES = {
     "google-auth",
@@ -92,8 +93,9 @@ def _tensorflow() -> importlib.metadata.Distribution:
 
 
 def _closure() -> Iterator[importlib.metadata.Distribution]:
-    """Yields TensorFlow, _ROOTS and all their requirements, sorted by name."""
-    waiting = [_tensorflow().metadata["Name"], *_ROOTS]
+    """Yields TensorFlow, _ROOTS, the installed packages of _OPTIONAL_ROOTS and all their requirements, sorted by name."""
+    optional = [name for name in _OPTIONAL_ROOTS if any(importlib.metadata.distributions(name=name))]
+    waiting = [_tensorflow().metadata["Name"], *_ROOTS, *optional]
     found: dict[str, importlib.metadata.Distribution] = {}
     while waiting:
         name: str = canonicalize_name(waiting.pop())

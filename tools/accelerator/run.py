@@ -218,6 +218,7 @@ def all_checks() -> tuple[Check, ...]:
     checks += [
         Check("memory", "memory during training", ("memory",), 120),
         Check("profiler", "profiler", ("profiler",), 120),
+        Check("commands", "hpu doctor and hpu smi", ("commands",), 120),
     ]
     return tuple(checks)
 
