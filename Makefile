@@ -42,7 +42,7 @@ TRY_HOROVOD := $(if $(HOROVOD),$(if $(HPU_WITHOUT_HOROVOD),,try-horovod))
 export PATH := $(abspath $(dir $(PYTHON))):$(PATH)
 export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
-CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
+CXX_FILES = $$(git ls-files --cached --others --exclude-standard 'plugin/*.cc' 'plugin/*.h')
 
 .PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts run-hpu-cts run-other-cts horovod try-horovod try-card-plugin lint format generate wheel test-wheel bench docs keras ops chains soak ray soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
 

@@ -109,8 +109,14 @@ def first_circle(graph: Mapping[str, Set[str]]) -> str:
 
 
 def main() -> int:
-    """Checks every tracked file. Returns exit code 1 if a check fails."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    """Checks every file that git does not ignore. Returns exit code 1 if a check fails."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     paths = [ROOT / name for name in listed.stdout.split("\0") if name]
     paths = [path for path in paths if path.is_file()]
     declared = layers.read()

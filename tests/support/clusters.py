@@ -40,5 +40,5 @@ def assert_one_cluster(name_part: str, launches: int) -> statistics.Cluster:
 def assert_launched() -> None:
     """Checks that clusters ran on the HPU since the last reset, without CPU fallbacks."""
     counts = statistics.get()
-    assert counts.launched_clusters, "no cluster was launched"
+    assert counts.launched_clusters, "no cluster was launched; `hpu explain` says why, such as too few ops"
     assert counts.fallbacks == 0, [cluster for cluster in counts.clusters if cluster.fallbacks]

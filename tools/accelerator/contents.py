@@ -93,7 +93,7 @@ def _tensorflow() -> importlib.metadata.Distribution:
 
 
 def _closure() -> Iterator[importlib.metadata.Distribution]:
-    """Yields TensorFlow, _ROOTS, the installed packages of _OPTIONAL_ROOTS and all their requirements, sorted by name."""
+    """Yields TensorFlow, the roots that are installed, and all their requirements, sorted by name."""
     optional = [name for name in _OPTIONAL_ROOTS if any(importlib.metadata.distributions(name=name))]
     waiting = [_tensorflow().metadata["Name"], *_ROOTS, *optional]
     found: dict[str, importlib.metadata.Distribution] = {}
