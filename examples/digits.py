@@ -128,7 +128,7 @@ class Report:
         placement = statistics.placement()
         lines = {
             "backend": str(device["backend"]),
-            "device": f"/device:HPU:0 ({device.get('type', 'not used')})",
+            "device": f"/device:HPU:0 ({device.get('description', 'not used')})",
             "clusters": f"{len(launched)}, launched {launches} times, {counts.fallbacks} fallbacks to the CPU",
         }
         if busiest:
