@@ -121,7 +121,7 @@ build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
 
 # One run of ninja builds the plugin and its tests, so that no processor waits for the plugin's last files.
 TEST_TARGETS := hpu_cts hpu_gaudi_tests hpu_gaudi_cts hpu_synapse_kernels synapse_double_1_5 synapse_double_1_18
-build-tests: $(BUILD)/build.ninja $(PACKAGES) $(SYSTEM_TESTS)
+build-tests: $(BUILD)/build.ninja $(PACKAGES) $(SYSTEM_TESTS) ## build the plugin and the C++ tests
 	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
 	ninja -C $(BUILD) -j $(JOBS) habana_device $(TEST_TARGETS)
 	@cmake --install $(BUILD) --prefix . --component plugin > /dev/null

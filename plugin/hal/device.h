@@ -21,9 +21,9 @@
 namespace hpu::hal {
 
 struct DeviceInfo {
-  std::string backend;          // name of the backend: "emulator"
-  std::string type;             // result of habana_device.get_type(): "GAUDI2"
-  std::string description;      // for display: "emulated Gaudi, module 0"
+  std::string backend;          // "emulator", "null" or "remote"; of a card, HPU_BACKEND: "gaudi", "pjrt:cuda"
+  std::string type;             // the Gaudi generation that programs see: "GAUDI2" (habana_device.get_type())
+  std::string description;      // for display: "emulated GAUDI2, module 0"
   int module_id = 0;            // 0 … modules - 1
   uint64_t memory_bytes = 0;    // all device memory
   std::string compiler_target;  // properties that recipes depend on (CPU features, card generation, backend version)

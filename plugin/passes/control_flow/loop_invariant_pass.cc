@@ -15,17 +15,18 @@ using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-bool IsInvariant(const Node& node) {
+bool EntersAsConstant(const Node& node) {
   bool constant = false;
   return node.IsEnter() && tensorflow::TryGetNodeAttr(node.attrs(), "is_constant", &constant) && constant;
 }
 
 // Whether the edge's target stays in the loop's frame after removal of the edge.
 bool StaysInFrameWithout(const Edge& removed) {
-  return absl::c_any_of(removed.dst()->in_edges(), [](const Edge* edge) { return !IsInvariant(*edge->src()); });
+  return absl::c_any_of(removed.dst()->in_edges(), [](const Edge* edge) { return !EntersAsConstant(*edge->src()); });
 }
 
 }  // namespace
+
 tensorflow::Status RunLoopInvariantPass(const tensorflow::GraphOptimizationPassOptions& options) {
   // Does not call MayUseHpu, because a function on the CPU may contain nodes on the HPU.
   if (options.graph == nullptr || !AnyOnHpu(**options.graph) || !HasLoweredControlFlow(**options.graph)) {
@@ -34,7 +35,7 @@ tensorflow::Status RunLoopInvariantPass(const tensorflow::GraphOptimizationPassO
   Graph* const graph = options.graph->get();
   std::vector<const Edge*> removed;
   for (const Edge* edge : graph->edges()) {
-    if (edge->IsControlEdge() && edge->dst()->IsOp() && IsInvariant(*edge->src()) &&
+    if (edge->IsControlEdge() && edge->dst()->IsOp() && EntersAsConstant(*edge->src()) &&
         edge->src()->assigned_device_name() != edge->dst()->assigned_device_name() && StaysInFrameWithout(*edge)) {
       removed.push_back(edge);
     }

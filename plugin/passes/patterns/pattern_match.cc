@@ -47,7 +47,7 @@ Goal ToMatch(const OpExpression& expression, Output output, bool shared, const G
   return goal;
 }
 
-Output InputOf(const Node& node, int index) {
+Output FeedOf(const Node& node, int index) {
   const tensorflow::Edge* edge = nullptr;
   if (!node.input_edge(index, &edge).ok()) return {};
   return {edge->src(), edge->src_output()};
@@ -194,12 +194,12 @@ bool Matcher::SolveReshaped(const Goal& goal) {
   const Checkpoint checkpoint = Save();
   Node* node = goal.output.node;
   if (node->type_string() == "Reshape" && IsCandidate(*node)) {
-    const Output shape = InputOf(*node, 1);
+    const Output shape = FeedOf(*node, 1);
     if (shape.node->type_string() == "Shape" || shape.node->type_string() == "ShapeN") {
       const Goal same =
-          ToMatch(goal.expression->reshaped_to[0], InputOf(*shape.node, shape.index), /*shared=*/true, goal.next);
+          ToMatch(goal.expression->reshaped_to[0], FeedOf(*shape.node, shape.index), /*shared=*/true, goal.next);
       Goal inner = goal;
-      inner.output = InputOf(*node, 0);
+      inner.output = FeedOf(*node, 0);
       inner.as_it_is = true;
       inner.next = &same;
       Record(goal, node);
@@ -227,15 +227,15 @@ Output Matcher::Unscaled(const Node& node, double* factor) const {
   if (!IsCandidate(node)) return {};
   if (node.type_string() == "Neg") {
     *factor = -1;
-    return InputOf(node, 0);
+    return FeedOf(node, 0);
   }
   if (node.type_string() != "Mul" && node.type_string() != "RealDiv") return {};
   for (const int constant : {1, 0}) {
     if (constant == 0 && node.type_string() == "RealDiv") break;
-    const std::optional<double> value = NumberOf(*InputOf(node, constant).node);
+    const std::optional<double> value = NumberOf(*FeedOf(node, constant).node);
     if (!value.has_value() || *value == 0) continue;
     *factor = node.type_string() == "Mul" ? *value : 1 / *value;
-    return InputOf(node, 1 - constant);
+    return FeedOf(node, 1 - constant);
   }
   return {};
 }
@@ -335,7 +335,7 @@ bool Matcher::SolveArgs(const Goal& goal, bool swapped) {
     for (size_t i = args.size(); i-- > 0;) {
       if (IsInput(pattern_, args[i]) != inputs) continue;
       const int from = static_cast<int>(swapped ? args.size() - 1 - i : i);
-      goals[made] = ToMatch(args[i], InputOf(*goal.output.node, from), goal.shared, next);
+      goals[made] = ToMatch(args[i], FeedOf(*goal.output.node, from), goal.shared, next);
       goals[made].product = goal.product;
       next = &goals[made++];
     }
@@ -348,7 +348,7 @@ bool Matcher::SolveTerms(const Goal& goal) {
   const Node& node = *goal.output.node;
   if (goal.term == sum.args.size()) {
     for (int i = 0; i < node.num_inputs(); ++i) {
-      if ((goal.used >> i & 1) == 0) match_.more_terms.push_back(InputOf(node, i));
+      if ((goal.used >> i & 1) == 0) match_.more_terms.push_back(FeedOf(node, i));
     }
     return Solve(goal.next);
   }
@@ -358,7 +358,7 @@ bool Matcher::SolveTerms(const Goal& goal) {
     Goal rest = goal;
     rest.term = goal.term + 1;
     rest.used = goal.used | 1u << i;
-    const Goal term = ToMatch(sum.args[goal.term], InputOf(node, i), goal.shared, &rest);
+    const Goal term = ToMatch(sum.args[goal.term], FeedOf(node, i), goal.shared, &rest);
     if (Solve(&term)) return true;
     Restore(checkpoint);
   }

@@ -22,7 +22,10 @@ std::shared_ptr<void> StartServer(const std::string& folder) {
   auto server = std::make_shared<ChildProcess>("unix:" + folder + "/server", ChildProcess::Role::kServe);
   absl::string_view answer = server->answer();
   if (!absl::ConsumePrefix(&answer, kBackend)) {
-    std::printf("The device server cannot be started: %s\n", server->answer().c_str());
+    std::printf(
+        "The device server for the tests of `remote` cannot be started from the installed plugin (%s): run `make "
+        "build-tests`, or test one other backend with %s=emulator\n",
+        server->answer().empty() ? "see above" : server->answer().c_str(), kBackendVariable);
     std::exit(1);
   }
   setenv(kServerVariable, std::string(answer.substr(0, answer.find('"'))).c_str(), 1);
