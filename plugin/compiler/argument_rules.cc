@@ -38,7 +38,10 @@ absl::Status CheckFakeQuantization(const OpKernel& kernel, XlaOpKernelContext*) 
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "num_bits", &bits));
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "min", &min));
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "max", &max));
-  if (bits < 2 || bits > 16) return absl::InvalidArgumentError("num_bits must be between 2 and 16, inclusive");
+  if (bits < 2 || bits > 16) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kernel.type_string(), ": num_bits must be between 2 and 16, inclusive, got ", bits));
+  }
   if (min < max) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("min has to be smaller than max, was: ", min, " >= ", max));
 }

@@ -54,7 +54,7 @@ absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* ex
   if (executable->recipe->arguments().size() != executable->argument_inputs.size()) {
     return absl::InternalError(absl::StrCat(executable->name, ": the recipe has ",
                                             executable->recipe->arguments().size(), " arguments, but the cluster has ",
-                                            executable->argument_inputs.size()));
+                                            executable->argument_inputs.size(), "; report a bug"));
   }
   for (Executable::Update& update : executable->updates) {
     update.aliased_argument = executable->recipe->results()[update.result].aliased_argument;

@@ -58,8 +58,8 @@ CompilationInput ToCompilationInput(const ClusterSource& source) {
 absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& shape, int expected) {
   const std::string& name = source.name;
   if (shape.tuple_shapes_size() != expected) {
-    return absl::InternalError(
-        absl::StrCat(name, ": the program returns ", shape.tuple_shapes_size(), " results, expected ", expected));
+    return absl::InternalError(absl::StrCat(name, ": the program returns ", shape.tuple_shapes_size(),
+                                            " results, expected ", expected, "; report a bug"));
   }
   for (int i = 0; i < expected; ++i) {
     const xla::Shape& element = shape.tuple_shapes(i);

@@ -23,7 +23,7 @@ def output(**switches: str) -> str:
     [
         ({"VERSION": "1.9.0"}, ["BackendError", "cannot use SynapseAI 1.9", "supported releases: 1.5, 1.18"]),
         ({"DEVICES": "0"}, ["BackendError", "finds no device", "hl-smi"]),
-        ({"DEVICE_BYTES": str(10**9)}, ["ResourceExhausted", "TF_HCCL_MEMORY_ALLOWANCE_MB=1024 is kept; lower it"]),
+        ({"DEVICE_BYTES": str(10**9)}, ["ResourceExhausted", "TF_HCCL_MEMORY_ALLOWANCE_MB reserves 1024 MiB; lower"]),
         ({"FAIL_COMMAND": "4", "FAIL_STATUS": "17"}, ["Aborted", "the HPU is lost", "restart the process"]),
         ({"FAIL_COMMAND": "4", "FAIL_STATUS": "26"}, ["Internal", "failed with synFail (26)", "HABANA_LOGS"]),
     ],

@@ -16,7 +16,7 @@ absl::Status StatusOf(const proto::Status& status) {
 
 void StreamProgress::Receive(absl::string_view message) {
   if (!response_.ParseFromArray(message.data(), static_cast<int>(message.size()))) {
-    session_->Lose(absl::InternalError("malformed message from the server"));
+    session_->Lose(absl::InternalError("cannot parse the server's message; use the same release on client and server"));
     return;
   }
   if (response_.has_progress()) {

@@ -86,7 +86,7 @@ absl::StatusOr<Packet> ReceivePacket(const FileDescriptor& socket) {
     return absl::UnavailableError(absl::StrCat("cannot receive a message from the peer process: ", std::strerror(errno),
                                                "; check that it is running"));
   }
-  if (size == 0) return absl::UnavailableError("the peer closed the connection");
+  if (size == 0) return absl::UnavailableError("the peer process closed the connection; check that it is running");
   packet.files = FilesOf(&header.message);
   if ((header.message.msg_flags & MSG_TRUNC) != 0) {
     return absl::InvalidArgumentError(absl::StrCat("received a packet of more than ", kMaxPacketBytes,

@@ -38,11 +38,9 @@ absl::Status AppendArrays(const xla::ShapeProto& shape, const xla::ShapeProto& p
     const int64_t block = size / counts.rows;
     const bool proportional = size == block * counts.rows && padded_size == block * counts.padded_rows;
     if (!proportional || array.rows.has_value()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("only one dimension of the shape may depend on the number of rows, and the size of this "
-                       "dimension must be proportional to the number of rows: got ",
-                       Dimensions(shape), " for ", counts.rows, " rows and ", Dimensions(padded_shape), " for ",
-                       counts.padded_rows, " rows"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "expected one dimension proportional to the rows, and all others constant: got ", Dimensions(shape), " for ",
+          counts.rows, " rows, ", Dimensions(padded_shape), " for ", counts.padded_rows, " rows"));
     }
     array.rows = RowDimension{i, block};
   }

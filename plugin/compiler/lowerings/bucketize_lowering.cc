@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -26,7 +28,8 @@ class BucketizeLowering : public XlaOpKernel {
   explicit BucketizeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("boundaries", &boundaries_));
     OP_REQUIRES(construction, std::is_sorted(boundaries_.begin(), boundaries_.end()),
-                absl::InvalidArgumentError("Expected sorted boundaries"));
+                absl::InvalidArgumentError(absl::StrCat(type_string(), ": Expected sorted boundaries, got [",
+                                                        absl::StrJoin(boundaries_, ","), "]")));
   }
 
   void Compile(XlaOpKernelContext* context) override {

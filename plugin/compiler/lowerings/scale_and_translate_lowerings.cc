@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/image_product.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -130,14 +131,17 @@ class ScaleAndTranslateLowering : public tensorflow::XlaOpKernel {
       const absl::StatusOr<xla::Shape> original = context->InputXlaShape(1);
       OP_REQUIRES_OK(context, original.status());
       OP_REQUIRES(context, original->rank() == 4,
-                  absl::InvalidArgumentError("original_image must be 4-dimensional: " + original->ToString()));
+                  absl::InvalidArgumentError(absl::StrCat(type_string(), ": original_image must be 4-dimensional, got ",
+                                                          original->ToString())));
       size = {original->dimensions(1), original->dimensions(2)};
     } else {
       OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(1, &size));
       OP_REQUIRES(context, size.size() == 2 && size[0] > 0 && size[1] > 0,
-                  absl::InvalidArgumentError("output dimensions must be positive"));
+                  absl::InvalidArgumentError(absl::StrCat(type_string(), ": output dimensions must be positive, got [",
+                                                          absl::StrJoin(size, ","), "]")));
       OP_REQUIRES(context, shape->dimensions(1) > 0 && shape->dimensions(2) > 0 && shape->dimensions(3) > 0,
-                  absl::InvalidArgumentError("input image must be of non-zero size"));
+                  absl::InvalidArgumentError(
+                      absl::StrCat(type_string(), ": input image must be of non-zero size, got ", shape->ToString())));
     }
     xla::Literal scale, translation;
     OP_REQUIRES_OK(context, context->ConstantInput(2, &scale));

@@ -77,7 +77,7 @@ absl::Status OrderGraph::SortTopologically(const tensorflow::Graph& graph) {
   while (waiting < graph.num_node_ids() && waits[waiting] == 0) ++waiting;
   const Node* node = waiting < graph.num_node_ids() ? graph.FindNodeId(waiting) : nullptr;
   return tensorflow::errors::InvalidArgument(
-      "invalid graph: a cycle is not a while loop; ", size() - static_cast<int>(order_.size()),
+      "invalid graph: it has a cycle that is not a while loop; ", size() - static_cast<int>(order_.size()),
       " nodes are in the cycle or after the cycle, such as ",
       node == nullptr ? std::string("a loop frame") : node->name(), "; build loops with tf.while_loop");
 }

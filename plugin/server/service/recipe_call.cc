@@ -158,7 +158,7 @@ absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, P
     case proto::MakeRecipeHeader::SOURCE_RECIPE:
       return ServeRecipe(call, session, front, header);
     default:
-      return absl::InvalidArgumentError(absl::StrCat("invalid source of a recipe ", static_cast<int>(header.source()),
+      return absl::InvalidArgumentError(absl::StrCat("invalid recipe source ", static_cast<int>(header.source()),
                                                      ": expected SOURCE_PROGRAM or SOURCE_RECIPE"));
   }
 }

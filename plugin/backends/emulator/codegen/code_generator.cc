@@ -82,8 +82,8 @@ absl::StatusOr<CodeParts> PartsOf(const xla::cpu::CpuAotCompilationResult& code,
     if (static_cast<int64_t>(i) == code.result_buffer_index()) {
       const uint64_t bytes = table.results.size() * sizeof(void*);
       if (buffers[i].size() != AlignUp(bytes)) {
-        return absl::InternalError(
-            absl::StrCat("XLA's result table has ", buffers[i].size(), " bytes, expected ", AlignUp(bytes)));
+        return absl::InternalError(absl::StrCat("XLA's result table has ", buffers[i].size(), " bytes, expected ",
+                                                AlignUp(bytes), "; report a bug"));
       }
       parts.slots.push_back({BufferSlot::Source::kResultTable, 0, bytes});
       continue;
@@ -106,7 +106,8 @@ absl::StatusOr<Results> CompileModules(Modules modules) {
                        XlaCompiler().CompileAheadOfTime(
                            std::make_unique<xla::HloModuleGroup>("recipe", absl::MakeSpan(modules)), options));
   if (results.size() != count) {
-    return absl::InternalError(absl::StrCat("XLA compiled ", count, " programs to ", results.size(), " objects"));
+    return absl::InternalError(
+        absl::StrCat("XLA compiled ", count, " programs to ", results.size(), " object files; report a bug"));
   }
   return results;
 }

@@ -25,13 +25,14 @@ uint64_t FunctionWorkspaceOffset(const RecipeParts& parts) { return AlignUp(part
 absl::Status ValidateRowLoops(const RecipeParts& parts) {
   for (const RowLoop& loop : parts.row_loops) {
     if (loop.function >= parts.functions.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a row loop calls function ", loop.function, ", but there are ", parts.functions.size()));
+      return absl::InvalidArgumentError(absl::StrCat("a row loop calls function ", loop.function,
+                                                     ", but the recipe has ", parts.functions.size(), " functions"));
     }
     const FunctionParts& function = parts.functions[loop.function];
     if (!IsValid(loop, function.table.arguments.size()) || !IsRowFunction(function, loop)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a row loop over ", loop.elements, " elements does not match its function ", loop.function));
+      return absl::InvalidArgumentError(absl::StrCat("a row loop over ", loop.elements,
+                                                     " elements does not match the operands, results or workspace ",
+                                                     "of function ", loop.function));
     }
   }
   return absl::OkStatus();

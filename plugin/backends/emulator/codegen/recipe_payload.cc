@@ -114,7 +114,7 @@ RecipeProfile ProfileFromMessage(const recipe::v1::Profile& message) {
 
 absl::StatusOr<hal::LaunchBuffer> BufferFromMessage(const recipe::v1::LaunchBuffer& message) {
   if (message.kind() > static_cast<uint32_t>(hal::LaunchBuffer::Kind::kWorkspace)) {
-    return absl::InvalidArgumentError(absl::StrCat("a buffer of a launch has the unknown kind ", message.kind()));
+    return absl::InvalidArgumentError(absl::StrCat("a launch buffer has the unknown kind ", message.kind()));
   }
   hal::LaunchBuffer buffer;
   buffer.kind = static_cast<hal::LaunchBuffer::Kind>(message.kind());
@@ -163,8 +163,8 @@ absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
   for (const BufferSlot& slot : code.slots) {
     if (!SlotIsValid(table, code, slot)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("buffer slot ", &slot - code.slots.data(), ", ", slot.bytes,
-                       " bytes, does not match its argument, result, workspace or result table"));
+          absl::StrCat("buffer slot ", &slot - code.slots.data(), " of ", slot.bytes,
+                       " bytes does not match its argument, result, workspace or result table"));
     }
     if (slot.source == BufferSlot::Source::kResultTable) ++tables;
   }
@@ -183,8 +183,8 @@ absl::Status Validate(const RecipeParts& parts, uint64_t workspace_bytes) {
   HPU_RETURN_IF_ERROR(ValidateCode(parts.table, parts));
   HPU_RETURN_IF_ERROR(ValidateRowLoops(parts));
   if (WorkspaceBytes(parts) == workspace_bytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("its code needs a workspace of ", WorkspaceBytes(parts), " bytes, but it has ", workspace_bytes));
+  return absl::InvalidArgumentError(absl::StrCat("its header records a workspace of ", workspace_bytes,
+                                                 " bytes, but its code needs ", WorkspaceBytes(parts)));
 }
 
 absl::StatusOr<RecipeParts> FromContainer(RecipeContainer container) {

@@ -40,11 +40,12 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeTransposition(absl::Span<const
   const tensorflow::DataType type = parameters.empty() ? tensorflow::DT_INVALID : TypeOfSize(parameters[0]);
   if (parameters.size() % 2 == 0 || type == tensorflow::DT_INVALID) {
     return absl::InvalidArgumentError(
-        "expected the size of an element (2, 4 or 8 bytes), the operand's sizes, and as many numbers of dimensions");
+        "expected the element size (2, 4 or 8 bytes), the size of each dimension of the operand, and a permutation of "
+        "the dimensions");
   }
   const std::vector<int64_t> sizes(parameters.begin() + 1, parameters.begin() + 1 + rank);
   const std::vector<int64_t> order(parameters.begin() + 1 + rank, parameters.end());
-  if (!IsPermutation(order)) return absl::InvalidArgumentError("the order is no permutation of the dimensions");
+  if (!IsPermutation(order)) return absl::InvalidArgumentError("the order is not a permutation of the dimensions");
   std::vector<int64_t> result_sizes;
   for (const int64_t dimension : order) result_sizes.push_back(sizes[dimension]);
   std::vector<TensorFlowKernel::Input> inputs = {TensorFlowKernel::Operand(0, type, sizes),

@@ -123,7 +123,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeWindowReduction(absl::Span<con
   }
   HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(2)));
   const bool add = parameters[0] == static_cast<int64_t>(Function::kAdd), bfloat16 = parameters[1] != 0;
-  if (add && bfloat16) return absl::InvalidArgumentError("sums of bfloat16 are not supported, only of float32");
+  if (add && bfloat16) return absl::InvalidArgumentError("sums of bfloat16 are not supported; use float32");
   const auto run = add ? AddFloats : bfloat16 ? MaxBFloats : MaxFloats;
   return std::make_unique<WindowReductionKernel>(run, windows, bfloat16 ? 2 : 4);
 }

@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> ReadModule(const std::string& pa
   xla::HloModuleProto proto;
   if (!ParseProto(bytes, &proto)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, " holds no program: expected XLA's text, a HloModuleProto or a HloProto"));
+        absl::StrCat(path, " is not a program: expected HLO text, a HloModuleProto or a HloProto"));
   }
   HPU_ASSIGN_OR_RETURN(const xla::HloModuleConfig config,
                        xla::HloModule::CreateModuleConfigFromProto(proto, xla::GetDebugOptionsFromFlags()));

@@ -25,8 +25,8 @@ class PrivateFolder {
     if (access(parent.c_str(), W_OK | X_OK) != 0) parent = std::filesystem::temp_directory_path(error);
     std::string path = (parent / "hpu_recipe.XXXXXX").string();
     if (mkdtemp(path.data()) == nullptr) {
-      return absl::UnavailableError(
-          absl::StrCat("cannot create a folder for a recipe, ", path, ": ", strerror(errno), "; set TMPDIR"));
+      return absl::UnavailableError(absl::StrCat("cannot create the folder ", path, " for a recipe: ", strerror(errno),
+                                                 "; free space there, or set TMPDIR if it is not in /dev/shm"));
     }
     return PrivateFolder(std::move(path));
   }
@@ -53,7 +53,10 @@ absl::StatusOr<std::string> SerializeSynapseRecipe(const synapse::Library& libra
   std::ifstream file(folder.file(), std::ios::binary);
   std::ostringstream bytes;
   bytes << file.rdbuf();
-  if (!file) return absl::InternalError("synRecipeSerialize wrote no file");
+  if (!file) {
+    return absl::InternalError(absl::StrCat("synRecipeSerialize wrote no readable file ", folder.file(),
+                                            "; HABANA_LOGS names the folder of SynapseAI's logs"));
+  }
   return std::move(bytes).str();
 }
 
@@ -64,7 +67,8 @@ absl::StatusOr<synapse::OwnedRecipe> LoadSynapseRecipe(const synapse::Library& l
   file.close();
   if (!file) {
     return absl::ResourceExhaustedError(absl::StrCat("cannot write ", bytes.size(), " bytes of a recipe to ",
-                                                     folder.file(), "; free space or set TMPDIR"));
+                                                     folder.file(),
+                                                     "; free space there, or set TMPDIR if it is not in /dev/shm"));
   }
   synapse::synRecipeHandle recipe = nullptr;
   HPU_RETURN_IF_ERROR(HPU_SYNAPSE_CALL(library.functions(), synRecipeDeSerialize, (&recipe, folder.file().c_str())));

@@ -72,7 +72,7 @@ AcquiredModule::~AcquiredModule() {
   if (const absl::Status status =
           HPU_SYNAPSE_CALL(runtime_.functions(), synDeviceRelease, (device_), "device=", device_);
       !status.ok()) {
-    HPU_LOG(kBackend, kWarning) << "module " << module_id_ << " was not released: " << status.message();
+    HPU_LOG(kBackend, kWarning) << "cannot release module " << module_id_ << ": " << status.message();
   }
   runtime_.set_held_module(-1);
 }

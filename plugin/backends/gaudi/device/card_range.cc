@@ -39,7 +39,8 @@ absl::StatusOr<std::unique_ptr<CardRange>> CardRange::AllocateUpTo(const synapse
   constexpr int kMinParts = 12;
   absl::StatusOr<std::unique_ptr<CardRange>> range = Allocate(functions, device, bytes);
   for (int parts = kParts - 1; parts >= kMinParts && absl::IsResourceExhausted(range.status()); --parts) {
-    HPU_LOG(kBackend, kWarning) << range.status().message() << "; tries " << parts << "/" << kParts << " of it";
+    HPU_LOG(kBackend, kWarning) << range.status().message() << "; retrying with " << parts << "/" << kParts
+                                << " of the size";
     range = Allocate(functions, device, RoundUp(bytes / kParts * parts, hal::kDeviceAlignment));
   }
   return range;
@@ -49,7 +50,7 @@ CardRange::~CardRange() {
   if (const absl::Status status = HPU_SYNAPSE_CALL(functions_, synDeviceFree, (device_, address_, 0),
                                                    "address=", address_, ", device=", device_);
       !status.ok()) {
-    HPU_LOG(kBackend, kWarning) << "the card's memory was not freed: " << status.message();
+    HPU_LOG(kBackend, kWarning) << "cannot free the card's memory: " << status.message();
   }
 }
 

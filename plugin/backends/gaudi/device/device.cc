@@ -28,10 +28,10 @@ absl::StatusOr<uint64_t> WindowBytes(const hal::AcquireOptions& options, const C
   }
   const uint64_t allowance = static_cast<uint64_t>(allowance_mb) << 20;
   if (card.free_bytes < allowance + kUnit) {
-    return absl::ResourceExhaustedError(absl::StrCat("the card has no memory for tensors: ", card.free_bytes >> 20,
-                                                     " of ", card.total_bytes >> 20,
-                                                     " MiB are free, and TF_HCCL_MEMORY_ALLOWANCE_MB=", allowance_mb,
-                                                     " is kept; lower it, or end other users of the card"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the card has no memory for tensors: ", card.free_bytes >> 20, " of ", card.total_bytes >> 20,
+                     " MiB are free, and TF_HCCL_MEMORY_ALLOWANCE_MB reserves ", allowance_mb,
+                     " MiB; lower this setting, or end other users of the card"));
   }
   return common::CardMemoryBytes(options, (card.free_bytes - allowance) / kUnit * kUnit);
 }

@@ -26,7 +26,7 @@ void EngineStreams::SetAffinity(synapse::synStreamHandle stream) const {
       HPU_SYNAPSE_CALL(functions, synDeviceGetNextStreamAffinity, (device_, &mask), "device=", device_);
   if (status.ok()) status = HPU_SYNAPSE_CALL(functions, synStreamSetAffinity, (device_, stream, mask), "mask=", mask);
   if (!status.ok()) {
-    HPU_LOG(kBackend, kInfo) << "a stream has no affinity: " << status.message();
+    HPU_LOG(kBackend, kInfo) << "cannot set the affinity of a stream: " << status.message();
   }
 }
 

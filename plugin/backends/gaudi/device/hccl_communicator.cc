@@ -21,7 +21,7 @@ HcclCommunicator::~HcclCommunicator() {
   if (is_aborted_) return;
   const absl::Status status = HPU_HCCL_CALL(functions(), hcclCommDestroy, (handle_));
   if (!status.ok()) {
-    HPU_LOG(kBackend, kWarning) << "a communicator was not destroyed: " << status.message();
+    HPU_LOG(kBackend, kWarning) << "cannot destroy a communicator: " << status.message();
   }
 }
 
@@ -49,7 +49,7 @@ void HcclCommunicator::Abort() {
   }
   const absl::Status status = HPU_HCCL_CALL(functions(), hcclCommAbort, (handle_));
   if (!status.ok()) {
-    HPU_LOG(kBackend, kWarning) << "a communicator was not aborted: " << status.message();
+    HPU_LOG(kBackend, kWarning) << "cannot abort a communicator: " << status.message();
   }
 }
 

@@ -41,7 +41,7 @@ HostBuffers::Buffer::~Buffer() {
       owner_->pages_.RemovePinned(begin, size());
       const absl::Status status = HPU_SYNAPSE_CALL(owner_->functions_, synHostFree, (owner_->device_, data(), 0));
       if (!status.ok()) {
-        HPU_LOG(kBackend, kWarning) << "host memory was not freed: " << status.message();
+        HPU_LOG(kBackend, kWarning) << "cannot free host memory: " << status.message();
       }
       return;
   }

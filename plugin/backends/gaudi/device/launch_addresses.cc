@@ -9,6 +9,8 @@
 namespace hpu::gaudi {
 namespace {
 
+constexpr char kOverlap[] = "overlaps another argument or result; pass separate memory";
+
 std::string Describe(const ProgramMemory& memory) {
   const bool is_argument = memory.kind == ProgramMemory::Kind::kArgument;
   return absl::StrCat(is_argument ? "argument " : "result ", memory.number, " (", memory.bytes, " bytes)");
@@ -53,16 +55,16 @@ absl::Status LaunchAddresses::CopyRefused(const GaudiRecipe& recipe) {
   const Section* kept = nullptr;
   for (const Section& section : sections_) {
     if (section.begin % hal::kDeviceAlignment != 0) {
-      HPU_RETURN_IF_ERROR(AddCopy(recipe, section, "is not aligned to 128 bytes"));
+      HPU_RETURN_IF_ERROR(AddCopy(recipe, section, "is not aligned to 128 bytes; align it"));
       continue;
     }
     if (kept != nullptr && section.begin < kept->begin + kept->bytes) {
       // Copies one that is only read. The other one keeps its memory.
       if (!section.is_written) {
-        HPU_RETURN_IF_ERROR(AddCopy(recipe, section, "overlaps another one"));
+        HPU_RETURN_IF_ERROR(AddCopy(recipe, section, kOverlap));
         continue;
       }
-      HPU_RETURN_IF_ERROR(AddCopy(recipe, *kept, "overlaps another one"));
+      HPU_RETURN_IF_ERROR(AddCopy(recipe, *kept, kOverlap));
     }
     kept = &section;
   }
@@ -71,9 +73,9 @@ absl::Status LaunchAddresses::CopyRefused(const GaudiRecipe& recipe) {
 
 absl::Status LaunchAddresses::AddCopy(const GaudiRecipe& recipe, const Section& section, const char* reason) {
   if (section.is_written) {
-    return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": the memory of ",
-                                                   Describe(recipe.memory()[section.memory]), " ", reason,
-                                                   ", and the recipe writes it"));
+    return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": the recipe writes to ",
+                                                   Describe(recipe.memory()[section.memory]), ", whose memory ",
+                                                   reason));
   }
   copies_.push_back({section.begin, copied_bytes_, section.bytes});
   copied_.push_back(section.memory);

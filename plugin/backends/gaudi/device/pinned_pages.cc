@@ -36,7 +36,7 @@ absl::Status PinnedPages::Map(uint64_t begin, uint64_t end) {
   if (!status.ok()) {
     return absl::Status(status.code(), absl::StrCat("cannot map ", end - begin,
                                                     " bytes of host memory for the device: ", status.message(),
-                                                    "; ulimit -l limits locked memory"));
+                                                    "; raise ulimit -l (locked memory)"));
   }
   mappings_[begin] = Mapping{end, 1, true};
   return absl::OkStatus();
@@ -73,7 +73,7 @@ void PinnedPages::UnpinLocked(uint64_t begin, uint64_t end) {
           HPU_SYNAPSE_CALL(functions_, synHostUnmap, (device_, reinterpret_cast<const void*>(mapping->first)),
                            "size=", mapping->second.end - mapping->first);
       if (!status.ok()) {
-        HPU_LOG(kBackend, kWarning) << "host memory was not unmapped: " << status.message();
+        HPU_LOG(kBackend, kWarning) << "cannot unmap host memory: " << status.message();
       }
     }
     mapping = mappings_.erase(mapping);

@@ -423,8 +423,8 @@ absl::Status GaudiStream::Launch(std::shared_ptr<const hal::Recipe> recipe, cons
   HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments));
   const auto* own = dynamic_cast<const GaudiRecipe*>(recipe.get());
   if (own == nullptr || &own->library() != &device_->library()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "launch of ", recipe->name(), ": the recipe belongs to another backend; compile or load it on this device"));
   }
   std::lock_guard<std::mutex> lock(state_->launch_mutex);
   LaunchAddresses& addresses = state_->addresses;
@@ -483,7 +483,9 @@ absl::Status GaudiStream::CopyArguments() {
 absl::Status GaudiStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   auto* own = dynamic_cast<common::PointEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("cannot record the event: it belongs to another backend");
+  if (own == nullptr)
+    return absl::InvalidArgumentError(
+        "cannot record the event: it belongs to another backend; create it on this device");
   own->Set(Now());
   return absl::OkStatus();
 }
@@ -491,7 +493,9 @@ absl::Status GaudiStream::Record(hal::Event& event) {
 absl::Status GaudiStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const auto* own = dynamic_cast<const common::PointEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("cannot wait for the event: it belongs to another backend");
+  if (own == nullptr)
+    return absl::InvalidArgumentError(
+        "cannot wait for the event: it belongs to another backend; create it on this device");
   common::Point point = own->point();
   if (point.timeline == state_->timeline || (point.Reached() && point.Error().ok())) return absl::OkStatus();
   state_->queue.Push([&](Command& command, uint64_t sequence) {

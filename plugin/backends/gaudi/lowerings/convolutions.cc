@@ -119,7 +119,8 @@ absl::StatusOr<TensorId> AddConvolutionNode(PlanBuilder& builder, const Convolut
     case Kind::kFilterGradient:
       return builder.Add(node.is_3d() ? "dedw3d" : "dedw", {rhs, lhs}, result, params);
   }
-  return absl::InternalError("unknown kind of convolution");
+  return absl::InternalError(
+      absl::StrCat("unknown kind of convolution: ", static_cast<int>(node.kind), "; report a bug"));
 }
 
 absl::StatusOr<TensorId> Zeros(PlanBuilder& builder, synapse::synDataType type, const Sizes& sizes) {
@@ -315,7 +316,10 @@ absl::StatusOr<TensorId> LowerWithoutWindow(Lowering& lowering, const HloInstruc
       with_unit(instruction.shape()), input.get(), kernel.get(), instruction.feature_group_count(),
       instruction.batch_group_count(), window, numbers, instruction.precision_config());
   const std::optional<hlo::Convolution> described = hlo::DescribeConvolution(convolution.get());
-  if (!described.has_value()) return absl::InternalError("a convolution of unit windows has no description");
+  if (!described.has_value()) {
+    return absl::InternalError(
+        "DescribeConvolution rejects the convolution after a spatial dimension of size 1 was added; report a bug");
+  }
   HPU_ASSIGN_OR_RETURN(lhs, Reshape(builder, lhs, SizesOf(input->shape())));
   HPU_ASSIGN_OR_RETURN(rhs, Reshape(builder, rhs, SizesOf(kernel->shape())));
   HPU_ASSIGN_OR_RETURN(const TensorId result, LowerDescribed(builder, *described, result_type, lhs, rhs));
@@ -361,7 +365,9 @@ absl::Status LowerConvolution(Lowering& lowering, const HloInstruction& instruct
   } else {
     HPU_ASSIGN_OR_RETURN(const PlainConvolution plain, MakePlain(builder, instruction, lhs, rhs));
     described = hlo::DescribeConvolution(plain.convolution.get());
-    if (!described.has_value()) return absl::UnimplementedError("the convolution has no nodes");
+    if (!described.has_value()) {
+      return absl::UnimplementedError("the convolution has no nodes, even without padding and input dilation");
+    }
     HPU_ASSIGN_OR_RETURN(result, LowerDescribed(builder, *described, type.type, plain.lhs, plain.rhs));
   }
   lowering.Set(instruction, result);

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "plugin/backends/gaudi/lowerings/elementwise_operands.h"
 #include "plugin/backends/gaudi/lowerings/integers.h"
@@ -114,7 +115,8 @@ absl::Status LowerCompare(Lowering& lowering, const HloInstruction& instruction)
     case xla::ComparisonDirection::kGe:
       return SetElementwiseResult(lowering, instruction, compare("greater_equal_fwd"));
   }
-  return absl::InternalError("unknown comparison");
+  return absl::InternalError(
+      absl::StrCat("unknown comparison direction: ", static_cast<int>(direction), "; report a bug"));
 }
 
 // The instruction whose elements `instruction` repeats.

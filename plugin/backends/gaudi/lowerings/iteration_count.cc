@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/hlo/ir/hlo_computation.h"
@@ -136,7 +137,7 @@ absl::StatusOr<int64_t> Simulate(const HloInstruction* loop, const Control& cont
     if (!goes_on[0].Get<bool>({})) return count;
     HPU_ASSIGN_OR_RETURN(state, Evaluate(*control.next, state));
   }
-  return absl::OutOfRangeError("too many iterations");
+  return absl::OutOfRangeError(absl::StrCat("the loop has more than ", max_count, " iterations"));
 }
 
 }  // namespace

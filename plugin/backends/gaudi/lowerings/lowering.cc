@@ -102,7 +102,7 @@ absl::StatusOr<TensorType> Lowering::TypeOf(const xla::HloInstruction& instructi
 absl::StatusOr<TensorId> Lowering::Broadcastable(const xla::HloInstruction* instruction) {
   const auto found = values_.find(instruction);
   if (found == values_.end() || found->second.size() != 1) {
-    return absl::InternalError(absl::StrCat("instruction ", instruction->name(), " has no array value"));
+    return absl::InternalError(absl::StrCat("instruction ", instruction->name(), " has no array value; report a bug"));
   }
   return found->second.front();
 }

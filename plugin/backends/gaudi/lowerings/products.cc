@@ -52,7 +52,7 @@ absl::StatusOr<Matrix> MatrixOf(const HloInstruction* operand, const google::pro
   }
   if (last_contracted < 0 || last_free < 0 || last_free < first_contracted) return matrix;
   if (last_contracted > first_free) {
-    return absl::UnimplementedError("contracted dimensions of a dot must be neighbours");
+    return absl::UnimplementedError("contracting dimensions of a dot must be adjacent");
   }
   matrix.contracted_last = false;
   return matrix;

@@ -96,8 +96,8 @@ class ProgramBuilder {
   // A buffer for an array that is not empty.
   absl::StatusOr<MemoryId> AddBuffer(const ArrayValue& value) {
     if (!value.shape().IsArray()) {
-      return absl::UnimplementedError(absl::StrCat(Describe(*value.instruction), ": an element of its tuple, ",
-                                                   xla::ShapeUtil::HumanString(value.shape()), ", is not an array"));
+      return absl::UnimplementedError(absl::StrCat(Describe(*value.instruction), ": the tuple element of shape ",
+                                                   xla::ShapeUtil::HumanString(value.shape()), " is not an array"));
     }
     const absl::StatusOr<TensorType> type = TensorTypeOf(value.shape(), target_.generation);
     if (!type.ok()) {
@@ -254,7 +254,8 @@ class ComputationSplit {
     const HloInstruction* predicate = loop->while_condition()->root_instruction();
     if (predicate->opcode() != HloOpcode::kGetTupleElement ||
         predicate->operand(0)->opcode() != HloOpcode::kParameter) {
-      return absl::InternalError(absl::StrCat(loop->name(), ": the loop was not rotated"));
+      return absl::InternalError(
+          absl::StrCat(loop->name(), ": the loop's condition is not an element of its state; report a bug"));
     }
     Step step;
     step.predicate = state[predicate->tuple_index()];
@@ -365,9 +366,9 @@ class SegmentModule {
         continue;
       }
       if (IsLoop(value.instruction) || value.instruction->opcode() == HloOpcode::kParameter) {
-        return absl::UnimplementedError(absl::StrCat(Describe(*value.instruction), ": a graph cannot read the element ",
+        return absl::UnimplementedError(absl::StrCat(Describe(*value.instruction), ": the tuple element of shape ",
                                                      xla::ShapeUtil::HumanString(value.shape()),
-                                                     " of a tuple, which is not an array"));
+                                                     " is not an array, so a graph cannot read it"));
       }
       if (!needed_.insert(value.instruction).second) continue;
       for (const HloInstruction* operand : value.instruction->operands()) open.push_back(ValueOf(operand));

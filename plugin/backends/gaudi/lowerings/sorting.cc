@@ -4,6 +4,7 @@
 
 #include "absl/numeric/bits.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/gaudi/lowerings/indexing.h"
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/nodes.h"
@@ -112,7 +113,9 @@ absl::StatusOr<TensorId> SortedPositions(PlanBuilder& builder, const std::vector
   const uint64_t size = builder.sizes(words.front().word)[0];
   const int position_bits = std::max<int>(1, static_cast<int>(absl::bit_width(size - 1)));
   const int digit_bits = kExactBits - position_bits;
-  if (digit_bits < 1) return absl::UnimplementedError("topk sorts at most 2^23 elements exactly");
+  if (digit_bits < 1) {
+    return absl::UnimplementedError(absl::StrCat("topk sorts at most 2^23 elements exactly, not ", size));
+  }
   TensorId positions = kNoTensor;
   for (size_t i = 0; i < words.size(); ++i) {
     for (int begin = 0; begin < words[i].bits; begin += digit_bits) {

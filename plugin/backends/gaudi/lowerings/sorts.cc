@@ -82,7 +82,8 @@ absl::StatusOr<TensorId> PositionsByComparator(Lowering& lowering, const HloInst
   PlanBuilder& builder = lowering.builder();
   const Sizes sizes = builder.sizes(columns.front());
   if (sizes[0] > kMaxComparisons || sizes[0] * sizes[0] * sizes[1] > kMaxComparisons) {
-    return absl::UnimplementedError("topk sorts by less or greater keys only; other sorts compare at most 2^27 pairs");
+    return absl::UnimplementedError(
+        "sorts by a comparator other than less or greater have nodes for at most 2^27 compared pairs of elements");
   }
   HPU_ASSIGN_OR_RETURN(const TensorId less, ComparePairs(lowering, sort, columns));
   HPU_ASSIGN_OR_RETURN(const TensorId greater, Transpose(builder, less, {1, 0, 2}));

@@ -407,7 +407,7 @@ absl::StatusOr<TensorId> Concatenate(PlanBuilder& builder, std::vector<TensorId>
 
 absl::StatusOr<TensorId> Range(PlanBuilder& builder, uint64_t count) {
   if (count > static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) {
-    return absl::UnimplementedError("range_i32 counts to 2^31 - 1 only");
+    return absl::UnimplementedError(absl::StrCat("range_i32 counts to at most 2^31 - 1, not to ", count));
   }
   synapse::ns_RangeKernel::Params params = {};
   params.start.i = 0;

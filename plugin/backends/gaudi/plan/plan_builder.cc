@@ -121,7 +121,7 @@ absl::Status PlanBuilder::CheckNode(absl::string_view guid, const std::vector<Te
   const auto check_rank = [&](const Sizes& sizes) {
     if (!HasTooManyDimensions(sizes)) return absl::OkStatus();
     return absl::UnimplementedError(absl::StrCat(guid, " has rank ", sizes.size(), "; SynapseAI ", release,
-                                                 " supports rank ", synapse::MaxRank(target_.profile)));
+                                                 " supports ranks up to ", synapse::MaxRank(target_.profile)));
   };
   for (const TensorId operand : operands) {
     if (operand != kNoTensor) HPU_RETURN_IF_ERROR(check_rank(sizes(operand)));

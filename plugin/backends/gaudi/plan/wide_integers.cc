@@ -420,7 +420,8 @@ absl::StatusOr<TensorId> SumWide(PlanBuilder& builder, TensorId wide, const std:
   uint64_t count = 1;
   for (size_t d = 0; d < sizes.size(); ++d) count *= is_reduced[d] ? sizes[d] : 1;
   if (count > uint64_t{1} << 23) {
-    return absl::UnimplementedError(absl::StrCat("sums of 64-bit integers have at most 2^23 elements, not ", count));
+    return absl::UnimplementedError(
+        absl::StrCat("sums of 64-bit integers have nodes for at most 2^23 elements, not ", count));
   }
   const int digit = count > uint64_t{1} << 15 ? 8 : 16;
   HPU_ASSIGN_OR_RETURN(Halves x, Split(builder, wide));

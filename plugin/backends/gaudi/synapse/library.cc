@@ -72,7 +72,7 @@ absl::Status Library::Bind() {
   if (symbols.Has(foreign)) {
     return absl::FailedPreconditionError(
         absl::StrCat("cannot use SynapseAI ", version_, " from ", path_, ": it exports ", foreign,
-                     ", which its release does not have, so its struct layouts are uncertain; install one release of "
+                     ", a function of another release, so the struct layouts are uncertain; install one release of "
                      "SynapseAI and the driver"));
   }
 
@@ -208,7 +208,7 @@ absl::Status Library::Launch(synStreamHandle stream, const LaunchTable& table, u
   const uint32_t count = table.size();
   if (table.profile() != profile_) {
     return absl::InternalError(absl::StrCat("cannot launch with a table of SynapseAI ", ProfileName(table.profile()),
-                                            ": the library has release ", version_, "; build the table anew"));
+                                            ": the library has release ", version_, "; rebuild the launch table"));
   }
   if (profile_ == Profile::k1_5) {
     return HPU_SYNAPSE_CALL(functions_1_5_, synLaunch, (stream, table.entries_1_5(), count, workspace, recipe, 0),

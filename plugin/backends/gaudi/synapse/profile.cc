@@ -92,7 +92,7 @@ absl::StatusOr<uint32_t> ToDeviceType(Profile profile, Generation generation) {
       break;
   }
   return absl::UnimplementedError(absl::StrCat("cannot use device ", GenerationName(generation), ": SynapseAI ",
-                                               ProfileName(profile), " does not know it; install a later release"));
+                                               ProfileName(profile), " does not support it; install a later release"));
 }
 
 absl::StatusOr<Generation> ToGeneration(Profile profile, uint32_t device_type) {
