@@ -132,7 +132,7 @@ def test_times_of_a_program_that_reads_no_result() -> None:
     done = run([*COMMAND, "--time", str(program)])
     assert "Time of habana_cluster_unread_0" in done.stderr and "No times" not in done.stderr
     failed = run([*COMMAND, "--time", str(program)], {"HPU_FAULTS": "launch@1"})
-    assert "work still queued at the end of the program failed" in failed.stderr and "launch" in failed.stderr
+    assert "the HPU's queued work failed after the program ended" in failed.stderr and "launch" in failed.stderr
     assert "1 graph:" in failed.stderr
 
 

@@ -189,7 +189,7 @@ def test_utilisation_above_100_percent(fake: FakePyhlml, smi: Smi) -> None:
     ("function", "code", "message"),
     [
         ("hlmlInit", hlml_machine.DRIVER_NOT_LOADED, "HLML: driver not loaded; load the driver (lsmod"),
-        ("hlmlInit", 1, "pyhlml cannot load /usr/lib/habanalabs/libhlml.so; install the tools of Gaudi's driver"),
+        ("hlmlInit", 1, "pyhlml cannot load /usr/lib/habanalabs/libhlml.so; install Gaudi's driver tools"),
         ("hlmlDeviceGetCount", 1, "HLML: uninitialized; check that hl-smi lists the cards"),
         ("hlmlDeviceGetHandleByIndex", 49, "HLML: unknown; check that hl-smi"),
         ("hlmlShutdown", 77, "HLML fails with status 77; check that hl-smi"),

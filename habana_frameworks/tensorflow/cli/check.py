@@ -47,7 +47,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="LIBRARY",
         help="also compile the clusters with this libSynapse.so, and run the program on its card",
     )
-    parser.add_argument("--strict", action="store_true", help="ops of unknown support break the rules, too")
+    parser.add_argument("--strict", action="store_true", help="count ops of unknown support as failures")
     program_limits.add_steps(parser)
     program_limits.add_idle(parser)
     outputs.add_json(parser, "the result")

@@ -53,7 +53,9 @@ def collect() -> tuple[InstructionTime, ...]:
     try:
         habana_device.synchronize()
     except errors.DeviceError as error:
-        _logger.warning("work still queued at the end of the program failed: %s", error)
+        _logger.warning(
+            "the HPU's queued work failed after the program ended: %s; the times stop at the failure", error
+        )
     return build(c_api.read_message(plugin_library.handle(), "hpu_recipe_times", "RecipeTimes"))
 
 

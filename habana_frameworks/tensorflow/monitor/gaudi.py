@@ -119,7 +119,7 @@ def _initialize(hlml: Any) -> bool:
         if error.value == Code.UNINITIALIZED:
             raise ManagementLibraryError(
                 f"pyhlml cannot load {LIBRARY}",
-                "install the tools of Gaudi's driver, whose hl-smi uses this library, too; in a container: docker run "
+                "install Gaudi's driver tools (hl-smi needs the same library); in a container, use docker run "
                 "--runtime=habana",
                 Code.UNINITIALIZED,
             ) from None

@@ -64,7 +64,7 @@ def _set_logical_device_configuration(context: Any, dev: Any, virtual_devices: S
     if len(virtual_devices) != 1:
         raise ValueError(
             f"an HPU has one logical device, not {len(virtual_devices)}: start a process for each part of the work "
-            "(docs/distributed/jobs.md), or HPU_MODULES emulated cards"
+            "(docs/distributed/jobs.md); HPU_MODULES sets the number of emulated modules"
         )
     if context._virtual_device_map.get(dev) == virtual_devices:
         return

@@ -138,7 +138,7 @@ class FrontService:
         except DecodeError:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                "the Acquire request cannot be parsed: use equal releases of client and server",
+                "the Acquire request cannot be parsed: install the same release on client and server",
             ) from None
         modules.check_bounds(request)
         if request.faults and not self._settings.allow_faults:
@@ -185,7 +185,7 @@ class FrontService:
         self._check_session(process)
         assert process.claim is not None
         if not self._settings.share_memory or process.claim.memory is not None:
-            raise RuleError("the session shared memory that was not requested")
+            raise RuleError("the session sent shared memory that the server did not request")
         if share.bytes > _MAX_SHARED_BYTES:
             raise RuleError(f"the session's shared memory has {share.bytes} bytes, limit {_MAX_SHARED_BYTES}")
         if file.size() != share.bytes:

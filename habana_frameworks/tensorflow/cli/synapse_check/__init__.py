@@ -34,7 +34,7 @@ def add_parser(subparsers: Any) -> None:
         "--library", metavar="PATH", help="SynapseAI's library (default: that of HPU_BACKEND, else libSynapse.so)"
     )
     parser.add_argument(
-        "--generation", choices=GENERATIONS, help="compile for this generation (default: that of the machine's cards)"
+        "--generation", choices=GENERATIONS, help="compile for this generation (default: the cards' generation)"
     )
     parser.add_argument(
         "--programs", metavar="FOLDER", help="also compile the programs *.hlo and *.pb: HLO as text or serialised"
