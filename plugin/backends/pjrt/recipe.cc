@@ -48,7 +48,8 @@ absl::StatusOr<std::shared_ptr<const PjrtRecipe>> PjrtRecipe::Load(const Client&
 
 absl::StatusOr<std::string> PjrtRecipe::Serialize() const {
   if (serialized_.empty())
-    return absl::UnimplementedError("the recipe cannot be stored: the PJRT plugin cannot serialise programs");
+    return absl::UnimplementedError(
+        absl::StrCat("recipe ", name_, " cannot be stored: the PJRT plugin cannot serialise programs"));
   return serialized_;
 }
 

@@ -39,7 +39,9 @@ bool IsWithinBounds(const Header& header) {
 absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket, int16_t events,
                              const CancellationCheck& check) {
   if (bytes > 0) return static_cast<size_t>(bytes);
-  if (bytes == 0) return absl::UnavailableError("compile frame: the other process closed the connection");
+  if (bytes == 0)
+    return absl::UnavailableError(
+        "cannot transfer a compile frame: the other process closed the connection; see the device server's log");
   if (errno != EAGAIN && errno != EINTR) {
     return absl::UnavailableError(absl::StrCat(
         events == POLLIN ? "cannot receive a compile frame: " : "cannot send a compile frame: ", std::strerror(errno)));
