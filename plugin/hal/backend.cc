@@ -62,7 +62,7 @@ Backend* FindByScheme(Registry& registry, absl::string_view spec) {
   return backend.get();
 }
 
-// Number of characters to insert, remove or replace that turns `from` into `to`.
+// Minimum number of characters to insert, remove or replace to turn `from` into `to`.
 size_t EditDistance(absl::string_view from, absl::string_view to) {
   std::vector<size_t> distances(to.size() + 1);
   std::iota(distances.begin(), distances.end(), size_t{0});

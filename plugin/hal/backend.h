@@ -33,7 +33,7 @@ class Backend {
   virtual absl::string_view name() const = 0;
   // Number of modules of this machine or server, free or held. Acquires no module.
   virtual absl::StatusOr<int> ModuleCount() = 0;
-  // The error of options that Acquire never accepts, such as a module that does not exist. OK if only Acquire can know.
+  // Rejects options that Acquire never accepts, such as a module that does not exist. OK if only Acquire can know.
   // Acquires no module.
   virtual absl::Status CheckOptions(const AcquireOptions& /*options*/) { return absl::OkStatus(); }
   // The DeviceInfo::compiler_target that a device would have if it were acquired now. Unimplemented if the target is
@@ -60,7 +60,7 @@ class Backend {
   virtual absl::StatusOr<std::unique_ptr<Device>> Acquire(const AcquireOptions& options) = 0;
 };
 
-// The backend that `spec` (the value of HPU_BACKEND) names. InvalidArgument for an unknown name; the message lists the
+// Returns the backend for `spec`, the value of HPU_BACKEND. InvalidArgument for an unknown name; the message lists the
 // known names. Backends live as long as the process.
 absl::StatusOr<Backend*> GetBackend(absl::string_view spec);
 

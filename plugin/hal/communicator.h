@@ -74,8 +74,9 @@ class Communicator {
   virtual absl::Status Receive(Stream& stream, DeviceAddress destination, const Elements& elements, DataType dtype,
                                int peer) = 0;
 
-  // Operations between BeginGroup and EndGroup start together. Without a group, two ranks that exchange data may
-  // deadlock, because a rank's Receive starts only after the same rank's Send has ended.
+  // Sends and receives between BeginGroup and EndGroup start together, on one stream. A group must not contain other
+  // operations. Without a group, two ranks that exchange data may deadlock, because a rank's Receive starts only after
+  // the same rank's Send has ended.
   virtual absl::Status BeginGroup() = 0;
   virtual absl::Status EndGroup() = 0;
 

@@ -21,7 +21,7 @@
 namespace hpu::hal {
 
 struct DeviceInfo {
-  std::string backend;          // "emulator", "null" or "remote"; of a card, HPU_BACKEND: "gaudi", "pjrt:cuda"
+  std::string backend;          // "emulator", "null" or "remote"; for a card, HPU_BACKEND: "gaudi", "pjrt:cuda"
   std::string type;             // the Gaudi generation that programs see: "GAUDI2" (habana_device.get_type())
   std::string description;      // for display: "emulated GAUDI2, module 0"
   int module_id = 0;            // 0 … modules - 1
@@ -45,7 +45,7 @@ struct DeviceUsage {
 //
 // Errors: ResourceExhausted (memory; names the requested and the free bytes), InvalidArgument, Unimplemented (names the
 // feature). After the device is lost, every call fails with the same error until the module is acquired again: Aborted
-// (error of the device, call in a forked child), or Unavailable (device server lost).
+// (error of the device, call in a forked child), Unavailable (device server lost) or Cancelled (Interruptible).
 class Device {
  public:
   virtual ~Device() = default;

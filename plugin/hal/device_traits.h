@@ -35,8 +35,7 @@ class Interruptible {
  public:
   virtual ~Interruptible() = default;
 
-  // Interrupts a thread that waits for work. The device is then lost, and its calls fail with Cancelled. Does nothing
-  // if no thread waits.
+  // Does nothing if no thread waits. Otherwise the device is lost, and all its calls fail with Cancelled.
   virtual void Interrupt() = 0;
 
  protected:

@@ -8,8 +8,8 @@ namespace hpu::hal {
 
 // The card copies only from and to host memory that was allocated or mapped for the card. Device::AllocateHost returns
 // an owning buffer. Device::MapHost returns a buffer over the caller's memory, which must outlive the buffer. The
-// destructor unmaps the range and frees owned memory. Work queued on the range must have ended before. Thread safe.
-// Must not outlive its Device.
+// destructor unmaps the range and frees owned memory. Work queued on the range must end before destruction. Thread
+// safe. Must not outlive its Device.
 class HostBuffer {
  public:
   virtual ~HostBuffer() = default;

@@ -8,8 +8,8 @@ namespace hpu {
 
 inline constexpr char kDeterministicAttribute[] = "hpu_deterministic";
 
-// Backends whose code may add in a varying order compile a marked program differently. The mark is part of the program,
-// and therefore of the recipe's key.
+// Marks `program`. A backend that usually adds in a varying order must use a fixed order for a marked program. The mark
+// is part of the program, and therefore of the recipe's key.
 inline void RequireDeterminism(xla::HloModuleProto* program) {
   (*program->mutable_frontend_attributes()->mutable_map())[kDeterministicAttribute] = "true";
 }

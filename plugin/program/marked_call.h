@@ -1,4 +1,4 @@
-// Marked calls: HLO calls that a backend may replace by its own kernel.
+// Marked calls: HLO calls that a backend may replace with its own kernel.
 #ifndef HPU_PLUGIN_PROGRAM_MARKED_CALL_H_
 #define HPU_PLUGIN_PROGRAM_MARKED_CALL_H_
 
@@ -26,9 +26,9 @@ namespace hpu {
 // | layer_norm_gradient <epsilon> | x, dy, mean, inverse deviation, gamma              | dx, dbeta, dgamma f32 [size]|
 // | random <distribution>         | key u64 [1], counter u64 [2]                       | floats                      |
 //
-// Functions: erf, erfc, erf_inv, lgamma, sinh. Softmax, its relatives and layer_norm act along the last dimension. Loss
-// and gradient of a row whose label is no class are NaN. Forms of gelu: exact, tanh. Distributions: uniform in [0, 1),
-// normal. A random call may return other numbers than its computation.
+// Functions: erf, erfc, erf_inv, lgamma, sinh. Softmax, cross entropy and layer_norm operations act along the last
+// dimension. If a label is not a class, the row's loss and gradient are NaN. Forms of gelu: exact, tanh. Distributions:
+// uniform in [0, 1), normal. A backend's random numbers may differ from the numbers of the computation.
 inline constexpr char kOperationAttribute[] = "hpu_operation";
 
 // A linear algebra op: the name of the TensorFlow op, followed by the names of its boolean attributes that are true.

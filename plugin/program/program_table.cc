@@ -26,7 +26,7 @@ hal::DataType DataTypeOf(xla::PrimitiveType type) {
     case xla::S64:
       return hal::DataType::kInt64;
     case xla::U8:
-    // Only programs compute with float8. Elsewhere float8 arrays are opaque bytes.
+    // Only programs compute with float8. For the HAL, float8 elements are opaque bytes.
     case xla::F8E5M2:
     case xla::F8E4M3FN:
       return hal::DataType::kUInt8;

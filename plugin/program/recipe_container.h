@@ -50,7 +50,7 @@ struct RecipeContainer {
                                                absl::string_view target);
 };
 
-// InvalidArgument: recipe `name` cannot be loaded for the reason `problem`. Backends report invalid payloads with it.
+// InvalidArgument error: recipe `name` cannot be loaded because of `problem`. Backends use it for invalid payloads.
 absl::Status UnusableRecipe(absl::string_view name, absl::string_view problem);
 
 // Verifies header and digest, but neither the seal nor the description. InvalidArgument, with the reason, if the

@@ -33,14 +33,14 @@ absl::StatusOr<RecipeContainer> Parsed(absl::string_view bytes) {
   return RecipeContainer::Parse("step", bytes, "kind", "target");
 }
 
-// Replaces the digest by the right digest of the other bytes.
+// Replaces the digest with the correct digest of the other bytes.
 std::string WithDigest(std::string bytes) {
   const Digest digest = Sha256(
       {absl::string_view(bytes).substr(0, kDigestOffset), absl::string_view(bytes).substr(kContainerHeaderBytes)});
   return bytes.replace(kDigestOffset, digest.size(), AsView(digest).data(), digest.size());
 }
 
-// A container with this description and nothing behind it.
+// A container with this description and no binaries.
 std::string WithDescription(const std::string& description) {
   std::string bytes = SomeContainer().Serialize().substr(0, kContainerHeaderBytes) + description;
   for (int i = 0; i < 8; ++i) bytes[16 + i] = static_cast<char>(uint64_t{description.size()} >> (8 * i));

@@ -9,8 +9,8 @@
 namespace hpu {
 
 void ToMessage(const ProgramTable& table, recipe::v1::Table* message);
-// Inverse of ToMessage. InvalidArgument for unknown element types, dimensions that are negative or whose product
-// overflows, and aliases of missing arguments or of arguments of another size.
+// Inverse of ToMessage. InvalidArgument for an unknown element type, a negative dimension, a size that overflows, and
+// an alias of an argument that is missing or has another size.
 absl::StatusOr<ProgramTable> FromMessage(const recipe::v1::Table& message);
 
 }  // namespace hpu

@@ -21,8 +21,8 @@
 
 namespace hpu::recipes {
 
-// Settings are read at each call, because programs set the path after loading and may change the path. Thread safe;
-// never destroyed.
+// Settings are read at each call, because programs may set the path after the plugin is loaded, and change the path.
+// Thread safe; never destroyed.
 class DiskCache {
  public:
   // The right to compile, and the store for the result.

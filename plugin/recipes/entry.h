@@ -60,8 +60,8 @@ struct MetadataRange {
 };
 MetadataRange MetadataRangeOf(absl::string_view header);
 
-// Inverse of SerializeEntry. InvalidArgument, with the reason, if the checksum is wrong or the bytes are no entry. Does
-// not verify the payload behind the container's header. Reads nothing outside of `bytes`.
+// Inverse of SerializeEntry. InvalidArgument, with the reason, if the checksum is wrong or the bytes are not an entry.
+// Does not verify the payload after the container's header. Reads nothing outside of `bytes`.
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes);
 
 // Error for an entry whose ingredients do not have the hash `key`. Names both hashes.

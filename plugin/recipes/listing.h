@@ -29,7 +29,7 @@ struct Contents {
 absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes);
 
 // Returns the bytes of an entry that passes Inspect. Does not mark the entry as used. InvalidArgument also if `key` is
-// not the name of a key.
+// not 64 hexadecimal digits.
 absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view key);
 
 // Writes an entry atomically if the entry passes Inspect.
@@ -48,8 +48,8 @@ struct Listing {
   std::vector<std::string> pending;  // lock and temporary files, in use or left behind
 };
 
-// Time of code generation in the newest entry that was compiled for a cluster of this name; nullopt without any. Reads
-// the metadata only, so a damaged entry may count.
+// Compile time of the newest entry for a cluster of this name; nullopt if there is none. Reads the metadata only, so a
+// damaged entry may count.
 std::optional<absl::Duration> LastCompileTime(const StoreDirectory& directory, absl::string_view cluster);
 
 // Reads every entry completely. Omits entries that are removed during the call.

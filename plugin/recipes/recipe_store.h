@@ -80,7 +80,7 @@ class RecipeStore {
   };
 
   // Returns the recipe or the right to compile the recipe. While another process holds the right, waits at most
-  // lock_timeout. After this time the caller compiles without a lock. Returns neither if `cancelled`, unless null,
+  // lock_timeout. After this time the caller compiles without a lock. Returns neither if `cancelled` (may be null)
   // becomes true. `name`: name of the cluster, for messages.
   Lookup FindOrClaim(const Key& key, absl::string_view name, const std::atomic<bool>* cancelled = nullptr);
 

@@ -83,7 +83,7 @@ class RemoteCache {
 
   bool InUse() const;
   void Refuse(const Key& key, absl::string_view name, absl::string_view reason);
-  // Counts and reports a failed transfer. Returns the reply's outcome.
+  // Reports a failed transfer and an unusable cache. Returns the reply's outcome; "failed" without a reply.
   std::string HandleFailures(const absl::StatusOr<TransferReply>& reply);
   void WarnOnce(const std::string& kind, const std::string& message);
 

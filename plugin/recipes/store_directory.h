@@ -57,7 +57,7 @@ class StoreDirectory {
   StoreDirectory(std::string path, files::FileDescriptor directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
 
-  // Opens an entry for reading. Sets its header, which is valid, and `info`.
+  // Opens an entry for reading. Sets `header`, which has passed CheckHeader, and `info`.
   absl::StatusOr<files::FileDescriptor> OpenEntry(absl::string_view name, std::string* header, struct stat* info) const;
   absl::Status Error(absl::string_view name, absl::string_view what) const;  // the message includes errno
   absl::Status WriteNew(const std::string& name, absl::string_view bytes) const;

@@ -30,11 +30,11 @@ absl::StatusOr<Modules> EmulatedModules();
 // The modules that the options select, in the order in which to try them; never empty. Fails with InvalidArgument for a
 // module that does not exist and for a module_id that is not visible.
 absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options, const Modules& modules);
-// The error of options that an emulated device never accepts: a module that does not exist, or too much memory.
+// Rejects options that an emulated device never accepts: a module that does not exist, or too much memory.
 absl::Status CheckEmulatedOptions(const hal::AcquireOptions& options);
 // Bytes of device memory that the options request. If options.memory_bytes is 0: HPU_MEMORY_MB, or the card's memory.
 absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options);
-// Bytes to use of the `card_bytes` bytes of a card: all, unless the options or HPU_MEMORY_MB request less.
+// Number of bytes to use on a card with `card_bytes` bytes: all, unless the options or HPU_MEMORY_MB request less.
 absl::StatusOr<uint64_t> CardMemoryBytes(const hal::AcquireOptions& options, uint64_t card_bytes);
 
 }  // namespace hpu::common

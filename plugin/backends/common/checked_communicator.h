@@ -68,8 +68,8 @@ class CheckedCommunicator : public hal::Communicator {
   // Checks that `parts` times `count` elements at `address` are in allocated device memory.
   absl::Status CheckElements(hal::DeviceAddress address, uint64_t parts, uint64_t count, hal::DataType dtype,
                              const char* what) const;
-  // Checks the stream, that no group is open, and the operands. The source holds `source_parts` times the collective's
-  // element count, the destination `destination_parts` times.
+  // Checks the stream and the operands, and that no group is open. The source holds `source_parts` times the
+  // collective's element count, the destination `destination_parts` times.
   absl::Status Check(hal::Stream& stream, const Collective& collective, uint64_t source_parts,
                      uint64_t destination_parts) const;
   absl::Status Add(hal::Stream& stream, const Transfer& transfer);

@@ -67,7 +67,7 @@ class Faults {
     if (rules_.empty()) return absl::OkStatus();
     return CountCommandSlow(kind, stream, liveness);
   }
-  // Counts one event, and sleeps if a rule delays it. If no rule fails it, also counts the related kind, such as
+  // Counts one event, and sleeps if a rule delays it. If no rule makes it fail, also counts the related kind, such as
   // kOutOfMemory for kLaunch. The error of a failed event is Aborted for kLost, ResourceExhausted for kOutOfMemory,
   // Unavailable for kBusy, kDrop and kSilence, else Internal. Thread safe; nearly free without rules.
   absl::Status Count(Kind kind, hal::StreamKind stream = hal::StreamKind::kCompute) {

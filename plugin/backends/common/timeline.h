@@ -57,7 +57,7 @@ class Failure {
   absl::Status status_;  // guarded by mutex_
 };
 
-// Base of a backend's own event at a point, for which its streams wait without the host.
+// Base of a backend's native event at a point. The backend's streams wait for the native event without the host.
 class DeviceMark {
  public:
   virtual ~DeviceMark() = default;

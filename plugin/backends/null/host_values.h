@@ -1,4 +1,4 @@
-// HostValues: small values that the host wrote to the memory of a device without computation.
+// HostValues: small values that the host wrote to the memory of a null device.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_HOST_VALUES_H_
 #define HPU_PLUGIN_BACKENDS_NULL_HOST_VALUES_H_
 

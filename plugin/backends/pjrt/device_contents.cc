@@ -29,7 +29,7 @@ struct DeviceContents::LaunchState {
   std::vector<std::pair<size_t, std::vector<AddressMap::Piece>>> parts;  // arguments that are not whole buffers
   std::vector<PJRT_Buffer*> handles;                                     // of the arguments
   std::vector<int64_t> kept;                                             // aliased arguments that are not donated
-  std::vector<char> donated;                                             // by result: whether its argument is
+  std::vector<char> donated;                                             // by result: 1 if its argument is donated
   // By argument: the map's reference to a whole buffer, or null. Valid while the map has this generation.
   std::vector<SharedBufferPtr*> whole;
   uint64_t generation = 0;

@@ -13,8 +13,8 @@ namespace hpu::pjrt {
 
 class DeviceContents;
 
-// Constructed when the exchange is queued. Sources keep their contents of that time; destinations are bound to buffers
-// that are written later. So work that is queued after the exchange uses the exchange's results. Thread compatible.
+// Constructed when the exchange is queued; uses the contents that sources have then. Destinations are bound to buffers
+// that are written later, so work queued after the exchange uses the exchange's results. Thread compatible.
 class HostExchange {
  public:
   // A source or a destination of the exchange. At least one of the lists is empty.

@@ -9,7 +9,7 @@
 
 namespace hpu::pjrt {
 
-// Path of the plugin `name`, which is a path itself, "cpu" or "cuda". For "cpu" and "cuda", searches the packages that
+// Returns the path of the plugin `name`: a path, "cpu" or "cuda". For "cpu" and "cuda", searches the packages that
 // are installed beside TensorFlow and the folders of PYTHONPATH. NotFound lists the searched files and the package to
 // install. Fails with InvalidArgument for other names.
 absl::StatusOr<std::string> PluginFile(absl::string_view name);

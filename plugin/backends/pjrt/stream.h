@@ -85,7 +85,7 @@ class PjrtStream final : public hal::Stream {
     const std::shared_ptr<common::Timeline> timeline;
     common::CommandQueue<Command> queue;
     // The command that Run fills, under the queue's lock. Only a command that has not ended moves to the queue: the
-    // queue's slots are used in turns, so a new slot is never in the processor's cache.
+    // queue uses its slots in turn, so the next slot is never in the processor's cache.
     Command pushed;
     common::StreamError error;
     std::thread thread;

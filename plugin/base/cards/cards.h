@@ -14,7 +14,7 @@ struct Card {
   const char* type;  // GAUDI, GAUDI2, GAUDI3
   int64_t memory_mb;
   int modules;  // of one server
-  // Names of the types (TensorFlow's DataTypeString) beyond the types of the first generation.
+  // Element types (TensorFlow's DataTypeString) that the first generation does not support.
   absl::Span<const char* const> added_types;
 };
 
@@ -24,13 +24,13 @@ absl::Span<const Card> AllCards();
 // The card whose type is the first word of `device_type`, in any case; null if there is none.
 const Card* Find(std::string_view device_type);
 
-// The card that HPU_DEVICE_TYPE names. An unknown name has the facts of the setting's default.
+// The card that HPU_DEVICE_TYPE names; for an unknown name, the card of the setting's default.
 const Card& Current();
 
-// Device memory of an emulated card in MiB: HPU_MEMORY_MB, or if that is 0 the card's memory. Not validated.
+// Device memory of an emulated card in MiB: HPU_MEMORY_MB, or the card's memory if that is 0. Not validated.
 int64_t MemoryMb();
 
-// Number of emulated modules: HPU_MODULES, or if that is 0 the modules of the card's server. Not validated.
+// Number of emulated modules: HPU_MODULES, or the modules of the card's server if that is 0. Not validated.
 int64_t Modules();
 
 }  // namespace hpu::cards

@@ -11,10 +11,12 @@
 
 namespace hpu::files {
 
-// A path that begins with "@" is a name without a file, in Linux's abstract namespace. It ends with its socket.
+// A path that begins with "@" is a name in Linux's abstract socket namespace (unix(7)): it has no file, and it
+// disappears when the socket is closed.
 
-// Listens at `path` and replaces an existing socket. Only this user may connect; to a name, every user may, so the
-// caller checks the peer (peer_owner.h). Unavailable on errors, e.g. if `path` is another kind of file.
+// Listens at `path` and replaces an existing socket. Only this user may connect to a socket file. Any user may connect
+// to an abstract name, so the caller checks the peer (peer_owner.h). Unavailable on errors, e.g. if `path` is another
+// kind of file.
 absl::StatusOr<FileDescriptor> ListenAt(const std::string& path);
 // Returns the next connection, or an invalid descriptor once the socket has been shut down. Reads and writes on the
 // connection time out after a second.

@@ -9,7 +9,7 @@
 
 namespace hpu::flags {
 
-// Whether the variable is set and not empty, even to the default value.
+// Whether the variable is set to a non-empty value. The value may equal the default.
 bool IsSet(const char* name);
 
 // Whether TF_CPP_MIN_LOG_LEVEL hides warnings, for code that does not use TensorFlow's log.

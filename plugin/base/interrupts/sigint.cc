@@ -18,8 +18,8 @@ namespace {
 // State that the signal handler reads; it may neither lock nor allocate.
 std::atomic<int> sigint_descriptor{-1};
 std::atomic<pid_t> sigint_process{0};  // the process that owns the descriptor; a forked child must not write to it
-std::atomic<const struct sigaction*> first_action{nullptr};  // the program's handlers: at the first installation,
-std::atomic<const struct sigaction*> last_action{nullptr};   // and at the latest
+std::atomic<const struct sigaction*> first_action{nullptr};  // the program's handler at the first installation
+std::atomic<const struct sigaction*> last_action{nullptr};   // the program's handler at the latest installation
 std::atomic<pid_t> handling_thread{0};
 
 ABSL_CONST_INIT absl::Mutex sigint_mutex(absl::kConstInit);

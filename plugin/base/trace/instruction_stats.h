@@ -12,7 +12,7 @@
 
 namespace hpu::trace {
 
-// Writes "file:line" of the program that created `op` to `line` (`size` bytes, null-terminated; a longer line is cut).
+// Writes the "file:line" where the user created `op` to `line` (`size` bytes, null-terminated; longer text is cut).
 // Returns 0 if the line is unknown.
 using SourceLineFinder = int32_t (*)(const char* op, char* line, size_t size);
 

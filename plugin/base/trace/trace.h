@@ -85,8 +85,8 @@ class Scope {
   Event event_;
 };
 
-// Names the launches that the calling thread queues during the object's lifetime. Clusters that share a recipe have
-// different names.
+// Names the launches that the calling thread queues during the object's lifetime. The recipe's name does not suffice,
+// because clusters with different names may share a recipe.
 class LaunchName {
  public:
   explicit LaunchName(std::string_view name);

@@ -47,7 +47,7 @@ bool HasFilterOrder(const xla::ConvolutionDimensionNumbers& numbers) {
                                            {numbers.output_batch_dimension(), numbers.output_feature_dimension()}));
 }
 
-// The operand of the reversal of all window dimensions that have several elements; null if `kernel` is none.
+// If `kernel` reverses all window dimensions that have several elements, returns the reversal's operand, else null.
 HloInstruction* Unreversed(HloInstruction* kernel, const xla::ConvolutionDimensionNumbers& numbers) {
   HloInstruction* source = SourceOf(kernel);
   if (source->opcode() != HloOpcode::kReverse) return nullptr;
@@ -96,7 +96,7 @@ std::optional<std::pair<Kind, Reversal>> KindOf(const HloInstruction& convolutio
 // Sets the high padding with which `d.input` elements yield `d.output` results.
 void SetPadHigh(Convolution::Dimension* d) {
   const int64_t lacking = (d->output - 1) * d->stride + (d->window - 1) * d->dilation + 1 - d->input - d->pad_low;
-  // Without padding, fewer than `stride` elements at the end yield no result.
+  // Fewer than `stride` surplus elements at the end need no cropping, because they yield no result.
   d->pad_high = lacking < 0 && -lacking < d->stride ? 0 : lacking;
 }
 
@@ -163,7 +163,7 @@ void SetOperands(const HloInstruction& convolution, Convolution* c) {
 }
 
 // The canonical filter from which tf2xla moved the groups to the input features by a reshape, a transpose and a
-// reshape; null if `filter` is not the result of these.
+// reshape; null if `filter` is not the result of these instructions.
 HloInstruction* Ungrouped(HloInstruction* filter, const Convolution& c) {
   const int64_t n = c.dimensions.size(), features = c.input_features / c.groups;
   HloInstruction* const merge = SourceOf(filter);

@@ -23,7 +23,7 @@ struct Convolution {
   };
   // A spatial dimension of the forward convolution. Result o sums the padded elements o * stride + k * dilation,
   // k < window. `output` results fit exactly: (input + pad_low + pad_high - (window - 1) * dilation - 1) / stride + 1.
-  // Negative padding crops. pad_high of gradients is the least that fits.
+  // Negative padding crops. For gradients, pad_high follows from the sizes.
   struct Dimension {
     int64_t input = 0;
     int64_t output = 0;
@@ -61,7 +61,7 @@ struct Convolution {
   Reversal reversal = Reversal::kNone;
   // Whether rhs.value, in canonical order, is [window…, input_features, output_features / groups], as tf2xla arranges
   // the groups for kInputGradient. Steps to the canonical filter: reshape to [window…, groups, input_features / groups,
-  // output_features / groups], swap the two dimensions behind the window, reshape. With one input feature per group,
+  // output_features / groups], swap the two dimensions after the window, reshape. With one input feature per group,
   // one reshape suffices. Always false for one group.
   bool groups_in_input_features = false;
 
@@ -69,11 +69,10 @@ struct Convolution {
   bool IsCanonical() const;
 };
 
-// Describes an HLO convolution. Prefers the kind that tf2xla lowered, also with the features first (NCHW). Describes
-// other convolutions as kForward, or as kInputGradient if the input is dilated; then some permutation is not the
-// identity. Nullopt for other instructions, for more than three spatial dimensions or none, for dynamic shapes and
-// arrays without elements, and for convolutions that equal none of the kinds: window reversal, a dilated input with a
-// stride, groups of the batch with a dilated input.
+// Describes an HLO convolution. Convolutions that tf2xla emits keep their kind, for NHWC and for NCHW. Describes other
+// convolutions as kForward, or as kInputGradient if the input is dilated. Nullopt for other instructions, for none or
+// more than three spatial dimensions, for dynamic shapes, and for arrays without elements. Nullopt for convolutions of
+// no kind: window reversal, a dilated input with a stride, batch groups with a dilated input.
 std::optional<Convolution> DescribeConvolution(const xla::HloInstruction* convolution);
 
 }  // namespace hpu::hlo

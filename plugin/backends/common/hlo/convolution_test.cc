@@ -376,7 +376,7 @@ Array CanonicalFilter(const Convolution& c, Array filter) {
   return result;
 }
 
-// What the description says that the convolution computes.
+// Result of the convolution according to its description.
 Array Computed(const Convolution& c, const Array& lhs, const Array& rhs) {
   const int64_t n = c.dimensions.size(), features = c.input_features / c.groups, outputs = c.output_features / c.groups;
   using Dimension = Convolution::Dimension;
@@ -443,7 +443,7 @@ class RandomConvolution {
     numbers.set_kernel_output_feature_dimension(kernel[1]);
     numbers.set_output_batch_dimension(output[0]);
     numbers.set_output_feature_dimension(output[1]);
-    const int64_t mode = Roll(0, 2);  // strides, dilated input, or groups of the batch
+    const int64_t mode = Roll(0, 2);  // strides, dilated input, or batch groups
     const int64_t feature_groups = mode == 2 ? 1 : Roll(1, 3), batch_groups = mode == 2 ? Roll(2, 3) : 1;
     Dims input_sizes(n + 2), kernel_sizes(n + 2), strides, input_dilation, kernel_dilation;
     std::vector<std::pair<int64_t, int64_t>> padding;
@@ -501,7 +501,7 @@ class RandomConvolution {
   std::minstd_rand random_;
 };
 
-// Values of a parameter, as a description's operand sees them: the parameter, or what is computed from it.
+// The array of a description's operand: a parameter, or a value that one instruction computes from parameters.
 Array ValueOf(const xla::HloInstruction* operand, const std::vector<const xla::Literal*>& arguments) {
   if (operand->opcode() == xla::HloOpcode::kParameter) return Array(*arguments[operand->parameter_number()]);
   absl::flat_hash_map<const xla::HloInstruction*, const xla::Literal*> values;

@@ -1,4 +1,4 @@
-// Recogniser of cumulative sums, products and logarithms of sums of exponentials (tf.cumsum and its like).
+// Recogniser of cumulative sums, products and logarithms of sums of exponentials (tf.cumsum).
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_HLO_CUMULATIVE_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_HLO_CUMULATIVE_H_
 
@@ -25,8 +25,9 @@ struct Cumulative {
   xla::HloInstruction* operand;
 };
 
-// Describes a reduce-window whose windows are as long as the dimension and padded on one side, or a slice of one that
-// makes it exclusive. Operand and result have one element type and static shapes with elements. Nullopt for others.
+// Describes a reduce-window whose windows are as long as the dimension and padded on one side. Also describes a slice
+// that makes such a reduce-window exclusive. Operand and result must have the same element type and static shapes with
+// elements. Nullopt for other instructions.
 std::optional<Cumulative> DescribeCumulative(const xla::HloInstruction* instruction);
 
 }  // namespace hpu::hlo

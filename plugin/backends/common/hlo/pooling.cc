@@ -14,7 +14,7 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// The pooling over these windows of all dimensions of an array.
+// The pooling with these windows, one for each dimension of an array; nullopt if Pooling does not support them.
 std::optional<Pooling> PoolingOf(const std::vector<WindowDimension>& dimensions) {
   const int64_t rank = dimensions.size();
   if (rank < 3 || rank > 5 || !dimensions[0].IsTrivial()) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<WindowReduction> ReductionBy(HloOpcode function, const HloInstruct
   return is ? reduction : std::nullopt;
 }
 
-// Whether all elements of `value` are the number of elements of a window, as a constant.
+// Whether `value` is a broadcast constant that equals the number of elements of a window.
 bool IsWindowSize(const HloInstruction* value, const std::vector<WindowDimension>& windows) {
   float elements = 1;
   for (const WindowDimension& d : windows) elements *= static_cast<float>(d.window);
@@ -77,15 +77,15 @@ bool IsWindowCounts(const HloInstruction* value, const std::vector<WindowDimensi
   return true;
 }
 
-// What `value` is for sums of these windows; nullopt if it is no divisor of averages.
+// Kind of `value` as a divisor of sums of these windows; nullopt if the quotient is not an average.
 std::optional<Divisor> DivisorOf(const HloInstruction* value, const std::vector<WindowDimension>& windows) {
   if (IsWindowSize(value, windows)) return Divisor::kWindow;
   if (IsWindowCounts(value, windows)) return Divisor::kCounts;
   return std::nullopt;
 }
 
-// The windows whose sums' gradients these windows add. Element i of the gradient is in the windows that hold padded
-// element i, so positions in a window run backwards.
+// The windows of the pooling whose gradient is a sum over the windows `gradient`. Element i of the pooling's input is
+// in the windows that hold padded element i, so positions in a window run backwards.
 WindowDimension Forward(const WindowDimension& gradient) {
   WindowDimension d;
   d.input = gradient.output;

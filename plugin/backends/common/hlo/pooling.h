@@ -12,8 +12,8 @@
 
 namespace hpu::hlo {
 
-// Windows over one to three spatial dimensions of an array of rank 3 to 5. Windows that only leave out elements of the
-// batch or of features do not match.
+// Windows over one to three spatial dimensions of an array of rank 3 to 5. The windows of the batch and of the features
+// are trivial (WindowDimension::IsTrivial).
 struct Pooling {
   // Dimensions of the HLO transpose of the image to [batch, spatial…, features]; the identity, or [0, 2…, 1] for an
   // image with features first. xla::InversePermutation transposes results back.
@@ -22,7 +22,7 @@ struct Pooling {
   std::vector<WindowDimension> dimensions;
 };
 
-// A maximum of each window that holds an element; else the least value. NaN: HLO's maximum keeps it.
+// The maximum of each window; the least value for a window without elements. NaN if the window contains NaN.
 struct MaxPooling {
   Pooling pooling;
   xla::HloInstruction* image;
@@ -55,7 +55,7 @@ struct MaxPoolingGradient {
 };
 std::optional<MaxPoolingGradient> DescribeMaxPoolingGradient(const xla::HloInstruction* scatter);
 
-// What a sum of a window is divided by.
+// Divisor of a window's sum.
 enum class Divisor {
   kOne,     // a plain sum
   kWindow,  // number of elements of a window, padding included
@@ -73,13 +73,13 @@ std::optional<AveragePooling> DescribeAveragePooling(const xla::HloInstruction* 
 
 // Each image element's gradient is the sum of the divided gradients of the windows that hold the element.
 struct AveragePoolingGradient {
-  Pooling pooling;  // permutation applies to `gradient`, too
+  Pooling pooling;  // `permutation` also applies to `gradient`
   Divisor divisor;
   xla::HloInstruction* gradient;  // of the pooling's result, before the division
 };
 // Describes a reduce-window, or a pad that crops one, as tf2xla emits it for AvgPoolGrad. The pooling's input has the
-// instruction's shape. A sum of windows with stride 1 also matches DescribeAveragePooling, because it is its own
-// gradient.
+// instruction's shape. A sum over windows with stride 1 has a gradient of the same form, so such a sum also matches
+// DescribeAveragePooling.
 std::optional<AveragePoolingGradient> DescribeAveragePoolingGradient(const xla::HloInstruction* instruction);
 
 }  // namespace hpu::hlo

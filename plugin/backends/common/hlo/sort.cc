@@ -73,7 +73,7 @@ struct Comparison {
   bool total;
 };
 
-// The comparison of operand `key` of the sort that `value` computes, left to right; else nullopt.
+// The comparison that `value` computes between the two elements of sort operand `key`, as left to right; else nullopt.
 std::optional<Comparison> ComparisonOf(const HloInstruction* value, const HloComputation& comparator, int64_t key) {
   if (value->opcode() != HloOpcode::kCompare) return std::nullopt;
   const HloInstruction* const left = comparator.parameter_instruction(2 * key);
@@ -115,7 +115,7 @@ std::optional<std::vector<std::vector<HloInstruction*>>> ResultsOf(const HloInst
   return results;
 }
 
-// Number of elements that a value's users slice off the dimension, if all of them slice the same number from the start.
+// Number of leading elements of the dimension that a value's users read, if all users are slices of the same elements.
 std::optional<int64_t> SlicedElements(const HloInstruction* value, int64_t dimension) {
   std::optional<int64_t> count;
   if (value == value->parent()->root_instruction()) return std::nullopt;

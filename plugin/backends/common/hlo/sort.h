@@ -20,7 +20,7 @@ struct SortOrder {
   // Whether the comparator orders equal keys by the second operand, ascending.
   bool ties_by_second = false;
 };
-// The order that a sort's comparator defines if it compares the first operand by < or >; else nullopt. Knows
+// The order that a sort's comparator defines if it compares the first operand by < or >; else nullopt. Recognises
 // comparisons of type TOTALORDER, and the integers that xla::ComparisonExpander compares instead of floats.
 std::optional<SortOrder> SortOrderOf(const xla::HloComputation* comparator);
 

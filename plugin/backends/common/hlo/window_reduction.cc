@@ -21,7 +21,8 @@ bool IsWindowReduction(const HloInstruction* instruction) {
          instruction->operand_count() == 2;
 }
 
-// The reduce-window of which `pad` keeps a part that starts at `begin`; null if `pad` is not such an instruction.
+// If `pad` only crops a reduce-window without other users, returns the reduce-window and appends the first kept index
+// of each dimension to `begin`. Else returns null.
 const HloInstruction* Cropped(const HloInstruction* pad, std::vector<int64_t>* begin) {
   if (pad->opcode() != HloOpcode::kPad) return nullptr;
   const HloInstruction* const reduction = SourceOf(pad->operand(0));

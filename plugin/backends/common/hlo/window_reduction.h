@@ -25,7 +25,7 @@ struct WindowDimension {
   int64_t pad_low = 0;   // negative: elements that no window holds
   int64_t pad_high = 0;  // the least that `output` windows need; negative: elements that no window holds
 
-  // Whether each window holds the element of its number.
+  // Whether window o holds exactly element o, for all elements.
   bool IsTrivial() const;
   bool operator==(const WindowDimension& other) const;
 };

@@ -20,7 +20,7 @@
 namespace hpu::peers {
 
 // One send or receive of a rank. `data` is device memory of that rank; null if the ranks only compare their elements,
-// because the data take another way.
+// because another library moves the data.
 struct Transfer {
   bool sends = false;
   int peer = 0;
@@ -51,7 +51,7 @@ class PeerGroup {
   // Runs one collective; returns when this rank's destination is complete. If kind, elements, dtype, op or root differ
   // between ranks, Run fails on all ranks with InvalidArgument, which lists each rank's operation.
   absl::Status Run(const MappedCollective& own);
-  // Waits until all ranks have called it with the same collective, whose data take another way. Fails as Run does.
+  // Waits until all ranks have called Compare with the same collective, but moves no data. Fails as Run does.
   absl::Status Compare(const MappedCollective& own);
   // Runs transfers concurrently. The sends of one rank match the receives of its peer in order. If the elements of a
   // send and a receive differ, Exchange fails with InvalidArgument on both ranks.

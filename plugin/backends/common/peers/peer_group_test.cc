@@ -320,7 +320,7 @@ TEST(PeerErrorTest, DifferentCollectivesFailOnAllRanks) {
   }
 }
 
-// Operations whose data take another way: only the requests meet.
+// Compare checks that the ranks' collectives match, but moves no data.
 TEST(PeerCompareTest, CollectivesAreComparedWithoutTheirData) {
   RankGroups groups(3);
   const auto compare = [&](int round, bool differ) {

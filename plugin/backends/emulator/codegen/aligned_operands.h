@@ -16,8 +16,8 @@ namespace hpu::emulator {
 // the start of a cache line. The copies are kept between calls, so that a launch allocates nothing. Not thread safe.
 class AlignedOperands {
  public:
-  // Returns the operands; copies an operand of less than a cache line that does not start one. `bytes`: sizes of the
-  // operands. The result is valid until the next call.
+  // Returns the operands; copies each operand that is shorter than a cache line and does not start at one. `bytes`:
+  // sizes of the operands. The result is valid until the next call.
   const void* const* Of(const void* const* operands, absl::Span<const uint64_t> bytes) {
     bool aligned = true;
     for (size_t i = 0; i < bytes.size(); ++i) aligned = aligned && !NeedsCopy(operands[i], bytes[i]);

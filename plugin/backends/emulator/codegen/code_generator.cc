@@ -39,8 +39,8 @@ class AligningCompiler final : public xla::cpu::CpuCompiler {
 // XLA's set-up too often.
 constexpr size_t kBatch = 8;
 
-// Whether the buffer can be the caller's memory of the result. False if the result aliases an argument and XLA did not
-// use the alias. The code may then read the argument after the write of the result.
+// Whether the caller's memory for the result can serve as the buffer. False if the result aliases an argument and XLA
+// did not use the alias, because the code may then read the argument after it has written the result.
 bool CanUseResultMemory(const BufferInfo& buffer, const ProgramTable& table) {
   if (!buffer.is_temp_buffer() || !buffer.is_result_parameter()) return false;
   const uint32_t index = buffer.result_parameter_number();
@@ -121,7 +121,7 @@ bool IsLarge(const xla::Shape& shape) {
                          : shape.IsArray() && xla::ShapeUtil::ElementsIn(shape) > 1;
 }
 
-// Whether the code computes arrays, beside calling functions and kernels.
+// Whether the code computes arrays itself, besides calling functions and kernels.
 bool ComputesArrays(const xla::HloModule& module) {
   const auto computes = [](const xla::HloInstruction* instruction) {
     switch (instruction->opcode()) {
@@ -144,7 +144,8 @@ bool ComputesArrays(const xla::HloModule& module) {
   });
 }
 
-// Compiles without LLVM's optimisations, which take seconds for a thousand calls and do not make the calls faster.
+// Disables LLVM's optimisations for a module that only calls functions: for a thousand calls, they take seconds and do
+// not make the calls faster.
 void CompileCheaply(xla::HloModule* module) {
   xla::HloModuleConfig config = module->config();
   xla::DebugOptions debug_options = config.debug_options();

@@ -12,7 +12,7 @@
 
 namespace hpu::emulator {
 
-// The process-wide instance. The compiler has no state, and its construction initialises LLVM.
+// The process-wide XLA compiler. One instance suffices: it has no state, and its construction initialises LLVM.
 xla::cpu::CpuCompiler& XlaCompiler();
 
 // Generates the code of a recipe and of its functions, on up to ComputePool::DefaultThreads() threads. Sets all fields

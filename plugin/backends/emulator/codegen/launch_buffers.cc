@@ -37,7 +37,7 @@ struct Lifetimes {
   const int64_t end;  // of the program
 };
 
-// The values of an allocation, by address and time.
+// The values of an allocation, sorted by address and time.
 std::vector<PlacedValue> ValuesIn(const xla::BufferAllocation& allocation, const Lifetimes& lifetimes) {
   std::vector<PlacedValue> values;
   for (const auto& [value, place] : allocation.assigned_buffers()) {
@@ -68,7 +68,7 @@ hal::LaunchBuffer BufferOf(const PlacedValue& placed) {
   return buffer;
 }
 
-// A value that begins when the value in the same place ends is computed in place.
+// Whether `value` is computed in place: it has the offset of `before` and begins no later than `buffer` ends.
 bool IsInPlace(const PlacedValue& value, const PlacedValue& before, const hal::LaunchBuffer& buffer) {
   return value.place.offset == before.place.offset && value.lifetime.start <= buffer.end;
 }
@@ -78,7 +78,7 @@ void AddBuffers(const xla::BufferAllocation& allocation, const Lifetimes& lifeti
   const std::vector<PlacedValue> values = ValuesIn(allocation, lifetimes);
   if (values.empty()) return;
   if (allocation.is_entry_computation_parameter() || allocation.maybe_live_out()) {
-    // One tensor, which the last value overwrites.
+    // All values of the allocation share the memory of one argument or result.
     const bool is_argument = allocation.is_entry_computation_parameter();
     hal::LaunchBuffer& buffer = buffers->emplace_back(BufferOf(is_argument ? values.front() : values.back()));
     buffer.kind = is_argument ? Kind::kArgument : Kind::kResult;

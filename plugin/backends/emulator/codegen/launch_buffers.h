@@ -15,7 +15,7 @@ namespace hpu::emulator {
 inline constexpr size_t kMaxLaunchBuffers = 256;
 
 // The kMaxLaunchBuffers largest tensors of a launch of `module`, largest first. `module` is ready for code generation.
-// Tensors that XLA computes in one place, such as the values of a loop variable, are one buffer.
+// Tensors that XLA computes in the same memory, such as the values of a loop variable, are one buffer.
 absl::StatusOr<std::vector<hal::LaunchBuffer>> LaunchBuffersOf(const xla::HloModule& module);
 
 }  // namespace hpu::emulator

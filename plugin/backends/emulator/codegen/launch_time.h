@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// A shorter launch lowers the estimate at once, a longer launch raises it by an eighth of the difference: a launch that
-// the system interrupts changes little. Thread safe; of concurrent updates, one may be lost.
+// A shorter launch lowers the estimate at once. A longer launch raises it by an eighth of the difference, so one launch
+// that the system interrupts has little effect. Thread safe; of concurrent updates, one may be lost.
 class LaunchTime {
  public:
   void Add(std::chrono::nanoseconds measured) {

@@ -17,12 +17,12 @@ struct Outlined {
   std::vector<RowLoop> row_loops;
 };
 
-// Replaces fusions, and other instructions that XLA compiles to loops, by kernel calls. A program's parameters are the
-// instruction's operands, and its result is a tuple of the instruction's results. Instructions with the same
-// computation, shapes and aliases share a program, which is compiled once; elementwise loops share one whatever their
-// shapes (row_programs.h). Outlining saves compile time, because LLVM compiles one function with hundreds of loops much
-// more slowly than hundreds of functions. Results do not change. Calls of programs are numbered from `first_number` in
-// the order of `programs`, then `row_loops` in their order.
+// Replaces fusions, and other instructions that XLA compiles to loops, with kernel calls. A program's parameters are
+// the instruction's operands, and its result is a tuple of the instruction's results. Instructions with the same
+// computation, shapes and aliases share a program, which is compiled once. Elementwise loops of different shapes also
+// share a program (row_programs.h). Outlining saves compile time, because LLVM compiles one function with hundreds of
+// loops much more slowly than hundreds of functions. Results do not change. Kernels are numbered from `first_number`:
+// first `programs`, then `row_loops`.
 //
 // XLA's passes must not run on `module` afterwards, because the calls do not declare all operands that they overwrite.
 // A small program stays unchanged.

@@ -75,7 +75,7 @@ class InstructionTimes::Run {
 
   void End(int64_t number) {
     const int64_t now = trace::NowNs();
-    // An instruction inside that failed has no end.
+    // Drops inner instructions that failed and therefore have no end.
     while (!open_.empty() && open_.back().number != number) open_.pop_back();
     if (open_.empty()) return;
     const Open ended = open_.back();

@@ -38,8 +38,8 @@ class InstructionTimes {
   // `program`: name of the recipe, for traces.
   InstructionTimes(const RecipeProfile& profile, const std::string& program);
 
-  // Calls `run`, whose code calls the trace functions on this thread for each instruction that begins and ends. While a
-  // trace is recorded, each instruction is an event. Passes null if no instruction is timed, else the counters.
+  // Calls `run` with the counters, or with null if no instruction is timed. `run` must call the trace functions on this
+  // thread when an instruction begins and ends. While a trace is recorded, each instruction is an event.
   void Measure(absl::FunctionRef<void(int64_t* counters)> run);
   // Time of each instruction without the instructions inside it (loops, branches), in the order of the profile.
   std::vector<hal::InstructionTime> Seconds() const;

@@ -10,11 +10,12 @@ namespace hpu::emulator {
 // Size of the arrays in the program of a loop's function. The code takes the bounds of a loop as arguments, so the
 // arrays of a call may have any size.
 inline constexpr int64_t kRowLoopElements = 1024;
-// The largest RowLoop::row.
+// Maximum of RowOf for loops that share a function.
 inline constexpr int64_t kMaxRow = 1 << 16;
 
-// One loop over `elements` elements, by a function that loops share. An operand is the same for all elements, has an
-// element for each element of the result, or is repeated: it has an element for each feature, the last dimension.
+// One loop over `elements` elements, by a function that loops share. An operand is a scalar (kScalar), has one element
+// for each element of the result (kWhole), or has one element for each feature (kRepeated). Features are the positions
+// in the last dimensions of the result.
 struct RowLoop {
   enum class Operand : uint8_t { kScalar = 0, kWhole = 1, kRepeated = 2 };
 

@@ -58,7 +58,7 @@ class Classifier {
  public:
   explicit Classifier(int64_t elements) : elements_(elements) {}
 
-  // Nullopt if the array is neither a scalar, nor has as many elements as the result or as there are features.
+  // Nullopt unless the array is dense and has one element, one for each element of the result, or one for each feature.
   std::optional<RowClass> ClassOf(const xla::Shape& shape) const {
     if (!IsDense(shape)) return std::nullopt;
     const int64_t count = xla::ShapeUtil::ElementsIn(shape);
@@ -181,7 +181,7 @@ class RowCopier {
     return elements_ != 1 && xla::ShapeUtil::ElementsIn(instruction.shape()) == 1;
   }
 
-  // Whether the copy would return its operand: a reshape, or a repetition of features, which a row holds repeatedly.
+  // Whether the copy would equal its operand: a reshape, or a broadcast of features, which rows already repeat.
   bool KeepsValue(const HloInstruction& instruction) const {
     switch (instruction.opcode()) {
       case HloOpcode::kBitcast:
@@ -222,7 +222,7 @@ std::optional<RowLoop> RowLoopOf(const HloInstruction& instruction) {
     if (!of_operand.has_value()) return std::nullopt;
     row.operands.push_back(*of_operand);
   }
-  // Features that are computed from scalars alone are repeated in no operand.
+  // If the features are computed from scalars only, no operand is repeated.
   if (absl::c_linear_search(row.operands, RowClass::kRepeated)) row.features = classifier.features();
   return IsValid(row, row.operands.size()) ? std::optional<RowLoop>(std::move(row)) : std::nullopt;
 }
@@ -249,7 +249,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> ProgramOfRowLoop(const HloInstru
     operands.push_back(parameters[number]);
   }
   const xla::Shape shape = RowShape(source.shape(), /*is_scalar=*/false);
-  // XLA copies arrays of the program's size for a copy that is not in a fusion.
+  // Wraps the loop in a fusion, because for a copy outside a fusion XLA always copies kRowLoopElements elements.
   HloComputation* fused = program->AddEmbeddedComputation(
       IsLoopFusion(source) ? copier.Copy(*source.fused_instructions_computation()) : copier.ComputationOf(source));
   HloInstruction* root =

@@ -12,14 +12,13 @@
 
 namespace hpu::emulator {
 
-// Describes an instruction that computes each element of its only result from scalars, from elements at the same
-// position, and from the elements of its feature (the last dimensions): a loop fusion, an elementwise instruction, or a
-// call that splits either over threads. The order of memory is that of the dimensions. Otherwise returns nullopt.
-// RowLoop::function is not set.
+// Describes a loop fusion, an elementwise instruction, or a call that splits either over threads. The instruction must
+// compute each element of its only result from scalars, from elements at the same position, and from elements of the
+// same feature (RowLoop). Arrays must be row-major. Nullopt for other instructions. RowLoop::function is not set.
 std::optional<RowLoop> RowLoopOf(const xla::HloInstruction& instruction);
 
 // The program of the instruction's function. Its parameters and results are rows of kRowLoopElements elements; scalars
-// stay scalars. It is the same for all sizes and dimensions of the instruction. `loop` is RowLoopOf(instruction).
+// stay scalars. All sizes and dimensions of the instruction have the same program. `loop` is RowLoopOf(instruction).
 absl::StatusOr<std::unique_ptr<xla::HloModule>> ProgramOfRowLoop(const xla::HloInstruction& instruction,
                                                                  const RowLoop& loop);
 

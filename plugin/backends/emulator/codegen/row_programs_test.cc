@@ -48,7 +48,7 @@ xla::XlaComputation Scaled(bool in_place) {
   return builder.Build().value();
 }
 
-// Programs on all shapes by an operation of one array.
+// Applies an elementwise operation to an array of each shape.
 template <typename Operation>
 xla::XlaComputation Mapped(xla::PrimitiveType type, Operation operation) {
   XlaBuilder builder("mapped");
@@ -106,7 +106,7 @@ TEST(RowProgramsTest, FunctionsOfElementsShareFunctions) {
 
 TEST(RowProgramsTest, RoundTripsThroughDisk) { ExpectSameFromDisk(Scaled(/*in_place=*/true)); }
 
-// Copies between variables: each shape is copied, which XLA does in one piece outside of fusions.
+// Copies variables of each shape. Outside fusions, XLA would copy each array at once.
 TEST(RowProgramsTest, CopiesShareFunctions) {
   XlaBuilder builder("copies");
   std::vector<XlaOp> results;
@@ -123,7 +123,7 @@ TEST(RowProgramsTest, CopiesShareFunctions) {
   ExpectSameAsJit(builder.Build().value(), 4);
 }
 
-// A value for each row, and features in a dimension before the last, are no rows.
+// A broadcast of one value per row prevents a row loop, because features are in the last dimensions.
 TEST(RowProgramsTest, OtherBroadcastsKeepTheirFunctions) {
   cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
   XlaBuilder builder("rows");

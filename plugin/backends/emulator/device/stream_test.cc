@@ -86,7 +86,7 @@ class EmulatorStreamTest : public testing::Test {
   }
 
  private:
-  // Everything of a device is released before the device.
+  // Releases the objects of the device, then the device.
   void Release() {
     stream_.reset();
     memory_.reset();
@@ -125,7 +125,7 @@ TEST_F(EmulatorStreamTest, ShortLaunchesRunOnTheCallingThreadAfterTheFirst) {
   EXPECT_GT(runs, before);
 }
 
-// Work of both threads in turns: more commands than the queue has slots.
+// Alternates work of the calling thread and of the stream's thread, with more commands than the queue has slots.
 TEST_F(EmulatorStreamTest, ShortAndLongWorkKeepsItsOrder) {
   for (int i = 0; i < 2000; ++i) {
     const auto value = static_cast<uint8_t>(i);

@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 
 // Replaces float32 products with batch dimensions. The operands' dimensions may have any order in which the free
-// dimensions merge into one, and the contracted dimensions too.
+// dimensions merge into one dimension, and the contracted dimensions into another.
 absl::Status UseBatchedProductKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -88,8 +88,8 @@ absl::StatusOr<HloInstruction*> QuotientOfParts(HloInstruction* quotient) {
   HPU_ASSIGN_OR_RETURN(HloInstruction* const by_zero,
                        xla::MakeCompareHlo(xla::ComparisonDirection::kEq, divisor, xla::MakeScalarLike(divisor, 0.0)));
   HloInstruction *const a = PartOf(dividend, HloOpcode::kReal), *const b = PartOf(dividend, HloOpcode::kImag);
-  // Computes one part of the quotient. First adds or subtracts the other part times the divisor's imaginary part. That
-  // part is zero, so the product of an infinity or NaN is NaN. Skips this step if the divisor is zero.
+  // Computes one part of the quotient. First adds or subtracts the other part times the divisor's imaginary part. The
+  // imaginary part is zero, so its product with an infinity or NaN is NaN. Skips this step if the divisor is zero.
   const auto part = [&](HloInstruction* own, HloOpcode add, HloInstruction* other) -> absl::StatusOr<HloInstruction*> {
     HPU_ASSIGN_OR_RETURN(HloInstruction* const taken, xla::MakeBinaryHlo(HloOpcode::kMultiply, other, none));
     HPU_ASSIGN_OR_RETURN(HloInstruction* const sum, xla::MakeBinaryHlo(add, own, taken));

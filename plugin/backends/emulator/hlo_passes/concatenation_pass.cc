@@ -70,9 +70,9 @@ absl::StatusOr<HloInstruction*> ConcatenationKernel(HloInstruction* concatenatio
   return calls->Add(kernel.Spec(), sources, shape);
 }
 
-// Replaces tf.tile along one dimension by a concatenation of the array with itself. tf2xla emits a broadcast that
-// inserts one dimension before another, followed by a reshape that merges both. Requires that the result is needed in
-// memory, because XLA fuses it into other users.
+// Replaces tf.tile along one dimension with a concatenation of the array with itself. tf2xla emits a broadcast that
+// inserts one dimension before another, followed by a reshape that merges both. Leaves a tiling to XLA if its result is
+// not needed in memory, because XLA fuses such a tiling into its users.
 absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCalls* calls) {
   HloInstruction* const broadcast = reshape->mutable_operand(0);
   const xla::Shape& shape = broadcast->shape();

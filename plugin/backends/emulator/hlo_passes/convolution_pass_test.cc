@@ -43,7 +43,7 @@ std::vector<int64_t> SpatialShape(const std::vector<Dimension>& dimensions, int6
   return {shape.begin() + 1, shape.end() - 1};
 }
 
-// The positions of batch, features and space; `first` and `last` are the outer dimensions of an operand or result.
+// The dimension numbers that tf2xla emits for the convolution's kind.
 xla::ConvolutionDimensionNumbers Numbers(const Convolution& c) {
   xla::ConvolutionDimensionNumbers numbers;
   const int64_t n = c.dimensions.size();

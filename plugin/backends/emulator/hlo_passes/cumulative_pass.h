@@ -8,9 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces reductions over windows as long as their dimension. Each window ends, or begins, at an element or next to
-// it. Supports float32, float64 and int32; for logarithms, float32 only. Must run before the other passes for
-// reduce-window.
+// Replaces the reductions that hlo::DescribeCumulative recognises. Supports float32, float64 and int32; for logarithms,
+// float32 only. Must run before the other passes for reduce-window.
 absl::Status UseCumulativeKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

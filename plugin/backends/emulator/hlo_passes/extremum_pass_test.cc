@@ -66,8 +66,8 @@ xla::Literal Ties(const xla::Shape& shape, Dice* dice, bool special) {
   return x.Convert(shape.element_type()).value();
 }
 
-// Tests values and positions with ties; values in every other case with NaN and infinities, too. Does not compare the
-// signs of zeros.
+// Tests values and positions with ties. In every other case, values also contain NaN and infinities. Does not compare
+// the signs of zeros.
 void ExpectEqualsXla(const Case& c, Dice* dice) {
   const xla::XlaComputation computation = ExtremumOf(c);
   const xla::Shape shape = xla::ShapeUtil::MakeShape(c.type, c.dims);

@@ -101,7 +101,7 @@ TEST(MemoryReuse, ArgumentsStay) {
   XlaBuilder builder("arguments");
   std::vector<XlaOp> results;
   for (int i = 0; i < kLayers; ++i) {
-    // Whole vectors of 16 elements, because XLA computes the elements behind them by the C library.
+    // Whole vectors of 16 elements, because XLA computes the remaining elements with the C library.
     results.push_back(xla::Logistic(Matrix(&builder, i, {256, 128 + 16 * i})));
   }
   xla::Tuple(&builder, results);

@@ -72,7 +72,7 @@ void ExpectSame(const xla::XlaComputation& computation, size_t kernels = 1) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), kernels, 0);
 }
 
-// Each window holds at most one element, so there is no kernel.
+// Whether each window holds at most one element, so that the pass uses no kernel.
 bool Repeat(const Case& c) {
   const std::vector<int64_t> ones(c.window.size(), 1);
   return c.strides == ones && c.dilations == ones && c.window == c.base_dilations;

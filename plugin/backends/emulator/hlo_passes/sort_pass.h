@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 
 // Replaces sorts whose comparator orders only by the first operand, ascending or descending. Keys have 1, 2 or 4 bytes,
-// and floats must be in total order. If the users slice off the first elements, as tf2xla does for TopKV2, the kernel
+// and floats must be in total order. If all users read only the first elements, as in tf2xla's TopKV2, the kernel
 // computes only these elements. Removes transpositions around a sort.
 absl::Status UseSortKernels(xla::HloModule* module, KernelCalls* calls);
 

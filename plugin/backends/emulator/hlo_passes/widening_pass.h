@@ -7,11 +7,11 @@
 
 namespace hpu::emulator {
 
-// Computes in float32 the instructions that add bfloat16 numbers, and rounds their results once: products,
-// convolutions, sums, sums over windows, scatter and select-and-scatter. Does the same for reductions that multiply.
-// XLA would round after each addition, in loops over single elements; a card does not. Kernels for float32 can replace
-// the widened instructions. Operands are converted before reversals, transpositions and reshapes, and products are
-// rounded after their transposition, because the passes for kernels expect conversions there.
+// Rewrites instructions that add bfloat16 numbers so that they add in float32 and round each result once. These are
+// products, convolutions, sums, sums over windows, scatter and select-and-scatter. Does the same for reductions that
+// multiply. XLA would round after each addition, in loops over single elements; a card does not. Kernels for float32
+// can replace the widened instructions. Operands are converted before reversals, transpositions and reshapes, and
+// products are rounded after their transposition, because the passes for kernels expect conversions there.
 absl::Status WidenSums(xla::HloModule* module);
 
 }  // namespace hpu::emulator

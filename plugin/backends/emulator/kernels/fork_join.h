@@ -32,8 +32,8 @@ struct LoopCode {
   uint64_t* counters;
 };
 
-// While a LoopDriver exists, the replacement calls `run` for loops of its thread, which are split in one dimension, in
-// place of running their parts.
+// While a LoopDriver exists, the replacement calls `run` for each loop of the driver's thread instead of running the
+// loop's parts. The loop must be split in one dimension.
 class LoopDriver {
  public:
   using Run = absl::FunctionRef<void(const LoopCode& code)>;

@@ -1,4 +1,4 @@
-// Kernel: a function that recipes call, which replaces slower XLA code, runs a user kernel or is outlined.
+// Kernel: a function that recipes call (a replacement for slower XLA code, a user kernel or an outlined function).
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_KERNEL_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_KERNEL_H_
 

@@ -30,7 +30,7 @@ void RunShards(ComputePool& pool, int64_t total, int64_t each, absl::FunctionRef
       if (progress->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) progress->finished.Notify();
     }
   };
-  // The calling thread runs shards too, and does not wait for a helper that has not started, because the helper may be
+  // The calling thread also runs shards. It does not wait for a helper that has not started, because the helper may be
   // busy.
   const int64_t helpers = std::min<int64_t>(pool.threads(), shards) - 1;
   for (int64_t i = 0; i < helpers; ++i) pool.workers()->Schedule(run);

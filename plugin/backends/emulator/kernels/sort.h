@@ -13,7 +13,7 @@ namespace hpu::emulator {
 // NaN. The sort is stable.
 struct Sort {
   enum Type : int64_t { kFloat, kSigned, kUnsigned };
-  // Codes in `results`, one for each result. A positive code is the element size, in bytes, of another operand. Its
+  // Codes in `results`, one for each result. A positive code is the element size, in bytes, of another operand. The
   // result holds the elements of that operand in the order of the sorted keys.
   static constexpr int64_t kKeys = 0;
   static constexpr int64_t kIndices = -1;  // positions of the keys in the operand, int32

@@ -47,7 +47,7 @@ void AppendIndices(const uint32_t* numbers, int64_t size, int64_t first_index, u
 int64_t IndexOfMin(const uint32_t* numbers, int64_t size);
 
 // Finds the `count` <= `size` least of `size` numbers; positions start at `first_index`. The result is unordered,
-// except that equal numbers keep their order. `held` and `spare` have room for RoomToSelect(count).
+// except that equal numbers keep their order. `held` and `spare` have room for RoomToSelect(count) elements.
 int64_t RoomToSelect(int64_t count);
 template <typename Element>
 void SelectSmallest(const uint32_t* numbers, int64_t size, int64_t first_index, int64_t count, Element* held,

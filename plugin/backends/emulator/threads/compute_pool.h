@@ -38,7 +38,7 @@ class ComputePool {
   int threads() const { return threads_; }
 
   // HPU_EMULATOR_THREADS, or the number of CPUs that this process may use; at least 1. Compilation splits loops into at
-  // most this number of parts.
+  // most this many parts.
   static int DefaultThreads();
 
  private:

@@ -17,8 +17,8 @@
 namespace hpu::emulator {
 
 // Optimised for sequences of short tasks on few CPUs. For such sequences, the overhead of Eigen's pool exceeds the
-// gain. The calling thread sleeps while workers compute, and the pool wakes two threads where one suffices. In this
-// pool, the calling thread computes too. A thread spins briefly after a task, and a second thread is woken only for a
+// gain: with Eigen, the calling thread sleeps while workers compute, and two threads wake where one suffices. In this
+// pool, the calling thread also computes. A thread spins briefly after a task, and a second thread is woken only for a
 // second task. Thread safe.
 class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
  public:

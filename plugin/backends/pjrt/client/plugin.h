@@ -30,8 +30,8 @@ struct Arguments {
   Args* operator->() { return &args; }
   const Args* operator->() const { return &args; }
 
-  // Plugin::Call clears the padding of small structs when the plugin expects a longer struct. The calls of every
-  // launch, which wait for events and destroy handles, have small structs.
+  // Plugin::Call clears the padding of small structs only when the plugin expects a longer struct. Calls that run at
+  // every launch (waits for events, destruction of handles) have small structs.
   static constexpr bool kIsSmall = sizeof(Args) <= 32;
 
   Args args;
