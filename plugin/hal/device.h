@@ -44,8 +44,8 @@ struct DeviceUsage {
 // be destroyed before it. Thread safe.
 //
 // Errors: ResourceExhausted (memory; names the requested and the free bytes), InvalidArgument, Unimplemented (names the
-// feature). After the device is lost, every call fails with the same error until the module is acquired again: Aborted
-// (error of the device, call in a forked child), Unavailable (device server lost) or Cancelled (Interruptible).
+// feature). After the device is lost, every call fails with the same error until the module is acquired again:
+// Aborted (device error, call in a forked child), Unavailable (device server lost) or Cancelled (Interruptible).
 class Device {
  public:
   virtual ~Device() = default;

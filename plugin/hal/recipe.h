@@ -31,7 +31,7 @@ struct ResultSpec {
 struct InstructionTime {
   std::string instruction;  // name of the instruction in the backend's program
   std::string kind;         // "loop fusion", "dot"; for a kernel call, the kernel's name
-  std::string op;           // op in the graph (the last one of several); empty if unknown
+  std::string op;           // graph op (the last of several fused ops); empty if unknown
   std::string op_type;      // type of `op`
   double seconds = 0;
 };
@@ -41,7 +41,7 @@ struct LaunchBuffer {
   enum class Kind : uint8_t { kArgument = 0, kResult = 1, kWorkspace = 2 };
   Kind kind = Kind::kWorkspace;
   std::string instruction;  // instruction that computes the tensor, in the backend's program
-  std::string op;           // op in the graph (the last one of several); empty if unknown
+  std::string op;           // graph op (the last of several fused ops); empty if unknown
   std::string op_type;      // type of `op`
   std::string shape;        // as XLA prints it: "f32[128,512]"
   uint64_t bytes = 0;

@@ -25,7 +25,7 @@ namespace hpu::recipes {
 struct StoreSettings {
   std::string path;
   bool read_only = false;  // the directory is not changed, and no lock is acquired
-  int64_t max_bytes = 0;   // limit for all entries together; 0: none
+  int64_t max_bytes = 0;   // limit for all entries together; 0: no limit
   absl::Duration lock_timeout = absl::Minutes(10);
 };
 

@@ -17,8 +17,8 @@
 namespace hpu::recipes {
 
 // The directory may be removed and recreated at any time, so no state is kept between operations. Names never contain a
-// slash. Errors name the file: FailedPrecondition (another user may have written the file), NotFound, ResourceExhausted
-// (disk full) or Unavailable (all other system errors).
+// slash. Errors name the file: FailedPrecondition (not a regular file, or another user may have written it), NotFound,
+// ResourceExhausted (disk full) or Unavailable (all other system errors).
 class StoreDirectory {
  public:
   // FailedPrecondition if the directory belongs neither to this user nor to root, or if other users may write to the

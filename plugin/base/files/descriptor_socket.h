@@ -11,7 +11,7 @@
 
 namespace hpu::files {
 
-// A path that begins with "@" is a name in Linux's abstract socket namespace (unix(7)): it has no file, and it
+// A path that begins with "@" is a name in Linux's abstract socket namespace (unix(7)). The name has no file and
 // disappears when the socket is closed.
 
 // Listens at `path` and replaces an existing socket. Only this user may connect to a socket file. Any user may connect

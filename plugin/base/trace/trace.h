@@ -32,7 +32,7 @@ struct Instruction {
   std::string name;     // in the backend's program: "fusion.3"
   std::string kind;     // "loop fusion", "dot"; for a kernel call, the kernel's name
   std::string program;  // name of the recipe
-  std::string op;       // op in the graph (the last one of several); empty if unknown
+  std::string op;       // graph op (the last of several fused ops); empty if unknown
   std::string op_type;  // type of `op`
 };
 

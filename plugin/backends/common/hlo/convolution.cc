@@ -162,8 +162,8 @@ void SetOperands(const HloInstruction& convolution, Convolution* c) {
   c->result_permutation = xla::InversePermutation(result);
 }
 
-// The canonical filter from which tf2xla moved the groups to the input features by a reshape, a transpose and a
-// reshape; null if `filter` is not the result of these instructions.
+// The canonical filter whose groups tf2xla moved to the input features by a reshape, a transpose and a reshape. Null if
+// `filter` is not the result of these instructions.
 HloInstruction* Ungrouped(HloInstruction* filter, const Convolution& c) {
   const int64_t n = c.dimensions.size(), features = c.input_features / c.groups;
   HloInstruction* const merge = SourceOf(filter);

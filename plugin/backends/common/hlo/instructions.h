@@ -38,9 +38,9 @@ const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation);
 // True if BinaryRoot has this opcode.
 bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode);
 
-// Whether `value` is a constant scalar and the identity of `function`: 0 for kAdd and for boolean kOr and kXor, 1 for
-// kMultiply and for boolean kAnd, the least value for kMaximum, the greatest for kMinimum. The least and greatest
-// floats are infinities. False for other functions.
+// Whether `value` is a constant scalar and the identity of `function`. The identity is 0 for kAdd and for boolean kOr
+// and kXor, and 1 for kMultiply and for boolean kAnd. It is the least value for kMaximum and the greatest for kMinimum;
+// for floats, infinities. False for other functions.
 bool IsIdentity(xla::HloOpcode function, const xla::HloInstruction* value);
 
 // True if `shape` is an array with a static shape and at least one element.

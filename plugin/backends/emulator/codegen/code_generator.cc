@@ -40,7 +40,7 @@ class AligningCompiler final : public xla::cpu::CpuCompiler {
 constexpr size_t kBatch = 8;
 
 // Whether the caller's memory for the result can serve as the buffer. False if the result aliases an argument and XLA
-// did not use the alias, because the code may then read the argument after it has written the result.
+// did not use the alias. The code may then read the argument after it has written the result.
 bool CanUseResultMemory(const BufferInfo& buffer, const ProgramTable& table) {
   if (!buffer.is_temp_buffer() || !buffer.is_result_parameter()) return false;
   const uint32_t index = buffer.result_parameter_number();

@@ -8,7 +8,7 @@
 namespace hpu::emulator {
 
 // XLA fuses cheap elementwise work into each consumer. If a kernel needs the value in memory anyway, fusion gains
-// nothing and costs memory: the value's operands, for example a convolution's result before its ReLU, stay allocated
+// nothing and costs memory. The value's operands, for example a convolution's result before its ReLU, stay allocated
 // until the last consumer has read them. Fusion also repeats work: in a residual network, every layer adds up all
 // earlier layers again. A fused reshape of the last dimension makes the loop divide indices for each element.
 // KeepValues runs before XLA's passes. It puts a custom call between such values and their consumers, because XLA does

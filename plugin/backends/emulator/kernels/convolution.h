@@ -41,8 +41,8 @@ struct Convolution {
   int64_t groups = 1;
   std::vector<Dimension> dimensions;
 
-  // Whether TensorFlow's ops for depthwise convolutions compute this convolution. Their gradient ops support no
-  // dilation, so dilated gradients are computed as grouped convolutions.
+  // Whether TensorFlow's ops for depthwise convolutions compute this convolution. The depthwise gradient ops do not
+  // support dilation, so dilated gradients are computed as grouped convolutions.
   bool depthwise() const;
   bool dilated() const;
   // Whether the padding is TensorFlow's "SAME" or "VALID".

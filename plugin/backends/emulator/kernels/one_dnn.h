@@ -6,7 +6,7 @@
 
 namespace hpu::emulator {
 
-// True if TensorFlow enables oneDNN, and on all processors with AVX-512 unless TF_ENABLE_ONEDNN_OPTS is false. By
+// True if TensorFlow enables oneDNN. Also true on processors with AVX-512, unless TF_ENABLE_ONEDNN_OPTS is false. By
 // default, TensorFlow disables oneDNN on processors without VNNI, although a step of ResNet-50 takes twice as long
 // without oneDNN. Thread safe.
 bool IsOneDnnOn();

@@ -17,7 +17,7 @@
 namespace hpu::emulator {
 
 // Optimised for sequences of short tasks on few CPUs. For such sequences, the overhead of Eigen's pool exceeds the
-// gain: with Eigen, the calling thread sleeps while workers compute, and two threads wake where one suffices. In this
+// gain. With Eigen, the calling thread sleeps while workers compute, and two threads wake where one suffices. In this
 // pool, the calling thread also computes. A thread spins briefly after a task, and a second thread is woken only for a
 // second task. Thread safe.
 class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
