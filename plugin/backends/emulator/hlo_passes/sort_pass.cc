@@ -55,7 +55,8 @@ void SetSizes(const xla::Shape& shape, int64_t dimension, Sort* sort) {
   }
 }
 
-bool IsSliced(const HloInstruction* sort) {
+// Whether the kernel supports the sort's types and sizes, and is faster than XLA's code.
+bool IsReplaceable(const HloInstruction* sort) {
   const xla::Shape& shape = sort->operand(0)->shape();
   return TypeOf(shape).has_value() && absl::c_all_of(sort->operands(), HasPlainElements) &&
          absl::c_all_of(sort->operands(), [](const HloInstruction* operand) { return operand->shape().is_static(); }) &&
@@ -157,7 +158,7 @@ absl::Status UseSortKernels(xla::HloModule* module, KernelCalls* calls) {
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   for (xla::HloComputation* computation : module->MakeNonfusionComputations()) {
     for (HloInstruction* sort : computation->MakeInstructionPostOrder()) {
-      if (sort->opcode() != HloOpcode::kSort || !IsSliced(sort)) continue;
+      if (sort->opcode() != HloOpcode::kSort || !IsReplaceable(sort)) continue;
       const std::optional<hlo::Sort> found = hlo::DescribeSort(sort);
       if (!found.has_value() || !found->total_order) continue;
       HPU_RETURN_IF_ERROR(Replace(sort, *found, calls));

@@ -150,7 +150,10 @@ absl::Status ProcessRendezvous::Admit(FileDescriptor socket, const hal::Communic
     problem = absl::InvalidArgumentError(absl::StrCat("cannot join a communicator of ", greeting.size,
                                                       " ranks: rank 0 created it with ", options.size,
                                                       " ranks; pass the same size on every rank"));
-  } else if (greeting.rank < 1 || greeting.rank >= options.size || std::any_of(peers_.begin(), peers_.end(), is_rank)) {
+  } else if (greeting.rank < 1 || greeting.rank >= options.size) {
+    problem = absl::InvalidArgumentError(
+        absl::StrCat("rank ", greeting.rank, " cannot join this communicator: expected ranks 1 to ", options.size - 1));
+  } else if (std::any_of(peers_.begin(), peers_.end(), is_rank)) {
     problem = absl::InvalidArgumentError(
         absl::StrCat("rank ", greeting.rank, " has already joined this communicator; pass each rank once"));
   }
