@@ -26,8 +26,8 @@ HPU_EXPORT const char* hpu_version(void);
 
 // --- settings ---
 
-// Returns 1 for the first call with the name of an invalid setting, 0 if the plugin or an earlier call has claimed the
-// warning about it.
+// Claims the warning about an invalid value of the setting `name`, so that the process warns only once. Returns 0 if
+// the plugin or an earlier call has already claimed this warning, else 1.
 HPU_EXPORT int32_t hpu_claim_setting_warning(const char* name);
 
 // --- device ---
@@ -52,8 +52,9 @@ HPU_EXPORT void hpu_memory_reset_peak(void);
 // Sets whether TensorFlow lists the HPU among its devices; the default is 1. Call before TensorFlow lists devices. Pass
 // 0 if the device of HPU_BACKEND cannot be used.
 HPU_EXPORT void hpu_offer_device(int32_t offered);
-// Sets whether Sessions that the calling thread creates lack the HPU, unless their config counts HPUs. Returns the
-// previous value, initially 0. TensorFlow's MLIR importers read the variables of their Session from host memory.
+// Sets whether Sessions that the calling thread creates lack the HPU, unless device_count of a Session's config
+// contains "HPU". Returns the previous value, initially 0. Needed for TensorFlow's MLIR importers, which read the
+// variables of a Session from host memory.
 HPU_EXPORT int32_t hpu_hide_from_importers(int32_t hidden);
 
 // Acquires the device if necessary. Returns an absl status code; 0 is OK. `message`, if not null, receives the error
@@ -69,7 +70,7 @@ HPU_EXPORT void hpu_interrupt_compiles(void);
 // Descriptor that becomes readable (8 bytes) after each SIGINT, -1 on failure. From the first call on, the plugin keeps
 // a handler in front of the program's SIGINT handler (plugin/base/interrupts/sigint.h).
 HPU_EXPORT int32_t hpu_sigint_descriptor(void);
-// Adds one to the int32_t at `count`, atomically, and returns 0. For Py_AddPendingCall, whose calls show that Python's
+// Adds one to the int32_t at `count`, atomically, and returns 0. Passed to Py_AddPendingCall to detect whether Python's
 // main thread runs Python code.
 HPU_EXPORT int32_t hpu_count_pending_call(void* count);
 // Reports the error of the calling thread's last wait for a tensor like hpu_acquire, and clears the error.
@@ -174,10 +175,11 @@ HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const
 // Receives a step of a check, an hpu.report.v1.SynapseCheckStep. The bytes are valid during the call.
 typedef void (*hpu_step_callback)(const void* bytes, size_t size);
 
-// Compiles a graph with each node that the Gaudi backend may use, then each program in the folder `programs` ("" for
-// none), with the SynapseAI library at `library` (plugin/backends/gaudi/check/synapse_check.h). `generation`: "gaudi2";
-// "" for that of the machine's cards. `first`: number of graphs to skip. Acquires no card and may take minutes. A
-// refused graph is no error. Returns an absl status code. `out` receives the error message, which is empty on success.
+// Compiles a one-node graph for each node that the Gaudi backend may use, then each program in the folder `programs`
+// ("" for none), with the SynapseAI library at `library` (plugin/backends/gaudi/check/synapse_check.h). `generation`: a
+// name like "gaudi2", or "" for the generation of the machine's cards. `first`: number of graphs to skip. Acquires no
+// card and may take minutes. A refused graph is no error. Returns an absl status code. `out` receives the error
+// message, which is empty on success.
 HPU_EXPORT int32_t hpu_synapse_check(const char* library, const char* generation, const char* programs, int64_t first,
                                      hpu_step_callback on_step, hpu_buffer* out);
 
@@ -191,7 +193,7 @@ HPU_EXPORT hpu_buffer hpu_trace_stop(int32_t session);
 // Writes "file:line" of the program that created the op to `line` (`size` bytes, null-terminated). Returns 0 if
 // unknown.
 typedef int32_t (*hpu_source_line_finder)(const char* op, char* line, size_t size);
-// Sets the function that finds the source lines of ops for traces; null for none. The end of a trace calls it.
+// Sets the function that finds the source lines of ops for traces; null for none. Called when a trace ends.
 HPU_EXPORT void hpu_trace_set_source_line_finder(hpu_source_line_finder finder);
 // Adds an event to all active recordings, with times in nanoseconds since 1970.
 HPU_EXPORT void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_ns);
@@ -222,8 +224,8 @@ HPU_EXPORT int32_t hpu_serve_fork_server(int32_t socket);
 
 // --- graph passes ---
 
-// Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose
-// nodes' devices count as assigned. `function` is the name of the graph's function, or "". Returns an absl status code.
+// Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef. The nodes'
+// requested devices count as assigned. `function` is the name of the graph's function, or "". Returns a status code.
 // On success `graph_out` receives the GraphDef after the pass, serialised deterministically, and `report_out` an
 // hpu.report.v1.GraphReport. On errors `graph_out` is empty and `report_out` receives the message.
 HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, const char* function,

@@ -13,7 +13,8 @@ namespace hpu {
 // Checks the op's shapes, attributes and compile-time constants like its CPU kernel. Returns OK for ops without a rule.
 absl::Status CheckArguments(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
-// True for an op that sums over windows and has an empty operand, and for the gradient of an empty batch normalization.
+// Whether the op's result is 0 because an operand is empty: for ops that sum over windows, and for the gradient of
+// batch normalization.
 bool IsEmptySum(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
 }  // namespace hpu

@@ -12,7 +12,7 @@
 namespace hpu {
 namespace {
 
-// XLA cannot subtract booleans: the lowerings that tf2xla registers for this type throw.
+// Removes bool from the kernel's types. XLA cannot subtract booleans, so tf2xla's lowerings throw for bool.
 void RemoveBooleans(tensorflow::KernelDef* kernel) {
   for (auto& constraint : *kernel->mutable_constraint()) {
     auto* types = constraint.mutable_allowed_values()->mutable_list()->mutable_type();

@@ -9,11 +9,11 @@ namespace hpu {
 
 inline constexpr char kCompilationDevice[] = "XLA_HPU_JIT";
 
-// True for ops that have a lowering but must not be compiled. Reasons: the result's size depends on data, the lowering
-// ignores seeds, or errors would be lost.
+// Whether the op must not be compiled outside jit_compile functions, even if it has a lowering (CompilePolicy in
+// op_facts.h). Reasons: the result's size depends on data, the lowering ignores seeds, or errors would be lost.
 bool IsKeptFromCompiler(absl::string_view op);
 
-// True for random ops that must not be compiled. Their CPU kernels run unless a pass rewrites the ops.
+// Whether IsKeptFromCompiler is true for a random op. Such an op runs on its CPU kernel unless a pass rewrites the op.
 bool DrawsOnHost(absl::string_view op);
 
 // Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows this once per process, before the first

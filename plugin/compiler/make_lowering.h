@@ -1,4 +1,4 @@
-// MakeLowering: the lowering that a device other than the node's own has for the node.
+// MakeLowering: creates another device's lowering of a node.
 #ifndef HPU_PLUGIN_COMPILER_MAKE_LOWERING_H_
 #define HPU_PLUGIN_COMPILER_MAKE_LOWERING_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu {
 
-// Makes the lowering that is registered for `device` and the node that `construction` makes a lowering of.
+// Creates the lowering that is registered for `device`, for the node of `construction`.
 absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeLowering(tensorflow::OpKernelConstruction* construction,
                                                                    const char* device);
 

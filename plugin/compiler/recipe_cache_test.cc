@@ -100,7 +100,7 @@ std::string Damaged(const std::string& good, std::mt19937& random) {
     case 3:  // a block that the file system lost
       std::fill(bytes.begin() + position, std::min(bytes.end(), bytes.begin() + position + 64), '\0');
       break;
-    case 4:  // a block of another place
+    case 4:  // a block from another place
       bytes.replace(position, 64, good.substr(random() % good.size(), 64));
       break;
   }

@@ -4,9 +4,9 @@
 
 namespace hpu {
 
-// A boolean attribute of nodes StatelessRandomUniformV2 and StatelessRandomNormalV2 that the random pass makes of
-// stateful draws. Their lowering is a marked call (plugin/program/marked_call.h) whose computation draws the numbers of
-// the stateful op.
+// Boolean attribute of the StatelessRandomUniformV2 and StatelessRandomNormalV2 nodes with which the random pass
+// replaces stateful ops. The lowering of such a node is a marked call (plugin/program/marked_call.h). The call's
+// computation draws the numbers of the stateful op.
 inline constexpr char kCardDrawAttribute[] = "_hpu_card_draw";
 
 }  // namespace hpu

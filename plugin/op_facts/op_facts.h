@@ -36,7 +36,7 @@ enum class CompilePolicy {
 enum class EagerPolicy {
   kCompiled,
   kCpu,       // by the CPU kernel, because compiled code lacks the kernel's errors or random numbers
-  kCpuInt32,  // on the CPU if the operands are int32, which are in host memory, so that the result is there, too
+  kCpuInt32,  // on the CPU if the operands are int32: int32 is in host memory, and the result stays there
 };
 
 // Checks of operands and attributes that tf2xla's lowerings lack (plugin/compiler/argument_rules.h).

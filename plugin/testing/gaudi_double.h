@@ -46,7 +46,7 @@ class DoubleTest : public testing::TestWithParam<const char*> {
     variables_.push_back(name);
   }
 
-  // The double, which reads its switches at the first call.
+  // The double's runtime, started at the first call. The double reads its switches when it starts.
   Runtime& runtime() {
     if (runtime_ == nullptr) {
       auto started = Runtime::Start(GetParam());
@@ -108,7 +108,8 @@ class GaudiDeviceTest : public DoubleTest {
   std::unique_ptr<GaudiDevice> device_;
 };
 
-// The libraries that suites run over: HPU_TEST_SYNAPSE, such as a card's, else the double of each release.
+// The SynapseAI libraries that suites test: HPU_TEST_SYNAPSE (for example a card's library), else the double of each
+// release.
 inline std::vector<const char*> SynapseLibraries() {
   const char* chosen = getenv("HPU_TEST_SYNAPSE");
   if (chosen != nullptr && *chosen != '\0') return {chosen};

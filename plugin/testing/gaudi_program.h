@@ -17,7 +17,7 @@
 
 namespace hpu::gaudi {
 
-// A program from HLO text. A root that is not a tuple becomes the only element of one.
+// Parses HLO text. A root that is not a tuple becomes the only element of a tuple.
 std::unique_ptr<xla::HloModule> ParseProgram(absl::string_view hlo);
 
 // Random arguments for a module's entry: floats between -2 and 2, integers between -9 and 9 (unsigned: 0 to 18),
@@ -46,7 +46,7 @@ class ProgramTest : public GaudiDeviceTest {
     GraphPlan plan;
   };
 
-  // The plan of a program for the double's release and generation.
+  // Lowers a program to a plan for the double's release and generation.
   absl::StatusOr<LoweredProgram> Lower(const xla::HloModule& module);
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const xla::HloModule& module);
   // Compiles and launches once. Copies the arguments to the device and the results back.

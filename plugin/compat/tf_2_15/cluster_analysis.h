@@ -28,8 +28,8 @@ struct FunctionConstants {
 absl::StatusOr<FunctionConstants> FindFunctionConstants(const tensorflow::NameAttrList& function,
                                                         tensorflow::FunctionLibraryRuntime* runtime);
 
-// Whether the value of each argument of a function's graph must be known at compile time. If a variable's value must be
-// known, this includes the variable's handle.
+// For each argument of a function's graph: whether the argument's value must be known at compile time. True for the
+// handle of a variable if the variable's value must be known.
 absl::StatusOr<std::vector<bool>> FindConstantArguments(const tensorflow::Graph& function, size_t num_arguments,
                                                         tensorflow::FunctionLibraryRuntime* runtime);
 

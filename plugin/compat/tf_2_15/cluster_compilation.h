@@ -34,7 +34,7 @@ struct CompilationInput {
 absl::StatusOr<tensorflow::XlaCompilationResult> CompileToHlo(const CompilationInput& input,
                                                               absl::Span<const tensorflow::XlaArgument> arguments);
 
-// Whether tf2xla's table of resource ops lists an op for stacks or tensor arrays, whose values are no arrays.
+// Whether an op uses stacks or TensorArrays, according to tf2xla's table of resource ops.
 bool UsesStackOrTensorArray(const std::string& op);
 
 }  // namespace hpu

@@ -10,12 +10,12 @@
 
 namespace hpu {
 
-// Makes TensorFlow copy from one device of this type to another with DeviceContext::CopyTensorInSameDevice. For device
-// types of which a process has one device. Call once, while static objects are initialized.
+// Makes TensorFlow copy from one device of this type to another with DeviceContext::CopyTensorInSameDevice. Requires
+// that a process has at most one device of this type. Call once, while static objects are initialized.
 void RegisterCopiesInSameDevice(const char* device_type);
 
-// Copies a tensor from memory with attributes `from` to memory with attributes `to`. Copies the
-// tensors in a variant instead of the variant, which stays in host memory. Waits for the copy.
+// Copies a tensor from memory with attributes `from` to memory with attributes `to`. A variant stays in host memory;
+// the tensors in the variant are copied. Waits for the copy.
 absl::Status CopyBetweenMemories(tensorflow::Device* device, tensorflow::DeviceContext* context,
                                  tensorflow::AllocatorAttributes from, tensorflow::AllocatorAttributes to,
                                  const tensorflow::Tensor& input, tensorflow::Tensor* output);

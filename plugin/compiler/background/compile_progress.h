@@ -94,8 +94,8 @@ class CompileProgress {
   // Shows all output that is due. Returns the time of the next output.
   absl::Time ShowDue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Time RedrawDue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Finds the last time of the first compile that is due and has none yet. Releases the lock meanwhile. Returns whether
-  // there was such a compile.
+  // Calls Display::last_time, without the lock, for the first due compile that has not been looked up. Returns false if
+  // there is no such compile.
   bool AskLastTime(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // "cluster (12 ops): generating code, 12 s (35 s last time)".
   static std::string Describe(const Running& running, absl::Time now);

@@ -18,8 +18,8 @@ class CompileTimes {
   // The process-wide object; never destroyed.
   static CompileTimes& Get();
 
-  // Time of the last Set in this process, else the time of code generation in the newest entry of the recipe cache's
-  // directory (TF_RECIPE_CACHE_PATH) whose cluster has this name. Reads a few hundred bytes of each entry.
+  // Returns the time of the last Set in this process. Otherwise returns the time of code generation from the cluster's
+  // newest entry in the recipe cache's directory (TF_RECIPE_CACHE_PATH). Reads a few hundred bytes of each entry.
   std::optional<absl::Duration> Find(const std::string& cluster) ABSL_LOCKS_EXCLUDED(mutex_);
   void Set(const std::string& cluster, absl::Duration time) ABSL_LOCKS_EXCLUDED(mutex_);
 

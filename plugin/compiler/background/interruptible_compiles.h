@@ -35,9 +35,9 @@ class InterruptibleCompiles {
   // Ends all waits of Run, and the display of their compiles' progress. Does not block.
   void Interrupt() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Cancels all compiles, without waiting for them. If compiles are still running when the process exits, it then ends
-  // by _exit(2) after output is flushed, because destructors of static objects would crash the compilers. Call late,
-  // when the process is about to end.
+  // Cancels all compiles, without waiting for them. If compiles are still running when the process exits, the process
+  // flushes its output and ends by _exit(2), because destructors of static objects would crash the compilers. Call when
+  // the process is about to end.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Number of compiles that are running, also after an interrupted wait.

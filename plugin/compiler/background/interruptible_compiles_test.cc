@@ -84,7 +84,7 @@ TEST(InterruptibleCompilesTest, ALaterCompileIsNotInterrupted) {
 }
 
 struct Destructor {
-  ~Destructor() { _exit(7); }  // like a compiler's static object, whose destruction a running compiler does not survive
+  ~Destructor() { _exit(7); }  // like a static object whose destruction crashes a running compiler
 };
 
 TEST(InterruptibleCompilesTest, AProcessThatExitsDuringACompileKeepsItsExitCode) {

@@ -29,7 +29,7 @@ class PaddedRecipe {
   // Whether the recipe is compiled. A fitting signature then only needs lowering.
   bool compiled() const { return compiled_.load(std::memory_order_acquire); }
 
-  // An executable for arguments with `rows` rows, which is between half of the recipe's number of rows and all of them.
+  // Makes an executable for arguments with `rows` rows: at least half, and at most all, of the recipe's number of rows.
   // Launches pad the arguments and drop the padding of the results. Fails with FAILED_PRECONDITION, and the reason, if
   // padding could change a result. Possible reasons: rows depend on each other or on the number of rows
   // (row_independence.h), or a result's size depends on values.

@@ -42,7 +42,7 @@ XlaOp Fractions(XlaOp words, xla::PrimitiveType type) {
   return numbers - xla::ScalarLike(numbers, 1);
 }
 
-// Box and Muller's transform of adjacent words.
+// Box-Muller transform of adjacent words.
 XlaOp Normal(const Values& state, const xla::Shape& shape) {
   constexpr double kSmallest = 1.0e-7;
   const int64_t count = xla::ShapeUtil::ElementsIn(shape);
@@ -82,7 +82,8 @@ class CardDrawLowering final : public tensorflow::XlaOpKernel {
   }
 };
 
-// All types of the ops, because nodes without the mark are registered by this kernel too (checked_lowering.cc).
+// Registers all types of the ops, because the lowering of nodes without the mark has the same types
+// (checked_lowering.cc).
 #define HPU_REGISTER(op)                                                                                          \
   REGISTER_XLA_OP(Name(op)                                                                                        \
                       .Device(kCompilationDevice)                                                                 \

@@ -1,5 +1,5 @@
-// Lowerings of ops that are marked calls where a Gaudi computes them by one kernel (plugin/program/marked_call.h). For
-// other devices, tf2xla lowers them: passes of the emulator recognise its instructions.
+// Lowerings of ops that a Gaudi computes by one kernel: marked calls (plugin/program/marked_call.h). Other devices get
+// tf2xla's lowerings, because passes of the emulator recognise the instructions of these lowerings.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -30,7 +30,7 @@ using Values = std::vector<XlaOp>;
 
 class CompositeLowering : public tensorflow::XlaOpKernel {
  public:
-  // Lowerings of kCompilationDevice hide those of tf2xla there.
+  // Takes tf2xla's lowering from XLA:CPU, because this lowering replaces tf2xla's on kCompilationDevice.
   explicit CompositeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> plain =
         MakeLowering(construction, tensorflow::DEVICE_CPU_XLA_JIT);
@@ -82,7 +82,7 @@ class FunctionLowering final : public CompositeLowering {
   }
 };
 
-// Reduces the last dimension, and broadcasts the results to it.
+// Reduces the last dimension, and broadcasts the results to the shape of x.
 XlaOp OverRows(XlaOp x, XlaOp initial, const xla::XlaComputation& combiner) {
   const xla::Shape shape = x.builder()->GetShape(x).value();
   std::vector<int64_t> rows;
@@ -117,7 +117,7 @@ class SoftmaxLowering final : public CompositeLowering {
   }
 };
 
-// Loss and gradient of rows of logits, whose labels are s32.
+// Loss and gradient. `logits`: [rows, classes]; `labels`: s32 [rows].
 XlaOp SparseCrossEntropy(XlaOp logits, XlaOp labels) {
   const xla::Shape shape = logits.builder()->GetShape(logits).value();
   const XlaOp log = LogSoftmax(logits);
@@ -126,7 +126,7 @@ XlaOp SparseCrossEntropy(XlaOp logits, XlaOp labels) {
   const XlaOp is_label = xla::Eq(classes, labels, {0});
   const XlaOp zero = xla::ZerosLike(log);
   const XlaOp one = xla::FullLike(log, 1);
-  // A label that is no class equals none.
+  // False for labels out of range.
   const XlaOp has_label = xla::Gt(RowSums(xla::Select(is_label, one, zero)), zero);
   const XlaOp nan = xla::FullLike(log, std::numeric_limits<float>::quiet_NaN());
   const XlaOp losses = xla::Select(has_label, RowSums(xla::Select(is_label, xla::Neg(log), zero)), nan);
@@ -148,7 +148,7 @@ class SparseCrossEntropyLowering final : public CompositeLowering {
         context, logits->rank() == 2 && labels->rank() == 1 && logits->dimensions(0) == labels->dimensions(0),
         absl::InvalidArgumentError(absl::StrCat(type_string(), ": expected logits [rows, classes] and labels ",
                                                 "[rows], got ", logits->ToString(), " and ", labels->ToString())));
-    // Labels of 64 bits keep their meaning: those out of range are -1.
+    // Replaces labels out of range by -1, because converting a 64-bit label to s32 could make it a valid class.
     const XlaOp label = context->Input(1);
     const XlaOp is_class =
         xla::And(xla::Ge(label, xla::ZerosLike(label)), xla::Lt(label, xla::FullLike(label, logits->dimensions(1))));

@@ -8,7 +8,7 @@
 namespace hpu {
 
 struct LuFactors {
-  xla::XlaOp factors;  // U, and below the diagonal L, whose diagonal is 1
+  xla::XlaOp factors;  // U on and above the diagonal, L below; the diagonal of L is 1
   xla::XlaOp order;    // int32: row i of L·U is row order[i] of the matrix
 };
 

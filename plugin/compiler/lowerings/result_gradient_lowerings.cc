@@ -1,6 +1,6 @@
-// Lowerings of gradients that are functions of their op's result. tf2xla's lowerings lack the conjugate of a complex
-// result, and broadcast operands of different shapes. The CPU kernels require the same number of elements and return
-// the result's shape.
+// Lowerings of gradients that are functions of their op's result. tf2xla's lowerings do not conjugate complex results.
+// They also broadcast operands of different shapes, whereas the CPU kernels require the same number of elements and
+// return the result's shape.
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"

@@ -17,7 +17,8 @@ const Node* HandleSource(const Node* node) {
   return node;
 }
 
-// A placed node has an assigned device. Before placement, the requested device and the registered kernels decide.
+// Whether the node that creates a handle is not on the HPU. Before placement, the requested device and the registered
+// kernels decide.
 bool IsOnOtherDevice(const Node& origin) {
   if (origin.has_assigned_device_name()) return !IsOnHpu(origin);
   if (IsPinnedToOtherDevice(origin)) return true;

@@ -21,9 +21,9 @@ bool HasLowering(const tensorflow::NodeDef& node);
 std::string WhyNoLowering(const tensorflow::NodeDef& node);
 
 // Fails with INVALID_ARGUMENT if a function, or a function that it calls, contains ops that cannot be compiled; the
-// error names the ops. Ignores ops that neither a result nor a side effect needs. Ops that the compiler may fold into
-// constants do not fail alone: the compiler itself reports an error if it cannot fold such an op. `exempt` returns true
-// for ops that need no lowering.
+// error names the ops. Ignores ops that neither a result nor a side effect needs. Also returns OK if the compiler may
+// fold all these ops into constants; the compiler then reports the ops that it cannot fold. `exempt` returns true for
+// ops that need no lowering.
 absl::Status CheckLowerings(const std::string& function, const tensorflow::FunctionLibraryDefinition& library,
                             const std::function<bool(std::string_view op)>& exempt);
 

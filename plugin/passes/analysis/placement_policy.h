@@ -62,7 +62,7 @@ class PlacementPolicy {
   std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule) const;
 
   const OpListData& list_;
-  const uint64_t types_;  // of the list and of the card
+  const uint64_t types_;  // the list's types and Settings::added_types
   const std::string unknown_;
   bool all_on_cpu_ = false;
   absl::flat_hash_set<std::string> on_cpu_;

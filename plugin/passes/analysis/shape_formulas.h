@@ -37,7 +37,7 @@ class Primes {
 // an input size in all runs, this multiple is the formula. If an op rejects inputs with different first dimensions,
 // these dimensions are assumed to be the same batch size.
 //
-// Not thread safe. Nodes that exist at construction must outlive this object.
+// Not thread safe. All nodes that the graph contains when the constructor runs must outlive this object.
 class ShapeFormulas {
  public:
   // Later calls may pass only `targets` and their ancestors.

@@ -10,7 +10,8 @@
 
 namespace hpu::passes {
 
-// Shapes in a graph at construction. Nodes are identified by name; nodes that are added later have unknown shapes.
+// Shapes of a graph's tensors, inferred once, in the constructor. Nodes are identified by name; nodes added later have
+// unknown shapes.
 class StaticShapes {
  public:
   StaticShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library);

@@ -5,7 +5,8 @@
 namespace hpu::passes {
 namespace {
 
-// Errors name a node by its debug info. A node that no pass has inlined has none, and is its own origin.
+// Copies the origin of `node` to `check`, because errors name a node by its origin. A node that no pass has inlined is
+// its own origin.
 void SetOrigin(const tensorflow::Node& node, tensorflow::Node* check) {
   if (!tensorflow::NodeDebugInfo(*check).original_node_names.empty()) return;
   tensorflow::NodeDebugInfo origin(node);

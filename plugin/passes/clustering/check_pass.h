@@ -10,10 +10,10 @@ namespace hpu::passes {
 // Adds a HabanaCheckIndices on the CPU for every HPU op whose CPU kernel fails for out-of-range indices (or labels).
 // The op may then be in a cluster.
 //
-// The op waits for the check if the bounding sizes are fixed and the indices come from the host. Examples are an
-// iterator, a CPU op and an int32 argument, possibly through casts and reshapes. As on the CPU, nothing is computed or
-// updated with invalid indices. Otherwise the check runs after the cluster and reads the indices that the cluster
-// computes. The same step then reports the error, but variables may have been updated.
+// The op waits for the check if the bounding sizes are fixed and the indices come from the host: from an iterator, a
+// CPU op or an int32 argument, possibly through casts and reshapes. As on the CPU, the op then never runs with invalid
+// indices. Otherwise the check runs after the cluster and reads the indices that the cluster computes. The same step
+// then reports the error, but variables may have been updated.
 //
 // Ops share equal checks. The pass itself checks constant indices. Coordinates of true elements (tf.boolean_mask,
 // tf.gather_nd(x, tf.where(flags))) need no check if the flags have at most the size of the indexed tensor in each

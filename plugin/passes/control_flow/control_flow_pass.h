@@ -1,4 +1,4 @@
-// Functional control flow: passes that prevent the lowering of loops and branches that compile.
+// Functional control flow: passes that keep loops and branches functional if a cluster can contain them.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_CONTROL_FLOW_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_CONTROL_FLOW_PASS_H_
 

@@ -17,9 +17,9 @@ absl::Status KeepInt32OnHost(tensorflow::Graph* graph, tensorflow::FunctionLibra
 // KeepInt32OnHost for one node whose arguments or results have changed; replaces existing attributes.
 void KeepInt32OnHost(tensorflow::NodeDef* node);
 
-// Moves loops and branches to the CPU if TensorFlow's kernels cannot run them on the HPU. There are two reasons. A
-// called function contains an op with neither a kernel nor a lowering. Or a loop's condition has type int64 or string,
-// which the loop's kernel wrongly reads from host memory.
+// Moves a loop or branch to the CPU if TensorFlow's kernel cannot run it on the HPU, for one of two reasons:
+//   - A called function contains an op with neither a kernel nor a lowering.
+//   - A loop's condition returns int64 or a string, which the loop's kernel wrongly reads from host memory.
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
 
 // PlaceFunctionalNodes and KeepInt32OnHost as a TensorFlow graph pass (phases.cc). Also rewrites wrappers of eager ops.

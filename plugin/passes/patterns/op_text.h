@@ -20,7 +20,7 @@ namespace hpu::passes {
 //   kNumber        0.5         a constant whose elements all have this value
 //   kCapture       $axes       a constant whose value is captured
 //   kAlternatives  {a | b}     the first alternative that matches
-//   kScaled        0.5 * e     e times constant factors, at any place in e, whose product is this number
+//   kScaled        0.5 * e     e with constant factors anywhere in it; the factors' product is 0.5
 //
 // e~name matches e or Reshape(e, Shape(name)).
 struct OpExpression {

@@ -11,8 +11,9 @@ namespace hpu::passes {
 bool CheckLayerNorm(PatternMatch* match);
 bool CheckInstanceNorm(PatternMatch* match);
 
-// CheckLayerNorm and CheckInstanceNorm for gradients. Both also require that $share is 1 / the size of $axes and that
-// $sum_axes equals $axes. The gradients of beta and gamma must be sums over all other dimensions.
+// CheckLayerNorm and CheckInstanceNorm for gradients. Both also require that $sum_axes equals $axes, and that $share,
+// if captured, is 1 / the product of $multiples. The gradients of beta and gamma must be sums over all other
+// dimensions.
 bool CheckLayerNormGrad(PatternMatch* match);
 bool CheckInstanceNormGrad(PatternMatch* match);
 

@@ -1,4 +1,4 @@
-// Warning for programs that use float16, which the first Gaudi lacks and later cards support for unknown ops.
+// Warning for programs that use float16. The first Gaudi lacks float16; which ops later cards support is not published.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 #define HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 

@@ -58,7 +58,7 @@ absl::StatusOr<Node*> AddFractions(const NodeMaker& maker, const CategoricalSamp
 // Adds the cumulative sums of exp(logit - maximum): float64 [rows, classes].
 absl::StatusOr<Node*> AddSums(const NodeMaker& maker, const CategoricalSampling& draw) {
   NodeBuilder::NodeOut logits = draw.logits;
-  // The maximum of logits below float64 is computed in float32, which is faster; all later values are float64.
+  // Logits narrower than float64 are compared in float32, which is faster. All values after the maximum are float64.
   DataType type = logits.node->output_type(logits.index);
   if (type != tensorflow::DT_DOUBLE && type != tensorflow::DT_FLOAT) {
     type = tensorflow::DT_FLOAT;

@@ -66,7 +66,7 @@ bool DrawsByPhilox(const Node& node) {
 
 DataType NumberType(const Node& node) { return node.output_type(0); }
 
-// Whether the card's generator draws the numbers. Nodes of this pass that it draws for are not rewritten again.
+// Whether this pass has added the node as a draw by the card's generator. The pass does not rewrite such a node again.
 bool IsCardDraw(const Node& node) { return node.attrs().Find(kCardDrawAttribute) != nullptr; }
 bool DrawsByCard(const RandomOp& op) {
   const bool is_float = op.numbers == Numbers::kUniform || op.numbers == Numbers::kNormal;

@@ -63,7 +63,7 @@ TEST_F(ProgramCompilerTest, CompilationTimesOut) {
   const absl::Status late = compiler.Compile(program_, Fault::kHang, NotCancelled).status();
   EXPECT_TRUE(absl::IsInternal(late)) << late;
   EXPECT_TRUE(absl::StrContains(late.message(), "--compile-timeout")) << late;
-  // A compilation without a waiting client is cancelled, too.
+  // A compilation whose client is gone is also cancelled.
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   const auto check_cancelled = [until] {
     return std::chrono::steady_clock::now() < until ? absl::OkStatus() : absl::CancelledError("gone");

@@ -71,8 +71,8 @@ class Connection {
   absl::StatusOr<std::shared_ptr<Session>> CreateSession(const proto::Acquire& request,
                                                          const Front::ClaimedModule& claimed);
   proto::HoldResponse AcquiredResponse(uint32_t version, const Session& session, const std::string& token) const;
-  // Answers keepalives and processes released handles until the client ends the call, is silent for kLeaseMs, or the
-  // session fails.
+  // Answers keepalives and processes released handles. Returns when the client ends the call or is silent for kLeaseMs,
+  // or when the session fails.
   absl::Status KeepSession(ServerCall* call, Session& session);
   absl::StatusOr<std::shared_ptr<Session>> Find(absl::string_view token);
   std::shared_ptr<Session> CurrentSession();

@@ -41,7 +41,7 @@ std::unique_ptr<tensorflow::Allocator> NewArena(void* base, uint64_t bytes, cons
   bytes -= bytes % kGranule;
   tensorflow::BFCAllocator::Options options;
   options.allow_growth = true;
-  // Surplus in bytes from which a free chunk is split. Chunks at least twice as large as the request are always split.
+  // The BFC allocator splits a free chunk that exceeds the request by this number of bytes, or by a factor of two.
   constexpr double kSpareBytes = 64 << 10;
   options.fragmentation_fraction = kSpareBytes / static_cast<double>(bytes);
   return std::make_unique<tensorflow::BFCAllocator>(std::make_unique<RangeSubAllocator>(base, bytes, type), bytes, name,

@@ -50,8 +50,9 @@ class HpuDevice : public tensorflow::LocalDevice {
 void SetOffered(bool offered);
 bool IsOffered();
 
-// Sets whether Sessions that this thread creates lack the HPU, unless their config counts HPUs. Returns the previous
-// value, initially false. TensorFlow's MLIR importers read the variables of their Session from host memory.
+// Sets whether Sessions that this thread creates lack the HPU, unless device_count of a Session's config contains
+// "HPU". Returns the previous value, initially false. Needed for TensorFlow's MLIR importers, which read the variables
+// of a Session from host memory.
 bool HideFromImporters(bool hidden);
 
 // Whether `device`, or the device that it wraps, is an HPU. `device` may be null.

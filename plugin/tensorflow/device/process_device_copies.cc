@@ -31,8 +31,8 @@ bool HasEnded(hal::Stream& stream, EventPool& events) {
   return reached.ok() && *reached;
 }
 
-// Keeps `bounce` until the work queued on the stream has ended. A callback would wake the stream's thread, so there is
-// none for work that has ended already.
+// Keeps `bounce` until the work queued on the stream has ended. Adds no callback for work that has already ended,
+// because a callback wakes the stream's thread.
 absl::Status KeepUntilEnd(std::shared_ptr<void> bounce, hal::Stream& stream, EventPool& events) {
   if (HasEnded(stream, events)) return absl::OkStatus();
   return stream.AddCallback([bounce = std::move(bounce)](absl::Status) {});

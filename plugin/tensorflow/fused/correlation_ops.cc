@@ -1,8 +1,8 @@
 // HabanaCorrelation and HabanaCorrelationGrad: correlation of an image with scaled and shifted samples of another one.
 //
 // Published programs for Gaudi name the inputs and outputs of the ops (HabanaAI/Model-References 0.15, hpu_grads.py).
-// The meaning here follows from these names and from the inputs of the gradient: planes of a surround image are
-// sampled bilinearly at a grid, and correlated with the centre image.
+// This file derives the ops' meaning from these names and from the inputs of the gradient: planes of a surround image
+// are sampled bilinearly at a grid, and correlated with the centre image.
 #include "absl/strings/str_cat.h"
 #include "plugin/tensorflow/fused/bilinear_text.h"
 #include "plugin/tensorflow/fused/fused_op.h"

@@ -1,7 +1,7 @@
 // HabanaDropout and its gradient, HabanaDropoutStateful and HabanaRandomUniformWithMaxval.
 //
 // The random numbers of HabanaDropout are an input, because the random op has a node and a placement of its own. In
-// graphs on the HPU, fused_random_ops.h splits the two stateful ops, so that their random op has a node too.
+// graphs on the HPU, fused_random_ops.h splits the two stateful ops in the same way.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"

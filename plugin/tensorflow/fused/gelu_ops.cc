@@ -81,7 +81,7 @@ xla::XlaOp ApproximateGeluGradient(const std::vector<xla::XlaOp>& operands) {
   return dy * (half * (one + tanh) + half * x * (one - tanh * tanh) * inner_slope);
 }
 
-// The kernel of the gradient knows the approximation only.
+// The card's kernel of the gradient supports only the approximation.
 const MarkedFusedOp gelu_erf_mark("HabanaGelu", "approximate=false", kGelu, "exact", ExactGelu);
 const MarkedFusedOp gelu_tanh_mark("HabanaGelu", "approximate=true", kGelu, "tanh", ApproximateGelu);
 const MarkedFusedOp gelu_tanh_grad_mark("HabanaGeluGrad", "approximate=true", kGeluGradient, "tanh",

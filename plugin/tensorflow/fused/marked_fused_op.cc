@@ -22,7 +22,7 @@ std::vector<FusedMark>& FusedMarks() {
   return *marks;
 }
 
-// Its decomposition lowers nodes that are not marked.
+// Lowering by a marked call, or by the decomposition if the call cannot be marked (CanMark).
 class MarkedKernel final : public DecompositionKernel {
  public:
   MarkedKernel(tensorflow::OpKernelConstruction* construction, const FusedMark& mark)

@@ -12,8 +12,8 @@ namespace hpu {
 // Constructed while the plugin is loaded, by one thread.
 class MarkedFusedOp {
  public:
-  // `condition`: as in FusedOp; other nodes have no mark. The op's inputs are the operands of the marked call of
-  // `operation` and `attributes`, and `body` its computation. The op has one result.
+  // `condition`: as in FusedOp; nodes that do not satisfy it have no mark. The marked call has `operation` and
+  // `attributes`. Its operands are the op's inputs, and `body` builds its computation. The op has one result.
   MarkedFusedOp(const char* op, const char* condition, const char* operation, const char* attributes,
                 xla::XlaOp (*body)(const std::vector<xla::XlaOp>& operands));
 };

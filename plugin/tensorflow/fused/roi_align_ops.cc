@@ -77,8 +77,8 @@ std::string List(int count, std::string_view prefix) {
   return absl::StrJoin(names, ", ");
 }
 
-// Statements for the sizes of the images, and for the indices and weights of the pixels of every sample. Requires the
-// names out_h and out_w, the numbers of features of a box. `pixels` of a sample are the pixels of all its images.
+// Statements for the sizes of the images, and for the indices and weights of the pixels of every sample. Requires
+// statements for out_h and out_w, the numbers of features of a box.
 std::string Samples(const NodeDef& node) {
   const int images = static_cast<int>(node.attr().at("N").i());
   std::string text;

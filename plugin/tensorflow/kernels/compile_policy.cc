@@ -27,7 +27,7 @@ constexpr Words kWords[kFallbackReasons] = {
     {"never", "HPU_COMPILE_MODE=never"},
 };
 
-// With dynamic shapes the number of recipes must stay bounded in the mode strict, too.
+// With dynamic shapes, the number of recipes must be bounded even in the mode strict.
 CompileDecision DecideStrict(const ClusterCounts& counts) {
   const bool on_host =
       flags::TfEnableDynamicShapes() && IsMegamorphic(counts) && flags::TfCpuRuntimeFallback() != "forbid";
@@ -54,7 +54,7 @@ CompileDecision DecideCompile(const ClusterCounts& counts) {
     return {Action::kRunOnCpu, FallbackReason::kCompileLimit};
   }
   if (mode == "async") {
-    // Counts queued and running background compilations, too. Otherwise every new size that arrives during a slow
+    // Also counts queued and running background compilations. Otherwise every new size that arrives during a slow
     // compilation would be compiled.
     ClusterCounts later = counts;
     later.recipes += counts.in_background;

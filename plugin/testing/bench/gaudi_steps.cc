@@ -1,10 +1,9 @@
 // Benchmarks of the Gaudi backend over a library of SynapseAI, such as its double. HPU_BACKEND=gaudi:PATH selects the
 // library; benchmarks/gaudi.py runs them.
 //  - Processor time of the calling thread for a launch by hal::Stream::Launch, and by synLaunch alone. Both launch the
-//  same graph, which updates all
-//    arguments in place.
+//    same graph, which updates all arguments in place.
 //  - Time to compile the program of HPU_BENCH_PROGRAM, a file that holds a serialised xla::HloModuleProto, by phase.
-//  - Numbers of its instructions, by opcode and by the nodes that they became, and of its graphs.
+//  - Counts for this program: its graphs, and its instructions by opcode and number of nodes.
 #include <time.h>
 
 #include <chrono>

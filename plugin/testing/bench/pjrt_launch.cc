@@ -121,7 +121,7 @@ void Streams(benchmark::State& state) {
 }
 BENCHMARK(Streams)->Name("launch by a stream, arguments")->Arg(2)->Arg(400)->UseManualTime();
 
-// Launches in a row, the device's time included.
+// Time of launches in a row, including the device's time.
 void PluginRows(benchmark::State& state) {
   PluginProgram program(static_cast<int>(state.range(0)));
   for (auto _ : state) {

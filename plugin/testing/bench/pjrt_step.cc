@@ -3,9 +3,9 @@
 // holds the initial values of all arguments, one after the other. benchmarks/plugin_steps.py writes both. HPU_BACKEND
 // selects the plugin.
 //
-// Both variants do what TensorFlow does for a train step: they copy the integer inputs, which TensorFlow keeps in host
-// memory, to the device, and run the step on the arguments that the step before it updated. Once per `steps per
-// read` steps, they wait for the last step and copy its other results, such as the loss, to the host.
+// Both variants do what TensorFlow does for a train step. They copy the integer inputs, which TensorFlow keeps in host
+// memory, to the device. They run the step on the arguments that the previous step updated. Once per `steps per read`
+// steps, they wait for the last step and copy its other results, such as the loss, to the host.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

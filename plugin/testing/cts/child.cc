@@ -33,7 +33,8 @@ void WaitForEndOfInput() {
   }
 }
 
-// Returns when the sleeper has closed the lock files that it inherited. The handlers of fork() close them.
+// Forks a child that sleeps for a minute. Returns when the child has closed the lock files that it inherited; fork()'s
+// handlers close these files.
 void ForkSleeper() {
   int started[2];
   if (pipe(started) != 0) std::abort();

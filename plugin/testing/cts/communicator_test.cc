@@ -33,7 +33,7 @@ class CommunicatorTest : public RankTest {
     for (Rank& rank : ranks_here()) ASSERT_NE(nullptr, rank.communicator);
   }
 
-  // A new id of rank 0.
+  // A communicator id, which rank 0 creates and publishes as `name`.
   std::string SharedId(const Rank& rank, const std::string& name) {
     if (rank.number == 0) Publish(name, Value(rank.device->CreateCommunicatorId()));
     return AwaitText(name);

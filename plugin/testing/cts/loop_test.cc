@@ -54,7 +54,7 @@ TEST_P(LoopTest, LoopsEndWhenTheirConditionIsFalse) {
   ExpectContents(x(), Bytes({192, -64}));
 }
 
-// Copies and fills before and behind the loops run in the order of the calls.
+// Copies and fills before and after the loops run in the order of the calls.
 TEST_P(LoopTest, WorkAroundLoopsKeepsItsOrder) {
   Start({1, 1}, 8);
   const auto stream = Stream();
@@ -77,7 +77,7 @@ TEST_P(LoopTest, WorkAroundLoopsKeepsItsOrder) {
   }
 }
 
-// Streams wait for each other through events behind loops.
+// Streams wait for each other by events that are recorded after loops.
 TEST_P(LoopTest, OtherStreamsWaitForLoops) {
   Start({1, 2}, 1000);
   const auto compute = Stream();
@@ -117,7 +117,8 @@ TEST_P(LoopTest, CallbacksRunBehindLoops) {
   EXPECT_EQ((std::vector<int>{0, 1, 2}), order);
 }
 
-// The error of a launch stops the work that was queued behind its loop, here and on the stream that waits for it.
+// The error of a launch stops the work queued after its loop, on its own stream and on a stream that waits for the
+// loop.
 TEST_P(LoopTest, ErrorsOfLoopsStopTheWorkBehindThem) {
   Start({1, 2}, 1000, "launch@1");
   const auto stream = Stream();
@@ -174,7 +175,7 @@ TEST_P(LoopTest, StreamsAndRecipesMayBeDestroyedWhileLoopsAreQueued) {
   ExpectContents(limit(), {0, 0, 0, 0});
 }
 
-// Many launches, some of which loop, on a queue that is shorter.
+// Queues more launches of a loop than a stream's queue holds.
 TEST_P(LoopTest, ManyLoopsMayBeQueued) {
   Start({1, 2}, 4);
   const auto stream = Stream();

@@ -1,5 +1,5 @@
-// RankTest: fixture of tests whose body runs once for each rank, on threads or, for backends with one device in a
-// process, in processes.
+// RankTest: fixture of tests whose body runs once for each rank: on threads, or in processes if a process can hold only
+// one device of the backend.
 #ifndef HPU_PLUGIN_TESTING_CTS_RANKS_H_
 #define HPU_PLUGIN_TESTING_CTS_RANKS_H_
 
@@ -36,8 +36,8 @@ struct Rank {
   }
 };
 
-// The test's process runs all ranks. For backends with one device in a process it runs rank 0, and starts the test
-// again for each other rank in a process of its own, whose failures fail the test.
+// The test's process runs all ranks. If a process can hold only one device of the backend, the test's process runs rank
+// 0 and starts a process with the same test for each other rank. A failure in such a process fails the test.
 class RankTest : public CtsTest {
  protected:
   // Acquires the devices of this process's ranks, with memory for `elements` floats.
@@ -49,7 +49,7 @@ class RankTest : public CtsTest {
   // Whether all ranks are in this process.
   bool ranks_are_threads() const { return !backend().one_device_per_process; }
   std::vector<Rank>& ranks_here() { return ranks_; }
-  // The other rank's process is to die of SIGKILL. Called by all ranks.
+  // Expects the other ranks' processes to die of SIGKILL. Called by all ranks.
   void ExpectDeath() { dies_ = true; }
 
   // Passes a text to the other ranks.

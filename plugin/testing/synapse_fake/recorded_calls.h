@@ -7,7 +7,7 @@
 
 namespace hpu::synapse {
 
-// Of the last call of each function. Structs are the bytes that the library saw.
+// Arguments of the last call of each function. Arrays of char hold structs, as bytes.
 struct RecordedCalls {
   char geometry[256];
   char layout[256];

@@ -18,8 +18,8 @@ absl::StatusOr<tensorflow::Tensor> HostCopyOf(ProcessDevice& device, const tenso
 
 // Runs `program` on copies of the inputs and variables in host memory, sets the context's outputs, and writes changed
 // variables back. The caller holds the variables' locks. Returns the number of bytes copied between host and device.
-// Errors other than device errors leave the variables unchanged. A failed allocation of the CPU kernels is
-// ResourceExhausted, names the op and the remedy, and IsHostMemoryExhausted() is true for it.
+// Errors other than device errors leave the variables unchanged. If a CPU kernel cannot allocate memory, the error is
+// ResourceExhausted, names the op and the remedy, and satisfies IsHostMemoryExhausted().
 absl::StatusOr<uint64_t> RunCpuFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                         CpuFallback& program, const KernelArguments& arguments);
 

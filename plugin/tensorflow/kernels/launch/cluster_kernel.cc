@@ -39,8 +39,8 @@ bool CpuLacksKernel(const absl::Status& status) {
          (absl::IsNotFound(status) && absl::StrContains(status.message(), "No registered '"));
 }
 
-// Whether the device runs what the CPU cannot. kNever stands if the CPU only lacks memory, because compiled code could
-// draw other random numbers.
+// Whether the device may run an execution that failed on the CPU, because the CPU lacks a kernel or host memory. For
+// kNever, a lack of memory is no reason, because compiled code could draw other random numbers.
 bool MayRunOnDevice(const absl::Status& cpu_status, FallbackReason reason) {
   return CpuLacksKernel(cpu_status) || (IsHostMemoryExhausted(cpu_status) && reason != FallbackReason::kNever);
 }

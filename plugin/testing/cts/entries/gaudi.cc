@@ -1,5 +1,5 @@
-// Entry of the Gaudi backend, over the library HPU_TEST_SYNAPSE, such as a card's, else over the Synapse double of each
-// release.
+// Entry of the Gaudi backend. Tests the library HPU_TEST_SYNAPSE (for example a card's library), else the Synapse
+// double of each release.
 #include <cstdlib>
 #include <filesystem>
 
@@ -30,7 +30,7 @@ std::vector<BackendUnderTest> GaudiBackends() {
   return {Gaudi("gaudi_1_5", SYNAPSE_DOUBLE_LIBRARY_1_5), Gaudi("gaudi_1_18", SYNAPSE_DOUBLE_LIBRARY_1_18)};
 }
 
-// Switches of the doubles. Processes share their modules through lock files, as they share a machine's cards.
+// Sets the doubles' switches. Processes share the doubles' modules by lock files, like the cards of a machine.
 std::shared_ptr<void> SetSwitches(const std::string& folder) {
   const std::string locks = absl::StrCat(folder, "/devices");
   std::filesystem::create_directory(locks);

@@ -15,10 +15,10 @@ namespace hpu::cts {
 namespace {
 
 constexpr absl::string_view kPjrtScheme = "pjrt:";
-// Modules that tests of several modules use.
+// Number of modules in tests that need several modules.
 constexpr int kModules = 2;
 
-// The properties of an NVIDIA card. The machine has the modules, so a test cannot choose their number.
+// Sets the properties of an NVIDIA card. The machine determines the number of modules, so tests cannot choose it.
 void AddCardProperties(BackendUnderTest* backend) {
   backend->lock_name = "cuda";
   backend->shortage_advice = "use more cards";

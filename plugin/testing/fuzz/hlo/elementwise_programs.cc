@@ -151,7 +151,8 @@ RandomProgram ConvertProgram(RandomChoice& random) {
   return text.Finish("convert", 0);
 }
 
-// Types of different widths: the wider type's elements are a dimension of the narrower type's, the fastest one.
+// If the types' widths differ, the array of the narrower type has one more dimension, the last: the parts of an element
+// of the wider type.
 RandomProgram BitcastProgram(RandomChoice& random) {
   static const auto* const classes =
       new std::vector<TypeClass>{TypeClass::kFloat, TypeClass::kSigned, TypeClass::kUnsigned};

@@ -13,7 +13,7 @@ struct Indexing {
   Dimensions operand;
   Dimensions window;         // sizes of a slice, by dimension of the operand
   Dimensions collapsed;      // dimensions of the operand that slices lack
-  Dimensions index_map;      // dimensions of the operand that an index has
+  Dimensions index_map;      // for each component of an index: the dimension of the operand
   Dimensions indices;        // of the array of indices
   int64_t vector_dimension;  // dimension of the indices that holds one index
   Dimensions offset;         // dimensions of the slices in the result or in the updates
@@ -117,7 +117,7 @@ RandomProgram SortProgram(RandomChoice& random) {
                                       absl::StrCat("sort(", absl::StrJoin(operands, ", "), "), dimensions={", axis,
                                                    "}, is_stable=true, to_apply=less"));
   if (count > 1) {
-    // Readers of single results: a sort that is the root is lowered differently.
+    // Adds a tuple of the single results as root, because a sort that is the root is lowered differently.
     for (int64_t i = 0; i < count; ++i) {
       operands[i] = text.Add(shapes[i], absl::StrCat("get-tuple-element(", sorted, "), index=", i));
     }

@@ -11,7 +11,7 @@ namespace {
 // Sums of products round more than one operation.
 double ProductTolerance(const ElementType& type) { return 2 * type.tolerance; }
 
-// An operand of a dot: its dimensions are those of `parts`, in random order. places[i] are the places of parts[i].
+// An operand of a dot. Its dimensions consist of several parts, in random order. places[i]: the dimensions of part i.
 struct DotOperand {
   Dimensions dimensions;
   std::vector<Dimensions> places;
@@ -35,7 +35,7 @@ DotOperand ShuffledOperand(const std::vector<Dimensions>& parts, RandomChoice& r
   return operand;
 }
 
-// Sizes of the dimensions at the places that no list has, in order.
+// Sizes of the dimensions that are in neither places[0] nor places[1], in order.
 Dimensions FreeDimensions(const DotOperand& operand) {
   Dimensions free;
   for (int64_t i = 0; i < static_cast<int64_t>(operand.dimensions.size()); ++i) {
@@ -83,7 +83,7 @@ std::string WindowText(const std::vector<Spatial>& spatial) {
                       " rhs_reversal=", joined([](const Spatial& s) { return absl::StrCat(s.reversed ? 1 : 0); }), "}");
 }
 
-// The labels and sizes of an array of a convolution, in an order of dimensions.
+// Dimension labels and sizes of a convolution's array, in the same order.
 struct Labelled {
   std::string labels;
   Dimensions dimensions;

@@ -80,7 +80,7 @@ void SetElement(Values values, xla::Literal* literal, absl::Span<const int64_t> 
 
 RandomProgram MakeRandomProgram(uint64_t seed) {
   RandomChoice random(seed);
-  // The seed selects the family, so that consecutive seeds have all of them.
+  // The seed selects the family, so that consecutive seeds cover all families.
   return kFamilies[seed % std::size(kFamilies)](random);
 }
 
