@@ -175,9 +175,9 @@ HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const
 // Receives a step of a check, an hpu.report.v1.SynapseCheckStep. The bytes are valid during the call.
 typedef void (*hpu_step_callback)(const void* bytes, size_t size);
 
-// Compiles a one-node graph for each node that the Gaudi backend may use, then each program in the folder `programs`
-// ("" for none), with the SynapseAI library at `library` (plugin/backends/gaudi/check/synapse_check.h). `generation`: a
-// name like "gaudi2", or "" for the generation of the machine's cards. `first`: number of graphs to skip. Acquires no
+// Checks the SynapseAI library at `library` (plugin/backends/gaudi/check/synapse_check.h). Compiles a one-node graph
+// for each node that the Gaudi backend may use, then each program in the folder `programs` ("" for none). `generation`:
+// a name like "gaudi2", or "" for the generation of the machine's cards. `first`: number of graphs to skip. Acquires no
 // card and may take minutes. A refused graph is no error. Returns an absl status code. `out` receives the error
 // message, which is empty on success.
 HPU_EXPORT int32_t hpu_synapse_check(const char* library, const char* generation, const char* programs, int64_t first,

@@ -39,8 +39,8 @@ using tensorflow::PartialTensorShape;
 using tensorflow::XlaOpKernelContext;
 using Shapes = std::vector<PartialTensorShape>;
 
-// tf2xla selects the random number generator by the device's name. For XLA:CPU, this is Philox, like in the CPU
-// kernels. Draws by the card have lowerings of their own.
+// The device whose lowering computes the node. tf2xla selects the random number generator by the device's name; for
+// XLA:CPU it selects Philox, like the CPU kernels. Draws by the card have separate lowerings.
 const char* DeviceOfLowering(const tensorflow::NodeDef& node) {
   const absl::string_view op = node.op();
   if (node.attr().contains(kCardDrawAttribute)) return kUncheckedDevice;

@@ -43,7 +43,7 @@ class Channel {
   grpc::CompletionQueue& queue() { return queue_; }
 
  private:
-  // `fd` is the channel's socket, which the channel closes; -1: unknown.
+  // `fd` is the channel's socket, which gRPC closes; -1: unknown.
   Channel(const std::shared_ptr<grpc::Channel>& channel, int fd, std::string authorization);
 
   const int fd_;

@@ -25,7 +25,7 @@ inline void ExpectError(const absl::Status& status, absl::StatusCode code, const
   EXPECT_TRUE(absl::StrContains(status.message(), part)) << status << "\n lacks \"" << part << "\"";
 }
 
-// Starts a double for each test, and sets environment variables for the test. Each test has lock files of its own.
+// Starts a double for each test, and sets environment variables for the test. Each test has separate lock files.
 class DoubleTest : public testing::TestWithParam<const char*> {
  protected:
   DoubleTest() : folder_(std::filesystem::temp_directory_path() / absl::StrCat("hpu_gaudi_test.", getpid())) {

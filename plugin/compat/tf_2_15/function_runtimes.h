@@ -61,8 +61,8 @@ class DeviceRuntime {
   tensorflow::FunctionLibraryRuntime* runtime_;
 };
 
-// Runs a function with a rendezvous of its own, for functions whose host-device copies have the same names as copies of
-// the calling function. Returns after the function has ended.
+// Runs a function with a separate rendezvous, because its host-device copies may have the same names as copies of the
+// calling function. Returns after the function has ended.
 absl::Status RunWithOwnRendezvous(tensorflow::FunctionLibraryRuntime* runtime,
                                   tensorflow::FunctionLibraryRuntime::Options options,
                                   tensorflow::FunctionLibraryRuntime::Handle function,

@@ -18,9 +18,9 @@
 
 namespace hpu {
 
-// Shows each compile that takes longer than Display::first. On a terminal, one line shows all compiles and is redrawn,
-// and removed at the end. Elsewhere, each compile has lines of its own: when it is first shown, at each interval, and
-// at its end. A thread writes this output; the thread exists only while compiles run or are scheduled. Thread safe.
+// Shows each compile that takes longer than Display::first. On a terminal, one line shows all compiles; it is redrawn,
+// and removed at the end. Elsewhere, each compile gets a line when it is first shown, at each interval, and at its end.
+// A thread writes this output; the thread exists only while compiles run or are scheduled. Thread safe.
 //
 // A forked child must not use the process-wide object, because the child has no such thread.
 class CompileProgress {

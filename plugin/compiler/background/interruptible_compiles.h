@@ -14,8 +14,8 @@
 
 namespace hpu {
 
-// A compiler cannot be interrupted, but a wait for a compiler can: each compile runs on a thread of its own, which goes
-// on after an interrupted wait. Thread safe.
+// A compiler cannot be interrupted, but a wait for a compiler can. Therefore each compile runs on a separate thread,
+// which continues after an interrupted wait. Thread safe.
 class InterruptibleCompiles {
  public:
   // The process-wide object; never destroyed.
@@ -35,9 +35,9 @@ class InterruptibleCompiles {
   // Ends all waits of Run, and the display of their compiles' progress. Does not block.
   void Interrupt() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Cancels all compiles, without waiting for them. If compiles are still running when the process exits, the process
-  // flushes its output and ends by _exit(2), because destructors of static objects would crash the compilers. Call when
-  // the process is about to end.
+  // Cancels all compiles, without waiting for them. If compiles are still running at exit, the process flushes its
+  // output and ends by _exit(2), because destructors of static objects would crash the compilers. Call when the process
+  // is about to end.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Number of compiles that are running, also after an interrupted wait.

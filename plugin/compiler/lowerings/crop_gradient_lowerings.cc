@@ -74,7 +74,7 @@ struct Between {
   const XlaOp fraction;
 };
 
-// `gradient`: of the crops.
+// Gradient of the images. `gradient`: gradient of the crops.
 XlaOp ImageGradient(XlaOp gradient, const Between& rows, const Between& columns, XlaOp image_of_box,
                     const CropSizes& sizes) {
   const Dims pixels(sizes.crops.begin(), sizes.crops.end() - 1);
@@ -109,7 +109,7 @@ XlaOp ImageGradient(XlaOp gradient, const Between& rows, const Between& columns,
   return xla::Reshape(images, sizes.images);
 }
 
-// Gradients of y and x, concatenated along dimension 1: [boxes, rows + columns]. `gradient`: of the crops.
+// Gradients of y and x, concatenated along dimension 1: [boxes, rows + columns]. `gradient`: gradient of the crops.
 XlaOp CoordinatesGradient(XlaOp gradient, XlaOp images, const Between& rows, const Between& columns, XlaOp image_of_box,
                           const CropSizes& sizes) {
   const CropReader reader(images, xla::ShapeUtil::MakeShape(xla::F32, sizes.images), image_of_box);

@@ -9,7 +9,7 @@
 
 namespace hpu::passes {
 
-// Ordered by how often the value changes. A result has the worst origin among the inputs of its op.
+// Ordered by how often the value changes. A result has the maximum of the origins of its op's inputs.
 enum class Origin : char {
   kStatic,    // constants and shapes: fixed for given input shapes
   kArgument,  // integer and boolean arguments (n in x[:n]) and results computed from arguments: rarely change

@@ -18,8 +18,8 @@ bool HasControlUsers(const tensorflow::Node& node);
 // equivalent if every result depends on every side effect. Automatic control dependencies ensure this, but are often
 // missing in graphs of Sessions and wrap_function.
 //
-// all_run: the enclosing function runs the node even if its results are unused. In this case all side effects among the
-// control results of the node's functions run.
+// `all_run`: whether the enclosing function runs the node even if its results are unused. A lowered loop or branch then
+// runs all side effects that a result or control result of its functions needs.
 std::optional<OpRefusal> RefuseUnusedEffects(const tensorflow::Node& node, bool all_run,
                                              tensorflow::FunctionLibraryRuntime* runtime);
 

@@ -11,9 +11,9 @@
 
 namespace hpu::passes {
 
-// Returns the device type's registered kernel for the op with its attributes, also a kernel for all devices; nullptr if
-// there is none. Sets `class_name`, if given, to the kernel's C++ class. Thread safe. Use it instead of TensorFlow's
-// FindKernelDef, whose error text for a missing kernel searches all registered kernels.
+// Returns the kernel registered for the op with its attributes, for this device type or for all devices; nullptr if
+// there is none. Sets `class_name`, if given, to the kernel's C++ class. Thread safe. Faster than TensorFlow's
+// FindKernelDef, which searches all registered kernels to describe a missing kernel.
 const tensorflow::KernelDef* FindKernel(const std::string& device, const tensorflow::NodeDef& node,
                                         std::string* class_name = nullptr);
 

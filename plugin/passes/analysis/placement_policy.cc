@@ -58,10 +58,10 @@ bool UpdateTexts(SettingTexts* texts) {
   return changed;
 }
 
-// HPU_OP_LIST. HPU_CARD_RULES=on changes its default.
+// The value of HPU_OP_LIST, or its default, which depends on HPU_CARD_RULES.
 std::string OpListSetting() { return HasCardRules() && !flags::IsSet("HPU_OP_LIST") ? "gaudi" : flags::OpList(); }
 
-// HPU_OP_LIST_UNKNOWN. HPU_CARD_RULES=on changes its default.
+// The value of HPU_OP_LIST_UNKNOWN, or its default, which depends on HPU_CARD_RULES.
 std::string UnknownSetting() {
   return HasCardRules() && !flags::IsSet("HPU_OP_LIST_UNKNOWN") ? "cpu" : flags::OpListUnknown();
 }

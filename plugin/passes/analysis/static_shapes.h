@@ -28,7 +28,7 @@ class StaticShapes {
   tensorflow::GraphShapeInfo shapes_;
 };
 
-// StaticShapes, inferred on first use because most graphs need none. Not thread safe.
+// StaticShapes, inferred on first use, because most graphs need no shapes. Not thread safe.
 class LazyShapes {
  public:
   // `graph` and `library` must outlive this object.

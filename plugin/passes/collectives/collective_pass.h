@@ -13,10 +13,10 @@ inline constexpr char kByTransportAttr[] = "_habana_by_transport";
 // the copy to the host. Control edges order the reductions by the longest path to each reduction, then by name. The
 // order is the same on all workers, because all workers have equal graphs.
 //
-// Unless TF_HABANA_COLLECTIVE_REDUCE_SYNC is set, each reduction has a stage (kStageAttr): the nodes on which this
-// reduction depends, but no earlier reduction. Clusters do not cross stages, and a stage waits until the previous copy
-// has been queued. So a bucket of gradients is sent while the rest of the backward pass runs. Nodes on which no
-// reduction depends, such as updates and metrics, have no stage.
+// Unless TF_HABANA_COLLECTIVE_REDUCE_SYNC is set, each reduction has a stage (kStageAttr): the nodes that this
+// reduction needs and no earlier reduction needs. Clusters do not cross stages, and a stage waits until the previous
+// copy has been queued. So a bucket of gradients is sent while the rest of the backward pass runs. Nodes that no
+// reduction needs, such as updates and metrics, have no stage.
 //
 // With HPU_COLLECTIVE_PRECISION=bfloat16, float32 reductions are cast to bfloat16 and back.
 //

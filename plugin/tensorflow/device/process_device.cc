@@ -114,7 +114,7 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   device_ = std::move(device);
   traits_ = device_->traits();
   if (traits_.host_results != nullptr) traits_.host_results->EnableHostResults();
-  // Allocates all free device memory, because recipes, workspaces and tensors are all allocated from the arena.
+  // Allocates all free device memory for the arena, which holds all tensors and workspaces.
   const uint64_t bytes = device_->memory_info().free_bytes;
   TF_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));
   auto arena = std::make_unique<DeviceArena>(NewArena(reinterpret_cast<void*>(memory_->address()), bytes, "HPU_0_bfc",

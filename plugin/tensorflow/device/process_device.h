@@ -43,7 +43,7 @@ class ProcessDevice {
   // Acquires the device that HPU_BACKEND, HLS_MODULE_ID, HABANA_VISIBLE_MODULES and HPU_MEMORY_MB select. After a
   // failure, the next call tries again. Aborted in a child forked after the acquisition.
   static absl::StatusOr<ProcessDevice*> Get();
-  // The error that Get would return because of its settings, as far as it is known before the device is acquired.
+  // Returns the error of invalid settings that Get would return. OK if only acquiring the device reveals the error.
   static absl::Status CheckSettings();
   // Returns nullptr before the first success of Get, and in a forked child.
   static ProcessDevice* GetIfAcquired();

@@ -36,8 +36,8 @@ struct Rank {
   }
 };
 
-// The test's process runs all ranks. If a process can hold only one device of the backend, the test's process runs rank
-// 0 and starts a process with the same test for each other rank. A failure in such a process fails the test.
+// The test's process runs all ranks. If a process can hold only one device, the test's process runs rank 0, and starts
+// a process with the same test for each other rank. A failure in such a process fails the test.
 class RankTest : public CtsTest {
  protected:
   // Acquires the devices of this process's ranks, with memory for `elements` floats.

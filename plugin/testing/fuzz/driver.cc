@@ -29,7 +29,8 @@ namespace {
 constexpr size_t kMaxInputs = 2000;
 constexpr absl::Duration kReportInterval = absl::Seconds(30);
 
-// One bit for each edge's hash. The code under test runs on one thread.
+// One byte for each hash of an edge; not 0 if an edge with this hash was reached. The code under test runs on one
+// thread.
 uint8_t reached[1 << 16];
 bool reached_new = false;
 uintptr_t previous = 0;

@@ -23,8 +23,9 @@ struct ServiceFuzzReport {
 };
 
 // Sends messages to a server of null-backend modules until the server has read `options.messages` mutated messages.
-// Prints the reason and aborts if a call that breaks the protocol ends with a code other than INVALID_ARGUMENT. Also
-// aborts if an error has no text. The process must not contain another server.
+// Prints the reason and aborts if a call that read a damaged message ends with a code other than INVALID_ARGUMENT. Also
+// aborts if a call does not end, ends with INTERNAL or UNKNOWN, or fails without an error text. The process must not
+// contain another server.
 ServiceFuzzReport FuzzService(const ServiceFuzzOptions& options);
 
 }  // namespace hpu::fuzz

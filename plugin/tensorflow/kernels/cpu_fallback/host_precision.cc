@@ -56,8 +56,8 @@ bool UpdatesVariables(const NodeDef& node) {
   return absl::StartsWith(node.op(), "ResourceApply") || absl::StartsWith(node.op(), "ResourceSparseApply");
 }
 
-// Control edges from the sources of all inputs of the node. Data inputs count too, because they may order the node
-// after another update.
+// Control edges from the sources of all inputs of the node. Includes data inputs, because they may order the node after
+// another update.
 std::vector<std::string> ControlsOf(const NodeDef& node) {
   std::vector<std::string> controls;
   for (const std::string& input : node.input()) {

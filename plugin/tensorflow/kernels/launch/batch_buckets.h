@@ -44,7 +44,7 @@ class BatchBuckets {
   // Classifies a signature that has no executable yet, and stores the signature.
   Rows Lookup(const std::vector<ArgumentDescription>& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Returns an executable of the recipe for the arguments' bucket, or compiles the arguments with CompileCluster.
+  // Returns an executable of the bucket's recipe, or compiles a recipe for the arguments' own shapes (CompileCluster).
   absl::StatusOr<std::shared_ptr<Executable>> Compile(hal::Device& device, const ClusterSource& source,
                                                       const std::vector<ArgumentDescription>& arguments,
                                                       const std::atomic<bool>* cancelled) ABSL_LOCKS_EXCLUDED(mutex_);
