@@ -45,8 +45,8 @@ class ManagedDevice {
   const std::unique_ptr<tensorflow::DeviceMgr> manager_;
 };
 
-// A runtime that executes functions on one device. Creates a rendezvous for each function call, because a call may span
-// devices. The device and the library must outlive this object.
+// A runtime that executes functions on one device. Can create a rendezvous for a function call. The device and the
+// library must outlive this object.
 class DeviceRuntime {
  public:
   DeviceRuntime(const ManagedDevice& device, const tensorflow::FunctionLibraryDefinition* library,

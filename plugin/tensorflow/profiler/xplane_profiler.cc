@@ -68,7 +68,7 @@ class PlaneWriter {
     return found->second;
   }
 
-  // Adds the metadata of events.
+  // Adds metadata for events of this name.
   tensorflow::profiler::XEventMetadata& AddMetadata(const std::string& name) {
     const int64_t number = static_cast<int64_t>(plane_->event_metadata_size()) + 1;
     auto& metadata = (*plane_->mutable_event_metadata())[number];
