@@ -22,11 +22,11 @@ struct TypedGuid {
 
   // The node's guid, such as "add_fwd_f32".
   std::string name() const { return GuidName(*guid, type, source_type); }
-  // "f32"; of casts "f32 to i32".
+  // "f32", or "f32 to i32" for a cast.
   std::string type_text() const;
 };
 
-// The usable rows (IsUsable) with each of a generation's types, in the order of the table. Casts: the direct ones. A
+// One entry for each usable row (IsUsable) and each type of the generation, in table order. Casts: only direct ones. A
 // row whose types are unknown has one entry without a type.
 std::vector<TypedGuid> UsableGuids(synapse::Generation generation);
 

@@ -1,5 +1,4 @@
-// CheckSynapse: compiles a graph with each node that the Gaudi backend may use, and programs, with an installed
-// SynapseAI.
+// CheckSynapse: compiles a one-node graph for each usable guid, and whole programs, with an installed SynapseAI.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_CHECK_SYNAPSE_CHECK_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_CHECK_SYNAPSE_CHECK_H_
 
@@ -56,7 +55,7 @@ class CheckListener {
 
 struct CheckOptions {
   std::string library = synapse::kDefaultLibrary;
-  // By default that of the machine's cards; without a card, gaudi for release 1.5 and gaudi2 for later ones.
+  // Default: the generation of the machine's cards. Without a card: gaudi for release 1.5, gaudi2 for later releases.
   std::optional<synapse::Generation> generation;
   std::string programs;  // folder; empty for none
   size_t first = 0;      // index of the first graph to check

@@ -1,4 +1,4 @@
-// CompiledGraph: a Synapse recipe with what its launches need.
+// CompiledGraph: a Synapse recipe with its launch tensors and launch tables.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_COMPILED_GRAPH_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_COMPILED_GRAPH_H_
 
@@ -18,7 +18,7 @@
 
 namespace hpu::gaudi {
 
-// A persistent tensor of a graph, which a launch needs an address for.
+// A persistent tensor of a graph. Each launch passes its address.
 struct LaunchTensor {
   std::string name;
   Sizes sizes;
@@ -28,10 +28,10 @@ struct LaunchTensor {
 // Tensors of a segment that have memory outside the graph.
 std::vector<LaunchTensor> LaunchTensors(const SegmentPlan& segment);
 
-// Immutable and thread safe, except for the launch tables that it lends. Must not outlive the library.
+// Thread safe. Must not outlive the library.
 class CompiledGraph {
  public:
-  // Fails if the tensors are not those of the recipe.
+  // Fails if the recipe lacks one of the tensors.
   static absl::StatusOr<std::unique_ptr<CompiledGraph>> Create(const synapse::Library& library,
                                                                synapse::OwnedRecipe recipe,
                                                                std::vector<LaunchTensor> tensors);
@@ -44,7 +44,7 @@ class CompiledGraph {
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 
   // Launches the graph on a stream. `addresses`: the card's addresses of the program's memory, by MemoryId.
-  // `workspace`: the card's address of workspace_bytes(). Unavailable while the stream's queue is full.
+  // `workspace`: the card's address of workspace_bytes() bytes. Unavailable while the stream's queue is full.
   absl::Status Launch(synapse::synStreamHandle stream, const std::vector<uint64_t>& addresses,
                       uint64_t workspace) const;
 
@@ -52,7 +52,7 @@ class CompiledGraph {
   CompiledGraph(const synapse::Library& library, synapse::OwnedRecipe recipe, std::vector<LaunchTensor> tensors);
 
   absl::StatusOr<std::unique_ptr<synapse::LaunchTable>> MakeTable() const;
-  // A table for one launch at a time. Concurrent launches make more.
+  // A free table, or a new one: each concurrent launch needs its own.
   absl::StatusOr<std::unique_ptr<synapse::LaunchTable>> TakeTable() const;
   void ReturnTable(std::unique_ptr<synapse::LaunchTable> table) const;
 

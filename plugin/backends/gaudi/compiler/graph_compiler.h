@@ -1,4 +1,4 @@
-// Compiles a GraphPlan with SynapseAI's library.
+// CompileGraph: compilation of a GraphPlan with SynapseAI's library.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_GRAPH_COMPILER_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_COMPILER_GRAPH_COMPILER_H_
 

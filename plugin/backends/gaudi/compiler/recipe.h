@@ -34,13 +34,13 @@ class GaudiRecipe final : public hal::Recipe {
   const std::string& name() const override { return name_; }
   const std::vector<hal::TensorSpec>& arguments() const override { return table_.arguments; }
   const std::vector<hal::ResultSpec>& results() const override { return table_.results; }
-  // Buffers of the steps come first, at 0; the workspace of the graphs, which run one after the other, follows.
+  // The steps' buffers come first, at offset 0. The graphs, which run one at a time, share the workspace behind them.
   uint64_t workspace_bytes() const override { return payload_.buffer_bytes + graph_workspace_bytes_; }
   absl::StatusOr<std::string> Serialize() const override { return serialized_; }
   uint64_t serialized_bytes() const override { return serialized_.size(); }
 
   const synapse::Library& library() const { return library_; }
-  // None if the program computes nothing.
+  // Empty if the program computes nothing.
   const std::vector<Step>& steps() const { return payload_.steps; }
   // Whether the host drives the steps. Without loops, there is at most one step.
   bool has_loops() const { return has_loops_; }

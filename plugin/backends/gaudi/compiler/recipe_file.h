@@ -10,11 +10,11 @@
 
 namespace hpu::gaudi {
 
-// The bytes of synRecipeSerialize. The file lies in a folder that only this user can read, in memory where the system
-// has such a folder, and is deleted before the call returns.
+// The bytes that synRecipeSerialize writes. The file lies in a folder that only this user can read, in memory if the
+// system has such a folder. The call deletes the file before it returns.
 absl::StatusOr<std::string> SerializeSynapseRecipe(const synapse::Library& library, synapse::synRecipeHandle recipe);
 
-// Inverse of SerializeSynapseRecipe. The library does not detect damaged bytes: the caller has verified them.
+// Inverse of SerializeSynapseRecipe. The caller must have verified the bytes: the library does not detect damage.
 absl::StatusOr<synapse::OwnedRecipe> LoadSynapseRecipe(const synapse::Library& library, absl::string_view bytes);
 
 }  // namespace hpu::gaudi

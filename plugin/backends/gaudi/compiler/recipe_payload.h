@@ -16,7 +16,7 @@ namespace hpu::gaudi {
 
 struct RecipePayload {
   std::vector<std::vector<LaunchTensor>> graphs;  // tensors of each graph
-  std::vector<ProgramMemory> memory;              // in the order of its first use
+  std::vector<ProgramMemory> memory;              // in order of first use
   std::vector<Step> steps;
   uint64_t buffer_bytes = 0;
 };

@@ -16,8 +16,8 @@ namespace hpu::gaudi {
 // Borrows the Runtime. The driver makes modules exclusive; the lock file names the holder to other processes.
 class AcquiredModule {
  public:
-  // Acquires the first free module that the options admit. Unavailable if all of them, or this process, hold a device;
-  // the error names the holders that are known.
+  // Acquires the first free module that the options admit. Unavailable if all of them are held, or if this process
+  // already holds a module; the error names the known holders.
   static absl::StatusOr<std::unique_ptr<AcquiredModule>> Acquire(Runtime& runtime, const hal::AcquireOptions& options);
   // Calls synDeviceRelease. Must not run in a forked child.
   ~AcquiredModule();

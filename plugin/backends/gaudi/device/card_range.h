@@ -18,13 +18,13 @@ struct CardMemoryInfo {
 
 absl::StatusOr<CardMemoryInfo> GetCardMemoryInfo(const synapse::Functions& functions, synapse::synDeviceId device);
 
-// Borrows the function table. The destructor frees the range, whose work must have ended.
+// Borrows the function table. The destructor frees the range; work that uses it must have ended.
 class CardRange {
  public:
   // ResourceExhausted if the card lacks the bytes; the error names the setting to lower.
   static absl::StatusOr<std::unique_ptr<CardRange>> Allocate(const synapse::Functions& functions,
                                                              synapse::synDeviceId device, uint64_t bytes);
-  // Allocates `bytes`, or less if SynapseAI cannot allocate all that it reports as free: at least three quarters.
+  // Allocates `bytes`, or at least three quarters of them if SynapseAI cannot allocate all that it reports as free.
   static absl::StatusOr<std::unique_ptr<CardRange>> AllocateUpTo(const synapse::Functions& functions,
                                                                  synapse::synDeviceId device, uint64_t bytes);
   ~CardRange();

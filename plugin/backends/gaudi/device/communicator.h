@@ -24,13 +24,13 @@ namespace hpu::gaudi {
 class GaudiDevice;
 class GaudiStream;
 
-// The cards exchange the data; HCCL defines neither what happens if the ranks call different operations, nor that a
-// rank notices the end of another one. So the processes also meet in a PeerGroup: each operation's thread compares the
-// ranks' requests there while the card works. An operation that fails ends the communicator on all ranks.
+// The cards exchange the data. HCCL leaves two cases undefined: ranks that call different operations, and the end of a
+// rank. So the ranks also form a PeerGroup, in which the streams' threads compare the ranks' requests while the cards
+// work. An operation that fails ends the communicator on all ranks.
 class GaudiCommunicator final : public common::CheckedCommunicator {
  public:
-  // Blocks until all ranks have joined: through options.rendezvous if it is set, else processes of one machine, for at
-  // most a minute. `library` and `device` must outlive the communicator.
+  // Blocks until all ranks have joined through options.rendezvous. Without it, the ranks are processes of one machine,
+  // and joining takes at most a minute. `library` and `device` must outlive the communicator.
   static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(GaudiDevice* device, const hccl::Library& library,
                                                                    synapse::Generation generation,
                                                                    const hal::CommunicatorOptions& options);
@@ -41,7 +41,7 @@ class GaudiCommunicator final : public common::CheckedCommunicator {
  private:
   class Work;
 
-  // Operations of a kind that the ranks compare in calling order: collectives, or transfers.
+  // Operations that the ranks compare in calling order: all collectives, or all transfers.
   struct Lane {
     uint64_t queued = 0;
     uint64_t compared = 0;

@@ -1,4 +1,4 @@
-// Text of DeviceInfo::compiler_target: what recipes of a Gaudi depend on.
+// CompilerTarget: the text of DeviceInfo::compiler_target, which names all that a Gaudi's recipes depend on.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMPILER_TARGET_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMPILER_TARGET_H_
 
@@ -10,12 +10,12 @@
 
 namespace hpu::gaudi {
 
-// Generation, driver version and ABI profile, versions of the TPC libraries where the release exports them, and name,
+// Generation, driver version, ABI profile, and the TPC libraries' versions where the release exports them. Then name,
 // size and checksum of each file in GC_KERNEL_PATH, in its order: "gaudi2 synapse=1.18.0 abi=1.18 tpc=a.so:3
-// kernels=…". Ends with " unproven" if HPU_GAUDI_UNPROVEN allows uncertain guids. synInitialize must have been called.
+// kernels=…". Ends with " unproven" if HPU_GAUDI_UNPROVEN allows unproven guids. synInitialize must have been called.
 absl::StatusOr<std::string> CompilerTarget(const synapse::Library& library, synapse::Generation generation);
 
-// The part of CompilerTarget for kernel libraries. Files that cannot be read count by name only.
+// The part of CompilerTarget for kernel libraries. A file that cannot be read appears by its name only.
 std::string KernelFiles(const std::vector<std::string>& paths);
 
 }  // namespace hpu::gaudi

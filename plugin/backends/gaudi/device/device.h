@@ -21,8 +21,8 @@ namespace hpu::gaudi {
 
 class GaudiStream;
 
-// Device memory is one range of the card, behind a window of addresses that the host cannot access: the card's
-// addresses are numbers that may be valid pointers of this process.
+// Device memory is one range of the card. Device addresses lie in a window that the host cannot access, because the
+// card's addresses may be valid pointers of this process.
 class GaudiDevice final : public hal::Device {
  public:
   // Acquires a module of `runtime`, which must outlive the device, and its memory. `name` is the backend's.

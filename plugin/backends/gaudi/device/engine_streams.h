@@ -13,8 +13,8 @@
 
 namespace hpu::gaudi {
 
-// In release 1.18, one stream serves all engines. In 1.5, each engine that the HAL stream uses has a stream of its own;
-// work that changes the engine waits for the mark of the work before it. Borrows the library. Not thread safe.
+// In release 1.18, one stream serves all engines. In 1.5, each engine that the HAL stream uses has a stream of its own.
+// Work on another engine than the work before it waits for that work's mark. Borrows the library. Not thread safe.
 class EngineStreams {
  public:
   EngineStreams(const synapse::Library& library, synapse::synDeviceId device, synapse::Engine first_engine)
@@ -25,8 +25,8 @@ class EngineStreams {
 
   // The stream of the last work, or of the first engine.
   absl::StatusOr<synapse::synStreamHandle> Current();
-  // The stream for an engine's work. It waits for `last`, the mark of the work before; null if there is none. The
-  // caller keeps `last` until the engine's work has ended.
+  // The stream for an engine's work. If the engine changes, the stream waits for `last`, the mark of the previous work;
+  // null if there is none. The caller keeps `last` until the engine's work has ended.
   absl::StatusOr<synapse::synStreamHandle> For(synapse::Engine engine, const Mark* last);
   // Waits for the streams' work and destroys them. Later calls open new ones: SynapseAI's streams may refuse all work
   // after a failure.

@@ -34,7 +34,8 @@ class HcclCommunicator {
     return status;
   }
 
-  // Ends work that waits for peers: hcclCommAbort. First waits a second for calls in progress, which may block in HCCL.
+  // Ends work that waits for peers: hcclCommAbort. First waits up to a second for calls in progress, which may block in
+  // HCCL.
   void Abort();
   bool is_aborted() const;
 

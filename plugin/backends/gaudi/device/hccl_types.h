@@ -1,4 +1,4 @@
-// How the data types and reductions of the HAL become HCCL's.
+// Conversion of the HAL's data types and reductions to HCCL's.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_HCCL_TYPES_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_HCCL_TYPES_H_
 

@@ -1,4 +1,4 @@
-// HostBuffers: host memory of a Gaudi, from synHostMalloc, synHostMap or pinned as it is used.
+// HostBuffers: host memory of a Gaudi, from synHostMalloc, from synHostMap, or pinned on first use.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_HOST_BUFFERS_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_HOST_BUFFERS_H_
 
@@ -30,7 +30,7 @@ class HostBuffers {
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Allocate(uint64_t bytes);
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Map(void* data, uint64_t bytes);
 
-  // Checks that one buffer holds the range, and cuts the range into pieces for copies. `what` names it in errors.
+  // Checks that one buffer holds the range, and cuts the range into pieces for copies. Errors call the range `what`.
   absl::Status Cut(const void* data, uint64_t bytes, absl::string_view what, PinnedPages::Pieces* pieces);
 
  private:

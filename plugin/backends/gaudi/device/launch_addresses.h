@@ -1,4 +1,5 @@
-// LaunchAddresses: the card's addresses of a launch, with copies of arguments that SynapseAI refuses as they are.
+// LaunchAddresses: the card's addresses of a launch's arguments and results, and copies of arguments that SynapseAI
+// refuses.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_LAUNCH_ADDRESSES_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_LAUNCH_ADDRESSES_H_
 
@@ -12,9 +13,9 @@
 
 namespace hpu::gaudi {
 
-// synLaunch refuses sections that overlap, and addresses that are not aligned. TensorFlow passes one buffer as several
-// arguments, and parts of buffers. Such arguments are copied before the launch. Reused by the launches of one stream,
-// so that a launch allocates nothing. Not thread safe.
+// synLaunch refuses sections that overlap, and addresses that are not aligned. TensorFlow may pass one buffer as
+// several arguments, or part of a buffer. Such arguments are copied before the launch. The launches of a stream reuse
+// one object, so that a launch allocates nothing. Not thread safe.
 class LaunchAddresses {
  public:
   struct Copy {
@@ -23,15 +24,15 @@ class LaunchAddresses {
     uint64_t bytes;
   };
 
-  // Finds the addresses of a launch, which the device has checked. InvalidArgument if memory that the recipe writes
-  // overlaps other memory of the launch, other than by aliasing, or is not aligned.
+  // Finds the addresses of a launch, which the device has checked. InvalidArgument if memory that the recipe writes is
+  // not aligned, or overlaps other memory of the launch without an alias.
   absl::Status Set(const GaudiRecipe& recipe, const hal::LaunchArguments& launch);
 
   // One for each of recipe.memory().
   const std::vector<hal::DeviceAddress>& addresses() const { return addresses_; }
   const std::vector<Copy>& copies() const { return copies_; }
   uint64_t copied_bytes() const { return copied_bytes_; }
-  // Adds the distance from device addresses to the card's to all of addresses(). Sources of copies stay.
+  // Adds `distance` to all of addresses(), which makes them the card's. Sources of copies stay device addresses.
   void ToCard(uint64_t distance);
   // Sets the card's addresses of the copied arguments. `memory`: the card's address of the memory for copies.
   void PlaceCopies(uint64_t memory);

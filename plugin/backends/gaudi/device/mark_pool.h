@@ -17,7 +17,7 @@ namespace hpu::gaudi {
 class MarkPool;
 
 // Recorded once. The last reference returns the event to its pool, so queued waits for it must hold a reference until
-// they have run: recording an event anew while a stream waits for it is undefined on a card.
+// they have run: recording the event again while a stream waits for it is undefined on a card.
 class Mark final : public common::DeviceMark {
  public:
   Mark(std::shared_ptr<MarkPool> pool, synapse::OwnedEvent event);

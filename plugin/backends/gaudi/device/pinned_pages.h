@@ -1,4 +1,4 @@
-// PinnedPages: host memory that the device can access, and the pieces in which SynapseAI knows it.
+// PinnedPages: host memory that the device can access, and the cuts of copies at the ends of its mappings.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_PINNED_PAGES_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_PINNED_PAGES_H_
 
@@ -42,7 +42,7 @@ class PinnedPages {
   void AddPinned(uint64_t begin, uint64_t bytes);
   void RemovePinned(uint64_t begin, uint64_t bytes);
 
-  // Adds a range that begins at a page, and whose parts are pinned when a copy uses them first.
+  // Adds a range that begins at a page. The first copy that uses a part of the range pins that part.
   void AddPool(uint64_t begin, uint64_t bytes);
   void RemovePool(uint64_t begin);
 

@@ -15,8 +15,8 @@
 
 namespace hpu::gaudi {
 
-// The connections between rank 0 and the other ranks, after all of them have joined. They stay open as long as the
-// object, so that the end of a process is seen.
+// The connections between rank 0 and the other ranks, after all of them have joined. The object keeps them open, so
+// that ranks notice the end of a peer's process.
 class ProcessRendezvous {
  public:
   // The id is "<machine>:<name of a socket>". Processes that cannot reach each other's sockets differ in <machine>.
@@ -24,9 +24,9 @@ class ProcessRendezvous {
 
   // Blocks until all ranks of options.id have joined, for at most a minute; rank 0 listens, the other ranks connect.
   // Rank 0 passes `segment`, its shared memory; other ranks pass null. If options.abandoned returns true on one rank,
-  // or if a rank ends, Join fails with Cancelled on all ranks. If rank 0 times out, it fails with DeadlineExceeded,
-  // which names the missing ranks, and the other ranks with Cancelled. InvalidArgument for an id of another machine, a
-  // rank that has joined before, and a size that is not rank 0's.
+  // or if a rank ends, Join fails with Cancelled on all ranks. After the minute, rank 0 fails with DeadlineExceeded,
+  // which names the missing ranks, and the other ranks fail with Cancelled. InvalidArgument for an id of another
+  // machine, a rank that has joined before, and a size that is not rank 0's.
   static absl::StatusOr<std::unique_ptr<ProcessRendezvous>> Join(const hal::CommunicatorOptions& options,
                                                                  const files::SharedMemory* segment);
 

@@ -1,4 +1,4 @@
-// RankWatch: ends a communicator of HCCL when a rank is gone, because HCCL's work may wait for it without end.
+// RankWatch: aborts an HCCL communicator when a rank ends, because HCCL's work may wait for that rank forever.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_RANK_WATCH_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_RANK_WATCH_H_
 

@@ -34,8 +34,8 @@ class StepQueue {
   virtual absl::Status Check() = 0;
 };
 
-// Queues the steps of a launch. Blocks while loops run, not until the work behind the last one has ended. Returns the
-// first error of a call, or of work that a loop has waited for.
+// Queues the steps of a launch. Blocks until the last loop has ended, but does not wait for the work behind it. Returns
+// the first error of a call, or of work that a loop has waited for.
 absl::Status RunSteps(const StepLaunch& launch, StepQueue* queue);
 
 }  // namespace hpu::gaudi

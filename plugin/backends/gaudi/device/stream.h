@@ -38,8 +38,8 @@ class CollectiveWork {
   virtual absl::Status Submit(synapse::synStreamHandle stream) = 0;
   // Receives the mark behind the work that Submit has queued.
   virtual void SetEnd(std::shared_ptr<Mark> end) = 0;
-  // Blocks until all ranks have called the operation, or until the communicator has ended, which ends the work too. If
-  // this rank could not submit the operation, blocks only until the ranks have compared the operations before it.
+  // Blocks until all ranks have called the operation, or until the communicator has ended; the end also ends the work.
+  // If this rank could not submit the operation, blocks only until the ranks have compared the operations before it.
   virtual void AwaitPeers() = 0;
   // Receives the status of the work, or the error of the call. Returns the stream's error. Afterwards the
   // communicator may be gone.
@@ -58,15 +58,16 @@ struct Command {
   std::shared_ptr<CollectiveWork> collective;  // kWork: of a communicator
   absl::Status error;                          // of the call, if the command is of a communicator
   std::shared_ptr<Mark> end;                   // kWork, kWait
-  std::shared_ptr<Mark> before;                // kWork, kWait: the mark of the work before, which another engine awaits
-  common::Point point;                         // kWait: what to wait for; kCallback: the point of the callback
+  std::shared_ptr<Mark> before;  // kWork, kWait: mark of the previous work, which work of another engine waits for
+  common::Point point;           // kWait: what to wait for; kCallback: the point of the callback
   std::function<void(absl::Status)> callback;  // kCallback
   // Whether the stream is held until its thread has run the command (see GaudiStream): a launch of `steps`, or a wait
   // for a point that the host must reach.
   bool is_holder = false;
-  std::shared_ptr<const StepLaunch> steps;             // kWork: of a recipe with loops
-  std::vector<std::shared_ptr<Mark>> awaited;          // kWork: marks that queued work of `steps` may wait for
-  std::function<void(Command&, uint64_t)> submission;  // submits the command, whose number it gets, after a hold
+  std::shared_ptr<const StepLaunch> steps;     // kWork: of a recipe with loops
+  std::vector<std::shared_ptr<Mark>> awaited;  // kWork: marks that queued work of `steps` may wait for
+  std::function<void(Command&, uint64_t)>
+      submission;  // submits the command after a hold; the second argument is its number
 
   // Releases the objects that the command kept alive.
   void Clear() {
@@ -90,7 +91,7 @@ struct Command {
 //
 // The host drives the loops of a recipe. A launch of such a recipe holds the stream: until the stream's thread has
 // driven its loops, later commands are kept back, and then handed over in order. An event behind held commands has no
-// mark yet, so a wait for it holds the other stream, whose thread waits for the event.
+// mark yet. So a wait for it holds the waiting stream, whose thread waits for the event.
 class GaudiStream final : public hal::Stream {
  public:
   static absl::StatusOr<std::unique_ptr<GaudiStream>> Create(GaudiDevice* device, hal::StreamKind kind);
@@ -107,8 +108,8 @@ class GaudiStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
-  // Queues an operation of a communicator. `work` runs Submit and SetEnd now, unless the stream or Submit has failed;
-  // AwaitPeers and Conclude always run, on the stream's thread. Errors contain `name` and `bytes`.
+  // Queues an operation of a communicator. Calls Submit at once, unless the stream has failed, and then SetEnd, unless
+  // Submit has failed. The stream's thread always calls AwaitPeers and Conclude. Errors contain `name` and `bytes`.
   void RunCollective(std::shared_ptr<CollectiveWork> work, const char* name, uint64_t bytes);
 
   const GaudiDevice* device() const { return device_; }
@@ -127,13 +128,13 @@ class GaudiStream final : public hal::Stream {
     // and cleared only while `error` is not set.
     std::atomic<bool> is_broken{false};
     const std::shared_ptr<MarkPool> marks;
-    // Both are used only while a command is pushed.
+    // `scratch` and `engines` are used only while work is submitted (submit_mutex).
     std::unique_ptr<CardRange> scratch;  // of copies that overlap themselves
     EngineStreams engines;
     std::mutex launch_mutex;
     LaunchAddresses addresses;  // of one launch at a time; guarded by launch_mutex
-    // Memory of the card for copies of arguments, the last one in use. Queued copies may use the others. It is not part
-    // of the device's memory, all of which TensorFlow's allocator may hold. Guarded by launch_mutex.
+    // Card memory for copies of arguments. The last range is in use; queued copies may use the others. Not part of the
+    // device's memory, because TensorFlow's allocator may hold all of it. Guarded by launch_mutex.
     std::vector<std::unique_ptr<CardRange>> argument_copies;
     mutable std::mutex mark_mutex;
     std::shared_ptr<Mark> last;  // of the last work that SynapseAI queued; guarded by mark_mutex
@@ -163,7 +164,7 @@ class GaudiStream final : public hal::Stream {
   template <typename Function>
   void Run(common::Faults::Kind kind, synapse::Engine engine, const char* name, uint64_t bytes, const Function& submit,
            std::shared_ptr<const hal::Recipe> recipe = nullptr);
-  // The part of Run that may come after a hold. Requires submit_mutex, as the other functions that submit.
+  // The part of Run that may come after a hold. Requires submit_mutex, like all functions that submit work.
   template <typename Function>
   void RunNow(Command& command, uint64_t sequence, common::Faults::Kind kind, synapse::Engine engine,
               const Function& submit);
@@ -182,10 +183,10 @@ class GaudiStream final : public hal::Stream {
   absl::Status Submit(synapse::Engine engine, const Function& submit, Command* command);
   // Puts a mark behind the work that `stream` has been given for `command`.
   absl::Status MarkEnd(synapse::synStreamHandle stream, Command* command);
-  // Makes `status`, of a call, the error of the command `sequence`. Waits for the part of its work that was queued,
-  // which no mark ends.
+  // Makes `status`, the error of a call, the error of command `sequence`. Waits for the part of the command's work that
+  // was queued: no mark follows that work.
   void FailAtCall(uint64_t sequence, absl::Status status);
-  // Makes `status`, of work that ended, the error of the command `sequence`. Called on the stream's thread.
+  // Makes `status`, the error of work that has ended, the error of command `sequence`. Called on the stream's thread.
   void FailAtEnd(uint64_t sequence, absl::Status status);
   // Replaces SynapseAI's streams if their work has failed.
   void Repair();

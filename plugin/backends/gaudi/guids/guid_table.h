@@ -52,7 +52,7 @@ enum class GuidSuffix {
 enum class Presence {
   kRequired,
   kOptional,  // may be null
-  kVariadic,  // any number, from one on
+  kVariadic,  // one or more
 };
 
 struct GuidOperand {
@@ -62,7 +62,7 @@ struct GuidOperand {
   bool is_shape;  // a shape tensor, which has no type
 };
 
-// A version of a guid's params, which its size selects.
+// A version of a guid's params. The size of the params selects the version.
 struct ParamsVersion {
   uint32_t size;                 // in bytes; 0: no params
   std::string_view struct_name;  // in synapse/params.h; "?" if unknown, empty for size 0
@@ -83,7 +83,7 @@ struct Guid {
   int max_rank;
   GuidList<ParamsVersion> params;
   bool may_be_complex;       // a graph of other nodes, from a library that may be absent
-  bool is_proven;            // there is evidence of the guid, and operands, types and params are known
+  bool is_proven;            // a source states more than its name, and operands, types and params are known
   std::string_view sources;  // letters of guids.yaml, such as "R B"
 
   bool Supports(synapse::Generation generation, synapse::synDataType type) const {
@@ -108,8 +108,8 @@ std::optional<GuidMatch> FindGuid(std::string_view name);
 std::string GuidName(const Guid& guid, synapse::synDataType type,
                      synapse::synDataType source_type = synapse::syn_type_na);
 
-// Types that an operand of a node may have, if the node has the resolved guid. `guid_type` is the type of the suffix,
-// or for guids without a suffix the type of the first operand.
+// Types that the operand may have in a node of the resolved guid. `guid_type` is the type of the suffix, or for guids
+// without a suffix the type of the first operand.
 TypeMask OperandTypes(const GuidMatch& match, const GuidOperand& operand, synapse::Generation generation,
                       synapse::synDataType guid_type);
 

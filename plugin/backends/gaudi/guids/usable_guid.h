@@ -1,4 +1,4 @@
-// Guids that the Gaudi backend may use: those with evidence, and the others where HPU_GAUDI_UNPROVEN allows them.
+// Guids that the Gaudi backend may use: proven ones, and unproven ones where HPU_GAUDI_UNPROVEN allows them.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_GUIDS_USABLE_GUID_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_GUIDS_USABLE_GUID_H_
 

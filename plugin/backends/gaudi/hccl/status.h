@@ -9,7 +9,7 @@
 
 namespace hpu::hccl {
 
-// The code that the HAL documents for the result (docs/developer/hal.md). Internal for those it does not name.
+// The code that the HAL documents for the result (docs/developer/hal.md). Internal for results that it does not name.
 absl::StatusCode StatusCode(hcclResult_t result);
 
 // Error of a failed call. `arguments` holds the arguments that matter: "count=4, peer=1". Appends the texts that the

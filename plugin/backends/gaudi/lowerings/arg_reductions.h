@@ -9,8 +9,8 @@
 
 namespace hpu::gaudi {
 
-// Sets the extremum and its position as the value of a reduction. Equal extrema: the first position. A NaN is found
-// only at the last position, as by a loop over the elements; else the elements before it do not count. Fails as
+// Sets the extremum and its position as the value of a reduction. The first of equal extrema wins. As in a loop over
+// the elements, NaN at the last position wins, and elements before any other NaN do not count. Fails as
 // PlanBuilder::AddNode does.
 absl::Status LowerArgReduction(Lowering& lowering, const xla::HloInstruction& instruction,
                                const hlo::ArgReduction& reduction);

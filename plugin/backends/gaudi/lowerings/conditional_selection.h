@@ -11,7 +11,7 @@ namespace hpu::gaudi {
 // branches hold no loop, inner ones first. Other conditionals stay: a loop may end only where its branch is taken.
 absl::Status SelectBranches(xla::HloModule* module);
 
-// Replaces each conditional that stays by loops, one for each branch, which have one iteration if the branch is taken,
+// Replaces each remaining conditional by one loop for each branch. A loop has one iteration if its branch is taken,
 // else none.
 absl::Status LoopOverBranches(xla::HloModule* module);
 

@@ -18,12 +18,12 @@ absl::StatusOr<std::vector<TensorId>> ElementwiseOperands(Lowering& lowering, co
 absl::Status SetElementwiseResult(Lowering& lowering, const xla::HloInstruction& instruction,
                                   absl::StatusOr<TensorId> value);
 
-// Values of all operands, which are integers. Types of less than 32 bits are i32 with the same values.
+// Values of all operands, which are integers. Types of less than 32 bits become i32 with the same values.
 absl::StatusOr<std::vector<TensorId>> WordOperands(Lowering& lowering, const xla::HloInstruction& instruction);
 // Sets the low bits of `value` (i32, or i64 for types of 64 bits) as the value of an instruction.
 absl::Status SetWordResult(Lowering& lowering, const xla::HloInstruction& instruction, absl::StatusOr<TensorId> value);
 
-// Whether kernels see the elements with another sign: SynapseType maps the type to a signed one.
+// Whether kernels read the unsigned elements as signed: SynapseType maps U32 and U64 to signed types.
 bool HasHiddenSign(const xla::HloInstruction& instruction);
 
 // Whether the opcode is maximum or minimum.

@@ -22,22 +22,22 @@ absl::StatusOr<TensorId> GatherRows(PlanBuilder& builder, TensorId x, TensorId i
 absl::StatusOr<TensorId> ReplaceRows(PlanBuilder& builder, TensorId x, TensorId indices, TensorId updates);
 // Sums of the rows of `updates` {row, n} with equal segments, i32 {n} below `rows`: {row, rows}.
 absl::StatusOr<TensorId> SumRows(PlanBuilder& builder, TensorId updates, TensorId segments, uint64_t rows);
-// Element indices[i, r] of column r for each index, i32 {k, rows}: {k, rows} for x {n, rows}.
+// x[indices[i, r], r] for each i and r: {k, rows} for x {n, rows} and i32 indices {k, rows}.
 absl::StatusOr<TensorId> GatherElements(PlanBuilder& builder, TensorId x, TensorId indices);
 // Elements indices[i], i32 {k}, of dimension `axis` of x.
 absl::StatusOr<TensorId> GatherAlong(PlanBuilder& builder, TensorId x, size_t axis, TensorId indices);
 
-// The elements, of any kernel's type, as a type that kernels move. Elements wider than 32 bits become several of the
-// fastest dimension.
+// The elements, of any kernel's type, as a type that gathers and scatters accept. An element wider than 32 bits becomes
+// several elements of the fastest dimension.
 absl::StatusOr<TensorId> AsMovable(PlanBuilder& builder, TensorId x);
 // Inverse of AsMovable for elements of `type`.
 absl::StatusOr<TensorId> FromMovable(PlanBuilder& builder, TensorId x, synapse::synDataType type);
 
-// Integers of `type` as i32, at most 2^31 - 1 and at least -2^31. HLO reads indices of u64 as s64 (HloEvaluator).
+// Integers of `type` as i32, clamped to [-2^31, 2^31 - 1]. HLO reads indices of u64 as s64 (HloEvaluator).
 absl::StatusOr<TensorId> ToIndex(PlanBuilder& builder, TensorId x, xla::PrimitiveType type);
-// Indices, i32, that are at least 0 and at most `last`.
+// Clamps i32 indices to [0, last].
 absl::StatusOr<TensorId> ClampIndex(PlanBuilder& builder, TensorId index, int64_t last);
-// Mask of indices that are at least 0 and at most `last`.
+// Mask of the indices in [0, last].
 absl::StatusOr<TensorId> IsIndex(PlanBuilder& builder, TensorId index, int64_t last);
 // Binary functions of i32 and a number.
 absl::StatusOr<TensorId> AddNumber(PlanBuilder& builder, TensorId x, int64_t number);
@@ -56,11 +56,11 @@ struct RowLayout {
 };
 // `sizes`: of the array. Unimplemented for 2^31 - 1 rows or more.
 absl::StatusOr<RowLayout> RowLayoutOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> window_sizes);
-// The rows of an array of these sizes, {row, rows}, and the inverse.
+// x as rows {row, rows}, and the inverse for an array of `sizes`.
 absl::StatusOr<TensorId> ToRows(PlanBuilder& builder, TensorId x, const RowLayout& layout);
 absl::StatusOr<TensorId> FromRows(PlanBuilder& builder, TensorId x, const RowLayout& layout,
                                   absl::Span<const int64_t> sizes);
-// Rows of windows whose first rows are `first`, i32 {1, n}: {window_rows, n}.
+// Row numbers of n windows, {window_rows, n}. `first`: the first row of each window, i32 {1, n}.
 absl::StatusOr<TensorId> WindowRows(PlanBuilder& builder, TensorId first, const RowLayout& layout,
                                     absl::Span<const int64_t> window_sizes);
 

@@ -11,7 +11,7 @@ namespace hpu::gaudi {
 // Lowerings of instructions whose type is an integer one. They fail as LowerFunction does.
 absl::Status LowerIntegerDivide(Lowering& lowering, const xla::HloInstruction& instruction);
 absl::Status LowerIntegerRemainder(Lowering& lowering, const xla::HloInstruction& instruction);
-// Products modulo 2^bits. Negative exponents: 1, -1 and 0 as XLA's CPU compiler defines them.
+// Modulo 2^bits. For negative exponents the result is 1, -1 or 0, as XLA's CPU compiler defines it.
 absl::Status LowerIntegerPower(Lowering& lowering, const xla::HloInstruction& instruction);
 
 }  // namespace hpu::gaudi

@@ -18,8 +18,8 @@
 
 namespace hpu::gaudi {
 
-// The instruction in error texts: "add.5 (op {{node model/dense/BiasAdd}}), f32[4,2]". An instruction without an op,
-// which a pass has added, has the op of the nearest instruction that uses it, or that it uses.
+// The instruction in error texts: "add.5 (op {{node model/dense/BiasAdd}}), f32[4,2]". For an instruction that a pass
+// has added, which has no op, the text has the op of the nearest user or operand.
 std::string Describe(const xla::HloInstruction& instruction);
 
 // Values of HLO instructions as tensors of a plan. Lowerings of instructions (lowerings.h) read their operands' values
@@ -40,18 +40,18 @@ class Lowering {
   // The type that tensors of the instruction's array have.
   absl::StatusOr<TensorType> TypeOf(const xla::HloInstruction& instruction) const;
 
-  // Sets the value of an array, or of each element of a tuple. Sizes are those of the shapes; for SetBroadcastable,
-  // or 1.
+  // Sets the value of an array, or of each element of a tuple. Sizes are those of the shapes. With SetBroadcastable,
+  // they may also be 1.
   void Set(const xla::HloInstruction& instruction, TensorId value);
   void SetBroadcastable(const xla::HloInstruction& instruction, TensorId value);
   void SetTuple(const xla::HloInstruction& instruction, std::vector<TensorId> values);
   const std::vector<TensorId>& TupleValue(const xla::HloInstruction* instruction) const;
 
-  // Lowers all instructions of a computation but parameters and the root tuple, operands first. Errors name the
+  // Lowers all instructions of a computation except parameters and the root tuple, operands first. Errors name the
   // instruction, its op in the graph and its shape.
   absl::Status LowerComputation(const xla::HloComputation& computation);
-  // Like LowerComputation, for a program, whose parameters become arguments. Goes on behind an instruction without
-  // nodes, so that the error, Unimplemented, names all of them.
+  // Like LowerComputation, for a program, whose parameters become arguments. Continues after an instruction without
+  // nodes, so that the Unimplemented error names all such instructions.
   absl::Status LowerEntry(const xla::HloComputation& entry);
   // The instructions of the program in LowerEntry's order, without those that only move tuples.
   const std::vector<LoweredInstruction>& lowered() const { return lowered_; }
@@ -59,7 +59,7 @@ class Lowering {
  private:
   // Fails for the first parameter of a type that the generation lacks, after it has set the others.
   absl::Status SetArguments(const xla::HloComputation& entry);
-  // Whether no operand's value is missing because it, or an operand of it, has no nodes.
+  // Whether all operands have values. One lacks its value if it was refused, or if one of its own operands was.
   bool HasOperands(const xla::HloInstruction& instruction) const;
   absl::Status LowerInstruction(const xla::HloInstruction& instruction);
 

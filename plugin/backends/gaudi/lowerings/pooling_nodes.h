@@ -6,8 +6,8 @@
 #include "plugin/backends/common/hlo/pooling.h"
 #include "plugin/backends/gaudi/plan/plan_builder.h"
 
-// Images and windows of these functions are in the order of the HLO that `pooling` describes, and have float elements.
-// Every function fails as PlanBuilder::AddNode does.
+// Images and windows have the dimension order of the HLO that `pooling` describes. Elements are floats. Every function
+// fails as PlanBuilder::AddNode does.
 namespace hpu::gaudi {
 
 // Whether kernels compute the windows for images of a type: one or two spatial dimensions, no cropped elements, and at

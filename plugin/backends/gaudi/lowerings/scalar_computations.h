@@ -11,8 +11,8 @@
 
 namespace hpu::gaudi {
 
-// Results of `computation`, which `caller` applies, for each element of `arguments`, which have sizes {n}. Results have
-// sizes {n}. Unimplemented for instructions that are not elementwise.
+// Applies `computation` of `caller` to each element of `arguments`, which have sizes {n}. Results have sizes {n}.
+// Unimplemented for instructions that are not elementwise.
 absl::StatusOr<std::vector<TensorId>> ApplyToElements(Lowering& lowering, const xla::HloInstruction& caller,
                                                       const xla::HloComputation& computation,
                                                       const std::vector<TensorId>& arguments);

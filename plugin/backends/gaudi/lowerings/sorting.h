@@ -1,7 +1,7 @@
 // Sorting by topk, independent of how topk orders equal elements, NaN and -0, and of whether it compares i32 as f32.
 //
-// topk sorts f32 integers below 2^24 that are all different: some bits of a key above the element's position. Longer
-// keys take several passes, the least significant bits first (a radix sort).
+// topk sorts f32 integers below 2^24 that are all different: the high bits are bits of a key, the low bits the
+// element's position. Longer keys take several passes, the least significant bits first (a radix sort).
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_SORTING_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_SORTING_H_
 

@@ -15,21 +15,21 @@ namespace hpu::gaudi {
 // Windows of each dimension, fastest first.
 using Windows = std::vector<hlo::WindowDimension>;
 
-// The windows of dimensions in HLO's order. A scalar has one window.
+// The windows of `dimensions`, which are in HLO's order (slowest first). A scalar has one window of one element.
 Windows WindowsFromFastest(const std::vector<hlo::WindowDimension>& dimensions);
 
-// Padding that makes each element of each window an element of the array.
+// Padding of an array that brings every element of every window inside the array.
 Padding PaddingOfWindows(const Windows& windows);
 
-// Elements start, start + step, … of an axis, `count` of them.
+// Slices `count` elements of an axis: start, start + step, …
 absl::StatusOr<TensorId> SliceAxis(PlanBuilder& builder, TensorId x, size_t axis, int64_t start, int64_t count,
                                    int64_t step);
 
 // An associative and commutative operation on two arrays of equal sizes.
 using Combine = std::function<absl::StatusOr<TensorId>(TensorId, TensorId)>;
 
-// Combines the elements of each window of x, whose elements PaddingOfWindows has added. One dimension after the other
-// is reduced, long windows in a logarithmic number of steps. Fails as PlanBuilder::AddNode does.
+// Combines the elements of each window of x, which the caller has padded by PaddingOfWindows. Reduces one dimension at
+// a time; long windows take a logarithmic number of steps. Fails as PlanBuilder::AddNode does.
 absl::StatusOr<TensorId> ReduceWindows(PlanBuilder& builder, TensorId x, const Windows& windows,
                                        const Combine& combine);
 

@@ -34,7 +34,8 @@ struct PlanTensor {
   TensorRole role = TensorRole::kInternal;
   int32_t number = -1;  // of the argument or result
   std::string data;     // elements of a constant
-  // The tensor whose elements a view has. A view has more dimensions than the release supports, so no node has one.
+  // Of a view: the tensor that holds its elements. A view has more dimensions than the release supports, so no node
+  // uses it.
   TensorId view_of = kNoTensor;
 
   uint64_t bytes() const { return ElementCount(sizes) * BytesOf(type); }

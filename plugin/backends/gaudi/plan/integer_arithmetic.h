@@ -16,9 +16,8 @@
 namespace hpu::gaudi {
 
 // Adds nodes over words: tensors of one type, i32 or i64, whose bits are those of signed or unsigned numbers. Operands
-// of a node have equal ranks; a size is 1 or that of the result. Operations on constants of one element are computed at
-// once. After a failure all functions return kNoTensor; status() is the first failure. Masks are i8, 0 or 1. Not thread
-// safe.
+// of a node have equal ranks; a size is 1 or that of the result. Operations on constants of one element are folded.
+// After a failure all functions return kNoTensor; status() is the first failure. Masks are i8, 0 or 1. Not thread safe.
 class IntegerArithmetic {
  public:
   // `rank`: of the constants.
@@ -36,7 +35,7 @@ class IntegerArithmetic {
 
   // The low bits of `value`.
   TensorId Constant(int64_t value);
-  // The number with the sign bit only.
+  // The number in which only the sign bit is set.
   TensorId Sign() { return Constant(std::numeric_limits<int64_t>::min() >> (64 - bits_)); }
   // The signed value of a constant word or mask of one element.
   std::optional<int64_t> ValueOf(TensorId x) const;
@@ -70,7 +69,7 @@ class IntegerArithmetic {
   TensorId Not(TensorId mask);
   // 0 or 1.
   TensorId FromMask(TensorId mask);
-  // a where the mask is 1. Also for floats.
+  // a where the mask is 1, else b. Also for floats.
   TensorId Select(TensorId mask, TensorId a, TensorId b);
 
   // Only for words of 32 bits:

@@ -9,7 +9,7 @@
 // Every function fails as PlanBuilder::AddNode does.
 namespace hpu::gaudi {
 
-// An integer or boolean array of at most 32 bits as i32 with the same values; the bits of U32.
+// An integer or boolean array of at most 32 bits as i32 with the same values; U32 keeps its bits.
 absl::StatusOr<TensorId> ToWord(PlanBuilder& builder, TensorId x, xla::PrimitiveType source);
 // The low bits of i32 as an integer type of at most 32 bits. Inverse of ToWord.
 absl::StatusOr<TensorId> FromWord(PlanBuilder& builder, TensorId word, xla::PrimitiveType target);

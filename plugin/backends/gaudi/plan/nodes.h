@@ -31,14 +31,14 @@ absl::StatusOr<TensorId> Not(PlanBuilder& builder, TensorId mask);
 absl::StatusOr<TensorId> Where(PlanBuilder& builder, TensorId mask, TensorId a, TensorId b);
 // x with the bit of the sign flipped: signed comparisons of the results order unsigned integers.
 absl::StatusOr<TensorId> FlipSign(PlanBuilder& builder, TensorId x);
-// Shifts each element left or, keeping the sign, right by a constant number of bits below the width.
+// Shifts each element by a constant number of bits below the width: left, or arithmetically right.
 absl::StatusOr<TensorId> ShiftBy(PlanBuilder& builder, TensorId x, int bits, bool left);
 
-// A tensor of one value with sizes of 1 and `rank` dimensions, for Elementwise. `value` is converted to the type.
-// 64-bit and other types alike.
+// A constant of one element with `rank` dimensions, for Elementwise. `value` is converted to the type, which may have
+// 64 bits.
 absl::StatusOr<TensorId> Scalar(PlanBuilder& builder, synapse::synDataType type, double value, size_t rank);
 absl::StatusOr<TensorId> IntegerScalar(PlanBuilder& builder, synapse::synDataType type, int64_t value, size_t rank);
-// Like the tensor's type and rank.
+// A scalar with the tensor's type and rank.
 absl::StatusOr<TensorId> ScalarLike(PlanBuilder& builder, TensorId tensor, double value);
 
 // Conversion by the kernels' rules: floats to integers round to zero and must be in range; other conversions round to
@@ -55,10 +55,10 @@ absl::StatusOr<TensorId> Broadcast(PlanBuilder& builder, TensorId x, const Sizes
 absl::StatusOr<TensorId> Transpose(PlanBuilder& builder, TensorId x, const std::vector<int64_t>& permutation);
 // Transpose by HLO's permutation, whose dimensions count from the slowest.
 absl::StatusOr<TensorId> HloTranspose(PlanBuilder& builder, TensorId x, absl::Span<const int64_t> permutation);
-// Elements starts[d] to ends[d] by steps[d] of each dimension.
+// Elements [starts[d], ends[d]) of each dimension d, in steps of steps[d].
 absl::StatusOr<TensorId> Slice(PlanBuilder& builder, TensorId x, const std::vector<uint64_t>& starts,
                                const std::vector<uint64_t>& ends, const std::vector<uint64_t>& steps);
-// x, which is no view, with the slice at starts, of the update's sizes, replaced.
+// x, which is no view, with `update` in place of the slice of its sizes at `starts`.
 absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId update,
                                      const std::vector<uint64_t>& starts, const std::vector<uint64_t>& steps);
 // x with the elements of a dimension in reverse order.

@@ -20,7 +20,7 @@
 
 namespace hpu::gaudi {
 
-// What a plan is made for.
+// Generation and ABI profile that a plan is made for.
 struct PlanTarget {
   synapse::Generation generation = synapse::Generation::kGaudi2;
   synapse::Profile profile = synapse::Profile::k1_18;
@@ -83,8 +83,8 @@ class PlanBuilder {
   // Whether AddNode accepts a guid with a type suffix.
   bool Has(absl::string_view stem, synapse::synDataType suffix) const;
 
-  // The elements of `x`, which is no view, with more sizes than the release supports. Nodes do not accept the view:
-  // the functions of nodes.h reshape it to fewer dimensions.
+  // A view of `x`, which is no view itself, with more dimensions than the release supports. Nodes do not accept views:
+  // the functions of nodes.h reshape them to fewer dimensions.
   TensorId AddView(TensorId x, Sizes sizes);
   // The tensor that a view shows; `id` itself if it is no view.
   TensorId Storage(TensorId id) const { return tensor(id).view_of == kNoTensor ? id : tensor(id).view_of; }
@@ -97,7 +97,7 @@ class PlanBuilder {
     return found == halves_.end() ? std::nullopt : std::optional<Halves>(found->second);
   }
 
-  // A copy with memory of its own, also if there is an equal copy.
+  // A copy with memory of its own, even if an equal copy exists.
   absl::StatusOr<TensorId> AddCopy(TensorId x);
 
   // Makes `tensor`, which is no view, the memory of a result. The caller has checked that nothing else has its memory.
@@ -108,7 +108,7 @@ class PlanBuilder {
 
  private:
   TensorId AddTensor(TensorType type);
-  // Sizes of the maximum rank, with the outermost dimensions as one.
+  // Sizes of the maximum rank, with the outermost dimensions merged into one.
   Sizes MergedSizes(const Sizes& sizes) const;
   absl::Status CheckNode(absl::string_view guid, const std::vector<TensorId>& operands,
                          const std::vector<TensorType>& results, size_t params_bytes) const;

@@ -1,5 +1,5 @@
-// ProgramPlan: a program as a list of steps over shared memory. Loops whose number of iterations the compiler does not
-// unroll are steps; the instructions between them are graphs.
+// ProgramPlan: a program as a list of steps over shared memory. Loops that are not unrolled are steps; the instructions
+// between them are graphs.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_PLAN_PROGRAM_PLAN_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_PLAN_PROGRAM_PLAN_H_
 
@@ -35,7 +35,7 @@ inline constexpr MemoryId kNoMemory = -1;  // of an empty array
 struct Step {
   int32_t graph = -1;  // index of the graph; -1: a loop
   // Of a loop. Before each iteration, the host reads the predicate, one byte: 0 ends the loop. If `count` is set, the
-  // loop has as many iterations, and no predicate is read.
+  // loop has that many iterations, and no predicate is read.
   MemoryId predicate = kNoMemory;
   std::optional<uint64_t> count;
   std::vector<Step> body;
@@ -53,7 +53,7 @@ struct ProgramPlan {
   std::vector<ProgramMemory> memory;
   uint64_t buffer_bytes = 0;  // of all buffers, a multiple of the device's alignment
   std::vector<SegmentPlan> segments;
-  std::vector<Step> steps;  // graphs are segments
+  std::vector<Step> steps;  // Step::graph is an index of `segments`
 };
 
 }  // namespace hpu::gaudi

@@ -1,6 +1,6 @@
 // 64-bit integers by kernels of i32, for generations and operations without 64-bit kernels.
 //
-// The bytes of i64 are two i32, the low one first. Elementwise and its neighbours (nodes.h) call these functions for
+// The bytes of i64 are two i32, the low one first. Elementwise and other functions of nodes.h call these functions for
 // i64 where there is no kernel, so that lowerings need no other path for 64-bit integers.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_PLAN_WIDE_INTEGERS_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_PLAN_WIDE_INTEGERS_H_
@@ -31,7 +31,7 @@ absl::StatusOr<TensorId> ForEachHalf(PlanBuilder& builder, TensorId wide,
                                      absl::FunctionRef<absl::StatusOr<TensorId>(TensorId)> function);
 
 // Elementwise, ElementwiseWithParams (bitshift_fwd) and Compare for i64: results of the kernel `stem`. Unimplemented
-// for other kernels than those of integers.
+// for kernels that do not compute integers.
 absl::StatusOr<TensorId> WideElementwise(PlanBuilder& builder, absl::string_view stem,
                                          const std::vector<TensorId>& operands, const std::string& params);
 absl::StatusOr<TensorId> WideCompare(PlanBuilder& builder, absl::string_view stem, TensorId a, TensorId b);
@@ -52,7 +52,7 @@ absl::StatusOr<TensorId> WideToFloat(PlanBuilder& builder, TensorId wide, bool i
 // The integral part of a float32 between -2^63 and 2^63 - 1, or between 0 and 2^64 - 1.
 absl::StatusOr<TensorId> WideFromFloat(PlanBuilder& builder, TensorId x, bool is_unsigned);
 
-// Cast of or to i64, where there is no kernel whose results are right for all numbers.
+// Casts from and to i64 by halves, needed if x is a constant or has halves, or if no kernel is right for all numbers.
 bool NeedsWideCast(const PlanBuilder& builder, TensorId x, synapse::synDataType type);
 absl::StatusOr<TensorId> WideCast(PlanBuilder& builder, TensorId x, synapse::synDataType type);
 

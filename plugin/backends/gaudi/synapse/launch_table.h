@@ -15,7 +15,7 @@
 
 namespace hpu::synapse {
 
-// Built once for each recipe; each launch sets addresses only. Not thread safe.
+// Each launch sets only the addresses. Not thread safe.
 class LaunchTable {
  public:
   explicit LaunchTable(Profile profile);

@@ -47,7 +47,7 @@ enum class DeviceAttribute {
 // synDeviceAttribute of an attribute. Unimplemented if the profile lacks it.
 absl::StatusOr<uint32_t> ToDeviceAttribute(Profile profile, DeviceAttribute attribute);
 
-// The part of a device for which a stream queues work. Streams of profile 1.18 serve all of them.
+// Engine of a device that runs a stream's work. Streams of profile 1.18 serve all engines.
 enum class Engine { kDeviceToHost, kHostToDevice, kDeviceToDevice, kCompute, kCollective };
 
 v1_5::synStreamType ToStreamType(Engine engine);

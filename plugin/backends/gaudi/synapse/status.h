@@ -12,7 +12,7 @@
 
 namespace hpu::synapse {
 
-// The code that the HAL documents for the status (docs/developer/hal.md). Internal for those it does not name.
+// The code that the HAL documents for the status (docs/developer/hal.md). Internal for statuses that it does not name.
 absl::StatusCode StatusCode(synStatus status);
 
 // Error of a failed call. `arguments` holds the arguments that matter: "size=1024, device=0".

@@ -174,7 +174,7 @@ enum TransposePermutationDim : uint32_t {
   TPD_Weights_Q = 4,
 };
 
-// Release 1.18's layout. That of 1.5 is not known to differ, but for the numbers of `deviceType`.
+// Release 1.18's layout. 1.5's layout is not known to differ, except for the numbers of `deviceType`.
 struct synDeviceInfo {
   uint64_t sramBaseAddress;
   uint64_t dramBaseAddress;

@@ -1,4 +1,4 @@
-// Events of external tensors: the recipes whose tensors synEventMapTensor mapped to them.
+// ExternalEvents: for each event, the recipe whose tensors synEventMapTensor mapped to it.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_EXTERNAL_EVENTS_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_EXTERNAL_EVENTS_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu::synapse_double {
 
-// Thread safe. No handle is used twice, so entries of destroyed events do no harm.
+// Thread safe. Handles are never reused, so entries of destroyed events do no harm.
 class ExternalEvents {
  public:
   static ExternalEvents& Get() {

@@ -17,7 +17,7 @@
 
 namespace hpu::synapse_double {
 
-// Belongs to one thread at a time. Handles of its tensors and sections are registered by the C functions.
+// Belongs to one thread at a time. The C functions register the handles of its tensors and sections.
 class Graph {
  public:
   static constexpr HandleKind kKind = HandleKind::kGraph;

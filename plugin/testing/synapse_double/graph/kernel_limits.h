@@ -9,7 +9,7 @@
 
 namespace hpu::synapse_double {
 
-// `stem` is that of the node's guid. The params have one of its versions' sizes.
+// `stem`: of the node's guid. The size of the params is that of a known version.
 Verdict CheckKernelLimits(const Node& node, std::string_view stem);
 
 }  // namespace hpu::synapse_double

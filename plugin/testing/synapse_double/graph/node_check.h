@@ -16,7 +16,7 @@ struct NodeContext {
   synapse::Profile profile;
   bool is_inference = false;
   bool complex_guids = true;    // guids of the complex-guid library exist
-  bool unproven_guids = false;  // guids without evidence are allowed, with any operands that are unknown
+  bool unproven_guids = false;  // unproven guids are allowed; unknown operands and results are not checked
 };
 
 // Resolves a guid (rules 8 and 9).

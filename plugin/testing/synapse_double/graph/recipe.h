@@ -70,7 +70,8 @@ struct RecipeData {
   uint64_t workspace_bytes = 0;
 };
 
-// Immutable but for the const sections' buffers. Thread safe. Two recipes, also of one file, share no tensor id.
+// Immutable but for the const sections' buffers. Thread safe. No two recipes share a tensor id, even if one file holds
+// both.
 class Recipe : public InFlight {
  public:
   static constexpr HandleKind kKind = HandleKind::kRecipe;
@@ -86,7 +87,7 @@ class Recipe : public InFlight {
   int32_t LaunchTensorOfName(const std::string& name) const;
   const RecipeTensor& LaunchTensor(size_t i) const { return data_.tensors[data_.launch_tensors[i]]; }
 
-  // Drops the host buffer of a const section. Until then, its bytes live as long as the recipe.
+  // Drops the host buffer of a const section. Otherwise the buffer lives as long as the recipe.
   void ClearSection(size_t section);
   // Null if the buffer was dropped.
   const void* SectionData(size_t section);

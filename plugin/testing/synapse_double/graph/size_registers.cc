@@ -30,7 +30,8 @@ NodeEngine NodeEngineOf(const gaudi::Guid& guid) {
   return NodeEngine::kNone;
 }
 
-// Largest size · stride of dimension `d`, in elements for the MME, else in bytes.
+// Largest extent of dimension `d`: size · stride, or (size - 1) · stride for the DMA. In elements for the MME, else in
+// bytes.
 uint64_t LimitOf(NodeEngine engine, Generation generation, const Tensor& tensor, size_t d) {
   switch (engine) {
     case NodeEngine::kMme:

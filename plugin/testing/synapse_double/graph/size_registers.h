@@ -1,4 +1,4 @@
-// Check of sizes that the registers of a device's engines hold (rule 17).
+// Check that the size registers of a device's engines can hold a node's tensors (rule 17).
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_SIZE_REGISTERS_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_SIZE_REGISTERS_H_
 

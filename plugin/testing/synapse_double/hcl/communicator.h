@@ -20,7 +20,7 @@
 
 namespace hpu::synapse_double {
 
-// Part of an operation that the ranks must agree on. Plain, because messages hold it.
+// Part of an operation that the ranks must agree on. A plain struct, because messages hold its bytes.
 struct CollectiveRequest {
   enum class Kind : uint32_t { kAllReduce, kBroadcast, kAllGather, kReduceScatter, kSend, kReceive };
 
@@ -34,7 +34,7 @@ struct CollectiveRequest {
 // "AllReduce(sum) of 10 elements of f32"
 std::string Describe(const CollectiveRequest& request);
 
-// A request with its memory on the device, which it holds until it is destroyed (rule 20).
+// A request with its device memory, held until the operation is destroyed (rule 20).
 struct CollectiveOperation {
   CollectiveRequest request;
   char* source = nullptr;  // null if this rank's source is not read
@@ -82,7 +82,7 @@ class Communicator : public InFlight, public std::enable_shared_from_this<Commun
   std::atomic<hccl::hcclResult_t> error_{hccl::hcclSuccess};
   std::atomic<uint64_t> queued_{0};                    // commands
   std::atomic<uint64_t> finished_{0};                  // commands
-  uint64_t collectives_ = 0;                           // that have run; of the running command, like transfers_
+  uint64_t collectives_ = 0;                           // that have run; only the running command uses it and transfers_
   std::map<std::pair<int, int>, uint64_t> transfers_;  // that have run, by sender and receiver
 };
 

@@ -15,10 +15,10 @@ uint64_t BytesOf(hccl::hcclDataType_t type);
 // "f32"; "?" for a number that is no type.
 const char* NameOf(hccl::hcclDataType_t type);
 
-// Types that a card reduces: f32 and bf16, and f16 after the first generation. The references do not list them; the
+// Whether a card reduces the type: f32 and bf16, and f16 after the first generation. The references list no types; the
 // double takes the types that every source names.
 bool IsReducible(hccl::hcclDataType_t type, synapse::Generation generation);
-// Types that a card moves: these, and the types of one byte.
+// Whether a card moves the type: types that it reduces, and types of one byte.
 bool IsMovable(hccl::hcclDataType_t type, synapse::Generation generation);
 
 // Reduces `count` elements of each source, in the order of the sources, and rounds once.

@@ -10,8 +10,8 @@
 
 namespace hpu::synapse_double {
 
-// A rank is a file rank-<n> with a lock of the process (fcntl), which the kernel releases when the process ends, and
-// which forked children do not inherit. A message is a file, which appears as a whole. Thread safe.
+// Each rank has a file rank-<n> with an fcntl lock. The kernel releases the lock when the process ends, and forked
+// children do not inherit it. A message is a file that appears as a whole. Thread safe.
 class Mailbox {
  public:
   enum class Outcome {
@@ -21,7 +21,7 @@ class Mailbox {
     kTimeout,    // after the switch HCCL_TIMEOUT_MS
   };
 
-  // A new folder below the switch LOCKS, or below /tmp. Empty if it cannot be made.
+  // Makes a folder in that of the switch LOCKS, or in /tmp. Returns an empty path on failure.
   static std::string NewFolder();
 
   // Joins as a rank. Null if the folder does not exist, or if another process is this rank; `problem` says which.

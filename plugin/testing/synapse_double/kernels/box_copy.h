@@ -1,4 +1,4 @@
-// Copies of elements between boxes of two tensors, whatever their type.
+// Copies of elements of any type between boxes of two tensors.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_BOX_COPY_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_BOX_COPY_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu::synapse_double {
 
-// Where the elements of a box lie in a tensor: the first one, and strides, both in elements.
+// Position of a box in a tensor: offset of the first element, and strides, in elements.
 struct Box {
   int64_t offset = 0;
   Sizes strides;

@@ -46,8 +46,8 @@ const char* SuffixOf(ElementType type);
 // Inverse of SuffixOf; kNone for other text.
 ElementType TypeOfSuffix(std::string_view suffix);
 
-// Converts to a double. An integer of more than 53 bits rounds to odd: bits that are lost set the last bit, so that the
-// double rounds to every float type in every mode as the integer does.
+// Converts to a double. An integer of more than 53 bits rounds to odd: lost bits set the last bit. The double then
+// rounds to every float type in every mode as the integer would.
 double ToDouble(double value);
 double ToDouble(int64_t value);
 double ToDouble(uint64_t value);

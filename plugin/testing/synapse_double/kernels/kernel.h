@@ -1,4 +1,4 @@
-// Kernel: what a node of the Synapse double computes. Arguments, result, and the context that checks them.
+// Kernels of the Synapse double: their type, arguments, status and KernelContext, which checks arguments.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_KERNEL_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_KERNELS_KERNEL_H_
 
@@ -20,7 +20,7 @@ struct KernelSwitches {
   bool flush_denormals = false;      // products take and return 0 for denormal numbers
   bool lose_nan_in_max_min = false;  // max and min return the operand that is not NaN
   uint64_t seed = 0;                 // mixed into random numbers
-  uint64_t order = 0;                // seed of the order of updates in scatters; 0: their own
+  uint64_t order = 0;                // seed that shuffles the updates of scatters; 0: not shuffled
 };
 
 struct KernelArguments {
@@ -83,7 +83,7 @@ class KernelContext {
     status_ = KernelStatus::Error(text.str());
     return false;
   }
-  // Requires the sizes of a result.
+  // Requires the sizes of an operand or result.
   bool RequireSizes(const TensorView& view, const Sizes& expected, const char* name) {
     return Require(view.sizes == expected, name, ": expected sizes ", TextOf(expected), ", found ", TextOf(view.sizes));
   }

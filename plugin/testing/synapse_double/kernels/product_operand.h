@@ -7,13 +7,13 @@
 
 namespace hpu::synapse_double {
 
-// Loads an operand; denormal numbers of f32 and bf16 are 0 if the switch says so.
+// Loads an operand. With the switch flush_denormals, denormal numbers of f32 and bf16 become 0.
 DenseArray<double> LoadOperand(const KernelContext& context, const TensorView& view);
 
-// Stores a result, as LoadOperand loads operands.
+// Stores a result. Flushes denormal numbers as LoadOperand does.
 void StoreProduct(const KernelContext& context, DenseArray<double> product, const TensorView& view);
 
-// Adds a bias to each row: one element for each of the fastest dimension.
+// Adds a bias to each row. The bias has as many elements as a row.
 bool AddBias(KernelContext* context, const TensorView& bias, DenseArray<double>* product);
 
 }  // namespace hpu::synapse_double

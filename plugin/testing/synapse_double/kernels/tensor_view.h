@@ -22,7 +22,7 @@ int64_t SizeOf(const Sizes& sizes, size_t dimension);
 // "{2,3}"
 std::string TextOf(const Sizes& sizes);
 
-// Moves `index` to the next element, fastest dimension first. Returns false behind the last one.
+// Moves `index` to the next element, fastest dimension first. Returns false after the last element.
 bool NextIndex(const Sizes& sizes, Sizes* index);
 int64_t Dot(const Sizes& index, const Sizes& strides);
 

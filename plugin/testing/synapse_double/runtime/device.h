@@ -25,7 +25,7 @@ synapse::Generation GetGeneration();
 // allocation of the acquired device. The memory is valid while a command holds the allocation (HoldDeviceRange).
 void* Resolve(uint64_t address, uint64_t bytes);
 
-// A use of the allocation that contains a range, for a command's captures (rule 20). Null if Resolve returns null.
+// Holds the allocation that contains a range, for a command's captures (rule 20). Null if Resolve returns null.
 std::shared_ptr<Allocation> HoldDeviceRange(uint64_t address, uint64_t bytes);
 
 // The status that lost the device, or synSuccess.
@@ -52,7 +52,7 @@ class Device {
   // The acquired device; null if there is none.
   static std::shared_ptr<Device> Current();
 
-  // In a forked child, whose other threads are gone: lets go of the module without a lock.
+  // Frees the module in a forked child. Takes no lock, because the child has no other threads.
   static void ForgetInChild();
 
   uint32_t id() const { return id_; }
@@ -62,7 +62,7 @@ class Device {
   Trace& trace() { return trace_; }
   synStatus status() const { return status_; }
   uint64_t NextStreamSerial() { return next_stream_.fetch_add(1); }
-  // One bit of a mask after the other.
+  // Returns one bit of the mask, the next one at each call.
   uint64_t NextAffinity(uint64_t mask);
 
  private:

@@ -18,7 +18,7 @@ inline constexpr uint64_t kAddressAlignment = 128;
 // Fill of fresh memory: signalling NaN as bf16 and f32, NaN as f16, far out of range as an index.
 inline constexpr uint16_t kPoison = 0x7FBF;
 
-// Address range of a device's memory. Its numbers are no addresses of the host's processors, so a dereference faults.
+// Address range of a device's memory. No processor of the host has such addresses, so a dereference faults.
 inline constexpr uint64_t kDeviceMemoryBase = 0x1001'0000'0000'0000;
 inline constexpr uint64_t kDeviceMemoryEnd = 0x1002'0000'0000'0000;
 
@@ -46,15 +46,15 @@ class Allocation : public InFlight {
   char* const data_;
 };
 
-// Thread safe. No address is used twice, so every use after a free is found.
+// Thread safe. Addresses are never reused, so every use after free is found.
 class DeviceMemory {
  public:
   explicit DeviceMemory(uint64_t capacity) : capacity_(capacity) {}
 
   synStatus Allocate(uint64_t bytes, uint64_t* address);
-  // `address` must be the begin of an allocation. Aborts (rule 20) if queued work uses it.
+  // `address` must be the beginning of an allocation. Aborts (rule 20) if queued work uses it.
   synStatus Free(uint64_t address);
-  // A use (rule 20) of the allocation that contains the range; null if there is none.
+  // Holds the allocation that contains the range (rule 20); null if there is none.
   std::shared_ptr<Allocation> Hold(uint64_t address, uint64_t bytes);
 
   uint64_t capacity() const { return capacity_; }

@@ -19,7 +19,7 @@ class EventRecord {
   void Finish(synStatus status);
   // Blocks until the stream reaches the record. Returns the stream's status there.
   synStatus Wait();
-  // synBusy before that.
+  // Like Wait, but returns synBusy until the stream reaches the record.
   synStatus Query();
   // Time at which the stream reached the record.
   uint64_t nanoseconds();

@@ -1,4 +1,4 @@
-// Guard bytes behind structs that a caller passes: find structs of another release's layout.
+// Guard bytes behind structs that a caller passes. They detect structs of another release's layout.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_GUARD_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_GUARD_H_
 

@@ -39,7 +39,7 @@ class HostMemory {
   synStatus Free(const void* buffer);
   synStatus Map(const void* buffer, uint64_t bytes);
   synStatus Unmap(const void* buffer);
-  // A use (rule 20) of the mapped range that contains the bytes; null if there is none.
+  // Holds the mapped range that contains the bytes (rule 20); null if there is none.
   std::shared_ptr<HostRange> Hold(uint64_t address, uint64_t bytes);
 
  private:

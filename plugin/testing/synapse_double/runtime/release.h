@@ -11,7 +11,7 @@ namespace hpu::synapse_double {
 inline constexpr uint32_t kUnknownDeviceType = 0xFFFFFFFF;
 
 struct Release {
-  uint8_t number;       // part of handles, so that another release's are foreign
+  uint8_t number;       // part of each handle, so that another release refuses it
   const char* version;  // text of synDriverGetVersion
   synapse::Generation default_generation;
   // synDeviceType of a generation; kUnknownDeviceType if the release does not know it.

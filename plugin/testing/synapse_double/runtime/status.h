@@ -14,7 +14,7 @@ namespace hpu::synapse_double {
 
 using synapse::synStatus;
 
-// What a caller broke. The log shows the numbers.
+// Rules that a caller may break. The log shows the numbers.
 enum class Rule {
   kArguments = 0,         // arguments that the API's documentation excludes; no rule of its own
   kLifecycle = 1,         // call before synInitialize or after synDestroy

@@ -54,7 +54,7 @@ class Stream {
   // synBusy while commands are queued; else the stream's status.
   synStatus Query();
 
-  // Returns whether no commands are queued. Waits for those that a failed stream drops.
+  // Whether no commands are queued. First waits for the commands that a failed stream drops.
   bool Drain();
 
   // synStreamSetAffinity

@@ -1,7 +1,7 @@
 // Environment switches of the Synapse double.
 //
-// Variables start with SYNAPSE_DOUBLE_. synInitialize reads them, and aborts on an unknown one. So does
-// synDriverGetVersion before it.
+// Variables start with SYNAPSE_DOUBLE_. synInitialize reads them, and aborts on an unknown one. Before synInitialize,
+// synDriverGetVersion does the same.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_SWITCHES_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_SWITCHES_H_
 
@@ -21,7 +21,7 @@ struct Switches {
   // minimum is not 0.
   uint64_t min_delay_us = 0;
   uint64_t max_delay_us = 100;
-  // CALL_DELAY_US: a call that queues a command returns so long after it.
+  // CALL_DELAY_US: delay after a command is queued, before the call returns.
   uint64_t call_delay_us = 0;
   // EMPTY_LAUNCH=1: launches neither check nor run anything, for measurements of the caller's own time.
   bool empty_launch = false;
@@ -41,7 +41,7 @@ struct Switches {
   // LOCKS: folder of the lock files through which processes share modules. Empty: each process has modules of its own.
   std::string lock_folder;
 
-  // HCCL_TIMEOUT_MS: a rank of a communicator fails after it has waited so long for other ranks.
+  // HCCL_TIMEOUT_MS: how long a rank of a communicator waits for other ranks before it fails.
   uint64_t hccl_timeout_ms = 60000;
 
   // FLUSH_DENORMALS=1: products take and return 0 for denormal numbers.

@@ -1,4 +1,4 @@
-// Trace of a device: counts what the profiler functions report.
+// Trace of a device: the number of entries that the profiler functions report.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_TRACE_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_TRACE_H_
 

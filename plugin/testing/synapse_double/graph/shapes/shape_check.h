@@ -1,6 +1,6 @@
 // Check of a node's shapes: infers the sizes of its results, and compares them with the tensors.
 //
-// Written from the definitions of the nodes, apart from the kernels, so that each finds errors of the other.
+// Written from the definitions of the nodes, independently of the kernels, so that rules and kernels check each other.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_SHAPES_SHAPE_CHECK_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_SHAPES_SHAPE_CHECK_H_
 
