@@ -79,7 +79,7 @@ class GaudiBackend final : public hal::Backend {
   const std::string spec_;
   std::mutex mutex_;
   std::unique_ptr<Runtime> runtime_;        // guarded by mutex_ until it is started
-  std::atomic<Runtime*> started_{nullptr};  // the same
+  std::atomic<Runtime*> started_{nullptr};  // runtime_, once it is started
   GaudiBackend* next_ = nullptr;            // started before this one
 };
 

@@ -9,7 +9,7 @@
 namespace hpu::gaudi {
 namespace {
 
-// The library of a spec is loaded at the first use, so specs of missing libraries are found, and their calls fail.
+// A spec's library is loaded at the first use, so GetBackend succeeds without the library, and calls fail.
 TEST(GaudiBackendTest, MissingLibrariesFailEveryCall) {
   const auto backend = hal::GetBackend("gaudi:/nowhere/libSynapse.so");
   ASSERT_TRUE(backend.ok()) << backend.status();

@@ -32,7 +32,7 @@ absl::StatusOr<std::string> ReadBytes(const std::string& path) {
 
 bool IsText(absl::string_view bytes) { return absl::StartsWith(absl::StripLeadingAsciiWhitespace(bytes), "HloModule"); }
 
-// The program of a HloModuleProto, or of the HloProto that XLA dumps. False for other bytes.
+// Parses an HloModuleProto, or the HloProto that XLA dumps. False for other bytes.
 bool ParseProto(const std::string& bytes, xla::HloModuleProto* proto) {
   const auto is_program = [](const xla::HloModuleProto& module) {
     return module.computations_size() > 0 && module.has_host_program_shape();

@@ -25,7 +25,7 @@ struct PlannedGraph {
   ProgramTable table;
 };
 
-// A table with the numbers of arguments and results, none of which share memory. Specs are empty.
+// A table of the plan's arguments and results, without aliases. Specs are empty.
 ProgramTable TableOf(const GraphPlan& plan) {
   ProgramTable table;
   const auto grow = [](auto* specs, int32_t number) {
@@ -81,7 +81,7 @@ synapse::Generation DefaultGeneration(const synapse::Library& library) {
   return library.profile() == synapse::Profile::k1_5 ? synapse::Generation::kGaudi : synapse::Generation::kGaudi2;
 }
 
-// The failure of a plan that was not made.
+// The outcome of a graph whose plan was not made.
 CheckOutcome OutcomeOfPlan(const absl::Status& status, bool is_program) {
   if (is_program) return absl::IsUnimplemented(status) ? CheckOutcome::kNotLowered : CheckOutcome::kNoProgram;
   return absl::IsNotFound(status) ? CheckOutcome::kNoExample : CheckOutcome::kNotInRelease;

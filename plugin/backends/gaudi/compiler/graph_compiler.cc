@@ -78,7 +78,7 @@ class GraphBuilder {
     const PlanNode& node = plan_.nodes[index];
     HPU_ASSIGN_OR_RETURN(const std::vector<synapse::synTensor> inputs, Handles(node.operands));
     HPU_ASSIGN_OR_RETURN(const std::vector<synapse::synTensor> outputs, Handles(node.results));
-    // Names of ops repeat, names of nodes do not.
+    // Nodes of one op have the same op name, but each node needs a unique name.
     const std::string name = absl::StrCat(node.name.empty() ? node.guid : node.name, "_n", index);
     synapse::synNodeId id = 0;
     HPU_RETURN_IF_ERROR(HPU_SYNAPSE_CALL(
@@ -91,7 +91,7 @@ class GraphBuilder {
     return plan_.is_deterministic ? SetDeterministic(id, name) : absl::OkStatus();
   }
 
-  // Release 1.5 has no such attribute. The lowerings avoid its nodes whose sums have no order.
+  // In release 1.5, which lacks the attribute, the lowerings avoid nodes that sum in any order.
   absl::Status SetDeterministic(synapse::synNodeId node, const std::string& name) {
     if (library_.profile() == synapse::Profile::k1_5) return absl::OkStatus();
     return HPU_SYNAPSE_CALL(library_.functions_1_18(), synNodeSetDeterministic,

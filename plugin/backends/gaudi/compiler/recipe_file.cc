@@ -16,7 +16,7 @@
 namespace hpu::gaudi {
 namespace {
 
-// A new folder of this user, with its files removed at the end.
+// A new folder that only this user can read. The destructor removes it.
 class PrivateFolder {
  public:
   static absl::StatusOr<PrivateFolder> Create() {

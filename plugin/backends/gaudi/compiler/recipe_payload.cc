@@ -11,7 +11,7 @@ namespace {
 
 using recipe::v1::GaudiPayload;
 
-// Numbers memory in the order of its uses.
+// Numbers memory in order of first use.
 class UsedMemory {
  public:
   explicit UsedMemory(const ProgramPlan& plan) : plan_(plan), numbers_(plan.memory.size(), kNoMemory) {}

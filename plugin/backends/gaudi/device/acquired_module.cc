@@ -20,8 +20,8 @@ absl::StatusOr<synapse::synDeviceId> AcquireDevice(const synapse::Functions& fun
   return device;
 }
 
-// Every module is held. `locked` is the error of the lock files, OK if all of them were free. `refused` lists modules
-// with free lock files that the driver refused.
+// The error if every module is held. `locked` is the error of the lock files, OK if all of them were free. `refused`
+// lists modules with free lock files that the driver refused.
 absl::Status AllHeld(const absl::Status& locked, const std::vector<std::string>& refused) {
   if (refused.empty()) return locked;
   const std::vector<std::string> holders = DriverHolders();

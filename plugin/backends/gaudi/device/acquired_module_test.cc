@@ -13,8 +13,8 @@ constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
 
 class AcquiredModuleTest : public DoubleTest {
  protected:
-  // Holds a device as a process does that is no process of this project: the double refuses it, and no lock file of the
-  // plugin names a holder.
+  // Holds a device as a process without the plugin does: the double refuses the device, and no lock file of the plugin
+  // names the holder.
   files::FileDescriptor HoldElsewhere(int module) {
     const std::string path = (devices() / absl::StrCat("module-", module, ".lock")).string();
     files::FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

@@ -111,7 +111,7 @@ class GaudiCommunicator::Work final : public CollectiveWork {
     }
     state_.changed.notify_all();
     if (verdict_.ok()) return;
-    // Every rank finds that the requests differ; those that wait for another operation learn it from the group.
+    // Ranks that call another operation find the difference themselves. The abort tells ranks that still wait.
     state_.group->Abort(absl::StrCat("rank ", communicator_->rank(), " failed: ", verdict_.message()));
     communicator_->EndAfterEarlier(number_);
   }

@@ -7,7 +7,7 @@
 namespace hpu::gaudi {
 namespace {
 
-// Communicators of one rank; plugin/testing/cts/communicator_test.cc has several, which are processes.
+// Communicators of one rank. plugin/testing/cts/communicator_test.cc tests several ranks, one process each.
 class GaudiCommunicatorTest : public GaudiDeviceTest {
  protected:
   absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(int rank = 0, int size = 1) {
@@ -81,7 +81,7 @@ TEST_P(GaudiCommunicatorTest, FailuresOfWorkEndTheCommunicator) {
   ExpectError(stream->Synchronize(), absl::StatusCode::kCancelled, "rank 0 failed");
 }
 
-// The operation is skipped, so the ranks that wait for it must be told.
+// A failed stream skips the operation, so the communicator must end for the ranks that wait for the operation.
 TEST_P(GaudiCommunicatorTest, OperationsOfFailedStreamsEndTheCommunicator) {
   Set("SYNAPSE_DOUBLE_FAIL_CALLS", "synMemsetD32Async:1:7");
   const auto all = One();

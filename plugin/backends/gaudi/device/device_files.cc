@@ -25,7 +25,7 @@ bool AnyEntry(const Path& folder, bool (*matches)(const Path& entry)) {
 // In the driver's folder, a card is a link named by its PCI address, such as 0000:19:00.0.
 bool IsPciAddress(const Path& entry) { return absl::StrContains(entry.filename().string(), ':'); }
 
-// In a container, the driver may have cards that the container may not use, so there are no device files.
+// Whether the driver has a card that this process may use. In a container, other cards have no device files.
 bool HasCard(const Path& root) {
   const auto is_new = [](const Path& entry) {
     return IsDeviceFile(absl::StrCat("/dev/accel/", entry.filename().string()));

@@ -11,7 +11,7 @@
 
 namespace hpu::gaudi {
 
-// Owns a buffer of common::HostMemory, and what makes it accessible to the device.
+// A buffer of common::HostMemory that the device can access. The destructor ends the device's access.
 class HostBuffers::Buffer final : public hal::HostBuffer {
  public:
   Buffer(HostBuffers* owner, std::unique_ptr<hal::HostBuffer> range, Kind kind)

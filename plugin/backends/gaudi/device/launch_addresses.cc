@@ -59,7 +59,7 @@ absl::Status LaunchAddresses::CopyRefused(const GaudiRecipe& recipe) {
       continue;
     }
     if (kept != nullptr && section.begin < kept->begin + kept->bytes) {
-      // Copies one that is only read. The other one keeps its memory.
+      // Copies the argument that is only read. The other section keeps its memory.
       if (!section.is_written) {
         HPU_RETURN_IF_ERROR(AddCopy(recipe, section, kOverlap));
         continue;

@@ -50,7 +50,7 @@ void SendAnswer(const FileDescriptor& socket, const absl::Status& status) {
   static_cast<void>(files::Send(socket, BytesOfMessage(answer)));  // a rank that has gone needs no answer
 }
 
-// This boot of the machine, and its network namespace, to which the names of sockets belong.
+// Names this boot of the machine and its network namespace: names of sockets are unique in them.
 std::string MachineName() {
   char boot[64] = {};
   const FileDescriptor file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));

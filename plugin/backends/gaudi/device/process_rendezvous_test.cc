@@ -80,7 +80,7 @@ TEST_F(ProcessRendezvousTest, AbandonedRanksCancelTheOthers) {
       });
     });
     while (!waits) std::this_thread::yield();
-    int asked = 0;  // until rank 0 has admitted rank 1
+    int asked = 0;  // enough calls for rank 0 to admit rank 1
     ExpectError(Join(leaver, kSize, [&] { return ++asked > 10; }).status(), absl::StatusCode::kCancelled,
                 absl::StrCat("rank ", leaver, " of 3"));
     thread.join();

@@ -48,13 +48,13 @@ absl::Status OfLaunch(const hal::Recipe& recipe, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat("launch of ", recipe.name(), ": ", status.message()));
 }
 
-// `status` with the work that it is about.
+// `status` with the launch, or with the command's name and bytes, in its text.
 absl::Status OfWork(const Command& command, const absl::Status& status) {
   if (command.recipe != nullptr) return OfLaunch(*command.recipe, status);
   return absl::Status(status.code(), absl::StrCat(command.name, " of ", command.bytes, " bytes: ", status.message()));
 }
 
-// A launch of a recipe without loops. Borrows the addresses; a copy owns them.
+// A launch of a recipe without loops. Borrows the addresses; a copied GraphLaunch owns them.
 class GraphLaunch {
  public:
   // `graph`: null if the program computes nothing.
@@ -168,7 +168,7 @@ std::shared_ptr<Mark> GaudiStream::last_mark() const {
 
 common::Point GaudiStream::Now() const {
   common::Point point = state_->error.PointAfter(state_->timeline, state_->queue);
-  // After the number of commands: a later mark covers more, an earlier one would cover too little.
+  // Read after the number of commands: a later mark covers more work, an earlier mark too little.
   std::lock_guard<std::mutex> lock(state_->mark_mutex);
   point.mark = state_->is_held ? HostDriven() : state_->last;
   return point;
@@ -298,7 +298,7 @@ void GaudiStream::RunCollective(std::shared_ptr<CollectiveWork> work, const char
     command.name = name;
     command.bytes = bytes;
     command.collective = std::move(work);
-    // All ranks call HCCL in one order, so the call is made now.
+    // All ranks must call HCCL in one order, so the call waits for the end of a hold instead of being kept back.
     std::unique_lock<std::mutex> lock(state_->submit_mutex);
     state_->released.wait(lock, [this] { return !state_->is_held; });
     command.error = state_->error.UpTo(sequence);
@@ -381,8 +381,8 @@ absl::Status GaudiStream::CopyOnCard(synapse::synStreamHandle stream, uint64_t s
   });
 }
 
-// SynapseAI does not define copies that overlap themselves, so each part takes a detour through scratch memory. The
-// order of the parts keeps the source of the later ones intact.
+// SynapseAI does not define copies that overlap themselves, so each part goes through scratch memory. The order of the
+// parts keeps the source of later parts intact.
 absl::Status GaudiStream::CopyOverlapping(synapse::synStreamHandle stream, uint64_t source, uint64_t destination,
                                           uint64_t bytes) {
   if (source == destination) return absl::OkStatus();

@@ -85,7 +85,7 @@ std::string GuidName(const Guid& guid, synDataType type, synDataType source_type
 TypeMask OperandTypes(const GuidMatch& match, const GuidOperand& operand, synapse::Generation generation,
                       synDataType guid_type) {
   TypeMask types = operand.types & kAllTypes;
-  // Gaudi computes int64 as int32. Only nodes that move or convert data take it, and their types depend on the node.
+  // Gaudi computes int64 as int32. Only nodes that move or convert data take int64; their types depend on the node.
   if (generation == synapse::Generation::kGaudi) types &= ~TypeMask{synapse::syn_type_int64};
   if (operand.types & kGuidType) types |= guid_type;
   if (operand.types & kCastSource) types |= match.source_type;

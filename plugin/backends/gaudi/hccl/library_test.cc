@@ -18,7 +18,7 @@ class HcclLibraryTest : public testing::Test {
   }
   ~HcclLibraryTest() override { std::filesystem::remove_all(folder_); }
 
-  // Opens the libhcl.so of a folder whose file is `target`.
+  // Opens a libhcl.so that is a symbolic link to `target`.
   absl::Status OpenFile(const std::string& target) {
     std::filesystem::remove(folder_ / kLibraryName);
     std::filesystem::create_symlink(target, folder_ / kLibraryName);

@@ -28,7 +28,7 @@ absl::string_view Advice(hcclResult_t result) {
   }
 }
 
-// The texts that the library has for a failed call: " (unhandled error: port 3 is down)"; empty without any.
+// The texts that the library has for a failed call: " (unhandled error: port 3 is down)"; empty if it has none.
 std::string LibraryText(const Functions& functions, hcclResult_t result) {
   std::string text;
   for (const char* part :

@@ -29,7 +29,7 @@ struct ReducedAxis {
   TensorId position;  // i32, 0 to size - 1 along the dimension
 };
 
-// Drops floats up to the last NaN, unless that is the last element.
+// Drops floats up to the last NaN, but keeps the last element.
 absl::StatusOr<Candidates> FloatCandidates(PlanBuilder& builder, TensorId x, const ReducedAxis& axis, bool minimum) {
   const Sizes sizes = builder.sizes(x);
   HPU_ASSIGN_OR_RETURN(const TensorId is_number, Compare(builder, "equal_fwd", x, x));
@@ -83,7 +83,7 @@ absl::Status LowerArgReduction(Lowering& lowering, const xla::HloInstruction& in
   if (candidates.is_candidate != kNoTensor) {
     HPU_ASSIGN_OR_RETURN(is_hit, Elementwise(builder, "bitwise_and_fwd", {is_hit, candidates.is_candidate}));
   }
-  // No element equals NaN, so its position is the last one.
+  // A NaN extremum equals no element, so its position is the last one.
   HPU_ASSIGN_OR_RETURN(const TensorId last, IntegerScalar(builder, synapse::syn_type_int32,
                                                           static_cast<int64_t>(axis.size) - 1, sizes.size()));
   HPU_ASSIGN_OR_RETURN(TensorId position, Where(builder, is_hit, axis.position, last));

@@ -1,4 +1,4 @@
-// Batch normalisation.
+// Lowerings of batch normalisation: training, inference and gradient.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,8 +17,9 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Brings the images and vectors of a batch normalisation to the form of its nodes and back: images {C, …} of rank 2 to
-// 5, vectors {C} of float32. All elements of a feature are normalised alike, whatever their dimensions.
+// Converts the images and vectors of a batch normalisation to the shapes of its nodes, and back: images {C, …} of rank
+// 2 to 5, vectors {C} of float32. Dimensions other than C may be merged, because all elements of a feature are
+// normalised alike.
 class NormalizationForm {
  public:
   NormalizationForm(PlanBuilder& builder, const HloInstruction& instruction)

@@ -46,7 +46,7 @@ Operation ParseOperation(absl::string_view text) {
   return {parts.first, parts.second};
 }
 
-// Checks of a call. Any call may have the attribute, so shapes are checked too.
+// Checks of a marked call. Any call may have the mark, so operands and shapes are checked too.
 class CallCheck {
  public:
   CallCheck(const HloInstruction& call, const PlanTarget& target) : call_(call), builder_(target) {}
@@ -59,7 +59,7 @@ class CallCheck {
   bool IsVector(int64_t operand_index, xla::PrimitiveType type, int64_t size) const {
     return IsLike(operand_index, xla::ShapeUtil::MakeShape(type, {size}));
   }
-  // Whether the result has the shape, and the usable kernel takes the shape's elements.
+  // Whether the result has the shape, and the kernel `stem` is usable and takes the shape's elements.
   bool Computes(absl::string_view stem, const xla::Shape& shape) const {
     return xla::ShapeUtil::Compatible(call_.shape(), shape) && Has(stem, shape);
   }
@@ -111,7 +111,7 @@ absl::Status LowerUnary(Lowering& lowering, const HloInstruction& instruction, c
   return absl::OkStatus();
 }
 
-// A softmax or its gradient, whose operands are arrays like the result.
+// Lowers a softmax or its gradient. The operands have the shape of the result.
 absl::Status LowerAlongRows(Lowering& lowering, const HloInstruction& instruction, absl::string_view stem,
                             std::vector<TensorId> operands) {
   PlanBuilder& builder = lowering.builder();
@@ -320,13 +320,13 @@ absl::string_view RandomKernelOf(absl::string_view distribution) {
   return "";
 }
 
-// Kernels may lack the type, or be uncertain; the lowering says so.
+// Does not check the kernel: the lowering's error says what is missing.
 bool AcceptsRandom(const CallCheck& call, const std::string& distribution) {
   return !RandomKernelOf(distribution).empty() && call.HasOperands(2) && call.IsVector(0, xla::U64, 1) &&
          call.IsVector(1, xla::U64, 2);
 }
 
-// A seed of 32 bits of the key and the counter, i32 {1}: each word is multiplied by another odd number.
+// Mixes the key and the counter into a seed, i32 {1}: each word is multiplied by another odd number.
 absl::StatusOr<TensorId> SeedOf(PlanBuilder& builder, TensorId key, TensorId counter) {
   constexpr int32_t kFactors[] = {-1640531535, -2048144777, -1028477379, 668265263, 374761393, 1597334677};
   std::vector<TensorId> words;

@@ -10,7 +10,7 @@ namespace hpu::gaudi {
 
 // Replaces the marked calls that kernels of the target compute by custom calls, which lowerings.h lowers. A call stays,
 // so that it is inlined, if its kernels are not usable (usable_guid.h), or do not take its types or shapes. Random
-// calls are always replaced: their lowering refuses them, because a program asks for the card's numbers.
+// calls are replaced even then, and their lowering fails: a program asks for the card's numbers.
 absl::Status ReplaceComposites(xla::HloModule* module, const PlanTarget& target);
 
 }  // namespace hpu::gaudi

@@ -145,7 +145,8 @@ class CompositesTest : public ProgramTest {
     return absl::StrContains(PlanOf(program), absl::StrCat("= ", guid, "("));
   }
 
-  // Expects that a marked call is the node `guid`, and an unmarked one is not. Both have the evaluator's results.
+  // Expects that a marked call becomes the node `guid`, and an unmarked one does not. Both have the evaluator's
+  // results.
   void ExpectNode(const std::string& operation, absl::string_view guid, const std::vector<xla::Shape>& shapes,
                   const Body& body, double tolerance, const std::vector<xla::Literal>* arguments = nullptr) {
     SCOPED_TRACE(operation);
@@ -161,7 +162,7 @@ class CompositesTest : public ProgramTest {
       }
     }
   }
-  // Expects that a marked call is not the node `guid`, but its plain computation.
+  // Expects that a marked call does not become the node `guid`: its plain computation is lowered.
   void ExpectNoNode(const std::string& operation, absl::string_view guid, const std::vector<xla::Shape>& shapes,
                     const Body& body, double tolerance) {
     SCOPED_TRACE(operation);
@@ -179,7 +180,7 @@ TEST_P(CompositesTest, FunctionsOfOneOperand) {
     const Body body = [&](const Values& v) { return functions[i].second(v[0]); };
     const std::string operation = absl::StrCat("unary ", functions[i].first);
     ExpectNode(operation, absl::StrCat(guids[i], "_f32"), {Float({3, 4, 2, 1, 3, 2})}, body, 2e-4);
-    // Scalars and unknown functions are plain.
+    // Scalars and unknown functions are lowered as plain computations.
     ExpectNoNode(operation, absl::StrCat(guids[i], "_f32"), {Float({})}, body, 2e-4);
   }
   ExpectNoNode("unary cube", "erf_fwd_f32", {Float({4})}, [](const Values& v) { return v[0] * v[0] * v[0]; }, 1e-5);
@@ -208,10 +209,10 @@ TEST_P(CompositesTest, UncertainKernelsNeedASetting) {
 TEST_P(CompositesTest, SparseCrossEntropy) {
   const std::vector<xla::Shape> shapes = {Float({5, 7}), xla::ShapeUtil::MakeShape(xla::S32, {5})};
   std::vector<xla::Literal> arguments = RandomArguments(*ParseProgram(Program("", shapes, SparseCrossEntropy)));
-  // The last two labels are no classes.
+  // The last two labels are not classes.
   arguments[1] = xla::LiteralUtil::CreateR1<int32_t>({0, 6, 3, 7, -1});
   ExpectNode("sparse_cross_entropy", "softmax_cross_entropy_bwd_f32", shapes, SparseCrossEntropy, 1e-5, &arguments);
-  // Labels of another type are plain.
+  // Labels of another type are lowered as plain computations.
   const Body wide = [](const Values& v) { return SparseCrossEntropy({v[0], xla::ConvertElementType(v[1], xla::S32)}); };
   ExpectNoNode("sparse_cross_entropy", "softmax_cross_entropy_bwd_f32",
                {Float({5, 7}), xla::ShapeUtil::MakeShape(xla::S64, {5})}, wide, 1e-5);

@@ -57,7 +57,7 @@ absl::Status Select(HloInstruction* conditional) {
     branches.push_back(computation->AddInstruction(HloInstruction::CreateCall(
         conditional->shape(), {conditional->mutable_operand(b + 1)}, conditional->branch_computation(b))));
   }
-  // The last branch is also that of indices out of range.
+  // Indices out of range take the last branch.
   HloInstruction* value = branches.back();
   for (int b = static_cast<int>(branches.size()) - 2; b >= 0; --b) {
     value = SelectValue(computation, IsTaken(computation, conditional->mutable_operand(0), b), branches[b], value);
@@ -73,7 +73,7 @@ bool MayComputeAllBranches(const HloInstruction& conditional) {
   return true;
 }
 
-// Replaces conditionals that hold no other one.
+// Replaces conditionals that hold no other conditional.
 absl::StatusOr<bool> SelectInnerBranches(xla::HloModule* module) {
   std::vector<HloInstruction*> conditionals;
   for (HloInstruction* conditional : InstructionsOf(module, HloOpcode::kConditional)) {
@@ -107,7 +107,7 @@ std::vector<HloInstruction*> TakenBranches(HloInstruction* conditional) {
               ? taken[b]
               : computation->AddInstruction(HloInstruction::CreateBinary(shape, HloOpcode::kOr, any, taken[b]));
   }
-  // The last branch is also that of indices out of range.
+  // Indices out of range take the last branch.
   taken.push_back(
       any == nullptr
           ? computation->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0<bool>(true)))

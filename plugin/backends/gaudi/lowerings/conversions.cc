@@ -1,4 +1,4 @@
-// Constants, conversions and sequences.
+// Lowerings of constants, conversions and sequences (iota).
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -45,7 +45,7 @@ absl::StatusOr<TensorId> IsNonZero(PlanBuilder& builder, TensorId x) {
   return Not(builder, is_zero);
 }
 
-// Range of an integer type. The floats are the smallest number, and the number behind the largest one.
+// Range of an integer type. As floats: the smallest number, and the largest number + 1.
 struct IntegerRange {
   explicit IntegerRange(xla::PrimitiveType type) {
     const int bits = xla::primitive_util::BitWidth(type);
@@ -189,7 +189,7 @@ TensorId RoundMantissa(IntegerArithmetic& words, TensorId x, int bits) {
   return words.And(rounded, words.Constant(-(int64_t{1} << lost)));
 }
 
-// Makes bits of a float32 whose exponent needs more than `bits` bits infinite or 0, with their sign.
+// Turns float32 bits whose exponent needs more than `bits` bits into infinity or 0 of the same sign.
 TensorId LimitExponent(IntegerArithmetic& words, TensorId x, int bits) {
   const int64_t bias = (int64_t{1} << (bits - 1)) - 1;
   const TensorId sign = words.And(x, words.Sign());
@@ -200,7 +200,7 @@ TensorId LimitExponent(IntegerArithmetic& words, TensorId x, int bits) {
   return words.Select(underflows, sign, words.Select(overflows, infinity, x));
 }
 
-// XLA's algorithm on the bits of float32, which other types are converted to. NaN stays NaN.
+// XLA's algorithm on float32 bits, for operands converted to float32. NaN stays NaN.
 absl::Status LowerReducePrecision(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   const auto* reduce = xla::Cast<xla::HloReducePrecisionInstruction>(&instruction);

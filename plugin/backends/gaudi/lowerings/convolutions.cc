@@ -1,4 +1,4 @@
-// Convolutions.
+// Lowerings of convolutions.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -50,14 +50,14 @@ struct ConvolutionNode {
     for (const ConvolutionDimension& d : dimensions) sizes.push_back(d.window);
     return sizes;
   }
-  // Of the result of the forward convolution.
+  // Sizes of the forward convolution's result.
   Sizes OutputSizes() const {
     Sizes sizes = {output_features};
     for (const ConvolutionDimension& d : dimensions) sizes.push_back(d.output);
     sizes.push_back(batch);
     return sizes;
   }
-  // Of what the node computes.
+  // Sizes of the node's result.
   Sizes ResultSizes() const {
     return kind == Kind::kForward ? OutputSizes() : kind == Kind::kInputGradient ? ImageSizes() : FilterSizes();
   }
@@ -154,7 +154,7 @@ absl::StatusOr<TensorId> ConvolveCropped(PlanBuilder& builder, ConvolutionNode n
   return AddConvolutionNode(builder, node, lhs, rhs);
 }
 
-// The convolution with elements begin to end of a window dimension.
+// The convolution with elements [begin, end) of one window dimension.
 ConvolutionNode PartOfWindow(ConvolutionNode node, size_t dimension, int64_t begin, int64_t end) {
   ConvolutionDimension& d = node.dimensions[dimension];
   d.pad_low -= begin * d.dilation;
@@ -163,8 +163,8 @@ ConvolutionNode PartOfWindow(ConvolutionNode node, size_t dimension, int64_t beg
   return node;
 }
 
-// A filter that is too long for a node is cut from dimension `dimension` on. Results of its parts are summed in
-// float32, parts of its gradient are concatenated.
+// Cuts a filter that is too long for a node, in dimension `dimension` and later ones. Sums the results of the parts in
+// float32, or concatenates the parts of a filter's gradient.
 absl::StatusOr<TensorId> Convolve(PlanBuilder& builder, const ConvolutionNode& node, size_t dimension, TensorId lhs,
                                   TensorId rhs) {
   if (dimension == node.dimensions.size()) return ConvolveCropped(builder, node, lhs, rhs);
@@ -239,15 +239,15 @@ absl::StatusOr<TensorId> LowerDescribed(PlanBuilder& builder, const hlo::Convolu
     HPU_ASSIGN_OR_RETURN(rhs, ReverseWindow(builder, rhs));
   }
   HPU_ASSIGN_OR_RETURN(TensorId result, Convolve(builder, node, 0, lhs, rhs));
-  // Without the unit dimension of one spatial dimension.
+  // Removes the dimension of size 1 that NodeOf has added to a single spatial dimension.
   Sizes sizes = node.ResultSizes();
   if (convolution.dimensions.size() == 1) sizes.erase(sizes.begin() + (makes_filter ? 3 : 2));
   HPU_ASSIGN_OR_RETURN(result, Reshape(builder, result, sizes));
   return HloTranspose(builder, result, convolution.result_permutation);
 }
 
-// A convolution that hlo::DescribeConvolution describes, and the tensors of its operands. It owns an instruction that
-// is in no module.
+// A convolution that hlo::DescribeConvolution describes, and the tensors of its operands. Owns its instructions, which
+// are in no module.
 struct PlainConvolution {
   std::unique_ptr<HloInstruction> input, kernel, convolution;
   TensorId lhs, rhs;
@@ -257,7 +257,7 @@ xla::Shape HloShapeOf(const Sizes& sizes, xla::PrimitiveType type) {
   return xla::ShapeUtil::MakeShape(type, std::vector<int64_t>(sizes.rbegin(), sizes.rend()));
 }
 
-// A convolution whose dilated input and padding are in memory and whose window is not reversed.
+// Applies input dilation, padding and window reversal to the operands, so that the convolution has none of them.
 absl::StatusOr<PlainConvolution> MakePlain(PlanBuilder& builder, const HloInstruction& instruction, TensorId lhs,
                                            TensorId rhs) {
   const xla::ConvolutionDimensionNumbers& numbers = instruction.convolution_dimension_numbers();
@@ -292,7 +292,7 @@ absl::StatusOr<PlainConvolution> MakePlain(PlanBuilder& builder, const HloInstru
   return plain;
 }
 
-// A convolution without spatial dimensions is a product of the features, and one of two dimensions of size 1.
+// A convolution without spatial dimensions multiplies features. Lowers it with two spatial dimensions of size 1.
 absl::StatusOr<TensorId> LowerWithoutWindow(Lowering& lowering, const HloInstruction& instruction, TensorId lhs,
                                             TensorId rhs, synapse::synDataType result_type) {
   PlanBuilder& builder = lowering.builder();

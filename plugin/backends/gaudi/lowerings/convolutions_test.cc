@@ -148,7 +148,7 @@ TEST_P(ConvolutionsTest, NegativePadding) {
 }
 
 TEST_P(ConvolutionsTest, ReversedAndDilated) {
-  // No stored filter has the order of the window.
+  // The filter is not stored in the order in which the window reads it.
   ExpectSameAsEvaluator(Program("f32[2,7,8,3]", "f32[2,4,4,4]", "f32[3,3,4,3]",
                                 "window={size=3x3 pad=1_1x2_1 lhs_dilate=2x2}, dim_labels=b01f_01io->b01f"));
   ExpectSameAsEvaluator(Program("f32[2,5,6,4]", "f32[2,7,8,3]", "f32[3,3,3,4]",

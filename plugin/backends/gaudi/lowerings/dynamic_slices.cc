@@ -1,4 +1,4 @@
-// Slices that start at computed places.
+// Lowerings of dynamic slices and dynamic update slices.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -36,7 +36,7 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const HloInstruction& instruc
   for (int64_t d = 0; d < whole.rank(); ++d) {
     const int64_t size = instruction.shape().dimensions(d);
     const auto axis = static_cast<size_t>(whole.rank() - 1 - d);
-    // Elements along a dimension of size 1 are equal, or there is one.
+    // The slice is the whole dimension, or all its elements are the one that the tensor holds.
     if (size == whole.dimensions(d) || builder.sizes(x)[axis] == 1) continue;
     HPU_ASSIGN_OR_RETURN(const TensorId start, SliceStart(lowering, instruction, d, whole.dimensions(d) - size));
     HPU_ASSIGN_OR_RETURN(const TensorId range, Range(builder, size));
@@ -47,8 +47,7 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const HloInstruction& instruc
   return absl::OkStatus();
 }
 
-// Stretches the update to the array's size: each element of the array has an element of the update, and a mask says
-// whether it is inside the slice.
+// Gathers an element of the update for each element of the array. A mask selects the elements inside the slice.
 absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(0)));

@@ -1,4 +1,4 @@
-// Slices that start at computed places. Random starts are -9 to 9, so that many are out of range.
+// Dynamic slices and updates. Random starts are -9 to 9, so that many are out of range.
 #include "absl/strings/substitute.h"
 #include "plugin/testing/gaudi_program.h"
 

@@ -1,4 +1,4 @@
-// Elementwise instructions.
+// Lowerings of elementwise instructions.
 #include <cmath>
 #include <cstdint>
 
@@ -20,7 +20,7 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// The kernel of an opcode that needs nothing else. Empty if there is none.
+// The kernel that computes an opcode by itself. Empty if there is none.
 absl::string_view KernelOf(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAdd:
@@ -141,7 +141,7 @@ struct Comparable {
   bool may_be_nan = true;
 };
 
-// max_fwd or min_fwd. HLO's result is NaN if an operand is; that of the kernels is not known.
+// max_fwd or min_fwd. HLO returns NaN if an operand is NaN; what the kernels return is not known.
 absl::StatusOr<Comparable> Extremum(PlanBuilder& builder, absl::string_view stem, const Comparable& a,
                                     const Comparable& b) {
   HPU_ASSIGN_OR_RETURN(TensorId value, Elementwise(builder, stem, {a.id, b.id}));
@@ -153,7 +153,7 @@ absl::StatusOr<Comparable> Extremum(PlanBuilder& builder, absl::string_view stem
   return Comparable{value, a.may_be_nan || b.may_be_nan};
 }
 
-// Operands in an order that signed comparisons of kernels keep.
+// Operands that signed comparisons of kernels put in the right order: unsigned ones have the sign bit flipped.
 absl::StatusOr<std::vector<Comparable>> Comparables(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> operands, ElementwiseOperands(lowering, instruction));
@@ -200,7 +200,7 @@ absl::Status LowerSelect(Lowering& lowering, const HloInstruction& instruction) 
   return SetElementwiseResult(lowering, instruction, Where(builder, operands[0], operands[1], operands[2]));
 }
 
-// -1, 0 or 1. NaN and zeros keep their value, which the kernel may not do.
+// -1, 0 or 1. NaN and zeros stay as they are, which the kernel may not guarantee.
 absl::Status LowerSign(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(0)));

@@ -1,4 +1,4 @@
-// Gathers.
+// Lowerings of gathers.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -25,7 +25,7 @@ struct GatheredArray {
   std::vector<int64_t> sizes;
 };
 
-// The operand without elements that no window reaches: windows start at 0 in dimensions that no index names.
+// The operand without elements that no window reaches: in dimensions outside start_index_map, windows start at 0.
 absl::StatusOr<GatheredArray> ReachableArray(Lowering& lowering, const HloInstruction& gather) {
   const HloInstruction* operand = gather.operand(0);
   GatheredArray array;
@@ -65,8 +65,8 @@ absl::StatusOr<TensorId> FirstRows(Lowering& lowering, const HloInstruction& gat
   return first;
 }
 
-// Sizes and order of the result's dimensions, which rows hold as {index dimensions, partial dimensions of the window,
-// whole dimensions}.
+// Converts gathered rows to the result. Rows hold the result's dimensions in the order {index dimensions, partial
+// dimensions of the window, whole dimensions}.
 absl::StatusOr<TensorId> FromGatheredRows(PlanBuilder& builder, TensorId rows, const HloInstruction& gather,
                                           const RowLayout& layout) {
   const xla::GatherDimensionNumbers& numbers = gather.gather_dimension_numbers();

@@ -80,13 +80,13 @@ TEST_P(GatherTest, Windows) {
       "ROOT r = f32[5,3,4] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, "
       "index_vector_dim=1, slice_sizes={3,4} }",
       0);
-  // Part of a dimension that no index names.
+  // The window covers part of a dimension that is not in start_index_map.
   ExpectSameAsEvaluator(
       "HloModule m\nENTRY e { x = f32[7,4] parameter(0)\n i = s32[5,1] parameter(1)\n"
       "ROOT r = f32[5,3,2] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, "
       "index_vector_dim=1, slice_sizes={3,2} }",
       0);
-  // Indices of a dimension that the window covers do nothing.
+  // Indices of a dimension that the window covers have no effect.
   ExpectSameAsEvaluator(
       "HloModule m\nENTRY e { x = f32[7,4] parameter(0)\n i = s32[5,2] parameter(1)\n"
       "ROOT r = f32[7,2,5] gather(x, i), offset_dims={0,1}, collapsed_slice_dims={}, start_index_map={0,1}, "

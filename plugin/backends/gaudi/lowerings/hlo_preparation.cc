@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   const auto verify = [&] { return Run(module, xla::HloVerifier(false, /*allow_mixed_precision=*/true)); };
   HPU_RETURN_IF_ERROR(verify());
   HPU_RETURN_IF_ERROR(ReplaceComposites(module, target));
-  // TensorFlow's generators are Philox where the op names none. Expansions are calls.
+  // TensorFlow uses Philox if an op names no generator. The expansions are calls, which CallInliner inlines.
   HPU_RETURN_IF_ERROR(Run(module, xla::RngBitGeneratorExpander(xla::RNG_PHILOX)));
   HPU_RETURN_IF_ERROR(Run(module, xla::RngExpander()));
   HPU_RETURN_IF_ERROR(Run(module, xla::CallInliner()));

@@ -21,7 +21,7 @@ constexpr synapse::synDataType kIndex = synapse::syn_type_int32;
 constexpr int64_t kMaxIndex = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxRows = kMaxIndex - 1;  // scatters add a row
 
-// Integers of 64 bits as i32, limited to its range. An integer fits if its high half equals the sign of its low half.
+// 64-bit integers as i32, clamped to i32's range. An integer fits if its high half equals the sign of its low half.
 absl::StatusOr<TensorId> NarrowIndex(PlanBuilder& builder, TensorId x) {
   const Sizes sizes = builder.sizes(x);
   HPU_ASSIGN_OR_RETURN(const Halves halves, Split(builder, x));
@@ -63,7 +63,7 @@ absl::StatusOr<TensorId> GatherAlong(PlanBuilder& builder, TensorId x, size_t ax
   const synapse::synDataType type = builder.type(x);
   Sizes sizes = builder.sizes(x);
   const uint64_t size = sizes[axis];
-  // The row comes first, so that its elements may change their number.
+  // The row dimension comes first, because AsMovable may change its size.
   const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(axis);
   const Sizes three = {ElementCount(Sizes(sizes.begin(), at)), size, ElementCount(Sizes(at + 1, sizes.end()))};
   HPU_ASSIGN_OR_RETURN(x, Reshape(builder, x, three));

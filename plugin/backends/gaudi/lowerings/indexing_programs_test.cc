@@ -16,7 +16,7 @@ namespace indexing_programs_test {
 
 class IndexingProgramsTest : public ProgramTest {};
 
-// Sorts rows, numbers different ones by a loop, and sums the gradients of equal rows.
+// The program sorts rows, numbers distinct rows in a loop, and sums the gradients of equal rows.
 TEST_P(IndexingProgramsTest, EmbeddingWithAdam) {
   std::vector<xla::Literal> arguments = RandomArguments(*ParseProgram(kEmbeddingTrainStep));
   arguments[0] = xla::LiteralUtil::CreateR2<int32_t>({{3, 10, 3}, {0, 3, 10}});

@@ -91,7 +91,7 @@ absl::StatusOr<Division> DivideUnsigned(IntegerArithmetic& words, TensorId a, Te
                   words.Select(fits, words.Subtract(remainder, b), remainder)};
 }
 
-// By magnitudes, which are right for the smallest number too.
+// Divides magnitudes, which is also right for the smallest number.
 absl::StatusOr<Division> DivideSignedByMagnitudes(IntegerArithmetic& words, TensorId a, TensorId b) {
   const auto with_sign = [&](TensorId x, TensorId sign) {
     return words.Select(words.IsNegative(sign), words.Negate(x), x);
@@ -127,7 +127,7 @@ absl::Status LowerIntegerDivision(Lowering& lowering, const HloInstruction& inst
   return SetWordResult(lowering, instruction, words.Result(value));
 }
 
-// The bits of a number of less than 32 bits, followed by zeros, or by copies of the sign.
+// Extends a number of `bits` bits to 32 bits, with zeros or with copies of the sign.
 TensorId Extend(IntegerArithmetic& words, TensorId x, int bits, bool with_sign) {
   if (bits >= 32) return x;
   if (!with_sign) return words.And(x, words.Constant((int64_t{1} << bits) - 1));

@@ -24,7 +24,7 @@ using xla::HloOpcode;
 // Elements that decide on iterations are scalars or short arrays.
 constexpr int64_t kMaxElements = 16;
 
-// Functions of the state's deciding elements: the instructions that values depend on.
+// The instructions that values depend on, down to the elements of the loop's state.
 class Cone {
  public:
   // False if the value depends on more than elements of the state, or on large arrays.

@@ -1,4 +1,4 @@
-// Programs with loops that are not unrolled, over the double.
+// Programs with loops that are not unrolled, on the Synapse double.
 #include "absl/strings/substitute.h"
 #include "plugin/backends/gaudi/compiler/recipe.h"
 #include "plugin/testing/gaudi_program.h"
@@ -259,7 +259,7 @@ ENTRY e { x = f32[4] parameter(0)
   }
 }
 
-// A loop whose state has no memory names its op, which then leaves the cluster.
+// The error for a loop whose state has no memory names the loop's op, so that the op leaves the cluster.
 TEST_P(LoopStepsTest, RefusalsNameTheOpOfTheLoop) {
   constexpr char kLoop[] = R"(
 HloModule m

@@ -52,7 +52,7 @@ absl::Status CheckTypes(const xla::Shape& shape, synapse::Generation generation)
   return absl::OkStatus();
 }
 
-// Whether the generation computes with the types of the result and the operands.
+// Fails unless the generation computes with the types of the result and the operands.
 absl::Status CheckTypes(const xla::HloInstruction& instruction, synapse::Generation generation) {
   HPU_RETURN_IF_ERROR(CheckTypes(instruction.shape(), generation));
   for (const xla::HloInstruction* operand : instruction.operands()) {
@@ -69,7 +69,7 @@ bool OnlyMovesTuples(xla::HloOpcode opcode) {
 // The instructions of a program that have no nodes.
 class Refusals {
  public:
-  // Repeats of an op have its first reason.
+  // Keeps the first reason of each op.
   void Add(const xla::HloInstruction& instruction, const absl::Status& status) {
     const std::string op = OpOf(instruction);
     if (!op.empty() && !ops_.insert(op).second) return;

@@ -1,4 +1,4 @@
-// Shapes and data movement.
+// Lowerings of reshapes, broadcasts, slices and other data movement.
 #include <cstdint>
 
 #include "absl/status/status.h"

@@ -51,7 +51,7 @@ class OpcodeFuzzTest : public ProgramTest {
 };
 
 TEST_P(OpcodeFuzzTest, RandomPrograms) {
-  // The releases share the programs.
+  // Each release runs half of the programs.
   const uint64_t first = NumberFromEnvironment("HPU_FUZZ_SEED", 0);
   const uint64_t count = NumberFromEnvironment("HPU_FUZZ_CASES", 500);
   const uint64_t half = first + count / 2;

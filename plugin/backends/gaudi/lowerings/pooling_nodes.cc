@@ -60,7 +60,7 @@ Params WindowParams(const Pooling& pooling) {
   return params;
 }
 
-// The kernels compute means over all elements of a window, those in the padding included.
+// The kernels compute means over all elements of a window, including padding.
 std::string MeanParams(const Pooling& pooling) {
   auto params = WindowParams<synapse::ns_AveragePooling::Params>(pooling);
   params.includePadding = 1;
@@ -82,7 +82,7 @@ absl::StatusOr<TensorId> FromKernelOrder(PlanBuilder& builder, const Pooling& po
   return HloTranspose(builder, x, xla::InversePermutation(pooling.permutation));
 }
 
-// Sizes of the windows or, for `of_image`, of the image, in kernel order. `like` is the other one.
+// Sizes of the windows, or with `of_image` sizes of the image, in kernel order. `like`: sizes of the other one.
 Sizes OtherSizes(const Pooling& pooling, const Sizes& like, bool of_image) {
   Sizes sizes = like;
   for (size_t i = 0; i < pooling.dimensions.size(); ++i) {
@@ -96,7 +96,7 @@ struct MaxPool {
   TensorId indices, values;
 };
 
-// For an image in kernel order.
+// Adds a max pooling of an image in kernel order.
 absl::StatusOr<MaxPool> AddMaxPool(PlanBuilder& builder, const Pooling& pooling, TensorId image) {
   const synapse::synDataType type = builder.type(image);
   const synapse::synDataType index_type = BytesOf(type) == 2 ? synapse::syn_type_int16 : synapse::syn_type_uint8;
@@ -113,7 +113,7 @@ bool WindowsOverlap(const Pooling& pooling) {
                         [](const WindowDimension& d) { return (d.window - 1) * d.dilation >= d.stride; });
 }
 
-// Which elements of a dimension are the first ones of their windows that are elements of the image.
+// Whether each element of a dimension is the first one of a window that is not padding.
 std::vector<bool> FirstElements(const WindowDimension& d) {
   std::vector<bool> is_first(d.input, false);
   for (int64_t o = 0; o < d.output; ++o) {
@@ -124,9 +124,9 @@ std::vector<bool> FirstElements(const WindowDimension& d) {
   return is_first;
 }
 
-// An image in kernel order, for which the kernel chooses the elements that hlo::MaxSelection::kNotLess chooses: a NaN
-// counts only if it is its window's first element. So it becomes the largest number there, else the least. An element
-// of overlapping windows is first in one of them only, and becomes the least.
+// Replaces the NaN of an image in kernel order, so that the kernel chooses as hlo::MaxSelection::kNotLess does. NaN
+// wins only as the first element of its window: there it becomes infinity, elsewhere -infinity. In overlapping windows,
+// an element is first in one window only, so every NaN becomes -infinity.
 absl::StatusOr<TensorId> WithoutNan(PlanBuilder& builder, const Pooling& pooling, TensorId image) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   HPU_ASSIGN_OR_RETURN(const TensorId is_number, Compare(builder, "equal_fwd", image, image));
@@ -148,7 +148,7 @@ absl::StatusOr<TensorId> WithoutNan(PlanBuilder& builder, const Pooling& pooling
   return Where(builder, is_number, image, bound);
 }
 
-// x times the number of elements of a window.
+// x multiplied by the number of elements of a window.
 absl::StatusOr<TensorId> TimesWindow(PlanBuilder& builder, const Pooling& pooling, TensorId x) {
   HPU_ASSIGN_OR_RETURN(const TensorId elements, ScalarLike(builder, x, static_cast<double>(WindowElements(pooling))));
   return Elementwise(builder, "mult_fwd", {x, elements});

@@ -1,4 +1,4 @@
-// Matrix products.
+// Lowering of matrix products (dot).
 #include <cstdint>
 
 #include "absl/algorithm/container.h"
@@ -58,7 +58,7 @@ absl::StatusOr<Matrix> MatrixOf(const HloInstruction* operand, const google::pro
   return matrix;
 }
 
-// The transpose that swaps the two inner dimensions of each matrix, which the product can do itself.
+// Skips a transpose of the two inner dimensions of each matrix: the product can transpose its operands itself.
 const HloInstruction* SkipInnerTranspose(const HloInstruction* operand, bool* is_transposed) {
   const int64_t rank = operand->shape().rank();
   if (operand->opcode() != HloOpcode::kTranspose || rank < 2) return operand;
@@ -70,7 +70,7 @@ const HloInstruction* SkipInnerTranspose(const HloInstruction* operand, bool* is
   return operand->operand(0);
 }
 
-// x as {inner, outer} or {inner, outer, batch}.
+// `source` reshaped to {inner, outer}, or to {inner, outer, batch} if batch is not 1.
 absl::StatusOr<TensorId> AsMatrices(Lowering& lowering, const HloInstruction* source, uint64_t inner, uint64_t outer,
                                     uint64_t batch) {
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Value(source));

@@ -41,8 +41,8 @@ bool IsCheap(const HloInstruction* instruction) {
   return instruction->opcode() == HloOpcode::kConstant || instruction->opcode() == HloOpcode::kIota;
 }
 
-// An array: the value of an instruction, or an element of its tuple. No instruction is a tuple, or reads a tuple that
-// an instruction makes.
+// An array: the value of an instruction that is an array, or an element of another instruction's tuple. The instruction
+// is never a tuple or a get-tuple-element of one: ValueOf looks through both.
 struct ArrayValue {
   const HloInstruction* instruction = nullptr;
   int64_t index = -1;  // -1: the instruction is an array
@@ -90,7 +90,7 @@ class ProgramBuilder {
     }
   }
 
-  // Memory of an argument has the argument's number.
+  // An argument's memory has the argument's number.
   MemoryId result(size_t number) const { return results_[number]; }
 
   // A buffer for an array that is not empty.
@@ -168,10 +168,9 @@ class ProgramBuilder {
   std::vector<std::string> refusals_;
 };
 
-// Splits a computation at its loops. Segment s is the graph of the instructions that run before loop s and after loop
-// s - 1. An instruction belongs to the last segment in which it may run, so that the work that no loop needs stays
-// together, in the last graph, which alone writes the computation's outputs: so memory of outputs may be that of
-// arguments.
+// Splits a computation at its loops. Segment s is the graph of the instructions that run after loop s - 1 and before
+// loop s. An instruction belongs to the last segment in which it may run, so work that no loop needs is in the last
+// graph. Only that graph writes the computation's outputs, so outputs may share memory with arguments.
 class ComputationSplit {
  public:
   // `parameters`: memory of the array parameters, or of the elements of the only parameter, a tuple.
@@ -187,7 +186,7 @@ class ComputationSplit {
     outputs_.resize(loops_.size() + 1);
     for (size_t i = 0; i < loops_.size(); ++i) HPU_RETURN_IF_ERROR(PlaceState(i));
     outputs_.back().insert(outputs_.back().end(), outputs.begin(), outputs.end());
-    // Later segments name the values that they need of earlier ones.
+    // Lowers later segments first, because they name the values that they need from earlier ones.
     std::vector<int32_t> graphs(outputs_.size(), -1);
     for (size_t s = outputs_.size(); s-- > 0;) {
       HPU_ASSIGN_OR_RETURN(graphs[s], LowerSegment(static_cast<int64_t>(s)));
@@ -418,7 +417,7 @@ class SegmentModule {
   absl::flat_hash_map<ArrayValue, HloInstruction*> parameters_;
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> clones_;
   std::vector<MemoryId> arguments_;
-  std::vector<HloInstruction*> parameter_instructions_;  // as arguments_
+  std::vector<HloInstruction*> parameter_instructions_;  // parallel to arguments_
   std::vector<MemoryId> results_;
 };
 

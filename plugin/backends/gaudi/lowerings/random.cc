@@ -1,11 +1,11 @@
-// Random numbers. hlo_preparation.h expands generators to arithmetic of their state.
+// Lowering of random numbers with hidden state, which fails. hlo_preparation.h expands other generators to arithmetic.
 #include "absl/status/status.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
 
 namespace hpu::gaudi {
 namespace {
 
-// XLA expands rng to a generator whose state the executable keeps.
+// XLA expands rng to a generator with state in the executable, which recipes cannot keep.
 absl::Status RefuseHiddenState(Lowering& lowering, const xla::HloInstruction& instruction) {
   return absl::UnimplementedError(
       "random numbers without a state as argument have no nodes: a recipe keeps no state between launches; draw by "

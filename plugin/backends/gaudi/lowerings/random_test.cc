@@ -1,4 +1,4 @@
-// Random numbers: generators of XLA, which TensorFlow's draws are made of.
+// Random numbers: XLA's generators, which TensorFlow's random ops use.
 #include <cstdint>
 
 #include "absl/strings/substitute.h"

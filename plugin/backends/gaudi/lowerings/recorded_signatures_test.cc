@@ -54,7 +54,7 @@ struct Case {
   std::string guid;
 };
 
-// A program of the text of its entry.
+// A program with the entry computation `text`.
 std::string Entry(const std::string& text) { return absl::StrCat("HloModule m\nENTRY e { ", text, " }"); }
 
 std::string WithSum(const std::string& text) {
@@ -80,7 +80,7 @@ std::vector<Case> Cases() {
       {"dedw#0",
        Entry("x = bf16[256,56,56,256] parameter(0)\n dy = bf16[256,56,56,64] parameter(1)\n"
              "ROOT r = bf16[1,1,256,64] convolution(x, dy), window={size=56x56}, dim_labels=f01b_i01o->01bf")},
-      // A larger filter: the gradient of one of size 1 is a convolution forward.
+      // A larger filter, because the image's gradient for a filter of size 1 is a forward convolution.
       {"dedx#0",
        Entry("dy = bf16[256,56,56,64] parameter(0)\n w = bf16[3,3,256,64] parameter(1)\n"
              "v = bf16[3,3,256,64] reverse(w), dimensions={0,1}\n"
@@ -103,7 +103,7 @@ std::vector<Case> Cases() {
        WithSum("x = f32[64,7,7,50] parameter(0)\n dy = f32[64,3,3,50] parameter(1)\n z = f32[] constant(0)\n"
                "ROOT r = f32[64,7,7,50] select-and-scatter(x, dy, z), window={size=1x3x3x1 stride=1x2x2x1}, select=g, "
                "scatter=f")},
-      // The lowering omits x, which gives the sizes only (docs/developer/gaudi_first_run.md).
+      // The lowering omits x, which only provides sizes (docs/developer/gaudi_first_run.md).
       {"avg_pool_2d_bwd_f32#0",
        WithSum("x = f32[2,4,4,3] parameter(0)\n i = f32[] constant(0)\n"
                "p = f32[2,11,11,3] pad(x, i), padding=0_0_0x2_2_1x2_2_1x0_0_0\n"

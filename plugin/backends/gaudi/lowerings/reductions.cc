@@ -57,7 +57,7 @@ std::vector<bool> ReducedAxes(const HloInstruction& instruction) {
   return is_reduced;
 }
 
-// HLO's extremum is NaN if an element or the initial value is; that of the kernels is not known.
+// HLO's extremum is NaN if an element or the initial value is NaN; what the kernels return is not known.
 absl::StatusOr<TensorId> WithNan(PlanBuilder& builder, TensorId extremum, TensorId x,
                                  const std::vector<bool>& is_reduced, TensorId initial) {
   HPU_ASSIGN_OR_RETURN(TensorId is_number, Compare(builder, "equal_fwd", x, x));
@@ -107,7 +107,7 @@ absl::StatusOr<TensorId> ReduceByKernel(Lowering& lowering, const HloInstruction
   return Cast(builder, value, element_type);
 }
 
-// Rows `begin` to the last, every `step`-th of them.
+// Every `step`-th row of [begin, end).
 absl::StatusOr<TensorId> RowsFrom(PlanBuilder& builder, TensorId x, uint64_t begin, uint64_t end, uint64_t step) {
   return Slice(builder, x, {0, begin}, {builder.sizes(x)[0], end}, {1, step});
 }
@@ -168,7 +168,7 @@ absl::StatusOr<TensorId> ReducedRows(Lowering& lowering, const HloInstruction& r
   return Reshape(builder, x, {ElementCount(builder.sizes(x)) / rows, rows});
 }
 
-// A reduction of arrays by any computation, in log2(rows) steps. The computation is associative.
+// Reduces arrays by any associative computation, in log2(rows) steps.
 absl::StatusOr<std::vector<TensorId>> ReduceByComputation(Lowering& lowering, const HloInstruction& reduce) {
   PlanBuilder& builder = lowering.builder();
   const int64_t count = reduce.operand_count() / 2;
@@ -180,7 +180,7 @@ absl::StatusOr<std::vector<TensorId>> ReduceByComputation(Lowering& lowering, co
   while (builder.sizes(arrays.front())[1] > 1) {
     HPU_ASSIGN_OR_RETURN(arrays, CombineNeighbours(lowering, reduce, arrays));
   }
-  const Sizes sizes = builder.sizes(arrays.front());  // new tensors move the sizes of the plan's
+  const Sizes sizes = builder.sizes(arrays.front());
   for (int64_t i = 0; i < count; ++i) {
     HPU_ASSIGN_OR_RETURN(TensorId value, lowering.Operand(reduce, count + i));
     HPU_ASSIGN_OR_RETURN(value, Splat(builder, value, sizes));
@@ -189,7 +189,7 @@ absl::StatusOr<std::vector<TensorId>> ReduceByComputation(Lowering& lowering, co
   return CombineArrays(lowering, reduce, initial, arrays);
 }
 
-// The initial values, for a reduction of no elements.
+// Sets the initial values as the result of a reduction of no elements.
 absl::Status SetInitialValues(Lowering& lowering, const HloInstruction& reduce) {
   const int64_t count = reduce.operand_count() / 2;
   std::vector<TensorId> values;
@@ -270,7 +270,7 @@ absl::StatusOr<TensorId> ReduceDimensions(PlanBuilder& builder, absl::string_vie
   }
   if (!absl::c_linear_search(kinds, true)) return Reshape(builder, x, result);
   if (merged.size() > kMaxKernelRank) {
-    // The outermost reduced dimension comes first.
+    // Reduces the outermost reduced dimension first.
     const size_t last = kinds.back() ? kinds.size() - 1 : kinds.size() - 2;
     const auto at = merged.begin() + static_cast<std::ptrdiff_t>(last);
     HPU_ASSIGN_OR_RETURN(

@@ -113,7 +113,7 @@ TEST_P(ReductionTest, OtherCombiners) {
       0);
 }
 
-// XLA makes maps of such reductions.
+// XLA turns reductions of concatenations into maps.
 TEST_P(ReductionTest, Concatenations) {
   for (const char* combiner : {"add", "maximum"}) {
     ExpectSameAsEvaluator(

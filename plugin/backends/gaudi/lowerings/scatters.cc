@@ -1,4 +1,4 @@
-// Scatters.
+// Lowerings of scatters.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -61,8 +61,8 @@ int64_t WindowCount(const xla::HloScatterInstruction& scatter) {
   return count;
 }
 
-// The updates as {row, rows of windows}: the windows' dimensions in the order of the layout, behind those of the
-// indices.
+// The updates as {row, rows of windows}. In HLO's order, the indices' dimensions come first, then the windows'
+// dimensions in the order of the layout.
 absl::StatusOr<TensorId> UpdateRows(Lowering& lowering, const xla::HloScatterInstruction& scatter,
                                     const RowLayout& layout) {
   PlanBuilder& builder = lowering.builder();
@@ -161,7 +161,7 @@ absl::StatusOr<TensorId> ScatterAdding(PlanBuilder& builder, const RowScatter& r
   return Cast(builder, sums, type);
 }
 
-// The combiner of rows a and b of equal sizes.
+// Combines rows a and b, of equal sizes, by the scatter's combiner.
 absl::StatusOr<TensorId> CombineRows(Lowering& lowering, const HloInstruction& scatter, TensorId a, TensorId b) {
   PlanBuilder& builder = lowering.builder();
   const Sizes sizes = builder.sizes(a);
@@ -185,8 +185,8 @@ absl::Status SortUpdates(PlanBuilder& builder, RowScatter* rows) {
   return absl::OkStatus();
 }
 
-// Combines updates with equal indices into the last of them, and drops the others. The updates are sorted. After the
-// step of 2^k, each update holds up to 2^(k+1) updates that end with it.
+// Combines updates with equal indices into the last of them, and drops the others. The updates are sorted. After step
+// 2^k, an update combines up to 2^(k+1) updates that end with it.
 absl::Status CombineEqualIndices(Lowering& lowering, RowScatter* rows) {
   PlanBuilder& builder = lowering.builder();
   const uint64_t count = builder.sizes(rows->indices)[0];
@@ -216,7 +216,7 @@ absl::Status CombineEqualIndices(Lowering& lowering, RowScatter* rows) {
   return absl::OkStatus();
 }
 
-// A scatter with any combiner: no kernel combines updates but by addition.
+// A scatter with any combiner: kernels combine updates only by addition.
 absl::StatusOr<TensorId> ScatterCombining(Lowering& lowering, RowScatter rows) {
   PlanBuilder& builder = lowering.builder();
   if (!rows.scatter->unique_indices()) {

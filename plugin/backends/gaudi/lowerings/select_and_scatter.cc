@@ -17,7 +17,7 @@
 namespace hpu::gaudi {
 namespace {
 
-// More elements of a window would be thousands of nodes.
+// Maximum number of elements of a window. Larger windows would take thousands of nodes.
 constexpr int64_t kMaxTaps = 512;
 
 // An element of each window: its position in the window, fastest dimension first.
@@ -102,7 +102,7 @@ class SelectAndScatterNodes {
     return absl::OkStatus();
   }
 
-  // Whether an element that exists replaces the choice: where there is none, or `select` does not keep it.
+  // Whether an element of the image replaces the choice: there is no choice yet, or `select` does not keep it.
   absl::StatusOr<TensorId> Replaces(TensorId element, TensorId chosen) {
     const Sizes sizes = builder_.sizes(element);
     HPU_ASSIGN_OR_RETURN(element, Reshape(builder_, element, {ElementCount(sizes)}));
@@ -138,7 +138,7 @@ class SelectAndScatterNodes {
     return mask;
   }
 
-  // The gradients of windows that chose the tap, at the places of the tap's elements in an image of zeros.
+  // The gradients of windows that chose the tap, at the tap's positions in an image of zeros.
   absl::StatusOr<TensorId> PartOf(const Tap& tap, size_t number, TensorId gradient) {
     HPU_ASSIGN_OR_RETURN(const TensorId own, ScalarLike(builder_, choice_, static_cast<double>(number)));
     HPU_ASSIGN_OR_RETURN(const TensorId is_own, Compare(builder_, "equal_fwd", choice_, own));

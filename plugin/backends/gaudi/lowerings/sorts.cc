@@ -1,4 +1,4 @@
-// Sorts, which top-k is too.
+// Lowerings of sorts, including top-k.
 #include <cstdint>
 #include <optional>
 #include <utility>

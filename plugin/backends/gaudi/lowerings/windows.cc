@@ -1,4 +1,4 @@
-// Reductions of windows: pooling, cumulative sums, and their gradients.
+// Lowerings of window reductions: pooling, cumulative sums, and their gradients.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -77,14 +77,14 @@ Combine CombineByKernel(PlanBuilder& builder, absl::string_view stem) {
   return [&builder, stem](TensorId a, TensorId b) { return Elementwise(builder, stem, {a, b}); };
 }
 
-// A reduction of windows whose operand is x, of a type that its function computes in.
+// A window reduction, and the type in which kernels compute it.
 struct WindowNodes {
   const hlo::WindowReduction& reduction;
   std::optional<hlo::Pooling> pooling;  // that kernels compute
   xla::PrimitiveType type;
 };
 
-// Whether an element of each window or the initial value is NaN, as a mask.
+// Mask of the windows that hold a NaN.
 absl::StatusOr<TensorId> HaveNan(PlanBuilder& builder, const WindowNodes& windows, TensorId x) {
   HPU_ASSIGN_OR_RETURN(const TensorId is_number, Compare(builder, "equal_fwd", x, x));
   if (windows.pooling.has_value()) {
@@ -112,7 +112,7 @@ absl::StatusOr<TensorId> ReduceAll(PlanBuilder& builder, const WindowNodes& wind
   return ReduceWindows(builder, x, dimensions, CombineByKernel(builder, WindowKernelOf(windows.reduction.function)));
 }
 
-// The pooling that a reduction is, if kernels compute it.
+// The reduction as a pooling that kernels compute; nullopt if it is none.
 std::optional<hlo::Pooling> KernelPoolingOf(const HloInstruction& instruction, synapse::synDataType type) {
   std::optional<hlo::Pooling> pooling;
   if (const auto max = hlo::DescribeMaxPooling(&instruction); max.has_value()) pooling = max->pooling;
@@ -160,7 +160,7 @@ absl::StatusOr<TensorId> LowerWindows(Lowering& lowering, const HloInstruction& 
     HPU_ASSIGN_OR_RETURN(value, Elementwise(builder, WindowKernelOf(reduction.function), {value, initial}));
   }
   if (IsExtremum(reduction.function) && IsFloat(type)) {
-    // HLO's extremum is NaN if an element is; that of the kernels is not known.
+    // HLO's extremum is NaN if an element is NaN; what the kernels return is not known.
     HPU_ASSIGN_OR_RETURN(TensorId have_nan, HaveNan(builder, windows, x));
     HPU_ASSIGN_OR_RETURN(const TensorId nan, ScalarLike(builder, value, std::numeric_limits<double>::quiet_NaN()));
     HPU_ASSIGN_OR_RETURN(value, Where(builder, have_nan, nan, value));
@@ -185,7 +185,7 @@ absl::StatusOr<TensorId> CumulativeSum(PlanBuilder& builder, const hlo::Cumulati
   params.axis = static_cast<int32_t>(axis);
   params.reverse = cumulative.reverse;
   if (cumulative.extent == hlo::Cumulative::Extent::kWithIdentity) {
-    // The sum of all elements is the exclusive sum at an element behind them.
+    // The sum of all elements is the exclusive sum at an additional element behind the last one.
     Padding behind(rank);
     (cumulative.reverse ? behind.low : behind.high)[axis] = 1;
     HPU_ASSIGN_OR_RETURN(x, PadWithZeros(builder, x, behind));
@@ -196,8 +196,8 @@ absl::StatusOr<TensorId> CumulativeSum(PlanBuilder& builder, const hlo::Cumulati
   return Cast(builder, x, type);
 }
 
-// Applies the computation of the reduction, which need not be a kernel's, to slices. The initial value fills the
-// padding, as it must be the computation's identity.
+// Applies the reduction's computation, for which there may be no kernel, to slices. The initial value fills the
+// padding, because it must be the computation's identity.
 absl::StatusOr<TensorId> LowerOtherWindows(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   const Combine combine = [&](TensorId a, TensorId b) -> absl::StatusOr<TensorId> {
@@ -213,7 +213,7 @@ absl::StatusOr<TensorId> LowerOtherWindows(Lowering& lowering, const HloInstruct
   HPU_ASSIGN_OR_RETURN(const TensorId initial, lowering.Operand(instruction, 1));
   HPU_ASSIGN_OR_RETURN(x, Pad(builder, x, initial, PaddingOfWindows(windows)));
   HPU_ASSIGN_OR_RETURN(x, ReduceWindows(builder, x, windows, combine));
-  const Sizes sizes = builder.sizes(x);  // new tensors move the sizes of the plan's
+  const Sizes sizes = builder.sizes(x);
   HPU_ASSIGN_OR_RETURN(const TensorId initials, Splat(builder, initial, sizes));
   return combine(initials, x);
 }

@@ -30,7 +30,7 @@ std::optional<int64_t> IntegerArithmetic::ValueOf(TensorId x) const {
   return static_cast<int64_t>(value << unused) >> unused;
 }
 
-// A node, unless both operands are constants; then `fold` computes the word.
+// Adds a node. If both operands are constants, computes the word with `fold` instead.
 template <typename Fold>
 TensorId IntegerArithmetic::Binary(absl::string_view stem, TensorId a, TensorId b, const Fold& fold) {
   if (!status_.ok()) return kNoTensor;
@@ -165,8 +165,8 @@ TensorId IntegerArithmetic::CountOnes(TensorId x) {
   return ShiftRightLogicalBy(Multiply(bytes, Constant(0x01010101)), 24);
 }
 
-// By the exponent of a float32. The bit behind the first one is cleared, so that the float does not round up to the
-// next power of two.
+// Reads the index of the highest bit from the exponent of a float32. Clears the bit below the highest one, so that the
+// float does not round up to the next power of two.
 TensorId IntegerArithmetic::CountLeadingZeros(TensorId x) {
   const TensorId rounded = And(x, Complement(ShiftRightLogicalBy(x, 1)));
   // 0 for the number 0, else 127 + index of the highest bit.
@@ -237,8 +237,8 @@ TensorId IntegerArithmetic::FloatOf(TensorId bits) {
   return status_.ok() ? Take(Reinterpret(builder_, bits, synapse::syn_type_float)) : kNoTensor;
 }
 
-// The kernel converts signed numbers. Above 2^31, half of the number is converted: its last bit is 1 if the lost bit
-// is, so that it rounds as the number does.
+// The kernel converts signed numbers. From 2^31 on, converts half of the number. The half's last bit keeps the lost
+// bit, so that the half rounds as the number does.
 TensorId IntegerArithmetic::UnsignedToFloat(TensorId x) {
   const TensorId is_large = IsNegative(x);
   const TensorId half = Or(ShiftRightLogicalBy(x, 1), And(x, Constant(1)));

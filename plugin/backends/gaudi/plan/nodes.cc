@@ -23,7 +23,7 @@ Sizes BroadcastSizes(const PlanBuilder& builder, const std::vector<TensorId>& op
   return sizes;
 }
 
-// Whether no operand is broadcast in one of the dimensions d and d + 1 only.
+// Whether no operand is broadcast in only one of the dimensions d and d + 1.
 bool CanMerge(const PlanBuilder& builder, const std::vector<TensorId>& operands, const Sizes& sizes, size_t d) {
   for (const TensorId operand : operands) {
     const Sizes& own = builder.sizes(operand);
@@ -32,8 +32,8 @@ bool CanMerge(const PlanBuilder& builder, const std::vector<TensorId>& operands,
   return true;
 }
 
-// Merges neighbouring dimensions of the operands until a kernel supports their rank. Dimensions of the result that are
-// merged keep their elements' order. Arrays that still have too many dimensions lose their broadcasting.
+// Merges neighbouring dimensions of the operands until a kernel supports their rank. Merging keeps the order of the
+// result's elements. If too many dimensions remain, repeats the broadcast elements and merges all dimensions.
 absl::Status Collapse(PlanBuilder& builder, std::vector<TensorId>* operands) {
   Sizes sizes = BroadcastSizes(builder, *operands);
   if (sizes.size() <= kMaxKernelRank) return absl::OkStatus();
@@ -121,8 +121,8 @@ std::pair<uint64_t, uint64_t> Around(const Sizes& sizes, size_t dimension) {
   return {ElementCount(Sizes(sizes.begin(), at)), ElementCount(Sizes(at + 1, sizes.end()))};
 }
 
-// The elements of the transpose of a view, in some sizes. Neighbours that stay neighbours are one dimension. The
-// others move one at a time.
+// Transposes a view. The result's sizes are arbitrary. Neighbouring dimensions that stay neighbours move as one; the
+// groups move one at a time.
 absl::StatusOr<TensorId> TransposeManyDimensions(PlanBuilder& builder, TensorId x,
                                                  const std::vector<int64_t>& permutation) {
   Sizes sizes;                 // of the groups of dimensions, as they are

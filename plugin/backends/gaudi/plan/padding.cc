@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxPadRank = 5;  // of pad_fwd
 
-// Whether nothing is cropped and nothing is put between elements.
+// Whether the padding only surrounds the array: no cropping and no interior padding.
 bool IsAround(const Padding& padding) {
   for (size_t d = 0; d < padding.low.size(); ++d) {
     if (padding.low[d] < 0 || padding.high[d] < 0 || padding.steps[d] != 1) return false;
@@ -47,7 +47,7 @@ absl::StatusOr<TensorId> PadByKernel(PlanBuilder& builder, TensorId x, synapse::
   return builder.AddTyped("pad_fwd", builder.type(x), {x}, {builder.type(x), sizes}, ParamsBytes(params));
 }
 
-// Pads one dimension after the other, so that no node has more than three dimensions.
+// Pads one dimension at a time, so that no node has more than three dimensions.
 template <typename Value>
 absl::StatusOr<TensorId> PadEachDimension(PlanBuilder& builder, TensorId x, const Value& value,
                                           const Padding& padding) {
@@ -93,7 +93,7 @@ absl::StatusOr<TensorId> PadWithZeros(PlanBuilder& builder, TensorId x, const Pa
   return Pad(builder, x, zero, padding);
 }
 
-// Inserts x into an array of the value, which has no pads below 0. Then cuts negative pads off.
+// Inserts x into an array of `value` with the positive pads. Then crops by the negative pads.
 absl::StatusOr<TensorId> Pad(PlanBuilder& builder, TensorId x, TensorId value, const Padding& padding) {
   if (IsNone(padding)) return x;
   if (builder.HasTooManyDimensions(builder.sizes(x))) return PadEachDimension(builder, x, value, padding);

@@ -77,7 +77,7 @@ class AliasOrder {
     }
   }
 
-  // Whether the writer leaves elements of the argument alone until it has read them.
+  // Whether the writer reads each element of the argument before it overwrites the element.
   bool MayWriteInPlace(int32_t writer, TensorId argument, const std::vector<int32_t>& readers) const {
     if (!std::binary_search(readers.begin(), readers.end(), writer)) return true;
     const PlanNode& node = plan_->nodes[writer];
@@ -121,7 +121,7 @@ class AliasOrder {
     return std::any_of(nodes.begin(), nodes.end(), [&](int32_t node) { return node != from && seen[node]; });
   }
 
-  // Gives the writer of `result` an internal tensor. Returns a new node that copies it to the result.
+  // Makes the writer of `result` write an internal tensor. Returns a new node that copies that tensor to the result.
   int32_t AddCopy(TensorId result) {
     const auto internal = static_cast<TensorId>(plan_->tensors.size());
     PlanTensor tensor = plan_->tensors[result];
@@ -151,7 +151,7 @@ class AliasOrder {
   GraphPlan* const plan_;
   std::vector<std::vector<int32_t>> readers_;    // by tensor
   std::vector<int32_t> writer_;                  // by tensor; -1: none
-  std::vector<std::vector<int32_t>> followers_;  // by node: nodes that run after it by order alone
+  std::vector<std::vector<int32_t>> followers_;  // by node: nodes ordered after it without a data dependency
 };
 
 }  // namespace

@@ -105,7 +105,7 @@ absl::StatusOr<TensorId> JoinResult(IntegerArithmetic& words, const Halves& halv
   return Join(words.builder(), halves);
 }
 
-// Splits the i64 operands. Others, such as masks, are the low half.
+// Splits the i64 operands. Other operands, such as masks, become the low half.
 absl::StatusOr<std::vector<Halves>> SplitAll(PlanBuilder& builder, const std::vector<TensorId>& operands) {
   std::vector<Halves> halves;
   for (const TensorId operand : operands) {
@@ -121,7 +121,7 @@ absl::StatusOr<std::vector<Halves>> SplitAll(PlanBuilder& builder, const std::ve
 
 Halves Not(IntegerArithmetic& words, const Halves& x) { return {words.Complement(x.low), words.Complement(x.high)}; }
 
-// Result of a kernel. No value if the kernel is not one of integers.
+// Result of an integer kernel; nullopt for other kernels.
 std::optional<Halves> Compute(IntegerArithmetic& words, absl::string_view stem, const std::vector<Halves>& x,
                               bool shifts_left) {
   if (stem == "add_fwd") return Add(words, x[0], x[1]);
@@ -145,7 +145,7 @@ std::optional<Halves> Compute(IntegerArithmetic& words, absl::string_view stem, 
   return std::nullopt;
 }
 
-// A float32 near an unsigned number, within a part in 2^22.
+// A float32 near an unsigned number, with a relative error of at most 2^-22.
 TensorId RoughFloat(IntegerArithmetic& words, const Halves& x) {
   return words.FloatNode("add_fwd", {words.FloatNode("mult_fwd", {words.UnsignedToFloat(x.high), words.Float(0x1p32)}),
                                      words.UnsignedToFloat(x.low)});
@@ -259,7 +259,7 @@ absl::StatusOr<TensorId> Join(PlanBuilder& builder, const Halves& halves) {
   HPU_ASSIGN_OR_RETURN(const TensorId pairs, Concatenate(builder, std::move(parts), 0));
   HPU_ASSIGN_OR_RETURN(const TensorId flat, Reshape(builder, pairs, {2 * count}));
   HPU_ASSIGN_OR_RETURN(TensorId wide, builder.Add("reinterpret_cast", {flat}, {kWide, {count}}));
-  // Another value may have made the same node, whose halves Reshape would move instead.
+  // Not by Reshape: if an equal value has made this node, Reshape would move that value's halves.
   if (builder.sizes(wide) != sizes) {
     if (builder.HasTooManyDimensions(sizes)) {
       wide = builder.AddView(wide, sizes);
@@ -345,8 +345,8 @@ absl::StatusOr<TensorId> LowWord(PlanBuilder& builder, TensorId wide) {
   return halves.low;
 }
 
-// Converts a number of 31 bits that rounds as x does, and scales it. Bits that are lost set its last bit. Numbers of
-// i32 are converted at once.
+// Converts a number of 31 bits that rounds as x does, and scales it. Lost bits set the number's last bit. Numbers that
+// fit i32 are converted directly.
 absl::StatusOr<TensorId> WideToFloat(PlanBuilder& builder, TensorId wide, bool is_unsigned) {
   HPU_ASSIGN_OR_RETURN(const Halves x, Split(builder, wide));
   IntegerArithmetic words(builder, kWord, builder.sizes(wide).size());

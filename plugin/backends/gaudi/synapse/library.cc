@@ -12,7 +12,7 @@
 namespace hpu::synapse {
 namespace {
 
-// A function that one profile has and the other lacks. It tells the profiles apart.
+// Functions that only one profile has. They tell the profiles apart.
 constexpr char kOnly_1_5[] = "synStreamCreate";
 constexpr char kOnly_1_18[] = "synStreamCreateGeneric";
 

@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Library>> OpenFake(const std::string& path, const
 std::unique_ptr<Library> Open15() { return std::move(OpenFake(FAKE_SYNAPSE_1_5, "1.5.0\n")).value(); }
 std::unique_ptr<Library> Open118() { return std::move(OpenFake(FAKE_SYNAPSE_1_18, "1.18.0-ee698fb")).value(); }
 
-// What the opened fake at `library->path()` recorded.
+// The calls that the opened fake library recorded.
 const RecordedCalls& CallsOf(const Library& library) {
   void* handle = dlopen(library.path().c_str(), RTLD_NOW | RTLD_NOLOAD);
   const auto get = reinterpret_cast<GetRecordedCalls>(dlsym(handle, kGetRecordedCalls));

@@ -50,7 +50,7 @@ synStatus AcquireOneOf(const std::vector<uint32_t>& modules, synDeviceId* device
   return Device::Acquire(modules, device);
 }
 
-// `free_bytes` of the device's memory.
+// `free_bytes`: of the device's memory.
 synStatus GetAttributes(uint64_t* values, const synDeviceAttribute* attributes, unsigned count, uint64_t free_bytes) {
   SYNAPSE_DOUBLE_REQUIRE_POINTER(values);
   SYNAPSE_DOUBLE_REQUIRE_POINTER(attributes);

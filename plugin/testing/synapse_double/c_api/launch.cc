@@ -26,7 +26,7 @@ namespace {
 
 std::atomic<uint64_t> launches{0};
 
-// In release 1.5 launches find tensors by name, else by id unless the flags ask for names.
+// Release 1.5 finds tensors by name. Release 1.18 finds them by id, unless the flags ask for names.
 bool FindsByName(uint32_t flags) {
 #ifdef SYNAPSE_DOUBLE_1_5
   return true;
@@ -106,7 +106,7 @@ synStatus synEventMapTensor(synEventHandle* events, size_t count, const synLaunc
   return synSuccess;
 }
 
-// Records the events behind the whole launch, the latest time that their tensors allow.
+// Records the events after the whole launch: a card may record an event as soon as its tensors are written.
 synStatus synLaunchWithExternalEvents(const synStreamHandle stream, const synLaunchTensorInfo* tensors,
                                       const uint32_t count, uint64_t workspace, const synRecipeHandle recipe,
                                       synEventHandle* events, const uint32_t event_count, uint32_t flags) {
@@ -129,7 +129,7 @@ synStatus synLaunchWithExternalEvents(const synStreamHandle stream, const synLau
 
 #endif
 
-// Not SynapseAI's.
+// A function of the double, not of SynapseAI.
 uint64_t synapse_double_launch_count() { return launches; }
 
 }  // namespace hpu::synapse

@@ -99,7 +99,7 @@ synStatus synNodeDependencySet(const synGraphHandle graph, const synNodeId* bloc
   return Report(found->AddDependencies({blocking, blocking + blocking_count}, {blocked, blocked + blocked_count}));
 }
 
-// Kernels of the double compute in f32 or wider whatever the precision, so a change of it is refused.
+// Kernels of the double compute in f32 or wider whatever the precision, so the double refuses the call.
 synStatus synNodeTypeSetPrecision(const synGraphHandle graph, const char* guid, synDataType /*precision*/) {
   SYNAPSE_DOUBLE_CALL();
   SYNAPSE_DOUBLE_REQUIRE_POINTER(guid);

@@ -22,7 +22,7 @@ synStatus CheckType(synTraceType type) {
   return Refuse(Rule::kArguments, synInvalidArgument, Text("no trace type ", static_cast<uint32_t>(type)));
 }
 
-// Counts an entry, which needs a device.
+// Counts an entry in the trace of the acquired device, if there is one.
 synStatus AddEntry(const char* description) {
   SYNAPSE_DOUBLE_REQUIRE_POINTER(description);
   if (const std::shared_ptr<Device> device = Device::Current()) device->trace().Add();

@@ -126,7 +126,7 @@ synStatus synTensorExtExtractExecutionOrder(const synRecipeHandle recipe, uint32
 
 #ifdef SYNAPSE_DOUBLE_1_5
 
-// The batch size of a recipe is not known to the double: 0.
+// Returns 0 for a recipe's batch size, which the double does not know.
 synStatus synRecipeGetAttribute(uint64_t* values, const synRecipeAttribute* attributes, const unsigned count,
                                 const synRecipeHandle recipe) {
   SYNAPSE_DOUBLE_CALL();
@@ -198,8 +198,8 @@ synStatus Describe(const Recipe& recipe, synRetrievedLaunchTensorInfo* info) {
 
 }  // namespace
 
-// HOST_MEM_SIZE counts constants and const sections, DEVICE_MEMORY_SIZE all that a launch needs: the references name
-// these attributes without a definition.
+// HOST_MEM_SIZE counts constants and const sections, DEVICE_MEMORY_SIZE all device memory that a launch needs. The
+// references name these attributes without a definition.
 synStatus synRecipeGetAttribute(uint64_t* values, const synRecipeAttribute* attributes, const unsigned count,
                                 const synRecipeHandle recipe) {
   SYNAPSE_DOUBLE_CALL();

@@ -79,7 +79,8 @@ synStatus synTensorSetDeviceDataType(synTensor tensor, synDataType type) {
 }
 #endif
 
-// Strides of 0 stand for a dense tensor. The references do not state the unit of others, so the double refuses them.
+// Strides of 0 stand for a dense tensor. The references do not state the unit of strides, so the double refuses other
+// strides.
 synStatus synTensorSetDeviceFullLayout(synTensor tensor, const synTensorDeviceFullLayout* layout) {
   SYNAPSE_DOUBLE_CALL();
   SYNAPSE_DOUBLE_REQUIRE_POINTER(layout);

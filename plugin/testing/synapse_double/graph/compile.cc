@@ -36,8 +36,8 @@ class Placement {
     }
   }
 
-  // Reserves workspace for the sections that are not persistent. Tensors without a node, whose properties were never
-  // checked, count for nothing.
+  // Reserves workspace for the sections that are not persistent. Ignores tensors without a node: their properties were
+  // never checked.
   void ReserveSections(const Graph& graph, const NodeOrder& order) {
     std::map<const Section*, uint64_t> bytes;
     for (const auto& tensor : graph.tensors()) {

@@ -14,7 +14,7 @@
 namespace hpu::synapse_double {
 namespace {
 
-// Fills bytes [begin, end). Byte `begin` of sections and of the workspace is in phase with the pattern if it is even.
+// Fills bytes [begin, end) with kPoison. Even positions in `data` hold the first byte of kPoison.
 void FillWithPoison(char* data, uint64_t begin, uint64_t end) {
   char pattern[sizeof(kPoison)];
   std::memcpy(pattern, &kPoison, sizeof(kPoison));
@@ -32,7 +32,7 @@ struct Extent {
   uint64_t end;
 };
 
-// Fills the results in a section. Bytes of inputs, which results may share, stay.
+// Fills the results in a section, except for bytes that they share with inputs.
 void FillResults(const RecipeData& recipe, size_t section, char* data) {
   std::vector<Extent> inputs;
   std::vector<Extent> results;
@@ -113,7 +113,7 @@ class Execution {
   std::vector<TensorView> ViewsOf(const std::vector<int32_t>& indices) const {
     std::vector<TensorView> views;
     for (const int32_t index : indices) views.push_back(ViewOf(index));
-    // Missing operands at the end, and shape tensors, which kernels do not take.
+    // Drops missing operands and shape tensors at the end: kernels do not take them.
     while (!views.empty() && !views.back().is_present()) views.pop_back();
     return views;
   }

@@ -16,13 +16,13 @@ namespace {
 using synapse::synInvalidArgument;
 using synapse::synNodeId;
 
-// No id is used twice in the process, so nodes of other graphs are found.
+// Ids are unique in the process, so an id of another graph's node is detected.
 synNodeId NextNodeId() {
   static std::atomic<synNodeId> next{1};
   return next++;
 }
 
-// Takes the words for "true" of plugin/base/flags/parse.h.
+// Accepts the words for "true" of plugin/base/flags/parse.h.
 bool AllowsUnprovenGuids() {
   const char* value = std::getenv("HPU_GAUDI_UNPROVEN");
   if (value == nullptr) return false;

@@ -70,8 +70,8 @@ struct RecipeData {
   uint64_t workspace_bytes = 0;
 };
 
-// Immutable but for the const sections' buffers. Thread safe. No two recipes share a tensor id, even if one file holds
-// both.
+// Immutable but for the const sections' buffers. Thread safe. No two recipes share a tensor id, even if both come from
+// one file.
 class Recipe : public InFlight {
  public:
   static constexpr HandleKind kKind = HandleKind::kRecipe;

@@ -71,7 +71,7 @@ class Reader {
   bool is_complete() const { return ok_ && left_ == 0; }
 
  private:
-  // A count of elements, of one byte at least.
+  // Number of elements that follow. Fails if there are fewer bytes left: an element has at least one byte.
   uint64_t Count() {
     uint64_t count = 0;
     (*this)(count);

@@ -147,7 +147,7 @@ synStatus Communicator::RunCollective(const CollectiveOperation& operation) {
     const Mailbox::Outcome outcome = mailbox_->Await(CollectiveName(number, rank), rank, &messages[rank]);
     if (outcome != Mailbox::Outcome::kArrived) return FailedWait(outcome, rank, operation.request);
   }
-  // Every rank has posted this message, so it has read those of the operation before.
+  // A rank that has posted this operation's message has read the messages of the operation before.
   if (number > 0) mailbox_->Remove(CollectiveName(number - 1, rank_));
   std::string requests;
   bool agree = true;
@@ -184,7 +184,7 @@ void Communicator::Compute(const CollectiveOperation& operation, const std::vect
   }
 }
 
-// Each side posts its request, the sender with the data, and waits for that of the other side.
+// Each side posts its request, the sender with the data. Then it waits for the other side's request.
 synStatus Communicator::RunTransfers(const std::vector<CollectiveOperation>& transfers) {
   std::vector<std::string> awaited;
   for (const CollectiveOperation& transfer : transfers) {

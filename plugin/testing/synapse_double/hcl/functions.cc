@@ -49,8 +49,8 @@ hcclResult_t ResultOf(synStatus status) {
   return synapse::LosesDevice(status) ? hccl::hcclSynapseTerminated : hccl::hcclStreamError;
 }
 
-// Queues operations. The communicator's error precedes that of its stream, which the communicator may have failed since
-// the call began.
+// Queues operations. Returns the communicator's error rather than the stream's: the communicator may have failed its
+// stream during the call.
 hcclResult_t Enqueue(Communicator& communicator, Stream* stream, std::vector<CollectiveOperation> operations) {
   const hcclResult_t result = ResultOf(communicator.Enqueue(stream, std::move(operations)));
   const hcclResult_t error = communicator.error();
@@ -125,7 +125,7 @@ OperandRange DestinationOf(const CollectiveRequest& request, const Communicator&
   return {"destination", number, request.kind == Kind::kAllGather ? bytes * communicator.size() : bytes};
 }
 
-// Whether the overlap of source and destination is an operation in place.
+// Whether source and destination overlap as an in-place operation allows.
 bool IsInPlace(const CollectiveRequest& request, int rank, const OperandRange& source,
                const OperandRange& destination) {
   const uint64_t own_block = rank * request.count * BytesOf(request.type);

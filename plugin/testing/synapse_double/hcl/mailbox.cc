@@ -113,7 +113,7 @@ Mailbox::Outcome Mailbox::AwaitUntil(const std::function<bool()>& ready, const s
   }
 }
 
-// The own rank's file must not be opened again: closing it would release the lock.
+// A rank must not open its own file again: closing the file would release the lock.
 Mailbox::Outcome Mailbox::AwaitRank(int rank, int* size) {
   std::string text;
   const Outcome outcome = AwaitUntil([&] { return ReadFile(PathOf(RankFile(rank)), &text); }, [] { return false; });

@@ -7,7 +7,7 @@
 namespace hpu::synapse_double {
 namespace {
 
-// Where the crops are taken.
+// The boxes of the crops, the image of each box, and the interpolation.
 struct Crops {
   InterpolationMode mode;
   double extrapolation;
@@ -31,7 +31,7 @@ bool ReadCrops(KernelContext* context, const Sizes& image, const Sizes& crops, C
   return LoadIndices(context, 2, image[3], &read->images);
 }
 
-// The samples of position `at` of `count` in [begin, end] of a dimension; none outside the image.
+// Samples for position `at` of a crop that has `count` positions from `begin` to `end`; none outside the image.
 WeightedSamples SamplesOfCrop(InterpolationMode mode, double begin, double end, int64_t at, int64_t count,
                               int64_t size) {
   const auto last = static_cast<double>(size - 1);

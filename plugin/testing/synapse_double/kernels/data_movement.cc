@@ -44,7 +44,7 @@ void Squeeze(KernelContext& context) {
   if (context.RequireSizes(context.output(0), sizes, "output 0")) Reshape(context);
 }
 
-// Merges dimensions 0 to axis, and those above it, to one each.
+// Merges dimensions 0 to `axis` into one, and the dimensions above into another.
 void Flatten(KernelContext& context) {
   const Sizes& from = context.input(0).sizes;
   const uint32_t axis = context.params<synapse::synFlattenParams>().axis;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kDefaultEpsilon = 1e-5;  // where epsValid is false; a card's is unknown
 
-// Which dimensions a row consists of; dimension 0 by default.
+// Reads the dimensions that form a row; dimension 0 by default.
 bool ReadRow(KernelContext* context, std::vector<bool>* row) {
   const size_t rank = context->input(0).rank();
   uint32_t mask = 1;

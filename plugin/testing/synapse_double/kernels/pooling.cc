@@ -1,7 +1,7 @@
 // Pooling over windows of 2 spatial dimensions, and its gradients. Images are {C,W,H,N}.
 //
 // Max pooling returns the position of each window's maximum in the window, width fastest. The first maximum in that
-// order wins. Both are unknown of a card.
+// order wins. It is unknown whether a card does the same.
 #include <algorithm>
 #include <limits>
 
@@ -131,7 +131,7 @@ void MaxPoolGradient(KernelContext& context) {
   Store(dx, context.output(0));
 }
 
-// What each window divides its sum by.
+// The divisor of each window's sum.
 DenseArray<double> Divisors(const KernelContext& context, const PoolingWindow& window, const Sizes& image,
                             const Sizes& windows) {
   DenseArray<double> divisors(windows);

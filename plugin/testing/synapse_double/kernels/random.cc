@@ -1,7 +1,7 @@
 // Random numbers and dropout.
 //
-// The sequences of a card are unknown. Here element i is a hash of the seeds and i: those of the params, of the
-// optional input, and of the switches. Equal seeds give equal numbers.
+// The sequences of a card are unknown. Here element i is a hash of i and the seeds of the params, of the optional input
+// and of the switches. Equal seeds give equal numbers.
 #include <cmath>
 
 #include "plugin/backends/gaudi/synapse/params.h"
@@ -48,7 +48,7 @@ bool MakeSequence(KernelContext* context, uint32_t params_seed, size_t seed_inpu
   return true;
 }
 
-// Integers are those below `high`.
+// Numbers in [low, high), rounded down to the output's type.
 template <typename Params>
 void Uniform(KernelContext& context, const Params& params, uint64_t first) {
   Sequence sequence(0);

@@ -1,6 +1,6 @@
 // resize_fwd and resize_bwd over width and height. Images are {C,W,H,N}.
 //
-// The values of the modes are unknown: they are in the order of ONNX's Resize here.
+// The values of the modes are unknown: here they are in the order of ONNX's Resize.
 #include "plugin/backends/gaudi/synapse/params.h"
 #include "plugin/testing/synapse_double/kernels/dense_array.h"
 #include "plugin/testing/synapse_double/kernels/families.h"

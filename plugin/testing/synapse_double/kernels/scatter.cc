@@ -33,7 +33,8 @@ struct Slices {
   int64_t length;  // elements of a slice
 };
 
-// Indices are {depth, …}: entry 0 counts in the slowest dimension of X. Slices are the dimensions that no entry counts.
+// Indices are {depth, …}: entry 0 is an index of the slowest dimension of X. A slice has the dimensions without an
+// entry.
 bool ReadSlices(KernelContext* context, Slices* slices) {
   const Sizes& x = context->input(0).sizes;
   const Sizes& index_sizes = context->input(1).sizes;
@@ -81,7 +82,7 @@ void Scatter(KernelContext& context, const Slices& slices, const Update& update)
   });
 }
 
-// Replaces slices; the last one of equal indices stays, in the order of updates.
+// Replaces slices. Of updates with equal indices, the last one in the order of updates wins.
 void ScatterSet(KernelContext& context) {
   Slices slices;
   if (!ReadSlices(&context, &slices)) return;

@@ -103,7 +103,7 @@ void StridedSliceGradient(KernelContext& context) {
   CopyBox(context.input(0), WholeBox(context.input(0)), y, slice.box, slice.sizes);
 }
 
-// The box of a strided view of `sizes` in a tensor, whose elements count in dense order.
+// The box of a strided view in a dense tensor. `sizes`: of the view.
 bool ReadStridedView(KernelContext* context, const TensorView& whole, const Sizes& sizes, Box* box) {
   const auto params = context->params<synapse::synStridedOpParams>();
   if (!context->Require(whole.strides == DenseStrides(whole.sizes), "the viewed tensor has gaps")) return false;

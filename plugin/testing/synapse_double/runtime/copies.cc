@@ -13,7 +13,7 @@
 namespace hpu::synapse_double {
 namespace {
 
-// A copy with host addresses on both sides, and uses of its ranges.
+// A copy with host addresses on both sides. Holds the allocation or mapping of each side.
 struct ResolvedCopy {
   const char* source = nullptr;
   char* destination = nullptr;

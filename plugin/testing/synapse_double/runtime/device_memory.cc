@@ -10,12 +10,12 @@ namespace hpu::synapse_double {
 namespace {
 
 constexpr uint64_t kPageBytes = 4096;
-// Bytes of the file of poison that all allocations map, copy on write: fresh memory costs no host memory.
+// Size of the poison file, which all allocations map copy-on-write, so that fresh memory costs no host memory.
 constexpr uint64_t kPoisonBytes = uint64_t{8} << 20;
 
 uint64_t RoundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// File descriptor of the file of poison; -1 if it cannot be made. Never closed.
+// File descriptor of the poison file; -1 if it cannot be made. Never closed.
 int MakePoisonFile() {
   const int file = memfd_create("synapse_double_poison", MFD_CLOEXEC);
   if (file < 0) return -1;

@@ -10,7 +10,7 @@ namespace hpu::synapse_double {
 namespace {
 
 constexpr uint64_t kHostPageBytes = 4096;
-// Content of fresh memory, up to a size.
+// Fill of fresh memory, for the first kFreshBytes of a buffer.
 constexpr int kFreshByte = 0xBF;
 constexpr uint64_t kFreshBytes = uint64_t{1} << 20;
 

@@ -45,7 +45,7 @@ synStatus CheckLifecycle(Lifecycle lifecycle) {
 
 ApiCall::ApiCall(const char* function, Lifecycle lifecycle) : previous_(CurrentFunction()) {
   CurrentFunction() = function;
-  // Until synInitialize fixes them, each call sees the environment as it is.
+  // Until synInitialize fixes the switches, each call reads the environment again.
   if (lifecycle == Lifecycle::kAnyTime && !is_initialized) ReadSwitches();
   status_ = CheckLifecycle(lifecycle);
   if (status_ == synapse::synSuccess) status_ = CallFault(function);

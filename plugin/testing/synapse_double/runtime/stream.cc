@@ -127,7 +127,7 @@ void Stream::Run() {
     }
     entry.command = nullptr;  // releases its buffers before a waiter sees the end
     {
-      // A thread that sees the mark sees the stream's end of it, too.
+      // Under the lock, so that a thread that sees the mark also sees the stream's status.
       std::lock_guard<std::mutex> lock(mutex_);
       if (status_ == synapse::synSuccess) status_ = status;
       if (entry.mark != nullptr) entry.mark(status);

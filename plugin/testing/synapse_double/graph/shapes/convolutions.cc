@@ -34,7 +34,7 @@ Convolution Read3D(const ShapeCheck& check) {
   return convolution;
 }
 
-// Requires x * w = y.
+// Requires that y has the sizes of the convolution x * w.
 void CheckConvolution(ShapeCheck& check, const Convolution& convolution, const Sizes& x, const Sizes& w,
                       const Sizes& y) {
   const size_t rank = convolution.windows.size() + 2;

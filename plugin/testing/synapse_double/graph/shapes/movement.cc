@@ -1,4 +1,4 @@
-// Shapes of nodes that move whole arrays: reshape, transpose, broadcast, concat, split and their kin.
+// Shapes of nodes that move whole arrays, such as reshape, transpose, broadcast, concat and split.
 #include <algorithm>
 
 #include "plugin/backends/gaudi/synapse/params.h"
@@ -87,7 +87,7 @@ void Broadcast(ShapeCheck& check) {
   check.Require(agree, "input ", TextOf(x), " does not broadcast to output ", TextOf(y));
 }
 
-// Requires that parts follow each other along an axis of the whole.
+// Requires that the parts, concatenated along the axis, have the sizes of the whole.
 void CheckParts(ShapeCheck& check, const Sizes& whole, const std::vector<const Sizes*>& parts) {
   const uint32_t axis = check.params<synapse::synAxisParams>().axis;
   if (!check.RequireAxis(axis, whole.size())) return;

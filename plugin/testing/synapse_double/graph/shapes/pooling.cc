@@ -5,7 +5,7 @@
 namespace hpu::synapse_double {
 namespace {
 
-// Sizes of the windows' results for an image.
+// Sizes of a result with one element for each window of an image.
 bool WindowsOf(ShapeCheck& check, const Sizes& image, Sizes* windows) {
   const auto p = check.params<synapse::ns_SpatialReduction::Params>();
   if (!check.Require(image.size() == 4, "image ", TextOf(image), ": expected rank 4")) return false;

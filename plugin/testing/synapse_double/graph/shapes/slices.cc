@@ -76,7 +76,7 @@ void StridedSliceGradient(ShapeCheck& check) {
   check.RequireShapeTensor(1, check.out(0));
 }
 
-// Requires that a strided view of `view` sizes lies inside a dense tensor.
+// Requires that a strided view of sizes `view` lies inside a dense tensor.
 void CheckView(ShapeCheck& check, const Sizes& whole, const Sizes& view) {
   const auto params = check.params<synapse::synStridedOpParams>();
   const uint64_t count = static_cast<uint64_t>(ElementCount(whole));
