@@ -14,7 +14,7 @@
 
 namespace hpu::gaudi {
 
-// A row of the guid table, for a type.
+// A row of the guid table, and one type that it supports.
 struct TypedGuid {
   const Guid* guid = nullptr;
   synapse::synDataType type = synapse::syn_type_na;         // of the suffix; without a suffix, of the first operand

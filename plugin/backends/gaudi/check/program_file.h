@@ -13,7 +13,7 @@ namespace hpu::gaudi {
 // Paths of the files *.hlo and *.pb in a folder, by name. NotFound if the folder cannot be read or has no such file.
 absl::StatusOr<std::vector<std::string>> ProgramFiles(const std::string& folder);
 
-// Reads a program. A root that is not a tuple becomes the only element of one, as backends require. NotFound if the
+// Reads a program. A root that is not a tuple becomes the only element of a tuple, as backends require. NotFound if the
 // file cannot be read, InvalidArgument if it holds no program.
 absl::StatusOr<xla::HloModuleProto> ReadProgram(const std::string& path);
 

@@ -1,4 +1,4 @@
-// GaudiCommunicator: communicator of Gaudi cards, by HCCL.
+// GaudiCommunicator: communicator of Gaudi cards, through HCCL.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMMUNICATOR_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMMUNICATOR_H_
 

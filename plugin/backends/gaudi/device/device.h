@@ -1,4 +1,4 @@
-// GaudiDevice: a Gaudi card, by SynapseAI's C API.
+// GaudiDevice: a Gaudi card, through SynapseAI's C API.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_DEVICE_H_
 
@@ -25,7 +25,7 @@ class GaudiStream;
 // card's addresses may be valid pointers of this process.
 class GaudiDevice final : public hal::Device {
  public:
-  // Acquires a module of `runtime`, which must outlive the device, and its memory. `name` is the backend's.
+  // Acquires a module and its memory. `runtime` must outlive the device. `name` is the backend's.
   static absl::StatusOr<std::unique_ptr<GaudiDevice>> Acquire(Runtime& runtime, const hal::AcquireOptions& options,
                                                               const std::string& name);
   ~GaudiDevice() override;

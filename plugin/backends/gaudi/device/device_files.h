@@ -1,4 +1,4 @@
-// Files of the habanalabs driver.
+// Device files of the habanalabs driver, and detection of Gaudi cards.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_DEVICE_FILES_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_DEVICE_FILES_H_
 

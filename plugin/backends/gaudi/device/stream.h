@@ -124,8 +124,8 @@ class GaudiStream final : public hal::Stream {
     const std::shared_ptr<common::Timeline> timeline;
     common::CommandQueue<Command> queue;
     common::StreamError error;
-    // Whether work of SynapseAI's streams failed, so that they are replaced before the next work. Set after `error`,
-    // and cleared only while `error` is not set.
+    // Whether work of SynapseAI's streams failed: then the streams are replaced before the next work. Set after
+    // `error`, and cleared only while `error` is not set.
     std::atomic<bool> is_broken{false};
     const std::shared_ptr<MarkPool> marks;
     // `scratch` and `engines` are used only while work is submitted (submit_mutex).

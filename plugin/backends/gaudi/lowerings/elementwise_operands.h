@@ -14,7 +14,7 @@ namespace hpu::gaudi {
 
 // Values of all operands, as Lowering::Broadcastable returns them. U16, which no kernel has, is i32.
 absl::StatusOr<std::vector<TensorId>> ElementwiseOperands(Lowering& lowering, const xla::HloInstruction& instruction);
-// Sets the value of an instruction whose operands are those of ElementwiseOperands. Fails if `value` does.
+// Sets the value of an instruction whose operands are those of ElementwiseOperands. Fails if `value` is an error.
 absl::Status SetElementwiseResult(Lowering& lowering, const xla::HloInstruction& instruction,
                                   absl::StatusOr<TensorId> value);
 

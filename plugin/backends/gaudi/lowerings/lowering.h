@@ -70,7 +70,7 @@ class Lowering {
 
 // Lowers a prepared module (hlo_preparation.h) whose table is `table`. Unimplemented if instructions have no nodes: the
 // error names them, their ops as TensorFlow's errors do ({{node name}}), and what is missing. Adds the instructions to
-// `counts`, unless it is null, also if some are refused.
+// `counts`, unless it is null, even if some are refused.
 absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table, const PlanTarget& target,
                                       InstructionCounts* counts = nullptr);
 

@@ -18,7 +18,7 @@ using LowerTable = absl::flat_hash_map<xla::HloOpcode, LowerFunction>;
 // The lowering of an opcode; null if there is none.
 LowerFunction FindLowering(xla::HloOpcode opcode);
 
-// One file in lowerings/ each.
+// Each of these functions has a file of its own in lowerings/.
 void AddElementwise(LowerTable* table);
 void AddIntegers(LowerTable* table);
 void AddConversions(LowerTable* table);

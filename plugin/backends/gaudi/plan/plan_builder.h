@@ -100,7 +100,7 @@ class PlanBuilder {
   // A copy with memory of its own, even if an equal copy exists.
   absl::StatusOr<TensorId> AddCopy(TensorId x);
 
-  // Makes `tensor`, which is no view, the memory of a result. The caller has checked that nothing else has its memory.
+  // Makes `tensor`, which is no view, the memory of a result. No other argument or result may use the tensor's memory.
   void MakeResult(TensorId tensor, int32_t number);
 
   // Whether an array needs a view.

@@ -43,7 +43,7 @@ struct WideQuotient {
 };
 absl::StatusOr<WideQuotient> DivideWide(PlanBuilder& builder, TensorId dividend, TensorId divisor);
 
-// Conversions. i32 to i64 copies the sign, or is zero-extended.
+// Conversions. i32 to i64: sign-extended, or zero-extended if `is_unsigned`.
 absl::StatusOr<TensorId> WideFromWord(PlanBuilder& builder, TensorId word, bool is_unsigned);
 // The low 32 bits.
 absl::StatusOr<TensorId> LowWord(PlanBuilder& builder, TensorId wide);
