@@ -113,7 +113,7 @@ bool WindowsOverlap(const Pooling& pooling) {
                         [](const WindowDimension& d) { return (d.window - 1) * d.dilation >= d.stride; });
 }
 
-// Whether each element of a dimension is the first one of a window that is not padding.
+// For each element of a dimension, whether some window begins with it, apart from padding.
 std::vector<bool> FirstElements(const WindowDimension& d) {
   std::vector<bool> is_first(d.input, false);
   for (int64_t o = 0; o < d.output; ++o) {

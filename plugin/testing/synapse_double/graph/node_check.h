@@ -25,8 +25,8 @@ Verdict ResolveGuid(const std::string& name, const NodeContext& context, gaudi::
 // Checks a node whose tensors have complete properties.
 Verdict CheckNode(const Node& node, const NodeContext& context);
 
-// Compares layouts of a node's operands or results with the natural ones of their slots. `layouts` is null, or an array
-// of `count` names that may be null.
+// Checks that layouts of a node's operands or results are the natural layouts of their slots. `layouts` is null, or an
+// array of `count` names that may be null.
 Verdict CheckLayouts(const Node& node, const char** layouts, size_t count, bool are_results);
 
 }  // namespace hpu::synapse_double

@@ -52,7 +52,7 @@ class Device {
   // The acquired device; null if there is none.
   static std::shared_ptr<Device> Current();
 
-  // Frees the module in a forked child. Takes no lock, because the child has no other threads.
+  // Closes the module's lock file in a forked child. Takes no mutex, because a thread that the child lacks may hold it.
   static void ForgetInChild();
 
   uint32_t id() const { return id_; }

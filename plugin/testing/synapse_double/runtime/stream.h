@@ -42,7 +42,7 @@ class Stream {
   // Queues a command. Returns the status of the stream or of the device if one of them has failed. The command is
   // destroyed before the stream counts it as run, so what it captured is no longer in flight after Synchronize.
   synStatus Enqueue(Command command);
-  // The same for a command that waits for other streams, which is no work: faults and traces do not count it.
+  // Like Enqueue, for a command that only waits for other streams: faults and traces do not count it.
   synStatus EnqueueWait(Command command);
   synStatus EnqueueMark(Mark mark);
 
