@@ -21,7 +21,7 @@ constexpr absl::string_view kKind = "gaudi";
 
 using Graphs = std::vector<std::unique_ptr<CompiledGraph>>;
 
-// Graphs run one after the other, so they share their workspace.
+// Graphs run one at a time, so they share their workspace.
 uint64_t WorkspaceBytesOf(const Graphs& graphs) {
   uint64_t bytes = 0;
   for (const std::unique_ptr<CompiledGraph>& graph : graphs) bytes = std::max(bytes, graph->workspace_bytes());

@@ -54,7 +54,7 @@ class GaudiCommunicator final : public common::CheckedCommunicator {
 
   // Leaked, not destroyed, in a forked child, where the thread does not exist and HCCL must not be called.
   struct State {
-    // Destroyed in reverse order: the watch uses the others.
+    // Destroyed in reverse order: the watch uses the other members.
     std::unique_ptr<peers::PeerGroup> group;
     std::unique_ptr<HcclCommunicator> hccl;
     std::mutex mutex;

@@ -12,9 +12,8 @@
 
 namespace hpu::gaudi {
 
-// A thread that aborts the PeerGroup when the connection to a rank ends. When the group has been aborted, by any rank,
-// operations that all ranks had called have two seconds to end, because a rank may leave while its peers finish. Then
-// `abort_work` runs, once.
+// A thread that aborts the PeerGroup when the connection to a rank ends. After an abort by any rank, operations that
+// all ranks had called have two seconds to end: a rank may leave while its peers finish. Then `abort_work` runs, once.
 class RankWatch {
  public:
   // Borrows the group. `rendezvous` may be null: another process then watches the ranks.

@@ -46,7 +46,7 @@ Operation ParseOperation(absl::string_view text) {
   return {parts.first, parts.second};
 }
 
-// Checks of a marked call. Any call may have the mark, so operands and shapes are checked too.
+// Checks of a marked call's operands and shapes, because any call may have the mark.
 class CallCheck {
  public:
   CallCheck(const HloInstruction& call, const PlanTarget& target) : call_(call), builder_(target) {}

@@ -11,10 +11,10 @@
 
 namespace hpu::gaudi {
 
-// Loads a program and rewrites it. Marked calls that the target has kernels for become custom calls (composites.h),
-// other calls are inlined, dynamic sizes become masks, batch dimensions of products come first, constants are folded,
-// and instructions without a Synapse node are expanded where XLA has an expansion. The arguments, results and values
-// stay the same. InvalidArgument if the program is not valid.
+// Loads a program and rewrites it. Marked calls that the target has kernels for become custom calls (composites.h).
+// Other calls are inlined, dynamic sizes become masks, batch dimensions of products come first, and constants are
+// folded. Instructions without a Synapse node are expanded where XLA has an expansion. The arguments, results and
+// values stay the same. InvalidArgument if the program is not valid.
 absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModuleProto& proto,
                                                               const PlanTarget& target);
 

@@ -18,8 +18,8 @@
 
 namespace hpu::gaudi {
 
-// The instruction in error texts: "add.5 (op {{node model/dense/BiasAdd}}), f32[4,2]". For an instruction that a pass
-// has added, which has no op, the text has the op of the nearest user or operand.
+// The instruction in error texts: "add.5 (op {{node model/dense/BiasAdd}}), f32[4,2]". Instructions that passes add
+// have no op; their text has the op of the nearest user or operand.
 std::string Describe(const xla::HloInstruction& instruction);
 
 // Values of HLO instructions as tensors of a plan. Lowerings of instructions (lowerings.h) read their operands' values

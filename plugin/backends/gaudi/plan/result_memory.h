@@ -17,8 +17,8 @@ namespace hpu::gaudi {
 absl::Status PlaceResults(const std::vector<TensorId>& values, const ProgramTable& table, PlanBuilder* builder);
 
 // Orders nodes around results that share memory with an argument: each node that reads the argument runs before the
-// node that writes the result. Where the writer cannot wait (it computes from the argument in another order of
-// elements, or a reader needs its result), the result gets memory of its own, which is copied at the end.
+// node that writes the result. If the writer cannot wait, the result gets memory of its own, which is copied at the
+// end. A writer cannot wait if it reads the argument in another order of elements, or if a reader needs its result.
 absl::Status OrderAliases(const ProgramTable& table, GraphPlan* plan);
 
 }  // namespace hpu::gaudi

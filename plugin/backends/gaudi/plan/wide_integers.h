@@ -1,7 +1,7 @@
 // 64-bit integers by kernels of i32, for generations and operations without 64-bit kernels.
 //
 // The bytes of i64 are two i32, the low one first. Elementwise and other functions of nodes.h call these functions for
-// i64 where there is no kernel, so that lowerings need no other path for 64-bit integers.
+// i64 where there is no kernel. So lowerings need no other path for 64-bit integers.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_PLAN_WIDE_INTEGERS_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_PLAN_WIDE_INTEGERS_H_
 

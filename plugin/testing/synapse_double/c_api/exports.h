@@ -35,7 +35,7 @@ HPU_SYNAPSE_1_18_OPTIONAL(SYNAPSE_DOUBLE_EXPORT)
 SYNAPSE_DOUBLE_EXPORT(synStreamGetAffinity, (const synDeviceId device, const synStreamHandle stream, uint64_t* mask))
 #endif
 
-// Number of this process's calls of synLaunch and its variants, refused ones too. Thread safe.
+// Number of this process's calls of synLaunch and its variants, including refused calls. Thread safe.
 extern "C" __attribute__((visibility("default"))) uint64_t synapse_double_launch_count();
 
 }  // namespace hpu::synapse

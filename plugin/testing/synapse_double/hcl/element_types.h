@@ -1,4 +1,4 @@
-// HCCL's data types in the double: sizes, names, and what a card's collectives take.
+// HCCL's data types in the double: sizes, names, and the types that a card's collectives support.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_HCL_ELEMENT_TYPES_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_HCL_ELEMENT_TYPES_H_
 

@@ -21,7 +21,7 @@ class Mailbox {
     kTimeout,    // after the switch HCCL_TIMEOUT_MS
   };
 
-  // Makes a folder in that of the switch LOCKS, or in /tmp. Returns an empty path on failure.
+  // Makes a folder in the folder of the switch LOCKS, or in /tmp. Returns an empty path on failure.
   static std::string NewFolder();
 
   // Joins as a rank. Null if the folder does not exist, or if another process is this rank; `problem` says which.
