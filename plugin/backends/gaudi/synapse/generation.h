@@ -1,4 +1,4 @@
-// Generation: the kind of a Gaudi device.
+// Generation of a Gaudi card: Gaudi, Gaudi2 or Gaudi3.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_SYNAPSE_GENERATION_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_SYNAPSE_GENERATION_H_
 

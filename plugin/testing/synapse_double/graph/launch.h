@@ -27,7 +27,7 @@ struct LaunchArgument {
 struct LaunchAddresses {
   std::vector<uint64_t> sections;  // 0: a section without bytes
   uint64_t workspace = 0;
-  std::vector<std::shared_ptr<Allocation>> memory;  // holds what the addresses point into
+  std::vector<std::shared_ptr<Allocation>> memory;  // holds the allocations that the addresses point into
 };
 
 // Checks a launch (rule 18) and computes the addresses of the recipe's sections.

@@ -60,7 +60,7 @@ DenseArray<T> Load(const TensorView& view) {
   return result;
 }
 
-// Stores the elements in dense order. The view has as many elements, but may have other sizes.
+// Stores the elements in dense order. The view has as many elements as the array, but may have other sizes.
 template <typename T>
 void Store(const DenseArray<T>& array, const TensorView& view) {
   int64_t position = 0;

@@ -11,8 +11,8 @@ namespace hpu::synapse_double {
 // Whether launches refuse sections that overlap.
 inline constexpr char kSectionOverlapCheck[] = "CHECK_SECTION_OVERLAP_CHECK";
 
-// Thread safe. Refuses unknown names, private settings unless ENABLE_EXPERIMENTAL_FLAGS is set, and (synUnsupported)
-// changes of settings that the double does not model.
+// Thread safe. Refuses unknown names, and private settings unless ENABLE_EXPERIMENTAL_FLAGS is set. Returns
+// synUnsupported for a change of a setting that the double does not model.
 synStatus SetConfiguration(const std::string& name, const std::string& value);
 synStatus GetConfiguration(const std::string& name, std::string* value);
 

@@ -40,7 +40,7 @@ std::string PciBusId(uint32_t module);
 // Thread safe.
 class Device {
  public:
-  // Acquires the first free of the modules for this process.
+  // Acquires the first free one of the modules for this process.
   static synStatus Acquire(const std::vector<uint32_t>& modules, uint32_t* id);
 
   // Finds the acquired device. Refuses other ids with synInvalidArgument; returns the device's status if it is lost.

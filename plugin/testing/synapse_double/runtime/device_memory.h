@@ -18,7 +18,7 @@ inline constexpr uint64_t kAddressAlignment = 128;
 // Fill of fresh memory: signalling NaN as bf16 and f32, NaN as f16, far out of range as an index.
 inline constexpr uint16_t kPoison = 0x7FBF;
 
-// Address range of a device's memory. No processor of the host has such addresses, so a dereference faults.
+// Address range of a device's memory. The host's processors have no such addresses, so a dereference faults.
 inline constexpr uint64_t kDeviceMemoryBase = 0x1001'0000'0000'0000;
 inline constexpr uint64_t kDeviceMemoryEnd = 0x1002'0000'0000'0000;
 

@@ -1,4 +1,4 @@
-// Event: a point in the order of a stream, which other streams and the host wait for.
+// Event: a point in the work of a stream that other streams and the host can wait for.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_EVENT_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_EVENT_H_
 
@@ -43,7 +43,7 @@ class Event : public InFlight, public std::enable_shared_from_this<Event> {
   synStatus Record(Stream* stream);
   // Makes later commands of the stream wait. The stream fails with the status of the event's stream.
   synStatus WaitOn(Stream* stream);
-  // The last record. Refuses events that were never recorded with synObjectNotInitialized.
+  // The last record. Refuses, with synObjectNotInitialized, events that were never recorded.
   synStatus LastRecord(std::shared_ptr<EventRecord>* record);
 
  private:

@@ -1,6 +1,6 @@
 // Registry of live handles by kind: detects unknown, foreign and destroyed handles.
 //
-// Handles are numbers that are no addresses, so a dereference faults. No number is used twice.
+// Handles are numbers outside the address space, so a dereference faults. No number is used twice.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_HANDLES_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_HANDLES_H_
 

@@ -17,13 +17,13 @@
 
 namespace hpu::synapse_double {
 
-// The part of a device that a stream queues work for.
+// Engine of a device that runs a stream's commands.
 enum class Engine { kDeviceToHost, kHostToDevice, kDeviceToDevice, kCompute, kCollective, kAll };
 
 const char* EngineName(Engine engine);
 
 // Thread safe. Commands run on the stream's thread. The first command that fails makes the stream fail for good: later
-// commands are dropped, and calls return its status. Status 17 and 31 lose the device.
+// commands are dropped, and calls return the failed command's status. Statuses 17 and 31 lose the device.
 class Stream {
  public:
   static constexpr HandleKind kKind = HandleKind::kStream;
@@ -46,7 +46,7 @@ class Stream {
   synStatus EnqueueWait(Command command);
   synStatus EnqueueMark(Mark mark);
 
-  // Refuses engines that the stream does not serve with synInvalidArgument.
+  // Refuses, with synInvalidArgument, engines that the stream does not serve.
   synStatus CheckEngine(Engine engine) const;
 
   // Blocks until the commands that are queued now have run. Returns the stream's status.
