@@ -1,8 +1,9 @@
-"""Checks plugin/backends/gaudi/guids.yaml, and makes a C++ table and a page of the docs of it.
+"""Checks plugin/backends/gaudi/guids.yaml, and generates a C++ table and a page of the docs from it.
 
 generate_guids.py --cpp DIR    guid_rows.cc (done by CMake)
-generate_guids.py --tree       write docs/developer/gaudi_guids.md
-generate_guids.py --check      exit code 1 and the faults, if the file's form is wrong or the page is not up to date
+generate_guids.py --tree       docs/developer/gaudi_guids.md (make generate)
+generate_guids.py --check      prints the errors of a malformed file; exit code 1 for these, or if --tree would change
+                               the page
 """
 
 from __future__ import annotations
@@ -68,12 +69,12 @@ class Operand:
     presence: str
     """required, optional or variadic"""
     types: tuple[str, ...]
-    """Types, T for the guid's type, S for the source type of a cast, any for any of the guid's types, or shape."""
+    """Names of types, or T (the guid's type), S (the source type of a cast), any (any type of the guid), shape."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A guid. None stands for what is unknown."""
+    """A guid. None means unknown."""
 
     stem: str
     kind: str
@@ -85,7 +86,7 @@ class Row:
     recorded: list[str]
     rank: tuple[int, int]
     params: dict[int, str] | None
-    """Struct of each size; empty for size 0, which stands for no params."""
+    """Name of the struct by size in bytes; empty for size 0 (no params)."""
     params_of_1_18: frozenset[int]
     """Sizes that release 1.5 lacks."""
     is_complex: bool
@@ -95,7 +96,7 @@ class Row:
 
     @property
     def is_proven(self) -> bool:
-        """Whether there is evidence of the guid, and everything that a node needs is known."""
+        """Whether the guid is on: not internal, from a proven source, with known operands, results, types and params."""
         known = None not in (self.operands, self.results, self.types, self.params)
         return self.kind != "internal" and known and not PROVEN.isdisjoint(self.sources)
 
@@ -131,7 +132,7 @@ class Data:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses mappings that hold a key twice. Only the last would count."""
+    """YAML loader that refuses repeated keys. PyYAML would silently use the last one."""
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -337,7 +338,7 @@ def _casts(value: Json, known: TypeSet) -> list[Cast]:
 def _check_ends(
     casts: Mapping[tuple[str, str, str], Cast], pair: tuple[str, str, str], outer: tuple[tuple[str, str, str], ...]
 ) -> None:
-    """Checks that a conversion is a finite sequence of direct ones."""
+    """Checks that a conversion is a finite sequence of direct conversions."""
     if pair not in casts:
         return
     generation, source, destination = pair

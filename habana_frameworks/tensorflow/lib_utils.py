@@ -35,7 +35,7 @@ def is_source_tree() -> bool:
 def install_command(extra: str = "") -> str:
     """Returns the pip command that installs this package, or an extra of pyproject.toml.
 
-    No index has the package. pip installs an extra of an installed package without one.
+    The package is on no package index. For an installed package, pip can still install an extra.
     """
     if is_source_tree():
         target = f"'.[{extra}]'" if extra else "."
@@ -56,7 +56,7 @@ def horovod_command() -> str:
 
 
 def tensorflow_command() -> str:
-    """Returns the pip commands after which the only TensorFlow is one that a plugin is built for.
+    """Returns the pip commands that leave one TensorFlow installed, in a version for which a plugin is built.
 
     pip does not replace one distribution of TensorFlow by another: the new files would be mixed with the old ones.
     """

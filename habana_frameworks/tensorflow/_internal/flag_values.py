@@ -178,7 +178,7 @@ def parse_list(flag: Flag) -> list[str]:
     return [entry.strip() for entry in _text(flag).split(",") if entry.strip()]
 
 
-# Other packages use these prefixes, too: such a variable is reported only if its name is close to a setting's.
+# Other packages share these prefixes, so a variable is reported only if its name is close to a setting's.
 _SHARED_PREFIXES = ("HBN_", "HABANA_", "TF_HABANA_")
 
 
@@ -186,12 +186,12 @@ def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unkno
     """Returns the unknown variables of `environment` that are named like settings, sorted by name.
 
     Any HPU_ variable that is not a setting is unknown. Another variable is unknown if its name is a misspelling of a
-    setting's name: at most two letters are missing, added, exchanged or replaced, or the last words are missing. An
+    setting's name: at most two letters are missing, added, transposed or replaced, or the last words are missing. An
     empty variable counts as unset.
     """
     listed = list(flags)
     names = [name for flag in listed for name in _names(flag)]
-    # Other programs read variables that differ in one letter from settings without effect: NCCL_SOCKET_IFNAME.
+    # Variables of other programs resemble settings without effect, such as NCCL_SOCKET_IFNAME and HCCL_SOCKET_IFNAME.
     effective = [name for flag in listed if flag.effect is not Effect.INERT for name in _names(flag)]
     known = {name for flag in listed for name in flag.names_in(environment)}.union(names)
     found = []
@@ -208,7 +208,7 @@ def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unkno
 
 
 def _lacks_end(name: str, setting: str) -> bool:
-    """Whether the setting's name continues `name`, which has at least three words: fewer start many names."""
+    """Whether `name` is the first words of the setting's name, at least three. Fewer words start many names."""
     return setting.startswith(f"{name}_") and name.count("_") >= 2
 
 
@@ -229,7 +229,7 @@ def _is_misspelling(name: str, other: str) -> bool:
 
 
 def _distance(first: str, second: str) -> int:
-    """Number of missing, added, replaced and exchanged letters (optimal string alignment distance)."""
+    """Number of missing, added, replaced and transposed letters (optimal string alignment distance)."""
     before: list[int] = []
     row = list(range(len(second) + 1))
     for i, letter in enumerate(first, 1):

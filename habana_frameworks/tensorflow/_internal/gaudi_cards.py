@@ -9,7 +9,7 @@ import sys
 
 DEVICES = pathlib.Path("/dev")
 _DRIVER = pathlib.Path("/sys/bus/pci/drivers/habanalabs")
-# Cards of new and of old drivers (Documentation/ABI/testing/sysfs-driver-habanalabs of Linux).
+# Folders of the cards by new and by old drivers (Documentation/ABI/testing/sysfs-driver-habanalabs of Linux).
 _CLASSES = (pathlib.Path("/sys/class/accel"), pathlib.Path("/sys/class/habanalabs"))
 _LOAD_SYNAPSE = "import ctypes; ctypes.CDLL('libSynapse.so')"
 _LOAD_SECONDS = 60.0
@@ -48,7 +48,7 @@ def driver_version() -> str | None:
 
 
 def _has_card() -> bool:
-    # In the driver's folder, a card is a link named by its PCI address. Other drivers have files in /dev/accel, too.
+    # In the driver's folder, a card is a link named by its PCI address. Other drivers also create files in /dev/accel.
     return any(_DRIVER.glob("*:*")) and bool(device_files(DEVICES))
 
 

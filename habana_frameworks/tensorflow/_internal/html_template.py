@@ -10,7 +10,7 @@ _MARK = re.compile("@([A-Z]+)@")
 
 
 def fill(folder: pathlib.Path, parts: Mapping[str, str]) -> str:
-    """Returns the page.html of `folder` with its style.css for @STYLE@ and a part for each other mark @NAME@."""
+    """Returns page.html of `folder`, with style.css in place of @STYLE@ and parts[NAME] in place of @NAME@."""
     texts = {**parts, "STYLE": (folder / "style.css").read_text(encoding="utf-8")}
     template = (folder / "page.html").read_text(encoding="utf-8")
     marks = set(_MARK.findall(template))

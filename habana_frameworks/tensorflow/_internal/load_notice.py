@@ -36,7 +36,7 @@ def describe(info: Any) -> str:
 
 
 def _is_interactive() -> bool:
-    # Jupyter and IPython set sys.ps1 too. With python -i, sys.ps1 is missing while the script runs.
+    # Jupyter and IPython also set sys.ps1. With python -i, sys.ps1 is missing while the script runs.
     return hasattr(sys, "ps1") or bool(sys.flags.interactive)
 
 
@@ -52,5 +52,5 @@ def _module(modules: int) -> str:
 
 
 def _memory(backend: str) -> str:
-    """Returns the size of device memory; empty for cards and servers, whose memory is known once they are acquired."""
+    """Returns the size of device memory; empty for cards and servers, whose size is unknown before acquisition."""
     return f"{cards.memory_mb() / 1024:g} GB" if backend in ("emulator", "null") else ""

@@ -29,7 +29,7 @@ def _gelu(node: Any, dy: tf.Tensor, x: tf.Tensor) -> Sequence[Any]:
 
 
 def _norm(x: tf.Tensor, grad_in: tf.Tensor, gamma: tf.Tensor, axes: Sequence[int], epsilon: float) -> Sequence[Any]:
-    # Recomputes mean and deviation from x, so that the gradient includes their dependence on x.
+    # Recomputes mean and variance from x, so that the gradient includes their dependence on x.
     beta = tf.zeros_like(gamma)
     with tf.GradientTape() as tape:
         tape.watch([x, beta, gamma])

@@ -92,8 +92,8 @@ class Origins:
     def find(self, name: str, op_type: str, graph: str) -> Origin | None:
         """Returns the origin of an op of a graph after the passes; None for an op that no line of Python created.
 
-        Inlining puts names of calls before an op's name, and passes append words to it. So the longest part of `name`
-        that names a created op decides: an op of the same type and graph, else of the same type, else any.
+        Inlining prefixes an op's name with names of calls, and passes append words. So the longest part of `name` that
+        is the name of a created op decides. Prefers an op of the same type and graph, then of the same type.
         """
         for part in _parts(name):
             found = self._by_name.get(part)
@@ -103,7 +103,7 @@ class Origins:
         return None
 
     def misfits(self, origin: Origin) -> Iterator[tuple[str, Line | None]]:
-        """Yields the values that do not fit in 32 bits among the constants that an op reads, with their lines."""
+        """Yields the value and line of each constant that the op reads and that does not fit in 32 bits."""
         for name in origin.inputs:
             for source in self._by_name.get(name, ()):
                 if source.misfit and source.graph == origin.graph:

@@ -83,7 +83,7 @@ class CardChecker:
 
 
 def _of_error(error: BaseException | None, memory: Memory) -> Iterator[Violation]:
-    """Yields the violation of memory, and of a program that ended with another error."""
+    """Yields a violation if the program exceeded the memory or ended with another error."""
     import tensorflow as tf
 
     if error is None:

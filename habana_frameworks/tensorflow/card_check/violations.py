@@ -15,7 +15,7 @@ from habana_frameworks.tensorflow.card_check.origins import Line, Origin, Origin
 from habana_frameworks.tensorflow.card_check.rules import RULES
 
 MAX_RECIPES = 8
-"""Recipes of a graph's largest cluster above which the program recompiles too often."""
+"""Limit of recipes per cluster. Above the limit, the program recompiles too often."""
 # Ops without a computation of their own, whose support says nothing about a program.
 _STRUCTURAL = frozenset(
     {
@@ -35,7 +35,7 @@ _STRUCTURAL = frozenset(
     }
 )
 _MAX_MISFITS = 3
-# Rules that send an op to the CPU, where the card has step counters, too.
+# Rules that send an op to the CPU, where a Gaudi also runs step counters.
 _PLACEMENT_RULES = frozenset({"dtype", "op-list", "no-kernel"})
 
 
@@ -89,7 +89,7 @@ def _is_harmless(graph: explanation.Graph, index: int, origin: Origin | None) ->
     if op.rule == "string":
         return not _feeds_cluster(graph, index)
     if op.rule == "uncompilable":
-        # Ops of the input pipeline. The card has the ones that the list names, such as IteratorGetNext.
+        # Ops of the input pipeline. The card supports those that the op list names, such as IteratorGetNext.
         return _is_known(op.type) or not set(op.dtypes) - {"variant", "resource"}
     if op.rule in _PLACEMENT_RULES and (_is_bookkeeping(graph, index, origin) or _is_widening(graph, index)):
         return True
@@ -101,7 +101,7 @@ def _is_known(op_type: str) -> bool:
 
 
 def _is_bookkeeping(graph: explanation.Graph, index: int, origin: Origin | None) -> bool:
-    """Whether an op is part of a step counter, a learning rate or the like, which the card has on the CPU, too.
+    """Whether an op is part of a step counter, a learning rate or the like, which a Gaudi also runs on the CPU.
 
     Such ops compute scalars and read no result of a cluster, or compute integers and exchange nothing with the HPU.
     """
@@ -116,9 +116,9 @@ def _is_bookkeeping(graph: explanation.Graph, index: int, origin: Origin | None)
 
 
 def _is_widening(graph: explanation.Graph, index: int) -> bool:
-    """Whether an op is the cast that gives a narrowed op's result its 64-bit type, and no cluster reads it.
+    """Whether an op casts a narrowed op's result back to 64 bits, and no cluster reads the cast's result.
 
-    The program copies such a result to the CPU in any case, such as labels by tf.argmax.
+    The program copies such a result to the CPU in any case, for example labels from tf.argmax.
     """
     op = graph.ops[index]
     is_narrowed = any(rewrite.by == "narrow" and rewrite.node == op.name for rewrite in graph.rewrites)
@@ -144,7 +144,7 @@ def _feeds_cluster(graph: explanation.Graph, index: int) -> bool:
 
 
 def _reaches_cluster(graph: explanation.Graph, index: int, neighbours: Sequence[Sequence[int]]) -> bool:
-    """Whether a path along `neighbours` leads from an op to a cluster, over ops that are not on the HPU."""
+    """Whether a path along `neighbours` leads from an op to a cluster through ops off the HPU."""
     waiting, seen = [index], {index}
     while waiting:
         for neighbour in neighbours[waiting.pop()]:
@@ -160,7 +160,7 @@ def _reaches_cluster(graph: explanation.Graph, index: int, neighbours: Sequence[
 
 
 def of_recipes(found: explanation.Explanation, origins: Origins) -> Iterator[Violation]:
-    """Yields the functions that compile many recipes, by cause: arguments without a fixed shape, or new traces."""
+    """Yields a violation for each function that compiles many recipes. Names the arguments whose shape changes."""
     by_name: dict[str, list[explanation.Graph]] = collections.defaultdict(list)
     for graph in found.graphs:
         by_name[graph.name].append(graph)
@@ -280,7 +280,7 @@ def _order(line: Line | None) -> tuple[str, int]:
 
 
 def sort(violations: Iterable[Violation]) -> tuple[Violation, ...]:
-    """Merges violations of one line and rule in several graphs of one function, and sorts them: failures first."""
+    """Merges the violations of one line and rule over all graphs, and sorts them: failures first."""
     merged: dict[tuple[object, ...], Violation] = {}
     for entry in violations:
         key = (entry.level, entry.rule, entry.line, entry.graph if entry.line is None else "")

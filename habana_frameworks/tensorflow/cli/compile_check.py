@@ -79,7 +79,7 @@ class Report:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program, and reports compile time, size and memory of its clusters on the card."""
-    # Not required by the parser, so that a --target behind the program is reported as such.
+    # Not required by the parser, so that a --target after the program is reported as misplaced.
     problem = "" if arguments.target else f"no card: pass --target CARD ({', '.join(warmup.TARGETS)})"
     if not program.accepts("hpu compile-check", arguments, problem):
         return 2

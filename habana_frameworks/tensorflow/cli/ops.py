@@ -1,4 +1,4 @@
-"""`hpu ops`: tells whether ops run on the HPU, with which types, and why not."""
+"""`hpu ops`: shows whether ops run on the HPU, with which types, and why not."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _folded_op(name: str) -> str:
 
 
 def _api_words(name: str) -> tuple[str, ...]:
-    """Returns the names, as of _folded_op, that the op of a function of TensorFlow's API may have.
+    """Returns possible op names, in the form of _folded_op(), of a function in TensorFlow's API.
 
     tf.nn.conv2d: conv2d; tf.reduce_sum: reducesum, sum.
     """
@@ -105,7 +105,7 @@ def _api_words(name: str) -> tuple[str, ...]:
 
 
 def _nearest_op(name: str, known: Mapping[str, RegisteredOp]) -> str:
-    """Returns a suggestion for a name without op. Names of functions may have several ops."""
+    """Returns suggestions for an unknown name: similar ops, or ops whose name contains its last word."""
     is_api_name = "." in name
     if not is_api_name and (nearest := _nearest(name, known)):
         return nearest

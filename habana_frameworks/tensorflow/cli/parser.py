@@ -13,7 +13,7 @@ _HELP_CUTOFF = 0.8
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser of a command; its subcommands have parsers of this class too."""
+    """Parser of a command and of its subcommands."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None

@@ -187,7 +187,7 @@ def _report_failure(outcome: Outcome) -> None:
 
 
 def _remedy(error: str) -> str:
-    """Returns the command that builds Horovod if `error` is its absence; plain pip lacks TensorFlow's part."""
+    """Returns the command that builds Horovod if `error` says that it is missing. Plain pip omits TensorFlow's part."""
     return f"; build Horovod: {lib_utils.horovod_command()}" if _NO_HOROVOD.search(error) else ""
 
 

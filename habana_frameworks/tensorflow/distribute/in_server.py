@@ -68,7 +68,7 @@ def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in
 
 
 def _new_id() -> str:
-    """Returns a new communicator id, or "" if the backend or HPU_IN_SERVER_COLLECTIVES rules them out."""
+    """Returns a new communicator id; "" if the backend lacks in-server collectives or the setting turns them off."""
     if flags.in_server_collectives() == "off":
         return ""
     code, out = c_api.outcome(plugin_library.handle(), "hpu_communicator_id")

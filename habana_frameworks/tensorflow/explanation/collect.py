@@ -227,8 +227,8 @@ class _GraphBuilder:
 def _rule(record: report_pb2.OpRecord) -> tuple[str, str]:
     """Rule and reason of an op. Names the cause of `neighbours` and `pinned` where the op's type or name shows it.
 
-    TensorFlow itself pins a captured iterator's ops to the iterator's device. Passes add checks of values in host
-    memory, which run on the host.
+    TensorFlow itself pins a captured iterator's ops to the iterator's device. The value checks that passes add run on
+    the host, because the values are in host memory.
     """
     if record.rule in ("neighbours", "pinned") and record.op in _GET_NEXT:
         return "input-pipeline", "returns a batch in host memory"

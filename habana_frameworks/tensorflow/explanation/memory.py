@@ -1,4 +1,4 @@
-"""Device memory of clusters during a launch: what is live when, by instruction of the compiled program and by op."""
+"""Device memory of clusters during a launch: live tensors over time, by instruction and by op."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ClusterMemory:
 
 
 def live_bytes(buffers: Sequence[Buffer]) -> list[tuple[int, int]]:
-    """Returns the positions at which the number of live bytes changes, each with the number from there on."""
+    """Returns each position at which the number of live bytes changes, with the number from there on."""
     changes: dict[int, int] = collections.defaultdict(int)
     for buffer in buffers:
         changes[buffer.begin] += buffer.bytes

@@ -184,9 +184,9 @@ class Findings:
 
     @functools.cached_property
     def traces(self) -> tuple[tuple[Graph, ...], ...]:
-        """The graphs, grouped: traces of one function whose ops are alike are one group.
+        """The graphs in groups of equal traces of one function.
 
-        Alike are ops of the same type, dtypes, device, cluster and rule.
+        Traces are equal if their ops agree in type, dtypes, device, cluster and rule.
         """
         groups: dict[object, list[Graph]] = {}
         for graph in self.graphs:
@@ -225,7 +225,7 @@ class Findings:
         ops: dict[str, list[Example]] = collections.defaultdict(list)
         splits: collections.Counter[str] = collections.Counter()
         copied: collections.Counter[str] = collections.Counter()
-        fallback_bytes: dict[tuple[str, str, int], int] = {}  # once per cluster, whose traces share their counters
+        fallback_bytes: dict[tuple[str, str, int], int] = {}  # counted once per cluster, because its traces share counters
         for traces in self.traces:
             graph = traces[0]
             for op in graph.ops:
@@ -253,7 +253,7 @@ class Findings:
 
 
 def _content(graph: Graph) -> tuple[object, ...]:
-    """What two traces of one function have in common if the passes treated them alike.
+    """Returns a key that is equal for two traces of one function if the passes treated both alike.
 
     Omits the names of ops, which can contain numbers that are unique in the process.
     """

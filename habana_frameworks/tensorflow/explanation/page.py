@@ -22,7 +22,7 @@ def render(findings: Findings, summary: str) -> str:
     data = dataclasses.asdict(findings)
     data["version"] = __version__
     data["totals"] = [dataclasses.asdict(total) for total in findings.rules()]
-    # Why a list that was requested is empty.
+    # Reasons why requested lists are empty.
     data["notes"] = {
         "times": times.note(findings.times, findings.backend),
         "memory": memory.note(findings.memory, findings.backend),

@@ -48,8 +48,8 @@ class SourceLines:
     def find(self, function: str, op: str) -> str | None:
         """Returns "file:line" of an op; None if unknown.
 
-        The names of ops of inlined functions begin with the name of the call, which is not part of their name in
-        their own function. If the op's own function is unknown, the line of the call is returned.
+        Inlining prefixes an op's name with the name of the call, so the lookup also tries the name without prefixes. If
+        the op's own function is unknown, returns the line of the call.
         """
         own = self._functions.get(function, {})
         if op in own:

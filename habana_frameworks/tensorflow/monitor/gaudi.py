@@ -37,8 +37,8 @@ _MODES = {0: "Disabled", 1: "Enabled"}
 class Code(enum.IntEnum):
     """hlml_return_t."""
 
-    UNINITIALIZED = 1  # pyhlml reports a library that it cannot load by this code, too
-    INVALID_ARGUMENT = 2  # pyhlml reports a function that the library lacks by this code, too
+    UNINITIALIZED = 1  # also reported by pyhlml if it cannot load the library
+    INVALID_ARGUMENT = 2  # also reported by pyhlml if the library lacks the function
     NOT_SUPPORTED = 3
     ALREADY_INITIALIZED = 5
     NOT_FOUND = 6
@@ -73,9 +73,9 @@ _POLICIES = {"power": 0, "thermal": 1}
 def read_cards() -> tuple[Module, ...]:
     """Returns all cards, in the order of their module numbers. Raises ManagementLibraryError.
 
-    A module's number is the card's module id, by which HLS_MODULE_ID and HABANA_VISIBLE_MODULES select it. A card whose
-    module id is unknown, because it is lost, has the lowest number that is free. If HLML knows no module id, or two
-    cards have the same, all numbers are HLML's indices.
+    A module's number is the card's module id, by which HLS_MODULE_ID and HABANA_VISIBLE_MODULES select it. A lost
+    card, whose module id is unknown, has the lowest free number. If HLML knows no module id, or two cards have the same
+    module id, all numbers are HLML's indices.
     """
     with _hlml() as hlml:
         driver = _driver_version(hlml)
@@ -183,7 +183,7 @@ class _Reader:
         self.index = index
         self.module_id: int | None = self._call("hlmlDeviceGetModuleID")
         minor = self._call("hlmlDeviceGetMinorNumber")
-        # Names of new and of old drivers.
+        # Device files of new and of old drivers.
         names = () if minor is None else (f"accel/accel{minor}", f"hl{minor}")
         self.files = [str(gaudi_cards.DEVICES / name) for name in names]
 
@@ -208,7 +208,7 @@ class _Reader:
         pci = self._call("hlmlDeviceGetPCIInfo")
         return Card(
             index=self.index,
-            # The other fields of the structure are at other places in other releases of HLML.
+            # Uses only bus_id: the offsets of the other fields differ between releases of HLML.
             bus_id=pci and _text(pci.bus_id),
             uuid=self._call_text("hlmlDeviceGetUUID"),
             serial=self._call_text("hlmlDeviceGetSerial"),
@@ -223,7 +223,7 @@ class _Reader:
         )
 
     def _figures(self) -> Iterator[tuple[str, int | str | None]]:
-        """Yields further figures, by hl-smi's names of their fields."""
+        """Yields further figures, each with its field name in hl-smi."""
         for errors in _Errors:
             for period in _Period:
                 total = self._call("hlmlDeviceGetTotalECCErrors", errors, period)
@@ -249,7 +249,7 @@ class _Reader:
         return None if value is None else _text(value)
 
     def _call(self, function: str, *arguments: int) -> Any:
-        """Calls a function of pyhlml for this card. Returns None if it fails, or if this pyhlml lacks it."""
+        """Calls a function of pyhlml for this card. Returns None if the call fails or pyhlml lacks the function."""
         if self._handle is None or not hasattr(self._hlml, function):
             return None
         try:

@@ -50,7 +50,7 @@ class Card:
     """Figures of a real card, which emulated modules lack. None means unknown."""
 
     index: int
-    """Number in the order of the driver. A Gaudi's differs from its module's number."""
+    """Index in the driver's order. On Gaudi, differs from the module's number."""
     bus_id: str | None
     uuid: str | None
     driver_version: str | None
@@ -64,7 +64,7 @@ class Card:
     is_lost: bool = False
     """Whether a Gaudi fell off its bus or failed, so that only a reset makes it usable."""
     figures: Mapping[str, int | str] = dataclasses.field(default_factory=dict)
-    """Further figures of a Gaudi, by hl-smi's names of their fields. Lacks unknown figures."""
+    """Further figures of a Gaudi by their field names in hl-smi, without unknown figures."""
 
 
 @dataclasses.dataclass(frozen=True)

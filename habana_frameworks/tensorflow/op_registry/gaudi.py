@@ -7,7 +7,7 @@ from habana_frameworks.tensorflow.op_registry import kernels
 from habana_frameworks.tensorflow.op_registry.model import AttributeTypes, GaudiSupport
 
 NOT_LISTED = "not listed"
-# Ops that no list refuses, beside ops that call functions: IsStructural in plugin/passes/analysis/placement_policy.cc.
+# Public ops that no list refuses, from IsStructural in plugin/passes/analysis/placement_policy.cc.
 _STRUCTURAL = frozenset(
     {
         *("Abort", "Assert", "Const", "ControlTrigger", "Enter", "Exit", "HostConst", "LoopCond", "Merge"),
@@ -18,7 +18,7 @@ _STRUCTURAL = frozenset(
 
 
 def support(op: str, types: AttributeTypes) -> GaudiSupport:
-    """Returns what is known. types: types of the HPU's kernels and lowerings."""
+    """Returns a card's support of `op`. types: types of the HPU's kernels and lowerings."""
     if _is_structural(op):
         return GaudiSupport(NOT_LISTED, "", 0, types)
     verdict, source = op_support.OPS.get(op, ("unknown", ""))
@@ -32,7 +32,7 @@ def support(op: str, types: AttributeTypes) -> GaudiSupport:
 
 
 def _known(attribute: str, types: tuple[str, ...], listed: AttributeTypes) -> tuple[str, ...]:
-    """Returns the types that the list accepts for an attribute; of all dtypes, those that the card has."""
+    """Returns the `types` that the list accepts for an attribute; all accepted types if `types` is empty."""
     accepted = set(listed.get(attribute, op_support.TYPES))
     if attribute in op_support.INDEX_ATTRIBUTES:
         accepted |= set(op_support.INDEX_TYPES)

@@ -49,7 +49,7 @@ class GaudiSupport:
     max_rank: int
     """Highest rank of tensors; 0: not limited."""
     types: AttributeTypes
-    """Types that are known to work. A documented op has no others; other types of the card are of unknown support."""
+    """Types that are known to work. Other types fail for a documented op, and may work for any other op."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +69,7 @@ class RegisteredOp:
     off_hpu: Refusal | None
     """Why the op is not on the HPU; None if it is."""
     outside_clusters: Refusal | None
-    """Why the op joins no cluster, except in functions with jit_compile=True if it has a lowering; None if it does."""
+    """Why the op joins no cluster; None if it does. An op with a lowering still compiles with jit_compile=True."""
     notes: tuple[str, ...]
     """Facts about the op on the HPU, each a clause."""
     gaudi: GaudiSupport | None

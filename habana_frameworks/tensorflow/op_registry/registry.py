@@ -1,4 +1,4 @@
-"""Combines TensorFlow's registries, the facts about ops and the op list gaudi to the support of each op."""
+"""Derives the support of each op from TensorFlow's registries, the facts about ops and the op list gaudi."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class HabanaInstanceNormalization(tf.keras.layers.Layer):
         gamma_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        # A configuration of the Addons class contains both, with fixed values.
+        # The Addons class's config contains groups and axis, both -1.
         groups, axis = kwargs.pop("groups", -1), kwargs.pop("axis", -1)
         if (groups, axis) != (-1, -1):
             raise ValueError(f"groups={groups}, axis={axis}: instance normalisation supports only -1 for both")

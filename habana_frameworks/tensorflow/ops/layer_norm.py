@@ -51,7 +51,7 @@ class HabanaLayerNormalization(tf.keras.layers.LayerNormalization):
         inputs = tf.cast(inputs, self.compute_dtype)
         if inputs.dtype not in _FUSED_TYPES:
             return super().call(inputs)
-        # Like Keras with mixed precision: the weights are float32, so the computation is in float32, too.
+        # Computes in the dtype of the weights (float32 with mixed precision), like Keras.
         x = tf.cast(inputs, self.dtype) if tf.as_dtype(self.dtype) in _FUSED_TYPES else inputs
         shape = [x.shape[axis] for axis in self.axis]
         gamma = tf.ones(shape, x.dtype) if self.gamma is None else tf.cast(self.gamma, x.dtype)

@@ -129,7 +129,7 @@ class Job:
                 running = True
                 while running and failed is None and self._interruption.signal is None:
                     self._read(_POLL_SECONDS)
-                    # In this order, because a rank may fail between the two.
+                    # In this order, so that a failure between the two calls is found.
                     running = self._running()
                     failed = self._first_failure()
                 if failed is not None:

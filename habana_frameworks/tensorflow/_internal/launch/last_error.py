@@ -1,4 +1,4 @@
-"""The error in a failed rank's last output lines, for the one line with which `hpu run` reports the failure."""
+"""Finds the error in a failed rank's last output lines, for the failure report of `hpu run`."""
 
 from __future__ import annotations
 

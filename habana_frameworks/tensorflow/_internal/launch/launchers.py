@@ -53,7 +53,7 @@ _RANK_VARIABLES = {"SIZE": 1, "RANK": 0, "LOCAL_SIZE": 1, "LOCAL_RANK": 0}
 
 
 def _by_variables(launcher: Launcher, prefix: str) -> Callable[[], Ranks | None]:
-    """Returns a reader of <prefix>SIZE, …RANK, …LOCAL_SIZE and …LOCAL_RANK, which returns None if none is set."""
+    """Returns a function that reads <prefix>SIZE, …RANK, …LOCAL_SIZE and …LOCAL_RANK; None if all are unset."""
 
     def read() -> Ranks | None:
         if not any(os.environ.get(prefix + name) for name in _RANK_VARIABLES):

@@ -67,7 +67,7 @@ class _MainThread:
             self._expected += 1
 
     def returns_within(self, seconds: float) -> bool:
-        """Waits for the pending call, at most for this time."""
+        """Waits up to `seconds` for the pending call. Returns whether it has run."""
         end = time.monotonic() + seconds
         while self._calls.value < self._expected:
             if time.monotonic() >= end:

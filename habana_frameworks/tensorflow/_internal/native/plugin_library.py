@@ -99,7 +99,7 @@ def tensorflow_libraries() -> list[pathlib.Path]:
 
 
 def import_tensorflow() -> Any:
-    """Imports TensorFlow. Raises TensorFlowError if TensorFlow is missing, or if this Python version cannot have it."""
+    """Imports TensorFlow. Raises TensorFlowError if it is missing or does not support this Python version."""
     problem = lib_utils.python_problem()
     if problem:
         raise errors.TensorFlowError(problem)
@@ -113,7 +113,7 @@ def import_tensorflow() -> Any:
 
 
 def log_unlisted_ops() -> None:
-    """Logs the ops outside HPU_OP_LIST that no warning of a graph has named, such as eager ops."""
+    """Logs ops outside HPU_OP_LIST that the warnings of graphs have not named, such as eager ops."""
     if c_api.has(handle(), "hpu_log_unlisted_ops"):
         handle().hpu_log_unlisted_ops()
 

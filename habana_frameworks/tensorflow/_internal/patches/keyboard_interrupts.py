@@ -1,11 +1,11 @@
 """KeyboardInterrupt from TensorFlow's C++ calls that fail while a signal is pending.
 
-pybind11 creates the exception of a failed call, which runs Python code and therefore the handler of a pending SIGINT.
+When a call fails, pybind11 creates the exception. This runs Python code, and therefore the handler of a pending SIGINT.
 pybind11 reports the handler's KeyboardInterrupt as a RuntimeError.
 
-The wrapper of a call is the last frame in the traceback of the call's errors. TensorFlow and Keras leave out their own
-frames except the last, so tracebacks show the wrapper instead of TensorFlow's caller of the call. Only a function
-without a Python frame could avoid this. Commands that run a program leave the wrapper out (cli/program.py).
+The wrapper is the last frame of a failed call's traceback. TensorFlow and Keras hide their own frames except the last,
+so tracebacks show the wrapper instead of the TensorFlow function that called it. Only a function without a Python frame
+could avoid this. Commands that run a program leave the wrapper out (cli/program.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SESSION_CALLS = ("TF_SessionRun_wrapper", "TF_SessionPRun_wrapper", "TF_Session
 
 
 def install() -> None:
-    """Makes the calls raise KeyboardInterrupt instead of that RuntimeError. Called by library_loader."""
+    """Makes the calls raise KeyboardInterrupt instead of pybind11's RuntimeError. Called by library_loader."""
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.client import pywrap_tf_session
 
@@ -36,7 +36,7 @@ def install() -> None:
 
 
 def raise_keyboard_interrupt(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns `call`, which raises a KeyboardInterrupt that pybind11 would report as a RuntimeError."""
+    """Wraps `call` to raise KeyboardInterrupt where pybind11 reports it as a RuntimeError."""
 
     @functools.wraps(call)
     def raising(*arguments: Any, **options: Any) -> Any:

@@ -40,7 +40,7 @@ class _V1Optimizers:
     """Loss scaling in compute_gradients() and apply_gradients() of TensorFlow 1's optimizers.
 
     compute_gradients() returns unscaled gradients, so programs may clip or reduce them before apply_gradients(), which
-    skips the step if one of them is not finite. minimize(), Estimators and Horovod's optimizer call these two methods.
+    skips the step if a gradient is not finite. minimize(), Estimators and Horovod's optimizer call these two methods.
     """
 
     def __init__(self, tf: Any) -> None:
@@ -49,7 +49,7 @@ class _V1Optimizers:
         self._tf = tf
         self._class = tf.compat.v1.train.Optimizer
         self._wrapper_class = loss_scale_optimizer.MixedPrecisionLossScaleOptimizer
-        # Optimizers with a loss scale of the program, or whose wrapper is calling them.
+        # Optimizers whose loss the program scales, and optimizers that are being called by their wrapper.
         self._scaled: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def install(self) -> None:
@@ -70,7 +70,7 @@ class _V1Optimizers:
         @functools.wraps(apply)
         def apply_gradients(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             wrapper = getattr(optimizer, _WRAPPERS, {}).get(self._graph())
-            # Without compute_gradients(), the program scales the loss itself, or does without.
+            # No wrapper: the program has not called compute_gradients(), so its gradients are not scaled here.
             if wrapper is None or self._has_scale(optimizer):
                 return apply(optimizer, *args, **kwargs)
             return self._call_wrapper(optimizer, wrapper.apply_gradients, *args, **kwargs)
@@ -97,7 +97,7 @@ class _V1Optimizers:
         return wrappers[graph]
 
     def _call_wrapper(self, optimizer: Any, method: Any, *args: Any, **kwargs: Any) -> Any:
-        """Calls a method of the optimizer's wrapper, whose calls of the optimizer itself are not scaled again."""
+        """Calls a method of the optimizer's wrapper. The wrapper's own calls of the optimizer are not scaled again."""
         self._scaled.add(optimizer)
         try:
             return method(*args, **kwargs)

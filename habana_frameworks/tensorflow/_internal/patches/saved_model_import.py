@@ -31,7 +31,7 @@ def install(plugin: ctypes.CDLL) -> None:
 
 
 def _without_hpu(call: Callable[..., Any], hide: Callable[[int], int]) -> Callable[..., Any]:
-    """Returns `call`, which hides the HPU from importers of its thread while it runs."""
+    """Wraps `call` to hide the HPU from importers in the calling thread."""
 
     @functools.wraps(call)
     def importing(*arguments: Any, **options: Any) -> Any:

@@ -1,7 +1,7 @@
 """Sessions whose ConfigProto has global_jit_level=OFF keep their HPU clusters, as on Gaudi.
 
-The level concerns TensorFlow's own auto-clustering, which Gaudi's clusters are no part of. Tensor2Tensor and other
-programs of TensorFlow 1 set it to OFF by default. `tf.config.optimizer.set_jit(False)` still turns HPU clusters off.
+On Gaudi, the level controls only TensorFlow's own auto-clustering. Tensor2Tensor and other programs of TensorFlow 1 set
+it to OFF by default. `tf.config.optimizer.set_jit(False)` still turns HPU clusters off.
 """
 
 from __future__ import annotations

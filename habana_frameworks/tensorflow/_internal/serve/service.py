@@ -57,7 +57,7 @@ class FrontService:
         return iter(tuple(self._processes))
 
     def end_oldest_idle(self, seconds: float) -> None:
-        """Frees the slot of the longest idle process if its idle time exceeds `seconds`. Kills the process."""
+        """Kills the longest idle process, which frees its slot, if its idle time exceeds `seconds`."""
         oldest = max(self._processes, key=lambda process: process.idle_seconds, default=None)
         if oldest is not None and oldest.idle_seconds > seconds:
             oldest.kill("")

@@ -54,7 +54,7 @@ def check() -> Iterator[Finding]:
 def op_types() -> list[str]:
     """Returns the types of all ops of TensorFlow and the plugin; empty if the plugin cannot be loaded.
 
-    They are known only if TF_PLACE_ON_CPU is set.
+    The probe lists them only if TF_PLACE_ON_CPU is set.
     """
     report, _ = probe()
     return list(report.get("ops", ()))

@@ -55,7 +55,7 @@ def is_fatal(name: str, problem: str) -> bool:
 
 
 def problem(name: str, value: str) -> str:
-    """Returns the reason why the setting's value, which has the right type, is of no use; empty if it is valid."""
+    """Returns the reason why a setting's value of the right type is unusable; empty if it is usable."""
     if name in _BF16:
         return _bf16_problem(value)
     if name in _FILES:

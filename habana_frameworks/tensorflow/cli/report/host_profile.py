@@ -1,4 +1,4 @@
-"""Waits for elements of tf.data, and tracing of tf.functions, from TensorFlow's own profiler."""
+"""Times of the program's waits for tf.data and of its traces of tf.functions, from TensorFlow's own profiler."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Steps:
     begins: tuple[float, ...]
     """Seconds since the program's start."""
     seconds: tuple[float, ...]
-    """One less than there are steps."""
+    """Time of each step except the last."""
     device_seconds: tuple[float, ...]
     """Time of each execution itself, on the HPU or on the CPU."""
 

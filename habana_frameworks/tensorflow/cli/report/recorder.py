@@ -40,7 +40,7 @@ class Recorder:
     def stop(self, program: Program) -> Report:
         """Waits for queued work, stops all recordings and returns the report.
 
-        program: the time that it started and its run time are filled in here.
+        program: this function sets its `started` and `seconds`.
         """
         trace = self._stop_trace()
         seconds = (time.time_ns() - self._start_ns) / 1e9

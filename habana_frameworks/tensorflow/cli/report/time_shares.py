@@ -45,8 +45,8 @@ class _Divider:
 def divide(trace: Trace, host: HostEvents | None, clusters: Set[str], seconds: float) -> tuple[TimeShare, ...]:
     """Divides the run time.
 
-    A moment counts for a launch if a recipe is running, else for a collective, a copy, a compile, a run on the CPU
-    instead of the HPU, a wait for input, the tracing of a tf.function, in this order. All other moments are the host's.
+    A moment counts for the first of these that is active: launch of a recipe, collective, copy, compile, CPU fallback,
+    wait for input, tracing of a tf.function. All other moments are the host's.
 
     host: None if unknown.
     clusters: names of clusters; all other launches are ops outside clusters.

@@ -30,7 +30,7 @@ class LiveTable:
         self._memory: dict[int, collections.deque[float | None]] = collections.defaultdict(_history)
 
     def draw(self, sample: Sample) -> None:
-        """Replaces the drawn lines by those of `sample`."""
+        """Replaces the drawn lines by the lines of `sample`."""
         for module in sample.modules:
             self._utilizations[module.id].append(sample.utilizations[module.id])
             self._memory[module.id].append(_memory_share(module))

@@ -40,7 +40,7 @@ class Sample:
         return None if share is None else round(100 * share)
 
     def celsius(self, module: Module) -> int | None:
-        """A card's temperature, None if unknown; for other modules emulated, derived from the utilisation."""
+        """A card's temperature, None if unknown. For emulated modules, a value derived from the utilisation."""
         if module.card:
             return module.card.temperature_celsius
         return round(_IDLE_CELSIUS + (_BUSY_CELSIUS - _IDLE_CELSIUS) * (self.utilizations[module.id] or 0))

@@ -1,4 +1,4 @@
-"""Runs the worker of `hpu synapse-check`, and starts it again behind a graph whose compilation crashes or hangs."""
+"""Runs the worker of `hpu synapse-check`. If a graph's compilation crashes or hangs, restarts it at the next graph."""
 
 from __future__ import annotations
 

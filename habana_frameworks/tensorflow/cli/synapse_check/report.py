@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow.cli.checks import Finding
 
 
 class Outcome(enum.Enum):
-    """Outcome of a graph. The names are those of SynapseGraph.Outcome (report.proto), and CRASHED."""
+    """Outcome of a graph: SynapseGraph.Outcome of report.proto, and CRASHED."""
 
     RUNNING = "running"
     OK = "ok"

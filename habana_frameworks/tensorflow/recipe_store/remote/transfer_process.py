@@ -52,7 +52,7 @@ class TransferProcess:
     def _wait(self) -> bool:
         """Waits for the next request. Returns False if the plugin's process has ended.
 
-        Checks the parent process, too, because a forked child of the program may keep the socket open.
+        Also checks the parent process, because a forked child of the program may keep the socket open.
         """
         while not select.select([self._connection], [], [], _PARENT_CHECK_SECONDS)[0]:
             if os.getppid() != self._parent:

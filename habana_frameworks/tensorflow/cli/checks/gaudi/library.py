@@ -20,7 +20,7 @@ SUBJECT = "SynapseAI"
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What the library says. `status` is synInitialize's, and `devices` the number of cards."""
+    """Result of library_probe.py. `status` is synInitialize's, and `devices` the number of cards."""
 
     version: str
     status: int

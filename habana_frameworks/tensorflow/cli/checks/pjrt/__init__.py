@@ -22,7 +22,7 @@ def check() -> Iterator[Finding]:
         return
     file = pjrt_plugins.find(name)
     yield from plugin.check(name, file)
-    # A plugin compiles for a card that is not present without driver and CUDA.
+    # Compiling for an absent card (HPU_PJRT_TARGET) requires neither driver nor CUDA.
     if not pjrt_plugins.drives_nvidia_cards(name) or flags.pjrt_target():
         return
     yield from driver.check(file.cuda if file else None)

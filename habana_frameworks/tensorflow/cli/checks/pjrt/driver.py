@@ -68,5 +68,5 @@ def _without_library(module: str | None, problem: str, oldest: int) -> Finding:
 
 
 def _plugin_for(cuda: int) -> int | None:
-    """Returns the newest CUDA that a driver supports and a plugin is built for."""
+    """Returns the newest CUDA version for which a plugin exists and which a driver for `cuda` supports."""
     return max((version for version in _MIN_DRIVERS if version <= cuda), default=None)

@@ -22,7 +22,7 @@ class Library:
     """False for a library that only some programs need."""
 
 
-# The same libraries as jax_plugins/xla_cuda*/__init__.py loads.
+# The libraries that jax_plugins/xla_cuda*/__init__.py loads.
 _LIBRARIES = {
     12: (
         Library("libcudart.so.12", "cuda_runtime", "nvidia-cuda-runtime-cu12"),
