@@ -104,7 +104,7 @@ $(VENV)/.horovod: requirements/horovod.txt requirements/horovod-build.txt tools/
 horovod: $(HOROVOD) ## build Horovod, with MPI if installed
 	@$(PYTHON) -c 'import horovod' 2>/dev/null || { echo "Horovod is missing: run tools/build_horovod.sh $(PYTHON)"; exit 1; }
 
-# Ray pins old versions of other packages, so it has an environment of its own, which finds the packages of $(VENV), too.
+# Ray pins old versions of other packages, so it has its own environment, which also finds the packages of $(VENV).
 $(VENV)-ray/.packages: requirements/ray.txt | $(PACKAGES)
 	$(PYTHON) -m venv $(VENV)-ray
 	@$(PYTHON) -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' > \
@@ -179,7 +179,7 @@ generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, op_fa
 	@$(MAKE) --no-print-directory build
 	$(PYTHON) tools/generate_op_pages.py --tree
 
-# scikit-build-core reuses the objects in $(BUILD). auditwheel needs Python 3.10 or 3.11; the wheel serves 3.9, too.
+# scikit-build-core reuses the objects in $(BUILD). auditwheel needs Python 3.10 or 3.11; the wheel also supports 3.9.
 wheel: build ## build dist/hpu_tensorflow-*.whl for Ubuntu 22.04, Debian 12 and newer systems
 	@rm -rf $(BUILD)/wheel
 	SKBUILD_BUILD_DIR=$(BUILD) $(PYTHON) -m pip wheel -q --no-deps --no-build-isolation -w $(BUILD)/wheel .
@@ -215,13 +215,13 @@ QUICK_GAUDI_TESTS := $(QUICK_GAUDI_TESTS) tests/distribute/test_collectives.py::
 GAUDI_TESTS := tests/equality tests/precision tests/recipes tests/device
 GAUDI_TESTS := $(GAUDI_TESTS) $(addprefix tests/distribute/test_,collectives.py failures.py hccl.py strategy.py)
 GAUDI_TESTS := $(GAUDI_TESTS) $(addprefix tests/hvd/test_,ops.py training.py)
-# pyhlml reads Gaudi's management library for `hpu smi`, over a double of that library here. It is no dependency of the package.
-test-gaudi: build-tests ## training tests on the Gaudi backend over the double of SynapseAI's library
+# pyhlml reads Gaudi's management library for `hpu smi`; here, a double of that library. The package does not depend on pyhlml.
+test-gaudi: build-tests ## training tests on the Gaudi backend with the double of SynapseAI's library
 	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps habana-pyhlml==1.24.2.481
 	$(PYTHON) -m pytest tests/gaudi -m 'slow or not slow' -n $(TEST_JOBS) $(PYTEST_ARGS)
 	HPU_BACKEND=gaudi:$(SYNAPSE_DOUBLE) $(PYTHON) -m pytest $(GAUDI_TESTS) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)
 
-docs: build-tests ## every code block of the documentation, slow ones too
+docs: build-tests ## every code block of the documentation, including slow ones
 	$(PYTHON) -m pytest tests/docs -m 'slow or not slow' $(PYTEST_ARGS)
 
 keras: build ## public API of tf.keras on the HPU against the CPU; writes docs/user/keras.md, or compares with KERAS_ARGS=--check
@@ -283,7 +283,7 @@ fuzz-service: $(FUZZ) ## handlers of a device server on FUZZ_MESSAGES mutated me
 
 FUZZ_CASES ?= 10000
 FUZZ_SEED ?= $$RANDOM
-fuzz-gaudi: build-tests ## FUZZ_CASES random HLO programs on the Gaudi backend, over the double, against XLA's evaluator; FUZZ_SEED=7
+fuzz-gaudi: build-tests ## FUZZ_CASES random HLO programs on the Gaudi backend, with the double, against XLA's evaluator; FUZZ_SEED=7
 	HPU_FUZZ_CASES=$(FUZZ_CASES) HPU_FUZZ_SEED=$(FUZZ_SEED) $(BUILD)/hpu_gaudi_tests --gtest_brief=1 --gtest_filter='*OpcodeFuzzTest*'
 
 # clang rejects -fno-gnu-unique, so clang-tidy reads compile commands without this flag.

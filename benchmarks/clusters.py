@@ -2,9 +2,9 @@
 
 python benchmarks/clusters.py [--models resnet50 transformer unet lstm] [--json]
 
-TensorFlow runs in a separate process with TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"; its clusters are
-counted in the graphs that its marking pass dumps. Both counts exclude arguments, constants and identities. Exit code 1
-if this package makes more clusters for a model, or clusters a smaller share of the model's ops.
+TensorFlow runs in a separate process with TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit". The graphs that
+the marking pass dumps contain TensorFlow's clusters. Both counts exclude arguments, constants and identities. Exit code
+1 if this package makes more clusters for a model, or clusters a smaller share of the model's ops.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Compares in-server collectives with other transports, in three benchmarks.
 
-- All-reduces between two modules of a device server, with Gloo's and TensorFlow's ring between the same processes.
-- Train steps of HPUStrategy, with MultiWorkerMirroredStrategy on the CPU.
-- Bucketed reductions during the backward pass, with one reduction after it. Also measures the overlap with computation.
+- All-reduces between two modules of a device server, against Gloo and TensorFlow's ring between the same processes.
+- Train steps of HPUStrategy, against MultiWorkerMirroredStrategy on the CPU.
+- Bucketed reductions during the backward pass, against one reduction after it. Also measures their overlap with
+  computation.
 
 Gloo needs Horovod (`make horovod`).
 """

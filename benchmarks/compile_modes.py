@@ -7,7 +7,7 @@ devices. Each process therefore touches memory before the measurement, and frees
 --cold-memory skips this.
 
 Python's full garbage collection visits all objects of TensorFlow's modules, which takes 0.15 s. Imports decide when the
-next collection is due: in one process it falls into the first step, in another behind it. So each process collects
+next collection is due: in one process it falls into the first step, in another after it. So each process collects
 before the measurement.
 """
 

@@ -1,4 +1,4 @@
-"""Time of eager programs on the emulated HPU over TensorFlow's CPU.
+"""Time of eager programs on the emulated HPU, relative to TensorFlow's CPU.
 
 No program uses a tf.function, so each op is a launch. Both devices run in turns within one process. After the warm-up,
 the ops of a program have recipes.

@@ -1,9 +1,9 @@
-"""Host time of the Gaudi backend over the double of SynapseAI's library.
+"""Host time of the Gaudi backend with the double of SynapseAI's library.
 
 python -m benchmarks.gaudi [--library build/synapse_double/1.18/libSynapse.so] [--json]
 
-Launches: processor time of the calling thread, by a stream, and by synLaunch alone, which shows the library's own part.
-The double's launches are empty, so the difference is the backend's own time.
+Launches: processor time of the calling thread for a stream's launch, and for synLaunch alone. The double's launches are
+empty, so the difference is the backend's own time.
 Compilation of a train step of ResNet-50, by phase; the last phase contains the library's own time. `make bench` builds
 hpu_bench.
 """

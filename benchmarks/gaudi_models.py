@@ -1,11 +1,11 @@
-"""Instructions and launches of the benchmark models' train steps on the Gaudi backend, over the double of SynapseAI.
+"""Instructions and launches of the benchmark models' train steps on the Gaudi backend, with the double of SynapseAI.
 
 python -m benchmarks.gaudi_models [--model mlp cnn] [--library build/synapse_double/1.18/libSynapse.so] [--json]
 
-For each HLO opcode: instructions that became one node, several nodes, or none (views, constants, and nodes that another
-instruction added already), and instructions that the backend refuses, after the backend's HLO passes. For each model:
-nodes, graphs, and calls of synLaunch in one step, which the double counts. The double's launches are empty here; its
-tests run them. `make bench` builds hpu_bench.
+For each HLO opcode after the backend's HLO passes: instructions that became one node, several nodes, or none (views,
+constants, nodes that another instruction added), and refused instructions. For each model: nodes, graphs, and calls of
+synLaunch in one step, which the double counts. The double's launches are empty here; its tests run them. `make bench`
+builds hpu_bench.
 Exit code 1: an instruction is refused.
 """
 

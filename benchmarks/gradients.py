@@ -1,10 +1,10 @@
-"""Errors of the gradients of one train step against float64: of the HPU, and of the CPU in float32.
+"""Errors of a train step's gradients against float64, on the HPU and on the CPU in float32.
 
 python -m benchmarks.gradients [--model resnet50 mobilenet] [--batch-size 2] [--json]
 
 The error of a variable's gradient is the norm of its difference from the gradient in float64, divided by the norm of
-the gradient in float64. If the errors of the HPU are of the CPU's order, the model's conditioning makes them, not an op
-of the HPU.
+the gradient in float64. If the errors of both devices are of the same order, the model's conditioning causes
+them, not an op of the HPU.
 Exit code 1: the HPU's error over all variables exceeds --limit times the CPU's.
 """
 
@@ -27,8 +27,8 @@ from habana_frameworks.tensorflow import load_habana_module, statistics
 CPU = "/device:CPU:0"
 HPU = "/device:HPU:0"
 
-# Of the norm of all gradients. Batch normalisation makes gradients of earlier offsets 0 but for rounding; their errors
-# count against this norm.
+# Smallest divisor of an error, as a share of the norm of all gradients. Gradients of offsets before batch normalisation
+# are 0 except for rounding, so their own norm would be too small.
 NEGLIGIBLE = 1e-6
 
 Gradients = list[npt.NDArray[np.float64]]

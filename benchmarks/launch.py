@@ -91,7 +91,7 @@ def as_json(times: Times, counts: list[int]) -> dict[str, Any]:
 def client_launches(backend: str) -> list[dict[str, float]]:
     """Returns host time of a stream's launch and of the plugin's Execute, in seconds, by number of arguments.
 
-    "whole_seconds": Execute with the end and the destruction of the donated handles, which a stream's launch includes.
+    "whole_seconds": Execute plus the end and the destruction of the donated handles. A stream's launch includes both.
     """
     times = hpu_bench.best_times("launch by", {"HPU_BACKEND": backend})
     found: dict[int, dict[str, float]] = {}

@@ -1,8 +1,8 @@
 """Time of a train step on a PJRT plugin's device: by TensorFlow, by a stream of the device, by the plugin's Execute.
 
-The three do the same work: they run the same HLO on the same initial values, copy the labels to the device for each
-step, since TensorFlow keeps integers in host memory, and read the loss. The first line of a model reads the loss of
-every step, the second line the loss of every hundredth step, so that steps are queued while earlier ones run.
+All three run the same HLO on the same initial values and read the loss. They copy the labels to the device for each
+step, because TensorFlow keeps integers in host memory. A model has two lines: one with a read of every loss, one with a
+read of every hundredth loss, so that steps are queued while earlier ones run.
 
 "TensorFlow" runs the step with jit_compile=True, since the HLO of such a function can be read. "clusters" is the same
 step without jit_compile: TensorFlow optimises its graph first, so its HLO differs. "host" is the step of "TensorFlow"

@@ -1,5 +1,5 @@
 # Precompiled headers of the layers, for builds without HPU_UNITY. Without precompilation, TensorFlow's headers dominate
-# the compile time of a file. Few units do not repay the time to precompile.
+# the compile time of a file. For a few units, precompiling costs more time than it saves.
 # -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows whether each file includes all headers that it uses.
 
 # hpu_precompile(<target> <header> <patterns>...): precompiles cmake/precompiled/<header> for the sources of <target>

@@ -8,8 +8,8 @@ target_link_options(hpu_synapse_kernels PRIVATE "-Wl,--no-undefined")
 hpu_unite(hpu_synapse_kernels UNITS 2)
 
 # synapse_double_1_5, synapse_double_1_18: the Synapse double, as synapse_double/<release>/libSynapse.so. It is loaded in
-# SynapseAI's place, so it uses nothing of TensorFlow or of the plugin but plugin/backends/gaudi/synapse/ and the table
-# of guids.
+# SynapseAI's place, so it uses nothing of TensorFlow, and of the plugin only plugin/backends/gaudi/synapse/ and the
+# table of guids.
 set(double_folder "${CMAKE_SOURCE_DIR}/plugin/testing/synapse_double")
 file(GLOB double_sources CONFIGURE_DEPENDS "${double_folder}/runtime/*.cc" "${double_folder}/graph/*.cc"
   "${double_folder}/graph/shapes/*.cc" "${double_folder}/hcl/*.cc")
@@ -23,7 +23,7 @@ foreach(release 1_5 1_18)
   set_target_properties(synapse_double_${release} PROPERTIES OUTPUT_NAME Synapse
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/synapse_double/${folder}")
   target_link_libraries(synapse_double_${release} PRIVATE Threads::Threads)
-  # Streams may run when the library is closed.
+  # nodelete: streams may still run when the library is closed.
   target_link_options(synapse_double_${release} PRIVATE -Wl,-z,nodelete
     "-Wl,--version-script=${double_folder}/c_api/exports.map")
   if(NOT HPU_SANITIZE)

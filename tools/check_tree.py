@@ -16,7 +16,7 @@ MAX_BYTES = 40 * 1024
 # Files that are not written by hand, or that must not be split.
 UNBOUNDED = {"LICENSE"}
 MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w""")
-# Functions that one file only may call, with that file and its replacement.
+# Functions that only one file may call, with that file and the replacement.
 WRAPPED = {"FindKernelDef": ("plugin/passes/analysis/kernel_search.cc", "FindKernel or tensorflow::KernelDefAvailable")}
 # Headers of TensorFlow's internals. Only plugin/compat may include them, except extension points.
 INTERNAL_HEADER = re.compile(

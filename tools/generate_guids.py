@@ -96,7 +96,7 @@ class Row:
 
     @property
     def is_proven(self) -> bool:
-        """Whether the guid is on: not internal, from a proven source, with known operands, results, types and params."""
+        """Whether the guid is on: not internal, of a proven source, with known operands, results, types and params."""
         known = None not in (self.operands, self.results, self.types, self.params)
         return self.kind != "internal" and known and not PROVEN.isdisjoint(self.sources)
 

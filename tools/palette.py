@@ -21,7 +21,7 @@ _CHANNELS = {_RGB: 3, _RGBA: 4}
 def reduce(picture: bytes) -> bytes:
     """Returns the picture with at most _COLOURS colours. Raises ValueError unless it is 8-bit RGB or RGBA.
 
-    Each other colour becomes the nearest of these. Transparency is dropped.
+    Other colours become the nearest of these. Transparency is dropped.
     """
     pixels = _decode(picture)
     height, width, _ = pixels.shape
@@ -33,10 +33,10 @@ def reduce(picture: bytes) -> bytes:
 
 
 def _choose(colours: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> tuple[Pixels, Pixels]:
-    """Returns the palette, and the index in it of the nearest colour for each of `colours`.
+    """Returns the palette, and the palette index nearest to each of `colours`.
 
-    Chooses the most frequent colour first, then always the colour whose pixels are most wrong with the palette so far.
-    So a rare colour that is unlike all others is kept.
+    Chooses the most frequent colour first, then repeatedly the colour with the largest total error so far. This keeps a
+    rare colour that is unlike all others.
     """
     chosen = [int(np.argmax(counts))]
     distances = ((colours - colours[chosen[0]]) ** 2).sum(axis=1)

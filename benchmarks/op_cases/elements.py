@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from benchmarks.op_cases.case import OpCase, Shape, gradient
 
-# Functions whose gradients are measured, too.
+# Functions whose gradients are also measured.
 DIFFERENTIATED = (
     "hyperbolic tangent",
     "sigmoid",

@@ -1,4 +1,4 @@
-"""SavedModel with rows in and rows out, as TensorFlow Serving's REST API has them; and the batch sizes of its recipes.
+"""SavedModel that maps rows to rows, as in TensorFlow Serving's REST API, and the batch sizes of its recipes.
 
 A model's folder has a folder for each version, with a number as its name. The highest version is loaded.
 """
@@ -58,7 +58,7 @@ class _Signature:
         self._inputs = {name: _Input(spec.dtype, tuple(spec.shape)) for name, spec in specs.items()}
 
     def predict(self, instances: Sequence[Any]) -> list[Any]:
-        """Returns one prediction per instance. With several inputs or outputs, each is an object by names."""
+        """Returns one prediction per instance. With several outputs, a prediction is an object by output name."""
         tensors = {name: one.tensor(name, self._column(name, instances)) for name, one in self._inputs.items()}
         columns = {name: value.numpy().tolist() for name, value in self._function(**tensors).items()}
         if any(not isinstance(column, list) or len(column) != len(instances) for column in columns.values()):

@@ -57,7 +57,7 @@ ALL = slice(None)
 
 @dataclasses.dataclass(frozen=True)
 class Losses:
-    """Losses of the same train steps on the CPU, by TensorFlow's kernels and by XLA. Both sum in different orders."""
+    """Losses of the same train steps on the CPU, by TensorFlow's kernels and by XLA, which sum in different orders."""
 
     kernels: list[float]
     xla: list[float]
@@ -71,11 +71,11 @@ class Losses:
         return cls(**json.loads(path.read_text()))
 
     def spread(self, steps: slice = ALL) -> float:
-        """Returns the largest difference of the two, over these steps."""
+        """Returns the largest difference between the two runs over these steps."""
         return max(abs(one - other) for one, other in zip(self.kernels[steps], self.xla[steps]))
 
     def distance(self, losses: Sequence[float], steps: slice = ALL) -> float:
-        """Returns the largest difference of `losses` from the closer of the two, over these steps."""
+        """Returns the largest difference of `losses` from the closer run over these steps."""
         both = zip(losses[steps], self.kernels[steps], self.xla[steps])
         return max(min(abs(loss - one), abs(loss - other)) for loss, one, other in both)
 

@@ -39,7 +39,7 @@ def needed(programs: Sequence[pathlib.Path], packed: Sequence[pathlib.Path]) -> 
     for program in programs:
         command = ["ldd", str(program)]
         text = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False).stdout
-        # ldd does not find libraries that a wheel loads at run time before the libraries that need them.
+        # ldd reports a wheel's own libraries as missing, because the wheel loads them itself at run time.
         if missing := [name for name in _MISSING.findall(text) if name not in names]:
             raise LibraryError(f"{program} needs {', '.join(missing)}, which this machine lacks: install the packages")
         for name, path in _RESOLVED.findall(text):

@@ -59,7 +59,7 @@ def record_step(name: str, batch: int, precision: str, folder: pathlib.Path) -> 
 
 
 def record_losses(name: str, folder: pathlib.Path) -> None:
-    """Writes NAME.json: losses of training.STEPS steps in float32 on the CPU, by two compilers."""
+    """Writes NAME.json: losses of training.STEPS steps in float32 on the CPU, by TensorFlow's kernels and by XLA."""
     losses = Losses(*(training.train(PROBLEMS[name], device, training.STEPS)[0] for device in (CPU, HPU)))
     losses.write(folder / f"{name}.json")
 

@@ -30,7 +30,7 @@ NEWEST: Mapping[str, Version] = {"GLIBC": (2, 35), "GLIBCXX": (3, 4, 30), "CXXAB
 SYSTEM = ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libz.so.1",
           "libdl.so.2", "libpthread.so.0", "librt.so.1", "libresolv.so.2")  # fmt: skip
 TENSORFLOW = ("libtensorflow_cc.so.2", "libtensorflow_framework.so.2")
-# What the build adds to the Python package.
+# Files that the build adds to the Python package.
 BUILT = (
     "hpu_tensorflow.pth",
     f"{PACKAGE}/tensorflow/include/habanalabs/hpu_kernel.h",
@@ -61,7 +61,7 @@ class Library:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What was found. Sizes are in bytes; `problems` is empty for a wheel that can be published."""
+    """Result of a check. Sizes are in bytes; `problems` is empty for a wheel that can be published."""
 
     wheel: str
     bytes: int

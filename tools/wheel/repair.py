@@ -98,7 +98,7 @@ def _license(package: str, docs: pathlib.Path) -> bytes:
 
 
 def _with_license_files(metadata: bytes, licenses: Mapping[str, bytes]) -> bytes:
-    """Adds a field License-File for each licence behind the last of these fields."""
+    """Adds a field License-File for each licence, after the last such field."""
     lines = metadata.decode().splitlines(keepends=True)
     last = max(index for index, line in enumerate(lines) if line.startswith("License-File:"))
     lines[last + 1 : last + 1] = [f"License-File: {name}\n" for name in licenses]

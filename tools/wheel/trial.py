@@ -105,7 +105,7 @@ class Environment:
         return done.stdout
 
     def _variables(self, more: Mapping[str, str]) -> dict[str, str]:
-        """The caller's variables without settings of this package, its modules, and programs."""
+        """Returns the caller's variables without this package's settings, Python's variables and programs in PATH."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("HPU_", "PYTHON"))}
         own = {"PATH": str(self._programs), "HOME": str(self._directory), "TF_CPP_MIN_LOG_LEVEL": "1"}
         locks = {"HPU_MODULE_LOCK_DIR": str(self._directory / "locks")}
@@ -134,7 +134,7 @@ def install(environment: Environment, wheel: pathlib.Path, site_packages: pathli
 
 
 def train(environment: Environment, program: pathlib.Path, times: Times) -> None:
-    """Runs the program in its process's HPU, then on a module of a device server. Raises TrialError."""
+    """Runs the program on the emulated HPU, then on a module of a device server. Raises TrialError."""
     with _timed(times, "training"):
         _require_hpu(environment.run("python", str(program)))
     with environment.server() as backend, _timed(times, "remote_training"):

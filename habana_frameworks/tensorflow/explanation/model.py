@@ -225,7 +225,7 @@ class Findings:
         ops: dict[str, list[Example]] = collections.defaultdict(list)
         splits: collections.Counter[str] = collections.Counter()
         copied: collections.Counter[str] = collections.Counter()
-        fallback_bytes: dict[tuple[str, str, int], int] = {}  # counted once per cluster, because its traces share counters
+        fallback_bytes: dict[tuple[str, str, int], int] = {}  # traces of a cluster share its counters
         for traces in self.traces:
             graph = traces[0]
             for op in graph.ops:
