@@ -15,7 +15,7 @@ from hypothesis import settings
 
 from tests.support import exceptions, processes, results
 
-# A shell's background job ignores SIGINT. Without this, programs that tests start and interrupt would inherit that.
+# Background jobs of a shell ignore SIGINT, which programs that tests start and interrupt would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Must precede the first import of TensorFlow.
@@ -29,7 +29,7 @@ settings.load_profile("default")
 
 @pytest.fixture(scope="session", autouse=True)
 def module_locks() -> Iterator[None]:
-    """Isolates this run's emulated modules from other runs on this machine, which hold modules too."""
+    """Isolates this run's emulated modules from other runs on this machine."""
     with tempfile.TemporaryDirectory(prefix="hpu-tests-") as directory:
         os.environ.setdefault("HPU_MODULE_LOCK_DIR", directory)
         yield

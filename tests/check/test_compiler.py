@@ -1,4 +1,4 @@
-"""`hpu check` with the card's compiler: SynapseAI's library, over its double, and the CUDA plugin."""
+"""`hpu check` with the card's compiler: the double of SynapseAI's library, and the CUDA plugin."""
 
 from __future__ import annotations
 

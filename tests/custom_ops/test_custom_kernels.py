@@ -195,7 +195,7 @@ def test_user_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> Non
 
 
 def test_arrays_of_failed_results_are_refused_too(test_ops: Any, kernel_path: pathlib.Path) -> None:
-    """NumPy ignores the error of the first buffer read and reads again; the second read must fail too."""
+    """NumPy ignores the error of the first buffer read and reads again; the second read must also fail."""
     with tf.device(HPU):
         failed = test_ops.test_kernel(tf.constant([5.0]), guid="test_fail_fwd_f32")[0]
         with pytest.raises(tf.errors.OpError, match="it was asked to fail"):

@@ -54,7 +54,7 @@ def read_device_memory() -> None:
 
 
 def limit_memory_like_a_gpu() -> None:
-    """The first lines of programs for GPUs, for the HPU; prints the HPU's memory in MiB, and the errors."""
+    """Runs the usual first lines of GPU programs on the HPU. Prints the HPU's memory in MiB, and the errors."""
     load_habana_module()
     (hpu,) = tf.config.list_physical_devices("HPU")
     tf.config.experimental.set_memory_growth(hpu, True)

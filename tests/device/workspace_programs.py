@@ -87,10 +87,10 @@ def out_of_memory() -> None:
 
 
 def fragmented() -> None:
-    """Of 64 MiB, leaves 16 MiB in pieces of less than the 12 MiB that a launch needs for temporaries.
+    """Leaves 16 of 64 MiB free, in pieces of less than the 12 MiB that a launch needs for temporaries.
 
-    The pieces are the workspace of a smaller launch (4 MiB), a gap between tensors and the rest behind them. With an
-    initial workspace of 12 MiB, the same tensors leave room for the launch.
+    The pieces are the workspace of a smaller launch (4 MiB), a gap between tensors and the rest after the tensors. With
+    an initial workspace of 12 MiB, the same tensors leave room for the launch.
     """
     load_habana_module()
     launch(2)

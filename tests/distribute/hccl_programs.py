@@ -163,7 +163,7 @@ def check_part_of_the_job(communicator: hccl.Communicator) -> None:
 
 
 def check_another_of_all_ranks() -> None:
-    """A second communicator must not confuse its operations with the first communicator's, whose shapes differ."""
+    """Operations of a second communicator must not match the first communicator's, which have other shapes."""
     communicator = hccl.init()
     assert hccl.all_reduce(tf.ones([77], tf.int64), hccl.ReduceOp.SUM, communicator).shape == [77]
 

@@ -142,7 +142,7 @@ def test_strategy_of_one_device(hpu: str) -> None:
     assert statistics.get().launched_clusters and statistics.get().fallbacks == 0
 
 
-@pytest.mark.slow  # tests of examples/clusters train it, too
+@pytest.mark.slow  # tests of examples/clusters also train it
 def test_example() -> None:
     output = run_job(2, ROOT / "examples" / "digits_strategy.py").output
     found = re.search(r"2 workers, worker 0 on \S*task:0/device:HPU:0: test loss \S+, test accuracy (\S+)%", output)

@@ -1,6 +1,6 @@
 """Worker that trains small models with HPUStrategy and writes results to files.
 
-Initial weights and batches are independent of the number of workers, so the final weights must be, too.
+Initial weights and batches are independent of the number of workers, so the final weights must also be.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Program:
 
 @dataclasses.dataclass
 class Page:
-    """What the blocks of a page are for. Pictures are in none of the lists."""
+    """Blocks of a page by purpose. Pictures are in none of the lists."""
 
     path: pathlib.Path
     programs: list[Program] = dataclasses.field(default_factory=list)

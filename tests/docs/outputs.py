@@ -6,7 +6,7 @@ import re
 
 ELLIPSIS = "…"
 _NUMBER = r"\d+(?:[.,]\d+)*"
-# Units of one quantity. Which of them a program prints depends on the number.
+# Units by quantity. A program chooses the unit by the size of the number.
 _UNITS = (("us", "µs", "ms", "s", "min", "h"), ("bytes", "KB", "MB", "GB", "KiB", "MiB", "GiB"))
 _FIGURE = re.compile(rf"{_NUMBER}(?: ?(?P<unit>{'|'.join(unit for units in _UNITS for unit in units)})\b)?")
 

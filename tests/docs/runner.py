@@ -124,7 +124,7 @@ def _run(program: Program, folder: pathlib.Path, timeout: float) -> list[Failure
             ),
             "HPU_MODULE_LOCK_DIR": str(folder.parent / "locks"),
             "HPU_QUIET": "1",  # the progress of compiles is shown on slow machines only
-            "DOCS_PYTHON": WARM_PYTHON,  # start() then starts a warm interpreter for shells, too
+            "DOCS_PYTHON": WARM_PYTHON,  # start() then starts a warm interpreter for shells
             "PYTHONUNBUFFERED": "1",
         },
         cwd=folder,
@@ -163,7 +163,7 @@ def _script(program: Program) -> str:
 
 
 def _console(block: Block) -> Iterator[tuple[str, str]]:
-    """Yields the command and the output in each line of a console block. One of both is empty."""
+    """Yields (command, output) for each line of a console block. One of the two is empty."""
     command = False
     for line in block.text.splitlines():
         command = line.startswith("$ ") or (command and line.endswith("\\"))

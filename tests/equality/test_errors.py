@@ -210,7 +210,7 @@ def test_device_memory_that_is_exhausted(call: str, asked: list[str]) -> None:
 
 
 def test_an_op_that_exhausts_host_memory() -> None:
-    """The error names the HPU's allocator, or the op on the CPU, and what to do; TensorFlow's names only the CPU's."""
+    """The error names the HPU's allocator or the op on the CPU, and a remedy, unlike TensorFlow's own error."""
     log = run(call_to(programs.exhausted_host_memory), {"HPU_MEMORY_MB": "128"})
     for text in (
         r"compiled later: .*OOM .* by allocator HPU_0_bfc \(128.00TiB requested, .* raise HPU_MEMORY_MB \(now 128\)",

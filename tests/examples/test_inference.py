@@ -44,7 +44,7 @@ class Client:
     url: str
 
     def ask(self, path: str, body: bytes | None = None) -> tuple[int, str]:
-        """Returns status and body of the answer, of errors too."""
+        """Returns status and body of the answer, also for errors."""
         request = urllib.request.Request(self.url + path, body)
         try:
             with urllib.request.urlopen(request, timeout=120) as answer:

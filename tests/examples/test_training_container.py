@@ -109,10 +109,10 @@ def test_the_image_trains(wheel: pathlib.Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_the_steps_train_in_a_folder(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """As the test before, for machines without a container engine."""
+    """Executes the Containerfile's steps in a folder, for machines without a container engine."""
     if lacking := container_steps.missing():
         pytest.skip(f"needs {lacking}")
-    # Pip's settings and certificates are the machine's, so pip downloads here and installs there.
+    # Only this machine has pip's settings and certificates, so pip downloads outside the folder.
     root = tmp_path / "root"
     requirements = ["-r", str(ROOT / "requirements" / "run.txt"), str(wheel)]
     options = ["--only-binary=:all:", "--python-version=3.11", f"--dest={root / 'packages'}"]

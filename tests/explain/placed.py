@@ -1,4 +1,4 @@
-"""Program whose ops test_placed.py's settings keep off the HPU, and whose clusters they split."""
+"""Program for test_placed.py. The test's settings keep ops off the HPU and split clusters."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def memory_of(buffers: tuple[explanation.Buffer, ...]) -> explanation.ClusterMem
 @needs_node
 @pytest.mark.parametrize("end", [1, 2, 59, 60, 61, 84, 119, 1000])
 def test_the_chart_of_memory_has_the_live_bytes_of_every_position(end: int, tmp_path: pathlib.Path) -> None:
-    """Each column is the highest of its positions; each position has a column, and each column a position."""
+    """Each column shows the maximum of its positions. Each position has a column, and each column a position."""
     choose = random.Random(end)
     ranges = [(0, end - 1), *(sorted(choose.choices(range(end), k=2)) for _ in range(40))]
     buffers = tuple(

@@ -1,8 +1,8 @@
-"""Asks a SynapseAI library how its kernels behave where no document says so, by running small graphs on a card.
+"""Finds out undocumented behaviour of SynapseAI's kernels by running small graphs on a card.
 
     python -m tests.gaudi.card_questions /usr/lib/habanalabs/libSynapse.so
 
-Exit code 0: the lowerings of plugin/backends/gaudi/lowerings/ work with all answers. 1: an answer names code to change.
+Exit code 0: the lowerings of plugin/backends/gaudi/lowerings/ work with all answers. 1: an answer requires other code.
 2: the library cannot be used.
 """
 
@@ -65,7 +65,7 @@ class Card:
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """What a card did."""
+    """A card's answer to a question."""
 
     text: str
     # A figure that the lowering does not depend on.

@@ -1,4 +1,4 @@
-"""Fixtures of tests over the Synapse double."""
+"""Fixtures of tests with the Synapse double."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.gaudi import synapse_library
 
 @pytest.fixture
 def clean_switches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Removes the double's switches from the environment. Tests set those that they need before synInitialize."""
+    """Removes the double's switches from the environment. Tests set their switches before synInitialize."""
     for name in list(os.environ):
         if name.startswith(synapse_library.SWITCH_PREFIX):
             monkeypatch.delenv(name)
@@ -23,7 +23,7 @@ def clean_switches(monkeypatch: pytest.MonkeyPatch) -> None:
 def double(
     request: pytest.FixtureRequest, clean_switches: None, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[synapse_library.Double]:
-    """A double of each release, which is not initialised."""
+    """An uninitialised double of each release."""
     made = synapse_library.Double(request.param, lambda: capfd.readouterr().err)
     yield made
     made.close()
@@ -31,14 +31,14 @@ def double(
 
 @pytest.fixture
 def device(double: synapse_library.Double) -> int:
-    """The id of an acquired device. Switches set before are read; so request it after monkeypatch."""
+    """Id of an acquired device. The double reads its switches here, so set them before."""
     double.ok("synInitialize")
     return double.acquire()
 
 
 @pytest.fixture
 def gate(clean_switches: None, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A path; no command runs while its file exists (`gate.touch()` to `gate.unlink()`)."""
+    """Path of a file. No command runs while the file exists (`gate.touch()` to `gate.unlink()`)."""
     path = tmp_path / "gate"
     monkeypatch.setenv("SYNAPSE_DOUBLE_GATE", str(path))
     yield path

@@ -1,4 +1,4 @@
-"""Stands for the worker of `hpu synapse-check`: graph 1 crashes, graph 3 hangs, and the others are ok."""
+"""Stand-in for the worker of `hpu synapse-check`: graph 1 crashes, graph 3 hangs, and the others are ok."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def set_library(monkeypatch: pytest.MonkeyPatch, path: pathlib.Path) -> None:
 
 
 class Double:
-    """A library built with these options of the compiler, which pyhlml loads until the test ends."""
+    """A double built with the given compiler options. pyhlml loads it until the test ends."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path, *options: str) -> None:
         import_pyhlml()

@@ -1,8 +1,8 @@
 """Gaudi cards as the fake of pyhlml and the double of libhlml.so show them.
 
-A card's figures are named by the functions that return them: `power_usage` is hlmlDeviceGetPowerUsage's and
-hlml_device_get_power_usage's. Arguments follow the name: `temperature/0` is sensor 0. A card does not support figures
-that it lacks.
+A figure has the name of the functions that return it: `power_usage` for hlmlDeviceGetPowerUsage and
+hlml_device_get_power_usage. Arguments follow the name: `temperature/0` is sensor 0. A card does not support figures
+that its entry lacks.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def library() -> ctypes.CDLL:
 
 
 def params_sizes() -> dict[str, list[int]]:
-    """Returns the sizes of params, 0 for none, of each stem, which has * for types."""
+    """Returns the sizes of params (0: no params) by stem. Stems have * in place of types."""
     buffer = ctypes.create_string_buffer(library().list_kernels(None, 0))
     library().list_kernels(buffer, len(buffer))
     rows = (line.split() for line in buffer.value.decode().splitlines())
@@ -151,7 +151,7 @@ def run(
     switches: Switches | None = None,
     dense: bool = False,
 ) -> list[np.ndarray]:
-    """Returns what the node computes. Results have gaps between their rows, which must stay untouched, unless dense."""
+    """Returns the node's results. Unless `dense`, results have gaps between rows, which must stay untouched."""
     switches = switches or Switches()
     operands = list(inputs)
     results, wholes = zip(*(_guarded(spec, dense) for spec in outputs)) if outputs else ((), ())
@@ -199,7 +199,7 @@ def assert_close(actual: np.ndarray, expected: Any, ulps: float = 1) -> None:
 
 
 def assert_same_zeros(actual: np.ndarray, expected: Any) -> None:
-    """Zeros have the same sign."""
+    """Checks that zeros have the same sign."""
     zeros = np.asarray(expected) == 0
     np.testing.assert_array_equal(np.signbit(actual.astype(np.float64))[zeros], np.signbit(expected)[zeros])
 
@@ -210,7 +210,7 @@ covered: set[str] = set()
 
 
 def covers(*tested: str) -> Callable[[Test], Test]:
-    """Declares the stems, as params_sizes() spells them, that a test compares with goldens."""
+    """Declares the stems that a test compares with goldens, in the spelling of params_sizes()."""
 
     def declare(test: Test) -> Test:
         covered.update(tested)

@@ -25,7 +25,7 @@ def doublings(x: tf.Tensor, bound: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 @tf.function(autograph=False)
 def nested(x: tf.Tensor, bound: tf.Tensor) -> tf.Tensor:
-    """A loop of unknown length in another one."""
+    """A loop of unknown length in another such loop."""
 
     def outer(x: tf.Tensor) -> tuple[tf.Tensor]:
         (grown,) = tf.while_loop(lambda y: tf.reduce_max(y) < bound, lambda y: (y * 1.5,), (x,))
@@ -37,7 +37,7 @@ def nested(x: tf.Tensor, bound: tf.Tensor) -> tf.Tensor:
 
 @tf.function
 def embedding_step(table: tf.Variable, rows: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
-    """A step of Adagrad, which adds up the gradients of equal rows: it finds the unique rows by a loop."""
+    """A train step that adds up the gradients of equal rows. tf.unique finds the rows in a loop."""
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(tf.square(tf.gather(table, rows) - targets))
     gradient = tape.gradient(loss, table)

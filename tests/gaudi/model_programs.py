@@ -20,7 +20,7 @@ STEPS = 3
 def train(name: str, batch_size: int, training: bool) -> None:
     """Trains a model of the benchmarks on the CPU and on the HPU from equal weights. Prints losses and counters.
 
-    training: batch normalisation takes the statistics of the batch.
+    training: batch normalisation uses the statistics of the batch.
     """
     load_habana_module()
     tf.keras.utils.set_random_seed(1)

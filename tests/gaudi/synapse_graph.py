@@ -47,7 +47,7 @@ def _dimensions(double: Double) -> tuple[int, Any]:
 
 
 def guarded(struct: ctypes.Structure | ctypes.Array[Any]) -> ctypes.Structure:
-    """Returns a struct that starts with a copy of `struct`, its field `value`, and has guard bytes behind it."""
+    """Returns a struct with a copy of `struct` in the field `value`, followed by guard bytes."""
 
     class Guarded(ctypes.Structure):
         _fields_ = (("value", type(struct)), ("guard", ctypes.c_uint8 * len(GUARD)))
@@ -200,7 +200,7 @@ class Graph:
         return status, self.double.take_log()
 
     def order(self, blocking: Sequence[int], blocked: Sequence[int]) -> None:
-        """Makes nodes run after others."""
+        """Makes the `blocked` nodes run after the `blocking` nodes."""
         arrays = [(ctypes.c_uint64 * len(ids))(*ids) for ids in (blocking, blocked)]
         self.double.ok("synNodeDependencySet", self.handle, *arrays, len(blocking), len(blocked))
 
@@ -247,7 +247,7 @@ class Recipe:
         return list(infos.value)
 
     def serialized(self, path: pathlib.Path) -> Recipe:
-        """Returns the recipe that is read from a file of this one."""
+        """Writes this recipe to a file, and returns the recipe that is read from it."""
         self.double.ok("synRecipeSerialize", self.handle, str(path).encode())
         return Recipe(self.double, self.double.new("synRecipeDeSerialize", str(path).encode()))
 
@@ -286,7 +286,7 @@ class LaunchTensor:
 
 
 def launch_array(double: Double, tensors: Iterable[LaunchTensor], guard: bytes = GUARD) -> Any:
-    """Returns an array of synLaunchTensorInfo with guard bytes behind."""
+    """Returns an array of synLaunchTensorInfo, followed by guard bytes."""
     data = b"".join(tensor.pack(double) for tensor in tensors) + guard
     return ctypes.create_string_buffer(data, len(data))
 
@@ -342,7 +342,7 @@ class Machine:
 
 
 def code(dtype: Any) -> int:
-    """Returns the synDataType of a numpy type. Numbers stand for themselves."""
+    """Returns the synDataType of a numpy type. Returns numbers unchanged."""
     return dtype if isinstance(dtype, int) else TYPE_CODES[np.dtype(dtype)]
 
 
@@ -390,7 +390,7 @@ def convolution_3d(kernel: Sizes, stride: Sizes = (1, 1, 1), pads: Sizes = (0,) 
 
 
 def slices(entries: Sequence[tuple[int, int, int, int]], size: int = 80) -> bytes:
-    """Returns slice params of a version, by default of the one that all releases know.
+    """Returns slice params of `size` bytes. All releases know the default size.
 
     An entry is axis, start, end, step.
     """

@@ -46,7 +46,7 @@ DEVICE_TO_DEVICE = 2
 # synEventCreate
 EVENT_COLLECT_TIME = 1
 
-# As runtime/guard.h.
+# Same as in runtime/guard.h.
 _GUARD_BYTE = 0xD9
 _GUARD_BYTES = 16
 
@@ -148,7 +148,7 @@ class Double:
         assert status == SUCCESS, f"{name} returned {status}: {self.take_log()}"
 
     def returns(self, status: int, name: str, *arguments: Any) -> None:
-        """Calls a function, which must return a status that breaks no rule."""
+        """Calls a function, which must return `status` and break no rule."""
         self.take_log()
         assert self.call(name, *arguments) == status
         assert self.take_log() == ""
@@ -255,11 +255,11 @@ def background(function: Callable[[], None]) -> Iterator[int]:
 
 
 class Guarded:
-    """Structs in front of the bytes that a double with SYNAPSE_DOUBLE_GUARD_BYTES=1 looks for."""
+    """Structs followed by the guard bytes that a double with SYNAPSE_DOUBLE_GUARD_BYTES=1 looks for."""
 
     def __init__(self, struct: type[Any], count: int = 1) -> None:
         size = count * ctypes.sizeof(struct)
-        # More bytes than the double looks for: it reads behind structs that it believes to be larger.
+        # Extra bytes, because the double reads beyond structs that it believes to be larger.
         self._bytes = (ctypes.c_uint8 * (3 * size + 64))()
         ctypes.memset(ctypes.addressof(self._bytes) + size, _GUARD_BYTE, _GUARD_BYTES)
         self._size = size
@@ -270,6 +270,6 @@ class Guarded:
         return ctypes.byref(self._bytes)
 
     def check(self) -> None:
-        """Asserts that nothing wrote behind the structs."""
+        """Asserts that no call wrote beyond the structs."""
         guard = bytes(self._bytes)[self._size : self._size + _GUARD_BYTES]
         assert guard == bytes([_GUARD_BYTE] * _GUARD_BYTES)

@@ -1,4 +1,4 @@
-"""The questions to a card have the double's answers, and the page of the first run names each."""
+"""The double answers each question to a card, and the page of the first run names each question."""
 
 from __future__ import annotations
 

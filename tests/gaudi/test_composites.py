@@ -1,4 +1,4 @@
-"""Ops that a Gaudi computes by one kernel are marked calls, with the CPU's results."""
+"""Ops that one Gaudi kernel computes become marked calls in HLO, with the CPU's results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs of four ranks over the double: HPUStrategy, Horovod and hccl."""
+"""Jobs of four ranks with the double: HPUStrategy, Horovod and hccl."""
 
 from __future__ import annotations
 

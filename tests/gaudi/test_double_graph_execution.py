@@ -233,7 +233,7 @@ def test_bf16_products_of_f32(machine: Machine, graph: Graph) -> None:
 @synapse_graph.only_1_18
 @pytest.mark.parametrize("deterministic", [False, True])
 def test_equal_indices_of_scatters(machine: Machine, monkeypatch: pytest.MonkeyPatch, deterministic: bool) -> None:
-    """The update that stays is the last one only if the node is deterministic."""
+    """The last update wins only if the node is deterministic."""
     monkeypatch.setenv("HPU_GAUDI_UNPROVEN", "1")
     graph = Graph(machine.double)
     x, indices, updates = np.zeros(2, np.float32), np.zeros((4, 1), np.int32), np.arange(4, dtype=np.float32)

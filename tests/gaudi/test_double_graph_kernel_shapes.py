@@ -26,7 +26,7 @@ class Case:
     outputs: Sequence[str]
     params: bytes = b""
     wrong_inputs: Sequence[tuple[int, str]] = ()
-    """Position of an operand, and the wrong one."""
+    """Position of an operand, and a wrong operand for it."""
     wrong_outputs: Sequence[tuple[int, str]] = ()
     wrong_params: Sequence[bytes] = ()
 

@@ -255,7 +255,7 @@ def test_launches_without_tensors(double: Double, monkeypatch: pytest.MonkeyPatc
 
 
 def test_freed_memory_of_a_launch(double: Double, gate: pathlib.Path) -> None:
-    """A launch holds its memory from the check on."""
+    """Freeing memory of a pending launch breaks a rule."""
 
     def child() -> None:
         double.ok("synInitialize")

@@ -190,7 +190,7 @@ def test_training_nodes_in_inference(graph: Graph) -> None:
     set_inference(graph)
     log = graph.refuses_node(INVALID_ARGUMENT, COMPILER, "moments_fwd", [x], [mean, graph.tensor([2])])
     assert "INFERENCE" in log
-    # The nodes before count too.
+    # Earlier nodes also count.
     graph.refuses_compile(INVALID_ARGUMENT, COMPILER)
 
 
@@ -215,7 +215,7 @@ def test_wide_types_of_the_first_generation(gaudi: Graph) -> None:
     wide = gaudi.tensor([2], np.int64)
     gaudi.refuses_node(FAIL, TPC, "add_fwd_i64", [wide, wide], [wide])
     gaudi.node("concat", [wide, wide], [gaudi.tensor([4], np.int64)], synapse_graph.axis(0))
-    # Types that the table lists for an operand depend on the generation too.
+    # Types that the table lists for an operand also depend on the generation.
     table, y = gaudi.tensor([3]), gaudi.tensor([2])
     gaudi.refuses_node(FAIL, TPC, "gather_fwd_f32", [table, wide], [y], bytes(8))
     gaudi.node("gather_fwd_f32", [table, gaudi.tensor([2], np.int32)], [y], bytes(8))
@@ -274,7 +274,7 @@ def test_params_are_there(graph: Graph) -> None:
 def check_version(
     graph: Graph, is_in_1_5: bool, guid: str, inputs: Sequence[Any], outputs: Sequence[Any], params: bytes
 ) -> None:
-    """Creates a node; release 1.5 refuses versions of params that came later."""
+    """Creates a node; release 1.5 refuses later versions of params."""
     if is_in_1_5 or not graph.double.is_1_5:
         graph.node(guid, inputs, outputs, params)
     else:

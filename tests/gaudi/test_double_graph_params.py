@@ -1,4 +1,4 @@
-"""Params of nodes in the Synapse double's graphs: padding (rule 12), and values that no kernel of it computes."""
+"""Params of nodes in the Synapse double's graphs: padding (rule 12), and values that no kernel supports."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ NO_EVIDENCE = ([F4], [F4])
          [([1], np.float32), ([4, 3], np.float32)]), struct.pack("3i?3x", 1, 3, 0, False), (13, 15)),
         ("dropout_fwd_f32", ([F4, ([1], np.int32)], [F4, ([4], np.int8)]), struct.pack("fI?3xi", 0.5, 0, False, 1),
          (9, 11)),
-        # Guids without evidence: their operands are not checked.
+        # Unproven guids: their operands are not checked.
         ("optimizer_sgd_bwd_f32", NO_EVIDENCE, struct.pack("3f?3x", 0, 0, 0, False), (13, 15)),
         ("resize_fwd_f32", ([F_IMAGE], [F_IMAGE]), bytes(44), (26, 27)),
         ("scatter_reduce_fwd_f32", NO_EVIDENCE, bytes(8), (5, 7)),

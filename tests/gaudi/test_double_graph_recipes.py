@@ -138,7 +138,7 @@ def test_files(graph: Graph, tmp_path: pathlib.Path) -> None:
     read = recipe.serialized(tmp_path / "recipe")
     assert read.names() == recipe.names()
     assert read.workspace_size() == recipe.workspace_size()
-    # Ids are those of one handle.
+    # Ids belong to one handle.
     assert not set(read.ids(read.names())) & set(recipe.ids(recipe.names()))
     recipe.double.ok("synRecipeDestroy", recipe.handle)
     read.serialized(tmp_path / "again")

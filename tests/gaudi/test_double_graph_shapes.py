@@ -199,7 +199,7 @@ def test_shapes(double: Double, case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.guid} {case.inputs}".replace(" ", ""))
 def test_kernels_take_the_shapes(double: Double, device: int, case: Case) -> None:
-    """Each kernel checks shapes by itself; it accepts those that the graph accepts."""
+    """Each kernel has its own shape check, which accepts the shapes that the graph accepts."""
     machine, graph = Machine(double, device), Graph(double)
     operands = {f"operand{i}": sizes for i, sizes in enumerate(case.inputs)}
     results = {f"result{i}": sizes for i, sizes in enumerate(case.outputs)}

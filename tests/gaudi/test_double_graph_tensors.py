@@ -23,7 +23,7 @@ def graph(double: Double) -> Graph:
 
 
 def relu(graph: Graph, x: object) -> tuple[int, str]:
-    """Gives a tensor f32{2,3} its first node. Returns status and log."""
+    """Creates a node that reads x, a tensor f32{2,3}. Returns status and log."""
     return graph.node_status("relu_fwd_f32", [x], [graph.tensor([2, 3])])
 
 
@@ -207,7 +207,7 @@ def test_strides_of_layouts_are_not_modelled(graph: Graph) -> None:
 def test_persistent_tensors_have_names(graph: Graph) -> None:
     nameless = graph.tensor([2, 3], section=graph.section())
     graph.refuses_node(INVALID_ARGUMENT, PROPERTIES, "relu_fwd_f32", [nameless], [graph.tensor([2, 3])])
-    # In a section of the workspace they need none.
+    # In a section of the workspace, tensors need no name.
     assert relu(graph, graph.tensor([2, 3], section=graph.section(persistent=False)))[0] == SUCCESS
 
 

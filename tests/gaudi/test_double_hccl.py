@@ -1,4 +1,4 @@
-"""Collectives of the double's libhcl: results, order, and what it refuses."""
+"""Collectives of the double's libhcl: results, order, and refused calls."""
 
 from __future__ import annotations
 

@@ -79,12 +79,12 @@ def test_gelu(dtype: np.dtype, approximates: bool) -> None:
     tanh = gelu_tanh(wide)
     cdf = (1 + erf(wide / math.sqrt(2))) / 2
     y, saved = kernels.run(f"gelu_fwd_{suffix}", [x], [(x.shape, dtype)] * 2, params)
-    # The tail of the golden's 1 + erf cancels.
+    # 1 + erf of the golden suffers from cancellation in its tail.
     np.testing.assert_allclose(
         y.astype(np.float64), wide * ((1 + tanh) / 2 if approximates else cdf), rtol=2**-7, atol=1e-7
     )
     kernels.assert_close(saved, tanh)
-    # The gradient is that of the approximation.
+    # The kernel computes the gradient of the approximation.
     dx = kernels.run_one(f"gelu_bwd_{suffix}", [dy, x, saved], (x.shape, dtype))
     t = saved.astype(np.float64)
     slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * wide**2)

@@ -69,7 +69,7 @@ def test_floats_to_integers(source: np.dtype, to: np.dtype, mode: int) -> None:
 
 
 def rounded(number: float | fractions.Fraction, dtype: np.dtype, mode: int) -> float:
-    """Returns a finite number rounded to a float type, by fractions."""
+    """Returns a finite number rounded to a float type, computed with exact fractions."""
     info = kernels.limits(dtype)
     value = fractions.Fraction(number)
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
@@ -86,7 +86,7 @@ def rounded(number: float | fractions.Fraction, dtype: np.dtype, mode: int) -> f
 @pytest.mark.parametrize("source", [np.dtype(np.int64), np.dtype(np.uint64)], ids=kernels.suffix)
 @pytest.mark.parametrize("mode", MODES)
 def test_wide_integers_round_once(source: np.dtype, to: np.dtype, mode: int) -> None:
-    """Numbers beside a tie, which float64 would round to the tie."""
+    """Numbers next to a tie. float64 would round them to the tie."""
     bits = int(kernels.limits(to).nmant) + 1
     numbers = [0, 1, 2**53 + 1, int(np.iinfo(source).max)]
     for exponent in (14, 60, 62):

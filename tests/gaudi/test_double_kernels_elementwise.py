@@ -84,7 +84,7 @@ def guid(stem: str, dtype: Any) -> str:
 
 
 def pairs(dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Returns each special value with each."""
+    """Returns all pairs of special values."""
     values = kernels.special_values(dtype)
     a, b = np.meshgrid(values, values, indexing="ij")
     return a.copy(), b.copy()
@@ -127,7 +127,7 @@ def test_erfinv_is_the_inverse_of_erf() -> None:
     assert np.isposinf(x[-3])
     assert np.isnan(x[-2:]).all()
     middle = slice(1, -3)
-    # An error of x of half an ulp moves erf by less than that of y.
+    # Half an ulp of x changes erf(x) by less than half an ulp of y.
     back = np.vectorize(math.erf)(x[middle].astype(np.float64))
     np.testing.assert_allclose(back, y[middle].astype(np.float64), rtol=1e-6)
     assert np.signbit(x[4])

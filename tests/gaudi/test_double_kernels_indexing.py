@@ -99,7 +99,7 @@ def test_one_hot(axis: int) -> None:
 
 @st.composite
 def scatters(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draws an operand, sorted indices with their entries last, and updates."""
+    """Draws an operand, sorted indices with one row per update, and updates."""
     shape = draw(shapes)
     depth = draw(st.integers(1, len(shape)))
     count = draw(st.integers(1, 6))
@@ -132,7 +132,7 @@ def test_scatter_nd(drawn: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
 
 
 def test_the_order_of_updates() -> None:
-    """Sums that depend on the order, and equal indices: other orders give other results."""
+    """Order-dependent sums and updates at equal indices have other results in other orders."""
     zeros, rows = np.zeros(2, np.float32), np.zeros(3, np.int32)
     updates = np.array([2.0**60, 1, -(2.0**60)], np.float32)
     indices = rows.reshape(3, 1)

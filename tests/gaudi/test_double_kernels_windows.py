@@ -32,13 +32,13 @@ def pooling_params(window: Window, convention: int = VALID, include_padding: boo
 
 
 def taken(x: np.ndarray, window: Window, results: tuple[int, ...], value: float) -> np.ndarray:
-    """Returns the elements of all windows, their position in the window first."""
+    """Returns the elements of all windows. The first axis is the position in the window."""
     padded = window.padded(x, value)
     return np.stack([padded[met] for _, met in window.taps(results)])
 
 
 def scattered(terms: np.ndarray, window: Window, image: tuple[int, ...]) -> np.ndarray:
-    """Adds elements of windows back to an image: the transpose of taken."""
+    """Adds elements of windows to an image. Transpose of taken()."""
     dx = window.padded(np.zeros((terms.shape[1], *image, terms.shape[-1])))
     for term, (_, met) in zip(terms, window.taps(terms.shape[2:4])):
         dx[met] += term
@@ -96,7 +96,7 @@ def test_average_pooling(name: str, dtype: np.dtype, include_padding: bool) -> N
         (FULL, 8, 3, 2, (0, 0), 4),
         (SAME, 8, 2, 2, (0, 1), 4),
         (SAME, 8, 2, 1, (0, 1), 8),
-        # The last window would begin in the padding behind the image.
+        # The last window would begin in the padding after the image.
         (FULL, 7, 2, 3, (1, 1), 4),
         (FULL_PYTORCH, 7, 2, 3, (1, 1), 3),
         (FULL_PYTORCH, 6, 2, 3, (1, 1), 3),

@@ -150,7 +150,7 @@ def test_module_of_another_process_is_refused(double: Double, locks: None) -> No
 
 
 def test_all_modules_of_other_processes(double: Double, locks: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A busy module is no broken rule.
+    # Acquiring a busy module breaks no rule.
     monkeypatch.setenv("SYNAPSE_DOUBLE_STRICT", "abort")
     with synapse_library.background(lambda: acquire_first(double)):
         with synapse_library.background(lambda: acquire_first(double)):
@@ -186,7 +186,7 @@ def test_forked_child_does_not_hold_the_module(double: Double, locks: None) -> N
     with synapse_library.background(acquire_and_fork):
         grandchild = int.from_bytes(os.read(pipe[0], 8), "little")
         assert not check_lock()
-    # The grandchild may have to close the file yet.
+    # The grandchild may not have closed the file yet.
     deadline = time.monotonic() + 10
     while not (is_free := check_lock()) and time.monotonic() < deadline:
         time.sleep(0.01)

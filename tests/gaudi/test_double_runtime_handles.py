@@ -82,5 +82,5 @@ def test_device_ids(double: Double, device: int) -> None:
     refuses_handle(double, "no device", "synDeviceMalloc", 0xFFFFFFFF, 128, 0, 0, ctypes.byref(ctypes.c_uint64()))
     double.ok("synDeviceRelease", device)
     refuses_handle(double, "none is acquired", "synDeviceSynchronize", device)
-    # The id of a device that is acquired again is another one.
+    # A device that is acquired again has a new id.
     assert double.acquire() != device

@@ -65,7 +65,7 @@ def test_copies_there_and_back(memory: Memory) -> None:
 def test_addresses(double: Double, device: int) -> None:
     addresses = [double.allocate(device, size) for size in (1, 128, 129, 5000)]
     assert all(address % 128 == 0 for address in addresses)
-    # No better alignment than promised, and no neighbours.
+    # Addresses have only the promised alignment, and are not adjacent.
     assert all(address % 256 == 128 for address in addresses)
     assert all(second - first > 4096 for first, second in zip(addresses, addresses[1:]))
     double.ok("synDeviceFree", device, addresses[0], 0)
@@ -168,7 +168,7 @@ def test_host_side_must_be_mapped(memory: Memory, direction: int) -> None:
     double.refuses(status, COPIES, "synMemCopyAsync", *copy(memory.host + 1, SIZE))
     double.refuses(status, COPIES, "synMemCopyAsync", *copy(memory.host - 1, 2))
     double.refuses(status, COPIES, "synMemCopyAsync", *copy(memory.host + SIZE, 1))
-    # An address of the device is no address of the host.
+    # A device address is not a host address.
     double.refuses(status, COPIES, "synMemCopyAsync", *copy(memory.address, 1))
 
 

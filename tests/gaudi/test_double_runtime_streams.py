@@ -257,7 +257,7 @@ def test_affinity(double: Double, device: int) -> None:
 
 @pytest.fixture
 def failing(double: Double, monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
-    """The second command fails."""
+    """A device whose second command fails."""
     monkeypatch.setenv("SYNAPSE_DOUBLE_FAIL_COMMAND", "2")
     yield Work(double)
 

@@ -1,4 +1,4 @@
-"""The table of guids: what it holds is consistent, and faults of its form are refused."""
+"""The table of guids is consistent, and the generator refuses malformed tables."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_recorded_signatures_are_accepted(guid: str, operands: str, results: str
 
 
 def test_padding_of_every_struct_is_checked() -> None:
-    """Structs of the table with padding have a row in the double's check."""
+    """Each struct of the table with padding has a row in the double's check."""
     text = (ROOT / "plugin/backends/gaudi/synapse/params.h").read_text()
     check = (ROOT / "plugin/testing/synapse_double/graph/params_check.cc").read_text()
     listed = {name for row in ROWS.values() for name in (row.params or {}).values()} - {"", "?"}

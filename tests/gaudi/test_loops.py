@@ -1,4 +1,4 @@
-"""Loops whose length depends on data, on the Gaudi backend over the Synapse double, compared with the emulator."""
+"""Loops whose length depends on data, on the Gaudi backend with the Synapse double, compared with the emulator."""
 
 from __future__ import annotations
 

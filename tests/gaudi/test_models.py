@@ -1,4 +1,4 @@
-"""Train steps of whole models on the Gaudi backend over the Synapse double, compared with the CPU."""
+"""Train steps of whole models on the Gaudi backend with the Synapse double, compared with the CPU."""
 
 from __future__ import annotations
 

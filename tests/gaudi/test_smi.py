@@ -1,4 +1,4 @@
-"""`hpu smi` for Gaudi cards, with a fake of pyhlml, and with pyhlml over a double of libhlml.so."""
+"""`hpu smi` for Gaudi cards, with a fake of pyhlml, and with pyhlml and a double of libhlml.so."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def set_fake(monkeypatch: pytest.MonkeyPatch, cards: Mapping[int, Figures]) -> F
 
 
 def without(*names: str, **figures: int) -> Figures:
-    """A Gaudi2 that lacks some figures, with other values of some."""
+    """Returns a Gaudi2's figures without `names`, and with the values of `figures`."""
     return {name: value for name, value in {**GAUDI2, **figures}.items() if name not in names}
 
 
@@ -168,7 +168,7 @@ def test_lost_cards(fake: FakePyhlml, smi: Smi, monkeypatch: pytest.MonkeyPatch)
     report = smi("--json")
     assert [module["is_lost"] for module in json.loads(report)["modules"]] == [True, False]
     assert job_modules.parse(report).holders == {5: ""}
-    # HLML may refuse the handle, too.
+    # HLML may also refuse the handle.
     handle_of = fake.hlmlDeviceGetHandleByIndex
 
     def refuse(index: int) -> int:
@@ -225,7 +225,7 @@ def test_a_driver_version_that_hlml_does_not_know(fake: FakePyhlml, smi: Smi, tm
 
 
 def test_auto(fake: FakePyhlml, monkeypatch: pytest.MonkeyPatch, devices: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """`auto` is a Gaudi if the driver has a card, there is a device file, and SynapseAI can be loaded."""
+    """`auto` selects a Gaudi if the driver has a card, there is a device file, and SynapseAI can be loaded."""
     library = pathlib.Path(doubles.backend("1.18").partition(":")[2])
     gaudi_cards._has_synapse.cache_clear()
     assert gaudi_cards.is_selected("gaudi") and gaudi_cards.is_selected(f"gaudi:{library}")

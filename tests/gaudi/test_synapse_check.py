@@ -1,4 +1,4 @@
-"""`hpu synapse-check` over the Synapse double: outcomes, exit codes, reports, crashes and hangs."""
+"""`hpu synapse-check` with the Synapse double: outcomes, exit codes, reports, crashes and hangs."""
 
 from __future__ import annotations
 

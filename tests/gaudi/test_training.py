@@ -1,4 +1,4 @@
-"""Training on the Gaudi backend over the Synapse double, compared with the emulator."""
+"""Training on the Gaudi backend with the Synapse double, compared with the emulator."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Window:
         return tuple(self.result_size(size, i) for i, size in enumerate(image))
 
     def taps(self, results: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
-        """Yields each position in the window, and what it meets in a padded image."""
+        """Yields each position in the window, and the slices of a padded image that it covers."""
         for tap in itertools.product(*map(range, self.kernel)):
             met = tuple(
                 slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride)
@@ -41,7 +41,7 @@ class Window:
             yield tap, (slice(None), *met, slice(None))
 
     def padded(self, x: np.ndarray, value: float = 0) -> np.ndarray:
-        # Windows may stretch behind the padding.
+        # Windows may extend beyond the padding.
         more = [stride + side * step for stride, side, step in zip(self.stride, self.kernel, self.dilation)]
         grown = [(low, high + extra) for (low, high), extra in zip(self.pads, more)]
         return np.pad(x.astype(np.float64), ((0, 0), *grown, (0, 0)), constant_values=value)

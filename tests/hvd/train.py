@@ -1,6 +1,6 @@
 """Rank that trains small models with Horovod and writes results to files.
 
-Batches and rank 0's initial weights are independent of the number of ranks, so the final weights must be, too.
+Batches and rank 0's initial weights are independent of the number of ranks, so the final weights must also be.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def test_max_pool_with_argmax_of_other_types(dtype: str) -> None:
 def test_gradient_of_max_pool_with_argmax_takes_any_place(batch: bool) -> None:
     generator = np.random.default_rng(batch)
     images, dy = np.zeros((3, 4, 6, 20), np.float32), _whole_numbers(generator, (3, 2, 3, 20), "float32")
-    # indices into the first image, if they count from the batch's begin
+    # Indices into the first image if they count from the start of the batch.
     argmax = generator.integers(0, 4 * 6 * 20, dy.shape)
 
     def gradient(images: tf.Tensor, dy: tf.Tensor, argmax: tf.Tensor) -> tf.Tensor:

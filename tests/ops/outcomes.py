@@ -33,7 +33,7 @@ def outcomes(function: Function) -> Iterator[tuple[str, Any]]:
 
 
 def differences(function: Function) -> list[str]:
-    """Describes HPU outcomes that match neither the eager nor the graph outcome on the CPU, whose errors may differ."""
+    """Describes HPU outcomes that match neither the CPU's eager outcome nor its graph outcome."""
     expected = [outcome(function, CPU), outcome(tf.function(function), CPU)]
     return [
         f"{mode}: {actual!r} instead of {expected[0]!r}"

@@ -18,7 +18,7 @@ MATRIX = np.array([[1, 2], [3, 4]], np.float32)
 
 @pytest.mark.parametrize("axes", [1, [1], [0, 1], [[1]], [[0, 1]], [[0], [7]]])
 def test_axes_of_a_tensordot(axes: Any) -> None:
-    """A product whose shapes and indices several clusters and the host compute."""
+    """Several clusters and the host compute the shapes and indices of one product."""
     with tf.Graph().as_default(), v1.Session() as session:
         fed = v1.placeholder(tf.int32)
         product = tf.tensordot(tf.constant(MATRIX), tf.constant(MATRIX), fed)

@@ -75,7 +75,7 @@ def test_types_that_the_hpu_lacks(name: str, graph: bool) -> None:
 
 def test_each_type_of_an_op_on_arrays_has_a_kernel_somewhere() -> None:
     """For each op and dtype that XLA compiles for the HPU, the HPU or the CPU has a kernel."""
-    only_with_jit = {"StatefulUniformInt"}  # for unsigned dtypes, which the CPU kernel lacks, too
+    only_with_jit = {"StatefulUniformInt"}  # for unsigned dtypes, which the CPU kernel also lacks
     missing = []
     for op, devices in registry.kernels_by_device().items():
         if "HPU" not in devices or registry.op_def(op) is None or op in only_with_jit:

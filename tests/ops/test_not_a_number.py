@@ -21,7 +21,7 @@ FLOATS = [tf.float32, tf.float64, tf.float16, tf.bfloat16]
 
 
 def differences_of_graphs(function: Callable[[], Any]) -> list[str]:
-    """Eager ops on the HPU start with TensorFlow's kernels, which treat NaN differently from oneDNN."""
+    """Omits eager calls, which start with TensorFlow's kernels. These treat NaN differently from oneDNN."""
     return [difference for difference in differences(function) if not difference.startswith("eager call")]
 
 

@@ -285,7 +285,7 @@ class TestHints:
     def test_a_session_of_tensor2tensor_trains_in_one_cluster(
         self, hpu: str, set_jit: Callable[[object], None]
     ) -> None:
-        """Its default config has global_jit_level=OFF. set_jit(False) keeps its meaning, for Sessions too."""
+        """Its default config has global_jit_level=OFF. set_jit(False) keeps its meaning, also for Sessions."""
         config = tf.compat.v1.ConfigProto(allow_soft_placement=True)
         config.graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.OFF
         losses, names = self.train_in_a_session(config)

@@ -357,7 +357,7 @@ def test_a_keras_step(gaudi: Callable[[str], None], unknown: str) -> None:
         return history.history["loss"]
 
     np.testing.assert_allclose(losses("/HPU:0"), losses("/CPU:0"), rtol=1e-4)
-    # the variable `iterations` is int64
+    # The variable `iterations` is int64.
     assert "dtype" in {refusal.rule for refusal in report_of("train_function").refusals}
     assert report_of("train_function").clusters
 

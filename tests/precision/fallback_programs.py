@@ -91,7 +91,7 @@ def eager_op_of_float32() -> None:
     with tf.device("/device:HPU:0"):
         result = tf.math.lgamma(tf.cast(tf.constant([1.5, 4.0]), tf.bfloat16))
     counts = statistics.get().eager
-    assert (counts.host_runs, counts.launches) == (2, 0)  # the cast, too
+    assert (counts.host_runs, counts.launches) == (2, 0)  # including the cast
     assert result.dtype == tf.bfloat16
     np.testing.assert_allclose(tf.cast(result, tf.float32), [-0.12078, 1.79176], rtol=1e-2)
 

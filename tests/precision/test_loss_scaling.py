@@ -91,7 +91,7 @@ def minimize(optimizer: Any, loss: tf.Tensor) -> Any:
 
 
 def minimize_clipped(optimizer: Any, loss: tf.Tensor) -> Any:
-    """As programs that clip gradients: the limit is far above the gradients, and far below the scaled ones."""
+    """Clips gradients and minimizes. The limit is far above the gradients, and far below scaled gradients."""
     gradients, variables = zip(*optimizer.compute_gradients(loss))
     clipped, _ = tf.clip_by_global_norm(gradients, 1000.0)
     return optimizer.apply_gradients(zip(clipped, variables))

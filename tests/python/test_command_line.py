@@ -65,7 +65,7 @@ def test_the_help_of_cache_names_its_commands() -> None:
 
 
 def test_no_command(capsys: pytest.CaptureFixture[str]) -> None:
-    """The commands are listed, as by --help."""
+    """Without a command, `hpu` lists the commands, like --help."""
     assert cli.main([]) == 2
     output = capsys.readouterr()
     assert not output.out and "doctor" in output.err and "check the setup and suggest fixes" in output.err

@@ -156,7 +156,7 @@ def test_a_python_without_tensorflow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_remedies_of_an_installed_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They need no source tree."""
+    """The remedies need no source tree."""
     assert "source tree" in extras.install_plugin("cpu")
     monkeypatch.setattr(lib_utils, "_PACKAGE", tmp_path / "habana_frameworks" / "tensorflow")
     assert extras.install_plugin("cpu") == "pip install 'hpu-tensorflow[pjrt-cpu]'"

@@ -46,7 +46,7 @@ def refusals(ops: list[tuple[RegisteredOp, str]], dtype: tf.DType) -> dict[str, 
 
 
 def test_the_page_matches() -> None:
-    """In a process of its own: other tests load op libraries, and the page does not have their ops."""
+    """Runs in its own process, because other tests load op libraries whose ops the page lacks."""
     check = "runpy.run_module('tools.generate_op_pages', run_name='__main__')"
     run_with_tensorflow(f"import runpy, sys\nsys.argv = ['', '--check']\n{check}")
 
@@ -139,7 +139,7 @@ def test_names_of_functions(name: str, found: list[str], capsys: pytest.CaptureF
 
 
 def test_the_page_has_the_table_of_the_command() -> None:
-    """In a process of its own, like test_the_page_matches."""
+    """Runs in its own process, like test_the_page_matches."""
     compare = """
     from tools import generate_op_pages
     from habana_frameworks.tensorflow import op_registry

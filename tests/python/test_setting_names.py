@@ -28,7 +28,7 @@ def test_a_misspelt_name_has_the_nearest_setting(name: str, nearest: str) -> Non
 
 
 def test_one_wrong_letter_is_found_in_every_name() -> None:
-    """Of each setting: a missing letter, and two exchanged letters."""
+    """For each setting: a missing letter, and two transposed letters."""
     wrong = set()
     for name in EFFECTIVE:
         middle = len(name) // 2

@@ -25,8 +25,8 @@ def step(size: int) -> float:
 
 def compile_and_be_interrupted() -> None:
     load_habana_module()
-    # IPython's prompt does so after each line. Either call would make a handler or a wake-up descriptor of load time
-    # useless.
+    # IPython's prompt makes the same calls after each line. They replace a handler or wake-up descriptor that was set
+    # at load.
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -67,7 +67,7 @@ class Call:
         return self._call.code(), self._call.details() or ""
 
     def is_active(self) -> bool:
-        """Whether the call's end has not arrived. Read all answers first."""
+        """Whether the call has not ended yet. Read all answers first."""
         return bool(self._call.is_active())
 
     def cancel(self) -> None:

@@ -404,7 +404,7 @@ def test_more_clients_than_slots_wait_their_turn(tmp_path: pathlib.Path) -> None
             first.pop().close()
             late.socket.settimeout(30)
             assert late.read()[0].number == number
-        # A claim frees a slot, too.
+        # A claim also frees a slot.
         assert first[0].claim().status.code == Code.OK
         for client in first:
             client.close()

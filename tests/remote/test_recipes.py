@@ -34,7 +34,7 @@ def run_client(server: Server, cache: pathlib.Path) -> Any:
 def change(entry: pathlib.Path, position: int | float, *, correct_digest: bool) -> None:
     """Changes a byte of the recipe and corrects the entry's checksum.
 
-    position: offset in the container's header, or place behind the header as a fraction (1.0: the last byte).
+    position: offset in the container's header, or position after the header as a fraction (1.0: the last byte).
     correct_digest: also corrects the digest in the container's header.
     """
     data = bytearray(entry.read_bytes()[:-CHECKSUM_BYTES])

@@ -179,7 +179,7 @@ def test_the_doctor_looks_at_the_server(server: Server, tmp_path: pathlib.Path) 
 
 
 def test_the_doctor_names_the_token_file(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that requires a token is one error, whose remedy is the setting; with the token there is none."""
+    """A server that requires a token is one error, with the setting as remedy. With the token, there is no error."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with Server(tmp_path, "--modules", "1", "--listen", "127.0.0.1:0") as server:
         code, findings = doctor(server.backend)

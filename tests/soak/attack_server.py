@@ -4,7 +4,7 @@
 
 Attackers send mutated and targeted programs, random messages and forged recipes. They leave answers unread, connections
 silent and collectives unfinished, and are killed by SIGKILL at random moments. After each round all attackers are
-killed, and the server's processes, descriptors, shared memory and held modules must equal those before the first round.
+killed. The server's processes, descriptors, shared memory and held modules must then be as before the first round.
 Exit code 1: the server ended, the training's result changed, a client received another client's canary, or a resource
 leaked.
 """

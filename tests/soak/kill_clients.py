@@ -2,9 +2,9 @@
 
     python -m tests.soak.kill_clients --clients 8 --minutes 10 --seed 1
 
-In each round, every module is held by a process that computes and checks results. Some processes are killed and
-replaced. At the end of a round all are killed, and the server's statistics are checked. In the last round all processes
-end normally. Exit code 1: a resource leaked, or a process saw an error.
+In each round, one process per module computes and checks results. The program kills and replaces some processes. At the
+end of a round it kills all processes and checks the server's statistics. In the last round all processes end normally.
+Exit code 1: a resource leaked, or a process saw an error.
 """
 
 from __future__ import annotations

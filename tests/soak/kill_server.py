@@ -75,7 +75,7 @@ class _Process:
         return self._process.poll() is not None
 
     def wait_for_device(self) -> float:
-        """Waits until the process holds a module or has ended. Returns the time since when it holds the module."""
+        """Waits until the process holds a module or has ended. Returns the time of that event."""
         deadline = time.monotonic() + _MOST_TRAINING_SECONDS
         while self._process.poll() is None and time.monotonic() < deadline:
             if any(module.holder for module in monitor.read(self._backend).modules):
@@ -84,7 +84,7 @@ class _Process:
         return time.monotonic()
 
     def end(self) -> tuple[str, str]:
-        """Returns how the process ended, and the problem if that is wrong."""
+        """Returns the kind of end, and the problem if the end is wrong."""
         hung = not self.ends_within(_MOST_SECONDS)
         if hung:
             self._process.kill()

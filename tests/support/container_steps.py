@@ -1,6 +1,6 @@
 """Executes the steps of a Containerfile in a folder, on machines without a container engine. Root only.
 
-The folder becomes a Debian by debootstrap. Commands run in it by chroot, with mount and process namespaces of their
+debootstrap installs Debian in the folder. Commands run in it through chroot, with mount and process namespaces of their
 own, and with the network of the machine. Nothing of the machine is mounted into the folder.
 """
 
@@ -50,7 +50,7 @@ class Container:
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         inside = ["chroot", f"--userspec={self.user}", str(self.root), "/usr/bin/env", "-i", *variables]
         inside += ["sh", "-c", f"cd {shlex.quote(self.directory)} && exec {shlex.join(arguments)}"]
-        # The file systems that container engines mount, too. They end with the namespace.
+        # Container engines also mount these file systems. The mounts end with the namespace.
         proc, shared = (shlex.quote(str(self.root / name)) for name in ("proc", "dev/shm"))
         mounts = f"mount -t proc proc {proc} && mkdir -p {shared} && mount -t tmpfs -o mode=1777 tmpfs {shared}"
         script = f"{mounts} && exec {shlex.join(inside)}"
@@ -64,7 +64,7 @@ class Container:
         return self.root / pathlib.PurePosixPath(self.directory, inside).relative_to("/")
 
     def copy(self, context: pathlib.Path, arguments: str) -> None:
-        """COPY: files go into the destination; of a directory, its content."""
+        """Executes COPY: copies files, and the contents of directories, into the destination."""
         *sources, destination = arguments.split()
         target = self.path(destination)
         for pattern in sources:

@@ -1,6 +1,6 @@
 """`machines.py [--mpi] N program …`: starts a program on N fake machines, namespaces with a host name and an address.
 
-Each rank gets TF_CONFIG. With --mpi, it gets Open MPI's variables and HPU_HOROVOD_RENDEZVOUS. COMMAND runs this file in
+Each rank gets TF_CONFIG, or with --mpi Open MPI's variables and HPU_HOROVOD_RENDEZVOUS. COMMAND runs this file in
 namespaces that become the first machine. Exit code: the first nonzero exit code.
 """
 

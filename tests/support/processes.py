@@ -47,7 +47,7 @@ RECIPES = "TEST_RECIPES"
 def shared_recipes() -> dict[str, str | None]:
     """Returns the environment with which programs of this test run share their compiled recipes.
 
-    For programs whose subject is not compiling: each of their processes would compile the same clusters. Empty outside
+    For tests of other subjects than compilation, whose processes would each compile the same clusters. Empty outside
     of pytest.
     """
     directory = os.environ.get(RECIPES)

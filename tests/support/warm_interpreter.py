@@ -26,7 +26,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-import tensorflow  # noqa: F401  (what programs need not wait for)
+import tensorflow  # noqa: F401  (imported before the fork, so that programs need not wait)
 
 LARGEST_REQUEST = 128 << 10
 MOST_FILES = 64

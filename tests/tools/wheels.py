@@ -68,7 +68,7 @@ def contents(compiler: Compiler) -> dict[str, bytes]:
 
 
 def write(path: pathlib.Path, files: dict[str, bytes], platform: str) -> pathlib.Path:
-    """Writes a wheel with this platform tag, its files WHEEL and RECORD included."""
+    """Writes a wheel with this platform tag, including its files WHEEL and RECORD."""
     tag = f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-{platform}\n"
     files = {**files, f"{INFORMATION}/WHEEL": tag.encode()}
     record = "".join(f"{name},{digest(data)},{len(data)}\n" for name, data in files.items())

@@ -1,4 +1,4 @@
-"""A matrix is inverted in a step. No node of SynapseAI does so."""
+"""Fails with SynapseAI's compiler: the step inverts a matrix, for which SynapseAI has no node."""
 
 import tensorflow as tf
 

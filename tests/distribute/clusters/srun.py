@@ -1,7 +1,7 @@
 """Stand-in for Slurm's srun: starts the tasks of a step on this machine, with the variables that srun sets.
 
-Reads SLURM_NTASKS, which sbatch sets. Ignores options, except that the last ones must come before the program. With a
-failed task, all tasks are killed (--kill-on-bad-exit=1). Exit code: the first nonzero exit code.
+Reads SLURM_NTASKS, which sbatch sets. Ignores options, all of which precede the program. If a task fails, kills all
+tasks (--kill-on-bad-exit=1). Exit code: the first nonzero exit code.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def job(tmp_path: pathlib.Path) -> dict[str, str]:
         "PATH": os.pathsep.join([str(tmp_path / "bin"), os.environ["PATH"]]),
         "HPU_MODULE_LOCK_DIR": str(tmp_path / "modules"),
         "TF_RECIPE_CACHE_PATH": str(tmp_path / "recipes"),
-        "JOB_PYTHON": WARM_PYTHON,  # run() then starts a warm interpreter for shells, too
+        "JOB_PYTHON": WARM_PYTHON,  # run() then starts a warm interpreter for shells
     }
 
 
@@ -109,11 +109,11 @@ def test_the_fields_of_the_mpijob() -> None:
     assert (ROOT / command[-1]).is_file()
 
 
-@pytest.mark.slow  # mpirun's ranks are tested in tests/hvd, too
+@pytest.mark.slow  # tests/hvd also tests mpirun's ranks
 def test_mpijob(job: Mapping[str, str]) -> None:
     if shutil.which("mpirun") is None or importlib.util.find_spec("horovod") is None:
         pytest.skip("mpirun or Horovod is not installed")
-    # What differs from pods: no ssh, and fewer cores than ranks.
+    # Unlike pods, this machine has no ssh, and fewer cores than ranks.
     here = {"OMPI_MCA_plm": "isolated", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
     command = container(manifest("mpijob.yaml")["spec"]["mpiReplicaSpecs"]["Launcher"])["command"]
     done = run(command, {**job, **here}, timeout=600)

@@ -29,7 +29,7 @@ def predicate(step: Step, scope: Scope) -> Value:
 
 
 def prototypes(step: Step, scope: Scope) -> list[Value]:
-    """Returns at least one value, whose types the results of bodies have."""
+    """Returns at least one value. The results of bodies have the types of these values."""
     found = [scope.pick(step, ("result", i), lambda _: True) for i in range(1 + step.draw("results", 3))]
     some = [value for value in found if value is not None] or [scope.need(step, "result", "int32")]
     return list({value.name: value for value in some}.values())
@@ -57,8 +57,9 @@ def body(
 
 
 def settled(inner: Scope, results: Sequence[Value]) -> list[Any]:
-    """Returns the results' tensors, with control dependencies on the body's effects, which TensorFlow may not add
-    itself.
+    """Returns the results' tensors with control dependencies on the body's effects.
+
+    TensorFlow may not add these dependencies itself.
     """
     with tf.control_dependencies(list(inner.effects.values())):
         return [tf.identity(value.tensor) for value in results]

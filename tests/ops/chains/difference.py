@@ -12,8 +12,8 @@ from tests.support.compare import TOLERANCES, Tolerance
 
 # Chains accumulate the differences of single ops: a multiple of one op's tolerance.
 STEPS = 10
-# Errors of a CPU without a kernel for some dtype, or that cannot expand ParallelConcat in a loop. The rest of the
-# program is then undefined.
+# Errors of ops that the CPU cannot run: a dtype without a kernel, or ParallelConcat in a loop. The rest of the program
+# is then undefined.
 UNSUPPORTED = (
     "No OpKernel",
     "OpKernel",

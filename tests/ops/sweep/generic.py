@@ -119,7 +119,7 @@ def _caller(
 
 
 def draw_types(op: str, rng: np.random.Generator) -> dict[str, tf.DType]:
-    """Draws a dtype for each attribute. Together, a CPU kernel supports them."""
+    """Draws a dtype for each attribute, so that a CPU kernel supports the combination."""
     listed = {attr.name: _listed(attr) for attr in registry.definition(op).attr}
     found = [
         kernel
@@ -189,7 +189,7 @@ def _draw_value(attr: Any, types: dict[str, tf.DType], drawer: Drawer, rng: np.r
         return bool(rng.integers(2))
     if attr.type == "int":
         low = int(attr.minimum) if attr.has_minimum else 0
-        # list lengths determine the arguments that are built
+        # List lengths stay small, because they determine the number of arguments.
         usual = rng.random() < 0.93 or attr.name.startswith("num") or attr.name == "N"
         return int(rng.integers(low, max(low, 3) + 2)) if usual else int(rng.choice([2**31 - 1, -1, -2, 2**62]))
     if attr.type == "float":

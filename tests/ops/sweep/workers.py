@@ -21,7 +21,7 @@ from tests.ops.sweep.records import FRAME_BYTES, Ended, Started
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CASE_SECONDS = 60.0
 _START_SECONDS = 120.0
-# Fill byte for device memory and the C library's memory, which no result contains by chance.
+# Fill byte of device memory and of the C library's memory. No result contains this byte by chance.
 _POISON = 0xFB
 
 

@@ -119,7 +119,7 @@ _matrix("MatrixTriangularSolve", False, True)
 
 
 def _decomposition(op: str, function: Any) -> None:
-    """Maker that compares products of the factors, which are unique except for signs and order."""
+    """Maker that compares products of the factors, because the factors' signs and order are not unique."""
 
     @maker(op)
     def make(rng: Rng) -> Program:
