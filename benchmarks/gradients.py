@@ -3,8 +3,8 @@
 python -m benchmarks.gradients [--model resnet50 mobilenet] [--batch-size 2] [--json]
 
 The error of a variable's gradient is the norm of its difference from the gradient in float64, divided by the norm of
-the gradient in float64. If the errors of both devices are of the same order, the model's conditioning causes
-them, not an op of the HPU.
+the gradient in float64. If the errors of both devices are of the same order, the model's conditioning causes them,
+not an op of the HPU.
 Exit code 1: the HPU's error over all variables exceeds --limit times the CPU's.
 """
 

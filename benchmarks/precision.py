@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")  # rounds reported memory up by less than 1 MiB
+os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")  # rounding then adds less than 1 MiB to reported memory
 
 import tensorflow as tf
 

@@ -122,7 +122,7 @@ class Result:
 
 
 def measure(questions: list[str], rounds: int, seconds_per_turn: float) -> Iterator[Result]:
-    """Yields one result per question. Ratios: server to in-process for steps and launches, memcpy to copy otherwise."""
+    """Yields one result per measurement. Ratios: memcpy to copy for copies, otherwise server to in-process."""
     with contextlib.ExitStack() as stack:
         remote = stack.enter_context(worker(stack.enter_context(server("emulator"))))
         inside = stack.enter_context(worker("emulator"))

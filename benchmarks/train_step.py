@@ -157,7 +157,7 @@ def main() -> int:
     if "hpu" in arguments.variants:
         from habana_frameworks.tensorflow import load_habana_module
 
-        # Rounds the reported memory up by less than 1 MiB.
+        # With this chunk size, rounding adds less than 1 MiB to the reported memory.
         os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")
         load_habana_module()
     results = []

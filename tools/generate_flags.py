@@ -170,7 +170,7 @@ def cpp_source(flags: list[Flag]) -> str:
 
 
 def python_flag(flag: Flag) -> list[str]:
-    """Returns the source of one entry of ALL, formatted like ruff."""
+    """Returns the source of one entry of ALL, in ruff's format."""
     if flag.effect == "inert" and flag.type == "string" and not flag.default_text:
         return [f"    values.inert({json.dumps(flag.name)}),"]
     arguments = [json.dumps(flag.name), json.dumps(flag.type), json.dumps(flag.default_text)]

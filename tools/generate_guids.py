@@ -390,7 +390,7 @@ class _Arrays:
         self._names: dict[tuple[str, str], str] = {}
 
     def add(self, element: str, values: list[str]) -> str:
-        """Returns an expression of a GuidList with the values."""
+        """Returns the initializer of a GuidList of these values."""
         if not values:
             return "{}"
         body = ", ".join(values)

@@ -205,7 +205,7 @@ def _python_text(name: str, text: str) -> list[str]:
 
 
 def _python_types(name: str, types: list[str], indent: int) -> list[str]:
-    """Returns an item of a dictionary whose value is a tuple of types, formatted like ruff."""
+    """Returns a dictionary item with a tuple of types as value, in ruff's format."""
     line = f"{' ' * indent}{json.dumps(name)}: {_tuple(types)},"
     if len(line) <= _LINE_LENGTH:
         return [line]

@@ -63,7 +63,7 @@ def convert_models() -> None:
     module = _Affine()
     functions = [module.call.get_concrete_function()]
     _check(tf.lite.TFLiteConverter.from_concrete_functions(functions, module), x, module.call(x)["y"])
-    # Excludes GPUs like TensorFlow's importers.
+    # Excludes GPUs, as TensorFlow's importers do.
     config = tf.compat.v1.ConfigProto(device_count={"GPU": 0})
     with tf.Graph().as_default(), tf.compat.v1.Session(config=config) as session:
         assert any(device.device_type == "HPU" for device in session.list_devices())

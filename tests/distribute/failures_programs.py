@@ -18,7 +18,7 @@ from habana_frameworks.tensorflow.monitor import server
 def join_communicator(rank: int) -> None:
     """Joins a communicator as one of three ranks.
 
-    Prints the communicator's id, which later ranks read, once the server waits.
+    Once the server has the call, prints the communicator's id for the later ranks.
     """
 
     def calls() -> int:

@@ -1,6 +1,6 @@
 """Workers of a training in which one worker may be killed. Survivors write how they ended.
 
-multiprocessing starts the workers (spawn), like programs for Gaudi do, so no launcher ends the survivors.
+multiprocessing starts the workers (spawn), as in programs for Gaudi, so no launcher ends the survivors.
 """
 
 from __future__ import annotations

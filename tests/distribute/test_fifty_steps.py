@@ -1,4 +1,4 @@
-"""HPUStrategy's weights after 50 steps are independent of number of workers, launcher and backend."""
+"""HPUStrategy's weights after 50 steps are independent of the number of workers, the launcher and the backend."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture(scope="module")
 def expected(exported: pathlib.Path) -> Any:
-    """Scores of the model, loaded in this process. A function of images."""
+    """Loads the model in this process. Returns a function from images to scores."""
     signature = tf.saved_model.load(str(exported / "digits" / "1")).signatures["serving_default"]
     return lambda rows: signature(image=tf.constant(rows))["scores"].numpy()
 

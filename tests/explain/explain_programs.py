@@ -8,7 +8,7 @@ import habana_frameworks.tensorflow as htf
 
 
 def explain() -> None:
-    """Prints the failures of its cluster."""
+    """Explains a function, and prints the rule and the CPU fallbacks of its cluster."""
     htf.load_habana_module()
 
     def f(x: tf.Tensor) -> tf.Tensor:

@@ -81,7 +81,7 @@ class Question:
     ask: Callable[[Card], Reply]
     # Texts of replies with which the lowering works; empty: all.
     expected: tuple[str, ...]
-    # The code to change for another answer.
+    # The code to change if the reply is a different one.
     code: str
 
 
@@ -299,7 +299,7 @@ QUESTIONS = (
 
 
 def answer(question: Question, card: Card) -> Answer:
-    """Runs the question's graphs. A refused call is an answer that does not fit."""
+    """Runs the question's graphs. If the library refuses a call, the answer does not fit."""
     try:
         reply = question.ask(card)
         fits = not question.expected or reply.text in question.expected

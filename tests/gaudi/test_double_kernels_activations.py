@@ -79,7 +79,7 @@ def test_gelu(dtype: np.dtype, approximates: bool) -> None:
     tanh = gelu_tanh(wide)
     cdf = (1 + erf(wide / math.sqrt(2))) / 2
     y, saved = kernels.run(f"gelu_fwd_{suffix}", [x], [(x.shape, dtype)] * 2, params)
-    # 1 + erf of the golden suffers from cancellation in its tail.
+    # In the tail, 1 + erf in the golden suffers from cancellation.
     np.testing.assert_allclose(
         y.astype(np.float64), wide * ((1 + tanh) / 2 if approximates else cdf), rtol=2**-7, atol=1e-7
     )

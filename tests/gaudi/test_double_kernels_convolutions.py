@@ -29,7 +29,7 @@ all_types = pytest.mark.parametrize("dtype", kernels.FLOATS, ids=kernels.suffix)
 
 
 def case(name: str) -> tuple[Window, int, str]:
-    """Returns a window, the number of groups, and the end of guids."""
+    """Returns a window, the number of groups, and the suffix of the guids' stems."""
     if name in CASES:
         return (*CASES[name], "")
     return (*CASES_3D[name], "3d")

@@ -56,7 +56,7 @@ def test_rows_that_are_on_are_known() -> None:
         ("add_fwd", True),
         ("max_fwd", True),  # a detail is open
         ("embedding", False),  # known by name only
-        ("cosh_fwd", False),  # open
+        ("cosh_fwd", False),  # its source is "?" alone
         ("instance_norm_fwd", False),  # recorded, but its operands are unknown
         ("maxpool_3d_fwd", False),  # used, but its params are unknown
         ("tensor_view", False),  # internal

@@ -1,4 +1,4 @@
-"""Horovod's weights after 50 steps are independent of number of ranks, launcher and backend."""
+"""Horovod's weights after 50 steps are independent of the number of ranks, the launcher and the backend."""
 
 from __future__ import annotations
 

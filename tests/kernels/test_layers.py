@@ -212,7 +212,7 @@ def test_pyramid_roi_align_names_the_invalid_argument() -> None:
 
 
 def test_pyramid_roi_align_is_an_op_and_a_model_has_any_image_size() -> None:
-    """A function of unknown image sizes contains the op type that bf16 recipes name, forward and backward."""
+    """With unknown image sizes, the graph contains the op types that bf16 recipes list, forward and backward."""
 
     @tf.function(input_signature=[tf.TensorSpec([None, None, None, 3])])
     def gradient_of(image: tf.Tensor) -> tf.Tensor:
@@ -285,7 +285,7 @@ REPLACED = {"flat_layer_norm", "flat_layer_norm_grad", "gelu_erf", "gelu_erf_gra
 
 
 def replaced_model(x: tf.Tensor) -> tf.Tensor:
-    """Model of the symbols that load_habana_module() has replaced."""
+    """A model of symbols that load_habana_module() replaces."""
     return tf.sin(tf.keras.activations.gelu(tf.keras.layers.LayerNormalization()(x)))
 
 

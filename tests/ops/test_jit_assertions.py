@@ -1,4 +1,4 @@
-"""jit_compile=True removes assertions and ops that only assertions use, like XLA:CPU."""
+"""jit_compile=True removes assertions, and ops that only assertions use, as XLA:CPU does."""
 
 from __future__ import annotations
 

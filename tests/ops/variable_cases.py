@@ -17,7 +17,7 @@ DTYPES = [
     *(tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16, tf.uint32, tf.uint64),
 ]
 
-# Ops with other resources, or whose resource has no value, by reason.
+# Reasons to exclude ops with other resources, or with a resource that has no value.
 OTHERS = {
     "tables, readers, writers, iterators, queues and so on stay on the CPU": """
         CloseSummaryWriter CollectiveAllToAllV2 CollectiveAllToAllV3 CollectiveGatherV2 CollectiveReduceScatterV2

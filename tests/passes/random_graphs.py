@@ -121,7 +121,7 @@ def on_cpu(graph: tf.compat.v1.GraphDef) -> tf.compat.v1.GraphDef:
     result = tf.compat.v1.GraphDef.FromString(graph.SerializeToString())
     for node in [*result.node, *(node for function in result.library.function for node in function.node_def)]:
         node.device = CPU
-        # Functions name results by the ops' output names.
+        # Edges in functions contain the output's name: `results` of HabanaLaunch, `output` of StatefulPartitionedCall.
         node.input[:] = [source.replace(":results:", ":output:") for source in node.input]
         if node.op == "HabanaLaunch":
             node.op = "StatefulPartitionedCall"

@@ -39,7 +39,7 @@ def hpu_cache(*arguments: object, **environment: str) -> subprocess.CompletedPro
 
 
 def hpu_cache_alone(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command in a new process, like users do."""
+    """Runs the command in a new process, as users do."""
     return run([*COMMAND, *map(str, arguments)], {"TF_RECIPE_CACHE_PATH": None, **environment}, check=False)
 
 

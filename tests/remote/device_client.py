@@ -85,7 +85,7 @@ class Recipe:
 
 
 class DeviceStream(Call):
-    """A stream of the device."""
+    """A Run call: sends commands to the device, and reads their results and the status."""
 
     def __init__(self, session: Session, kind: Any, seconds: float) -> None:
         super().__init__(session.channel, "Run", pb.RunResponse, seconds, session.token)

@@ -28,7 +28,7 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 class Order(enum.Enum):
-    """Letters of frames."""
+    """Kind of a frame, by its letter."""
 
     PASS_ON = b"M"
     """The payload is a packet for the other side."""

@@ -75,7 +75,7 @@ def start_hanging(server: Server, session: Session) -> Stream:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     directory: pathlib.Path = tmp_path_factory.mktemp("server")
-    # The log records how calls end.
+    # At this level, the log records how calls end.
     with Server(directory, *ARGUMENTS, environment={"LOG_LEVEL_BACKEND": "2"}) as made:
         yield made
 

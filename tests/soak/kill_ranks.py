@@ -145,7 +145,7 @@ class _Campaign:
                 rank.finish()
 
     def _survived(self, job: Job, rank: Rank, lost: int, moment: float) -> str:
-        """Checks the end of a survivor's operation, and returns the name of the code."""
+        """Checks the end of a survivor's operation, and returns the name of its status code."""
         outcome = self._outcome
         outcome.survivors += 1
         end = rank.report(_RECOVERY_SECONDS)

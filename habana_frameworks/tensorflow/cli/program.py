@@ -54,9 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def accepts(command: str, arguments: argparse.Namespace, problem: str = "") -> bool:
-    """Whether the program of `arguments` can be run and `problem`, the command's own, is empty.
+    """Whether the program of `arguments` can be run and the command has found no `problem` of its own.
 
-    If not, prints the problem as `command`. If the program can be run, also prints a note about options of `command`
+    If not, prints the reason as `command`. If the program can be run, also prints a note about options of `command`
     that follow the program: they may be the cause of the problem.
     """
     unusable = _problem(arguments)

@@ -7,7 +7,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """Reason why an op is off the HPU or outside clusters, or why two clusters are separate (see pamsen.md)."""
+    """Reason why an op is off the HPU or outside clusters, or why clusters are separate (docs/developer/pamsen.md)."""
 
     name: str
     meaning: str

@@ -204,7 +204,7 @@ class Attacker:
             self._scan(session.stream.read_memory(at, size))
 
     def _places(self, session: Session, tensors: Any, at: int) -> tuple[list[int], int]:
-        """Returns consecutive addresses while the tensors fit, and the end."""
+        """Returns addresses of the tensors, consecutive while these fit, and the end of the last one."""
         places = []
         for tensor in tensors:
             size = _ELEMENT_BYTES[tensor.dtype] if tensor.dtype < len(_ELEMENT_BYTES) else 16

@@ -43,7 +43,7 @@ class RefusalLog:
             _logger.info("%s", printable(f"call of {method} ended: {code_name(code)}: {message}"))
 
     def add(self, line: str) -> None:
-        """Logs any other refusal."""
+        """Logs a refusal, unless the limit is reached."""
         written = self.line(line)
         if written:
             _logger.warning("%s", written)

@@ -29,7 +29,7 @@ class _Divider:
         self._covered: list[Interval] = []
 
     def add(self, kind: str, name: str, intervals: Sequence[Interval], size: int = 0) -> TimeShare:
-        """Adds a part; moments of earlier parts do not count for it. `size`: bytes of its events."""
+        """Adds a part. Its time excludes moments that earlier parts cover. `size`: bytes of the part's events."""
         own = union((max(begin, 0.0), min(end, self._seconds)) for begin, end in intervals)
         before = length(self._covered)
         self._covered = union([*self._covered, *own])
