@@ -86,7 +86,7 @@ def _violation(violation: Violation) -> Iterator[str]:
     if violation.ops:
         copied = f"; {size(violation.copied_bytes)} copied" if violation.copied_bytes else ""
         yield f"<p class=dim>{html.escape(', '.join(violation.ops))}{copied}</p>"
-    if violation.level is Level.FAILURE:
+    if violation.level is Level.FAILURE and violation.remedy:
         yield f"<p class=advice>{html.escape(violation.remedy)}</p>"
     yield "</section>"
 

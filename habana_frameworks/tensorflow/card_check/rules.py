@@ -59,6 +59,6 @@ RULES = {
             "reduce the batch size, or compute in bfloat16 (TF_BF16_CONVERSION)",
             True,
         ),
-        CardRule("error", "the program ended with an error", "see the error", True),
+        CardRule("error", "the program ended with an error", "", True),
     )
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,10 +11,9 @@ from habana_frameworks.tensorflow import explanation, flags, habana_device
 from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow._internal.card_table import CARDS, Card
 from habana_frameworks.tensorflow._internal.native import plugin_library
-from habana_frameworks.tensorflow._internal.program_files import is_of_program
-from habana_frameworks.tensorflow.card_check import compiler, violations
+from habana_frameworks.tensorflow.card_check import compiler, error_cause, violations
 from habana_frameworks.tensorflow.card_check.model import Memory, Violation
-from habana_frameworks.tensorflow.card_check.origins import Line, Origins
+from habana_frameworks.tensorflow.card_check.origins import Origins
 from habana_frameworks.tensorflow.card_check.result import CheckResult
 
 
@@ -89,20 +87,11 @@ def _of_error(error: BaseException | None, memory: Memory) -> Iterator[Violation
     if error is None:
         yield from violations.of_memory(memory, "", None)
         return
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_of_program(frame.filename)]
-    line = Line.of(frames[-1].filename, frames[-1].lineno or 0) if frames else None
-    message = error.message if isinstance(error, tf.errors.OpError) else str(error)
-    text = f"{type(error).__name__}: {_first_line(message)}"
+    text, line = error_cause.cause(error), error_cause.line(error)
     if isinstance(error, tf.errors.ResourceExhaustedError):
         yield from violations.of_memory(memory, text, line)
     else:
         yield violations.of_error(text, line)
-
-
-def _first_line(message: str) -> str:
-    """Returns the first line of an error message after TensorFlow's heading."""
-    heading = ("Graph execution error", "Detected at node", "<stack traces unavailable>")
-    return next((line for line in message.splitlines() if line.strip() and not line.startswith(heading)), "")
 
 
 @contextlib.contextmanager

@@ -84,7 +84,7 @@ def _violation(violation: Violation) -> Iterator[str]:
     named = _ops(violation.ops, violation.op_types)
     reason = f"{named}: {violation.reason}" if named else violation.reason
     yield from textwrap.wrap(reason, _WIDTH, initial_indent="      ", subsequent_indent="        ")
-    if violation.level is Level.FAILURE:
+    if violation.level is Level.FAILURE and violation.remedy:
         yield f"      -> {violation.remedy}"
 
 

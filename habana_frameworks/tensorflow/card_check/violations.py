@@ -34,6 +34,8 @@ _STRUCTURAL = frozenset(
         ),
     }
 )
+# Ops that bring a batch's 64-bit labels or ids to the HPU, which gets them as 32-bit integers.
+_MOVES_BATCHES = frozenset({"Cast", "ExpandDims", "Identity", "IteratorGetNext", "Reshape", "Squeeze"})
 _MAX_MISFITS = 3
 # Rules that send an op to the CPU, where a Gaudi also runs step counters.
 _PLACEMENT_RULES = frozenset({"dtype", "op-list", "no-kernel"})
@@ -91,7 +93,9 @@ def _is_harmless(graph: explanation.Graph, index: int, origin: Origin | None) ->
     if op.rule == "uncompilable":
         # Ops of the input pipeline. The card supports those that the op list names, such as IteratorGetNext.
         return _is_known(op.type) or not set(op.dtypes) - {"variant", "resource"}
-    if op.rule in _PLACEMENT_RULES and (_is_bookkeeping(graph, index, origin) or _is_widening(graph, index)):
+    if op.rule == "dtype" and (_moves_batch(graph, index) or _is_widening(graph, index)):
+        return True
+    if op.rule in _PLACEMENT_RULES and _is_bookkeeping(graph, index, origin):
         return True
     return _is_part_of_card_op(op, origin)
 
@@ -113,6 +117,14 @@ def _is_bookkeeping(graph: explanation.Graph, index: int, origin: Origin | None)
     if any(shape != "[]" for shape in origin.shapes):
         return False
     return not op.copies or not _reaches_cluster(graph, index, [each.inputs for each in graph.ops])
+
+
+def _moves_batch(graph: explanation.Graph, index: int) -> bool:
+    """Whether an op only moves integers of the input pipeline, which the card has on the CPU, too."""
+    op = graph.ops[index]
+    are_integers = not any(dtype.startswith(("float", "complex")) for dtype in op.dtypes)
+    is_moved = op.type == "IteratorGetNext" or are_integers
+    return op.type in _MOVES_BATCHES and is_moved and not _reaches_cluster(graph, index, [e.inputs for e in graph.ops])
 
 
 def _is_widening(graph: explanation.Graph, index: int) -> bool:
