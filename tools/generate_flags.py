@@ -157,7 +157,8 @@ def cpp_source(flags: list[Flag]) -> str:
         if flag.type == "bool":
             lines.append(f"bool {flag.camel}() {{ return ParseBool({name}, {flag.default_text}); }}")
         elif flag.type == "int":
-            lines.append(f"int64_t {flag.camel}() {{ return ParseInt({name}, {flag.default}); }}")
+            numbers = [flag.default, min(0, int(flag.default)), *([] if flag.maximum is None else [flag.maximum])]
+            lines.append(f"int64_t {flag.camel}() {{ return ParseInt({name}, {', '.join(map(str, numbers))}); }}")
         elif flag.type == "string":
             lines.append(f"std::string {flag.camel}() {{ return ParseString({name}, {default}); }}")
         elif flag.type == "enum":

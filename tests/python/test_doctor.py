@@ -131,9 +131,6 @@ def test_values_that_stop_a_program_are_errors(tmp_path: pathlib.Path) -> None:
     lists = tmp_path / "bf16.json"
     lists.write_text('{"allowlst": ["MatMul"]}')
     values = {
-        "HPU_MEMORY_MB": ("-5", "is not a number of at least 0"),
-        "HPU_COMPILE_EFFORT": ("99", "is not a number from 0 to 3"),
-        "HPU_FILL_MEMORY": ("999", "is not a number from -1 to 255"),
         "TF_BF16_CONVERSION": (str(lists), "has the unknown key allowlst (did you mean allowlist?)"),
         "HABANA_PROFILE_RANGE": ("9:2", "is not start:stop, two step numbers with start before stop, such as 10:20"),
     }
@@ -143,6 +140,15 @@ def test_values_that_stop_a_program_are_errors(tmp_path: pathlib.Path) -> None:
     assert sorted(texts) == sorted(f"{name}={value} {problem}" for name, (value, problem) in values.items())
     (load,) = about(findings, "plugin loads", "error")
     assert load["remedy"] == "correct or unset the setting"
+
+
+def test_numbers_out_of_range_are_warnings() -> None:
+    _, findings = doctor({"HPU_MEMORY_MB": "-5", "HPU_COMPILE_EFFORT": "99", "HPU_FILL_MEMORY": "999"})
+    assert sorted(finding["text"] for finding in about(findings, "settings", "warning")) == [
+        "HPU_COMPILE_EFFORT=99 is not a number from 0 to 3; '3' is used",
+        "HPU_FILL_MEMORY=999 is not a number from -1 to 255; '-1' is used",
+        "HPU_MEMORY_MB=-5 is not a number of at least 0; '0' is used",
+    ]
 
 
 def test_a_range_without_steps_is_reported() -> None:

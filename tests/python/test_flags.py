@@ -124,9 +124,10 @@ def test_numbers_out_of_range_are_reported(monkeypatch: pytest.MonkeyPatch, capl
         monkeypatch.setenv(name, value)
     settings_check.report_unknown_settings()
     assert sorted(caplog.messages) == [
-        "HLS_MODULE_ID=-2 is not a number of at least -1",
-        "HPU_COMPILE_EFFORT=4 is not a number from 0 to 3",
+        "HLS_MODULE_ID=-2 is not a number of at least -1; the default '-1' is used",
+        "HPU_COMPILE_EFFORT=4 is not a number from 0 to 3; the default '3' is used",
     ]
+    assert (flags.hls_module_id(), flags.compile_effort(), flags.cluster_fuel()) == (-1, 3, -1)
 
 
 def test_a_pattern_declares_every_module() -> None:

@@ -157,7 +157,7 @@ def test_settings_that_cannot_be_used_are_errors(address: str, settings: dict[st
         device_server.start(**{"address": address, **settings})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("name", "value"), [("HPU_MODULES", "65"), ("HPU_MEMORY_MB", "-1")])
+@pytest.mark.parametrize(("name", "value"), [("HPU_MODULES", "65"), ("HPU_MEMORY_MB", str(1 << 40))])
 def test_numbers_of_the_environment_are_checked(
     address: str, name: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

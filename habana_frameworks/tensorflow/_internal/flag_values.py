@@ -121,7 +121,9 @@ def expectation(flag: Flag) -> str:
     """Description of the setting's valid values, for messages."""
     if flag.type == "enum":
         return "one of " + ", ".join(flag.values)
-    return {"bool": "a boolean (1, true, yes, on, 0, false, no, off)", "int": "a whole number"}.get(flag.type, "text")
+    if flag.type == "int":
+        return missed_range(flag) or "a whole number"
+    return "a boolean (1, true, yes, on, 0, false, no, off)" if flag.type == "bool" else "text"
 
 
 def is_valid(flag: Flag) -> bool:
@@ -130,7 +132,7 @@ def is_valid(flag: Flag) -> bool:
     if flag.type == "bool":
         return text.lower() in _TRUE | _FALSE
     if flag.type == "int":
-        return _as_int(text) is not None
+        return _as_int(text) is not None and not missed_range(flag)
     if flag.type == "enum":
         return text.lower() in {value.lower() for value in flag.values}
     return True

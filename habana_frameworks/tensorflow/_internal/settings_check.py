@@ -43,8 +43,8 @@ def report_unknown_settings() -> None:
     for flag in flag_values.renamed(flags.ALL, os.environ):
         _logger.warning("%s was renamed to %s; the old name still works", flag.old_name, flag.name)
     for flag in flags.ALL:
-        if flag.effect is flag_values.Effect.ACTS and (expected := flag_values.missed_range(flag)):
-            _logger.warning("%s", flag_values.describe_error(flag, expected))
+        if flag.effect is flag_values.Effect.ACTS and flag_values.missed_range(flag):
+            flag_values.parse_int(flag)  # warns
     found = flag_values.unknown(flags.ALL, os.environ)
     ours = [variable for variable in found if variable.name.startswith("HPU_")]
     if ours and flags.strict_flags():

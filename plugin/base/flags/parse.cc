@@ -65,14 +65,18 @@ bool ParseBool(Variable variable, bool fallback) {
   return fallback;
 }
 
-int64_t ParseInt(Variable variable, int64_t fallback) {
+int64_t ParseInt(Variable variable, int64_t fallback, int64_t least, int64_t most) {
   const char* value = Get(&variable);
   if (value == nullptr) return fallback;
   char* end = nullptr;
   errno = 0;
   const int64_t number = std::strtoll(value, &end, 10);
-  if (errno == 0 && *end == '\0') return number;
-  ReportOnce(variable.name, value, "a whole number", std::to_string(fallback));
+  const bool is_number = errno == 0 && *end == '\0';
+  if (is_number && number >= least && number <= most) return number;
+  const bool has_most = most != std::numeric_limits<int64_t>::max();
+  const std::string range = has_most ? " from " + std::to_string(least) + " to " + std::to_string(most)
+                                     : " of at least " + std::to_string(least);
+  ReportOnce(variable.name, value, is_number ? "a number" + range : "a whole number", std::to_string(fallback));
   return fallback;
 }
 

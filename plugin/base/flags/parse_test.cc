@@ -28,6 +28,15 @@ TEST(ParseTest, AnUnreadableValueCountsAsUnset) {
   EXPECT_EQ(ParseEnum("HPU_PARSE_TEST", "few", {"few", "all"}), "few");
 }
 
+TEST(ParseTest, ANumberOutOfRangeCountsAsUnset) {
+  for (const char* value : {"-1", "4", "99999999999999999999"}) {
+    const ScopedVariable variable("HPU_PARSE_TEST", value);
+    EXPECT_EQ(ParseInt("HPU_PARSE_TEST", 2, 0, 3), 2) << value;
+  }
+  const ScopedVariable variable("HPU_PARSE_TEST", "3");
+  EXPECT_EQ(ParseInt("HPU_PARSE_TEST", 2, 0, 3), 3);
+}
+
 TEST(ParseTest, ListsDropBlanksAndEmptyEntries) {
   const ScopedVariable variable("HPU_PARSE_TEST", " 0, 3,,7 ");
   EXPECT_EQ(ParseList("HPU_PARSE_TEST", ""), (std::vector<std::string>{"0", "3", "7"}));

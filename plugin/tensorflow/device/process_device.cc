@@ -1,5 +1,6 @@
 #include "plugin/tensorflow/device/process_device.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -40,12 +41,8 @@ absl::StatusOr<hal::AcquireOptions> OptionsFromFlags() {
     }
     options.visible.push_back(module);
   }
-  const int64_t mebibytes = flags::MemoryMb();
-  if (mebibytes < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "HPU_MEMORY_MB=", mebibytes, " is invalid: set it to the size of device memory in MiB, at least 0"));
-  }
-  options.memory_bytes = static_cast<uint64_t>(mebibytes) << 20;
+  constexpr int64_t kMaxMb = int64_t{1} << 43;  // more bytes than 64 bits can count
+  options.memory_bytes = static_cast<uint64_t>(std::min(flags::MemoryMb(), kMaxMb)) << 20;
   return options;
 }
 
@@ -53,10 +50,9 @@ absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Alloca
   const int64_t chunk = flags::WorkspaceChunkMb();
   int64_t initial = flags::HabanaInitialWorkspaceSizeMb();
   // Only a warning, because programs written for larger cards also set this flag.
-  if (initial < 0 || static_cast<uint64_t>(initial) > limit >> 20) {
-    LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial
-                 << " is ignored: the value must be between 0 and the size of device memory, " << (limit >> 20)
-                 << " MiB";
+  if (static_cast<uint64_t>(initial) > limit >> 20) {
+    LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial << " is ignored: the device has only "
+                 << (limit >> 20) << " MiB";
     initial = 0;
   }
   if (chunk < 1) {

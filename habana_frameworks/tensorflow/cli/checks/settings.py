@@ -51,9 +51,6 @@ def _check_setting(flag: flag_values.Flag, name: str) -> Finding:
     if not flag_values.is_valid(flag):
         text = flag_values.describe_error(flag, flag_values.expectation(flag))
         return Finding("settings", Level.WARNING, f"{text}; {flag.default!r} is used", f"correct {name}", data)
-    if expected := flag_values.missed_range(flag):
-        text = flag_values.describe_error(flag, expected)
-        return Finding("settings", Level.ERROR, text, f"correct or unset {name}", data)
     problem = setting_values.problem(name, os.environ[name])
     if problem:
         level = Level.ERROR if setting_values.is_fatal(name, problem) else Level.WARNING

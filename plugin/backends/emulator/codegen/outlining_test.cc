@@ -205,14 +205,5 @@ TEST(CompileEffortTest, EachEffortIsADistinctTargetWithEqualResults) {
   }
 }
 
-TEST(CompileEffortTest, UnknownEffortsAreErrors) {
-  for (const char* effort : {"4", "-1"}) {
-    cts::ScopedVariable scope("HPU_COMPILE_EFFORT", effort);
-    const absl::Status status = CompileParts(ProgramOf(Network())).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("HPU_COMPILE_EFFORT is ", effort))) << status;
-  }
-}
-
 }  // namespace outlining_test
 }  // namespace hpu::emulator
