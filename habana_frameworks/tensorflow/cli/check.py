@@ -37,6 +37,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--card",
+        type=str.lower,
         choices=[*(card.option for card in CARDS), *warmup.TARGETS],
         default=cards.current().option,
         help="the card (default: the card of HPU_DEVICE_TYPE, now %(default)s). NVIDIA cards need the CUDA plugin for "

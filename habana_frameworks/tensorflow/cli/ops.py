@@ -107,6 +107,8 @@ def _api_words(name: str) -> tuple[str, ...]:
 def _nearest_op(name: str, known: Mapping[str, RegisteredOp]) -> str:
     """Returns suggestions for an unknown name: similar ops, or ops whose name contains its last word."""
     is_api_name = "." in name
+    if re.search(r"\bkeras\.layers\.", name):
+        return "; a layer has several ops: `hpu explain` lists the ops of a program (docs/user/keras.md)"
     if not is_api_name and (nearest := _nearest(name, known)):
         return nearest
     word = _api_words(name)[-1]

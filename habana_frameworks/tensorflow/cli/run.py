@@ -188,7 +188,8 @@ def _report_failure(outcome: Outcome) -> None:
 
 def _remedy(error: str) -> str:
     """Returns the command that builds Horovod if `error` says that it is missing. Plain pip omits TensorFlow's part."""
-    return f"; build Horovod: {lib_utils.horovod_command()}" if _NO_HOROVOD.search(error) else ""
+    command = lib_utils.horovod_command()
+    return f"; build Horovod: {command}" if _NO_HOROVOD.search(error) and command not in error else ""
 
 
 def _json(attempts: list[Attempt], seconds: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from habana_frameworks.tensorflow._internal.text import shortened, size, table
+from habana_frameworks.tensorflow._internal.text import number, shortened, size, table
 from habana_frameworks.tensorflow.explanation.times import RECORDING_BACKEND
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def lines(clusters: Sequence[ClusterMemory], backend: str) -> Iterator[str]:
         yield ""
     if len(shown) > _MAX_CLUSTERS:
         rest = sum(cluster.bytes for cluster in shown[_MAX_CLUSTERS:])
-        yield f"… and {len(shown) - _MAX_CLUSTERS} more clusters: {size(rest)}"
+        yield f"… and {number(len(shown) - _MAX_CLUSTERS, 'more cluster')}: {size(rest)}"
 
 
 def _timeline(cluster: ClusterMemory, columns: int = 40) -> str:

@@ -53,7 +53,11 @@ _TABLE = (
     ),
     # Rules that keep ops out of clusters.
     Rule("uncompilable", "the op has no XLA lowering", "use another op; this op splits the cluster around it"),
-    Rule("lost-error", "compiled code cannot raise the op's error", "remove assertions and prints from the train step"),
+    Rule(
+        "lost-error",
+        "compiled code cannot raise the op's error",
+        "remove assertions and prints from the train step; compute divisors and indices outside it, and pass them in",
+    ),
     Rule(
         "dynamic-size",
         "the size of the op's result depends on values",
@@ -133,10 +137,10 @@ _TABLE = (
     Rule("recursion", "the op nests function calls too deeply", "unroll the recursion"),
     Rule(
         "small",
-        "the op's cluster would be too small",
-        "nothing, or HPU_MIN_CLUSTER_SIZE=1",
+        "the op's cluster would be too small: variable reads, copies and int32 arithmetic do not count",
+        "nothing, or a lower HPU_MIN_CLUSTER_SIZE",
         expected=True,
-        label="too few ops for a cluster",
+        label="too few ops for a cluster, not counting copies and int32 arithmetic",
     ),
     Rule("fuel", "HPU_CLUSTER_FUEL is used up", "unset HPU_CLUSTER_FUEL"),
     Rule("jit-scope", "the op is in a tf.xla.experimental.jit_scope", "remove the scope"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal.text import number, shortened, shown_path, size, table
 from habana_frameworks.tensorflow.explanation import memory, times
 from habana_frameworks.tensorflow.explanation.model import ClusterSplit, Findings, Graph, RuleTotal
@@ -42,6 +43,9 @@ def _lines(findings: Findings) -> Iterator[str]:
     if expected:
         yield ""
         yield from textwrap.wrap("Expected: " + ", ".join(expected), _WIDTH, subsequent_indent="  ")
+    checks = sum("/habana_check/" in op.name for traces in graphs for op in traces[0].ops)
+    if checks:
+        yield f"{number(checks, 'op')} of all check indices and values before clusters run (…/habana_check/…)"
     splits = [split for traces in graphs for split in traces[0].splits]
     if splits:
         yield ""
@@ -63,6 +67,9 @@ def _lines(findings: Findings) -> Iterator[str]:
             f"Eager ops: {number(eager.launches, 'launch', 'launches')}, "
             f"{number(eager.host_runs, 'run')} on the CPU, which copied {size(eager.host_bytes)}"
         )
+        if eager.host_runs and (first := flags.eager_compile_after()) > 0:
+            runs = number(first, "run")
+            yield f"  (the first {runs} of an op with its shapes use the CPU's kernel: HPU_EAGER_COMPILE_AFTER)"
 
 
 def _label(total: RuleTotal) -> str:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from habana_frameworks.tensorflow._internal.text import shortened, table
+from habana_frameworks.tensorflow._internal.text import number, shortened, table
 
 if TYPE_CHECKING:
     from habana_frameworks.tensorflow.lib import report_pb2
@@ -112,7 +112,7 @@ def lines(times: Sequence[InstructionTime], backend: str) -> Iterator[str]:
         yield ""
     if len(clusters) > _MAX_CLUSTERS:
         rest = sum(list(clusters.values())[_MAX_CLUSTERS:])
-        yield f"… and {len(clusters) - _MAX_CLUSTERS} more clusters: {_milliseconds(rest)}"
+        yield f"… and {number(len(clusters) - _MAX_CLUSTERS, 'more cluster')}: {_milliseconds(rest)}"
 
 
 def _milliseconds(seconds: float) -> str:
