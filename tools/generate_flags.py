@@ -42,6 +42,7 @@ class Flag:
     old_name: str = ""
     modules: tuple[str, ...] = ()
     """Values of the placeholder <module> that have an effect."""
+    minimum: int | None = None
     maximum: int | None = None
     """Largest valid number of an int setting."""
 
@@ -157,7 +158,8 @@ def cpp_source(flags: list[Flag]) -> str:
         if flag.type == "bool":
             lines.append(f"bool {flag.camel}() {{ return ParseBool({name}, {flag.default_text}); }}")
         elif flag.type == "int":
-            numbers = [flag.default, min(0, int(flag.default)), *([] if flag.maximum is None else [flag.maximum])]
+            least = min(0, int(flag.default)) if flag.minimum is None else flag.minimum
+            numbers = [flag.default, least, *([] if flag.maximum is None else [flag.maximum])]
             lines.append(f"int64_t {flag.camel}() {{ return ParseInt({name}, {', '.join(map(str, numbers))}); }}")
         elif flag.type == "string":
             lines.append(f"std::string {flag.camel}() {{ return ParseString({name}, {default}); }}")
@@ -185,6 +187,8 @@ def python_flag(flag: Flag) -> list[str]:
         arguments.append(f"old_name={json.dumps(flag.old_name)}")
     if flag.modules:
         arguments.append(f"modules=({', '.join(map(json.dumps, flag.modules))})")
+    if flag.minimum is not None:
+        arguments.append(f"minimum={flag.minimum}")
     if flag.maximum is not None:
         arguments.append(f"maximum={flag.maximum}")
     line = f"    values.Flag({', '.join(arguments)}),"

@@ -32,7 +32,7 @@ report::v1::DeviceInfo DescribeDevice() {
     if (target.ok()) described.set_compiler_target(*target);
     absl::Status error = absl::IsUnimplemented(target.status()) ? absl::OkStatus() : target.status();
     if (error.ok()) error = ProcessDevice::CheckSettings();
-    if (described.error().empty()) described.set_error(std::string(error.message()));
+    if (!error.ok() && described.error().empty()) described.set_error(std::string(error.message()));
     return described;
   }
   const hal::DeviceInfo& info = device->hal().info();

@@ -136,6 +136,30 @@ def test_times_of_a_program_that_reads_no_result() -> None:
     assert "1 graph:" in failed.stderr
 
 
+def test_eager_runs_checks_and_clusters_without_counted_ops_have_reasons(tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import tensorflow as tf\n"
+        "print(tf.nn.relu(tf.range(-2.0, 2.0) * 3.0))\n"
+        "f = tf.function(lambda x, n: tf.reduce_sum((x * 2) // n))\n"
+        "print(f(tf.range(64), tf.constant(3)))\n"
+    )
+    text = run([*COMMAND, str(program)]).stderr
+    assert "(the first 2 runs of an op with its shapes use the CPU's kernel: HPU_EAGER_COMPILE_AFTER)" in text
+    assert "ops of all check indices and values before clusters run" in text
+    assert "not counting copies and int32 arithmetic (small)" in " ".join(text.split())
+
+
+def test_errors_of_graphs_have_no_frames_of_the_command(tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "program.py"
+    lines = ("import tensorflow as tf", "@tf.function", "def f(x, i):", "    return tf.gather(x, i)")
+    program.write_text("\n".join([*lines, "f(tf.range(3.0), tf.constant([7]))"]))
+    done = run([*COMMAND, str(program)], check=False)
+    stack = done.stderr.partition("Detected at node")[2].partition("indices[0] = 7")[0]
+    assert done.returncode == 1 and f'File "{program}", line 4' in stack
+    assert "runpy" not in stack and "cli/" not in stack
+
+
 @pytest.mark.parametrize(
     ("program", "code", "word"),
     [

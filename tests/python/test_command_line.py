@@ -34,6 +34,8 @@ GAUDI_FIELDS = (
         (["smy"], "usage: hpu [-h]", "invalid choice: 'smy' (choose from doctor, "),
         (["smy"], "usage: hpu [-h]", "; did you mean smi?"),
         (["cache", "lst"], "usage: hpu cache [-h]", "; did you mean ls?"),
+        (["cache", "stat", "recipes"], "usage: hpu cache stat [-h]", "recipes; pass a directory with --path"),
+        (["check", "--card", "GAUDI4", "x.py"], "usage: hpu check [-h]", "did you mean gaudi"),
         (["doctor", "--jsn"], "usage: hpu doctor [-h]", "unrecognized arguments: --jsn; did you mean --json?"),
         (["smi", "--lop=3"], "usage: hpu smi [-h]", "unrecognized arguments: --lop=3; did you mean --loop?"),
         (["doctor", "--hlp"], "usage: hpu doctor [-h]", "; did you mean --help?"),

@@ -158,7 +158,10 @@ def test_the_page_has_the_table_of_the_command() -> None:
         (["cnv2d"], "no op cnv2d; did you mean Conv2D"),
         (["tf.nn.max_pool2d"], "no op tf.nn.max_pool2d; did you mean MaxPool"),
         (["tf.image.resize"], "no op tf.image.resize; did you mean Resize"),
-        (["tf.keras.layers.xyzzy"], "no op tf.keras.layers.xyzzy; `hpu explain` lists the ops of a program"),
+        (
+            ["tf.keras.layers.LSTM"],
+            "no op tf.keras.layers.LSTM; a layer has several ops: `hpu explain` lists the ops of a",
+        ),
         (["Conv2D", "--family", "math"], "no op Conv2D in family math"),
         (["--family", "imge"], "no family imge; did you mean image"),
     ],

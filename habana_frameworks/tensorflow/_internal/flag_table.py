@@ -49,7 +49,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HABANA_VISIBLE_MODULES", "list", ""),
     values.Flag("TF_HCCL_MEMORY_ALLOWANCE_MB", "int", "1024"),
     values.Flag("HABANA_INITIAL_WORKSPACE_SIZE_MB", "int", "0"),
-    values.Flag("HPU_WORKSPACE_CHUNK_MB", "int", "16"),
+    values.Flag("HPU_WORKSPACE_CHUNK_MB", "int", "16", minimum=1),
     values.Flag("TF_CPU_ALLOCATOR_SIZE_G", "int", "0"),
     values.Flag("TF_CPU_RUNTIME_FALLBACK", "enum", "allow", ("allow", "forbid")),
     values.Flag("HBN_TF_GRAPH_DUMP", "int", "1"),

@@ -48,8 +48,10 @@ class Flag:
     """Older variable name, read if `name` is unset or empty."""
     modules: tuple[str, ...] = ()
     """Values of the placeholder <module> that have an effect."""
+    minimum: int | None = None
+    """Smallest valid number of an int setting; None: 0, or the default if that is negative."""
     maximum: int | None = None
-    """Largest valid number of an int setting; None: no limit. Numbers below both 0 and the default are invalid."""
+    """Largest valid number of an int setting; None: no limit."""
 
     def has_effect_as(self, name: str) -> bool:
         """Whether the variable `name` of this setting has an effect. A name with an unknown <module> has none."""
@@ -143,7 +145,7 @@ def missed_range(flag: Flag) -> str:
     number = _as_int(_text(flag)) if flag.type == "int" else None
     if number is None:
         return ""
-    least = min(0, int(flag.default))
+    least = min(0, int(flag.default)) if flag.minimum is None else flag.minimum
     if flag.maximum is not None and not least <= number <= flag.maximum:
         return f"a number from {least} to {flag.maximum}"
     return f"a number of at least {least}" if number < least else ""

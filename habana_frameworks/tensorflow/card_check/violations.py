@@ -124,7 +124,19 @@ def _moves_batch(graph: explanation.Graph, index: int) -> bool:
     op = graph.ops[index]
     are_integers = not any(dtype.startswith(("float", "complex")) for dtype in op.dtypes)
     is_moved = op.type == "IteratorGetNext" or are_integers
-    return op.type in _MOVES_BATCHES and is_moved and not _reaches_cluster(graph, index, [e.inputs for e in graph.ops])
+    return op.type in _MOVES_BATCHES and is_moved and not _reads_hpu(graph, index)
+
+
+def _reads_hpu(graph: explanation.Graph, index: int) -> bool:
+    """Whether an op or one of its inputs, directly or not, is on the HPU."""
+    waiting, seen = [index], {index}
+    while waiting:
+        op = graph.ops[waiting.pop()]
+        if op.device.startswith("HPU"):
+            return True
+        waiting += [each for each in op.inputs if each not in seen]
+        seen.update(op.inputs)
+    return False
 
 
 def _is_widening(graph: explanation.Graph, index: int) -> bool:

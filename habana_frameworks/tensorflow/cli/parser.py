@@ -28,6 +28,8 @@ class Parser(argparse.ArgumentParser):
     def _nearest_option(self, word: str) -> str:
         """Returns the suggestion for an unknown option. --help is suggested only for its own misspellings."""
         options = {option for action in self._actions for option in action.option_strings}
+        if not word.startswith("-") and "--path" in options:
+            return "; pass a directory with --path"
         return _nearest(word, options - _HELP) or _nearest(word, options & _HELP, _HELP_CUTOFF)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -112,14 +112,16 @@ def run(command: str, arguments: argparse.Namespace, on_error: Callable[[BaseExc
     """
     before = sys.argv[:], sys.path[:]
     script, is_module = arguments.script, arguments.module
+    command_file = sys.argv[0]
     sys.argv = [script, *arguments.arguments]
     try:
-        if is_module:
-            sys.path.insert(0, os.getcwd())  # noqa: PTH109
-            runpy.run_module(script, run_name="__main__", alter_sys=True)
-        else:
-            sys.path.insert(0, str(pathlib.Path(script).resolve().parent))
-            runpy.run_path(script, run_name="__main__")
+        with _without_frames_of_commands(command_file):
+            if is_module:
+                sys.path.insert(0, os.getcwd())  # noqa: PTH109
+                runpy.run_module(script, run_name="__main__", alter_sys=True)
+            else:
+                sys.path.insert(0, str(pathlib.Path(script).resolve().parent))
+                runpy.run_path(script, run_name="__main__")
         return 0
     except SystemExit as end:
         return _exit_code(end.code)
@@ -141,6 +143,21 @@ def run(command: str, arguments: argparse.Namespace, on_error: Callable[[BaseExc
     finally:
         sys.stdout.flush()
         sys.argv, sys.path = before
+
+
+def _without_frames_of_commands(command_file: str) -> contextlib.AbstractContextManager[Any]:
+    """Leaves this package's commands out of the stacks that TensorFlow stores with ops and shows in errors.
+
+    command_file: file of the command `hpu`.
+    """
+    from tensorflow.python.util import tf_stack
+
+    class CommandFilter(tf_stack.StackTraceFilter):  # type: ignore[misc]
+        def get_filtered_filenames(self) -> frozenset[str]:
+            commands = {str(path) for path in pathlib.Path(__file__).parent.rglob("*.py")}
+            return frozenset({command_file, runpy.__file__, "<frozen runpy>", *commands})
+
+    return CommandFilter()  # type: ignore[no-any-return]
 
 
 def _is_left_out(filename: str) -> bool:

@@ -74,9 +74,9 @@ int64_t ParseInt(Variable variable, int64_t fallback, int64_t least, int64_t mos
   const bool is_number = errno == 0 && *end == '\0';
   if (is_number && number >= least && number <= most) return number;
   const bool has_most = most != std::numeric_limits<int64_t>::max();
-  const std::string range = has_most ? " from " + std::to_string(least) + " to " + std::to_string(most)
-                                     : " of at least " + std::to_string(least);
-  ReportOnce(variable.name, value, is_number ? "a number" + range : "a whole number", std::to_string(fallback));
+  const std::string range = has_most ? "a number from " + std::to_string(least) + " to " + std::to_string(most)
+                                     : "a number of at least " + std::to_string(least);
+  ReportOnce(variable.name, value, is_number ? range.c_str() : "a whole number", std::to_string(fallback));
   return fallback;
 }
 

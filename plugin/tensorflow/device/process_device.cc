@@ -46,8 +46,7 @@ absl::StatusOr<hal::AcquireOptions> OptionsFromFlags() {
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Allocator* allocator, uint64_t limit) {
-  const int64_t chunk = flags::WorkspaceChunkMb();
+std::unique_ptr<Workspace> WorkspaceFromFlags(tensorflow::Allocator* allocator, uint64_t limit) {
   int64_t initial = flags::HabanaInitialWorkspaceSizeMb();
   // Only a warning, because programs written for larger cards also set this flag.
   if (static_cast<uint64_t>(initial) > limit >> 20) {
@@ -55,10 +54,7 @@ absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Alloca
                  << (limit >> 20) << " MiB";
     initial = 0;
   }
-  if (chunk < 1) {
-    return absl::InvalidArgumentError(absl::StrCat("HPU_WORKSPACE_CHUNK_MB must be at least 1, got ", chunk));
-  }
-  return std::make_unique<Workspace>(allocator, initial << 20, chunk << 20);
+  return std::make_unique<Workspace>(allocator, initial << 20, flags::WorkspaceChunkMb() << 20);
 }
 
 }  // namespace
@@ -128,7 +124,7 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kHostToDevice, &host_to_device_));
   TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kDeviceToHost, &device_to_host_));
   events_ = std::make_unique<EventPool>(device_.get());
-  TF_ASSIGN_OR_RETURN(workspace_, WorkspaceFromFlags(allocator(), bytes));
+  workspace_ = WorkspaceFromFlags(allocator(), bytes);
   completions_ = std::make_unique<tsl::thread::ThreadPool>(tsl::Env::Default(), tsl::ThreadOptions(), "hpu_completions",
                                                            kCompletionThreads, /*low_latency_hint=*/false);
   return absl::OkStatus();
