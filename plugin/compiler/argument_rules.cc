@@ -23,6 +23,7 @@ using tensorflow::TensorShape;
 using tensorflow::XlaOpKernelContext;
 using ArgumentRule = absl::Status (*)(const OpKernel& kernel, XlaOpKernelContext* context);
 
+// The checks fail with TensorFlow's own texts.
 absl::Status CheckDilations(const OpKernel& kernel, XlaOpKernelContext*) {
   std::vector<int32_t> dilations;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "dilations", &dilations));

@@ -55,7 +55,8 @@ absl::StatusOr<ArgumentDescription> Describe(const NodeDef& node) {
 absl::StatusOr<xla::HloModuleProto> ParseModule(const std::string& bytes) {
   xla::HloModuleProto proto;
   if (!proto.ParseFromString(bytes)) {
-    return absl::InternalError(absl::StrCat("cannot parse the compiler's HLO module (", bytes.size(), " bytes)"));
+    return absl::InternalError(
+        absl::StrCat("cannot parse the compiler's HLO module (", bytes.size(), " bytes); report a bug"));
   }
   return proto;
 }

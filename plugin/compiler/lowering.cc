@@ -64,8 +64,8 @@ absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& sh
   for (int i = 0; i < expected; ++i) {
     const xla::Shape& element = shape.tuple_shapes(i);
     if (!element.IsArray()) {
-      return absl::UnimplementedError(
-          absl::StrCat(name, ": result ", i, " has shape ", element.ToString(), "; results must be arrays"));
+      return absl::UnimplementedError(absl::StrCat(name, ": result ", i, " has shape ", element.ToString(),
+                                                   "; a recipe can return arrays only: return a tensor"));
     }
     if (element.is_dynamic() && !source.dynamic_results) {
       return absl::UnimplementedError(

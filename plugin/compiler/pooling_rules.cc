@@ -30,6 +30,7 @@ absl::Status CheckRank(const TensorShape& shape, int rank, absl::string_view nam
 
 absl::Status CheckSame(const TensorShape& shape, const TensorShape& expected, absl::string_view name) {
   if (shape == expected) return absl::OkStatus();
+  // TensorFlow's own text.
   return absl::InvalidArgumentError(
       absl::StrCat("Expected ", name, " shape to be ", Text(expected), ", but got ", Text(shape)));
 }
@@ -75,7 +76,7 @@ class PoolingWindows {
     return shape;
   }
 
-  // Max pooling gradients do not support windows or strides over channels.
+  // Max pooling gradients do not support windows or strides over channels. The error is TensorFlow's own text.
   absl::Status CheckDepth() const {
     const int channels = tensorflow::GetTensorFeatureDimIndex(rank_, format_);
     if (sizes_[channels] == 1 && strides_[channels] == 1) return absl::OkStatus();
@@ -96,6 +97,7 @@ class PoolingWindows {
     return numbers;
   }
 
+  // The errors are TensorFlow's own texts.
   absl::Status Check(absl::string_view name, const std::vector<int64_t>& numbers) const {
     if (static_cast<int>(numbers.size()) != rank_) {
       return absl::InvalidArgumentError(
@@ -131,6 +133,7 @@ absl::Status CheckMaxima(const OpKernel& kernel, XlaOpKernelContext* context, bo
   TF_ASSIGN_OR_RETURN(const TensorShape maxima, windows.OutputShape(images));
   TF_RETURN_IF_ERROR(CheckSame(given_maxima, maxima, "orig_output"));
   if (second && windows.rank() == 5 && images.num_elements() == 0) {
+    // TensorFlow's own text.
     return absl::InvalidArgumentError(absl::StrCat("received empty tensor tensor_in: ", Text(images)));
   }
   return CheckSame(gradient, second ? images : maxima, "grad");

@@ -365,7 +365,8 @@ def test_transfer_process(directory: pathlib.Path, key_file: pathlib.Path, entry
     assert call("put", bytes(entry)) == ("stored", b"")
     assert call("get") == ("found", ENTRY)
     (directory / NAME).write_bytes(b"x" * 100)
-    assert call("get") == ("refused", b"the object has no signature")
+    text = b"the object has no signature; replace it with hpu cache remote push --overwrite"
+    assert call("get") == ("refused", text)
     assert call("put", b"/no/such/entry") == ("skipped", b"")
     (directory / NAME).unlink()
     directory.rmdir()

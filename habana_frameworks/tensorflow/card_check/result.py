@@ -39,4 +39,4 @@ class CheckResult(CheckedProgram):
 def _plain(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.value
-    raise TypeError(f"cannot write {type(value).__name__} as JSON")
+    raise TypeError(f"cannot write {type(value).__name__} as JSON; report a bug")

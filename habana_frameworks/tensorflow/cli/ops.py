@@ -141,4 +141,4 @@ def _print(found: Sequence[RegisteredOp], arguments: argparse.Namespace) -> None
 def _plain(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.value
-    raise TypeError(f"cannot write {type(value).__name__} as JSON")
+    raise TypeError(f"cannot write {type(value).__name__} as JSON; report a bug")

@@ -157,7 +157,7 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
     for info in archive.infolist():
         name = info.filename
         if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name):
-            raise BundleError(f"the bundle contains a path outside the directory: {name!r}")
+            raise BundleError(f"the bundle contains a path outside the directory: {name!r}; export the bundle again")
         if name not in (_MANIFEST, _SIGNATURE) and not _ENTRY.fullmatch(name):
             raise BundleError(f"the bundle contains an unexpected file: {name!r}; export the bundle again")
         if name in members:
@@ -166,14 +166,16 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
             raise BundleError(f"{name} is encrypted; export the bundle again")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise BundleError(
-                f"{name} uses compression method {info.compress_type}; only stored and deflated are supported"
+                f"{name} uses compression method {info.compress_type}, not stored or deflated; export the bundle again"
             )
         members[name] = info
     for name, limit in ((_MANIFEST, _MAX_MANIFEST_BYTES), (_SIGNATURE, _MAX_SIGNATURE_BYTES)):
         if name not in members:
             raise BundleError(f"not a bundle: the file contains no {name}; pass a file from hpu cache export")
         if members[name].file_size > limit:
-            raise BundleError(f"{name} is too large: {members[name].file_size} bytes, limit {limit}")
+            raise BundleError(
+                f"{name} is too large: {members[name].file_size} bytes, limit {limit}; export the bundle again"
+            )
     total = sum(info.file_size for info in members.values())
     if total > max_bytes:
         raise BundleError(
@@ -195,7 +197,8 @@ def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], key
     listed, there = {f"entries/{item.key}.recipe" for item in items}, set(members) - {_MANIFEST, _SIGNATURE}
     if listed != there:
         name = min(listed ^ there)
-        raise BundleError(f"{name} is {'missing from the bundle' if name in listed else 'not listed in the manifest'}")
+        problem = "missing from the bundle" if name in listed else "not listed in the manifest"
+        raise BundleError(f"{name} is {problem}; export the bundle again")
     return items
 
 

@@ -38,7 +38,8 @@ absl::StatusOr<std::unique_ptr<FunctionBody>> MakeFunctionBody(const NameAttrLis
                                                                const FunctionLibraryDefinition& library) {
   const FunctionDef* const definition = library.Find(function.name());
   if (definition == nullptr) {
-    return absl::NotFoundError(absl::StrCat("function ", function.name(), " is not in the function library"));
+    return absl::NotFoundError(absl::StrCat(
+        "function ", function.name(), " is not in the function library; save the graph together with its functions"));
   }
   return MakeBody(*definition, tensorflow::AttrSlice(&function.attr()), library);
 }

@@ -74,7 +74,8 @@ TEST_F(FunctionBodiesTest, ABodyHasTheNodesOfTheFunction) {
 TEST_F(FunctionBodiesTest, AMissingFunctionIsNotFound) {
   const absl::Status status = MakeFunctionBody(missing_, library_).status();
   EXPECT_TRUE(absl::IsNotFound(status)) << status;
-  EXPECT_EQ(status.message(), "function Missing is not in the function library");
+  EXPECT_EQ(status.message(),
+            "function Missing is not in the function library; save the graph together with its functions");
 }
 
 TEST_F(FunctionBodiesTest, ARuntimeInstantiatesBodies) {

@@ -95,6 +95,7 @@ class AdjustColorLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> images = context->InputXlaShape(0), amount = context->InputXlaShape(1);
     for (const auto* shape : {&images, &amount}) OP_REQUIRES_OK(context, shape->status());
     const int64_t rank = images->rank();
+    // TensorFlow's own text.
     OP_REQUIRES(context, rank >= 3,
                 absl::InvalidArgumentError(absl::StrCat("input must be at least 3-D, got shape", images->ToString())));
     OP_REQUIRES(
@@ -102,6 +103,7 @@ class AdjustColorLowering : public tensorflow::XlaOpKernel {
         absl::InvalidArgumentError(absl::StrCat(type_string(), type_string() == "AdjustHue" ? ": delta" : ": scale",
                                                 " must be a scalar, got ", amount->ToString())));
     const int64_t channels = images->dimensions(rank - 1);
+    // TensorFlow's own text.
     OP_REQUIRES(context, channels == 3,
                 absl::InvalidArgumentError(
                     absl::StrCat("input must have 3 channels but instead has ", channels, " channels.")));

@@ -27,6 +27,7 @@ class BucketizeLowering : public XlaOpKernel {
  public:
   explicit BucketizeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("boundaries", &boundaries_));
+    // TensorFlow's own text, with the op and the values.
     OP_REQUIRES(construction, std::is_sorted(boundaries_.begin(), boundaries_.end()),
                 absl::InvalidArgumentError(absl::StrCat(type_string(), ": Expected sorted boundaries, got [",
                                                         absl::StrJoin(boundaries_, ","), "]")));

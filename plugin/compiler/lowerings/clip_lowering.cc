@@ -27,6 +27,7 @@ class ClipByValueLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> values = context->InputXlaShape(0), limit = context->InputXlaShape(input);
     if (!values.ok() || !limit.ok() || xla::ShapeUtil::SameDimensions(*limit, *values)) return context->Input(input);
     if (limit->rank() == 0) return xla::Broadcast(context->Input(input), values->dimensions());
+    // TensorFlow's own text.
     context->SetStatus(absl::InvalidArgumentError(absl::StrCat(
         "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. ", "input shape: ",
         values->ToString(), input == 1 ? ", clip_value_min" : ", clip_value_max", " shape: ", limit->ToString())));

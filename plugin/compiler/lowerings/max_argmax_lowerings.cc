@@ -44,6 +44,7 @@ class PoolingLowering : public tensorflow::XlaOpKernel {
  protected:
   absl::StatusOr<WindowPositions> WindowPositionsOf(const xla::Shape& images) const {
     if (images.rank() != 4) {
+      // TensorFlow's own text.
       return absl::InvalidArgumentError("tensor_in must be 4-dimensional: " + images.ToString());
     }
     return WindowPositions::Make(type_string(), images.dimensions(), {sizes_[1], strides_[1]}, {sizes_[2], strides_[2]},
@@ -67,6 +68,7 @@ class MaxArgmaxLowering : public PoolingLowering {
     OP_REQUIRES_OK(context, images.status());
     const absl::StatusOr<WindowPositions> positions = WindowPositionsOf(*images);
     OP_REQUIRES_OK(context, positions.status());
+    // TensorFlow's own text.
     OP_REQUIRES(context, !xla::ShapeUtil::IsZeroElementArray(*images),
                 absl::InvalidArgumentError("tensor_in must not be empty, got " + images->ToString()));
     OP_REQUIRES(

@@ -126,7 +126,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("align_corners", &align_corners_));
     if (kInterpolation == Interpolation::kArea) return;
     OP_REQUIRES_OK(construction, construction->GetAttr("half_pixel_centers", &half_pixel_centers_));
-    // Only the CPU kernel of ResizeNearestNeighborGrad accepts both attributes.
+    // Only the CPU kernel of ResizeNearestNeighborGrad accepts both attributes. The error is TensorFlow's own text.
     OP_REQUIRES(construction,
                 !half_pixel_centers_ || !align_corners_ || (kGradient && kInterpolation == Interpolation::kNearest),
                 absl::InvalidArgumentError("If half_pixel_centers is True, align_corners must be False."));

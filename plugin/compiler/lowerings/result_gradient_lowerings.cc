@@ -30,6 +30,7 @@ class GradientLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, shape.status());
     OP_REQUIRES_OK(context, other.status());
     const int64_t elements = xla::ShapeUtil::ElementsIn(*shape), others = xla::ShapeUtil::ElementsIn(*other);
+    // TensorFlow's own text.
     OP_REQUIRES(
         context, elements == others,
         absl::InvalidArgumentError(absl::StrCat(

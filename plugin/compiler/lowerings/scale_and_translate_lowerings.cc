@@ -117,6 +117,7 @@ class ScaleAndTranslateLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("antialias", &antialias_));
     OP_REQUIRES_OK(construction, construction->GetAttr("kernel_type", &kernel));
     kernel_ = FindKernel(kernel);
+    // TensorFlow's own text.
     OP_REQUIRES(construction, kernel_ != nullptr, absl::InvalidArgumentError("Unrecognized kernel type: " + kernel));
   }
 
@@ -136,6 +137,7 @@ class ScaleAndTranslateLowering : public tensorflow::XlaOpKernel {
       size = {original->dimensions(1), original->dimensions(2)};
     } else {
       OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(1, &size));
+      // TensorFlow's own texts, with the op and the values.
       OP_REQUIRES(context, size.size() == 2 && size[0] > 0 && size[1] > 0,
                   absl::InvalidArgumentError(absl::StrCat(type_string(), ": output dimensions must be positive, got [",
                                                           absl::StrJoin(size, ","), "]")));
@@ -153,6 +155,7 @@ class ScaleAndTranslateLowering : public tensorflow::XlaOpKernel {
         absl::InvalidArgumentError(
             absl::StrCat(type_string(), ": scale and translation must have two elements each, got scale ",
                          scale.shape().ToString(), " and translation ", translation.shape().ToString())));
+    // TensorFlow's own text.
     OP_REQUIRES(context, scale.Get<float>({0}) > 0 && scale.Get<float>({1}) > 0,
                 absl::InvalidArgumentError("Scale must be greater than zero."));
 

@@ -26,7 +26,7 @@ using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 using Sizes = std::vector<int64_t>;
 
-// An array, padded at the end of each dimension, as a grid of equal parts.
+// An array, padded at the end of each dimension, as a grid of equal parts. The errors are TensorFlow's own texts.
 class Grid {
  public:
   absl::Status Read(OpKernelConstruction* construction, const char* counts) {
@@ -170,6 +170,7 @@ class ConcatLowering : public tensorflow::XlaOpKernel {
     std::vector<XlaOp> parts;
     std::vector<TensorShape> shapes;
     OP_REQUIRES_OK(context, context->InputList("inputs", &parts, &shapes));
+    // The errors are TensorFlow's own texts.
     OP_REQUIRES(context, shapes[0].dims() == grid_.rank(),
                 absl::InvalidArgumentError(absl::StrCat("'inputs' rank must be the same as 'num_concats' length ",
                                                         grid_.rank(), ", but got rank ", shapes[0].dims(), ".")));

@@ -160,8 +160,8 @@ Status ReplaceCall(Graph* graph, Node* call, const std::set<std::string>& groups
   MoveConsumers(graph, call, launch);
   const tensorflow::FunctionDef* function = library.Find(call->type_string());
   if (function == nullptr)
-    return tensorflow::errors::Internal("cluster ", call->name(), ": its function ", call->type_string(),
-                                        " is not in the library");
+    return tensorflow::errors::Internal("cluster ", call->name(), ": function ", call->type_string(),
+                                        " is not in the function library; report a bug");
   report::v1::Cluster& cluster = *report->add_clusters();
   cluster.set_name(call->name());
   cluster.set_device(launch->assigned_device_name());

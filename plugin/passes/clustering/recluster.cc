@@ -90,7 +90,9 @@ std::string FreeName(const std::string& prefix, const FunctionLibraryDefinition&
 absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const std::vector<std::string>& refused,
                                               const std::string& device, FunctionLibraryDefinition* library) {
   const FunctionDef* function = library->Find(cluster);
-  if (function == nullptr) return tensorflow::errors::NotFound("cluster function not found: ", cluster);
+  if (function == nullptr) {
+    return tensorflow::errors::NotFound("cluster function ", cluster, " is not in the function library; report a bug");
+  }
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(*function, *library));
   auto graph = std::make_unique<Graph>(library);
   graph->Copy(*body->graph);

@@ -32,7 +32,8 @@ absl::Status InlineWrapped(tensorflow::Graph* graph, const FunctionLibraryDefini
 
 absl::Status NoFunction(const Node& loop, const char* attr, const std::string& function) {
   return absl::NotFoundError(absl::StrCat("while loop ", loop.name(), ": its ", attr, " function ", function,
-                                          " is not in the function library"));
+                                          " is not in the function library; save the graph together with its "
+                                          "functions"));
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ std::unique_ptr<Workspace> WorkspaceFromFlags(tensorflow::Allocator* allocator, 
   // Only a warning, because programs written for larger cards also set this flag.
   if (static_cast<uint64_t>(initial) > limit >> 20) {
     LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial << " is ignored: the device has only "
-                 << (limit >> 20) << " MiB";
+                 << (limit >> 20) << " MiB; lower the setting";
     initial = 0;
   }
   return std::make_unique<Workspace>(allocator, initial << 20, flags::WorkspaceChunkMb() << 20);

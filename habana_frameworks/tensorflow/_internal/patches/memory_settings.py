@@ -42,6 +42,7 @@ def _set_memory_growth(context: Any, dev: Any, enable: bool) -> None:
     Raises ValueError after set_logical_device_configuration(), and RuntimeError after TensorFlow's first operation.
     """
     if dev in context._virtual_device_map:
+        # TensorFlow's own text.
         raise ValueError("Cannot set memory growth on device when virtual devices configured")
     if context._memory_growth_map.get(dev) == enable:
         return
@@ -77,4 +78,5 @@ def _set_logical_device_configuration(context: Any, dev: Any, virtual_devices: S
 
 def _check_uninitialized(context: Any, what: str) -> None:
     if context._context_handle is not None:
+        # TensorFlow's own text.
         raise RuntimeError(f"{what} cannot be modified after being initialized")

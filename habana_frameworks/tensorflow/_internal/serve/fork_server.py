@@ -225,7 +225,7 @@ class ForkServer:
         if self._process is not None and not self._process.ended.is_set():
             return self._process
         if self._stopped:
-            raise StatusError(Code.UNAVAILABLE, "the server is stopping")
+            raise StatusError(Code.UNAVAILABLE, "the device server is shutting down; start it again (hpu serve)")
         try:
             process = _Process(self._command, self._options, self._environment)
         except OSError as error:
@@ -275,5 +275,9 @@ def _forked(forked: pb.Forked, packet: packets.Packet) -> Forked:
     if forked.error:
         raise StatusError(Code.UNAVAILABLE, f"cannot start a session process: {forked.error}")
     if len(packet.files) != 1:
-        raise StatusError(Code.INTERNAL, "cannot start a session process: the fork server sent no pidfd")
+        raise StatusError(
+            Code.INTERNAL,
+            f"cannot start a session process: the fork server sent {len(packet.files)} files, expected one pidfd; "
+            "report a bug",
+        )
     return Forked(forked.pid, packet.files[0].detach())

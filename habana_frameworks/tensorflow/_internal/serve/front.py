@@ -218,7 +218,7 @@ class Front:
         await self._enter(task)
         try:
             if self._stopping:
-                raise StatusError(Code.UNAVAILABLE, "the server is stopping")
+                raise StatusError(Code.UNAVAILABLE, "the device server is shutting down; start it again (hpu serve)")
             self._waiting.pop(task, None)
             assert self._fork_server is not None
             control, theirs = packets.pair()

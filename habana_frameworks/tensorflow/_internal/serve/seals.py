@@ -31,7 +31,10 @@ class RecipeSeal:
     def seal(self, digest: bytes) -> bytes:
         """Signs the SHA-256 of a recipe."""
         if len(digest) != _DIGEST_BYTES:
-            raise StatusError(Code.INVALID_ARGUMENT, f"a digest must have {_DIGEST_BYTES} bytes, not {len(digest)}")
+            raise StatusError(
+                Code.INVALID_ARGUMENT,
+                f"a recipe's digest has {len(digest)} bytes, expected {_DIGEST_BYTES}; report a bug",
+            )
         return _mac(self._mac_key, digest)
 
     def check(self, digest: bytes, seal: bytes) -> None:

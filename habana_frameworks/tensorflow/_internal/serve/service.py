@@ -224,7 +224,7 @@ class FrontService:
 
     def _check_authorized(self, process: SessionProcess) -> None:
         if not process.authorized:
-            raise StatusError(Code.UNAUTHENTICATED, "the connection is not authorized")
+            raise StatusError(Code.UNAUTHENTICATED, "the connection is not authorized; report a bug")
 
     def _check_may_claim(self, process: SessionProcess) -> None:
         if process.has_claimed:

@@ -44,7 +44,7 @@ class HttpStorage(Storage):
             check_size(expected or 0, max_bytes)
             done = copy(response, out, max_bytes)
             if expected is not None and done != expected:
-                raise StorageError(f"{self._url} closed the connection after {done} of {expected} bytes")
+                raise StorageError(f"{self._url} closed the connection after {done} of {expected} bytes; try again")
             return True
 
     def put(self, name: str, size: int, chunks: Callable[[], Iterator[bytes]]) -> None:

@@ -26,6 +26,7 @@ HEADER_BYTES = _HEADER.size
 _MAGIC, _VERSION = b"HPUSIGND", 1
 # Domain separation: a signature for a bundle, made with the same secret, is not valid here.
 _CONTEXT = b"hpu-tensorflow remote recipe\0"
+_REPLACE = "replace it with hpu cache remote push --overwrite"
 
 
 def header(entry: BinaryIO, name: str, key: SigningKey) -> bytes:
@@ -38,16 +39,21 @@ def verify(signed: BinaryIO, name: str, key: SigningKey) -> None:
     signed.seek(0)
     data = signed.read(HEADER_BYTES)
     if len(data) < HEADER_BYTES:
-        raise RefusedError("the object has no signature")
+        raise RefusedError(f"the object has no signature; {_REPLACE}")
     magic, version, reserved, signature = _HEADER.unpack(data)
     if magic != _MAGIC:
-        raise RefusedError("the object has no signature")
+        raise RefusedError(f"the object has no signature; {_REPLACE}")
     if version != _VERSION:
-        raise RefusedError(f"the signature has format {version}, but this release supports only format {_VERSION}")
+        raise RefusedError(
+            f"the signature has format {version}, but this release supports only format {_VERSION}; {_REPLACE}"
+        )
     if reserved != 0:
-        raise RefusedError(f"the header is damaged: the reserved field is {reserved}, expected 0")
+        raise RefusedError(f"the header is damaged: the reserved field is {reserved}, expected 0; {_REPLACE}")
     if not hmac.compare_digest(_signature(signed, name, key), signature):
-        raise RefusedError("the signature does not match: another key signed the entry, or the entry was modified")
+        raise RefusedError(
+            "the signature does not match: another key signed the entry, or the entry was modified; correct "
+            f"HPU_RECIPE_CACHE_REMOTE_KEY_FILE, or {_REPLACE}"
+        )
     signed.seek(HEADER_BYTES)
 
 

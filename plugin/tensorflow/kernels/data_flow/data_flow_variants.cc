@@ -160,6 +160,7 @@ class ZerosLikeVariantKernel : public OpKernel {
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* context) override {
     const Tensor& input = context->input(0);
+    // TensorFlow's own text.
     OP_REQUIRES(
         context, tensorflow::TensorShapeUtils::IsScalar(input.shape()),
         tensorflow::errors::InvalidArgument("ZerosLike non-scalar Tensor with dtype=DT_VARIANT is not supported."));
@@ -200,6 +201,7 @@ absl::Status AddElements(OpKernelContext* context, const Tensor& a, const Tensor
     *output = a.dtype() == tensorflow::DT_INVALID ? b : a;
     return absl::OkStatus();
   }
+  // TensorFlow's own texts (tensor_ops_util.h).
   if (a.dtype() != b.dtype()) {
     return absl::InternalError(absl::StrCat("Trying to add two tensors with incompatible element types. One is ",
                                             tensorflow::DataTypeString(a.dtype()), " and the other is ",

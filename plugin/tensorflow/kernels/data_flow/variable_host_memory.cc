@@ -14,7 +14,7 @@ using tensorflow::Var;
 using tensorflow::errors::InvalidArgument;
 
 // TensorFlow's AssignVariableOp supports only values in device memory. The variable may share the value's buffer,
-// because a variable is updated in place only if its buffer has a single owner.
+// because a variable is updated in place only if its buffer has a single owner. The errors are TensorFlow's own texts.
 class AssignHostVariable : public tensorflow::OpKernel {
  public:
   explicit AssignHostVariable(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {

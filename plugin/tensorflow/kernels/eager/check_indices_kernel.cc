@@ -69,6 +69,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
     return absl::StrCat("indices", Position(indices, i), " = ", value, " is not in [0, ", limit, ")");
   }
 
+  // TensorFlow's own text.
   absl::Status CheckOnce(const Tensor& indices) const {
     absl::flat_hash_set<Index> seen;
     const auto values = indices.flat<Index>();
@@ -79,6 +80,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
     return absl::OkStatus();
   }
 
+  // TensorFlow's own text.
   absl::Status CheckVectors(const Tensor& indices, const Shape& shape) const {
     if (indices.dims() == 0) return absl::OkStatus();
     const int64_t length = indices.dim_size(indices.dims() - 1);

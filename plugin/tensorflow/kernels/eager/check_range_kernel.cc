@@ -34,6 +34,7 @@ class CheckRangeKernel : public tensorflow::OpKernel {
     if (low.NumElements() != 1 || high.NumElements() != 1) return;
     const bool draws =
         shape.dtype() == tensorflow::DT_INT64 ? HasElements<int64_t>(shape) : HasElements<int32_t>(shape);
+    // TensorFlow's own text.
     OP_REQUIRES(context, !draws || low.flat<T>()(0) < high.flat<T>()(0),
                 tensorflow::errors::InvalidArgument("Need minval < maxval, got ", low.flat<T>()(0),
                                                     " >= ", high.flat<T>()(0), " (", node_, ")"));

@@ -1,4 +1,4 @@
-// Kernels that add, replace, read or remove single elements of a TensorList.
+// Kernels that add, replace, read or remove single elements of a TensorList. The errors are TensorFlow's own texts.
 #include <memory>
 #include <utility>
 #include <vector>

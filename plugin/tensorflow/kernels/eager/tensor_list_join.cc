@@ -1,4 +1,4 @@
-// Kernels that join the elements of a TensorList into one tensor.
+// Kernels that join the elements of a TensorList into one tensor. The errors are TensorFlow's own texts.
 #include <utility>
 #include <vector>
 

@@ -31,6 +31,7 @@ void TensorListKernel::Compute(OpKernelContext* context) {
 absl::Status TensorListKernel::InputList(OpKernelContext* context, const TensorList** list) const {
   TF_RETURN_IF_ERROR(tensorflow::GetInputList(context, 0, list));
   if (element_dtype_ == (*list)->element_dtype) return absl::OkStatus();
+  // TensorFlow's own text.
   return InvalidArgument("Invalid data types; op elements ", tensorflow::DataTypeString(element_dtype_),
                          " but list elements ", tensorflow::DataTypeString((*list)->element_dtype));
 }

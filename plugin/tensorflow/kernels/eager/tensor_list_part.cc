@@ -1,4 +1,4 @@
-// Kernels that split a tensor into elements of a TensorList.
+// Kernels that split a tensor into elements of a TensorList. The errors are TensorFlow's own texts.
 #include <algorithm>
 #include <utility>
 
