@@ -57,7 +57,7 @@ def test_a_library_for_another_generation_is_refused() -> None:
     ("card", "library", "message"),
     [
         ("gaudi2", "missing/libSynapse.so", "--synapse: missing/libSynapse.so cannot be used"),
-        ("h100", "libSynapse.so", "--synapse: h100 is no Gaudi card"),
+        ("h100", "libSynapse.so", "--synapse: h100 is not a Gaudi card"),
     ],
 )
 def test_wrong_usage(card: str, library: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -230,7 +230,7 @@ def test_too_few_modules_end_the_job() -> None:
     attempts = job.run()
     assert attempts[-1].outcome.exit_code == 9
     assert job.reports == [
-        "no restart: modules are available for only 1 rank, and --min-ranks is 2",
+        "no restart: modules are available for only 1 rank, and --min-ranks is 2; free modules, or lower --min-ranks",
         "the job failed; 0 of 9 restarts were used",
     ]
 

@@ -150,10 +150,10 @@ def test_wrong_usage(script: pathlib.Path) -> None:
     assert "no program at" in refused(str(script))
     script.touch()
     assert "too few modules for 3 processes: 0,1" in refused("-np", "3", "--modules", "0,1", str(script))
-    assert "a (of --modules or HABANA_VISIBLE_MODULES) is not a list of module" in refused(
+    assert "a (from --modules or HABANA_VISIBLE_MODULES) is not a list of module" in refused(
         "--modules", "a", str(script)
     )
-    assert "1,01 (of --modules or HABANA_VISIBLE_MODULES) names a module twice" in refused(
+    assert "1,01 (from --modules or HABANA_VISIBLE_MODULES) names a module twice" in refused(
         "-np", "2", "--modules", "1,01", str(script)
     )
     for count in ("0", "x", "1.5"):

@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     problem = outputs.problem(arguments.json, arguments.html)
     card = cards.find(arguments.card)
     if not problem and arguments.synapse is not None:
-        problem = _library_problem(arguments.synapse) if card else f"--synapse: {arguments.card} is no Gaudi card"
+        not_gaudi = f"--synapse: {arguments.card} is not a Gaudi card; omit --synapse"
+        problem = _library_problem(arguments.synapse) if card else not_gaudi
     if not program.accepts(_COMMAND, arguments, problem):
         return 2
     from habana_frameworks.tensorflow import card_check

@@ -122,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _problem(arguments: argparse.Namespace) -> str:
     """Returns the reason why the job cannot be started; empty if it can."""
     modules = _modules(arguments)
-    listed = f"{','.join(modules)} (of --modules or HABANA_VISIBLE_MODULES)"
+    listed = f"{','.join(modules)} (from --modules or HABANA_VISIBLE_MODULES)"
     if not all(module.isdecimal() for module in modules):
         return f"{listed} is not a list of module numbers, such as 0,1"
     if modules and len(modules) < arguments.processes:

@@ -15,7 +15,8 @@ void WarnIfNoOp(const std::string& where, const std::string& name, const std::ve
   for (const tensorflow::OpDef& op : ops.op()) names.push_back(op.name());
   const std::string nearest = NearestName(name, names);
   LOG(WARNING) << where << ": unknown op type " << name
-               << (nearest.empty() ? std::string(".") : absl::StrCat("; did you mean ", nearest, "?"));
+               << (nearest.empty() ? std::string("; correct or remove it")
+                                   : absl::StrCat("; did you mean ", nearest, "?"));
 }
 
 }  // namespace hpu::passes

@@ -108,7 +108,7 @@ class Supervisor:
         if placement.ranks < self._min_ranks:
             self._report(
                 f"no restart: modules are available for only {number(placement.ranks, 'rank')}, and --min-ranks is "
-                f"{self._min_ranks}"
+                f"{self._min_ranks}; free modules, or lower --min-ranks"
             )
             return None
         fewer = f" instead of {self._requested.ranks}" if placement.ranks < self._requested.ranks else ""

@@ -58,7 +58,7 @@ def _exit_code(code: int, written: bool, report: Report) -> int:
     if not written:
         return 1
     if report.steps is None and not report.placement.hpu_ops and not report.placement.eager_launches:
-        print(f"{_COMMAND}: nothing ran on the HPU.", file=sys.stderr)
+        print(f"{_COMMAND}: nothing ran on the HPU; `hpu explain` shows why", file=sys.stderr)
         return NOTHING_TO_REPORT
     return 0
 
