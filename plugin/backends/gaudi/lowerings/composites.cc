@@ -411,8 +411,8 @@ absl::Status LowerCustomCall(Lowering& lowering, const HloInstruction& instructi
   const Composite* composite =
       instruction.custom_call_target() == kCustomCallTarget ? FindComposite(operation.name) : nullptr;
   if (composite == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("the Gaudi backend has no nodes for a custom-call of ",
-                                                 std::string(instruction.custom_call_target())));
+    return absl::UnimplementedError(
+        absl::StrCat("Gaudi has no kernel for the custom-call ", std::string(instruction.custom_call_target())));
   }
   return composite->lower(lowering, instruction, operation.attributes);
 }

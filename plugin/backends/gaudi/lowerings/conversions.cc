@@ -24,7 +24,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 absl::Status LowerConstant(Lowering& lowering, const HloInstruction& instruction) {
-  if (!instruction.shape().IsArray()) return absl::UnimplementedError("constant tuples have no nodes");
+  if (!instruction.shape().IsArray()) return absl::UnimplementedError("Gaudi does not support constant tuples");
   HPU_ASSIGN_OR_RETURN(TensorType type, lowering.TypeOf(instruction));
   const xla::Literal literal = instruction.literal().Relayout(xla::ShapeUtil::MakeShapeWithDescendingLayout(
       instruction.shape().element_type(), instruction.shape().dimensions()));

@@ -341,11 +341,13 @@ absl::Status ReadOperands(Lowering& lowering, const HloInstruction* a, const Hlo
 absl::Status LowerConvolution(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const TensorType type, lowering.TypeOf(instruction));
-  if (!IsFloat(type.type)) return absl::UnimplementedError("convolutions of integers have no nodes");
+  if (!IsFloat(type.type)) {
+    return absl::UnimplementedError("Gaudi has no kernel for convolutions of integers; cast them to float32");
+  }
   const int64_t spatial_rank = instruction.window().dimensions_size();
   if (spatial_rank > kMaxSpatialRank) {
-    return absl::UnimplementedError(
-        absl::StrCat("convolutions of ", spatial_rank, " spatial dimensions have no nodes"));
+    return absl::UnimplementedError(absl::StrCat("Gaudi has no kernel for convolutions of ", spatial_rank,
+                                                 " spatial dimensions; the maximum is ", kMaxSpatialRank));
   }
   for (const HloInstruction* operand : instruction.operands()) {
     if (!xla::ShapeUtil::IsZeroElementArray(operand->shape())) continue;
@@ -366,7 +368,8 @@ absl::Status LowerConvolution(Lowering& lowering, const HloInstruction& instruct
     HPU_ASSIGN_OR_RETURN(const PlainConvolution plain, MakePlain(builder, instruction, lhs, rhs));
     described = hlo::DescribeConvolution(plain.convolution.get());
     if (!described.has_value()) {
-      return absl::UnimplementedError("the convolution has no nodes, even without padding and input dilation");
+      return absl::UnimplementedError(
+          "Gaudi has no kernel for this convolution, even without its padding, input dilation and window reversal");
     }
     HPU_ASSIGN_OR_RETURN(result, LowerDescribed(builder, *described, type.type, plain.lhs, plain.rhs));
   }

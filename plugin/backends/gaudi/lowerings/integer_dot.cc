@@ -74,7 +74,9 @@ absl::StatusOr<TensorId> SumFastest(PlanBuilder& builder, TensorId x) {
 absl::Status LowerIntegerDot(Lowering& lowering, const xla::HloInstruction& dot) {
   PlanBuilder& builder = lowering.builder();
   const xla::PrimitiveType type = dot.shape().element_type();
-  if (type == xla::PRED) return absl::UnimplementedError("products of booleans have no nodes");
+  if (type == xla::PRED) {
+    return absl::UnimplementedError("Gaudi has no kernel for matrix products of booleans; cast them to int32");
+  }
   const xla::DotDimensionNumbers& numbers = dot.dot_dimension_numbers();
   const bool is_wide = xla::primitive_util::BitWidth(type) == 64;
   HPU_ASSIGN_OR_RETURN(const IntegerMatrices a, MatricesOf(lowering, dot.operand(0), numbers.lhs_batch_dimensions(),
@@ -84,7 +86,8 @@ absl::Status LowerIntegerDot(Lowering& lowering, const xla::HloInstruction& dot)
   const uint64_t products = a.contracted * a.free * b.free * a.batch;
   if (products > kMaxProducts) {
     return absl::UnimplementedError(
-        absl::StrCat("products of integers have nodes for at most 2^28 multiplications, not ", products));
+        absl::StrCat("integer matrix products of ", products,
+                     " multiplications are too large: the maximum is 2^28; cast the operands to float32"));
   }
   HPU_ASSIGN_OR_RETURN(const TensorId left, Reshape(builder, a.id, {a.contracted, 1, a.free, a.batch}));
   HPU_ASSIGN_OR_RETURN(const TensorId right, Reshape(builder, b.id, {b.contracted, b.free, 1, b.batch}));

@@ -208,7 +208,7 @@ absl::Status LowerIntegerPower(Lowering& lowering, const HloInstruction& instruc
   if (!words.ValueOf(exponent).has_value() && words.bits() == 64 &&
       NeedsHalves(lowering.builder(), "mult_fwd", operands)) {
     return absl::UnimplementedError(
-        "powers of 64-bit integers have nodes only if the exponent is constant: others would take thousands of nodes");
+        "Gaudi has no kernel for powers of 64-bit integers with a variable exponent; use int32 or a constant exponent");
   }
   const bool is_signed = !IsUnsigned(instruction);
   const TensorId power = PowerBySquaring(words, base, exponent, BitsOf(instruction) - (is_signed ? 1 : 0));

@@ -133,7 +133,7 @@ absl::Status Lowering::LowerInstruction(const xla::HloInstruction& instruction) 
     case xla::HloOpcode::kTuple: {
       std::vector<TensorId> elements;
       for (const xla::HloInstruction* operand : instruction.operands()) {
-        if (operand->shape().IsTuple()) return absl::UnimplementedError("tuples of tuples have no nodes");
+        if (operand->shape().IsTuple()) return absl::UnimplementedError("Gaudi does not support tuples of tuples");
         // Empty arrays have no tensor.
         if (IsEmpty(operand->shape())) {
           elements.push_back(kNoTensor);
@@ -155,7 +155,7 @@ absl::Status Lowering::LowerInstruction(const xla::HloInstruction& instruction) 
   const LowerFunction lower = FindLowering(instruction.opcode());
   if (lower == nullptr) {
     return absl::UnimplementedError(
-        absl::StrCat("the Gaudi backend has no nodes for ", xla::HloOpcodeString(instruction.opcode())));
+        absl::StrCat("Gaudi has no kernel for ", xla::HloOpcodeString(instruction.opcode())));
   }
   builder_.set_node_name(instruction.metadata().op_name());
   return lower(*this, instruction);

@@ -97,7 +97,7 @@ TEST_P(LoweringTest, ErrorsNameInstructionAndOp) {
   ExpectRefused(
       "HloModule m\nENTRY e { x = f32[3,3] parameter(0)\n"
       "ROOT y = f32[3,3] cholesky(x), lower=true, metadata={op_name=\"model/Cholesky\"} }",
-      "op {{node model/Cholesky}}), f32[3,3]: the Gaudi backend has no nodes for cholesky");
+      "op {{node model/Cholesky}}), f32[3,3]: Gaudi has no kernel for cholesky");
 }
 
 TEST_P(LoweringTest, ErrorsNameAllOpsWithoutNodes) {

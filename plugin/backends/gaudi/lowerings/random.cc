@@ -8,8 +8,8 @@ namespace {
 // XLA expands rng to a generator with state in the executable, which recipes cannot keep.
 absl::Status RefuseHiddenState(Lowering& lowering, const xla::HloInstruction& instruction) {
   return absl::UnimplementedError(
-      "random numbers without a state as argument have no nodes: a recipe keeps no state between launches; draw by "
-      "stateless ops or tf.random.Generator");
+      "Gaudi does not support random numbers with hidden state: a recipe keeps no state between launches; use "
+      "tf.random.stateless_* or tf.random.Generator");
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ absl::StatusOr<std::vector<TensorId>> ApplyToElements(Lowering& lowering, const 
   PlanBuilder& builder = lowering.builder();
   for (const HloInstruction* instruction : computation.instructions()) {
     if (AcceptsArrays(*instruction)) continue;
-    return absl::UnimplementedError(absl::StrCat("the computation contains ",
+    return absl::UnimplementedError(absl::StrCat("the computation '", computation.name(), "' contains ",
                                                  xla::HloOpcodeString(instruction->opcode()),
-                                                 ", but has nodes only for elementwise operations on scalars"));
+                                                 "; Gaudi supports only elementwise operations on scalars there"));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     lowering.SetBroadcastable(*computation.parameter_instruction(static_cast<int64_t>(i)), arguments[i]);

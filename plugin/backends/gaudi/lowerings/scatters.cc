@@ -247,7 +247,7 @@ absl::Status LowerScatter(Lowering& lowering, const HloInstruction& instruction)
   PlanBuilder& builder = lowering.builder();
   const auto& scatter = *xla::Cast<xla::HloScatterInstruction>(&instruction);
   if (scatter.scatter_operand_count() != 1) {
-    return absl::UnimplementedError("scatters of several arrays have no nodes");
+    return absl::UnimplementedError("Gaudi has no kernel for a scatter of several arrays");
   }
   const xla::HloComputation& combiner = *scatter.to_apply();
   if (xla::ShapeUtil::IsZeroElementArray(scatter.scatter_updates()[0]->shape()) ||

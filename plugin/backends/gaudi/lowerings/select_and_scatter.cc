@@ -52,8 +52,8 @@ class SelectAndScatterNodes {
   absl::StatusOr<TensorId> Scatter(TensorId image, TensorId gradient) {
     const std::vector<Tap> taps = TapsOf(windows_);
     if (taps.size() > kMaxTaps) {
-      return absl::UnimplementedError(absl::StrCat("a select-and-scatter has nodes for windows of at most ", kMaxTaps,
-                                                   " elements, not ", taps.size()));
+      return absl::UnimplementedError(absl::StrCat(
+          "windows of ", taps.size(), " elements are too large for select-and-scatter: the maximum is ", kMaxTaps));
     }
     HPU_ASSIGN_OR_RETURN(const TensorId padded, PadWithZeros(builder_, image, PaddingOfWindows(windows_)));
     HPU_RETURN_IF_ERROR(Choose(taps, padded));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/common/hlo/sort.h"
 #include "plugin/backends/gaudi/lowerings/indexing.h"
 #include "plugin/backends/gaudi/lowerings/lowerings.h"
@@ -83,7 +84,9 @@ absl::StatusOr<TensorId> PositionsByComparator(Lowering& lowering, const HloInst
   const Sizes sizes = builder.sizes(columns.front());
   if (sizes[0] > kMaxComparisons || sizes[0] * sizes[0] * sizes[1] > kMaxComparisons) {
     return absl::UnimplementedError(
-        "sorts by a comparator other than less or greater have nodes for at most 2^27 compared pairs of elements");
+        absl::StrCat(sizes[1], " sorts of ", sizes[0],
+                     " elements by a comparator other than less or greater compare too many pairs of elements: the "
+                     "maximum is 2^27; sort fewer elements"));
   }
   HPU_ASSIGN_OR_RETURN(const TensorId less, ComparePairs(lowering, sort, columns));
   HPU_ASSIGN_OR_RETURN(const TensorId greater, Transpose(builder, less, {1, 0, 2}));

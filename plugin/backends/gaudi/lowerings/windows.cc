@@ -251,7 +251,7 @@ absl::Status SetAllTo(Lowering& lowering, const HloInstruction& instruction, con
 
 absl::Status LowerReduceWindow(Lowering& lowering, const HloInstruction& instruction) {
   if (!instruction.shape().IsArray()) {
-    return absl::UnimplementedError("a reduce-window of several arrays has no nodes");
+    return absl::UnimplementedError("Gaudi has no kernel for a reduce-window of several arrays");
   }
   if (xla::ShapeUtil::IsZeroElementArray(instruction.operand(0)->shape())) {
     return SetAllTo(lowering, instruction, instruction.operand(1));
@@ -267,7 +267,8 @@ absl::Status LowerSelectAndScatter(Lowering& lowering, const HloInstruction& ins
     return SetAllTo(lowering, instruction, instruction.operand(2));
   }
   if (!hlo::Computes(instruction.scatter(), HloOpcode::kAdd)) {
-    return absl::UnimplementedError("a select-and-scatter has nodes only if its scatter computation is add");
+    return absl::UnimplementedError(
+        "Gaudi has no kernel for a select-and-scatter whose scatter computation is not add");
   }
   HPU_ASSIGN_OR_RETURN(const TensorId image, lowering.Operand(instruction, 0));
   HPU_ASSIGN_OR_RETURN(const TensorId gradient, lowering.Operand(instruction, 1));

@@ -242,7 +242,7 @@ TEST_P(WindowsTest, Refused) {
       "ge { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=GE }\n"
       "ENTRY e { x = f32[4] parameter(0)\n dy = f32[2] parameter(1)\n i = f32[] constant(1)\n"
       "ROOT r = f32[4] select-and-scatter(x, dy, i), window={size=2 stride=2}, select=ge, scatter=f }",
-      "select-and-scatter has nodes only if its scatter computation is add");
+      "Gaudi has no kernel for a select-and-scatter whose scatter computation is not add");
   ExpectRefused(
       "HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = f32[] parameter(2)\n"
       "d = f32[] parameter(3)\n p = f32[] add(a, c)\n q = f32[] add(b, d)\n ROOT r = (f32[], f32[]) tuple(p, q) }\n"

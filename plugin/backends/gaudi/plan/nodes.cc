@@ -242,8 +242,9 @@ absl::StatusOr<TensorId> Cast(PlanBuilder& builder, TensorId x, synapse::synData
   }
   const std::vector<synapse::synDataType> path = CastPath(builder.generation(), builder.type(x), type);
   if (path.empty()) {
-    return absl::UnimplementedError(absl::StrCat("no conversion from ", std::string(TypeSuffix(builder.type(x))),
-                                                 " to ", std::string(TypeSuffix(type))));
+    return absl::UnimplementedError(absl::StrCat("Gaudi has no kernel that casts ",
+                                                 std::string(TypeSuffix(builder.type(x))), " to ",
+                                                 std::string(TypeSuffix(type))));
   }
   for (const synapse::synDataType next : path) {
     const synapse::synDataType source = builder.type(value);

@@ -106,22 +106,22 @@ bool PlanBuilder::Has(absl::string_view stem, synapse::synDataType suffix) const
 absl::Status PlanBuilder::CheckNode(absl::string_view guid, const std::vector<TensorId>& operands,
                                     const std::vector<TensorType>& results, size_t params_bytes) const {
   const absl::StatusOr<GuidMatch> match = UsableGuid(guid, target_.generation);
-  if (!match.ok()) return absl::UnimplementedError(absl::StrCat("no usable node: ", match.status().message()));
+  if (!match.ok()) return absl::UnimplementedError(match.status().message());
   const absl::string_view release = synapse::ProfileName(target_.profile);
   if (!match->guid->HasParamsOf(target_.profile, params_bytes)) {
-    return absl::UnimplementedError(
-        absl::StrCat("SynapseAI ", release, " has no params of ", params_bytes, " bytes for ", guid));
+    return absl::UnimplementedError(absl::StrCat("the kernel ", guid, " of SynapseAI ", release,
+                                                 " does not accept params of ", params_bytes, " bytes"));
   }
   const Sizes& first = operands.empty() ? results.front().sizes : sizes(operands.front());
   const int rank = static_cast<int>(first.size());
   if (rank < match->guid->min_rank || rank > match->guid->max_rank) {
-    return absl::UnimplementedError(
-        absl::StrCat(guid, " supports ranks ", match->guid->min_rank, " to ", match->guid->max_rank, ", not ", rank));
+    return absl::UnimplementedError(absl::StrCat("the kernel ", guid, " supports ranks ", match->guid->min_rank, " to ",
+                                                 match->guid->max_rank, ", not ", rank));
   }
   const auto check_rank = [&](const Sizes& sizes) {
     if (!HasTooManyDimensions(sizes)) return absl::OkStatus();
-    return absl::UnimplementedError(absl::StrCat(guid, " has rank ", sizes.size(), "; SynapseAI ", release,
-                                                 " supports ranks up to ", synapse::MaxRank(target_.profile)));
+    return absl::UnimplementedError(absl::StrCat("a tensor of ", guid, " has rank ", sizes.size(), "; SynapseAI ",
+                                                 release, " supports ranks up to ", synapse::MaxRank(target_.profile)));
   };
   for (const TensorId operand : operands) {
     if (operand != kNoTensor) HPU_RETURN_IF_ERROR(check_rank(sizes(operand)));

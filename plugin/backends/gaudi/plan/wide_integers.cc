@@ -290,7 +290,9 @@ absl::StatusOr<TensorId> WideElementwise(PlanBuilder& builder, absl::string_view
   IntegerArithmetic words(builder, kWord, builder.sizes(operands.back()).size());
   const std::optional<Halves> result =
       Compute(words, stem, halves, shift.direction == synapse::ns_BitShiftKernel::BIT_SHIFT_LEFT);
-  if (!result.has_value()) return absl::UnimplementedError(absl::StrCat(stem, " has no nodes for 64-bit integers"));
+  if (!result.has_value()) {
+    return absl::UnimplementedError(absl::StrCat("Gaudi has no kernel ", stem, " for 64-bit integers; use int32"));
+  }
   return JoinResult(words, *result);
 }
 
@@ -304,7 +306,7 @@ absl::StatusOr<TensorId> WideCompare(PlanBuilder& builder, absl::string_view ste
   if (stem == "greater_fwd") return words.Result(less(right, left));
   if (stem == "less_equal_fwd") return words.Result(words.Not(less(right, left)));
   if (stem == "greater_equal_fwd") return words.Result(words.Not(less(left, right)));
-  return absl::UnimplementedError(absl::StrCat(stem, " has no nodes for 64-bit integers"));
+  return absl::UnimplementedError(absl::StrCat("Gaudi has no kernel ", stem, " for 64-bit integers; use int32"));
 }
 
 // Estimates the quotient of the rest by float32 and subtracts its product with the divisor, until the rest is below
@@ -421,7 +423,7 @@ absl::StatusOr<TensorId> SumWide(PlanBuilder& builder, TensorId wide, const std:
   for (size_t d = 0; d < sizes.size(); ++d) count *= is_reduced[d] ? sizes[d] : 1;
   if (count > uint64_t{1} << 23) {
     return absl::UnimplementedError(
-        absl::StrCat("sums of 64-bit integers have nodes for at most 2^23 elements, not ", count));
+        absl::StrCat("sums of ", count, " 64-bit integers are too large: the maximum is 2^23; use int32"));
   }
   const int digit = count > uint64_t{1} << 15 ? 8 : 16;
   HPU_ASSIGN_OR_RETURN(Halves x, Split(builder, wide));
