@@ -72,7 +72,7 @@ def test_the_end_of_a_session_ends_its_groups(spec: str) -> None:
 
 
 def test_waiting_ranks_learn_the_lost_rank(spec: str) -> None:
-    gone = (Code.CANCELLED, "rank 0 of 3 disconnected while waiting for rank 2")
+    gone = (Code.CANCELLED, "rank 0 of 3 disconnected while waiting for rank 2; see the messages of rank 0")
     with session(spec) as one, session(spec) as two:
         for _ in range(2):
             wait_for_another(one, 0)

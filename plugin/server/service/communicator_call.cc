@@ -151,7 +151,10 @@ absl::Status ServeCommunicator(ServerCall* call, Session* session, Front* front,
     status = ServeRank(call, session, header.communicator(), *communicator);
     group->Set(nullptr);
   }
-  if (joined) front->LeaveGroup(rank, absl::StrCat("rank ", rank.rank, " has left the communicator"));
+  if (joined) {
+    front->LeaveGroup(
+        rank, absl::StrCat("rank ", rank.rank, " has left the communicator; see the messages of rank ", rank.rank));
+  }
   return status;
 }
 

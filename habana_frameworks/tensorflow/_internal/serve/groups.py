@@ -138,7 +138,10 @@ class GroupTable:
     def _end(self, group: _Group, rank: int, reason: bytes) -> None:
         """Ends the group because `rank` has left."""
         if not group.formed:
-            waited = f"rank {rank} of {group.size} disconnected while waiting for {group.missing()}"
+            waited = (
+                f"rank {rank} of {group.size} disconnected while waiting for {group.missing()}; "
+                f"see the messages of rank {rank}"
+            )
             self._fail(group, waited, rank, Code.CANCELLED)
             return
         del self._groups[group.identity]

@@ -67,7 +67,7 @@ absl::Status LocalRendezvous::AwaitRanks(const hal::CommunicatorOptions& options
   while (joined_ < has_joined_.size() && aborted_.empty()) {
     if (options.abandoned && options.abandoned()) {
       aborted_ = absl::StrCat("rank ", options.rank, " of ", options.size, " disconnected while waiting for ",
-                              MissingLocked());
+                              MissingLocked(), "; see the messages of rank ", options.rank);
       changed_.notify_all();
       return absl::CancelledError(aborted_);
     }

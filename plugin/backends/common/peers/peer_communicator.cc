@@ -79,7 +79,7 @@ PeerCommunicator::~PeerCommunicator() {
   std::unique_lock<std::mutex> lock(mutex_);
   ended_.wait(lock,
               [this] { return collectives_.ended == collectives_.queued && transfers_.ended == transfers_.queued; });
-  group_->Abort(absl::StrCat("rank ", rank(), " has left the communicator"));
+  group_->Abort(absl::StrCat("rank ", rank(), " has left the communicator; see the messages of rank ", rank()));
 }
 
 void PeerCommunicator::Abort(absl::string_view reason) { group_->Abort(reason); }

@@ -205,7 +205,7 @@ GaudiCommunicator::~GaudiCommunicator() {
     std::unique_lock<std::mutex> lock(state_->mutex);
     state_->changed.wait(lock, [this] { return state_->unfinished.empty(); });
   }
-  state_->group->Abort(absl::StrCat("rank ", rank(), " has left the communicator"));
+  state_->group->Abort(absl::StrCat("rank ", rank(), " has left the communicator; see the messages of rank ", rank()));
 }
 
 void GaudiCommunicator::Abort(absl::string_view reason) {

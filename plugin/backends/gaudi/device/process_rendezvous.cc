@@ -64,8 +64,9 @@ std::string MachineName() {
 bool IsAbandoned(const hal::CommunicatorOptions& options) { return options.abandoned && options.abandoned(); }
 
 absl::Status Abandonment(const hal::CommunicatorOptions& options, absl::string_view awaited) {
-  return absl::CancelledError(
-      absl::StrCat("rank ", options.rank, " of ", options.size, " disconnected while waiting for ", awaited));
+  return absl::CancelledError(absl::StrCat("rank ", options.rank, " of ", options.size,
+                                           " disconnected while waiting for ", awaited, "; see the messages of rank ",
+                                           options.rank));
 }
 
 absl::Status LateRanks(const hal::CommunicatorOptions& options, absl::string_view awaited) {
@@ -94,8 +95,8 @@ absl::StatusOr<std::unique_ptr<ProcessRendezvous>> ProcessRendezvous::Join(const
   if (parts.size() != 2 || parts[0] != MachineName() || parts[1].empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "cannot join communicator '", options.id,
-        "': it is not an id of this machine; pass CreateCommunicatorId's result of rank 0, which must be a "
-        "process of this machine and network namespace"));
+        "': it is not an id of this machine; pass the id that CreateCommunicatorId returned on rank 0, which must "
+        "run on this machine and in this network namespace"));
   }
   const std::string name = absl::StrCat("@hpu-communicator-", parts[1]);
   std::unique_ptr<ProcessRendezvous> rendezvous(new ProcessRendezvous);
@@ -130,8 +131,9 @@ absl::Status ProcessRendezvous::AwaitPeers(const hal::CommunicatorOptions& optio
     poll(polled.data(), polled.size(), kPollMs);
     for (size_t i = 0; i < peers_.size(); ++i) {
       if (polled[i + 1].revents == 0) continue;
-      return absl::CancelledError(
-          absl::StrCat("rank ", peers_[i].rank, " of ", options.size, " disconnected while waiting for ", missing));
+      return absl::CancelledError(absl::StrCat("rank ", peers_[i].rank, " of ", options.size,
+                                               " disconnected while waiting for ", missing,
+                                               "; see the messages of rank ", peers_[i].rank));
     }
     if (polled[0].revents != 0) HPU_RETURN_IF_ERROR(Admit(files::Accept(listening), options));
   }
@@ -174,8 +176,9 @@ absl::Status ProcessRendezvous::Connect(const hal::CommunicatorOptions& options,
     std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
     socket = files::ConnectTo(name);
   }
-  const absl::Status gone = absl::CancelledError(
-      absl::StrCat("rank 0 of ", options.size, " disconnected while rank ", options.rank, " joined the communicator"));
+  const absl::Status gone =
+      absl::CancelledError(absl::StrCat("rank 0 of ", options.size, " disconnected while rank ", options.rank,
+                                        " joined the communicator; see the messages of rank 0"));
   if (!files::Send(*socket, BytesOfMessage(Greeting{options.rank, options.size}))) return gone;
   pollfd polled = {socket->get(), POLLIN, 0};
   while (poll(&polled, 1, kPollMs) <= 0) {

@@ -48,8 +48,9 @@ void RankWatch::Poll() {
   has_ended_ = polled[0].revents != 0;
   for (size_t i = 1; i < polled.size(); ++i) {
     if (polled[i].revents == 0) continue;
+    const int rank = rendezvous_->peers()[i - 1].rank;
     group_.Abort(
-        absl::StrCat("rank ", rendezvous_->peers()[i - 1].rank, " has left the communicator: its process ended"));
+        absl::StrCat("rank ", rank, " has left the communicator: its process ended; see the messages of rank ", rank));
   }
 }
 
