@@ -33,7 +33,7 @@ absl::StatusOr<RecipeParts> ParseRecipe(absl::string_view target, absl::string_v
     return UnusableRecipe(name, absl::StrCat("invalid payload of ", container.payload.size(), " bytes"));
   }
   if (container.binaries.size() != 1) {
-    return UnusableRecipe(name, absl::StrCat("it has ", container.binaries.size(), " binaries, expected 1"));
+    return UnusableRecipe(name, absl::StrCat("the recipe has ", container.binaries.size(), " binaries, expected 1"));
   }
   return RecipeParts{std::move(container.table), payload.temporary_bytes(), container.binaries[0]};
 }

@@ -41,10 +41,10 @@ absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket,
   if (bytes > 0) return static_cast<size_t>(bytes);
   if (bytes == 0)
     return absl::UnavailableError(
-        "cannot transfer a compile frame: the other process closed the connection; see the device server's log");
+        "the connection between the device server and a compile worker was closed; see the device server's log");
   if (errno != EAGAIN && errno != EINTR) {
-    return absl::UnavailableError(absl::StrCat(
-        events == POLLIN ? "cannot receive a compile frame: " : "cannot send a compile frame: ", std::strerror(errno)));
+    return absl::UnavailableError(absl::StrCat("the connection between the device server and a compile worker failed: ",
+                                               std::strerror(errno), "; see the device server's log"));
   }
   pollfd ready = {socket.get(), events, 0};
   poll(&ready, 1, kPollMs);
@@ -91,10 +91,15 @@ absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& 
   header.code = static_cast<uint32_t>(frame.code);
   header.name_bytes = static_cast<uint32_t>(std::min<size_t>(frame.name.size(), UINT32_MAX));
   header.body_bytes = frame.body.size();
-  if (!IsWithinBounds(header)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "compile frame too large: the name has ", frame.name.size(), " bytes (maximum ", CompileFrame::kMaxNameBytes,
-        "), the body ", frame.body.size(), " bytes (maximum ", CompileFrame::kMaxBodyBytes, ")"));
+  if (header.name_bytes > CompileFrame::kMaxNameBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("the name of program '", frame.name.substr(0, 100), "...' has ",
+                                                   frame.name.size(), " bytes; the maximum is ",
+                                                   CompileFrame::kMaxNameBytes, "; use a shorter name"));
+  }
+  if (header.body_bytes > CompileFrame::kMaxBodyBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("program '", frame.name, "' has ", frame.body.size(),
+                                                   " bytes; the maximum is ", CompileFrame::kMaxBodyBytes,
+                                                   "; lower HPU_MAX_CLUSTER_SIZE"));
   }
   HPU_RETURN_IF_ERROR(
       SendAll(socket, absl::string_view(reinterpret_cast<const char*>(&header), sizeof(header)), check));
@@ -106,9 +111,9 @@ absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, c
   Header header;
   HPU_RETURN_IF_ERROR(ReceiveAll(socket, reinterpret_cast<char*>(&header), sizeof(header), check));
   if (header.magic != kMagic || !IsKind(header.kind) || !IsWithinBounds(header)) {
-    return absl::DataLossError(absl::StrCat("invalid header of a compile frame: magic ", header.magic, ", kind ",
-                                            header.kind, ", name of ", header.name_bytes, " bytes, body of ",
-                                            header.body_bytes, " bytes"));
+    return absl::DataLossError(absl::StrCat("invalid message between the device server and a compile worker: magic ",
+                                            header.magic, ", kind ", header.kind, ", name of ", header.name_bytes,
+                                            " bytes, body of ", header.body_bytes, " bytes; report a bug"));
   }
   CompileFrame frame;
   frame.kind = static_cast<CompileFrame::Kind>(header.kind);

@@ -43,7 +43,7 @@ absl::StatusOr<CompileFrame> SendRequest(const CompileProcess& worker, const Com
   HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), check));
   if (receipt.kind != Kind::kBegun)
     return absl::DataLossError(
-        "invalid answer from the compile worker: expected a confirmation of the request; see the device server's log");
+        "invalid answer from the compile worker: expected a confirmation of the request; report a bug");
   *begun = Clock::now();
   return ReceiveFrame(worker.socket(), check);
 }
@@ -53,8 +53,7 @@ absl::StatusOr<std::string> ResultOf(CompileFrame answer) {
   if (answer.kind == Kind::kError && answer.code != absl::StatusCode::kOk) {
     return absl::Status(answer.code, answer.body);
   }
-  return absl::InternalError(
-      "invalid answer from the compile worker: expected a recipe or an error; see the device server's log");
+  return absl::InternalError("invalid answer from the compile worker: expected a recipe or an error; report a bug");
 }
 
 }  // namespace
@@ -145,6 +144,8 @@ absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault
       return ResultOf(*std::move(answer));
     }
     HPU_RETURN_IF_ERROR(check());
+    // The request exceeds the limits of SendFrame. The worker has received nothing.
+    if (absl::IsInvalidArgument(answer.status())) return answer.status();
     const std::string process = absl::StrCat("process ", worker->process().pid(), ", ", worker->process().End());
     HPU_LOG(kBackend, kWarning) << "compile worker ended (" << process << ") "
                                 << (begun.has_value() ? "while compiling" : "before it compiled") << " program '"

@@ -158,7 +158,7 @@ bool SlotIsValid(const ProgramTable& table, const CodeParts& code, const BufferS
 absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
   if (code.workspace_bytes > kMaxWorkspace)
     return absl::InvalidArgumentError(
-        absl::StrCat("its workspace has ", code.workspace_bytes, " bytes, limit ", kMaxWorkspace));
+        absl::StrCat("the workspace has ", code.workspace_bytes, " bytes; the maximum is ", kMaxWorkspace));
   int tables = 0;
   for (const BufferSlot& slot : code.slots) {
     if (!SlotIsValid(table, code, slot)) {
@@ -169,13 +169,13 @@ absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
     if (slot.source == BufferSlot::Source::kResultTable) ++tables;
   }
   return tables == 1 ? absl::OkStatus()
-                     : absl::InvalidArgumentError(absl::StrCat("it has ", tables, " result tables, expected 1"));
+                     : absl::InvalidArgumentError(absl::StrCat("the code has ", tables, " result tables, expected 1"));
 }
 
 absl::Status Validate(const RecipeParts& parts, uint64_t workspace_bytes) {
   if (parts.profile.counters > kMaxCounters) {
     return absl::InvalidArgumentError(
-        absl::StrCat("its profile has ", parts.profile.counters, " counters, limit ", kMaxCounters));
+        absl::StrCat("the profile has ", parts.profile.counters, " counters; the maximum is ", kMaxCounters));
   }
   for (const FunctionParts& function : parts.functions) {
     HPU_RETURN_IF_ERROR(ValidateCode(function.table, function));
@@ -183,8 +183,8 @@ absl::Status Validate(const RecipeParts& parts, uint64_t workspace_bytes) {
   HPU_RETURN_IF_ERROR(ValidateCode(parts.table, parts));
   HPU_RETURN_IF_ERROR(ValidateRowLoops(parts));
   if (WorkspaceBytes(parts) == workspace_bytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("its header records a workspace of ", workspace_bytes,
-                                                 " bytes, but its code needs ", WorkspaceBytes(parts)));
+  return absl::InvalidArgumentError(absl::StrCat("the header records a workspace of ", workspace_bytes,
+                                                 " bytes, but the code needs ", WorkspaceBytes(parts)));
 }
 
 absl::StatusOr<RecipeParts> FromContainer(RecipeContainer container) {
@@ -193,8 +193,8 @@ absl::StatusOr<RecipeParts> FromContainer(RecipeContainer container) {
     return absl::InvalidArgumentError(absl::StrCat("invalid payload of ", container.payload.size(), " bytes"));
   }
   if (container.binaries.size() != static_cast<size_t>(payload.functions_size()) + 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("it has ", container.binaries.size(), " binaries, expected ", payload.functions_size() + 1));
+    return absl::InvalidArgumentError(absl::StrCat("the recipe has ", container.binaries.size(), " binaries, expected ",
+                                                   payload.functions_size() + 1));
   }
   RecipeParts parts;
   parts.table = std::move(container.table);

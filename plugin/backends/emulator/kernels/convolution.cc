@@ -137,7 +137,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeConvolution(absl::Span<const i
       return TensorFlowKernel::Make(
           std::move(node), {operand(0, image), TensorFlowKernel::Constant(filter), operand(1, result)}, dtype, filter);
   }
-  return absl::InternalError(absl::StrCat("unknown kind of convolution: ", static_cast<int64_t>(c.kind)));
+  return absl::InternalError(
+      absl::StrCat("unknown kind of convolution: ", static_cast<int64_t>(c.kind), "; report a bug"));
 }
 
 const bool convolution_registered = RegisterKernel(kConvolutionName, MakeConvolution);

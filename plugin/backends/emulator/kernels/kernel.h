@@ -50,7 +50,7 @@ using KernelFactory = absl::StatusOr<std::unique_ptr<const Kernel>> (*)(absl::Sp
 // Called by static initialisers. Names are unique; a kernel whose parameters or results change must get a new name.
 bool RegisterKernel(const char* name, KernelFactory factory);
 
-// NotFound if no kernel has the name. Thread safe.
+// NotFound if no kernel has the name. An error of the factory gets the kernel's name and parameters. Thread safe.
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeKernel(const KernelSpec& spec);
 
 // Names of all kernels, separated by spaces; part of CompilerTarget().

@@ -184,9 +184,11 @@ absl::Status LinearAlgebra::Check() const {
   const bool square = op != Op::kQr && op != Op::kSvd && op != Op::kTridiagonalSolve;
   if (std::min({batch, rows, columns}) <= 0 || (square && rows != columns) ||
       (op == Op::kTridiagonalSolve && rows != 3) || (Solves() ? right_sides <= 0 : right_sides != 0)) {
-    return absl::InvalidArgumentError(absl::StrCat("invalid sizes for ", kLinearAlgebraOps[static_cast<int64_t>(op)],
-                                                   ": ", batch, " matrices of ", rows, " x ", columns, " with ",
-                                                   right_sides, " right-hand sides"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid sizes for ", kLinearAlgebraOps[static_cast<int64_t>(op)], ": ", batch, " matrices of ",
+                     rows, " x ", columns, " with ", right_sides, " right-hand sides; expected positive sizes",
+                     square ? ", square matrices" : "", op == Op::kTridiagonalSolve ? ", 3 rows" : "", " and ",
+                     Solves() ? "at least one right-hand side" : "no right-hand sides"));
   }
   return absl::OkStatus();
 }

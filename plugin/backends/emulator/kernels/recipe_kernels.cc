@@ -28,7 +28,7 @@ void Call(void* result, const void** operands, const char* text, size_t length, 
   const Kernel* kernel = scope == nullptr ? nullptr : scope->kernels.at(NumberIn({text, length}));
   absl::Status done;
   if (kernel == nullptr) {
-    done = absl::InternalError("the recipe has no kernel with this number");
+    done = absl::InternalError("the recipe has no kernel with this number; report a bug");
   } else {
     // Several results are passed as a tuple: a table of addresses.
     void* const* results = kernel->results() == 1 ? &result : static_cast<void* const*>(result);

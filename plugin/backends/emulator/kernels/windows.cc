@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace hpu::emulator {
 namespace {
@@ -50,9 +51,10 @@ absl::StatusOr<Windows> Windows::Parse(absl::Span<const int64_t> parameters) {
   }
   if (windows.outer <= 0 || windows.inner <= 0 ||
       !std::all_of(windows.dimensions.begin(), windows.dimensions.end(), Fits)) {
-    return absl::InvalidArgumentError(
-        "invalid windows: outer and inner must be positive; input, output, window, stride, dilation and base_dilation "
-        "from 1 to 2^31 - 1; pad_low between -2^31 and 2^31");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "invalid window parameters [", absl::StrJoin(parameters, ", "),
+        "]: expected outer > 0 and inner > 0, then for each of 3 dimensions input, output, window, stride, dilation "
+        "and base_dilation from 1 to 2^31 - 1, and pad_low between -2^31 and 2^31"));
   }
   return windows;
 }

@@ -110,8 +110,8 @@ absl::StatusOr<std::shared_ptr<const GaudiRecipe>> GaudiRecipe::Load(const synap
     graphs.push_back(std::move(graph));
   }
   if (payload->buffer_bytes + WorkspaceBytesOf(graphs) != container.workspace_bytes) {
-    return UnusableRecipe(name, absl::StrCat("its header records a workspace of ", container.workspace_bytes,
-                                             " bytes, but its Synapse recipes and buffers need ",
+    return UnusableRecipe(name, absl::StrCat("the header records a workspace of ", container.workspace_bytes,
+                                             " bytes, but the Synapse recipes and buffers need ",
                                              payload->buffer_bytes + WorkspaceBytesOf(graphs)));
   }
   return std::shared_ptr<const GaudiRecipe>(new GaudiRecipe(std::string(name), std::move(container.table), library,
