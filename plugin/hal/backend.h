@@ -53,7 +53,7 @@ class Backend {
   virtual absl::StatusOr<std::string> OptimizedProgram(const Program& program) {
     return absl::UnimplementedError(
         absl::StrCat("program '", program.name, "': the ", name(),
-                     " backend cannot return its optimised program; use the emulator backend"));
+                     " backend cannot return the optimised program; set HPU_BACKEND=emulator"));
   }
   // Acquires the first free module that `options` allows. Unavailable if all allowed modules are held. The message
   // names the holders (process id and command) and the remedy.

@@ -107,13 +107,13 @@ absl::StatusOr<RecipeContainer> RecipeContainer::Parse(absl::string_view name, a
   if (const absl::Status status = VerifyContainer(bytes); !status.ok()) return UnusableRecipe(name, status.message());
   const absl::string_view seal = bytes.substr(kSealOffset, kSealBytes);
   if (!std::all_of(seal.begin(), seal.end(), [](char c) { return c == '\0'; })) {
-    return UnusableRecipe(name, "it has the seal of a device server; only this server can load it");
+    return UnusableRecipe(name, "the recipe has the seal of a device server, and only this server can load it");
   }
   absl::StatusOr<recipe::v1::Description> description = ParseDescription(bytes);
   if (!description.ok()) return UnusableRecipe(name, description.status().message());
   if (description->kind() != kind) {
-    return UnusableRecipe(
-        name, absl::StrCat("it was compiled by the backend ", description->kind(), ", but this device needs ", kind));
+    return UnusableRecipe(name, absl::StrCat("the recipe was compiled by the backend ", description->kind(),
+                                             ", but this device needs ", kind));
   }
   if (description->target() != target) {
     return absl::FailedPreconditionError(absl::StrCat("recipe '", name,

@@ -71,8 +71,9 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
     }
     if (poll == kFirstPoll) counters_.waits.fetch_add(1, std::memory_order_relaxed);
     if (absl::Now() >= next_report) {
-      warn_(absl::StrCat(name, ": has waited ", absl::FormatDuration(absl::Floor(waited, absl::Seconds(1))), " for ",
-                         Describe(holder), " to compile this recipe"));
+      warn_(absl::StrCat(name, ": this process has waited ",
+                         absl::FormatDuration(absl::Floor(waited, absl::Seconds(1))), " for ", Describe(holder),
+                         " to compile this recipe"));
       next_report += kReportInterval;
     }
     absl::SleepFor(std::min(poll, start + settings_.lock_timeout - absl::Now()));

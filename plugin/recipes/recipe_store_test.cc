@@ -259,7 +259,7 @@ TEST_F(RecipeStoreTest, LongWaitNamesTheHolderAndTheTime) {
   while (!told()) absl::SleepFor(absl::Milliseconds(10));
   cancelled = true;
   waiter.join();
-  EXPECT_TRUE(absl::StartsWith(warnings_[0], "the cluster: has waited ")) << warnings_[0];
+  EXPECT_TRUE(absl::StartsWith(warnings_[0], "the cluster: this process has waited ")) << warnings_[0];
   EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("s for process ", getpid(), " ("))) << warnings_[0];
   EXPECT_TRUE(absl::EndsWith(warnings_[0], ") to compile this recipe")) << warnings_[0];
 }

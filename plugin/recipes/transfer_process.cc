@@ -33,7 +33,8 @@ absl::Status Ended(absl::string_view why) {
 }
 
 absl::Status ProtocolError() {
-  return absl::InternalError("the transfer process sent an invalid reply: expected \"OUTCOME SIZE\" and SIZE bytes");
+  return absl::InternalError(
+      "the transfer process sent an invalid reply: expected \"OUTCOME SIZE\" and SIZE bytes; report a bug");
 }
 
 // Attributes and files of the child: default signals, a separate process group, `socket` as standard input, and output
@@ -144,7 +145,7 @@ absl::StatusOr<size_t> TransferProcess::Receive(char* bytes, size_t max_bytes, a
     TF_RETURN_IF_ERROR(Await(POLLIN, deadline));
     const ssize_t got = recv(socket_.get(), bytes, max_bytes, MSG_DONTWAIT);
     if (got > 0) return static_cast<size_t>(got);
-    if (got == 0) return Ended("end of the stream");
+    if (got == 0) return Ended("it closed the connection");
     if (errno != EAGAIN && errno != EINTR) return Ended(std::strerror(errno));
   }
 }

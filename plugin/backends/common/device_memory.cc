@@ -18,8 +18,8 @@ absl::Status CheckHostResult(const HostMemory& host, const hal::Recipe& recipe, 
   constexpr uint64_t kAlignment = hal::HostResults::kHostResultAlignment;
   const std::string what = absl::StrCat("launch of ", recipe.name(), ": result ", result);
   if (address % kAlignment != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, ": the host address 0x", absl::Hex(address), " is not a multiple of ", kAlignment));
+    return absl::InvalidArgumentError(absl::StrCat(what, ": the host address 0x", absl::Hex(address),
+                                                   " is not a multiple of ", kAlignment, "; align the buffer"));
   }
   const uint64_t bytes = RoundUp(recipe.results()[result].spec.bytes, kAlignment);
   return host.Check(reinterpret_cast<const void*>(address), bytes, what);

@@ -44,7 +44,8 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
   }
   if ((seals & kSizeSeals) != kSizeSeals) {
     return absl::FailedPreconditionError(
-        "shared memory without a sealed size: expected the seals F_SEAL_SHRINK and F_SEAL_GROW");
+        absl::StrCat("cannot map shared memory of ", bytes,
+                     " bytes: its size is not sealed; expected the seals F_SEAL_SHRINK and F_SEAL_GROW on the memfd"));
   }
   if (static_cast<uint64_t>(info.st_size) != bytes) {
     return absl::FailedPreconditionError(absl::StrCat("shared memory has ", info.st_size, " bytes, expected ", bytes,

@@ -238,7 +238,7 @@ std::shared_ptr<Session> Connection::CurrentSession() {
 absl::StatusOr<std::shared_ptr<Session>> Connection::Find(absl::string_view token) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (session_ == nullptr || over_ || token != token_) {
-    return absl::NotFoundError("the session does not exist or has ended");
+    return absl::NotFoundError("the session does not exist or has ended; acquire a module in a new session");
   }
   return session_;
 }

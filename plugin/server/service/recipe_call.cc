@@ -149,8 +149,9 @@ absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, P
         absl::StrCat("the recipe's name has ", header.name().size(), " bytes; the maximum is ", kMaxNameBytes));
   }
   if (header.bytes() > kMaxRecipeBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the program or recipe has ", header.bytes(), " bytes; the maximum is ", kMaxRecipeBytes));
+    return absl::InvalidArgumentError(absl::StrCat("the program or recipe '", header.name(), "' has ", header.bytes(),
+                                                   " bytes; the maximum is ", kMaxRecipeBytes,
+                                                   "; lower HPU_MAX_CLUSTER_SIZE"));
   }
   switch (header.source()) {
     case proto::MakeRecipeHeader::SOURCE_PROGRAM:

@@ -75,7 +75,7 @@ class FrontService:
                 if claim.memory is None:
                     raise StatusError(Code.FAILED_PRECONDITION, "the session has no shared memory")
                 return claim.memory
-        raise StatusError(Code.NOT_FOUND, "the session does not exist or has ended")
+        raise StatusError(Code.NOT_FOUND, "the session does not exist or has ended; acquire a module in a new session")
 
     def handle(self, process: SessionProcess, message: pb.ToFront, file: packets.File | None) -> None:
         kind = message.WhichOneof("kind")

@@ -54,8 +54,9 @@ absl::StatusOr<std::string> SerializeSynapseRecipe(const synapse::Library& libra
   std::ostringstream bytes;
   bytes << file.rdbuf();
   if (!file) {
-    return absl::InternalError(absl::StrCat("synRecipeSerialize wrote no readable file ", folder.file(),
-                                            "; HABANA_LOGS names the folder of SynapseAI's logs"));
+    return absl::InternalError(absl::StrCat("cannot read ", folder.file(),
+                                            ", the file that synRecipeSerialize wrote; see SynapseAI's logs for "
+                                            "details; HABANA_LOGS sets their folder"));
   }
   return std::move(bytes).str();
 }

@@ -24,7 +24,7 @@ absl::string_view Advice(hcclResult_t result) {
     case hcclSynapseTerminated:
       return "the device is lost; restart the process, and see the driver's log for the reason";
     default:
-      return "HABANA_LOGS names the folder of SynapseAI's logs, which hold details";
+      return "see SynapseAI's logs for details; HABANA_LOGS sets their folder";
   }
 }
 

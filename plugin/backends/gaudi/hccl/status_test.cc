@@ -35,15 +35,15 @@ TEST(HcclStatusTest, ErrorsNameCallArgumentsResultAndAdvice) {
   functions.hcclGroupEnd = Fail;
   const auto call = [&] { return HPU_HCCL_CALL(functions, hcclGroupEnd, (), "transfers=", 2); };
   EXPECT_EQ(call().message(),
-            "hcclGroupEnd(transfers=2) failed with hcclInternalError (6): HABANA_LOGS names the folder of SynapseAI's "
-            "logs, which hold details");
+            "hcclGroupEnd(transfers=2) failed with hcclInternalError (6): see SynapseAI's logs for details; "
+            "HABANA_LOGS sets their folder");
   functions.hcclGetErrorString = [](hcclResult_t result) {
     return result == hcclInternalError ? "internal error" : "";
   };
   functions.hcclGetLastErrorMessage = [] { return "port 3 is down"; };
   EXPECT_EQ(call().message(),
-            "hcclGroupEnd(transfers=2) failed with hcclInternalError (6) (internal error: port 3 is down): HABANA_LOGS "
-            "names the folder of SynapseAI's logs, which hold details");
+            "hcclGroupEnd(transfers=2) failed with hcclInternalError (6) (internal error: port 3 is down): see "
+            "SynapseAI's logs for details; HABANA_LOGS sets their folder");
   EXPECT_TRUE(ToStatus(functions, hcclSuccess, "hcclGroupEnd", "").ok());
 }
 

@@ -62,7 +62,7 @@ absl::Status Library::Bind() {
   if (functions_.synDriverGetVersion == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat("cannot use ", path_,
                                                       " as SynapseAI: it does not export synDriverGetVersion; "
-                                                      "name the file libSynapse.so of SynapseAI"));
+                                                      "set HPU_BACKEND=gaudi:/path/of/libSynapse.so"));
   }
   char version[256] = {};
   HPU_RETURN_IF_ERROR(HPU_SYNAPSE_CALL(functions_, synDriverGetVersion, (version, sizeof(version) - 1)));
@@ -196,7 +196,7 @@ absl::Status Library::RetrieveIds(synRecipeHandle recipe, LaunchTable* table) co
     // A launch would skip the tensor without an error.
     if (ids[i] == kInvalidTensorId) {
       return absl::InternalError(absl::StrCat("synTensorRetrieveIds found no tensor ", names[i],
-                                              ": the recipe has no persistent tensor of this name; compile it again"));
+                                              ": the recipe has no persistent tensor of this name; recompile it"));
     }
     table->SetId(i, ids[i]);
   }
@@ -208,7 +208,7 @@ absl::Status Library::Launch(synStreamHandle stream, const LaunchTable& table, u
   const uint32_t count = table.size();
   if (table.profile() != profile_) {
     return absl::InternalError(absl::StrCat("cannot launch with a table of SynapseAI ", ProfileName(table.profile()),
-                                            ": the library has release ", version_, "; rebuild the launch table"));
+                                            ": the library has release ", version_, "; report a bug"));
   }
   if (profile_ == Profile::k1_5) {
     return HPU_SYNAPSE_CALL(functions_1_5_, synLaunch, (stream, table.entries_1_5(), count, workspace, recipe, 0),

@@ -3,7 +3,7 @@
 namespace hpu::synapse {
 namespace {
 
-// What a user can do about a status; empty if there is nothing to say.
+// What a user can do about a status.
 absl::string_view Advice(synStatus status) {
   switch (status) {
     case synOutOfHostMemory:
@@ -26,9 +26,9 @@ absl::string_view Advice(synStatus status) {
     case synBusy:
       return "queued work has not ended; try again later";
     case synUninitialized:
-      return "SynapseAI is not initialised in this process";
+      return "SynapseAI is not initialised in this process; report a bug";
     default:
-      return "HABANA_LOGS names the folder of SynapseAI's logs, which hold details";
+      return "see SynapseAI's logs for details; HABANA_LOGS sets their folder";
   }
 }
 

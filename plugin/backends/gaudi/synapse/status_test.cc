@@ -45,8 +45,8 @@ TEST(SynapseStatusTest, ErrorsNameCallArgumentsStatusAndAdvice) {
             "synDeviceMalloc(size=1024, device=0) failed with synOutOfDeviceMemory (4): the device has too little free "
             "memory; use a smaller batch, or end other users of the device");
   EXPECT_EQ(ToStatus(static_cast<synStatus>(99), "synLaunch", "").message(),
-            "synLaunch() failed with unknown status (99): HABANA_LOGS names the folder of SynapseAI's logs, which hold "
-            "details");
+            "synLaunch() failed with unknown status (99): see SynapseAI's logs for details; HABANA_LOGS sets their "
+            "folder");
 }
 
 TEST(SynapseStatusTest, AdviceTellsOwnDevicesFromThoseOfOtherProcesses) {

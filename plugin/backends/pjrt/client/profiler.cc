@@ -30,7 +30,8 @@ Arguments Sized() {
 absl::StatusOr<std::unique_ptr<Profiler>> Profiler::Create(const Plugin& plugin, absl::string_view options) {
   const profiler_api::Table* table = FindTable(plugin);
   if (table == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("the PJRT plugin ", plugin.path(), " has no profiler"));
+    return absl::UnimplementedError(
+        absl::StrCat("the PJRT plugin ", plugin.path(), " has no profiler; install another plugin release"));
   }
   std::unique_ptr<Profiler> profiler(new Profiler(table));
   auto create = Sized<profiler_api::Create>();
