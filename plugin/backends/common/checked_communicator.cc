@@ -69,7 +69,7 @@ absl::Status CheckedCommunicator::Check(hal::Stream& stream, const Collective& c
   HPU_RETURN_IF_ERROR(CheckStream(stream, names.operation));
   if (in_group_) {
     return absl::InvalidArgumentError(
-        absl::StrCat(names.operation, " in a group: a group may contain only Send and Receive"));
+        absl::StrCat(names.operation, " in a group: a group may contain only Send and Receive; call EndGroup first"));
   }
   HPU_RETURN_IF_ERROR(
       CheckElements(collective.source, source_parts, collective.elements.count, collective.dtype, names.source));

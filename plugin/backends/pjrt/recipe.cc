@@ -49,7 +49,9 @@ absl::StatusOr<std::shared_ptr<const PjrtRecipe>> PjrtRecipe::Load(const Client&
 absl::StatusOr<std::string> PjrtRecipe::Serialize() const {
   if (serialized_.empty())
     return absl::UnimplementedError(
-        absl::StrCat("recipe ", name_, " cannot be stored: the PJRT plugin cannot serialise programs"));
+        absl::StrCat("recipe ", name_,
+                     " cannot be stored: the PJRT plugin cannot serialise programs; install another "
+                     "plugin release"));
   return serialized_;
 }
 

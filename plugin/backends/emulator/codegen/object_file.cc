@@ -12,7 +12,7 @@
 namespace hpu::emulator {
 
 absl::Status DamagedFile(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("object file is damaged: ", what, "; recompile the program"));
+  return absl::InvalidArgumentError(absl::StrCat("the object file is damaged: ", what, "; recompile the program"));
 }
 
 namespace {

@@ -183,8 +183,8 @@ absl::StatusOr<RowLayout> RowLayoutOf(absl::Span<const int64_t> sizes, absl::Spa
     layout.strides[i] = layout.rows;
     layout.window_rows *= window_sizes[layout.partial[i]];
     if (sizes[layout.partial[i]] > kMaxRows / layout.rows) {
-      return absl::UnimplementedError(
-          absl::StrCat("kernels index at most 2^31 - 2 rows, not ", layout.rows, " x ", sizes[layout.partial[i]]));
+      return absl::UnimplementedError(absl::StrCat("arrays of ", layout.rows, " x ", sizes[layout.partial[i]],
+                                                   " indexed rows are too large: the maximum is 2^31 - 2"));
     }
     layout.rows *= sizes[layout.partial[i]];
   }

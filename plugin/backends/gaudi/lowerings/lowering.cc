@@ -133,7 +133,7 @@ absl::Status Lowering::LowerInstruction(const xla::HloInstruction& instruction) 
     case xla::HloOpcode::kTuple: {
       std::vector<TensorId> elements;
       for (const xla::HloInstruction* operand : instruction.operands()) {
-        if (operand->shape().IsTuple()) return absl::UnimplementedError("Gaudi does not support tuples of tuples");
+        if (operand->shape().IsTuple()) return absl::UnimplementedError("Gaudi does not support nested tuples");
         // Empty arrays have no tensor.
         if (IsEmpty(operand->shape())) {
           elements.push_back(kNoTensor);

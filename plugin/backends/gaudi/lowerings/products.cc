@@ -38,7 +38,10 @@ absl::StatusOr<Matrix> MatrixOf(const HloInstruction* operand, const google::pro
   for (int64_t d = 0; d < rank; ++d) {
     const uint64_t size = operand->shape().dimensions(d);
     if (is_in(batch, d)) {
-      if (d >= batch.size()) return absl::UnimplementedError("batch dimensions of a dot must come first");
+      if (d >= batch.size()) {
+        return absl::UnimplementedError(
+            "Gaudi has no kernel for a dot with batch dimensions after other dimensions of an operand");
+      }
       matrix.batch *= size;
     } else if (is_in(contracting, d)) {
       matrix.contracted *= size;
@@ -52,7 +55,8 @@ absl::StatusOr<Matrix> MatrixOf(const HloInstruction* operand, const google::pro
   }
   if (last_contracted < 0 || last_free < 0 || last_free < first_contracted) return matrix;
   if (last_contracted > first_free) {
-    return absl::UnimplementedError("contracting dimensions of a dot must be adjacent");
+    return absl::UnimplementedError(
+        "Gaudi has no kernel for a dot that interleaves contracting and other dimensions of an operand");
   }
   matrix.contracted_last = false;
   return matrix;

@@ -97,7 +97,8 @@ class ProgramBuilder {
   absl::StatusOr<MemoryId> AddBuffer(const ArrayValue& value) {
     if (!value.shape().IsArray()) {
       return absl::UnimplementedError(absl::StrCat(Describe(*value.instruction), ": the tuple element of shape ",
-                                                   xla::ShapeUtil::HumanString(value.shape()), " is not an array"));
+                                                   xla::ShapeUtil::HumanString(value.shape()),
+                                                   " is not an array; Gaudi does not support nested tuples"));
     }
     const absl::StatusOr<TensorType> type = TensorTypeOf(value.shape(), target_.generation);
     if (!type.ok()) {
@@ -226,7 +227,8 @@ class ComputationSplit {
   absl::Status PlaceState(size_t number) {
     const HloInstruction* loop = loops_[number];
     if (!loop->shape().IsTuple()) {
-      return absl::UnimplementedError(absl::StrCat(Describe(*loop), ": the state of the loop is not a tuple"));
+      return absl::UnimplementedError(
+          absl::StrCat(Describe(*loop), ": the state of the loop is not a tuple, which Gaudi requires"));
     }
     const HloInstruction* parameter = loop->while_body()->parameter_instruction(0);
     std::vector<MemoryId> state;
@@ -367,7 +369,7 @@ class SegmentModule {
       if (IsLoop(value.instruction) || value.instruction->opcode() == HloOpcode::kParameter) {
         return absl::UnimplementedError(absl::StrCat(Describe(*value.instruction), ": the tuple element of shape ",
                                                      xla::ShapeUtil::HumanString(value.shape()),
-                                                     " is not an array, so a graph cannot read it"));
+                                                     " is not an array; Gaudi does not support nested tuples"));
       }
       if (!needed_.insert(value.instruction).second) continue;
       for (const HloInstruction* operand : value.instruction->operands()) open.push_back(ValueOf(operand));

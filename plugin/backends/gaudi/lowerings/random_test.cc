@@ -45,7 +45,7 @@ TEST_P(RandomTest, StateWithoutArgumentIsRefused) {
   ExpectRefused(
       "HloModule m\nENTRY e { a = f32[] constant(0)\n b = f32[] constant(1)\n"
       "ROOT r = f32[4] rng(a, b), distribution=rng_uniform }",
-      "without a state as argument");
+      "random numbers with hidden state");
 }
 
 HPU_GAUDI_SUITE(RandomTest);

@@ -114,7 +114,7 @@ absl::StatusOr<TensorId> SortedPositions(PlanBuilder& builder, const std::vector
   const int position_bits = std::max<int>(1, static_cast<int>(absl::bit_width(size - 1)));
   const int digit_bits = kExactBits - position_bits;
   if (digit_bits < 1) {
-    return absl::UnimplementedError(absl::StrCat("topk sorts at most 2^23 elements exactly, not ", size));
+    return absl::UnimplementedError(absl::StrCat("sorts of ", size, " elements are too large: the maximum is 2^23"));
   }
   TensorId positions = kNoTensor;
   for (size_t i = 0; i < words.size(); ++i) {

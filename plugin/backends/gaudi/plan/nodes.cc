@@ -408,7 +408,8 @@ absl::StatusOr<TensorId> Concatenate(PlanBuilder& builder, std::vector<TensorId>
 
 absl::StatusOr<TensorId> Range(PlanBuilder& builder, uint64_t count) {
   if (count > static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) {
-    return absl::UnimplementedError(absl::StrCat("range_i32 counts to at most 2^31 - 1, not to ", count));
+    return absl::UnimplementedError(
+        absl::StrCat("ranges of ", count, " elements are too large: the maximum is 2^31 - 1"));
   }
   synapse::ns_RangeKernel::Params params = {};
   params.start.i = 0;

@@ -68,7 +68,7 @@ absl::StatusOr<Profile> ProfileOfVersion(absl::string_view version) {
   int minor = 0;
   if (!FindRelease(version, &major, &minor)) {
     return absl::FailedPreconditionError(absl::StrCat("cannot use SynapseAI: synDriverGetVersion returned \"", version,
-                                                      "\", which names no release; install SynapseAI ",
+                                                      "\", which is not the version of a release; install SynapseAI ",
                                                       SupportedReleases()));
   }
   for (const Release& release : kReleases) {

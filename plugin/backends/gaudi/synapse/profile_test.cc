@@ -29,7 +29,7 @@ TEST(SynapseProfileTest, UnknownReleasesAreRefused) {
   for (const absl::string_view version : {"", "unknown", "1", "1.", ".5", "x1.y"}) {
     const absl::Status status = ProfileOfVersion(version).status();
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
-    EXPECT_TRUE(absl::StrContains(status.message(), "names no release")) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "is not the version of a release")) << status;
   }
 }
 
