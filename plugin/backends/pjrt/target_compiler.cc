@@ -43,6 +43,8 @@ absl::StatusOr<Target> FindTarget(const std::string& name) {
     std::stringstream text;
     text << file.rdbuf();
     if (file) return Target{text.str(), MemoryBytes(text.str())};
+    return absl::InvalidArgumentError(
+        absl::StrCat("HPU_PJRT_TARGET=", name, " cannot be read; correct the path or its permissions"));
   }
   return absl::InvalidArgumentError(absl::StrCat("HPU_PJRT_TARGET=", name, " is not a known card; expected ",
                                                  absl::StrJoin(names, ", "), ", or the path of a description"));

@@ -26,9 +26,10 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor, absl::string
     spec.dims.push_back(dim);
   }
   if (!valid) {
-    return absl::InternalError(absl::StrCat(
-        "invalid recipe table from the device server: ", what, " has the data type ", tensor.dtype(),
-        " and the shape [", absl::StrJoin(spec.dims, ","), "]; install the same release on client and server"));
+    return absl::InternalError(absl::StrCat("invalid recipe table from the device server: ", what,
+                                            " has an unknown data type or an invalid shape (type ", tensor.dtype(),
+                                            ", shape [", absl::StrJoin(spec.dims, ","),
+                                            "]); install the same release on client and server"));
   }
   return spec;
 }
