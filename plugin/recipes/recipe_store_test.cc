@@ -103,7 +103,7 @@ TEST_F(RecipeStoreTest, DirectoryWritableByOtherUsersIsIgnored) {
   chmod(settings_.path.c_str(), 0777);
   const auto store = Open();
   for (const char* program : {"one", "two"}) Store(*store, program, "payload");
-  ASSERT_EQ(warnings_.size(), 1u);  // once, not per recipe, nor once each for reading and writing
+  ASSERT_EQ(warnings_.size(), 1u);  // one warning for all recipes, reads and writes
   EXPECT_TRUE(absl::StrContains(warnings_[0], "can be written by other users")) << warnings_[0];
   EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("chmod go-w ", settings_.path))) << warnings_[0];
 }

@@ -56,7 +56,7 @@ struct Card {
   PlanTarget target() const { return {info.generation, runtime->library().profile()}; }
 };
 
-// Null if HPU_BACKEND selects another backend.
+// Skips the benchmark and returns null unless HPU_BACKEND is gaudi:PATH.
 Card* GetCard(benchmark::State& state) {
   const char* backend = std::getenv("HPU_BACKEND");
   absl::string_view path = backend == nullptr ? "" : backend;
@@ -89,7 +89,7 @@ xla::HloModuleProto AddOne(int count) {
   return builder.Build().value().proto();
 }
 
-// Device memory for `count` arguments, which are 0.
+// Arguments of value 0, in device memory.
 struct Arguments {
   std::unique_ptr<hal::Memory> memory;
   std::vector<hal::DeviceAddress> addresses;
@@ -158,7 +158,7 @@ BENCHMARK(LaunchByLibrary)->Name("Gaudi launch by synLaunch, arguments")->Arg(2)
 
 enum Phase { kPrepare, kLower, kBuildAndCompile };
 
-// False if HPU_BENCH_PROGRAM is not set.
+// Skips the benchmark and returns false if HPU_BENCH_PROGRAM is not set.
 bool ReadBenchProgram(benchmark::State& state, xla::HloModuleProto* proto) {
   const char* path = std::getenv("HPU_BENCH_PROGRAM");
   if (path == nullptr) {

@@ -1,6 +1,6 @@
 // Benchmark of a program's steps on a PJRT plugin's device: by the plugin's own Execute, and by hal::Stream::Launch.
 // HPU_BENCH_PROGRAM names a file that holds a serialised xla::HloModuleProto; the file with the suffix ".arguments"
-// holds the initial values of all arguments, one after the other. benchmarks/plugin_steps.py writes both. HPU_BACKEND
+// holds the initial values of all arguments in order. benchmarks/plugin_steps.py writes both. HPU_BACKEND
 // selects the plugin.
 //
 // Both variants do what TensorFlow does for a train step. They copy the integer inputs, which TensorFlow keeps in host

@@ -11,12 +11,12 @@ namespace hpu::cts {
 // If the command line selects a role (--cts_child=…), runs it, sets its exit code and returns true. Called by main().
 bool PlayRole(int argc, char** argv, int* exit_code);
 
-// A process that acquires a device or starts a device server, reports the result, and runs until its input is closed.
-// The process inherits this process's environment. The destructor kills and reaps the process.
+// A process that acquires a device or starts a device server, and reports the result. The process inherits this
+// process's environment. The destructor kills and reaps the process.
 class ChildProcess {
  public:
   enum class Role {
-    kHold,         // holds a device of the backend `subject`
+    kHold,         // holds a device of the backend `subject` until the end of its input
     kForkAndHold,  // like kHold, and forks a child that sleeps for a minute
     kServe,        // runs a device server with two modules at the address `subject`
   };
@@ -34,7 +34,7 @@ class ChildProcess {
 
  private:
   pid_t pid_ = -1;
-  int input_ = -1;  // closing it ends the process
+  int input_ = -1;  // write end of the pipe to the process's input
   std::string answer_;
 };
 

@@ -1,4 +1,4 @@
-// Programs for the recipe tests. XLA's headers stay in the .cc file.
+// Programs for the tests of recipes and loops. XLA's headers stay in the .cc file.
 #ifndef HPU_PLUGIN_TESTING_CTS_PROGRAMS_H_
 #define HPU_PLUGIN_TESTING_CTS_PROGRAMS_H_
 
@@ -21,7 +21,7 @@ hal::Program DoubleUntil(int64_t n);
 hal::Program Constant();
 // float e[0], x[2] -> (-e, -x)
 hal::Program WithEmptyArray();
-// Returns one array, not a tuple of arrays: an illegal program.
+// Returns one array instead of a tuple of arrays: an invalid program.
 hal::Program WithoutTuple();
 
 }  // namespace hpu::cts

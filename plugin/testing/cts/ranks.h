@@ -1,5 +1,5 @@
-// RankTest: fixture of tests whose body runs once for each rank: on threads, or in processes if a process can hold only
-// one device of the backend.
+// RankTest: fixture of tests whose body runs once for each rank. Ranks are threads, or processes if a process can hold
+// only one device of the backend.
 #ifndef HPU_PLUGIN_TESTING_CTS_RANKS_H_
 #define HPU_PLUGIN_TESTING_CTS_RANKS_H_
 

@@ -19,7 +19,7 @@ enum class Verdict { kGood, kExpectedFailure, kFailed, kUnexpectedPass };
 Verdict Judge(bool failed, bool skipped, bool failure_expected);
 
 // Prints verdicts other than kGood, each with the reason from its list. Returns 0 if there is no failure and no
-// unexpected pass, else 1. Call after RUN_ALL_TESTS, whose own exit code ignores expected failures.
+// unexpected pass, else 1. Call after RUN_ALL_TESTS, whose own exit code is 1 even if all failures were expected.
 int ExitCode(const testing::UnitTest& unit_test);
 
 }  // namespace hpu::cts

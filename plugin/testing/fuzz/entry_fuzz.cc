@@ -20,7 +20,7 @@ constexpr size_t kChecksumBytes = 32;
 // Offsets in a container's header: the size of the description, and the digest.
 constexpr size_t kSizeOffset = 16, kDigestOffset = 24;
 
-volatile uint8_t sink;  // keeps reads that have no other effect
+volatile uint8_t sink;  // keeps the compiler from removing reads
 
 // Touches every byte of a view.
 uint8_t Sum(absl::string_view bytes) {
@@ -76,7 +76,7 @@ size_t PayloadBytes(absl::string_view bytes) {
   return size;
 }
 
-// Random mutations do not find valid hashes. The right hashes let the parsers reach the code after their checks.
+// Sets valid hashes, which random mutations do not find, so that the parsers reach the code after the hash checks.
 void SetHashes(std::string* bytes) {
   const size_t end = bytes->size() - kChecksumBytes;
   const size_t payload_bytes = PayloadBytes(*bytes), payload = end - payload_bytes;

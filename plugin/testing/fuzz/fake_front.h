@@ -1,4 +1,4 @@
-// FakeFront: replacement of the front process in this process; accepts every client.
+// FakeFront: replacement for a device server's front process. Runs in this process and accepts every client.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_FAKE_FRONT_H_
 #define HPU_PLUGIN_TESTING_FUZZ_FAKE_FRONT_H_
 

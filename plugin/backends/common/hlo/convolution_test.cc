@@ -357,7 +357,7 @@ Dims Sizes(std::initializer_list<int64_t> before, const Convolution& c, int64_t 
   return sizes;
 }
 
-// The canonical filter of a description.
+// Brings a filter into the description's canonical form: not reversed, with groups in the output features.
 Array CanonicalFilter(const Convolution& c, Array filter) {
   const int64_t n = c.dimensions.size(), features = c.input_features / c.groups, outputs = c.output_features / c.groups;
   const Dims dims = Sizes({}, c, &Convolution::Dimension::window, {features, c.output_features});
@@ -376,7 +376,7 @@ Array CanonicalFilter(const Convolution& c, Array filter) {
   return result;
 }
 
-// Result of the convolution according to its description.
+// Computes the result of the convolution from its description.
 Array Computed(const Convolution& c, const Array& lhs, const Array& rhs) {
   const int64_t n = c.dimensions.size(), features = c.input_features / c.groups, outputs = c.output_features / c.groups;
   using Dimension = Convolution::Dimension;
@@ -433,7 +433,7 @@ class RandomConvolution {
     const int64_t n = Roll(1, 3);
     xla::ConvolutionDimensionNumbers numbers;
     Dims input = Order(n), kernel = Order(n), output = Order(n);
-    const bool like_filter = Roll(0, 2) == 0;  // the order that tf2xla gives to gradients of filters
+    const bool like_filter = Roll(0, 2) == 0;  // the order that tf2xla uses for gradients of filters
     if (like_filter) {
       for (int64_t i = 0; i < n + 2; ++i) output[i] = i < 2 ? n + i : i - 2;
     }

@@ -205,7 +205,7 @@ TEST(HloAveragePoolingTest, OtherDivisorsDoNotMatch) {
   };
   EXPECT_FALSE(matches(kAveragePoolValid, {{"constant(4)", "constant(3)"}}));
   EXPECT_FALSE(matches(kAveragePoolValid, {{"divide(sum, divisor)", "divide(divisor, sum)"}}));
-  // Counts of other windows, of other elements, and of other dimensions.
+  // Divisors that count elements of other windows, count each element twice, or have exchanged dimensions.
   EXPECT_FALSE(matches(kAveragePool, {{"pad(ones, zero), padding=1_1x0_1", "pad(ones, zero), padding=0_2x0_1"}}));
   EXPECT_FALSE(matches(kAveragePool, {{"constant(1)", "constant(2)"}}));
   EXPECT_FALSE(matches(kAveragePool, {{"dimensions={1,2}", "dimensions={2,1}"}}));

@@ -14,7 +14,7 @@ namespace reduction_test {
 
 using xla::HloOpcode;
 
-// tf.reduce_*(x, dimensions): an operation on two scalars, applied from `initial` on.
+// tf.reduce_*(x, dimensions) with the scalar operation `operation` and the initial value `initial`.
 ParsedModule Reduced(const std::string& type, const std::string& operation, const std::string& initial,
                      const std::string& dimensions = "1,0") {
   return ParsedModule(absl::StrReplaceAll(
@@ -81,7 +81,7 @@ TEST(HloReductionTest, OtherComputationsAndInstructionsDoNotMatch) {
   EXPECT_FALSE(DescribeReduction(module.Named("x")).has_value());
 }
 
-// tf.argmax(x, 1), with replacements in its text.
+// tf.argmax(x, 1), with replacements in the HLO text.
 ParsedModule ArgMax(std::initializer_list<std::pair<const absl::string_view, absl::string_view>> replacements = {}) {
   return ParsedModule(absl::StrReplaceAll(R"(
   minmax_func {

@@ -17,7 +17,7 @@ namespace sort_test {
 
 using Replacements = std::initializer_list<std::pair<const absl::string_view, absl::string_view>>;
 
-// tf.math.top_k(x, 5), with replacements in its text.
+// tf.math.top_k(x, 5), with replacements in the HLO text.
 ParsedModule TopK(Replacements replacements = {}) {
   return ParsedModule(absl::StrReplaceAll(R"(
   compare-greater-than {

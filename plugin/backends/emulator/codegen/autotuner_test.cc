@@ -48,7 +48,7 @@ xla::XlaComputation Exchanged() {
   return builder.Build().value();
 }
 
-// The gradients of a convolution of [2, 9, 9, 8] by [3, 3, 8, 16], with padding or without.
+// The gradient of the filter or of the image, for a convolution of [2, 9, 9, 8] by [3, 3, 8, 16].
 xla::XlaComputation Gradient(bool of_filter, bool padded) {
   xla::XlaBuilder builder("gradient");
   const int64_t size = padded ? 9 : 7, pad = padded ? 1 : 0;
@@ -75,7 +75,7 @@ xla::XlaComputation Gradient(bool of_filter, bool padded) {
   return builder.Build().value();
 }
 
-// Number of kernels in a program and number of measurements, for a stopwatch that returns `times`.
+// Number of kernels in a tuned program, and number of measurements for two compilations.
 struct Outcome {
   size_t kernels = 0;
   int measurements = 0;

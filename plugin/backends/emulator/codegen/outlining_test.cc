@@ -89,7 +89,7 @@ xla::XlaComputation Loop() {
   return builder.Build().value();
 }
 
-// Layers that are multiplied with vectors of three constants.
+// Layers that add the product of their input and a vector of three constants.
 xla::XlaComputation Constants() {
   XlaBuilder builder("constants");
   XlaOp x = xla::Parameter(&builder, 0, Floats({24, 3}), "x");
@@ -127,7 +127,7 @@ TEST(OutliningTest, EqualInstructionsShareAFunction) {
   EXPECT_LT(functions, kLayers);
 }
 
-// A module that calls functions only is compiled cheaply, so computations of outlined instructions must not stay in it.
+// A module that only calls functions compiles quickly, so the computations of outlined instructions must leave it.
 TEST(OutliningTest, CalledComputationsLeaveTheModule) {
   XlaBuilder builder("calls");
   XlaOp x = xla::Parameter(&builder, 0, Floats({16, 16}), "x");

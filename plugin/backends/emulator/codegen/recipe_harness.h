@@ -33,12 +33,14 @@ class TestBuffer {
 
 hal::Program ProgramOf(const xla::XlaComputation& computation);
 
-// Bytes of the results. A result that aliases an argument uses the argument's memory. Fails the test on an error.
+// Runs a recipe and returns the bytes of its results. A result that aliases an argument uses the argument's memory.
+// Fails the test on an error.
 std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vector<xla::Literal>& arguments,
                                    ComputePool& pool);
 std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vector<xla::Literal>& arguments);
 
-// Bytes of the results of XLA's LocalClient, which also runs tf.function(jit_compile=True) on the CPU.
+// Runs a computation with XLA's LocalClient, as tf.function(jit_compile=True) does on the CPU. Returns the bytes of the
+// results.
 std::vector<std::string> RunJit(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
 
 // Random values of the element type, determined by `seed`: floats in [-1, 1), integers over their whole range.

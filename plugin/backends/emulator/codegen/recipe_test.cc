@@ -133,7 +133,7 @@ TEST(RecipeTest, BuffersAreCacheLineMultiples) {
   EXPECT_EQ(parts->workspace_bytes, 2 * 128);
 }
 
-// Results that do not start a cache line: the rest of the line may belong to another buffer.
+// Results that begin in the middle of a cache line: the rest of the line may belong to another buffer.
 TEST(RecipeTest, WritesNothingBesideResults) {
   auto recipe = Compiled(SumAndProduct(5));
   ASSERT_NE(recipe, nullptr);

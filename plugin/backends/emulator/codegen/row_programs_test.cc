@@ -88,7 +88,7 @@ TEST(RowProgramsTest, ElementsOfAllTypesShareFunctions) {
   }
 }
 
-// The operand's elements have another size than the result's.
+// Elements of the operand and of the result have different sizes.
 TEST(RowProgramsTest, ConversionsShareFunctions) {
   ExpectSameAsJit(Mapped(xla::S8, [](XlaOp x) { return xla::ConvertElementType(x, xla::F64); }), 3);
 }

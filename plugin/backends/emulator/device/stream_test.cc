@@ -164,7 +164,7 @@ TEST_F(EmulatorStreamTest, AnErrorOnTheCallingThreadStopsLaterWork) {
   EXPECT_GT(runs, failed);
 }
 
-// A rule may delay a command, which must not delay the caller.
+// A fault rule (HPU_FAULTS) may delay a command, which must not delay the caller.
 TEST_F(EmulatorStreamTest, WithFaultsTheStreamsThreadRunsAllLaunches) {
   Acquire({"launch@1000000"});
   for (int i = 0; i < 100; ++i) {

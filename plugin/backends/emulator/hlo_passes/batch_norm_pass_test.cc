@@ -57,7 +57,8 @@ TEST_P(BatchNormPassTest, EqualsXla) {
   }
 }
 
-// The kernels read bfloat16 before its conversion; the gradient's kernel only if both images were converted.
+// The kernels read bfloat16 images directly, without a conversion. The gradient's kernel does so only if both images
+// are bfloat16.
 TEST_P(BatchNormPassTest, ReadsBfloat16) {
   Dice dice(GetParam());
   constexpr int64_t kFeatures[] = {1, 3, 16, 63, 64, 65, 300, 2049};

@@ -99,7 +99,7 @@ TEST_P(ComplexPartsTest, Choices) {
       0);
 }
 
-// The gradient of an absolute value.
+// Quotients by zero. The first program is the gradient of an absolute value.
 TEST_P(ComplexPartsTest, DividesByZeroOrGivesZero) {
   Expect(
       [](XlaOp a, XlaOp b) {

@@ -62,7 +62,7 @@ TEST(ConcatenationPass, ReadsSlicesFromTheirSources) {
   }
 }
 
-// Two slices of squares [64, 4096], which may also be summed.
+// Concatenates two slices of the squares of an array [64, 4096]. With `summed`, also returns the sum of the squares.
 xla::XlaComputation TwoSlices(bool summed) {
   xla::XlaBuilder builder("slices");
   const xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {64, 4096}), "x");
@@ -89,8 +89,8 @@ TEST(ConcatenationPass, ComputesSlicesOfUnmaterializedSources) {
   }
 }
 
-// An array repeated along a dimension, as tf.tile is lowered. The result is used in memory (after a reshape to itself,
-// as function results have it) or by a sum.
+// Repeats an array along a dimension, as tf2xla lowers tf.tile, and adds the result to itself if `added`. Ends with a
+// reshape to the same shape, as function results do.
 xla::XlaComputation Tiled(const std::vector<int64_t>& dims, int64_t dimension, int64_t times, bool added = false) {
   xla::XlaBuilder builder("tile");
   const xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");

@@ -138,8 +138,8 @@ Convolution RandomCase(uint32_t seed) {
   return c;
 }
 
-// Convolutions for which TensorFlow has no kernel stay with XLA. Gradients with odd padding are computed on padded
-// images.
+// Whether a kernel computes the convolution; XLA computes the others. Kernels compute gradients with unnamed padding on
+// padded images.
 bool HasKernel(Convolution c) {
   if (IsTargetGeneric() || !c.Check().ok()) return false;
   if (c.kind != Kind::kForward && !c.HasNamedPadding()) {
@@ -257,7 +257,7 @@ TEST(ConvolutionPass, LeavesEmptyArrays) {
   }
 }
 
-// Calls the kernel twice, with and without a bias; the second call finds the filter packed.
+// Runs kernels with and without a bias. The second run of a kernel finds the filter packed.
 TEST(ConvolutionPass, PacksConstantFiltersOnce) {
   if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   for (const bool bias : {false, true}) {
@@ -328,7 +328,7 @@ xla::XlaComputation WithBias(const Convolution& c, xla::PrimitiveType type, bool
   return builder.Build().value();
 }
 
-// The expected replacement: with the bias if a kernel supports it, and in float32 if no kernel rounds only once.
+// The expected kernel: with the bias if a kernel supports the bias, and in float32 if no kernel supports bfloat16.
 Convolution Taken(Convolution c, xla::PrimitiveType type) {
   c.bfloat16 = type == xla::BF16;
   c.bias = true;
@@ -357,7 +357,7 @@ TEST(ConvolutionPass, AddsBiasesInTheKernel) {
   EXPECT_EQ(with_bias > 10, IsOneDnnOn());
 }
 
-// If something else uses the sums without the bias, they are computed separately.
+// The kernel does not add the bias if the result without the bias has another user.
 TEST(ConvolutionPass, KeepsResultsWithOtherUsers) {
   if (IsTargetGeneric()) GTEST_SKIP() << "HPU_EMULATOR_TARGET=generic disables the kernel";
   const Convolution c{.batch = 2, .input_features = 4, .output_features = 4, .dimensions = {{7, 6, 2}, {7, 6, 2}}};

@@ -23,7 +23,8 @@ struct Case {
   xla::PrimitiveType index = xla::S32;
   bool minimum = false;
   bool index_first = false;
-  // Dimension of the compared iota, and value of the masked elements. The pass matches only these defaults.
+  // Dimension of the compared iota, and whether masked elements have the identity's value. The pass matches only these
+  // defaults.
   int64_t iota_dimension = 1;
   bool other_is_identity = true;
 };

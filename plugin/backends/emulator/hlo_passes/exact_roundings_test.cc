@@ -32,7 +32,7 @@ struct Case {
 
 void PrintTo(const Case& c, std::ostream* stream) { *stream << c.name; }
 
-// A function of two matrices. Its result is used, so that one fusion contains all of it.
+// A program whose result is `function` of two matrices.
 xla::XlaComputation Program(const std::function<XlaOp(XlaOp x, XlaOp y)>& function) {
   xla::XlaBuilder builder("program");
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {kRows, kColumns});

@@ -51,7 +51,8 @@ int64_t CountExtrema(const Case& c) {
                        [](const KernelSpec& s) { return s.name == Extremum().Spec().name; });
 }
 
-// Few different numbers, so that many are equal, with zeros of both signs.
+// An array of few different numbers, so that many are equal, with zeros of both signs. With `special`, also contains
+// NaN and infinities.
 xla::Literal Ties(const xla::Shape& shape, Dice* dice, bool special) {
   xla::Literal x(xla::ShapeUtil::ChangeElementType(shape, xla::F32));
   for (float& value : x.data<float>()) {
@@ -66,8 +67,8 @@ xla::Literal Ties(const xla::Shape& shape, Dice* dice, bool special) {
   return x.Convert(shape.element_type()).value();
 }
 
-// Tests values and positions with ties. In every other case, values also contain NaN and infinities. Does not compare
-// the signs of zeros.
+// Compares the extrema or the positions of an array with ties. Half of the arrays for extrema also contain NaN and
+// infinities. Does not compare the signs of zeros.
 void ExpectEqualsXla(const Case& c, Dice* dice) {
   const xla::XlaComputation computation = ExtremumOf(c);
   const xla::Shape shape = xla::ShapeUtil::MakeShape(c.type, c.dims);

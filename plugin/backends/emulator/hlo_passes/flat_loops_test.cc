@@ -28,7 +28,7 @@ XlaOp Rounded(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementT
 
 enum class Of { kArrays, kReshapes, kBytes, kConversion, kFeatures };
 
-// Elementwise work on two arrays. kFeatures adds numbers along the last dimension.
+// Elementwise work on two arrays. kFeatures also adds a vector along the last dimension.
 xla::XlaComputation Elementwise(const std::vector<int64_t>& dims, Of of) {
   xla::XlaBuilder builder("elementwise");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");

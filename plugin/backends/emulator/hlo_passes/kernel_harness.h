@@ -49,11 +49,11 @@ std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation);
 // Number of the program's kernels with this name.
 size_t CountKernels(const xla::XlaComputation& computation, const std::string& name);
 
-// Bytes of the program's first result, with the kernels that the environment selects. A second run must return the same
-// bytes. A run with one more thread must also return them, unless the recipe calls a library. Fails the test and
-// returns "" on error.
+// Runs the program with the kernels that the environment selects, and returns the bytes of its first result. A second
+// run must return the same bytes, and so must a run with one more thread, unless the recipe calls a library. On error,
+// fails the test and returns "".
 std::string ResultOf(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
-// Runs a kernel once and returns its result of `bytes` bytes, which must not depend on the number of threads.
+// Runs a kernel with one, two and three threads, which must return equal results of `bytes` bytes. Returns the result.
 std::string RunKernel(const KernelSpec& spec, const std::vector<absl::string_view>& operands, uint64_t bytes);
 
 template <typename T>

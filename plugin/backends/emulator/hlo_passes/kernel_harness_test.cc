@@ -25,10 +25,10 @@
 namespace hpu::emulator {
 namespace {
 
-// Types whose numbers may differ; other types require equal bits.
+// Whether numbers of the type may differ by a tolerance. Other types require equal bits.
 bool IsCompared(xla::PrimitiveType type) { return type == xla::F32 || type == xla::BF16; }
 
-// Elements of an array of one of these types.
+// Elements of an array of float32 or bfloat16.
 std::vector<float> Numbers(absl::string_view bytes, xla::PrimitiveType type) {
   std::vector<float> numbers(bytes.size() / xla::ShapeUtil::ByteSizeOfPrimitiveType(type));
   for (size_t i = 0; i < numbers.size(); ++i) {

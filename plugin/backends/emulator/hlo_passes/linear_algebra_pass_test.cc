@@ -55,8 +55,8 @@ Values Call(const std::string& text, const Values& operands, const Body& make) {
   return made;
 }
 
-// Applies `make` to float32 parameters converted to `type`; returns the elements of all results, concatenated, as
-// float32.
+// A program that converts its float32 parameters to `type` and applies `make`. Its result is the concatenated elements
+// of all results of `make`, in float32.
 xla::XlaComputation Program(const std::vector<Dims>& shapes, xla::PrimitiveType type, const Body& make) {
   xla::XlaBuilder builder("program");
   Values parameters;
@@ -171,7 +171,7 @@ TEST(LinearAlgebraPass, QrFactors) {
   for (uint32_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
     const RandomCase c(seed);
-    // Not full matrices, whose additional columns of q are not unique.
+    // Without full_matrices, because the additional columns of q are not unique.
     ExpectSame(c, {Matrices(c.batch, c.size, c.size)}, [&](const Values& p) -> Values {
       return Call("Qr", {Dominant(p[0], c.size)}, [](const Values& q) -> Values {
         XlaOp orthogonal, triangular;
@@ -225,7 +225,7 @@ TEST(LinearAlgebraPass, SingularValues) {
   }
 }
 
-// Placeholder for a call that only the kernel computes here: zeros of the results' shapes.
+// Zeros of the results' shapes: the body of a marked call that only the kernel computes correctly.
 Values ZerosOf(const Values& like, const std::vector<xla::Shape>& shapes) {
   Values zeros;
   for (const xla::Shape& shape : shapes) zeros.push_back(xla::Zeros(like[0].builder(), shape));

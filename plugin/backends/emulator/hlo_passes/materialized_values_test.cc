@@ -111,7 +111,7 @@ xla::XlaComputation Rounded(int64_t rows) {
   return builder.Build().value();
 }
 
-// Number of roundings, and of loops that divide for a reshape.
+// Number of roundings to bfloat16, and number of reshapes and bitcasts inside fusions.
 std::pair<int64_t, int64_t> RoundsAndReshapes(const xla::XlaComputation& computation, bool keep) {
   const std::unique_ptr<xla::HloModule> module =
       keep ? AfterXlaPasses(computation, KeepValues) : AfterXlaPasses(computation);

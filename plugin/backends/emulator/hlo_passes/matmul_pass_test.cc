@@ -45,7 +45,7 @@ void ExpectRandomProductsEqualXla(uint32_t seeds, const std::vector<xla::Primiti
     Dice dice(seed);
     const xla::PrimitiveType type = types[dice.Roll(0, types.size() - 1)];
     const bool first_a = dice.Roll(0, 1) == 0, first_b = dice.Roll(0, 1) == 0;
-    // The kept and the contracted side as one or two dimensions each.
+    // One or two kept dimensions per operand, and one or two contracted dimensions.
     const auto side = [&dice](int64_t size) {
       return dice.Roll(0, 1) == 0 ? std::vector<int64_t>{size} : std::vector<int64_t>{dice.Roll(1, 3), size};
     };

@@ -36,8 +36,8 @@ XlaOp Matrix(XlaBuilder* builder, int64_t number, std::vector<int64_t> dims) {
 
 XlaOp Number(XlaBuilder* builder, float value) { return xla::ConstantR0<float>(builder, value); }
 
-// A chain of products: each product is computed from the result of `layer` for the previous product. Returns the last
-// product and the results that `layer` adds.
+// A chain of products: `layer` maps each product to an operand of the next product. The program returns the results
+// that `layer` adds, then the last product.
 using Layer = std::function<XlaOp(XlaOp product, std::vector<XlaOp>* results)>;
 xla::XlaComputation Layers(int64_t rows, const Layer& layer) {
   XlaBuilder builder("layers");
@@ -84,7 +84,7 @@ TEST(MemoryReuse, NeedsLessMemory) {
   cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
   auto parts = CompileParts(ProgramOf(Layers(256, Sigmoid)));
   ASSERT_TRUE(parts.ok()) << parts.status();
-  // Memory for one layer and the next.
+  // Less than three arrays: one for a layer and one for the next layer.
   EXPECT_LT(parts->workspace_bytes, 3 * 256 * 128 * sizeof(float));
 }
 
@@ -133,7 +133,7 @@ TEST(MemoryReuse, UpdatedVariablesStay) {
   EXPECT_TRUE(RunRecipe(**recipe, arguments) == RunJit(updates(/*in_place=*/false), arguments));
 }
 
-// The next layer's product also reads the product, and may run after the loop.
+// A slice also reads the product, perhaps after the loop.
 TEST(MemoryReuse, LiveValuesStay) {
   const xla::XlaComputation computation = Layers(256, [](XlaOp product, std::vector<XlaOp>*) {
     const XlaOp weights = xla::Slice(product, {0, 0}, {128, 128}, {1, 1});
@@ -165,7 +165,7 @@ TEST(MemoryReuse, OverwritesArraysOfAnotherShape) {
 
 class MemoryReuseTest : public testing::TestWithParam<int> {};
 
-// Random matrix programs: elementwise, moved, multiplied, reduced and reshaped.
+// A random program of 40 elementwise operations, data movements, products, reductions and reshapes of matrices.
 xla::XlaComputation RandomProgram(int seed) {
   Dice dice(seed);
   XlaBuilder builder("random");

@@ -22,8 +22,8 @@ using xla::XlaOp;
 
 enum class Function { kSum, kSumOfSquares, kSumOfProducts, kMax, kProduct };
 
-// Maps numbers up to 1 to numbers of both signs near 1, so that products of thousands of numbers neither overflow nor
-// underflow. Zeros, infinities and NaN stay.
+// Maps numbers of magnitude up to 1 to numbers near 1 or -1, so that products of thousands of numbers neither overflow
+// nor underflow. Zeros, infinities and NaN stay.
 XlaOp AboutOne(XlaOp x) {
   return xla::Sign(x) *
          (xla::ScalarLike(x, 1) + (xla::Abs(x) - xla::ScalarLike(x, 0.5)) * xla::ScalarLike(x, 1.0 / 64));
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReductionPassTest,
                                          Case{{2, 96, 96, 3, 2}, {1, 2}}));
 
 // A reduction over adjacent dimensions, with or without dimensions before and after them. Has enough columns for a
-// kernel, or few columns, whose rows are merged.
+// kernel, or few columns, so that the pass merges rows.
 Case RandomCase(Dice* dice) {
   Case c;
   const auto add = [&](int64_t dimensions, int64_t low, int64_t high, bool reduced) {

@@ -29,7 +29,7 @@ struct Case {
   bool indices = false;                    // sorts positions with the keys
   std::optional<xla::PrimitiveType> with;  // sorts another array with the keys
   bool around = false;                     // sorts -x along another dimension, as tf.sort does
-  int64_t count = 0;                       // number of first elements; 0: all
+  int64_t count = 0;                       // number of elements of the results; 0: all
   int64_t first = 0;                       // which result is the program's first
 };
 
@@ -176,7 +176,7 @@ TEST(SortPass, AcceptsIotaAsSecondKey) {
   ExpectSameAsEvaluator(computation, arguments, 1, 0);
 }
 
-// Number of sort kernels for a comparator other than the order of the first operand.
+// Number of sort kernels for a sort by `order`, whose operands are exchanged if `exchanged`.
 int64_t CountSortsBy(XlaOp (*order)(XlaOp, XlaOp), bool exchanged) {
   xla::XlaBuilder comparator("order");
   const xla::Shape scalar = xla::ShapeUtil::MakeShape(xla::F32, {});

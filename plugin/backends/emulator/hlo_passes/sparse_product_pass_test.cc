@@ -73,7 +73,7 @@ TEST_P(SparseProductPassTest, EqualsXla) {
   c.transposed = dice.Roll(0, 1) == 0;
   int64_t elements = c.to;
   for (int64_t i = 0; i < static_cast<int64_t>(c.dims.size()); ++i) elements *= i == c.dimension ? 1 : c.dims[i];
-  // Adds elements before or after the dimension, to cover both kinds of rows.
+  // Adds a first or a last dimension, so that the result has at least 4096 elements.
   const bool front = dice.Roll(0, 1) == 0;
   c.dims.insert(front ? c.dims.begin() : c.dims.end(), (4096 + elements - 1) / elements);
   if (front) ++c.dimension;

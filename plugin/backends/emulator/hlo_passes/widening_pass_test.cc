@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
                return MaxGradient(x[0], x[1], type);
              }}));
 
-// A rounded product of another type is not changed.
+// Rounded products whose operands are not bfloat16.
 TEST(WideningPass, TransposesRoundedProductsOfOtherTypes) {
   for (const xla::PrimitiveType type : {xla::F16, xla::F32, xla::F64, xla::S32}) {
     SCOPED_TRACE(xla::PrimitiveType_Name(type));
@@ -137,7 +137,7 @@ TEST(WideningPass, TransposesRoundedProductsOfOtherTypes) {
   }
 }
 
-// Instructions that add nothing stay in bfloat16, because they lose no precision.
+// Instructions without additions stay in bfloat16, because they lose no precision.
 TEST(WideningPass, LeavesUnsupportedUnchanged) {
   XlaBuilder builder("maximum");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::BF16, {20, 30}), "x");

@@ -15,7 +15,7 @@ namespace {
 // Distribution of the values. Each distribution exercises a part of the kernel.
 enum class Values { kAny, kFew, kSorted, kReversed, kCloseTogether, kTwoClusters, kLast };
 
-// Bits of a key of `bytes`; every bit pattern is a valid key, including NaN and both zeros.
+// Random bits of `size` keys of `bytes` bytes. Every bit pattern is a valid key, including NaN and both zeros.
 std::vector<uint32_t> RandomKeys(int64_t bytes, int64_t size, Values values, std::mt19937* random) {
   const uint32_t mask = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
   std::vector<uint32_t> keys(size);

@@ -36,7 +36,7 @@ class StepDriverTest : public ProgramTest {
     return Run(*ParseProgram(kDoubling), ArgumentsOf(xla::LiteralUtil::CreateR0<float>(1)));
   }
   // The n-th command that SynapseAI runs fails with `status`. The first one is the copy of the argument; then launches
-  // and copies of predicates take turns.
+  // and copies of predicates alternate.
   void FailCommand(int n, int status) {
     Set("SYNAPSE_DOUBLE_FAIL_COMMAND", absl::StrCat(n));
     Set("SYNAPSE_DOUBLE_FAIL_STATUS", absl::StrCat(status));

@@ -12,7 +12,8 @@ constexpr auto kAborted = absl::StatusCode::kAborted;
 
 #define EXPECT_OK(expression) EXPECT_EQ(absl::OkStatus(), (expression))
 
-// synEventRecord reports a failure of work that has ended, synEventSynchronize one of later work.
+// Failures of queued work. synEventRecord reports failures of work that has ended, synEventSynchronize reports failures
+// of work that ends later.
 class GaudiStreamTest : public GaudiDeviceTest {
  protected:
   // The n-th command that SynapseAI runs fails with `status`.

@@ -37,7 +37,7 @@ XlaOp ReduceRows(XlaOp x, bool is_max) {
                               {shape.rank() - 1});
 }
 
-// A value of each row, for all elements of the row.
+// Broadcasts one value per row to all elements of the row, in the shape of `like`.
 XlaOp ToRows(XlaOp rows, XlaOp like) {
   const xla::Shape shape = ShapeOf(like);
   std::vector<int64_t> dimensions;
@@ -45,7 +45,7 @@ XlaOp ToRows(XlaOp rows, XlaOp like) {
   return xla::BroadcastInDim(rows, shape.dimensions(), dimensions);
 }
 
-// A vector along the last dimension.
+// Broadcasts a vector along the last dimension to the shape of `like`.
 XlaOp ToColumns(XlaOp vector, XlaOp like) {
   const xla::Shape shape = ShapeOf(like);
   return xla::BroadcastInDim(vector, shape.dimensions(), {shape.rank() - 1});
@@ -98,7 +98,7 @@ XlaOp LayerNorm(const Values& v) {
   return xla::Tuple(x.builder(), {xla::ConvertElementType(y, ShapeOf(v[0]).element_type()), mean, istd});
 }
 
-// x, dy, mean, inverse deviation, gamma
+// Operands: x, dy, mean, inverse deviation, gamma.
 XlaOp LayerNormGradient(const Values& v) {
   const XlaOp x = v[0];
   const xla::Shape shape = ShapeOf(x);

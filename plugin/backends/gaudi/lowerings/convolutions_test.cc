@@ -14,7 +14,7 @@ class ConvolutionsTest : public ProgramTest {
         "HloModule m\nENTRY e { x = $1 parameter(0)\n w = $2 parameter(1)\n ROOT r = $0 convolution(x, w), $3 }",
         result, input, kernel, attributes);
   }
-  // With the window of `kernel` reversed, as in gradients of images.
+  // A program that reverses the window of `kernel`, as gradients of images do.
   static std::string Reversed(absl::string_view result, absl::string_view input, absl::string_view kernel,
                               absl::string_view dimensions, absl::string_view attributes) {
     return absl::Substitute(
@@ -165,7 +165,7 @@ TEST_P(ConvolutionsTest, WithoutWindow) {
   ExpectSameAsEvaluator(Program("f32[3,4]", "f32[3,5]", "f32[5,4]", "dim_labels=bf_io->bf"));
 }
 
-// A node's filter has sides up to 255.
+// Filters longer than 255, the maximum size of a node's filter.
 TEST_P(ConvolutionsTest, LongWindows) {
   ExpectSameAsEvaluator(
       Program("f32[1,15,2]", "f32[1,300,2]", "f32[290,2,2]", "window={size=290 pad=3_1}, dim_labels=b0f_0io->b0f"));

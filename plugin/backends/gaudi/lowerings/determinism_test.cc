@@ -10,7 +10,7 @@
 namespace hpu::gaudi {
 namespace determinism_test {
 
-// Sums of 60 updates. The large updates cancel, but absorb small ones before, so the sum depends on the order.
+// Sums of 60 updates. Large updates cancel each other, but first absorb small updates, so the sum depends on the order.
 constexpr char kSums[] =
     "HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n"
     "ENTRY e { x = f32[3,4] parameter(0)\n i = s32[60] parameter(1)\n u = f32[60,4] parameter(2)\n"

@@ -34,7 +34,7 @@ xla::Literal List(xla::PrimitiveType type, const std::vector<int64_t>& values) {
   return literal;
 }
 
-// Numbers whose bits matter for a type.
+// Small numbers, and numbers at the limits of the type and of half its width.
 std::vector<int64_t> Limits(xla::PrimitiveType type) {
   const int bits = xla::primitive_util::BitWidth(type);
   const int64_t smallest = std::numeric_limits<int64_t>::min() >> (64 - bits);
@@ -67,7 +67,7 @@ std::vector<int64_t> Limits(xla::PrimitiveType type) {
   return values;
 }
 
-// All pairs of the values.
+// Two arrays with all pairs of a value of `left` and a value of `right`.
 std::vector<xla::Literal> Pairs(xla::PrimitiveType type, const std::vector<int64_t>& left,
                                 const std::vector<int64_t>& right) {
   std::vector<int64_t> a, b;
@@ -87,7 +87,7 @@ std::string ShapeOf(const xla::Literal& literal) { return xla::ShapeUtil::HumanS
 
 class IntegersTest : public ProgramTest {
  protected:
-  // Applies instructions `opcode(x, y)` to the arguments.
+  // Compares the instruction opcode(x, y) with the evaluator, for each opcode. The arguments are x and y.
   void ExpectSame(const std::vector<const char*>& opcodes, const std::vector<xla::Literal>& arguments) {
     const std::string shape = ShapeOf(arguments[0]);
     std::string program = absl::Substitute("HloModule m\nENTRY e { x = $0 parameter(0)\n y = $0 parameter(1)\n", shape);

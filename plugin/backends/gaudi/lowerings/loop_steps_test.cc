@@ -20,7 +20,7 @@ class LoopStepsTest : public ProgramTest {
 
 xla::Literal Float(float value) { return xla::LiteralUtil::CreateR0<float>(value); }
 
-// Doubles x until it is at least 100. Counts the iterations.
+// Doubles x until it is at least 100. Counts the iterations, and adds x to a vector.
 constexpr char kDoubling[] = R"(
 condition { s = (f32[], s32[], f32[3]) parameter(0)
   x = f32[] get-tuple-element(s), index=0
@@ -38,7 +38,7 @@ body { s = (f32[], s32[], f32[3]) parameter(0)
   ROOT r = (f32[], s32[], f32[3]) tuple(y, j, w) }
 )";
 
-// Graphs before and behind the loop; the state begins as an argument, a constant and a computed value.
+// Graphs before and after the loop. The initial state consists of an argument, a constant and a computed value.
 TEST_P(LoopStepsTest, LoopUntilAValueExceedsABound) {
   const std::string program = absl::StrCat("HloModule m\n", kDoubling, R"(
 ENTRY e { x = f32[] parameter(0)
@@ -66,7 +66,7 @@ ENTRY e { x = f32[] parameter(0)
   EXPECT_GE(steps[2].graph, 0);
 }
 
-// The second loop begins with results of the first one.
+// Results of the first loop are in the second loop's initial state.
 TEST_P(LoopStepsTest, TwoLoops) {
   ExpectSameAsEvaluator(absl::StrCat("HloModule m\n", kDoubling, R"(
 ENTRY e { x = f32[] parameter(0)
@@ -89,8 +89,8 @@ ENTRY e { x = f32[] parameter(0)
                         ArgumentsOf(Float(3), xla::LiteralUtil::CreateR1<float>({1, -2, 3})));
 }
 
-// The inner loop, whose length is not known either, has work before and behind it. An element of the outer state stays
-// the same, and elements change places.
+// The inner loop also has an unknown length, and operations before and after it. The outer body returns one element of
+// its state unchanged, and another element in a different position.
 TEST_P(LoopStepsTest, NestedLoops) {
   ExpectSameAsEvaluator(
       absl::StrCat("HloModule m\n", kDoubling, R"(
@@ -134,7 +134,7 @@ ENTRY e { n = s32[] parameter(0)
                   xla::LiteralUtil::CreateR1<float>({4, 5, -6})));
 }
 
-// The loop reads the argument whose memory its result gets, and so does the work behind it.
+// The loop's result is in the memory of an argument, which the loop and an operation after the loop read.
 TEST_P(LoopStepsTest, ResultsOfLoopsMayAliasArguments) {
   const std::string program = absl::StrCat("HloModule m, input_output_alias={ {0}: (1, {}, may-alias) }\n", kDoubling,
                                            R"(
@@ -150,7 +150,7 @@ ENTRY e { x = f32[] parameter(0)
   ExpectSameAsEvaluator(program, ArgumentsOf(Float(2), xla::LiteralUtil::CreateR1<float>({1, -2, 3})));
 }
 
-// A body of 200 additions, and 110 iterations: too many instructions to unroll, but their number is known.
+// 110 iterations of 200 additions: too many instructions to unroll, but the number of iterations is known.
 TEST_P(LoopStepsTest, LongLoopsAreCounted) {
   std::string sums = "  a0 = s32[4] get-tuple-element(s), index=1\n";
   for (int i = 1; i <= 200; ++i) absl::StrAppend(&sums, "  a", i, " = s32[4] add(a", i - 1, ", x)\n");
@@ -201,7 +201,7 @@ ENTRY e { x = f32[] parameter(0)
   ExpectNear((*got)[0], Evaluate(*module, arguments)[0], 1e-5);
 }
 
-// A branch with a loop runs only if it is taken: the loop would not end for the operand of the other branch.
+// A branch with a loop runs only if it is taken: the loop would not end for a negative x.
 TEST_P(LoopStepsTest, BranchesWithLoops) {
   const std::string program = absl::StrCat("HloModule m\n", kDoubling, R"(
 doubled { x = f32[] parameter(0)
@@ -228,7 +228,7 @@ ENTRY e { x = f32[] parameter(0)
   ExpectSameAsEvaluator(program, ArgumentsOf(Float(-1)));
 }
 
-// The refusal names the instructions of all parts that have no graph.
+// The refusal names unsupported instructions of the loop's body and of the entry.
 TEST_P(LoopStepsTest, RefusalsNameTheInstructionsOfBodies) {
   const char* program = R"(
 HloModule m
@@ -259,7 +259,7 @@ ENTRY e { x = f32[4] parameter(0)
   }
 }
 
-// The error for a loop whose state has no memory names the loop's op, so that the op leaves the cluster.
+// The refusal of a loop with an unsupported state names the loop's op, so that the op leaves the cluster.
 TEST_P(LoopStepsTest, RefusalsNameTheOpOfTheLoop) {
   constexpr char kLoop[] = R"(
 HloModule m

@@ -118,7 +118,7 @@ ENTRY e {
   for (const char* part : {"{{node first}}", "{{node third}}", "{{node narrow}}), f32[3,3]: gaudi"}) {
     EXPECT_TRUE(absl::StrContains(status.message(), part)) << status << " lacks " << part;
   }
-  // Errors do not name ops that depend on a refused op: those ops may have nodes.
+  // Errors do not name ops that depend on a refused op, because the lowering may support those ops.
   for (const char* part : {"between", "second", "good", "argument"}) {
     EXPECT_FALSE(absl::StrContains(status.message(), part)) << status << " has " << part;
   }

@@ -69,7 +69,7 @@ bool SwapAxis(const GraphPlan& plan, PlanNode* node) {
   return true;
 }
 
-// Offset of the first stride in the params; none: 0.
+// Offset of the first stride in the params; 0 if the params have no strides.
 size_t StrideOffset(const PlanNode& node) {
   if (HasStem(node, "maxpool_2d") || HasStem(node, "avg_pool_2d")) return 24;
   if (node.guid == "spatial_convolution" || node.guid == "dedx" || node.guid == "dedw") {
@@ -118,7 +118,7 @@ bool SwapOperands(PlanNode* node) {
   return true;
 }
 
-// Applies a fault to a node. False if the node cannot have it.
+// Applies a fault to a node. Returns false if the fault does not apply to the node.
 bool Apply(Fault fault, synapse::Profile profile, size_t index, GraphPlan* plan) {
   PlanNode* node = &plan->nodes[index];
   switch (fault) {

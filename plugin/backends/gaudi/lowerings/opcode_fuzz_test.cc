@@ -25,7 +25,8 @@ uint64_t NumberFromEnvironment(const char* name, uint64_t otherwise) {
 
 class OpcodeFuzzTest : public ProgramTest {
  protected:
-  // Whether the release cannot run the program: it has elements of a type that no node takes. Empty arrays need none.
+  // Whether the release cannot run the program: it has elements of a type that no node takes. Empty arrays need no
+  // nodes.
   static bool IsBeyondTheRelease(const xla::HloModule& module) {
     if (!absl::StrContains(GetParam(), "1.5")) return false;
     for (const xla::HloInstruction* instruction : module.entry_computation()->instructions()) {

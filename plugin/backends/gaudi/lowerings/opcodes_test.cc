@@ -25,7 +25,7 @@ constexpr ElementType kTypes[] = {
     {"s64", Class::kSigned, 0},   {"u8", Class::kUnsigned, 0},   {"u16", Class::kUnsigned, 0},
     {"u32", Class::kUnsigned, 0}, {"u64", Class::kUnsigned, 0},  {"pred", Class::kBoolean, 0}};
 
-// By rank. Dimensions of size 1 and repeated operands are among them.
+// By rank. Some dimensions have size 1.
 constexpr const char* kDimensions[] = {"", "3", "2,3", "2,1,3", "2,3,1,2", "2,1,2,1,3", "2,1,2,1,2,2", "1,2,1,2,1,2,2"};
 
 std::vector<absl::string_view> FunctionsOfOneOperand(Class kind) {
@@ -85,8 +85,8 @@ std::vector<absl::string_view> FunctionsOfTwoOperands(Class kind) {
   return {};
 }
 
-// A program whose results are one instruction each. x and y are arguments; v is a vector that is broadcast to their
-// shape.
+// A program with a result for each added instruction. Operands: arguments x and y, a vector v broadcast to their shape,
+// and an array m of booleans.
 class ProgramText {
  public:
   ProgramText(const char* type, const char* dimensions)
@@ -172,7 +172,7 @@ TEST_P(OpcodesTest, FloatsAtTheirLimits) {
   std::string program =
       absl::Substitute("HloModule m\nENTRY e { a = f32[15] parameter(0)\n x = f32[15] constant($0)\n", kValues);
   std::vector<std::string> names, shapes;
-  // The argument, which is 0, keeps XLA from folding.
+  // Adding an argument, which is 0, keeps XLA from folding the constant.
   absl::StrAppend(&program, "u = f32[15] add(x, a)\n");
   for (const char* opcode :
        {"abs", "negate", "ceil", "floor", "round-nearest-even", "round-nearest-afz", "sign", "sqrt"}) {

@@ -26,7 +26,7 @@ struct Signature {
   std::vector<size_t> params_bytes;
 };
 
-// By "gemm#0": the guid, and the number of the row among rows of the same guid.
+// Reads all rows. A key such as "gemm#0" is the guid and the number of the row among rows of the same guid.
 std::map<std::string, Signature> ReadSignatures() {
   std::map<std::string, Signature> signatures;
   std::map<std::string, int> counts;
@@ -48,7 +48,7 @@ std::map<std::string, Signature> ReadSignatures() {
 struct Case {
   std::string row;
   std::string hlo;
-  // Instead of the row's, where the recorded sizes or an optional operand differ from the lowering's.
+  // Replace the row's values if the lowering has other sizes, or differs in an optional operand.
   std::string operands;
   std::string results;
   std::string guid;

@@ -15,7 +15,8 @@ constexpr char kReduction[] =
     "ENTRY e { x = $0[7,4,5] parameter(0)\n i = $0[] constant($2)\n r = $0[4] reduce(x, i), dimensions={0,2}, "
     "to_apply=f\n q = $0[7,5] reduce(x, i), dimensions={1}, to_apply=f\n ROOT t = ($0[4], $0[7,5]) tuple(r, q) }";
 
-// tf.argmax and tf.argmin. $0: type, $1: GE or LE, $2: initial value.
+// tf.argmax and tf.argmin. $0: type, $1: GE or LE, $2: initial value, $3: sizes, $4: reduced dimension, $5: sizes of
+// the results.
 constexpr char kArgReduction[] =
     "HloModule m\nf { v = $0[] parameter(0)\n i = s32[] parameter(1)\n w = $0[] parameter(2)\n j = s32[] parameter(3)\n"
     "c = pred[] compare(v, w), direction=$1\n m = $0[] select(c, v, w)\n e = pred[] compare(v, w), direction=EQ\n"

@@ -50,7 +50,7 @@ TEST_P(ScatterTest, UnsignedShorts) {
         combiner);
     std::vector<xla::Literal> arguments = RandomArguments(*ParseProgram(program));
     arguments[1] = xla::LiteralUtil::CreateR2<int32_t>({{4}, {1}, {1}, {7}, {4}, {1}});
-    arguments[2].Set<uint16_t>({1, 0}, 0xfff0);  // larger than each signed number
+    arguments[2].Set<uint16_t>({1, 0}, 0xfff0);  // larger than every s16
     ExpectSameAsEvaluator(program, arguments, 0);
   }
 }

@@ -10,7 +10,8 @@
 namespace hpu::gaudi {
 namespace sorts_test {
 
-// The bits of floats, so that a test distinguishes zeros and NaN. $0: type, $1: sizes, $2: type of the bits.
+// Returns bits, so that a test distinguishes zeros and NaN. $0: type, $1: direction, $2: attributes of the comparison,
+// $3: sizes, $4: dimension, $5: type of the bits.
 constexpr char kSortOfKeys[] =
     "HloModule m\nf { a = $0[] parameter(0)\n b = $0[] parameter(1)\n"
     "ROOT r = pred[] compare(a, b), direction=$1$2 }\n"

@@ -54,7 +54,7 @@ TEST_P(WindowsTest, MaxPooling) {
   ExpectSameAsEvaluator(program, 0);
   EXPECT_TRUE(HasNode(program, "maxpool_2d_fwd_f32")) << PlanOf(program);
   ExpectSameAsEvaluator(Reduction("maximum", "bf16", "-inf", "2,7,8,3", "2,4,4,3", kSame), 0);
-  // Features first, rows that no window holds, one spatial dimension.
+  // Features first, and rows in no window. Then one spatial dimension. Then dilated windows.
   ExpectSameAsEvaluator(Reduction("maximum", "f32", "-inf", "2,3,7,9", "2,3,3,4", "size=1x1x2x2 stride=1x1x2x2"), 0);
   ExpectSameAsEvaluator(Reduction("maximum", "f32", "-inf", "2,8,3", "2,4,3", "size=1x2x1 stride=1x2x1"), 0);
   ExpectSameAsEvaluator(Reduction("maximum", "f32", "-inf", "2,7,8,3", "2,5,6,3", "size=1x2x2x1 rhs_dilate=1x2x2x1"),
@@ -180,7 +180,7 @@ TEST_P(WindowsTest, GradientOfMaximaOfOtherWindows) {
     ExpectSameAsEvaluator(program, arguments);
   }
   ExpectSameAsEvaluator(Scatter("ge", "bf16", "1,3,4,5,2", "1,2,3,4,2", "size=1x2x2x2x1"), 0.02);
-  // All dimensions; windows in the padding.
+  // Windows over all dimensions. Then windows that lie entirely in the padding.
   ExpectSameAsEvaluator(Scatter("ge", "f32", "4,5", "3,3", "size=2x3"));
   ExpectSameAsEvaluator(Scatter("ge", "f32", "3,3", "4,4", "size=2x2 stride=2x2 pad=3_2x3_2"));
 }
@@ -213,7 +213,7 @@ TEST_P(WindowsTest, NanInGradientsOfMaxPooling) {
     std::vector<xla::Literal> arguments = RandomArguments(*ParseProgram(program));
     auto image = arguments[0].data<float>();
     for (size_t i = 0; i < image.size(); i += 5) image[i] = kNan;
-    // A window of NaN only, and one whose numbers are the least.
+    // In the first half of the image, channel 0 is NaN and the numbers of channel 1 are -infinity.
     for (size_t i = 0; i < image.size() / 2; i += 3) image[i] = i % 2 == 0 ? kNan : -kNan;
     for (size_t i = 1; i < image.size() / 2; i += 3) {
       if (image[i] == image[i]) image[i] = -std::numeric_limits<float>::infinity();

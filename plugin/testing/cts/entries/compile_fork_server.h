@@ -6,7 +6,8 @@
 
 namespace hpu::cts {
 
-// Forks compile workers for modules of the null backend. Started first in main(), while the process has one thread.
+// Client of a fork server of compile workers for the null backend; null if its start failed. The server starts first in
+// main(), while the process has one thread.
 serve::ForkClient* CompileForkServer();
 
 }  // namespace hpu::cts

@@ -8,7 +8,7 @@
 namespace hpu::fuzz {
 namespace {
 
-// Sums of products round more than one operation.
+// Twice the type's tolerance, because a sum of products rounds several times.
 double ProductTolerance(const ElementType& type) { return 2 * type.tolerance; }
 
 // An operand of a dot. Its dimensions consist of several parts, in random order. places[i]: the dimensions of part i.

@@ -56,7 +56,7 @@ int64_t RandomInteger(Values values, xla::PrimitiveType type, RandomChoice& rand
   if (values == Values::kEdges && random.OneIn(3)) {
     const int bits = xla::primitive_util::BitWidth(type);
     const int64_t max_signed = bits == 64 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << (bits - 1)) - 1;
-    // All bits of an unsigned 64-bit integer are -1.
+    // -1 has the bits of the largest unsigned 64-bit integer.
     const int64_t max = !is_unsigned ? max_signed : bits == 64 ? -1 : 2 * max_signed + 1;
     return random.Of(std::vector<int64_t>{max, max - 1, is_unsigned ? 0 : -max_signed - 1, max_signed});
   }

@@ -109,7 +109,7 @@ RandomProgram ReduceProgram(RandomChoice& random) {
   const std::string f = text.Combiner(type, combiner);
   text.Add(ShapeText(type, result),
            absl::StrCat("reduce(", x, ", ", init, "), dimensions={", Join(reduced), "}, to_apply=", f));
-  // The evaluator rounds each of the products.
+  // The evaluator rounds each partial result.
   return text.Finish("reduce " + combiner, is_exact ? 0 : 4 * type.tolerance);
 }
 

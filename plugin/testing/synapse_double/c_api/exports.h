@@ -1,4 +1,4 @@
-// Declarations of the C functions that this library exports. SYNAPSE_DOUBLE_1_5 selects release 1.5, else it is 1.18.
+// Declarations of the C functions that this library exports. SYNAPSE_DOUBLE_1_5 selects release 1.5 instead of 1.18.
 //
 // A function is defined in namespace hpu::synapse, where the release's structs and enums are visible. A definition
 // whose parameters differ from the backend's declaration does not compile.
@@ -31,7 +31,7 @@ HPU_SYNAPSE_1_5_REQUIRED(SYNAPSE_DOUBLE_EXPORT)
 #else
 HPU_SYNAPSE_1_18_REQUIRED(SYNAPSE_DOUBLE_EXPORT)
 HPU_SYNAPSE_1_18_OPTIONAL(SYNAPSE_DOUBLE_EXPORT)
-// The backend does not bind it.
+// A function that the backend does not use.
 SYNAPSE_DOUBLE_EXPORT(synStreamGetAffinity, (const synDeviceId device, const synStreamHandle stream, uint64_t* mask))
 #endif
 

@@ -10,7 +10,7 @@
 
 namespace hpu::synapse_double {
 
-// Host memory behind the device addresses of a launch. Null where there are no bytes.
+// Host memory that backs the sections and the workspace of a launch. Null for 0 bytes.
 struct ExecutionMemory {
   std::vector<char*> sections;
   char* workspace = nullptr;

@@ -30,7 +30,7 @@ class Graph {
   void set_inference(bool inference) { is_inference_ = inference; }
 
   std::shared_ptr<Section> AddSection();
-  // Fails if a tensor has the name, and returns that tensor.
+  // If the graph has a tensor of this name, fails and sets `tensor` to that tensor.
   Verdict AddTensor(synapse::synTensorType kind, const std::string& name, std::shared_ptr<Tensor>* tensor);
   // Fails if a node uses the tensor.
   Verdict RemoveTensor(const Tensor& tensor);

@@ -9,7 +9,7 @@
 
 namespace hpu::synapse_double {
 
-// `stem`: of the node's guid. The size of the params is that of a known version.
+// `stem` is the stem of the node's guid. The params must have the size of a known version.
 Verdict CheckKernelLimits(const Node& node, std::string_view stem);
 
 }  // namespace hpu::synapse_double

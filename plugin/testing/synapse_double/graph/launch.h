@@ -17,7 +17,7 @@ namespace hpu::synapse_double {
 // One tensor as the caller passes it.
 struct LaunchArgument {
   std::string name;
-  uint64_t id = synapse::kInvalidTensorId;  // unless the launch finds tensors by name
+  uint64_t id = synapse::kInvalidTensorId;  // unused if the launch finds tensors by name
   uint64_t address = 0;
   synapse::synTensorType kind = synapse::DATA_TENSOR;
   Sizes sizes;  // of all dimensions of the struct; all 0: as in the recipe

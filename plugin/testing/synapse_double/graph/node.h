@@ -19,7 +19,7 @@ struct Node {
   std::vector<Tensor*> inputs;
   std::vector<Tensor*> outputs;
   std::vector<char> params;
-  std::set<synapse::synNodeId> blocking;  // nodes that run before, by synNodeDependencySet
+  std::set<synapse::synNodeId> blocking;  // nodes that run before this node, by synNodeDependencySet
   bool deterministic = false;
   synapse::synRoundingMode rounding = synapse::synRoundToNearest;
 

@@ -19,8 +19,8 @@ struct Bytes {
 
 constexpr size_t kToEnd = ~size_t{0};
 
-// Padding of the params structs that have some. A range may end behind the params: shorter versions of the convolution
-// params have fewer reserved members.
+// Padding of a params struct; empty if the struct has no padding. A range may extend past the end of the params,
+// because shorter versions of the convolution params have fewer reserved members.
 const std::vector<Bytes>& PaddingOf(std::string_view struct_name) {
   constexpr size_t kActivation = offsetof(synConvolutionParams, activation) + offsetof(synActivationParams, pad);
   constexpr size_t kActivation3D = offsetof(synConvolution3DParams, activation) + offsetof(synActivationParams, pad);

@@ -56,7 +56,7 @@ struct RecipeNode {
   std::vector<char> params;
   bool deterministic = false;
   uint32_t rounding = 0;
-  std::vector<int32_t> before;  // nodes that must run before
+  std::vector<int32_t> before;  // nodes that must run before this node
 };
 
 struct RecipeData {
@@ -70,8 +70,8 @@ struct RecipeData {
   uint64_t workspace_bytes = 0;
 };
 
-// Immutable but for the const sections' buffers. Thread safe. No two recipes share a tensor id, even if both come from
-// one file.
+// Immutable except for the const sections' buffers. Thread safe. No two recipes share a tensor id, even if both come
+// from one file.
 class Recipe : public InFlight {
  public:
   static constexpr HandleKind kKind = HandleKind::kRecipe;
@@ -80,8 +80,9 @@ class Recipe : public InFlight {
 
   const RecipeData& data() const { return data_; }
 
-  // Id of launch tensor `i`, and its inverse: kNoIndex for other ids.
+  // Id of launch tensor `i`.
   uint64_t IdOf(size_t i) const { return first_id_ + i * kIdStep; }
+  // Inverse of IdOf; kNoIndex for other ids.
   int32_t LaunchTensorOfId(uint64_t id) const;
   // Index among the launch tensors; kNoIndex for other names.
   int32_t LaunchTensorOfName(const std::string& name) const;

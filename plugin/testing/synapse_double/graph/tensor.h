@@ -60,7 +60,7 @@ struct Tensor {
   Section* section = nullptr;  // borrowed from the graph
   uint64_t offset = 0;         // in bytes
   std::optional<HostData> host;
-  std::vector<uint8_t> permutation;  // dimensions in the order of memory, the fastest first; empty: as the sizes
+  std::vector<uint8_t> permutation;  // dimensions in memory order, fastest first; empty: the order of `sizes`
   int8_t allow_permutation = 0;
   bool external = false;
   bool locked = false;  // since its first node

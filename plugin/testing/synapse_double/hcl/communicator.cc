@@ -147,7 +147,7 @@ synStatus Communicator::RunCollective(const CollectiveOperation& operation) {
     const Mailbox::Outcome outcome = mailbox_->Await(CollectiveName(number, rank), rank, &messages[rank]);
     if (outcome != Mailbox::Outcome::kArrived) return FailedWait(outcome, rank, operation.request);
   }
-  // A rank that has posted this operation's message has read the messages of the operation before.
+  // A rank that has posted this operation's message has read the messages of the previous operation.
   if (number > 0) mailbox_->Remove(CollectiveName(number - 1, rank_));
   std::string requests;
   bool agree = true;

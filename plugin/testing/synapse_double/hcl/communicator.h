@@ -80,10 +80,11 @@ class Communicator : public InFlight, public std::enable_shared_from_this<Commun
   const int rank_;
   const int size_;
   std::atomic<hccl::hcclResult_t> error_{hccl::hcclSuccess};
-  std::atomic<uint64_t> queued_{0};                    // commands
-  std::atomic<uint64_t> finished_{0};                  // commands
-  uint64_t collectives_ = 0;                           // that have run; only the running command uses it and transfers_
-  std::map<std::pair<int, int>, uint64_t> transfers_;  // that have run, by sender and receiver
+  std::atomic<uint64_t> queued_{0};    // commands
+  std::atomic<uint64_t> finished_{0};  // commands
+  // Numbers of operations that have run, of transfers by sender and receiver. Only the running command uses them.
+  uint64_t collectives_ = 0;
+  std::map<std::pair<int, int>, uint64_t> transfers_;
 };
 
 }  // namespace hpu::synapse_double

@@ -10,9 +10,9 @@
 
 namespace hpu::synapse_double {
 
-// Bytes of an element; 0 for a number that is no type.
+// Bytes of an element; 0 for an unknown type.
 uint64_t BytesOf(hccl::hcclDataType_t type);
-// "f32"; "?" for a number that is no type.
+// "f32"; "?" for an unknown type.
 const char* NameOf(hccl::hcclDataType_t type);
 
 // Whether a card reduces the type: f32 and bf16, and f16 after the first generation. The references list no types; the

@@ -18,13 +18,13 @@ class Mailbox {
     kArrived,
     kRankLeft,   // the awaited rank has left the communicator, or its process has ended
     kCancelled,  // by Cancel
-    kTimeout,    // after the switch HCCL_TIMEOUT_MS
+    kTimeout,    // HCCL_TIMEOUT_MS (a switch) has passed
   };
 
   // Makes a folder in the folder of the switch LOCKS, or in /tmp. Returns an empty path on failure.
   static std::string NewFolder();
 
-  // Joins as a rank. Null if the folder does not exist, or if another process is this rank; `problem` says which.
+  // Joins as a rank. Returns null and sets `problem` if the folder does not exist, or if the rank has joined before.
   static std::unique_ptr<Mailbox> Join(const std::string& folder, int rank, int size, std::string* problem);
   // Leaves the communicator. The last rank removes the folder.
   ~Mailbox();
@@ -48,7 +48,7 @@ class Mailbox {
 
   std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
   bool HasLeft(int rank) const;
-  // Waits until `ready` returns true.
+  // Waits until `ready` returns true, `has_left` returns true, Cancel is called, or the time is over.
   Outcome AwaitUntil(const std::function<bool()>& ready, const std::function<bool()>& has_left) const;
 
   const std::string folder_;

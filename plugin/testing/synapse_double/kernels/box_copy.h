@@ -18,7 +18,7 @@ struct Box {
 // The whole tensor.
 Box WholeBox(const TensorView& view);
 
-// Copies a box of `sizes`. The strides of `from` may be 0.
+// Copies a box of `sizes`. The strides of `from_box` may be 0.
 void CopyBox(const TensorView& from, const Box& from_box, const TensorView& to, const Box& to_box, const Sizes& sizes);
 
 // Copies all bytes in dense order, fastest dimension first. The sizes may differ, the numbers of bytes must not.

@@ -54,7 +54,8 @@ double ToDouble(uint64_t value);
 
 // Rounds to an integral value.
 double RoundToInteger(double value, RoundMode mode);
-// Rounds to a value of the float type `type`; infinity or the largest finite value where it overflows, as `mode` asks.
+// Rounds to a value of the float type `type`. On overflow, `mode` decides between infinity and the largest finite
+// value.
 double RoundToFloat(double value, ElementType type, RoundMode mode);
 // Returns 0 for numbers that are denormal in f32 and bf16, and other numbers unchanged. Keeps the sign.
 double FlushDenormal(double value);

@@ -33,7 +33,7 @@ int64_t WindowCount(const PoolingWindow& window, int i, int64_t size) {
   if (room < 0) return 0;
   if (window.convention == synapse::POOLING_CONVENTION_VALID) return room / stride + 1;
   const int64_t count = CeilOfRatio(room, stride) + 1;
-  // PyTorch has no window that begins behind the image.
+  // PyTorch drops a window that begins after the end of the image.
   const bool drops_last = window.convention == synapse::POOLING_CONVENTION_FULL_PYTORCH &&
                           (count - 1) * stride >= size + window.pad_before[i];
   return drops_last ? count - 1 : count;

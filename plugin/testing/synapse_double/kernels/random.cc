@@ -1,7 +1,7 @@
 // Random numbers and dropout.
 //
 // The sequences of a card are unknown. Here element i is a hash of i and the seeds of the params, of the optional input
-// and of the switches. Equal seeds give equal numbers.
+// and of the switches. Equal seeds produce equal numbers.
 #include <cmath>
 
 #include "plugin/backends/gaudi/synapse/params.h"

@@ -27,7 +27,7 @@ std::vector<int64_t> UpdateOrder(const KernelContext& context, int64_t count) {
   return order;
 }
 
-// Where updates go: row r of the indices names slice `starts[r]` of the operand, in elements.
+// The slices of the operand that updates change. starts[r]: the first element of the slice of index row r.
 struct Slices {
   std::vector<int64_t> starts;
   int64_t length;  // elements of a slice

@@ -109,7 +109,7 @@ bool ReadStridedView(KernelContext* context, const TensorView& whole, const Size
   if (!context->Require(whole.strides == DenseStrides(whole.sizes), "the viewed tensor has gaps")) return false;
   const auto count = static_cast<uint64_t>(ElementCount(whole.sizes));
   bool fits = params.baseOffset < count;
-  // Elements behind the last one of the view.
+  // Number of elements after the last element of the view, for the dimensions visited so far.
   uint64_t room = fits ? count - 1 - params.baseOffset : 0;
   *box = {static_cast<int64_t>(params.baseOffset), Sizes(sizes.size())};
   for (size_t d = 0; fits && d < sizes.size(); ++d) {

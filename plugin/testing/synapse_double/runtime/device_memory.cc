@@ -70,7 +70,7 @@ synStatus DeviceMemory::Allocate(uint64_t bytes, uint64_t* address) {
         Rule::kArguments, synapse::synOutOfDeviceMemory,
         Text("out of device memory: ", bytes, " bytes asked for, ", capacity_ - used_, " of ", capacity_, " are free"));
   }
-  // Odd multiples of the alignment, with a gap behind each allocation.
+  // Odd multiples of the alignment, with a gap after each allocation.
   const uint64_t begin = RoundUp(next_, 2 * kAddressAlignment) + kAddressAlignment;
   std::shared_ptr<Allocation> allocation = Allocation::Create(begin, bytes);
   if (allocation == nullptr || begin + occupied >= kDeviceMemoryEnd) {

@@ -22,7 +22,7 @@ inline constexpr uint16_t kPoison = 0x7FBF;
 inline constexpr uint64_t kDeviceMemoryBase = 0x1001'0000'0000'0000;
 inline constexpr uint64_t kDeviceMemoryEnd = 0x1002'0000'0000'0000;
 
-// Owns the memory behind one synDeviceMalloc.
+// Owns the memory of one synDeviceMalloc.
 class Allocation : public InFlight {
  public:
   static std::shared_ptr<Allocation> Create(uint64_t address, uint64_t bytes);  // null if the host has no memory

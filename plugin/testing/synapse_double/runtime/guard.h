@@ -1,4 +1,4 @@
-// Guard bytes behind structs that a caller passes. They detect structs of another release's layout.
+// Guard bytes after structs that a caller passes. They detect structs of another release's layout.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_GUARD_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_GUARD_H_
 
@@ -6,7 +6,7 @@
 
 namespace hpu::synapse_double {
 
-// Bytes that tests put behind an array of structs.
+// Bytes that tests put after an array of structs.
 inline constexpr unsigned char kGuardByte = 0xD9;
 inline constexpr size_t kGuardBytes = 16;
 

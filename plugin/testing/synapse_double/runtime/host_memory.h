@@ -29,7 +29,7 @@ class HostRange : public InFlight {
  private:
   const uint64_t address_;
   const uint64_t bytes_;
-  const uint64_t owned_bytes_;  // of the mmap, with a page without access behind the range
+  const uint64_t owned_bytes_;  // of the mmap, which ends with a page without access
 };
 
 // Thread safe.

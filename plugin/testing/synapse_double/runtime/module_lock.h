@@ -11,11 +11,12 @@ namespace hpu::synapse_double {
 // Holds a module for this process. The kernel frees it when the process ends.
 class ModuleLock {
  public:
-  // Null if another process holds the module; `holder` then names it. Always succeeds without a folder.
+  // Returns null and names the holder in `holder` if another process holds the module. Always succeeds without a
+  // folder.
   static std::unique_ptr<ModuleLock> Try(uint32_t module, std::string* holder);
   ~ModuleLock();
 
-  // Closes the file in a forked child, which must not hold the module after its parent.
+  // Closes the file in a forked child. Otherwise the child would hold the module after the parent's end.
   void CloseInChild();
 
  private:

@@ -38,7 +38,7 @@ bool WindowsOf(ShapeCheck& check, const Sizes& image, Sizes* windows) {
       case synapse::POOLING_CONVENTION_FULL:
       case synapse::POOLING_CONVENTION_FULL_PYTORCH:
         size = room < 0 ? 0 : (room + stride - 1) / stride + 1;
-        // PyTorch drops a window that begins behind the image.
+        // PyTorch drops a window that begins after the end of the image.
         if (p.pooling_convention == synapse::POOLING_CONVENTION_FULL_PYTORCH &&
             (size - 1) * stride >= image_size + pad_before) {
           --size;

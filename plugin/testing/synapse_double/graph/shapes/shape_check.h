@@ -22,7 +22,7 @@ class ShapeCheck {
  public:
   explicit ShapeCheck(const Node& node) : node_(node) {}
 
-  // Slots, including those of shape tensors and of missing operands.
+  // Numbers of slots, including the slots of shape tensors and of missing operands.
   size_t input_count() const { return node_.inputs.size(); }
   size_t output_count() const { return node_.outputs.size(); }
   bool has_input(size_t i) const { return i < input_count() && node_.inputs[i] != nullptr; }
