@@ -23,7 +23,7 @@ std::string EntryOf(absl::string_view payload) {
   return SerializeEntry(Key::Of(SomeIngredients()), metadata, payload);
 }
 
-// The whole payload is shorter than a container's header, so that the entry's checksum covers it.
+// The payload is shorter than a container's header, so that the entry's checksum covers the whole payload.
 std::string SomeEntry() { return EntryOf("payload"); }
 
 std::string SomeRecipe(absl::string_view code) {

@@ -33,7 +33,7 @@ constexpr int kMaxPayload = 200'000;
 // Smaller than all entries together, so that workers evict constantly.
 constexpr int64_t kMaxBytes = 400'000;
 constexpr absl::Duration kLongestRound = absl::Milliseconds(40);
-// A worker without progress for this time hangs, because regular waits take milliseconds.
+// A worker without progress for this time counts as hung, because regular waits take milliseconds.
 constexpr absl::Duration kHang = absl::Seconds(60);
 
 enum class Phase { kBetween, kFinding, kCompiling, kStoring };
@@ -141,7 +141,7 @@ class KillsTest : public ::testing::Test {
       EXPECT_NE(shared_->workers[worker].operations, before) << "worker " << worker << " hangs";
     }
   }
-  // Verification and loading agree on every entry, and loaded payloads are correct.
+  // Expects that verification and lookup find the same entries, none of them damaged, and that payloads are correct.
   void ExpectSoundEntries(RecipeStore* store) {
     const absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/false);
     ASSERT_TRUE(directory.ok()) << directory.status();

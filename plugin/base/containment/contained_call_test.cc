@@ -22,8 +22,8 @@ using testing::KilledBySignal;
 volatile int zero = 0;
 int* volatile nowhere = nullptr;
 
-// Fails like TensorFlow's CHECK_GE(zero - 1, 0). The macro may be Abseil's if other files of the unit include Abseil's
-// checks, whose texts do not reach TensorFlow's log sinks.
+// Fails like TensorFlow's CHECK_GE(zero - 1, 0). CHECK_GE itself may be Abseil's macro, whose texts do not reach
+// TensorFlow's log sinks.
 absl::Status FailCheck() {
   if (zero - 1 < 0) tsl::internal::LogMessageFatal(__FILE__, __LINE__) << "Check failed: zero - 1 >= 0";
   return absl::OkStatus();

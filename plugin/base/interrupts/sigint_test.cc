@@ -17,7 +17,7 @@ struct sigaction saved;
 
 void Count(int) { calls = calls + 1; }
 
-// A handler of a program that calls the handler before it.
+// A program's handler that also calls the previously installed handler.
 void CountAndChain(int signal, siginfo_t* info, void* context) {
   calls = calls + 10;
   saved.sa_sigaction(signal, info, context);

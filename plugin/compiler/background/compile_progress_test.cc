@@ -88,7 +88,7 @@ TEST(CompileProgressTest, ReportsClusterOpsAndStepPeriodically) {
     CompileProgress::Scope other(progress, "other", 1);
     lines.WaitFor({"other (1 op): compiling"});
   }
-  // At most one line per compile in each started interval, and one at its end.
+  // At most one line per compile in each started interval, and one at the compile's end.
   EXPECT_LE(lines.texts().size(), 2 * (3 + (absl::Now() - start) / kInterval));
 }
 

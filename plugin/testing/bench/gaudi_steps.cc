@@ -1,5 +1,5 @@
-// Benchmarks of the Gaudi backend over a library of SynapseAI, such as its double. HPU_BACKEND=gaudi:PATH selects the
-// library; benchmarks/gaudi.py runs them.
+// Benchmarks of the Gaudi backend over a SynapseAI library, such as the double. HPU_BACKEND=gaudi:PATH selects the
+// library; benchmarks/gaudi.py runs the benchmarks.
 //  - Processor time of the calling thread for a launch by hal::Stream::Launch, and by synLaunch alone. Both launch the
 //    same graph, which updates all arguments in place.
 //  - Time to compile the program of HPU_BENCH_PROGRAM, a file that holds a serialised xla::HloModuleProto, by phase.

@@ -1,4 +1,4 @@
-// The PJRT plugin that benchmarks measure: HPU_BACKEND's, or the plugin "cpu".
+// The PJRT plugin that benchmarks measure: the plugin of HPU_BACKEND, else "cpu".
 #ifndef HPU_PLUGIN_TESTING_BENCH_PJRT_PLUGIN_H_
 #define HPU_PLUGIN_TESTING_BENCH_PJRT_PLUGIN_H_
 

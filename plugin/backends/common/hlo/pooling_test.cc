@@ -88,7 +88,7 @@ TEST(HloMaxPoolingTest, OneAndThreeSpatialDimensions) {
   )");
   ASSERT_TRUE(DescribeMaxPooling(one.root()).has_value());
   EXPECT_EQ(DescribeMaxPooling(one.root())->pooling.dimensions, (std::vector{Spatial(8, 4, 2, 2, 0, 0)}));
-  // The last row and column are in no window.
+  // The last elements along the first and the third spatial dimension are in no window.
   const ParsedModule three = Module(R"(
     x = f32[2,5,6,9,3] parameter(0)
     initial = f32[] constant(-inf)
@@ -178,7 +178,7 @@ TEST(HloAveragePoolingTest, SumsHaveNoDivisor) {
   EXPECT_EQ(found->pooling.dimensions, DescribeAveragePooling(module.root())->pooling.dimensions);
 }
 
-// tf.nn.avg_pool2d(x, 2, 2, "VALID") of NCHW images; the last rows are in no window.
+// tf.nn.avg_pool2d(x, 2, 2, "VALID") of NCHW images; the last row and column are in no window.
 constexpr char kAveragePoolValid[] = R"(
     x = f32[2,3,7,9] parameter(0)
     zero = f32[] constant(0)

@@ -116,8 +116,8 @@ TEST(PeerProcessTest, RanksAreProcesses) {
   EXPECT_TRUE(third.Succeeded());
 }
 
-// Rank 1 of 3 is a process that repeats its work until it is killed, each time after a different delay. The other ranks
-// are threads; their communicator is aborted a little later. Calls `work` with (rank, group, memory of kCount floats).
+// Kills rank 1 of 3, a process that repeats its work, after various delays. Aborts the communicator of the other ranks,
+// which are threads, a little later. Calls `work` with (rank, group, memory of kCount floats).
 void KillRankOne(const std::function<absl::Status(int, PeerGroup*, char*)>& work) {
   constexpr int kSize = 3;
   const GuardedMemory memories[kSize] = {GuardedMemory(kCount * sizeof(float)), GuardedMemory(kCount * sizeof(float)),

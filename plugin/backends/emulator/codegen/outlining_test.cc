@@ -31,7 +31,7 @@ xla::Shape Floats(std::vector<int64_t> dims) { return xla::ShapeUtil::MakeShape(
 
 XlaOp Layer(XlaOp x, XlaOp weights) { return xla::Tanh(xla::Dot(x, weights)) + x; }
 
-// Identical layers, one layer of another shape, and a reduction of two results.
+// Identical layers, then an elementwise function of another shape, a reduction with two results and a transposition.
 xla::XlaComputation Network() {
   XlaBuilder builder("network");
   XlaOp x = xla::Parameter(&builder, 0, Floats({24, 16}), "x");

@@ -143,7 +143,7 @@ TEST(CumulativePass, LargeIntegersWrapAround) {
 
 TEST(CumulativePass, AddsExponentialsOfSpecialNumbers) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  // No infinity and no NaN: TensorFlow's kernel returns NaN after infinity, and ignores NaN.
+  // No positive infinity and no NaN: TensorFlow's kernel returns NaN after infinity, and ignores NaN.
   const float special[] = {0, -kInfinity, 1e30f, -1e30f, 88, -0.0f};
   for (const int64_t columns : {1, 20}) {
     Dice dice(columns);

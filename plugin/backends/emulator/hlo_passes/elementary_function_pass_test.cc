@@ -56,8 +56,8 @@ int64_t CountCalls(const Function& function, const std::vector<int64_t>& dims, x
   return KernelsOf(ComputationOf(function, xla::ShapeUtil::MakeShape(type, dims))).size();
 }
 
-// Each pair of a few special numbers, then random numbers, then numbers around 1 and 100. None is denormal, because
-// denormals may count as zeros.
+// Each pair of a few special numbers, then numbers with random bits, then normally distributed numbers. No special
+// number and no number with random bits is denormal, because denormals may count as zeros.
 std::pair<std::vector<float>, std::vector<float>> Operands() {
   const float special[] = {0.0f,       -0.0f,  1.0f,       -1.0f,       0.5f,        -0.5f,         2.0f,
                            3.0f,       -2.5f,  -3.0f,      16777215.0f, -8388609.0f, 8388607.5f,    1048576.0f,

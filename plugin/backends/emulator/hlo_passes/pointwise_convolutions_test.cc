@@ -119,7 +119,7 @@ TEST(PointwiseConvolutions, EqualXla) {
       const double tolerance = type == xla::F32 ? 1e-5 : 1e-2;
       const xla::XlaComputation larger = Convolve(layer, kind);
       ExpectSameWithKernels(larger, ArgumentsOf(larger), kernels, tolerance);
-      // A filter as large as the image, and one pixel.
+      // A filter as large as the image, and images of one pixel.
       for (const Layer& other : {Layer{4, 8, 32, 128, 8, 1, 0, type}, Layer{40, 1, 200, 150, 1, 1, 0, type}}) {
         const xla::XlaComputation computation = Convolve(other, kind);
         ExpectSameWithKernels(computation, ArgumentsOf(computation), kernels, tolerance);

@@ -49,7 +49,7 @@ Case RandomCase(uint32_t seed) {
   // Whole blocks of lanes, parts of blocks, and fewer elements than a vector has. Volumes have few features.
   constexpr int64_t kFeatures[] = {4, 5, 16, 31, 32, 40, 64, 100};
   add(kFeatures[dice.Roll(0, spatial == 3 ? 3 : 7)], 1, 1, {0, 0}, 1, 1);
-  // The first case is one window of one element.
+  // The first case has one window of two elements for each feature.
   if (seed == 0) {
     c = Case();
     add(1, 1, 1, {0, 0}, 1, 1);
@@ -137,7 +137,8 @@ TEST_P(PoolingPassTest, Repetitions) {
   }
 }
 
-// The HLO that tf2xla emits for the gradient of average pooling: zeros between and around, sums, and a cropped end.
+// The HLO that tf2xla emits for the gradient of average pooling: padding with interior zeros, sums of windows,
+// cropping.
 TEST_P(PoolingPassTest, PaddedAndCutSums) {
   Case c = RandomCase(GetParam());
   Dice dice(GetParam() + 2000);

@@ -24,7 +24,8 @@ using xla::XlaOp;
 
 XlaOp Rounded(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementType(value, xla::BF16), xla::F32); }
 
-// A dozen roundings. Each rounds the product of the preceding result and the next array of `others`.
+// A dozen roundings. Each step multiplies the previous result by the next array of `others`, adds a constant and
+// rounds.
 XlaOp ManyRoundings(XlaOp x, absl::Span<const XlaOp> others) {
   for (int i = 0; i < 12; ++i) x = Rounded(x * others[i % others.size()] + xla::ScalarLike(x, 0.1f * i));
   return xla::Tanh(x);

@@ -127,7 +127,7 @@ TEST_P(SynapseCheckTest, RowsWithoutKnownOperandsHaveNoExample) {
   options_.generation = Is_1_5() ? Generation::kGaudi : Generation::kGaudi2;
   Collector collector;
   ASSERT_EQ(absl::OkStatus(), CheckSynapse(options_, &collector));
-  // The double has no kernels of these guids.
+  // The double has no kernels for these guids.
   const std::set<std::string> without_kernel = {"asin_fwd", "cosh_fwd", "digamma_fwd"};
   std::set<std::string> refused;
   for (const CheckedGraph& graph : collector.With(CheckOutcome::kRefused)) {

@@ -22,7 +22,7 @@ class PinnedPagesTest : public DoubleTest {
   }
   ~PinnedPagesTest() override { munmap(memory_, kBytes); }
 
-  // Begins and sizes of a range's pieces.
+  // Offset and size of each piece of a range.
   using Pieces = std::vector<std::pair<uint64_t, uint64_t>>;
   Pieces Cut(uint64_t offset, uint64_t bytes) {
     PinnedPages::Pieces pieces;

@@ -69,7 +69,7 @@ TEST_P(BatchNormalizationTest, FeaturesLastNeedNoTranspose) {
   }
 }
 
-// The moments are float32 until the result needs another type.
+// The moments of bfloat16 images are computed in float32.
 TEST_P(BatchNormalizationTest, Bfloat16) {
   ExpectSameAsEvaluator(Training("bf16", "2,7,8,3", 3, 3), 0.03);
   ExpectSameAsEvaluator(Inference("bf16", "2,7,8,3", 3, 3), 0.03);

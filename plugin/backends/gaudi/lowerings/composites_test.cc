@@ -198,7 +198,7 @@ TEST_P(CompositesTest, Softmax) {
   ExpectNode("softmax", "softmax_fwd_bf16", {bf16}, [](const Values& v) { return xla::Exp(LogSoftmax(v[0])); }, 0.05);
 }
 
-// The kernel is known by name only.
+// Only the kernel's name is known, so the lowering uses the kernel only under HPU_GAUDI_UNPROVEN.
 TEST_P(CompositesTest, UncertainKernelsNeedASetting) {
   const Body body = [](const Values& v) { return v[0] - ToRows(ReduceRows(v[0], false), v[0]) * xla::Exp(v[1]); };
   ExpectNoNode("log_softmax_gradient", "logsoftmax_bwd_f32", {Float({5, 7}), Float({5, 7})}, body, 1e-5);

@@ -69,7 +69,7 @@ TEST_P(ConvolutionsTest, Groups) {
                                 "window={size=4x4}, dim_labels=f01b_i01o->01bf, batch_group_count=2"));
 }
 
-// As tf2xla arranges the filter of grouped gradients.
+// Arranges the filter as tf2xla does for gradients with groups.
 TEST_P(ConvolutionsTest, GroupsOfTheGradientOfTheImage) {
   const std::string program =
       "HloModule m\nENTRY e { dy = f32[2,4,4,6] parameter(0)\n w = f32[2,3,2,6] parameter(1)\n"

@@ -35,7 +35,7 @@ TEST_P(CumulativeTest, Sums) {
   ExpectSameAsEvaluator(program);
   EXPECT_TRUE(absl::StrContains(PlanOf(program), "= cumsum_fwd_f32(")) << PlanOf(program);
   ExpectSameAsEvaluator(Program("add", "f32", "0", "2,7,3", "0_6"));
-  // With the sum of no elements as an additional result. Exclusive sums are a slice of these results.
+  // With the sum of no elements as an additional element. Exclusive sums are a slice of these results.
   ExpectSameAsEvaluator(Program("add", "f32", "0", "2,8,3", "7_0"));
   ExpectSameAsEvaluator(Program("add", "f32", "0", "2,8,3", "0_7"));
 }

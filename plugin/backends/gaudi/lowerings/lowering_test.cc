@@ -70,7 +70,7 @@ TEST_P(LoweringTest, EmptyArrays) {
 }
 
 TEST_P(LoweringTest, ResultsInTheMemoryOfArguments) {
-  // The first result replaces w; x reads w after the update is known, and v needs the old w.
+  // n replaces w, but q needs both n and the old w. q replaces v.
   ExpectSameAsEvaluator(
       "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"
       "ENTRY e { w = f32[4,4] parameter(0)\n v = f32[4,4] parameter(1)\n"

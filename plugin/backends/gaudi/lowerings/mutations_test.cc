@@ -1,5 +1,5 @@
-// Faults in plans: each is applied to the plan of a program, one node at a time. The double must refuse the plan, or
-// the results must differ from the evaluator's. Else the other tests of lowerings would miss the fault.
+// Plans with one faulty node each. The double must refuse the plan, or the results must differ from the evaluator's.
+// Otherwise the other tests of lowerings would miss the fault.
 #include <algorithm>
 #include <cstring>
 #include <set>

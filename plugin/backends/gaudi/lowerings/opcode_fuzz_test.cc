@@ -1,5 +1,6 @@
-// Random programs of one instruction (plugin/testing/fuzz/hlo/) against XLA's evaluator. HPU_FUZZ_CASES is their number
-// (500), HPU_FUZZ_SEED the seed of the first one (0); the others follow. A failure prints its seed and program.
+// Random programs of one instruction (plugin/testing/fuzz/hlo/) against XLA's evaluator. HPU_FUZZ_CASES: number of
+// programs (default 500). HPU_FUZZ_SEED: seed of the first program (default 0); seeds are consecutive. A failure prints
+// its seed and program.
 #include <cstdlib>
 #include <map>
 #include <string>

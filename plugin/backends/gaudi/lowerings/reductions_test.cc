@@ -1,4 +1,4 @@
-// Reductions beyond those of lowering_test.cc: other types and combiners, several arrays, argmax.
+// Reductions that lowering_test.cc does not test: other types and combiners, several arrays, argmax.
 #include <limits>
 #include <utility>
 

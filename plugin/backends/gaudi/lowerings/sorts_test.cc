@@ -106,11 +106,11 @@ constexpr char kTopK[] =
 
 TEST_P(SortTest, TopK) {
   ExpectSameAsEvaluator(kTopK, 0);
-  // The last pass returns no more than is read.
+  // The last pass returns only elements that the program reads.
   EXPECT_TRUE(absl::StrContains(PlanOf(kTopK), "f32{3,4}")) << PlanOf(kTopK);
 }
 
-// The evaluator does not know the instruction.
+// The evaluator does not support the instruction, so the test evaluates kTopK.
 TEST_P(SortTest, TopKInstruction) {
   const std::unique_ptr<xla::HloModule> module = ParseProgram(
       "HloModule m\nf { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
@@ -124,7 +124,7 @@ TEST_P(SortTest, TopKInstruction) {
   EXPECT_EQ(*got, Evaluate(*ParseProgram(kTopK), arguments));
 }
 
-// Two keys: the rank of an element is counted by comparing all pairs.
+// A comparator of two keys. The lowering compares all pairs of elements to compute their ranks.
 TEST_P(SortTest, OtherComparators) {
   ExpectSameAsEvaluator(
       "HloModule m\nf { a = s32[] parameter(0)\n b = s32[] parameter(1)\n c = f32[] parameter(2)\n"

@@ -173,7 +173,7 @@ TEST_P(WindowsTest, GradientOfMaximaOfOtherWindows) {
   for (const char* select : {"ge", "not_less"}) {
     const std::string program = Scatter(select, "f32", "1,3,4,5,2", "1,2,2,3,2", kWindow);
     ExpectSameAsEvaluator(program);
-    // A NaN is chosen as HLO chooses it.
+    // Windows with NaN choose the same element as in HLO.
     std::vector<xla::Literal> arguments = RandomArguments(*ParseProgram(program));
     for (const int64_t i : {0, 3}) arguments[0].Set<float>({0, 0, i, 1, 0}, std::numeric_limits<float>::quiet_NaN());
     arguments[0].Set<float>({0, 1, 1, 1, 0}, std::numeric_limits<float>::quiet_NaN());

@@ -53,7 +53,7 @@ Verdict CheckDropout(const Node& node) {
   return Violation(Rule::kTpcNode, synapse::synFail, node.Describe(), ": ratio ", ratio, " is not in [0, 1]");
 }
 
-// Indices of one byte can number 256 elements of a window.
+// One-byte indices can distinguish 256 elements of a window.
 Verdict CheckMaxPool(const Node& node) {
   const auto params = ShapeCheck(node).params<synapse::ns_SpatialReduction::Params>();
   const int64_t elements = int64_t{params.kernel_w} * params.kernel_h;

@@ -1,4 +1,4 @@
-// Check of params that the double's kernels cannot compute, so that node creation refuses them rather than a launch.
+// Check of params against limits of the double's kernels, so that node creation fails instead of a launch.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_KERNEL_LIMITS_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_GRAPH_KERNEL_LIMITS_H_
 

@@ -20,7 +20,7 @@ struct LaunchArgument {
   uint64_t id = synapse::kInvalidTensorId;  // unused if the launch finds tensors by name
   uint64_t address = 0;
   synapse::synTensorType kind = synapse::DATA_TENSOR;
-  Sizes sizes;  // of all dimensions of the struct; all 0: as in the recipe
+  Sizes sizes;  // all dimensions of the struct; all 0: the recipe's sizes
 };
 
 // Device addresses of a launch.

@@ -10,7 +10,7 @@
 namespace hpu::synapse_double {
 
 Verdict WriteRecipe(const RecipeData& recipe, const std::string& path);
-// Fails for a file of another release, and for one that is cut off or changed.
+// Fails for a file of another release, and for a truncated or changed file.
 Verdict ReadRecipe(const std::string& path, RecipeData* recipe);
 
 }  // namespace hpu::synapse_double

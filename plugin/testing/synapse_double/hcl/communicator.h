@@ -82,7 +82,7 @@ class Communicator : public InFlight, public std::enable_shared_from_this<Commun
   std::atomic<hccl::hcclResult_t> error_{hccl::hcclSuccess};
   std::atomic<uint64_t> queued_{0};    // commands
   std::atomic<uint64_t> finished_{0};  // commands
-  // Numbers of operations that have run, of transfers by sender and receiver. Only the running command uses them.
+  // Numbers of collectives and, by sender and receiver, of transfers that have run. Only the running command uses them.
   uint64_t collectives_ = 0;
   std::map<std::pair<int, int>, uint64_t> transfers_;
 };

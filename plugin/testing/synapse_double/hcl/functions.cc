@@ -31,7 +31,7 @@ using Kind = CollectiveRequest::Kind;
 constexpr int kVersion = 10800;
 constexpr int kMaxRanks = 1024;
 
-// Result of a call that may not run. A number of the switch FAIL_CALLS is a result of HCCL.
+// Result of a call that may not run. Numbers in the switch FAIL_CALLS are HCCL results.
 hcclResult_t ResultOfCall(synStatus status) {
   switch (status) {
     case synapse::synUninitialized:
@@ -310,7 +310,7 @@ hcclResult_t GroupStart() {
   return hcclSuccess;
 }
 
-// The transfers of a communicator on a stream become one command, in the place of the first one.
+// The transfers of a communicator on a stream become one command, in the place of the first transfer.
 hcclResult_t GroupEnd() {
   DOUBLE_HCCL_CALL("hcclGroupEnd");
   Group& group = ThisGroup();

@@ -1,5 +1,5 @@
-// The double's implementation of HCCL's C functions. It is part of libSynapse.so, whose streams and memory it uses;
-// libhcl.so forwards its calls (library/exports.cc).
+// The double's implementation of HCCL's C functions. It is part of libSynapse.so, because the functions use streams and
+// device memory. libhcl.so forwards calls to libSynapse.so (library/exports.cc).
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_HCL_FUNCTIONS_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_HCL_FUNCTIONS_H_
 

@@ -111,7 +111,7 @@ bool Describe(KernelContext* context, const TensorView& x, const TensorView& w, 
   return true;
 }
 
-// Position in a dimension of x that `tap` of the filter reads for position `out` of y; -1 in the padding.
+// Position in a dimension of x that `tap` of the filter reads for position `out` of y; negative in the padding.
 int64_t InputPosition(const Convolution& convolution, int dimension, int64_t out, int64_t tap) {
   const Window& window = convolution.window;
   const int64_t in = out * window.stride[dimension] - window.pad_before[dimension] + tap * window.dilation[dimension];

@@ -1,4 +1,4 @@
-// Layer normalization: statistics of each row, scaled by gamma and moved by beta.
+// Layer normalization: normalizes each row by its statistics, multiplies it by gamma and adds beta.
 #include <cmath>
 
 #include "plugin/backends/gaudi/synapse/params.h"
@@ -8,7 +8,7 @@
 namespace hpu::synapse_double {
 namespace {
 
-constexpr double kDefaultEpsilon = 1e-5;  // where epsValid is false; a card's is unknown
+constexpr double kDefaultEpsilon = 1e-5;  // where epsValid is false; a card's default is unknown
 
 // Reads the dimensions that form a row; dimension 0 by default.
 bool ReadRow(KernelContext* context, std::vector<bool>* row) {

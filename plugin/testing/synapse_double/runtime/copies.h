@@ -17,8 +17,8 @@ struct Copy {
 };
 
 // Queues copies as one command, which runs them in random order and reads sources when it runs. Copies of no bytes are
-// not checked. Refuses (rule 19) host ranges that are not mapped (synMappingNotFound), and device ranges that are not
-// inside one allocation (synInvalidArgument).
+// not checked. Refuses (rule 19) host ranges that are not mapped (synMappingNotFound), and device ranges that overlap
+// or are not inside one allocation (synInvalidArgument).
 synStatus EnqueueCopies(Stream* stream, const std::vector<Copy>& copies, synapse::synDmaDir direction);
 
 // Queues a fill with `count` elements of `element_bytes` bytes.

@@ -17,7 +17,7 @@ namespace hpu::synapse_double {
 class EventRecord {
  public:
   void Finish(synStatus status);
-  // Blocks until the stream reaches the record. Returns the stream's status there.
+  // Blocks until the stream reaches the record. Returns the stream's status at the record.
   synStatus Wait();
   // Like Wait, but returns synBusy until the stream reaches the record.
   synStatus Query();
@@ -32,7 +32,7 @@ class EventRecord {
   uint64_t nanoseconds_ = 0;
 };
 
-// Thread safe. Waits and queries are for the last record before them.
+// Thread safe. A wait or query refers to the last record before the call.
 class Event : public InFlight, public std::enable_shared_from_this<Event> {
  public:
   static constexpr HandleKind kKind = HandleKind::kEvent;

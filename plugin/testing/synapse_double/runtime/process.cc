@@ -24,7 +24,7 @@ std::mutex& LifecycleMutex() {
   return *mutex;
 }
 
-// Runs in a forked child. Locks may be held by threads that the child lacks, so none is taken.
+// Runs in a forked child. Takes no lock, because a thread that the child lacks may hold it.
 void MarkForkedChild() {
   if (!is_initialized) return;
   is_forked_child = true;

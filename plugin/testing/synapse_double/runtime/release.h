@@ -1,4 +1,4 @@
-// The SynapseAI release that this library doubles. Each library compiles c_api/release.cc for its release.
+// The SynapseAI release that this library imitates. Each library compiles c_api/release.cc for its release.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_RELEASE_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_RELEASE_H_
 

@@ -51,7 +51,7 @@ class Stream {
 
   // Blocks until the commands that are queued now have run. Returns the stream's status.
   synStatus Synchronize();
-  // synBusy while commands are queued; else the stream's status.
+  // The stream's status if the stream has failed; else synBusy while commands are queued.
   synStatus Query();
 
   // Whether no commands are queued. First waits for the commands that a failed stream drops.
