@@ -68,7 +68,7 @@ void Parse(absl::string_view bytes) {
   if (!VerifyContainer(entry->payload).ok()) std::abort();
 }
 
-// The payload of an entry whose sizes match its header; empty for all other bytes.
+// Size of an entry's payload in bytes; 0 if the header is invalid or does not match the entry's size.
 size_t PayloadBytes(absl::string_view bytes) {
   if (!CheckHeader(bytes.substr(0, kHeaderBytes), bytes.size()).ok()) return 0;
   uint64_t size = 0;

@@ -84,7 +84,7 @@ std::vector<KernelSpec> SortsOf(const xla::XlaComputation& computation) {
 
 int64_t CountSorts(const Case& c) { return SortsOf(SortOf(c)).size(); }
 
-// Many equal numbers; for floats, all kinds of NaN, infinities and zeros.
+// For floats, few different numbers, with all kinds of NaN, infinities and zeros. For other types, random numbers.
 xla::Literal Ties(const xla::Shape& shape, Dice* dice) {
   xla::Literal x(shape);
   const int64_t bytes = xla::ShapeUtil::ByteSizeOfPrimitiveType(shape.element_type());

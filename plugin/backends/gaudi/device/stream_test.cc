@@ -143,7 +143,7 @@ TEST_P(GaudiStreamTest, WorkThatChangesTheEngineKeepsItsOrder) {
   }
 }
 
-// Copies that overlap themselves, larger than the scratch memory.
+// Copies whose source and destination overlap, and which are larger than the scratch memory.
 TEST_P(GaudiStreamTest, LargeOverlappingCopies) {
   constexpr uint64_t kBytes = uint64_t{40} << 20;
   const auto memory = Memory(kBytes + 256);

@@ -40,7 +40,7 @@ struct Image {
   int features, index;
 };
 
-// Ranks 2 to 6, with the feature dimension at each position.
+// Ranks 2 to 6, with the feature dimension last, second or first.
 constexpr Image kImages[] = {{"8,3", 3, 1},     {"2,5,3", 3, 2},     {"2,7,8,3", 3, 3},   {"2,3,7,8", 3, 1},
                              {"3,7,8,2", 3, 0}, {"2,3,4,2,3", 3, 4}, {"2,3,4,2,3", 3, 1}, {"2,3,2,3,2,4", 4, 5}};
 

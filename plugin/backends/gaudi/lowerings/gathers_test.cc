@@ -60,7 +60,7 @@ TEST_P(GatherTest, SeveralIndexDimensions) {
       "ROOT r = f32[4,2] gather(x, i), offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={0,1}, "
       "index_vector_dim=1, slice_sizes={1,1,2} }",
       0);
-  // Entries in another order, and vectors in the first dimension.
+  // Components of an index in another order, and indices along the first dimension.
   ExpectSameAsEvaluator(
       "HloModule m\nENTRY e { x = f32[5,3,2] parameter(0)\n i = s32[2,4] parameter(1)\n"
       "ROOT r = f32[3,4] gather(x, i), offset_dims={0}, collapsed_slice_dims={0,2}, start_index_map={2,0}, "

@@ -80,7 +80,7 @@ void StoreNormalized(KernelContext* context, const DenseArray<double>& x, const 
 
 // X, beta, gamma, running mean, running variance -> Y, mean, inverse deviation[, running mean, running variance].
 // running' = (1 - momentum) · running + momentum · batch, with the unbiased variance, as in PyTorch: a card's formula
-// is unknown. With isTraining 0 the running statistics normalize.
+// is unknown. If isTraining is 0, normalizes with the running statistics.
 void BatchNormForward(KernelContext& context) {
   const auto params = context.params<synapse::ns_BatchNormKernel::ParamsV2>({{0}, 0, 0, true, {}});
   const DenseArray<double> x = Load<double>(context.input(0));
@@ -126,7 +126,7 @@ struct Gradients {
   Channels gamma;
 };
 
-// Stores dX as output 0, and returns the other gradients.
+// Stores dX as output 0, and sets `gradients` to the other gradients.
 bool Differentiate(KernelContext* context, const TensorView& x_view, const TensorView& dy_view, const Channels& mean,
                    const Channels& inverse_deviation, const Channels& gamma, Gradients* gradients) {
   if (!context->RequireSizes(dy_view, x_view.sizes, "dY")) return false;
