@@ -140,7 +140,6 @@ void ForEachPart(KernelContext* context, const TensorView& whole, const std::vec
 void Concat(KernelContext& context) {
   std::vector<TensorView> parts;
   for (size_t i = 0; i < context.input_count(); ++i) {
-    // A shape tensor may fill the last slot.
     if (!context.Require(context.has_input(i), "input ", i, " is missing")) return;
     parts.push_back(context.input(i));
   }
