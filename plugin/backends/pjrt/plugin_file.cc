@@ -34,7 +34,7 @@ const std::vector<KnownPlugin>& KnownPlugins() {
   return *plugins;
 }
 
-// Folders that hold Python packages.
+// Folders to search for plugins: the entries of PYTHONPATH, then the folder in which TensorFlow is installed.
 std::vector<std::string> PackageFolders() {
   std::vector<std::string> folders;
   if (const char* path = std::getenv("PYTHONPATH")) {

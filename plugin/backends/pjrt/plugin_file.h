@@ -9,8 +9,8 @@
 
 namespace hpu::pjrt {
 
-// Returns the path of the plugin `name`: a path, "cpu" or "cuda". For "cpu" and "cuda", searches the packages that
-// are installed beside TensorFlow and the folders of PYTHONPATH. NotFound lists the searched files and the package to
+// Returns the path of the plugin `name`: a path, "cpu" or "cuda". For "cpu" and "cuda", searches the folders of
+// PYTHONPATH and the packages installed beside TensorFlow. NotFound lists the searched files and the package to
 // install. Fails with InvalidArgument for other names.
 absl::StatusOr<std::string> PluginFile(absl::string_view name);
 // Whether the plugin's device is the CPU, by the file name. A client of such a plugin does not occupy a device.

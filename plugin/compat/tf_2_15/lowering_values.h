@@ -29,7 +29,7 @@ struct OperandFacts {
   std::optional<std::pair<tensorflow::PartialTensorShape, tensorflow::DataType>> variable;
 };
 
-// `evaluates`: evaluates the operations that compute the input if the input is no constant.
+// `evaluates`: whether to evaluate the operations that compute a non-constant input.
 OperandFacts FindOperandFacts(tensorflow::XlaOpKernelContext* context, int input, bool evaluates);
 
 // The shape of a lowering's result; nullopt if the result is a constant, a resource or a TensorList.

@@ -22,8 +22,8 @@ struct ExampleShapes {
   synapse::synDataType result_type = synapse::syn_type_na;
 };
 
-// Shapes and params of a valid node. `type`: of the suffix, or of the first operand. A row without params is
-// elementwise if its operands are known and it has no shapes of its own. nullopt if operands or params are unknown.
+// Shapes and params of a valid node. `type`: of the suffix, or of the first operand. A row without params and without
+// an entry in the table of shapes counts as elementwise. nullopt if operands or params are unknown.
 std::optional<ExampleShapes> ShapesOf(const Guid& guid, synapse::synDataType type, synapse::Profile profile);
 
 }  // namespace hpu::gaudi

@@ -18,9 +18,9 @@ enum class CheckOutcome {
   kRunning,
   kOk,
   kRefused,       // by the library
-  kNotInRelease,  // the release has no such node, or no such params
+  kNotInRelease,  // the release lacks the node or its params
   kNoExample,     // operands, types or params of the guid are unknown
-  kNotLowered,    // the backend has no nodes for an instruction of the program
+  kNotLowered,    // the backend cannot lower an instruction of the program
   kNoProgram,     // the file cannot be read, or holds no program
 };
 

@@ -55,7 +55,7 @@ class GraphBuilder {
   absl::StatusOr<synapse::synSectionHandle> SectionOf(const PlanTensor& tensor) {
     const bool is_argument = tensor.role == TensorRole::kArgument;
     const int32_t argument = is_argument ? tensor.number : table_.results[tensor.number].aliased_argument;
-    // Results come behind the arguments.
+    // Results come after the arguments.
     const size_t number = argument >= 0 ? argument : table_.arguments.size() + tensor.number;
     if (sections_.size() <= number) sections_.resize(number + 1);
     synapse::synSectionHandle& section = sections_[number];

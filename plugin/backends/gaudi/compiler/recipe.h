@@ -20,8 +20,8 @@ namespace hpu::gaudi {
 
 class GaudiRecipe final : public hal::Recipe {
  public:
-  // Compiles for devices of `generation`. `target`: the devices' compiler_target. Unimplemented if the program has an
-  // instruction without nodes. May take minutes.
+  // Compiles for devices of `generation`. `target`: the devices' compiler_target. Unimplemented if an instruction
+  // cannot be lowered. May take minutes.
   static absl::StatusOr<std::shared_ptr<const GaudiRecipe>> Compile(const synapse::Library& library,
                                                                     synapse::Generation generation,
                                                                     const std::string& target,
@@ -34,7 +34,7 @@ class GaudiRecipe final : public hal::Recipe {
   const std::string& name() const override { return name_; }
   const std::vector<hal::TensorSpec>& arguments() const override { return table_.arguments; }
   const std::vector<hal::ResultSpec>& results() const override { return table_.results; }
-  // The steps' buffers come first, at offset 0. The graphs, which run one at a time, share the workspace behind them.
+  // The steps' buffers come first, at offset 0. The graphs run one at a time and share the workspace after the buffers.
   uint64_t workspace_bytes() const override { return payload_.buffer_bytes + graph_workspace_bytes_; }
   absl::StatusOr<std::string> Serialize() const override { return serialized_; }
   uint64_t serialized_bytes() const override { return serialized_.size(); }

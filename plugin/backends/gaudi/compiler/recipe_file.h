@@ -10,8 +10,8 @@
 
 namespace hpu::gaudi {
 
-// The bytes that synRecipeSerialize writes. The file lies in a folder that only this user can read, in memory if the
-// system has such a folder. The call deletes the file before it returns.
+// The bytes that synRecipeSerialize writes. Uses a temporary file in a folder that only this user can read, in memory
+// if the system has such a folder. Deletes the file before it returns.
 absl::StatusOr<std::string> SerializeSynapseRecipe(const synapse::Library& library, synapse::synRecipeHandle recipe);
 
 // Inverse of SerializeSynapseRecipe. The caller must have verified the bytes: the library does not detect damage.

@@ -32,7 +32,7 @@ const char* CollectiveName(common::Collective::Kind kind) {
   return "collective";
 }
 
-// Rank 0's shared memory, and the connections that watch the ranks; null with options.rendezvous.
+// Rank 0's shared memory, and the connections to the ranks to watch. `connections` is null with options.rendezvous.
 struct Rendezvous {
   std::unique_ptr<files::SharedMemory> segment;
   std::unique_ptr<ProcessRendezvous> connections;
@@ -138,7 +138,7 @@ class GaudiCommunicator::Work final : public CollectiveWork {
     if (const absl::Status known = state_.hccl->AsyncError(); !known.ok()) {
       error = absl::Status(known.code(), absl::StrCat(known.message(), "; ", status.message()));
     }
-    // HCCL knows that a rank is gone; the watch finds out which.
+    // HCCL does not say which rank is gone; the watch finds the rank.
     if (absl::IsCancelled(error) && state_.AwaitEnd()) return state_.group->Check();
     state_.group->Abort(absl::StrCat("rank ", communicator_->rank(), " failed: ", error.message()));
     state_.hccl->Abort();

@@ -65,7 +65,7 @@ class GaudiCommunicator final : public common::CheckedCommunicator {
     Lane transfers;
     std::unique_ptr<RankWatch> watch;
 
-    // Waits up to half a second until the group has been aborted; returns whether it has.
+    // Waits up to half a second for the group to be aborted; returns whether the group is aborted.
     bool AwaitEnd();
   };
 

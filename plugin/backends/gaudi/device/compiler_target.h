@@ -1,4 +1,4 @@
-// CompilerTarget: the text of DeviceInfo::compiler_target, which names all that a Gaudi's recipes depend on.
+// CompilerTarget: the text of DeviceInfo::compiler_target, which lists everything that a Gaudi recipe depends on.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMPILER_TARGET_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMPILER_TARGET_H_
 

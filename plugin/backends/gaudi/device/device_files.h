@@ -9,8 +9,8 @@
 
 namespace hpu::gaudi {
 
-// Whether a path is a device file that grants a card (/dev/accel/accel0, or /dev/hl0 of old drivers), rather than a
-// control file (/dev/hl_controlD0). /dev/accel also holds files of other drivers.
+// Whether a path is a device file that gives access to a card (/dev/accel/accel0, or /dev/hl0 of old drivers), rather
+// than a control file (/dev/hl_controlD0). /dev/accel also holds files of other drivers.
 bool IsDeviceFile(absl::string_view path);
 
 // Returns "gaudi" if the habanalabs driver has a card and SynapseAI's library is one that the backend supports; else an

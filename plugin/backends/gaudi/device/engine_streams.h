@@ -1,4 +1,4 @@
-// EngineStreams: SynapseAI's streams behind one HAL stream.
+// EngineStreams: the SynapseAI streams that run the work of one HAL stream.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_ENGINE_STREAMS_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_ENGINE_STREAMS_H_
 
@@ -14,7 +14,8 @@
 namespace hpu::gaudi {
 
 // In release 1.18, one stream serves all engines. In 1.5, each engine that the HAL stream uses has a stream of its own.
-// Work on another engine than the work before it waits for that work's mark. Borrows the library. Not thread safe.
+// If work runs on another engine than the previous work, it waits for the previous work's mark. Borrows the library.
+// Not thread safe.
 class EngineStreams {
  public:
   EngineStreams(const synapse::Library& library, synapse::synDeviceId device, synapse::Engine first_engine)

@@ -39,7 +39,7 @@ class HcclCommunicator {
   void Abort();
   bool is_aborted() const;
 
-  // The error that HCCL has found in queued work; OK if it knows none.
+  // The error that HCCL reports for queued work; OK if HCCL reports none.
   absl::Status AsyncError();
 
  private:

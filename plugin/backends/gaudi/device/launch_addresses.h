@@ -24,15 +24,16 @@ class LaunchAddresses {
     uint64_t bytes;
   };
 
-  // Finds the addresses of a launch, which the device has checked. InvalidArgument if memory that the recipe writes is
-  // not aligned, or overlaps other memory of the launch without an alias.
+  // Finds the addresses of a launch. The device must have checked the launch. InvalidArgument if memory that the recipe
+  // writes is not aligned, or overlaps other memory of the launch without an alias.
   absl::Status Set(const GaudiRecipe& recipe, const hal::LaunchArguments& launch);
 
   // One for each of recipe.memory().
   const std::vector<hal::DeviceAddress>& addresses() const { return addresses_; }
   const std::vector<Copy>& copies() const { return copies_; }
   uint64_t copied_bytes() const { return copied_bytes_; }
-  // Adds `distance` to all of addresses(), which makes them the card's. Sources of copies stay device addresses.
+  // Adds `distance` to each element of addresses(), to convert it to the card's address. Sources of copies stay device
+  // addresses.
   void ToCard(uint64_t distance);
   // Sets the card's addresses of the copied arguments. `memory`: the card's address of the memory for copies.
   void PlaceCopies(uint64_t memory);

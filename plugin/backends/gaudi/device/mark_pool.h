@@ -1,4 +1,4 @@
-// Mark: an event of SynapseAI at one point of a stream's work; MarkPool: the events that await reuse.
+// Mark: an event of SynapseAI at one point of a stream's work; MarkPool: events to reuse.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_MARK_POOL_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_MARK_POOL_H_
 
@@ -16,8 +16,8 @@ namespace hpu::gaudi {
 
 class MarkPool;
 
-// Recorded once. The last reference returns the event to its pool, so queued waits for it must hold a reference until
-// they have run: recording the event again while a stream waits for it is undefined on a card.
+// Recorded once. The last reference returns the event to its pool. Queued waits must hold a reference until they have
+// run: on a card, recording an event for which a stream waits is undefined.
 class Mark final : public common::DeviceMark {
  public:
   Mark(std::shared_ptr<MarkPool> pool, synapse::OwnedEvent event);

@@ -1,4 +1,4 @@
-// ProcessRendezvous: rendezvous of the ranks of a communicator that are processes of one machine.
+// ProcessRendezvous: rendezvous of a communicator's ranks in processes of one machine.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_PROCESS_RENDEZVOUS_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_PROCESS_RENDEZVOUS_H_
 

@@ -24,18 +24,18 @@ class StepQueue {
  public:
   virtual ~StepQueue() = default;
 
-  // Queues a graph behind the work so far.
+  // Queues a graph after the work queued so far.
   virtual absl::Status LaunchGraph(const CompiledGraph& graph, const StepLaunch& launch) = 0;
-  // Waits for the work so far, and reads one byte at an address of the card.
+  // Waits for the work queued so far, and reads one byte at an address of the card.
   virtual absl::StatusOr<uint8_t> ReadByte(uint64_t address) = 0;
-  // Waits for the work so far, and returns its error.
+  // Waits for the work queued so far, and returns its error.
   virtual absl::Status Await() = 0;
-  // The error of a lost device.
+  // The device's error if the device is lost; else OK.
   virtual absl::Status Check() = 0;
 };
 
-// Queues the steps of a launch. Blocks until the last loop has ended, but does not wait for the work behind it. Returns
-// the first error of a call, or of work that a loop has waited for.
+// Queues the steps of a launch. Blocks until the last loop has ended, but does not wait for the work after it. Returns
+// the first error of a call, or of work for which a loop has waited.
 absl::Status RunSteps(const StepLaunch& launch, StepQueue* queue);
 
 }  // namespace hpu::gaudi

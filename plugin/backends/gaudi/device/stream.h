@@ -1,4 +1,4 @@
-// Streams of the Gaudi backend.
+// GaudiStream: a HAL stream of a Gaudi card. CollectiveWork: a communicator's operation on a stream.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_STREAM_H_
 
@@ -36,13 +36,13 @@ class CollectiveWork {
 
   // Hands the operation to HCCL, for SynapseAI's stream `stream`.
   virtual absl::Status Submit(synapse::synStreamHandle stream) = 0;
-  // Receives the mark behind the work that Submit has queued.
+  // Receives the mark after the work that Submit has queued.
   virtual void SetEnd(std::shared_ptr<Mark> end) = 0;
   // Blocks until all ranks have called the operation, or until the communicator has ended; the end also ends the work.
   // If this rank could not submit the operation, blocks only until the ranks have compared the operations before it.
   virtual void AwaitPeers() = 0;
-  // Receives the status of the work, or the error of the call. Returns the stream's error. Afterwards the
-  // communicator may be gone.
+  // Receives the status of the work, or the error of the call. Returns the stream's error. Afterwards the communicator
+  // may be destroyed.
   virtual absl::Status Conclude(const absl::Status& status) = 0;
 };
 
@@ -85,13 +85,13 @@ struct Command {
   }
 };
 
-// Calls hand their work to SynapseAI at once, on the calling thread, and put a mark behind it. The stream's thread
-// waits for the marks in order; so it finds the first command that failed, and keeps the HAL's promises about order and
-// errors. Streams wait for each other's marks on the device; callbacks run on the stream's thread.
+// Calls hand their work to SynapseAI at once, on the calling thread, and record a mark after the work. The stream's
+// thread waits for the marks in order. So it finds the first command that failed, as the HAL's rules for order and
+// errors require. Streams wait for each other's marks on the device. Callbacks run on the stream's thread.
 //
-// The host drives the loops of a recipe. A launch of such a recipe holds the stream: until the stream's thread has
-// driven its loops, later commands are kept back, and then handed over in order. An event behind held commands has no
-// mark yet. So a wait for it holds the waiting stream, whose thread waits for the event.
+// The host drives the loops of a recipe. A launch of such a recipe holds the stream: later commands are kept back until
+// the stream's thread has driven the loops, and then handed over in order. An event recorded during a hold has no mark
+// yet. A wait for this event also holds the waiting stream, and the thread of the waiting stream waits for the event.
 class GaudiStream final : public hal::Stream {
  public:
   static absl::StatusOr<std::unique_ptr<GaudiStream>> Create(GaudiDevice* device, hal::StreamKind kind);
@@ -146,21 +146,21 @@ class GaudiStream final : public hal::Stream {
       Command* command;
       uint64_t sequence;
     };
-    std::deque<KeptBack> kept_back;              // behind the holder; guarded by submit_mutex
+    std::deque<KeptBack> kept_back;              // commands after the holder; guarded by submit_mutex
     std::unique_ptr<hal::HostBuffer> predicate;  // of loops; made under launch_mutex, used by the stream's thread
     std::thread thread;
   };
 
-  // A copy that overlaps itself goes through this much of the card's memory, which is not part of the device's memory.
+  // Card memory for copies between overlapping ranges. Not part of the device's memory.
   static constexpr uint64_t kScratchBytes = uint64_t{16} << 20;
 
   class Steps;
 
   GaudiStream(GaudiDevice* device, hal::StreamKind kind);
 
-  // Queues a command whose work `submit(stream)` hands to one of SynapseAI's streams, now or after a hold; a copy of
-  // `submit` must own what it uses. Counts the command for fault injection. Does nothing after an error. An error of a
-  // call becomes the stream's.
+  // Queues a command. `submit(stream)` hands the command's work to one of SynapseAI's streams, now or after a hold. A
+  // copy of `submit` must own what it uses. Counts the command for fault injection. Does nothing after an error. If a
+  // call fails, its error becomes the stream's error.
   template <typename Function>
   void Run(common::Faults::Kind kind, synapse::Engine engine, const char* name, uint64_t bytes, const Function& submit,
            std::shared_ptr<const hal::Recipe> recipe = nullptr);
@@ -170,7 +170,7 @@ class GaudiStream final : public hal::Stream {
               const Function& submit);
   // Whether the command may run. If not, the command has failed, or is skipped.
   bool Count(Command& command, uint64_t sequence, common::Faults::Kind kind);
-  // Makes queued work wait for the mark of the command's point.
+  // Makes later work wait for the mark of the command's point.
   void WaitNow(Command& command, uint64_t sequence);
   // Keeps a command back until the stream is released.
   void KeepBack(Command& command, uint64_t sequence, std::function<void(Command&, uint64_t)> submission);
@@ -178,10 +178,10 @@ class GaudiStream final : public hal::Stream {
   void Hold(Command& command, uint64_t sequence);
   // Queues a launch of a recipe with loops.
   absl::Status RunLoops(std::shared_ptr<const GaudiRecipe> recipe, uint64_t workspace);
-  // Calls `submit(stream)` for the engine's stream, and puts a mark behind its work.
+  // Calls `submit(stream)` for the engine's stream, and records a mark after the work.
   template <typename Function>
   absl::Status Submit(synapse::Engine engine, const Function& submit, Command* command);
-  // Puts a mark behind the work that `stream` has been given for `command`.
+  // Records a mark after the work that `stream` has received for `command`.
   absl::Status MarkEnd(synapse::synStreamHandle stream, Command* command);
   // Makes `status`, the error of a call, the error of command `sequence`. Waits for the part of the command's work that
   // was queued: no mark follows that work.
@@ -196,7 +196,7 @@ class GaudiStream final : public hal::Stream {
                           bool to_device);
   // Copies between two addresses of the card that do not overlap.
   absl::Status CopyOnCard(synapse::synStreamHandle stream, uint64_t source, uint64_t destination, uint64_t bytes);
-  // Copies the arguments that the launch cannot use where they are.
+  // Copies the arguments that the launch cannot use in place.
   absl::Status CopyArguments();
   absl::Status CopyOverlapping(synapse::synStreamHandle stream, uint64_t source, uint64_t destination, uint64_t bytes);
 

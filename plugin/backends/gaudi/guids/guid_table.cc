@@ -38,7 +38,7 @@ bool AnyGenerationSupports(const Guid& guid, synDataType type) {
   return ((guid.types[0] | guid.types[1] | guid.types[2]) & type) != 0;
 }
 
-// Splits "cast_f32" at its last underscore, and resolves the type behind it.
+// Splits "cast_f32" at its last underscore, and resolves the type after it.
 std::optional<std::pair<std::string_view, synDataType>> SplitSuffix(std::string_view name) {
   const size_t split = name.rfind('_');
   if (split == std::string_view::npos) return std::nullopt;

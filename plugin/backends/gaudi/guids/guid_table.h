@@ -1,7 +1,7 @@
 // Table of SynapseAI's guids: operands, results, types, ranks and params of each, from
 // plugin/backends/gaudi/guids.yaml.
 //
-// Plain C++ without Abseil, so that the test double can use it too. docs/developer/gaudi_guids.md shows the rows.
+// Plain C++ without Abseil, because the test double also uses the table. docs/developer/gaudi_guids.md shows the rows.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_GUIDS_GUID_TABLE_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_GUIDS_GUID_TABLE_H_
 
@@ -118,7 +118,7 @@ std::string_view TypeSuffix(synapse::synDataType type);
 // Inverse of TypeSuffix; syn_type_na for other text.
 synapse::synDataType TypeOfSuffix(std::string_view suffix);
 
-// A conversion that needs another type in between.
+// A conversion that needs an intermediate type.
 struct IndirectCast {
   synapse::Generation generation;
   TypeMask source;
@@ -126,8 +126,8 @@ struct IndirectCast {
   TypeMask via;
 };
 
-// Types after each step of a conversion, which ends with `destination`: {i32, i16} for f32 to i16 on Gaudi. Empty if a
-// type is not one that the generation converts, or if the types are equal.
+// Types after each step of a conversion, which ends with `destination`: {i32, i16} for f32 to i16 on Gaudi. Empty if
+// the generation does not convert one of the types, or if the types are equal.
 std::vector<synapse::synDataType> CastPath(synapse::Generation generation, synapse::synDataType source,
                                            synapse::synDataType destination);
 

@@ -9,10 +9,10 @@
 
 // clang-format off
 
-// Data functions queue work on `stream`, a synStreamHandle; addresses are the card's. What the references leave open is
-// as in NCCL: the ranks call the same collectives in the same order; in-place operation is allowed; hcclCommInitRank
-// blocks until all ranks have called it; hcclCommAbort may run on any thread, and frees the communicator as
-// hcclCommDestroy does.
+// Data functions queue work on `stream`, a synStreamHandle; addresses are the card's. HCCL's references leave some
+// rules open; NCCL's rules are assumed there. The ranks call the same collectives in the same order. In-place operation
+// is allowed. hcclCommInitRank blocks until all ranks have called it. hcclCommAbort may run on any thread, and frees
+// the communicator as hcclCommDestroy does.
 #define HPU_HCCL_REQUIRED(FUNCTION)                                                                                    \
   FUNCTION(hcclGetVersion, (int* version), (version))                                                                  \
   FUNCTION(hcclGetUniqueId, (hcclUniqueId* id), (id))                                                                  \

@@ -16,9 +16,9 @@ inline constexpr char kLibraryName[] = "libhcl.so";
 // Thread safe. Communicators must not outlive it.
 class Library {
  public:
-  // Loads libhcl.so from the folder of `synapse_path`, the file or name of SynapseAI's library, else by its name for
-  // the dynamic linker. Unimplemented if neither can be loaded, or if a required function is missing: the device then
-  // has no collective operations.
+  // Loads libhcl.so. `synapse_path`: file or name of SynapseAI's library. Uses the libhcl.so in the folder of this
+  // file; if there is none, searches it by name with the dynamic linker. Unimplemented if the library cannot be loaded
+  // or lacks a required function: the device then has no collective operations.
   static absl::StatusOr<std::unique_ptr<Library>> Open(const std::string& synapse_path);
   ~Library();
   Library(const Library&) = delete;

@@ -1,8 +1,8 @@
 // Types and enums of HCCL's C API, Habana's collective library (libhcl.so).
 //
 // These are the project's own declarations. Types and enumerators have HCCL's names, in a namespace. The library is
-// bound with dlsym, so no header of the product is needed. Without Abseil, because the double of libhcl uses this
-// header too.
+// bound with dlsym, so no header of the product is needed. Does not use Abseil, because the test double of libhcl also
+// includes this header.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_HCCL_TYPES_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_HCCL_TYPES_H_
 
@@ -21,8 +21,8 @@ struct hcclUniqueId {
   size_t length;
 };
 
-// Result of every function that does not return a text. The numbers up to hcclBusy are those of release 1.18; the later
-// ones follow from the order of the names.
+// Result of every function that does not return a text. The numbers up to hcclBusy are those of release 1.18; later
+// numbers are derived from the order of the names.
 enum hcclResult_t : int32_t {
   hcclUninitialized = -1,
   hcclSuccess = 0,

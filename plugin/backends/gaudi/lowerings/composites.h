@@ -8,9 +8,9 @@
 
 namespace hpu::gaudi {
 
-// Replaces the marked calls that kernels of the target compute by custom calls, which lowerings.h lowers. A call stays,
-// so that it is inlined, if its kernels are not usable (usable_guid.h), or do not take its types or shapes. Random
-// calls are replaced even then, and their lowering fails: a program asks for the card's numbers.
+// Replaces marked calls by custom calls, which are lowered to the target's kernels. A call stays, and is inlined later,
+// if its kernels are not usable (usable_guid.h), or do not support its types or shapes. Random calls are replaced even
+// then, and their lowering fails, because the program requests the card's numbers.
 absl::Status ReplaceComposites(xla::HloModule* module, const PlanTarget& target);
 
 }  // namespace hpu::gaudi

@@ -73,7 +73,7 @@ bool MayComputeAllBranches(const HloInstruction& conditional) {
   return true;
 }
 
-// Replaces conditionals that hold no other conditional.
+// Replaces conditionals whose branches contain neither loops nor conditionals. Returns whether there were any.
 absl::StatusOr<bool> SelectInnerBranches(xla::HloModule* module) {
   std::vector<HloInstruction*> conditionals;
   for (HloInstruction* conditional : InstructionsOf(module, HloOpcode::kConditional)) {

@@ -7,8 +7,9 @@
 
 namespace hpu::gaudi {
 
-// Synapse graphs have no control flow, so all branches of a conditional are computed. Replaces each conditional whose
-// branches hold no loop, inner ones first. Other conditionals stay: a loop may end only where its branch is taken.
+// Synapse graphs have no control flow, so all branches of a conditional are computed. Replaces each conditional without
+// loops in its branches, inner conditionals first. Conditionals with loops stay, because a loop may run forever if its
+// branch is not taken.
 absl::Status SelectBranches(xla::HloModule* module);
 
 // Replaces each remaining conditional by one loop for each branch. A loop has one iteration if its branch is taken,

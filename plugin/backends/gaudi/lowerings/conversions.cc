@@ -54,7 +54,7 @@ struct IntegerRange {
     above = std::ldexp(1.0, digits);
     low = is_unsigned ? 0 : -above;
     smallest = is_unsigned ? 0 : std::numeric_limits<int64_t>::min() >> (64 - bits);
-    // The bits of the largest unsigned number of 64 bits are those of -1.
+    // The largest unsigned number of 64 bits has the bits of -1.
     largest = digits == 64 ? -1 : static_cast<int64_t>((uint64_t{1} << digits) - 1);
   }
 

@@ -119,7 +119,7 @@ absl::Status LowerCompare(Lowering& lowering, const HloInstruction& instruction)
       absl::StrCat("unknown comparison direction: ", static_cast<int>(direction), "; report a bug"));
 }
 
-// The instruction whose elements `instruction` repeats.
+// Follows broadcasts to the instruction that computes the elements.
 const HloInstruction* SkipBroadcasts(const HloInstruction* instruction) {
   while (instruction->opcode() == HloOpcode::kBroadcast || instruction->opcode() == HloOpcode::kReshape) {
     instruction = instruction->operand(0);
@@ -153,7 +153,7 @@ absl::StatusOr<Comparable> Extremum(PlanBuilder& builder, absl::string_view stem
   return Comparable{value, a.may_be_nan || b.may_be_nan};
 }
 
-// Operands that signed comparisons of kernels put in the right order: unsigned ones have the sign bit flipped.
+// Operands for the kernels' signed comparisons. Unsigned operands have the sign bit flipped.
 absl::StatusOr<std::vector<Comparable>> Comparables(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> operands, ElementwiseOperands(lowering, instruction));
@@ -200,7 +200,7 @@ absl::Status LowerSelect(Lowering& lowering, const HloInstruction& instruction) 
   return SetElementwiseResult(lowering, instruction, Where(builder, operands[0], operands[1], operands[2]));
 }
 
-// -1, 0 or 1. NaN and zeros stay as they are, which the kernel may not guarantee.
+// -1, 0 or 1. NaN and zeros keep their bits; the kernel may not guarantee this.
 absl::Status LowerSign(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(0)));
@@ -265,7 +265,7 @@ bool IsFloating(const HloInstruction& instruction) {
   return xla::primitive_util::IsFloatingPointType(instruction.shape().element_type());
 }
 
-// Masks are 0 or 1, so their bits are their values.
+// Masks are 0 or 1, so bitwise kernels compute logical operations.
 absl::Status LowerLogical(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> operands, ElementwiseOperands(lowering, instruction));

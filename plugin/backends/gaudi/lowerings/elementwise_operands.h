@@ -12,13 +12,13 @@
 
 namespace hpu::gaudi {
 
-// Values of all operands, as Lowering::Broadcastable returns them. U16, which no kernel has, is i32.
+// Values of all operands, as Lowering::Broadcastable returns them. U16 becomes i32, because no kernel supports U16.
 absl::StatusOr<std::vector<TensorId>> ElementwiseOperands(Lowering& lowering, const xla::HloInstruction& instruction);
-// Sets the value of an instruction whose operands are those of ElementwiseOperands. Fails if `value` is an error.
+// Sets the value of an instruction that was computed from ElementwiseOperands. Fails if `value` is an error.
 absl::Status SetElementwiseResult(Lowering& lowering, const xla::HloInstruction& instruction,
                                   absl::StatusOr<TensorId> value);
 
-// Values of all operands, which are integers. Types of less than 32 bits become i32 with the same values.
+// Values of the operands of an integer instruction. Types of less than 32 bits become i32 with the same values.
 absl::StatusOr<std::vector<TensorId>> WordOperands(Lowering& lowering, const xla::HloInstruction& instruction);
 // Sets the low bits of `value` (i32, or i64 for types of 64 bits) as the value of an instruction.
 absl::Status SetWordResult(Lowering& lowering, const xla::HloInstruction& instruction, absl::StatusOr<TensorId> value);

@@ -19,13 +19,13 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// An array whose windows are gathered.
+// The array from which windows are gathered.
 struct GatheredArray {
   TensorId value;
   std::vector<int64_t> sizes;
 };
 
-// The operand without elements that no window reaches: in dimensions outside start_index_map, windows start at 0.
+// The part of the operand that windows can reach. In dimensions outside start_index_map, all windows start at 0.
 absl::StatusOr<GatheredArray> ReachableArray(Lowering& lowering, const HloInstruction& gather) {
   const HloInstruction* operand = gather.operand(0);
   GatheredArray array;

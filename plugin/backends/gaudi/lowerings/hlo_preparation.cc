@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModu
   HPU_RETURN_IF_ERROR(UnrollLoops(module, kMaxUnrolledInstructions));
   HPU_RETURN_IF_ERROR(SelectBranches(module));
   HPU_RETURN_IF_ERROR(LoopOverBranches(module));
-  // For the loops that stay.
+  // For loops that were not unrolled.
   HPU_RETURN_IF_ERROR(Run(module, xla::WhileLoopConstantSinking()));
   HPU_RETURN_IF_ERROR(Run(module, xla::WhileLoopSimplifier()));
   HPU_RETURN_IF_ERROR(RotateLoops(module));

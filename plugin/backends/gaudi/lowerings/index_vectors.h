@@ -11,8 +11,8 @@
 namespace hpu::gaudi {
 
 // Entry `entry` of all index vectors, i32 {1, n}: ToIndex of the elements of `indices` at position `entry` of dimension
-// `vector_dimension`. If that dimension is behind the last one, vectors have one entry. Fails as PlanBuilder::AddNode
-// does.
+// `vector_dimension`. If `vector_dimension` is the rank of `indices`, vectors have one entry. Fails as
+// PlanBuilder::AddNode does.
 absl::StatusOr<TensorId> IndexEntry(Lowering& lowering, const xla::HloInstruction* indices, int64_t vector_dimension,
                                     int64_t entry);
 

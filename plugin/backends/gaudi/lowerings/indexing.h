@@ -18,7 +18,8 @@ namespace hpu::gaudi {
 
 // Rows indices[i] of x {row, rows}: {row, n} for i32 {n}.
 absl::StatusOr<TensorId> GatherRows(PlanBuilder& builder, TensorId x, TensorId indices);
-// x {row, rows} with rows indices[i] replaced by rows of `updates` {row, n}. Which of equal indices wins is not known.
+// x {row, rows} with rows indices[i] replaced by rows of `updates` {row, n}. If indices are equal, it is unknown which
+// row wins.
 absl::StatusOr<TensorId> ReplaceRows(PlanBuilder& builder, TensorId x, TensorId indices, TensorId updates);
 // Sums of the rows of `updates` {row, n} with equal segments, i32 {n} below `rows`: {row, rows}.
 absl::StatusOr<TensorId> SumRows(PlanBuilder& builder, TensorId updates, TensorId segments, uint64_t rows);
@@ -43,8 +44,8 @@ absl::StatusOr<TensorId> IsIndex(PlanBuilder& builder, TensorId index, int64_t l
 absl::StatusOr<TensorId> AddNumber(PlanBuilder& builder, TensorId x, int64_t number);
 absl::StatusOr<TensorId> MultiplyNumber(PlanBuilder& builder, TensorId x, int64_t number);
 
-// The windows of a gather or scatter as rows of an array: the dimensions that a window covers in part, ascending, then
-// the others. Dimensions are HLO's.
+// Layout of the array of a gather or scatter as rows, so that windows consist of whole rows. Dimensions that windows
+// cover only in part come first, ascending; then the others. Dimensions are HLO's.
 struct RowLayout {
   std::vector<int64_t> partial;
   std::vector<int64_t> whole;

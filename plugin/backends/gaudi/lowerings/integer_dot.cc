@@ -59,7 +59,7 @@ absl::StatusOr<IntegerMatrices> MatricesOf(Lowering& lowering, const xla::HloIns
   return matrices;
 }
 
-// Sums over the fastest dimension, which stays with size 1.
+// Sums over the fastest dimension, which keeps size 1.
 absl::StatusOr<TensorId> SumFastest(PlanBuilder& builder, TensorId x) {
   Sizes sizes = builder.sizes(x);
   if (sizes[0] == 1) return x;

@@ -32,7 +32,7 @@ int BitsOf(const HloInstruction& instruction) {
   return xla::primitive_util::BitWidth(instruction.shape().element_type());
 }
 
-// div_mod_fwd, which truncates. The divisor is not 0, and the quotient does not overflow.
+// Truncating division by div_mod_fwd. The divisor must not be 0, and the quotient must not overflow.
 absl::StatusOr<Division> DivideByKernel(PlanBuilder& builder, TensorId a, TensorId b) {
   const synapse::synDataType type = builder.type(a);
   Sizes sizes = builder.sizes(a);
@@ -69,8 +69,8 @@ absl::StatusOr<Division> DivideWithoutKernel(PlanBuilder& builder, TensorId a, T
 
 bool HasDivision(const PlanBuilder& builder, TensorId x) { return builder.Has("div_mod_fwd", builder.type(x)); }
 
-// Divides half of the dividend, which is not negative as a signed number. The doubled quotient is then at most 1 too
-// small. Divisors above the largest signed number have the quotient 0 or 1.
+// Divides half of the dividend, because the half is not negative as a signed number. The doubled quotient is at most 1
+// below the result. For divisors above the largest signed number, the quotient is 0 or 1.
 absl::StatusOr<Division> DivideUnsigned(IntegerArithmetic& words, TensorId a, TensorId b) {
   PlanBuilder& builder = words.builder();
   if (const auto value = words.ValueOf(b); value.has_value() && *value > 0 && (*value & (*value - 1)) == 0) {
@@ -91,7 +91,7 @@ absl::StatusOr<Division> DivideUnsigned(IntegerArithmetic& words, TensorId a, Te
                   words.Select(fits, words.Subtract(remainder, b), remainder)};
 }
 
-// Divides magnitudes, which is also right for the smallest number.
+// Divides magnitudes. This is also correct for the smallest number.
 absl::StatusOr<Division> DivideSignedByMagnitudes(IntegerArithmetic& words, TensorId a, TensorId b) {
   const auto with_sign = [&](TensorId x, TensorId sign) {
     return words.Select(words.IsNegative(sign), words.Negate(x), x);
@@ -105,7 +105,7 @@ absl::StatusOr<Division> DivideSignedByMagnitudes(IntegerArithmetic& words, Tens
 
 absl::StatusOr<Division> DivideSigned(IntegerArithmetic& words, TensorId a, TensorId b) {
   if (!HasDivision(words.builder(), a)) return DivideSignedByMagnitudes(words, a, b);
-  // The smallest number divided by -1, which overflows, is itself.
+  // HLO defines the overflow: the smallest number divided by -1 is the smallest number.
   const TensorId overflows = words.Both(words.Equal(a, words.Sign()), words.Equal(b, words.Constant(-1)));
   const TensorId divisor = words.Select(overflows, words.Constant(1), b);
   HPU_RETURN_IF_ERROR(words.status());
@@ -134,7 +134,7 @@ TensorId Extend(IntegerArithmetic& words, TensorId x, int bits, bool with_sign) 
   return words.ShiftRightArithmeticBy(words.ShiftLeftBy(x, 32 - bits), 32 - bits);
 }
 
-// Counts of the width or more, which HLO reads as unsigned, shift out all bits. Kernels need counts below the width.
+// HLO reads counts as unsigned; counts of at least the width shift out all bits. Kernels need counts below the width.
 absl::Status LowerShift(Lowering& lowering, const HloInstruction& instruction) {
   HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> operands, WordOperands(lowering, instruction));
   IntegerArithmetic words = ArithmeticOf(lowering, operands[0]);

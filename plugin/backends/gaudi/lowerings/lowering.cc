@@ -20,7 +20,7 @@
 namespace hpu::gaudi {
 namespace {
 
-// The op of the nearest instruction that `next` leads to, `instruction` first; empty if no instruction has one.
+// The op of the first instruction with an op, starting at `instruction` and following `next`; empty if there is none.
 template <typename Next>
 std::string NearestOp(const xla::HloInstruction& instruction, Next next) {
   std::vector<const xla::HloInstruction*> queue = {&instruction};
@@ -66,7 +66,7 @@ bool OnlyMovesTuples(xla::HloOpcode opcode) {
          opcode == xla::HloOpcode::kGetTupleElement;
 }
 
-// The instructions of a program that have no nodes.
+// The instructions of a program that cannot be lowered.
 class Refusals {
  public:
   // Keeps the first reason of each op.

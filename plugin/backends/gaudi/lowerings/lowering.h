@@ -50,8 +50,8 @@ class Lowering {
   // Lowers all instructions of a computation except parameters and the root tuple, operands first. Errors name the
   // instruction, its op in the graph and its shape.
   absl::Status LowerComputation(const xla::HloComputation& computation);
-  // Like LowerComputation, for a program, whose parameters become arguments. Continues after an instruction without
-  // nodes, so that the Unimplemented error names all such instructions.
+  // Like LowerComputation, for a program: parameters become arguments. Continues after an instruction that cannot be
+  // lowered, so that the Unimplemented error names all such instructions.
   absl::Status LowerEntry(const xla::HloComputation& entry);
   // The instructions of the program in LowerEntry's order, without those that only move tuples.
   const std::vector<LoweredInstruction>& lowered() const { return lowered_; }
@@ -59,7 +59,7 @@ class Lowering {
  private:
   // Fails for the first parameter of a type that the generation lacks, after it has set the others.
   absl::Status SetArguments(const xla::HloComputation& entry);
-  // Whether all operands have values. One lacks its value if it was refused, or if one of its own operands was.
+  // Whether all operands have values. An operand lacks its value if it, or one of its own operands, was refused.
   bool HasOperands(const xla::HloInstruction& instruction) const;
   absl::Status LowerInstruction(const xla::HloInstruction& instruction);
 
@@ -68,9 +68,9 @@ class Lowering {
   absl::flat_hash_map<const xla::HloInstruction*, std::vector<TensorId>> values_;
 };
 
-// Lowers a prepared module (hlo_preparation.h) whose table is `table`. Unimplemented if instructions have no nodes: the
-// error names them, their ops as TensorFlow's errors do ({{node name}}), and what is missing. Adds the instructions to
-// `counts`, unless it is null, even if some are refused.
+// Lowers a prepared module (hlo_preparation.h) whose table is `table`. Unimplemented if instructions cannot be lowered.
+// The error names the instructions, their ops in TensorFlow's notation ({{node name}}), and what is missing. Adds the
+// instructions to `counts`, unless it is null, even if some are refused.
 absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table, const PlanTarget& target,
                                       InstructionCounts* counts = nullptr);
 

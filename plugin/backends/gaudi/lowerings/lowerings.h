@@ -11,14 +11,14 @@
 namespace hpu::gaudi {
 
 // Adds nodes for an instruction whose operands have values, and sets its value. Unimplemented if the generation or the
-// library's release has no nodes for it.
+// library's release lacks the nodes.
 using LowerFunction = absl::Status (*)(Lowering& lowering, const xla::HloInstruction& instruction);
 using LowerTable = absl::flat_hash_map<xla::HloOpcode, LowerFunction>;
 
 // The lowering of an opcode; null if there is none.
 LowerFunction FindLowering(xla::HloOpcode opcode);
 
-// Each of these functions has a file of its own in lowerings/.
+// Each of these functions adds the lowerings of one file of this folder.
 void AddElementwise(LowerTable* table);
 void AddIntegers(LowerTable* table);
 void AddConversions(LowerTable* table);

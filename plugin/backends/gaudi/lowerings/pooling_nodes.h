@@ -17,8 +17,8 @@ bool HasPoolingKernels(const hlo::Pooling& pooling, synapse::synDataType type);
 // Maximum of each window. Whether NaN wins is not known.
 absl::StatusOr<TensorId> MaxPoolNode(PlanBuilder& builder, const hlo::Pooling& pooling, TensorId image);
 // Adds the gradient of each window to the maximum of the window. Of equal maxima, the kernel chooses the first in
-// row-major order if it behaves as the double does. For NaN, it chooses as the selection kNotLess, except in
-// overlapping windows whose first element is NaN. The selection kGreaterEqual differs in windows with NaN.
+// row-major order if it behaves like the test double. With NaN, the choice is MaxSelection::kNotLess's, except in
+// overlapping windows that begin with NaN. MaxSelection::kGreaterEqual makes other choices in windows with NaN.
 absl::StatusOr<TensorId> MaxPoolGradientNodes(PlanBuilder& builder, const hlo::MaxPoolingGradient& scatter,
                                               TensorId image, TensorId gradient);
 // Sum of each window, computed in float32.

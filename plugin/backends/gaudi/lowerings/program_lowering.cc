@@ -35,7 +35,7 @@ constexpr int64_t kMaxCountedIterations = 10000;
 
 bool IsLoop(const HloInstruction* instruction) { return instruction->opcode() == HloOpcode::kWhile; }
 
-// Instructions without work, which every graph that uses them repeats.
+// Whether the instruction is so cheap that every graph that uses it may repeat it.
 bool IsCheap(const HloInstruction* instruction) {
   while (instruction->opcode() == HloOpcode::kBroadcast) instruction = instruction->operand(0);
   return instruction->opcode() == HloOpcode::kConstant || instruction->opcode() == HloOpcode::kIota;
@@ -74,7 +74,7 @@ struct Output {
   MemoryId memory;
 };
 
-// The plan of a program while it grows.
+// Builds the plan of a program.
 class ProgramBuilder {
  public:
   ProgramBuilder(const ProgramTable& table, const PlanTarget& target, InstructionCounts* counts)
@@ -109,8 +109,8 @@ class ProgramBuilder {
   }
   uint64_t bytes(MemoryId memory) const { return plan_.memory[memory].bytes; }
 
-  // Adds the graph of a module whose parameters and results are memory of the program. Returns its number; -1 if it has
-  // no nodes, or is refused.
+  // Adds the graph of a module whose parameters and results are memory of the program. Returns the graph's number; -1
+  // if the graph is empty, or if an instruction cannot be lowered.
   absl::StatusOr<int32_t> AddSegment(const xla::HloModule& module, std::vector<MemoryId> arguments,
                                      std::vector<MemoryId> results) {
     SegmentPlan segment;

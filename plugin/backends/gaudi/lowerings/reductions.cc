@@ -204,7 +204,7 @@ absl::Status SetInitialValues(Lowering& lowering, const HloInstruction& reduce) 
   return absl::OkStatus();
 }
 
-// The kernels of a reduction of one array; nullopt if there are none for its type.
+// The kernels of a reduction of one array; nullopt if kernels do not support its type.
 std::optional<Kernels> KernelsFor(const PlanBuilder& builder, const HloInstruction& reduce, HloOpcode opcode,
                                   synapse::synDataType type) {
   const std::optional<Kernels> kernels = KernelsOf(opcode, reduce.shape().element_type());

@@ -185,8 +185,8 @@ absl::Status SortUpdates(PlanBuilder& builder, RowScatter* rows) {
   return absl::OkStatus();
 }
 
-// Combines updates with equal indices into the last of them, and drops the others. The updates are sorted. After step
-// 2^k, an update combines up to 2^(k+1) updates that end with it.
+// Combines updates with equal indices into the last such update, and drops the others. The updates are sorted by index.
+// After step 2^k, an update combines up to 2^(k+1) updates that end with it.
 absl::Status CombineEqualIndices(Lowering& lowering, RowScatter* rows) {
   PlanBuilder& builder = lowering.builder();
   const uint64_t count = builder.sizes(rows->indices)[0];

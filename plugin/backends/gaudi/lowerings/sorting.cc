@@ -24,7 +24,7 @@ absl::StatusOr<TensorId> BitwiseWith(PlanBuilder& builder, absl::string_view ste
   return Elementwise(builder, stem, {x, scalar});
 }
 
-// The bits of negative floats in reverse order, below those of positive floats.
+// Words that sort like the floats: flips all bits of negative floats, and only the sign bit of positive floats.
 absl::StatusOr<KeyWord> FloatWord(PlanBuilder& builder, TensorId keys, bool total_order) {
   if (!total_order) {
     HPU_ASSIGN_OR_RETURN(const TensorId zero, ScalarLike(builder, keys, 0));

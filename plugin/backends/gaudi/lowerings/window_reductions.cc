@@ -19,7 +19,7 @@ absl::StatusOr<TensorId> CombineSlices(PlanBuilder& builder, TensorId x, size_t 
   return value;
 }
 
-// Combines windows of 1, 2, 4, … elements with stride 1. Then combines those whose sizes add up to the window's size.
+// Combines windows of 1, 2, 4, … elements with stride 1. Then combines the windows that add up to the full window.
 absl::StatusOr<TensorId> CombineDoubled(PlanBuilder& builder, TensorId x, size_t axis, const hlo::WindowDimension& d,
                                         const Combine& combine) {
   const int64_t count = (d.output - 1) * d.stride + 1;  // windows with stride 1

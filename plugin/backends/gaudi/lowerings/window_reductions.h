@@ -18,7 +18,7 @@ using Windows = std::vector<hlo::WindowDimension>;
 // The windows of `dimensions`, which are in HLO's order (slowest first). A scalar has one window of one element.
 Windows WindowsFromFastest(const std::vector<hlo::WindowDimension>& dimensions);
 
-// Padding of an array that brings every element of every window inside the array.
+// Padding of an array after which every window lies entirely inside the array.
 Padding PaddingOfWindows(const Windows& windows);
 
 // Slices `count` elements of an axis: start, start + step, …

@@ -112,7 +112,7 @@ absl::StatusOr<TensorId> ReduceAll(PlanBuilder& builder, const WindowNodes& wind
   return ReduceWindows(builder, x, dimensions, CombineByKernel(builder, WindowKernelOf(windows.reduction.function)));
 }
 
-// The reduction as a pooling that kernels compute; nullopt if it is none.
+// Describes the reduction as a pooling; nullopt if no pooling kernel computes it.
 std::optional<hlo::Pooling> KernelPoolingOf(const HloInstruction& instruction, synapse::synDataType type) {
   std::optional<hlo::Pooling> pooling;
   if (const auto max = hlo::DescribeMaxPooling(&instruction); max.has_value()) pooling = max->pooling;
@@ -185,7 +185,7 @@ absl::StatusOr<TensorId> CumulativeSum(PlanBuilder& builder, const hlo::Cumulati
   params.axis = static_cast<int32_t>(axis);
   params.reverse = cumulative.reverse;
   if (cumulative.extent == hlo::Cumulative::Extent::kWithIdentity) {
-    // The sum of all elements is the exclusive sum at an additional element behind the last one.
+    // The sum of all elements is the exclusive sum at an additional element after the last one.
     Padding behind(rank);
     (cumulative.reverse ? behind.low : behind.high)[axis] = 1;
     HPU_ASSIGN_OR_RETURN(x, PadWithZeros(builder, x, behind));
@@ -231,7 +231,7 @@ absl::StatusOr<TensorId> LowerDescribedWindows(Lowering& lowering, const HloInst
   if (!reduction.has_value() || WindowKernelOf(reduction->function).empty()) {
     return LowerOtherWindows(lowering, instruction);
   }
-  // Sums whose input is dilated are gradients of sums.
+  // A sum over a dilated input is the gradient of a sum.
   const auto gradient = hlo::DescribeAveragePoolingGradient(&instruction);
   const bool is_forward = hlo::DescribeAveragePooling(&instruction).has_value();
   if (gradient.has_value() && !is_forward && HasPoolingKernels(gradient->pooling, type.type)) {

@@ -47,7 +47,7 @@ struct PlanNode {
   std::vector<TensorId> operands;
   std::vector<TensorId> results;
   std::string params;          // bytes of the params struct
-  std::vector<int32_t> after;  // nodes that must run before this one, beside the writers of the operands
+  std::vector<int32_t> after;  // nodes that must run before this one, besides the writers of the operands
 };
 
 // Nodes follow the writers of their operands. No tensor is empty. Each argument and each result has at most one tensor.

@@ -123,7 +123,7 @@ TensorId IntegerArithmetic::ShiftRightLogical(TensorId x, TensorId bits) {
 }
 
 // x · factor / 2^32 with x = 2^16 · x1 + x0, and the factor as a signed number 2^16 · f1 + f0. Digits of x are not
-// negative and those of the factor have 15 bits and a sign, so all sums fit in i32.
+// negative, and the factor's digits have 15 bits and a sign, so all sums fit in i32.
 TensorId IntegerArithmetic::MultiplyHighByConstant(TensorId x, int64_t factor) {
   const auto digit = static_cast<int16_t>(factor & 0xffff);
   const TensorId low = Constant(digit);

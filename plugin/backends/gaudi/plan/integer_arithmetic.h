@@ -16,11 +16,11 @@
 namespace hpu::gaudi {
 
 // Adds nodes over words: tensors of one type, i32 or i64, whose bits are those of signed or unsigned numbers. Operands
-// of a node have equal ranks; a size is 1 or that of the result. Operations on constants of one element are folded.
+// of a node have equal ranks; each size is 1 or the result's size. Operations on constants of one element are folded.
 // After a failure all functions return kNoTensor; status() is the first failure. Masks are i8, 0 or 1. Not thread safe.
 class IntegerArithmetic {
  public:
-  // `rank`: of the constants.
+  // `rank`: rank of the constants.
   IntegerArithmetic(PlanBuilder& builder, synapse::synDataType type, size_t rank)
       : builder_(builder), type_(type), rank_(rank), bits_(8 * static_cast<uint32_t>(BytesOf(type))) {}
 
@@ -30,7 +30,7 @@ class IntegerArithmetic {
   const absl::Status& status() const { return status_; }
   // `x`, or the first failure.
   absl::StatusOr<TensorId> Result(TensorId x) const;
-  // The value of `x`; kNoTensor after a failure.
+  // Unwraps `x`. Stores the first failure, and returns kNoTensor after a failure.
   TensorId Take(absl::StatusOr<TensorId> x);
 
   // The low bits of `value`.
@@ -75,7 +75,7 @@ class IntegerArithmetic {
   // Only for words of 32 bits:
   // The high bits of the product of two unsigned numbers.
   TensorId MultiplyHigh(TensorId a, TensorId b);
-  // Numbers of bits that are 1, and of leading bits that are 0 (32 for 0).
+  // Number of 1 bits, and number of leading 0 bits (32 for 0).
   TensorId CountOnes(TensorId x);
   TensorId CountLeadingZeros(TensorId x);
   // Nearest float32 of signed and unsigned numbers, ties to even.

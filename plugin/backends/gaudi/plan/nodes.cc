@@ -121,8 +121,8 @@ std::pair<uint64_t, uint64_t> Around(const Sizes& sizes, size_t dimension) {
   return {ElementCount(Sizes(sizes.begin(), at)), ElementCount(Sizes(at + 1, sizes.end()))};
 }
 
-// The elements of a view's transpose, which the caller reshapes. Neighbouring dimensions that stay neighbours move as
-// one; the groups move one at a time.
+// Transposes the elements of a view; the caller reshapes the result. Dimensions that stay neighbours move as one group.
+// Moves one group at a time.
 absl::StatusOr<TensorId> TransposeManyDimensions(PlanBuilder& builder, TensorId x,
                                                  const std::vector<int64_t>& permutation) {
   Sizes sizes;                 // of the groups of dimensions, as they are

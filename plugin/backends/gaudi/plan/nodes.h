@@ -19,8 +19,8 @@ namespace hpu::gaudi {
 // Maximum rank of kernels: the TPC index space has 5 dimensions.
 inline constexpr size_t kMaxKernelRank = 5;
 
-// Elementwise. The kernel `stem` has the suffix of the type of its last operand. Operands have equal ranks; a size is 1
-// or that of the result. Ranks above 5 are collapsed.
+// Elementwise. The type of the last operand selects the suffix of the kernel `stem`. Operands have equal ranks; each
+// size is 1 or the result's size. Ranks above 5 are collapsed.
 absl::StatusOr<TensorId> Elementwise(PlanBuilder& builder, absl::string_view stem, std::vector<TensorId> operands);
 absl::StatusOr<TensorId> ElementwiseWithParams(PlanBuilder& builder, absl::string_view stem,
                                                std::vector<TensorId> operands, std::string params);
@@ -29,7 +29,7 @@ absl::StatusOr<TensorId> Compare(PlanBuilder& builder, absl::string_view stem, T
 // Complement of a mask of zeros and ones.
 absl::StatusOr<TensorId> Not(PlanBuilder& builder, TensorId mask);
 absl::StatusOr<TensorId> Where(PlanBuilder& builder, TensorId mask, TensorId a, TensorId b);
-// x with the bit of the sign flipped: signed comparisons of the results order unsigned integers.
+// Flips the sign bit. Signed comparisons of the results then order unsigned integers.
 absl::StatusOr<TensorId> FlipSign(PlanBuilder& builder, TensorId x);
 // Shifts each element by a constant number of bits below the width: left, or arithmetically right.
 absl::StatusOr<TensorId> ShiftBy(PlanBuilder& builder, TensorId x, int bits, bool left);
@@ -53,12 +53,12 @@ absl::StatusOr<TensorId> Reshape(PlanBuilder& builder, TensorId x, const Sizes& 
 absl::StatusOr<TensorId> Broadcast(PlanBuilder& builder, TensorId x, const Sizes& sizes);
 // Dimension d of the result is dimension permutation[d] of x.
 absl::StatusOr<TensorId> Transpose(PlanBuilder& builder, TensorId x, const std::vector<int64_t>& permutation);
-// Transpose by HLO's permutation, whose dimensions count from the slowest.
+// Like Transpose, but `permutation` is HLO's: its dimensions count from the slowest.
 absl::StatusOr<TensorId> HloTranspose(PlanBuilder& builder, TensorId x, absl::Span<const int64_t> permutation);
 // Elements [starts[d], ends[d]) of each dimension d, in steps of steps[d].
 absl::StatusOr<TensorId> Slice(PlanBuilder& builder, TensorId x, const std::vector<uint64_t>& starts,
                                const std::vector<uint64_t>& ends, const std::vector<uint64_t>& steps);
-// x, which is no view, with `update` in place of the slice of its sizes at `starts`.
+// Replaces the slice of x at `starts` that has the sizes of `update`. x must not be a view.
 absl::StatusOr<TensorId> SliceInsert(PlanBuilder& builder, TensorId x, TensorId update,
                                      const std::vector<uint64_t>& starts, const std::vector<uint64_t>& steps);
 // x with the elements of a dimension in reverse order.

@@ -55,7 +55,7 @@ absl::StatusOr<TensorId> PlanBuilder::AddConstant(TensorType type, std::string d
     return AddView(x, std::move(type.sizes));
   }
   if (data.size() > kMaxConstantBytes) {
-    // Parts along the outermost dimension, whose elements are contiguous.
+    // Splits the outermost dimension, so that the elements of each part are contiguous.
     const uint64_t rows = type.sizes.back();
     const uint64_t row_bytes = data.size() / rows;
     if (row_bytes > kMaxConstantBytes) {

@@ -69,9 +69,9 @@ class PlanBuilder {
   // smaller ones.
   absl::StatusOr<TensorId> AddConstant(TensorType type, std::string data);
 
-  // `guid`: name with its type suffix. `results`: types of the results; a type without sizes: an optional result that
-  // the node lacks. Unimplemented if the generation or the profile has no such node: the guid, its type, or params of
-  // this size. Other rules (shapes, ranks) are the caller's.
+  // `guid`: name with its type suffix. `results`: types of the results; a type without sizes is an optional result that
+  // the node lacks. Unimplemented if the generation or the profile lacks the guid, its type, or params of this size.
+  // The caller must follow all other rules (shapes, ranks).
   absl::StatusOr<std::vector<TensorId>> AddNode(absl::string_view guid, std::vector<TensorId> operands,
                                                 const std::vector<TensorType>& results, std::string params = "");
   // A node with one result.
@@ -83,14 +83,14 @@ class PlanBuilder {
   // Whether AddNode accepts a guid with a type suffix.
   bool Has(absl::string_view stem, synapse::synDataType suffix) const;
 
-  // A view of `x`, which is no view itself, with more dimensions than the release supports. Nodes do not accept views:
-  // the functions of nodes.h reshape them to fewer dimensions.
+  // A view of `x` with more dimensions than the release supports. `x` must not be a view. Nodes do not accept views:
+  // the functions of nodes.h reshape views to fewer dimensions.
   TensorId AddView(TensorId x, Sizes sizes);
-  // The tensor that a view shows; `id` itself if it is no view.
+  // The tensor that holds a view's elements; `id` itself if it is not a view.
   TensorId Storage(TensorId id) const { return tensor(id).view_of == kNoTensor ? id : tensor(id).view_of; }
 
-  // Halves of a 64-bit tensor that is made of them (wide_integers.h), so that its users need not split it. Sizes are
-  // those of the tensor, or 1.
+  // Records the halves of a 64-bit tensor (wide_integers.h), so that its users need not split the tensor. Each size of
+  // a half is the tensor's size or 1.
   void SetHalves(TensorId wide, const Halves& halves) { halves_[wide] = halves; }
   std::optional<Halves> FindHalves(TensorId wide) const {
     const auto found = halves_.find(wide);
@@ -100,7 +100,8 @@ class PlanBuilder {
   // A copy with memory of its own, even if an equal copy exists.
   absl::StatusOr<TensorId> AddCopy(TensorId x);
 
-  // Makes `tensor`, which is no view, the memory of a result. No other argument or result may use the tensor's memory.
+  // Makes `tensor` the memory of a result. `tensor` must not be a view. No other argument or result may use the
+  // tensor's memory.
   void MakeResult(TensorId tensor, int32_t number);
 
   // Whether an array needs a view.

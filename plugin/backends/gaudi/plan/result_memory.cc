@@ -19,7 +19,7 @@ absl::string_view Stem(const PlanNode& node) {
                            : absl::string_view(node.guid);
 }
 
-// Whether the graph compiler may compute the node without a copy, so that its result is memory of its operand.
+// Whether the graph compiler may compute the node without a copy, so that the result shares the operand's memory.
 bool IsView(absl::string_view stem) {
   static const auto* const views = new absl::flat_hash_set<absl::string_view>(
       {"reshape", "slice", "broadcast", "transpose", "split", "squeeze", "expand_dims", "strided_view", "identity",

@@ -11,13 +11,13 @@
 
 namespace hpu::gaudi {
 
-// Makes `values` the results of the plan. `values` has one tensor for each result, or kNoTensor for an empty one. Adds
-// copies of arguments, constants, and values that are several results. An argument whose value stays in its memory gets
-// no result.
+// Makes `values` the results of the plan. `values` has one tensor for each result, or kNoTensor for an empty one.
+// Copies arguments, constants, and values that are several results. A result that equals its aliased argument gets no
+// tensor.
 absl::Status PlaceResults(const std::vector<TensorId>& values, const ProgramTable& table, PlanBuilder* builder);
 
 // Orders nodes around results that share memory with an argument: each node that reads the argument runs before the
-// node that writes the result. If the writer cannot wait, the result gets memory of its own, which is copied at the
+// node that writes the result. If the writer cannot wait, it writes other memory, and a copy to the result runs at the
 // end. A writer cannot wait if it reads the argument in another order of elements, or if a reader needs its result.
 absl::Status OrderAliases(const ProgramTable& table, GraphPlan* plan);
 

@@ -22,7 +22,7 @@ bool IsConstantTensor(const PlanBuilder& builder, TensorId x) {
   return builder.tensor(builder.Storage(x)).role == TensorRole::kConstant;
 }
 
-// Arithmetic of halves. Failures are those of IntegerArithmetic.
+// Arithmetic of halves. IntegerArithmetic::status() is the first failure.
 
 Halves Add(IntegerArithmetic& words, const Halves& a, const Halves& b) {
   const TensorId low = words.Add(a.low, b.low);
@@ -40,7 +40,7 @@ Halves Subtract(IntegerArithmetic& words, const Halves& a, const Halves& b) {
 }
 
 Halves Negate(IntegerArithmetic& words, const Halves& x) {
-  // The complement plus 1, which carries only if the low half is 0.
+  // The complement plus 1. The addition carries only if the low half is 0.
   const TensorId carry = words.FromMask(words.Equal(x.low, words.Constant(0)));
   return {words.Negate(x.low), words.Add(words.Complement(x.high), carry)};
 }
@@ -158,7 +158,7 @@ Halves FromUnsignedFloat(IntegerArithmetic& words, TensorId x) {
   return {words.UnsignedFromFloat(low), words.UnsignedFromFloat(high)};
 }
 
-// Sums the dimension `axis`, which keeps size 1, of words whose sum is below 2^31.
+// Sums words over the dimension `axis`, which keeps size 1. Sums must be below 2^31.
 absl::StatusOr<TensorId> SumWords(PlanBuilder& builder, TensorId x, size_t axis) {
   const Sizes sizes = builder.sizes(x);
   Sizes merged = {1, sizes[axis], 1};
@@ -259,7 +259,7 @@ absl::StatusOr<TensorId> Join(PlanBuilder& builder, const Halves& halves) {
   HPU_ASSIGN_OR_RETURN(const TensorId pairs, Concatenate(builder, std::move(parts), 0));
   HPU_ASSIGN_OR_RETURN(const TensorId flat, Reshape(builder, pairs, {2 * count}));
   HPU_ASSIGN_OR_RETURN(TensorId wide, builder.Add("reinterpret_cast", {flat}, {kWide, {count}}));
-  // Not by Reshape: if an equal value has made this node, Reshape would move that value's halves.
+  // Does not call Reshape: if an equal value already added this node, Reshape would move the halves of that value.
   if (builder.sizes(wide) != sizes) {
     if (builder.HasTooManyDimensions(sizes)) {
       wide = builder.AddView(wide, sizes);

@@ -18,8 +18,8 @@
 // Every function fails as PlanBuilder::AddNode does.
 namespace hpu::gaudi {
 
-// Whether an operation over i64 is computed from halves: its kernel is missing, or all operands are made of halves,
-// whose conversions to and from i64 would cost more.
+// Whether to compute an i64 operation from halves: its kernel is missing, or all operands have halves. Converting
+// halves to and from i64 would cost more.
 bool NeedsHalves(const PlanBuilder& builder, absl::string_view stem, const std::vector<TensorId>& operands);
 
 // Low and high bits of an i64 tensor.
@@ -56,14 +56,15 @@ absl::StatusOr<TensorId> WideFromFloat(PlanBuilder& builder, TensorId x, bool is
 bool NeedsWideCast(const PlanBuilder& builder, TensorId x, synapse::synDataType type);
 absl::StatusOr<TensorId> WideCast(PlanBuilder& builder, TensorId x, synapse::synDataType type);
 
-// An i64 tensor that has halves, moved to other sizes. `function` moves a half with the sizes of the tensor.
+// Moves the elements of an i64 tensor that has halves. `sizes`: of the result. `function` moves a half that has the
+// tensor's sizes.
 absl::StatusOr<TensorId> MoveHalves(PlanBuilder& builder, TensorId wide, const Sizes& sizes,
                                     absl::FunctionRef<absl::StatusOr<TensorId>(TensorId)> function);
 
-// Sums over dimensions, which stay with size 1, modulo 2^64.
+// Sums over dimensions, modulo 2^64. Reduced dimensions keep size 1.
 absl::StatusOr<TensorId> SumWide(PlanBuilder& builder, TensorId wide, const std::vector<bool>& is_reduced);
 
-// Numbers of bits that are 1, and of leading bits that are 0.
+// Number of 1 bits, and number of leading 0 bits.
 absl::StatusOr<TensorId> WideCountOnes(PlanBuilder& builder, TensorId wide);
 absl::StatusOr<TensorId> WideCountLeadingZeros(PlanBuilder& builder, TensorId wide);
 

@@ -36,7 +36,7 @@ class Owned {
 
 using OwnedStream = Owned<synStreamHandle, &Functions::synStreamDestroy>;
 using OwnedEvent = Owned<synEventHandle, &Functions::synEventDestroy>;
-// Owns its tensors, sections and nodes too.
+// Also owns the graph's tensors, sections and nodes.
 using OwnedGraph = Owned<synGraphHandle, &Functions::synGraphDestroy>;
 using OwnedRecipe = Owned<synRecipeHandle, &Functions::synRecipeDestroy>;
 

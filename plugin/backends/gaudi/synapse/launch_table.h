@@ -39,7 +39,7 @@ class LaunchTable {
 
  private:
   Profile profile_;
-  std::deque<std::string> names_;  // entries point to them
+  std::deque<std::string> names_;  // entries_ point to the names
   std::variant<std::vector<v1_5::synLaunchTensorInfo>, std::vector<v1_18::synLaunchTensorInfo>> entries_;
 };
 

@@ -34,7 +34,7 @@ class Library {
  public:
   // Loads the library at `path`, which may be a name for the dynamic linker, and selects the profile of its release.
   // Does not call synInitialize. FailedPrecondition if the library cannot be loaded, its release is unknown, a required
-  // function is missing, or its functions are those of another release.
+  // function is missing, or its functions belong to another release.
   static absl::StatusOr<std::unique_ptr<Library>> Open(const std::string& path = kDefaultLibrary);
   ~Library();
   Library(const Library&) = delete;
@@ -45,7 +45,7 @@ class Library {
   const std::string& version() const { return version_; }
   Profile profile() const { return profile_; }
 
-  // For HPU_SYNAPSE_CALL. The functions of the profile that is not the library's are null.
+  // For HPU_SYNAPSE_CALL. The functions of other profiles are null.
   const Functions& functions() const { return functions_; }
   const v1_5::Functions& functions_1_5() const { return functions_1_5_; }
   const v1_18::Functions& functions_1_18() const { return functions_1_18_; }

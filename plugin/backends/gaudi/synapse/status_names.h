@@ -1,5 +1,5 @@
-// Names of SynapseAI's statuses, and which of them lose the device. Without Abseil, because the double of libSynapse
-// uses this header too.
+// Names of SynapseAI's statuses, and which of them lose the device. Does not use Abseil, because the test double of
+// libSynapse also includes this header.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_SYNAPSE_STATUS_NAMES_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_SYNAPSE_STATUS_NAMES_H_
 

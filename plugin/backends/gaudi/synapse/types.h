@@ -38,7 +38,7 @@ inline constexpr uint32_t MAX_NUM_OF_DEVICES_PER_HOST = 8;
 inline constexpr uint32_t SYN_FLAGS_TENSOR_NAME = 1;
 inline constexpr uint32_t EVENT_COLLECT_TIME = 1;
 
-// Result of every function. The numbers are release 1.18's. Those of 1.5 are not known to differ.
+// Result of every function. The numbers are release 1.18's. Release 1.5 is not known to have other numbers.
 enum synStatus : uint32_t {
   synSuccess = 0,
   synInvalidArgument = 1,
