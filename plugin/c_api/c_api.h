@@ -65,7 +65,7 @@ HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 
 // Interrupts a thread that waits for a device server. The device is then lost. Does nothing if no thread waits.
 HPU_EXPORT void hpu_interrupt(void);
-// Ends all waits for compiles: the launches that wait fail with CANCELLED. The compilers go on.
+// Ends all waits for compiles: the launches that wait fail with CANCELLED. The compilers continue.
 HPU_EXPORT void hpu_interrupt_compiles(void);
 // Descriptor that becomes readable (8 bytes) after each SIGINT, -1 on failure. From the first call on, the plugin keeps
 // a handler in front of the program's SIGINT handler (plugin/base/interrupts/sigint.h).
@@ -178,7 +178,7 @@ typedef void (*hpu_step_callback)(const void* bytes, size_t size);
 // Checks the SynapseAI library at `library` (plugin/backends/gaudi/check/synapse_check.h). Compiles a one-node graph
 // for each node that the Gaudi backend may use, then each program in the folder `programs` ("" for none). `generation`:
 // a name like "gaudi2", or "" for the generation of the machine's cards. `first`: number of graphs to skip. Acquires no
-// card and may take minutes. A refused graph is no error. Returns an absl status code. `out` receives the error
+// card and may take minutes. A refused graph is not an error. Returns an absl status code. `out` receives the error
 // message, which is empty on success.
 HPU_EXPORT int32_t hpu_synapse_check(const char* library, const char* generation, const char* programs, int64_t first,
                                      hpu_step_callback on_step, hpu_buffer* out);

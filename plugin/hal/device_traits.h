@@ -48,7 +48,7 @@ class FreedRanges {
   virtual ~FreedRanges() = default;
 
   // The caller will not read the range again until new data are written, so the contents become undefined. Queued work
-  // may still use the range. A device whose addresses are names of buffers frees the buffers.
+  // may still use the range. If the device maps addresses to buffers, it frees the buffers.
   virtual void RangeFreed(DeviceAddress address, uint64_t bytes) = 0;
 
  protected:

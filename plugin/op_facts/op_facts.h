@@ -113,7 +113,7 @@ struct NarrowingRule {
 struct OpFacts {
   bool fusible = false;       // XLA fuses the op with its neighbours; HPU_CLUSTERING=lite clusters only such ops
   bool trivial = false;       // too cheap to justify a launch by itself
-  bool product = false;       // matrix products and convolutions, whose operands HPU_FP32_MATH=bfloat16 rounds
+  bool product = false;       // matrix products and convolutions; HPU_FP32_MATH=bfloat16 rounds the operands
   bool sums_windows = false;  // convolutions, and gradients of convolutions and pooling: the result is 0 if an operand
                               // is empty. tf2xla's lowerings and the CPU kernels mishandle empty operands
   bool keeps_values = false;  // result 0 contains only values of input 0

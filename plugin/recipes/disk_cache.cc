@@ -124,7 +124,7 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, co
     return lookup;
   }
   // LoadRecipe verifies the payload. The second lookup, after a refusal, returns the right to compile, or the entry
-  // that another process has stored in between. If the device refuses this entry as well, the recipe is compiled
+  // that another process has stored in the meantime. If the device refuses this entry as well, the recipe is compiled
   // without a claim.
   for (int attempt = 0; attempt < 2; ++attempt) {
     RecipeStore::Lookup found = lookup.claim.store->FindOrClaim(key, name, cancelled);

@@ -1,5 +1,5 @@
-// Reservation: reserved address window for device memory and, for backends with data in this process, the pages behind
-// it.
+// Reservation: reserved address window for device memory, and memory for the data if the backend keeps the data in this
+// process.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_RESERVATION_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_RESERVATION_H_
 

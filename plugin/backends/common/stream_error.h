@@ -47,7 +47,7 @@ class StreamError {
   }
 
   // The point after the commands of `queue` that have been pushed. Reads the failure before the number of commands, so
-  // a command that is pushed in between may become part of the point. The reverse order could miss a failure.
+  // a command pushed between the two reads may become part of the point. The reverse order could miss a failure.
   template <typename Queue>
   Point PointAfter(const std::shared_ptr<Timeline>& timeline, const Queue& queue) const {
     std::lock_guard<std::mutex> lock(mutex_);

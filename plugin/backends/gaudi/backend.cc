@@ -59,8 +59,8 @@ class GaudiBackend final : public hal::Backend {
     return runtime_.get();
   }
 
-  // Ends SynapseAI when the process exits, before the library's own objects are destroyed. Leaves it alone while a
-  // device is held, because threads may use it. Backends live as long as the process.
+  // Ends SynapseAI when the process exits, before the library's own objects are destroyed. Does not end SynapseAI while
+  // a device is held, because threads may use SynapseAI. Backends live as long as the process.
   void EndAtExit() {
     static std::atomic<GaudiBackend*> first{nullptr};
     next_ = first.exchange(this);

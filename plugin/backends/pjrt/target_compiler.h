@@ -46,7 +46,7 @@ class TargetCompiler final : public null::Compiler {
   const std::string compiler_target_;
 };
 
-// DeviceInfo::compiler_target: all that the compiled code depends on besides the program, in one line.
+// DeviceInfo::compiler_target: everything besides the program on which the compiled code depends, in one line.
 std::string CompilerTargetOf(const Plugin& plugin, absl::string_view platform, absl::string_view device_kind,
                              absl::string_view platform_version);
 

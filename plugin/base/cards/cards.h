@@ -21,7 +21,7 @@ struct Card {
 // All cards, oldest first, in static memory.
 absl::Span<const Card> AllCards();
 
-// The card whose type is the first word of `device_type`, in any case; null if there is none.
+// The card whose type is the first word of `device_type`, ignoring case; null if there is none.
 const Card* Find(std::string_view device_type);
 
 // The card that HPU_DEVICE_TYPE names; for an unknown name, the card of the setting's default.

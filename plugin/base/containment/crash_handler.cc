@@ -101,7 +101,7 @@ void AddSinks() {
 CrashWatch::CrashWatch(WatchedThread* thread) {
   for (int i = 0; i < kMaxThreads && slot_ < 0; ++i) {
     pid_t free = 0;
-    // -1 reserves the slot and is no thread's id.
+    // -1 reserves the slot; no thread has this id.
     if (slots[i].thread.compare_exchange_strong(free, -1)) slot_ = i;
   }
   if (slot_ < 0) return;

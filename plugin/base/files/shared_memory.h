@@ -20,7 +20,7 @@ class SharedMemory {
   // cannot create the memory.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Create(uint64_t bytes);
   // Maps memory that another process created. FailedPrecondition unless the size is `bytes` and sealed: access beyond a
-  // shrunk size would kill this process (SIGBUS). Huge pages are refused too, because access raises SIGBUS when no huge
+  // shrunk size would kill this process (SIGBUS). Also refuses huge pages, because access raises SIGBUS when no huge
   // page is left.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Open(FileDescriptor file, uint64_t bytes);
   ~SharedMemory();

@@ -24,7 +24,7 @@ struct Variable {
 };
 
 // Each returns `fallback` if the variable is unset, empty or invalid. An invalid value is reported once per variable.
-bool ParseBool(Variable variable, bool fallback);  // 1/true/yes/on, 0/false/no/off, in any case
+bool ParseBool(Variable variable, bool fallback);  // 1/true/yes/on, 0/false/no/off, ignoring case
 int64_t ParseInt(Variable variable, int64_t fallback, int64_t least = std::numeric_limits<int64_t>::min(),
                  int64_t most = std::numeric_limits<int64_t>::max());
 std::string ParseString(Variable variable, const char* fallback);

@@ -85,7 +85,8 @@ class CompileProgress {
   // Sets the number of scheduled compiles that have not begun.
   void SetWaiting(int64_t waiting) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Stops showing the compile of a Scope with this `cancelled`. Nothing of it is on the terminal when Hide returns.
+  // Stops showing the compile of a Scope with this `cancelled`. When Hide returns, the terminal does not show the
+  // compile.
   void Hide(const std::atomic<bool>* cancelled) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -25,7 +25,7 @@ struct BaseFunctor {
   virtual void DefineNode(HpuKernelContext* context) = 0;
 };
 
-// The kernel that TensorFlow runs. Compiles the op by itself if the op is in no cluster. Thread safe.
+// The kernel that TensorFlow runs. Compiles the op by itself if no cluster contains the op. Thread safe.
 class HABANALABS_EXPORT HpuKernelBase : public tensorflow::OpKernel {
  public:
   explicit HpuKernelBase(tensorflow::OpKernelConstruction* construction);

@@ -1,4 +1,4 @@
-// RunCall: Run call of a client, which is one stream of the client's device.
+// RunCall: server side of a client's Run call, which carries the commands of one stream.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_RUN_CALL_H_
 #define HPU_PLUGIN_SERVER_SERVICE_RUN_CALL_H_
 

@@ -70,8 +70,8 @@ class ProcessDevice {
   // Allocator of host memory that the device can access, or of CPU memory once the pool (TF_CPU_ALLOCATOR_SIZE_G) is
   // full.
   tensorflow::Allocator* host_allocator();
-  // The arena behind allocator() and the pool behind host_allocator(). Prefer the allocators, which also handle forked
-  // children.
+  // The arena that allocator() uses, and the pool that host_allocator() uses. Prefer the allocators, which also handle
+  // forked children.
   tensorflow::Allocator& arena() { return *arena_; }
   HostPool& host_pool() { return *host_pool_; }
 

@@ -12,7 +12,7 @@
 
 namespace hpu {
 
-// One block, shared by all launches on a stream, because launches run one after the other. The block grows in steps of
+// One block, shared by all launches on a stream, because launches run one at a time. The block grows in steps of
 // HPU_WORKSPACE_CHUNK_MB when a recipe needs more. The block stays allocated until memory is short. An allocation for
 // each launch would fragment the memory of longer-lived tensors. Thread safe.
 class Workspace {

@@ -12,13 +12,13 @@ namespace hpu {
 // Constructed while the plugin is loaded, by one thread.
 class MarkedFusedOp {
  public:
-  // `condition`: as in FusedOp; nodes that do not satisfy it have no mark. The marked call has `operation` and
+  // `condition`: as in FusedOp; only nodes that satisfy it are marked. The marked call has `operation` and
   // `attributes`. Its operands are the op's inputs, and `body` builds its computation. The op has one result.
   MarkedFusedOp(const char* op, const char* condition, const char* operation, const char* attributes,
                 xla::XlaOp (*body)(const std::vector<xla::XlaOp>& operands));
 };
 
-// The lowering of a fused op with a mark; null if the node has none.
+// The lowering of a marked node; null for other nodes.
 tensorflow::OpKernel* MakeMarkedKernel(tensorflow::OpKernelConstruction* construction);
 
 }  // namespace hpu

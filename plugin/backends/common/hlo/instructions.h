@@ -1,4 +1,4 @@
-// Look-ups of HLO instructions that recognisers and passes share.
+// Queries about HLO instructions, shared by recognisers and passes.
 //
 // Functions of this folder read instructions and change nothing. Threads may call them for one module, unless another
 // thread changes the module. Descriptions borrow their instructions from the module.
@@ -39,7 +39,7 @@ const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation);
 bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode);
 
 // Whether `value` is a constant scalar and the identity of `function`. The identity is 0 for kAdd and for boolean kOr
-// and kXor, and 1 for kMultiply and for boolean kAnd. It is the least value for kMaximum and the greatest for kMinimum;
+// and kXor, and 1 for kMultiply and for boolean kAnd. It is the lowest value for kMaximum and the highest for kMinimum;
 // for floats, infinities. False for other functions.
 bool IsIdentity(xla::HloOpcode function, const xla::HloInstruction* value);
 

@@ -22,7 +22,7 @@ struct Pooling {
   std::vector<WindowDimension> dimensions;
 };
 
-// The maximum of each window; the least value for a window without elements. NaN if the window contains NaN.
+// The maximum of each window; the lowest value for a window without elements. NaN if the window contains NaN.
 struct MaxPooling {
   Pooling pooling;
   xla::HloInstruction* image;

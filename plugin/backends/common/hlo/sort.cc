@@ -46,7 +46,7 @@ const HloInstruction* WithoutConstants(const HloInstruction* value) {
   }
 }
 
-// The constant that `value` broadcasts and converts to another integer type; another instruction if there is none.
+// Follows `value` through broadcasts and conversions to its source, for example a constant.
 const HloInstruction* IntegerConstant(const HloInstruction* value) {
   while (value->opcode() == HloOpcode::kBroadcast || value->opcode() == HloOpcode::kConvert) value = value->operand(0);
   return value;

@@ -23,7 +23,7 @@ struct WindowDimension {
   int64_t dilation = 1;
   int64_t base_dilation = 1;
   int64_t pad_low = 0;   // negative: crops elements
-  int64_t pad_high = 0;  // the least that `output` windows need; negative: crops elements
+  int64_t pad_high = 0;  // the minimum for `output` windows; negative: crops elements
 
   // Whether window o holds exactly element o, for all elements.
   bool IsTrivial() const;

@@ -1,4 +1,4 @@
-// Pass that removes roundings to bfloat16 whose operands are bfloat16 numbers already.
+// Pass that removes roundings to bfloat16 without effect: the operands are bfloat16 numbers already.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_EXACT_ROUNDINGS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_EXACT_ROUNDINGS_H_
 

@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Rewrites convolutions without groups whose window is one element (1×1 filters and their input gradients) or the whole
+// Rewrites ungrouped convolutions whose window is one element (1×1 filters and their input gradients) or the whole
 // input (filter gradients of 1×1 filters). Padded, strided and dilated convolutions stay unchanged. Small convolutions
 // also stay unchanged, because XLA would transpose the image for a product without a kernel.
 absl::Status MakeProductsOfPointwiseConvolutions(xla::HloModule* module);

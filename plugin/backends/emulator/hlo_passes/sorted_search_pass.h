@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces the HLO that tf2xla emits for LowerBound and UpperBound, which compares each value with all bounds and sums
-// the results.
+// Replaces the HLO that tf2xla emits for LowerBound and UpperBound. This HLO compares each value with all bounds and
+// sums the results.
 absl::Status UseSortedSearchKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -124,7 +124,7 @@ class Sorting {
                     numbers.get() + begin);
       }
       if (!selects) return MakeElements(numbers.get() + begin, size, begin, elements.get() + begin);
-      // Selects the least elements of each chunk, which include the least elements of the row.
+      // Selects the smallest elements of each chunk. These include the smallest elements of the row.
       Element* const held = elements.get() + begin / kLongSort * each;
       if (size > sort_.count) {
         SelectSmallest(numbers.get() + begin, size, begin, sort_.count, held, spare.get() + (held - elements.get()));

@@ -1,4 +1,4 @@
-// Order-preserving conversion of sort keys to unsigned numbers, and selection of the least numbers.
+// Order-preserving conversion of sort keys to unsigned numbers, and selection of the smallest numbers.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SORT_KEYS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SORT_KEYS_H_
 
@@ -30,7 +30,7 @@ struct KeyOrder {
 // Converts an array of keys of `key_bytes` to numbers.
 void ReadNumbers(const void* keys, int64_t key_bytes, int64_t size, const KeyOrder& order, uint32_t* numbers);
 
-// Converts `columns` adjacent columns of keys to numbers, column after column. The keys of a column are `stride`
+// Converts `columns` adjacent columns of keys to numbers, one column at a time. The keys of a column are `stride`
 // elements apart.
 void ReadColumns(const void* keys, int64_t key_bytes, int64_t size, int64_t stride, int64_t columns,
                  const KeyOrder& order, uint32_t* numbers);
@@ -43,17 +43,17 @@ void WriteKeys(const Element* elements, int64_t size, const KeyOrder& order, voi
 // Combines numbers and their positions, which start at `first_index`, into elements.
 void AppendIndices(const uint32_t* numbers, int64_t size, int64_t first_index, uint64_t* elements);
 
-// Position of the least number; the first position if several numbers are equal.
+// Position of the smallest number; the first position if several numbers are equal.
 int64_t IndexOfMin(const uint32_t* numbers, int64_t size);
 
-// Finds the `count` <= `size` least of `size` numbers; positions start at `first_index`. The result is unordered,
-// except that equal numbers keep their order. `held` and `spare` have room for RoomToSelect(count) elements.
+// Finds the `count` smallest of `size` numbers; positions start at `first_index`. Requires count <= size. The result is
+// unordered, except that equal numbers keep their order. `held` and `spare` have room for RoomToSelect(count) elements.
 int64_t RoomToSelect(int64_t count);
 template <typename Element>
 void SelectSmallest(const uint32_t* numbers, int64_t size, int64_t first_index, int64_t count, Element* held,
                     Element* spare);
 
-// Moves the `count` least of `held` elements to the front, in the same order as SelectSmallest.
+// Moves the `count` smallest of `held` elements to the front, in the same order as SelectSmallest.
 template <typename Element>
 void KeepSmallestOf(Element* elements, Element* spare, int64_t held, int64_t count);
 

@@ -25,7 +25,7 @@ Function BestOf(Function baseline, Function avx2, Function avx512) {
 // instruction set.
 #define HPU_INLINE inline __attribute__((always_inline))
 
-// Placed before a loop over a few elements, which compilers would otherwise unroll instead of vectorising it.
+// Placed before a loop over a few elements. Without it, compilers unroll the loop instead of vectorising it.
 #define HPU_SIMD _Pragma("omp simd")
 
 // Defines the function void name(const Arguments&), which calls `body`. `body` must be HPU_INLINE. `name` may be

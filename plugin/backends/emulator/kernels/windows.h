@@ -61,8 +61,8 @@ class WindowTable {
     const int64_t first = (rows * windows_.dimensions[2].input + InputOf(2, column, 0)) * windows_.inner;
     return {true, first, offsets_.data(), static_cast<int64_t>(offsets_.size())};
   }
-  // Offsets to prefetch, relative to a whole window's first element: the elements below the window that no window reads
-  // before the next row of windows. Empty for long rows, which processors prefetch by themselves, and for dilated rows.
+  // Offsets to prefetch, relative to a whole window's first element: elements below the window that the next row of
+  // windows is the first to read. Empty for long rows, which processors prefetch by themselves, and for dilated rows.
   const std::vector<int64_t>& ahead() const { return ahead_; }
   // Whether every input element is in some window, and whether some element is in several windows.
   bool covers() const { return covers_; }

@@ -1,4 +1,4 @@
-// A CPU device whose kernels get zeroed memory.
+// A CPU device that zeroes the memory of its kernels.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_ZEROED_DEVICE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_ZEROED_DEVICE_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu {
 
-// Returns a device that runs kernels like `cpu`, a CPU device, but sets all memory that they allocate to 0. Some CPU
-// kernels do not write their whole result: Cholesky leaves the upper triangle of a matrix that has no decomposition.
-// Thread safe.
+// Returns a CPU device that runs kernels like `cpu`, but zeroes all memory that the kernels allocate. Some CPU kernels
+// do not write their whole result: Cholesky skips the upper triangle of a matrix that has no decomposition. Thread
+// safe.
 std::unique_ptr<tensorflow::Device> ZeroMemoryOf(std::unique_ptr<tensorflow::Device> cpu);
 
 }  // namespace hpu
