@@ -1,4 +1,4 @@
-// Check of SynapseAI in the C interface.
+// SynapseAI check function of the C interface.
 #include "plugin/backends/gaudi/check/synapse_check.h"
 
 #include <string>

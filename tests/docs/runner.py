@@ -1,8 +1,8 @@
 """Runs the code blocks of a page, and compares their outputs with the outputs in the page.
 
-Programs of a page run one after the other in one folder. It contains the files of the page's `file` blocks, links to
+Programs of a page run one at a time in one folder. The folder contains the files of the page's `file` blocks, links to
 the tree's `examples/`, `benchmarks/` and `build/`, and `train.py` (programs/train.py). A program's script has the line
-numbers of the page. After each block it prints a separator, so the runner knows which block has printed what.
+numbers of the page. The script prints a separator after each block, so that the runner can split the output by block.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The double answers each question to a card, and the page of the first run names each question."""
+"""The double answers each question of card_questions.py, and gaudi_first_run.md names each question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels' registry: each kernel has a golden test, and refuses arguments that are not its own."""
+"""The kernels' registry: each kernel has a golden test, and rejects wrong params, operands and types."""
 
 from __future__ import annotations
 

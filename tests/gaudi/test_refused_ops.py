@@ -1,4 +1,4 @@
-"""Ops for which the Gaudi backend has no nodes leave their cluster; the rest of the cluster stays on the HPU."""
+"""Ops that the Gaudi backend cannot lower leave their cluster; the rest of the cluster stays on the HPU."""
 
 from __future__ import annotations
 

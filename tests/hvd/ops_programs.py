@@ -1,6 +1,6 @@
 """Programs for test_ops.py, run by two ranks.
 
-One job runs all of them, because AutoGraph converts Horovod's functions anew in each process, which takes seconds.
+One job runs all programs, because each new process spends seconds on AutoGraph's conversion of Horovod's functions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""tf.where with one argument, whose coordinates the host finds, compared with NumPy and the CPU."""
+"""tf.where with one argument, for which the host finds the coordinates, compared with NumPy and the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real graphs for the passes: TensorFlow's graphs of Keras train steps, with device placement like on an HPU."""
+"""Real graphs for the passes: TensorFlow's graphs of Keras train steps, placed as on an HPU."""
 
 from __future__ import annotations
 

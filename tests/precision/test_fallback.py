@@ -1,4 +1,4 @@
-"""CPU fallback of clusters with bfloat16 ops, some of which have no bfloat16 CPU kernel."""
+"""CPU fallback of clusters and eager ops, including ops without a CPU kernel for their 16-bit type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs for test_hooks.py, which environment variables trace."""
+"""Programs for test_hooks.py, traced through environment variables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Ranks of a communicator as processes with a cheap start: forks of a process that has imported gRPC.
 
-A rank reports over a pipe to the process that started it: "joined", then its end. In between, it runs collective
-operations and checks their results.
+A rank reports over a pipe to the process that started it: "joined", then its end. Between the two reports, it runs
+collective operations and checks their results.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ absl::StatusOr<FileDescriptor> ListenAt(const std::string& path) {
   FileDescriptor listening = NewSocket();
   struct stat info;
   if (lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) unlink(path.c_str());
-  // Uses umask() instead of a later chmod(), so that no other user can connect in between.
+  // Uses umask() instead of a later chmod(), so that no other user can connect before the mode is set.
   const mode_t mask = umask(0177);
   const int bound = bind(listening.get(), reinterpret_cast<const sockaddr*>(&address->address), address->size);
   umask(mask);

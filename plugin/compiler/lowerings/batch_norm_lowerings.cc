@@ -27,7 +27,7 @@ using tensorflow::XlaOpKernel;
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-// The attributes that both ops share.
+// Base class with the attributes of both ops.
 class BatchNormLowering : public XlaOpKernel {
  public:
   explicit BatchNormLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {

@@ -54,7 +54,7 @@ class CompositeLowering : public tensorflow::XlaOpKernel {
   std::unique_ptr<tensorflow::OpKernel> plain_;
 };
 
-// A function of each element.
+// An op that applies a function to each element.
 struct Function {
   const char* op;
   const char* name;  // in marked_call.h

@@ -1,4 +1,4 @@
-"""Program with one tensor of a megabyte, which lives in the middle of a cluster, for `hpu explain --memory`."""
+"""Program with a one-megabyte tensor inside a cluster, for `hpu explain --memory`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Silent connections and malformed calls, next to which honest clients still connect."""
+"""Silent connections and malformed calls do not keep honest clients from connecting."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ HPU_INLINE void Make(uint32_t number, int64_t index, uint64_t* element) {
   *element = WithIndex(number, static_cast<uint32_t>(index));
 }
 
-// Moves the `count` least of `held` elements to the front and returns the greatest element moved. Equal numbers keep
+// Moves the `count` smallest of `held` elements to the front and returns the greatest element moved. Equal numbers keep
 // their order.
 template <typename Element>
 Element KeepSmallest(Element* elements, Element* spare, int64_t held, int64_t count) {
@@ -138,7 +138,7 @@ Element KeepSmallest(Element* elements, Element* spare, int64_t held, int64_t co
   return greatest;
 }
 
-// Collects candidates for the least elements, and drops the greater candidates when the buffer is full. The first of
+// Collects candidates for the smallest elements, and drops the greater candidates when the buffer is full. The first of
 // equal numbers are kept, so a later number that equals the greatest held number is dropped.
 template <typename Element>
 HPU_INLINE void Select(const Selection<Element>& work) {
