@@ -17,7 +17,7 @@ namespace {
 constexpr absl::string_view kLibraries[] = {"cudart",   "nvrtc",    "cublasLt", "cublas",       "nccl", "cupti",
                                             "cusparse", "cusolver", "cufft",    "nvshmem_host", "cudnn"};
 
-// Folder of all CUDA 13 libraries. Each CUDA 12 library has a folder of its own.
+// Folder of all CUDA 13 libraries. Each CUDA 12 library has a separate folder.
 constexpr absl::string_view kCuda13Folder = "cu13";
 
 // Whether `name` is "lib<library>.so.<major version>".

@@ -123,8 +123,8 @@ OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, boo
   return to_host || IsOnHost(indices) ? indices : best;
 }
 
-// Whether indices are coordinates of true elements (tf.boolean_mask) of a tensor that is, in each dimension, at most as
-// large as the indexed tensor.
+// Whether indices are coordinates of true flags (tf.boolean_mask), and the flags are at most as large as the indexed
+// tensor in each dimension.
 bool IndexCheckMaker::AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes) {
   const bool vectors = bound.kind == Kind::kVector;
   while (KeepsValues(indices) && (!vectors || KeepsShape(indices))) indices = InputOf(*indices.node, 0);

@@ -1,6 +1,6 @@
 // HabanaDropout and its gradient, HabanaDropoutStateful and HabanaRandomUniformWithMaxval.
 //
-// The random numbers of HabanaDropout are an input, because the random op has a node and a placement of its own. In
+// The random numbers of HabanaDropout are an input, because the random op is a separate node with its own placement. In
 // graphs on the HPU, fused_random_ops.h splits the two stateful ops in the same way.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"

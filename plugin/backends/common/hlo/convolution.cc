@@ -41,7 +41,7 @@ std::vector<int64_t> KernelOrder(const xla::ConvolutionDimensionNumbers& numbers
                 {numbers.kernel_input_feature_dimension(), numbers.kernel_output_feature_dimension()});
 }
 
-// Whether the result has a filter's canonical order, which tf2xla gives only to gradients of filters.
+// Whether the result has a filter's canonical order. tf2xla emits this order only for gradients of filters.
 bool HasFilterOrder(const xla::ConvolutionDimensionNumbers& numbers) {
   return xla::IsIdentityPermutation(Around({}, numbers.output_spatial_dimensions(),
                                            {numbers.output_batch_dimension(), numbers.output_feature_dimension()}));

@@ -57,7 +57,7 @@ hal::LaunchBuffer BufferOf(const PlacedValue& placed) {
   const xla::HloInstruction& instruction = *placed.value->defining_instruction();
   hal::LaunchBuffer buffer;
   buffer.instruction = std::string(instruction.name());
-  if (instruction.opcode() != xla::HloOpcode::kParameter) {  // tf2xla gives all parameters one op
+  if (instruction.opcode() != xla::HloOpcode::kParameter) {  // tf2xla sets the same op for all parameters
     buffer.op = instruction.metadata().op_name();
     buffer.op_type = instruction.metadata().op_type();
   }

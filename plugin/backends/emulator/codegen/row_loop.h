@@ -32,8 +32,8 @@ struct RowLoop {
 };
 
 // Number of elements that one call of the code computes if operands are repeated. It is the smallest multiple of
-// `features` that keeps rows aligned and is long enough to amortise the call. Above kMaxRow, the loop needs a function
-// of its own.
+// `features` that keeps rows aligned and is long enough to amortise the call. Above kMaxRow, the loop needs a separate
+// function.
 int64_t RowOf(int64_t features);
 
 // Whether the loop describes a call that RowFunction can run, of a function with these numbers of arguments.

@@ -7,9 +7,9 @@
 
 namespace hpu::emulator {
 
-// XLA calls the C library for each float64 exponential. This pass expands array exponentials inline, inside a fusion;
-// an exponential outside fusions first gets its own. The pass runs after XLA's passes, so that XLA treats exponentials
-// as expensive and does not duplicate them. The error is at most 2 ULP. Denormal results are kept unless the thread
+// XLA calls the C library for each float64 exponential. This pass expands array exponentials inline. An exponential
+// outside fusions first becomes a new fusion. The pass runs after XLA's passes, so that XLA treats exponentials as
+// expensive and does not duplicate them. The error is at most 2 ULP. Denormal results are kept unless the thread
 // flushes them.
 absl::Status ExpandWideExponentials(xla::HloModule* module);
 

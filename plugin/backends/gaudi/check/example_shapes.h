@@ -18,7 +18,7 @@ struct ExampleShapes {
   std::vector<Sizes> operands;
   std::vector<Sizes> results;
   std::string params;
-  // Type of the results, if it is not the one that the guid's row states.
+  // Type of the results, if it differs from the type in the guid's row.
   synapse::synDataType result_type = synapse::syn_type_na;
 };
 

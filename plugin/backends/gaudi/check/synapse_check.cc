@@ -81,7 +81,7 @@ synapse::Generation DefaultGeneration(const synapse::Library& library) {
   return library.profile() == synapse::Profile::k1_5 ? synapse::Generation::kGaudi : synapse::Generation::kGaudi2;
 }
 
-// The outcome of a graph whose plan was not made.
+// The outcome of a graph whose plan cannot be made.
 CheckOutcome OutcomeOfPlan(const absl::Status& status, bool is_program) {
   if (is_program) return absl::IsUnimplemented(status) ? CheckOutcome::kNotLowered : CheckOutcome::kNoProgram;
   return absl::IsNotFound(status) ? CheckOutcome::kNoExample : CheckOutcome::kNotInRelease;

@@ -65,8 +65,8 @@ struct CheckOptions {
 absl::StatusOr<synapse::Generation> GenerationOfName(absl::string_view name);
 
 // Initialises SynapseAI, and ends it before returning. Acquires no card. Fails if the library cannot be used
-// (synapse::Library::Open), if it does not know the generation, or if the folder of programs cannot be read. A graph's
-// failure is its outcome. Not thread safe.
+// (synapse::Library::Open) or does not know the generation. Also fails if the folder of programs cannot be read. A
+// graph's failure is its outcome. Not thread safe.
 absl::Status CheckSynapse(const CheckOptions& options, CheckListener* listener);
 
 }  // namespace hpu::gaudi

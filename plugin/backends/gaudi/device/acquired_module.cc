@@ -20,7 +20,7 @@ absl::StatusOr<synapse::synDeviceId> AcquireDevice(const synapse::Functions& fun
   return device;
 }
 
-// The error if every module is held. `locked` is the error of the lock files, OK if all of them were free. `refused`
+// The error if every module is held. `locked` is the error of the lock files, OK if all lock files were free. `refused`
 // lists modules with free lock files that the driver refused.
 absl::Status AllHeld(const absl::Status& locked, const std::vector<std::string>& refused) {
   if (refused.empty()) return locked;

@@ -111,7 +111,7 @@ class GaudiCommunicator::Work final : public CollectiveWork {
     }
     state_.changed.notify_all();
     if (verdict_.ok()) return;
-    // Ranks that call another operation find the difference themselves. The abort tells ranks that still wait.
+    // Ranks that call another operation detect the difference themselves. The abort ends the wait of other ranks.
     state_.group->Abort(absl::StrCat("rank ", communicator_->rank(), " failed: ", verdict_.message()));
     communicator_->EndAfterEarlier(number_);
   }
@@ -255,7 +255,7 @@ absl::StatusOr<GaudiCommunicator::Submit> GaudiCommunicator::SubmitOf(const comm
       };
     case common::Collective::Kind::kBroadcast:
       return [=, &functions](hccl::hcclComm_t comm, synapse::synStreamHandle stream) {
-        // HCCL wants an address on every rank.
+        // HCCL requires an address on every rank.
         const void* const send = source == nullptr ? destination : source;
         return HPU_HCCL_CALL(functions, hcclBroadcast, (send, destination, moved_count, moved.type, root, comm, stream),
                              "count=", moved_count, ", type=", static_cast<int>(moved.type), ", root=", root);

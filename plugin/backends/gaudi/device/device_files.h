@@ -13,8 +13,8 @@ namespace hpu::gaudi {
 // than a control file (/dev/hl_controlD0). /dev/accel also holds files of other drivers.
 bool IsDeviceFile(absl::string_view path);
 
-// Returns "gaudi" if the habanalabs driver has a card and SynapseAI's library is one that the backend supports; else an
-// empty string. The log says why a card is not used. `root` and `library` differ in tests. Does not start SynapseAI.
+// Returns "gaudi" if the habanalabs driver has a card and the backend supports SynapseAI's library; else an empty
+// string. The log says why a card is not used. `root` and `library` differ in tests. Does not start SynapseAI.
 std::string FindGaudi(const std::string& root = "/", const std::string& library = synapse::kDefaultLibrary);
 
 }  // namespace hpu::gaudi

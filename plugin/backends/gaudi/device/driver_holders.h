@@ -7,9 +7,9 @@
 
 namespace hpu::gaudi {
 
-// Other processes with an open device file (/dev/accel/accel0, /dev/hl0), in ascending order of their ids: "pid 12
-// (python train.py) has /dev/accel/accel0". Omits processes whose files this user may not see. A file's module is
-// unknown. `proc` is /proc outside tests.
+// Other processes with an open device file (/dev/accel/accel0, /dev/hl0), in ascending order of their ids:
+// "pid 12 (python train.py) has /dev/accel/accel0". Omits processes whose files this user may not see. A file's module
+// is unknown. `proc` is /proc outside tests.
 std::vector<std::string> DriverHolders(const std::string& proc = "/proc");
 
 }  // namespace hpu::gaudi

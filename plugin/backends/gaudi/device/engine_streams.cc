@@ -17,7 +17,7 @@ absl::StatusOr<synapse::synStreamHandle> EngineStreams::Open(size_t slot) {
   return streams_[slot].get();
 }
 
-// Spreads streams over the hardware's queues, where the release can.
+// Spreads streams over the hardware's queues, if the release supports it.
 void EngineStreams::SetAffinity(synapse::synStreamHandle stream) const {
   const synapse::v1_18::Functions& functions = library_.functions_1_18();
   if (functions.synDeviceGetNextStreamAffinity == nullptr || functions.synStreamSetAffinity == nullptr) return;
@@ -43,7 +43,7 @@ absl::StatusOr<synapse::synStreamHandle> EngineStreams::For(synapse::Engine engi
 void EngineStreams::Close() {
   for (synapse::OwnedStream& stream : streams_) {
     if (stream.get() == nullptr) continue;
-    library_.functions().synStreamSynchronize(stream.get());  // its error is known or does not matter any more
+    library_.functions().synStreamSynchronize(stream.get());  // its error is known or irrelevant
     stream = synapse::OwnedStream();
   }
 }

@@ -13,7 +13,7 @@
 
 namespace hpu::gaudi {
 
-// In release 1.18, one stream serves all engines. In 1.5, each engine that the HAL stream uses has a stream of its own.
+// In release 1.18, one stream serves all engines. In 1.5, each engine that the HAL stream uses has a separate stream.
 // If work runs on another engine than the previous work, it waits for the previous work's mark. Borrows the library.
 // Not thread safe.
 class EngineStreams {

@@ -312,7 +312,7 @@ void GaudiStream::RunCollective(std::shared_ptr<CollectiveWork> work, const char
     if (command.error.ok()) {
       command.collective->SetEnd(command.end);
     } else {
-      state_->error.Set(sequence, OfWork(command, command.error));  // Conclude says more, but later calls come first
+      state_->error.Set(sequence, OfWork(command, command.error));  // later calls may precede Conclude's better error
     }
   });
 }
@@ -578,7 +578,7 @@ void GaudiStream::Finish(Command& command, uint64_t sequence) {
       if (!end.ok()) FailAtEnd(sequence, OfWork(command, end));
       return;
     case Command::Kind::kWait:
-      // The error of the awaited work says more than the failure that it caused here.
+      // Prefers the error of the awaited work to the failure that this error caused here.
       if (absl::Status awaited = command.point.Wait(); !awaited.ok()) {
         state_->error.Set(sequence, std::move(awaited));
         if (!end.ok()) state_->is_broken.store(true);

@@ -38,8 +38,9 @@ class CollectiveWork {
   virtual absl::Status Submit(synapse::synStreamHandle stream) = 0;
   // Receives the mark after the work that Submit has queued.
   virtual void SetEnd(std::shared_ptr<Mark> end) = 0;
-  // Blocks until all ranks have called the operation, or until the communicator has ended; the end also ends the work.
-  // If this rank could not submit the operation, blocks only until the ranks have compared the operations before it.
+  // Blocks until all ranks have called the operation, or until the communicator has ended. The communicator's end also
+  // ends the work. If this rank could not submit the operation, blocks only until the ranks have compared the
+  // operations before it.
   virtual void AwaitPeers() = 0;
   // Receives the status of the work, or the error of the call. Returns the stream's error. Afterwards the communicator
   // may be destroyed.

@@ -163,7 +163,7 @@ ConvolutionNode PartOfWindow(ConvolutionNode node, size_t dimension, int64_t beg
   return node;
 }
 
-// Cuts a filter that is too long for a node, in dimension `dimension` and later ones. Sums the results of the parts in
+// Splits a filter that is too long for a node, in `dimension` and later dimensions. Sums the results of the parts in
 // float32, or concatenates the parts of a filter's gradient.
 absl::StatusOr<TensorId> Convolve(PlanBuilder& builder, const ConvolutionNode& node, size_t dimension, TensorId lhs,
                                   TensorId rhs) {

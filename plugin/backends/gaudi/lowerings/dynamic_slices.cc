@@ -36,7 +36,7 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const HloInstruction& instruc
   for (int64_t d = 0; d < whole.rank(); ++d) {
     const int64_t size = instruction.shape().dimensions(d);
     const auto axis = static_cast<size_t>(whole.rank() - 1 - d);
-    // The slice is the whole dimension, or all its elements are the one that the tensor holds.
+    // The slice covers the whole dimension, or all elements along the dimension are equal.
     if (size == whole.dimensions(d) || builder.sizes(x)[axis] == 1) continue;
     HPU_ASSIGN_OR_RETURN(const TensorId start, SliceStart(lowering, instruction, d, whole.dimensions(d) - size));
     HPU_ASSIGN_OR_RETURN(const TensorId range, Range(builder, size));

@@ -285,7 +285,7 @@ absl::Status LowerLogical(Lowering& lowering, const HloInstruction& instruction)
   return SetElementwiseResult(lowering, instruction, Elementwise(builder, "bitwise_not_fwd", operands));
 }
 
-// Instructions with a lowering of their own for integers.
+// Instructions with a separate lowering for integers.
 absl::Status LowerDivide(Lowering& lowering, const HloInstruction& instruction) {
   return IsFloating(instruction) ? LowerKernel(lowering, instruction, "div_fwd")
                                  : LowerIntegerDivide(lowering, instruction);

@@ -41,7 +41,7 @@ constexpr int64_t kMaxUnrolledInstructions = 20000;
 xla::AlgebraicSimplifierOptions SimplifierOptions() {
   xla::AlgebraicSimplifierOptions options;
   options.set_is_layout_sensitive(false);
-  // The lowering recognises convolutions and their gradients by the form that TensorFlow gives them.
+  // The lowering recognises convolutions and their gradients in the form that tf2xla emits.
   options.set_enable_conv_simplification(false);
   options.set_enable_conv_operand_swap(false);
   options.set_enable_window_reduce_to_reduce_replacement(false);

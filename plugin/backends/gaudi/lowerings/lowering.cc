@@ -210,7 +210,7 @@ absl::Status Lowering::LowerEntry(const xla::HloComputation& entry) {
     }
   }
   HPU_RETURN_IF_ERROR(refusals.ToStatus());
-  return arguments;  // instructions that use a refused argument say more
+  return arguments;  // errors of instructions that use a refused argument are more precise
 }
 
 absl::StatusOr<GraphPlan> LowerModule(const xla::HloModule& module, const ProgramTable& table, const PlanTarget& target,

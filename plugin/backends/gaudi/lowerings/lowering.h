@@ -57,7 +57,7 @@ class Lowering {
   const std::vector<LoweredInstruction>& lowered() const { return lowered_; }
 
  private:
-  // Fails for the first parameter of a type that the generation lacks, after it has set the others.
+  // Sets the parameters of supported types. Then fails for the first parameter whose type the generation lacks, if any.
   absl::Status SetArguments(const xla::HloComputation& entry);
   // Whether all operands have values. An operand lacks its value if it, or one of its own operands, was refused.
   bool HasOperands(const xla::HloInstruction& instruction) const;

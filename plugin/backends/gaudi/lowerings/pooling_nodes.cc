@@ -82,7 +82,7 @@ absl::StatusOr<TensorId> FromKernelOrder(PlanBuilder& builder, const Pooling& po
   return HloTranspose(builder, x, xla::InversePermutation(pooling.permutation));
 }
 
-// Sizes of the windows, or with `of_image` sizes of the image, in kernel order. `like`: sizes of the other one.
+// Sizes of the windows, or with `of_image` sizes of the image, in kernel order. `like`: sizes of the other array.
 Sizes OtherSizes(const Pooling& pooling, const Sizes& like, bool of_image) {
   Sizes sizes = like;
   for (size_t i = 0; i < pooling.dimensions.size(); ++i) {
@@ -113,7 +113,7 @@ bool WindowsOverlap(const Pooling& pooling) {
                         [](const WindowDimension& d) { return (d.window - 1) * d.dilation >= d.stride; });
 }
 
-// For each element of a dimension, whether some window begins with it, apart from padding.
+// For each element of a dimension, whether it is the first element of a window, ignoring padding.
 std::vector<bool> FirstElements(const WindowDimension& d) {
   std::vector<bool> is_first(d.input, false);
   for (int64_t o = 0; o < d.output; ++o) {

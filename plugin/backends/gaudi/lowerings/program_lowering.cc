@@ -187,7 +187,7 @@ class ComputationSplit {
     outputs_.resize(loops_.size() + 1);
     for (size_t i = 0; i < loops_.size(); ++i) HPU_RETURN_IF_ERROR(PlaceState(i));
     outputs_.back().insert(outputs_.back().end(), outputs.begin(), outputs.end());
-    // Lowers later segments first, because they name the values that they need from earlier ones.
+    // Lowers later segments first, to find the values that they need from earlier segments.
     std::vector<int32_t> graphs(outputs_.size(), -1);
     for (size_t s = outputs_.size(); s-- > 0;) {
       HPU_ASSIGN_OR_RETURN(graphs[s], LowerSegment(static_cast<int64_t>(s)));

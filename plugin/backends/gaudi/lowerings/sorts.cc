@@ -44,7 +44,7 @@ absl::StatusOr<TensorId> ToColumns(Lowering& lowering, const HloInstruction& sor
   return Reshape(builder, x, {size, ElementCount(builder.sizes(x)) / size});
 }
 
-// Inverse of ToColumns. The columns may be cut.
+// Inverse of ToColumns. The columns may be truncated.
 absl::StatusOr<TensorId> FromColumns(PlanBuilder& builder, TensorId x, const HloInstruction& sort) {
   const std::vector<int64_t> order = ColumnOrder(sort);
   Sizes sizes = {builder.sizes(x)[0]};
@@ -113,7 +113,7 @@ absl::StatusOr<TensorId> PositionsByComparator(Lowering& lowering, const HloInst
   HPU_ASSIGN_OR_RETURN(TensorId position, Reshape(builder, range, {sizes[0], 1}));
   HPU_ASSIGN_OR_RETURN(position, Broadcast(builder, position, sizes));
   HPU_ASSIGN_OR_RETURN(position, Reshape(builder, position, {1, count}));
-  // A comparator that is not an order leaves places empty.
+  // If the comparator is not an order, some places stay empty.
   HPU_ASSIGN_OR_RETURN(const TensorId zero, IntegerScalar(builder, synapse::syn_type_int32, 0, 2));
   HPU_ASSIGN_OR_RETURN(const TensorId empty, Broadcast(builder, zero, {1, count}));
   HPU_ASSIGN_OR_RETURN(const TensorId positions, ReplaceRows(builder, empty, place, position));

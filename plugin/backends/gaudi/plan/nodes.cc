@@ -23,7 +23,7 @@ Sizes BroadcastSizes(const PlanBuilder& builder, const std::vector<TensorId>& op
   return sizes;
 }
 
-// Whether no operand is broadcast in only one of the dimensions d and d + 1.
+// Whether each operand is broadcast in both or neither of the dimensions d and d + 1. Size 1 matches both cases.
 bool CanMerge(const PlanBuilder& builder, const std::vector<TensorId>& operands, const Sizes& sizes, size_t d) {
   for (const TensorId operand : operands) {
     const Sizes& own = builder.sizes(operand);
@@ -125,10 +125,10 @@ std::pair<uint64_t, uint64_t> Around(const Sizes& sizes, size_t dimension) {
 // Moves one group at a time.
 absl::StatusOr<TensorId> TransposeManyDimensions(PlanBuilder& builder, TensorId x,
                                                  const std::vector<int64_t>& permutation) {
-  Sizes sizes;                 // of the groups of dimensions, as they are
-  std::vector<size_t> groups;  // their numbers in the result
+  Sizes sizes;                 // of the groups, in their current order
+  std::vector<size_t> groups;  // for each group, its position in the result
   const Sizes& old_sizes = builder.sizes(x);
-  // Dimensions of size 1 do not count.
+  // Ignores dimensions of size 1.
   std::vector<size_t> place(permutation.size());
   size_t places = 0;
   for (const int64_t d : permutation) place[d] = old_sizes[d] == 1 ? 0 : places++;

@@ -97,7 +97,7 @@ class PlanBuilder {
     return found == halves_.end() ? std::nullopt : std::optional<Halves>(found->second);
   }
 
-  // A copy with memory of its own, even if an equal copy exists.
+  // A copy in new memory, even if an equal copy exists.
   absl::StatusOr<TensorId> AddCopy(TensorId x);
 
   // Makes `tensor` the memory of a result. `tensor` must not be a view. No other argument or result may use the

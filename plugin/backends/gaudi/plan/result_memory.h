@@ -12,7 +12,7 @@
 namespace hpu::gaudi {
 
 // Makes `values` the results of the plan. `values` has one tensor for each result, or kNoTensor for an empty one.
-// Copies arguments, constants, and values that are several results. A result that equals its aliased argument gets no
+// Copies arguments, constants, and values that are several results. A result that equals its aliased argument has no
 // tensor.
 absl::Status PlaceResults(const std::vector<TensorId>& values, const ProgramTable& table, PlanBuilder* builder);
 

@@ -52,7 +52,7 @@ absl::StatusOr<TensorId> WideToFloat(PlanBuilder& builder, TensorId wide, bool i
 // The integral part of a float32 between -2^63 and 2^63 - 1, or between 0 and 2^64 - 1.
 absl::StatusOr<TensorId> WideFromFloat(PlanBuilder& builder, TensorId x, bool is_unsigned);
 
-// Casts from and to i64 by halves, needed if x is a constant or has halves, or if no kernel is right for all numbers.
+// Casts from and to i64 by halves. Needed if x is a constant or has halves, or if no kernel is correct for all numbers.
 bool NeedsWideCast(const PlanBuilder& builder, TensorId x, synapse::synDataType type);
 absl::StatusOr<TensorId> WideCast(PlanBuilder& builder, TensorId x, synapse::synDataType type);
 

@@ -12,7 +12,7 @@
 namespace hpu::synapse {
 namespace {
 
-// Functions that only one profile has. They tell the profiles apart.
+// Functions that only one profile has. They identify the library's profile.
 constexpr char kOnly_1_5[] = "synStreamCreate";
 constexpr char kOnly_1_18[] = "synStreamCreateGeneric";
 

@@ -1,8 +1,8 @@
 // Params structs of SynapseAI nodes. Graph-compiler nodes have structs syn…Params, TPC kernels structs Params of a
 // namespace ns_….
 //
-// The size that synNodeCreate gets selects a struct's version: pass exactly the version that is filled. Recipes contain
-// the bytes of params, so all padding is a named member, and `Params params = {}` sets it to zero.
+// The size passed to synNodeCreate selects a struct's version, so pass exactly the version that was filled. Recipes
+// contain the bytes of params, so all padding is a named member, and `Params params = {}` sets it to zero.
 //
 // "derived" marks a layout or a name that the reference implies but does not state.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_SYNAPSE_PARAMS_H_
