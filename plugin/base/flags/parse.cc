@@ -65,17 +65,17 @@ bool ParseBool(Variable variable, bool fallback) {
   return fallback;
 }
 
-int64_t ParseInt(Variable variable, int64_t fallback, int64_t least, int64_t most) {
+int64_t ParseInt(Variable variable, int64_t fallback, int64_t min, int64_t max) {
   const char* value = Get(&variable);
   if (value == nullptr) return fallback;
   char* end = nullptr;
   errno = 0;
   const int64_t number = std::strtoll(value, &end, 10);
   const bool is_number = errno == 0 && *end == '\0';
-  if (is_number && number >= least && number <= most) return number;
-  const bool has_most = most != std::numeric_limits<int64_t>::max();
-  const std::string range = has_most ? "a number from " + std::to_string(least) + " to " + std::to_string(most)
-                                     : "a number of at least " + std::to_string(least);
+  if (is_number && number >= min && number <= max) return number;
+  const bool has_max = max != std::numeric_limits<int64_t>::max();
+  const std::string range = has_max ? "a number from " + std::to_string(min) + " to " + std::to_string(max)
+                                    : "a number of at least " + std::to_string(min);
   ReportOnce(variable.name, value, is_number ? range.c_str() : "a whole number", std::to_string(fallback));
   return fallback;
 }

@@ -25,8 +25,8 @@ struct Variable {
 
 // Each returns `fallback` if the variable is unset, empty or invalid. An invalid value is reported once per variable.
 bool ParseBool(Variable variable, bool fallback);  // 1/true/yes/on, 0/false/no/off, ignoring case
-int64_t ParseInt(Variable variable, int64_t fallback, int64_t least = std::numeric_limits<int64_t>::min(),
-                 int64_t most = std::numeric_limits<int64_t>::max());
+int64_t ParseInt(Variable variable, int64_t fallback, int64_t min = std::numeric_limits<int64_t>::min(),
+                 int64_t max = std::numeric_limits<int64_t>::max());
 std::string ParseString(Variable variable, const char* fallback);
 std::string ParseEnum(Variable variable, const char* fallback, std::initializer_list<const char*> values);
 std::vector<std::string> ParseList(Variable variable, const char* fallback);  // comma-separated; spaces are trimmed

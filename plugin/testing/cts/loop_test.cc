@@ -104,7 +104,7 @@ TEST_P(LoopTest, OtherStreamsWaitForLoops) {
   ExpectContents(x(), std::vector<uint8_t>(8, 0));
 }
 
-TEST_P(LoopTest, CallbacksRunBehindLoops) {
+TEST_P(LoopTest, CallbacksRunAfterLoops) {
   Start({1, 2}, 1000);
   const auto stream = Stream();
   std::vector<int> order;
@@ -119,7 +119,7 @@ TEST_P(LoopTest, CallbacksRunBehindLoops) {
 
 // The error of a launch stops the work queued after its loop, on its own stream and on a stream that waits for the
 // loop.
-TEST_P(LoopTest, ErrorsOfLoopsStopTheWorkBehindThem) {
+TEST_P(LoopTest, ErrorsOfLoopsStopLaterWork) {
   Start({1, 2}, 1000, "launch@1");
   const auto stream = Stream();
   const auto other = Stream(hal::StreamKind::kDeviceToHost);

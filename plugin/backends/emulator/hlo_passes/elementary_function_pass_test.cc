@@ -162,9 +162,9 @@ xla::XlaComputation RandomComputation(const Function& function, const std::vecto
     y = xla::Parameter(&builder, 1, xla::ShapeUtil::MakeShape(type, kept), "y");
     y = xla::Broadcast(y, absl::MakeSpan(dims).first(dims.size() - kept.size()));
   }
-  const bool before = dice->Roll(0, 1) == 0, behind = dice->Roll(0, 1) == 0;
+  const bool before = dice->Roll(0, 1) == 0, after = dice->Roll(0, 1) == 0;
   const XlaOp result = function.op(before ? xla::Abs(x) : x, y);
-  xla::Tuple(&builder, {behind ? result * xla::ScalarLike(x, 0.5f) : result});
+  xla::Tuple(&builder, {after ? result * xla::ScalarLike(x, 0.5f) : result});
   return builder.Build().value();
 }
 

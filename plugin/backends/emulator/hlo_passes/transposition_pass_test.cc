@@ -19,11 +19,11 @@ namespace transposition_pass_test {
 using xla::XlaOp;
 
 xla::XlaComputation Transposed(const std::vector<int64_t>& dims, const std::vector<int64_t>& order,
-                               xla::PrimitiveType type, XlaOp (*behind)(XlaOp) = nullptr) {
+                               xla::PrimitiveType type, XlaOp (*after)(XlaOp) = nullptr) {
   xla::XlaBuilder builder("transposition");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, dims), "x");
   const XlaOp y = xla::Transpose(x, order);
-  xla::Tuple(&builder, {behind == nullptr ? y : behind(y)});
+  xla::Tuple(&builder, {after == nullptr ? y : after(y)});
   return builder.Build().value();
 }
 

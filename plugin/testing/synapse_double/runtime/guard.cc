@@ -11,7 +11,7 @@ void CheckGuard(const void* end, const char* argument) {
   if (!GetSwitches().guard_bytes) return;
   const auto* const guard = static_cast<const unsigned char*>(end);
   if (std::all_of(guard, guard + kGuardBytes, [](unsigned char byte) { return byte == kGuardByte; })) return;
-  Abort(Rule::kLayout, Text(argument, ": no guard bytes behind the structs: they have another release's layout"));
+  Abort(Rule::kLayout, Text(argument, ": no guard bytes after the structs: they have another release's layout"));
 }
 
 }  // namespace hpu::synapse_double
