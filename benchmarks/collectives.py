@@ -1,4 +1,4 @@
-"""Compares in-server collectives with other transports, in three benchmarks.
+"""Compares collectives on HPUs with alternatives, in three benchmarks.
 
 - All-reduces between two modules of a device server, against Gloo and TensorFlow's ring between the same processes.
 - Train steps of HPUStrategy, against MultiWorkerMirroredStrategy on the CPU.

@@ -4,7 +4,7 @@ python -m benchmarks.compile_check --results results.json [--target h100] [--onl
 
 Each program runs under `hpu compile-check` in its own process. Programs: one train step of each model in models.py and
 of each family of tf.keras.applications, and each complete example. Prints a Markdown table. Skips programs whose result
-is in the file of --results. Exit code 1 if a program was not compiled as a whole.
+is in the file of --results. Exit code 1 if a program was not compiled as a whole, or does not fit the card.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "modules/trace.py": (),
     "slow_step.py": (),
 }
-# Columns are sums over the program's recipes, with two exceptions. Arguments, results and temporaries are maxima over
-# recipes; processor time is the whole program's.
+# Arguments, results and temporaries are maxima over the program's recipes. Processor time is the whole program's. Other
+# figures are sums over the recipes.
 _HEADS = (
     *("program", "clusters", "eager ops", "HLO instructions", "compiled in", "processor time", "code"),
     *("arguments", "results", "temporaries", "fits"),
@@ -90,7 +90,7 @@ class Result:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything was compiled and fits the card."""
+        """Whether every recipe was compiled and fits the card."""
         return self.exit_code in (0, _NOTHING_TO_COMPILE)
 
 
@@ -164,7 +164,7 @@ def save(path: pathlib.Path, results: Sequence[Result]) -> None:
 
 
 def markdown(results: Sequence[Result]) -> Iterator[str]:
-    """Yields the lines of a Markdown table, and of a list of problems."""
+    """Yields the lines of a Markdown table, then of a list of problems."""
     yield _row(_HEADS)
     yield "|---" * len(_HEADS) + "|"
     for result in results:

@@ -59,7 +59,7 @@ EFFORTS = (
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """Times of the first steps of one process, in seconds. The first step consists of trace, call and wait."""
+    """Measurements of one process's first steps. Times are in seconds. The first step is trace, call and wait."""
 
     trace: float
     call: float

@@ -1,7 +1,7 @@
 """Time of eager programs on the emulated HPU, relative to TensorFlow's CPU.
 
-No program uses a tf.function, so each op is a launch. Both devices run in turns within one process. After the warm-up,
-the ops of a program have recipes.
+No program uses a tf.function, so the ops run one by one. Both devices run in turns within one process. The warm-up
+compiles the ops.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from benchmarks.measure import Summary, Times, in_turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGE = "habana_frameworks.tensorflow"
-# Sizes of one copy in MiB. The larger size exceeds the CPU's caches.
+# Sizes of one copy in MiB. The larger size exceeds most CPUs' caches.
 COPY_MIB = ("1", "64")
 MODELS = ("resnet50", "transformer", "mlp")
 # Makes malloc reuse the destination memory of copies to the host. Mapping new memory for each tensor would cost more

@@ -94,7 +94,7 @@ def peak(device: str) -> int:
 
 
 def measure(problem: Problem, optimizer: str, variants: list[str], rounds: int, seconds_per_turn: float) -> Result:
-    """Trains the same model from equal weights on each device, in turns."""
+    """Trains the same model from equal weights in each variant, in turns."""
     batch = problem.batch()
     weights = None
     runs = {}

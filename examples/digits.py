@@ -45,7 +45,7 @@ def shuffled_batches(digits: Digits, batch_size: int, seed: int) -> Iterator[tup
 
 
 class Arguments(argparse.Namespace):
-    """Command line of all examples."""
+    """Command line of the digits examples."""
 
     device: str
     epochs: int

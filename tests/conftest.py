@@ -21,7 +21,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Must precede the first import of TensorFlow.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
 
-# Derandomized, so that each run uses the same examples. `make soak` uses random examples.
+# Derandomized, so that each run uses the same examples. `make soak` runs the random_graphs tests with random examples.
 settings.register_profile("default", derandomize=True)
 settings.register_profile("random", derandomize=False, print_blob=True)
 settings.load_profile("default")

@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--storage", type=pathlib.Path, help="folder for Ray's results (default: ~/ray_results)")
     arguments = parser.parse_args()
     if arguments.storage:
-        # Without it, Ray writes a copy of the results to ~/ray_results.
+        # Without this variable, Ray also writes a copy of the results to ~/ray_results.
         os.environ.setdefault("RAY_AIR_LOCAL_CACHE_DIR", str(arguments.storage.absolute()))
     if "RAY_ADDRESS" in os.environ:
         ray.init()

@@ -20,7 +20,7 @@ _BATCH_SIZES = pathlib.PurePath("assets.extra", "batch_sizes.json")
 
 
 class RequestError(ValueError):
-    """The request does not fit the model's signature. The message contains the reason."""
+    """The request is malformed or does not fit the model. The message contains the reason."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,7 @@
 GET  /v1/models/NAME                     state of the model
 POST /v1/models/NAME[/versions/N]:predict  {"instances": […]} -> {"predictions": […]}
 GET  /monitoring/prometheus/metrics      recipes by origin
-Errors are {"error": TEXT} with the HTTP status of the TensorFlow error. The server has no authentication.
+Errors are {"error": TEXT} with an HTTP status, such as 400 for wrong instances. The server has no authentication.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Prints the type of the device, its memory use, and the time of a step."""
+"""Prints the type of the device, its memory use, and the time of ten steps."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def fail_first_acquisition() -> None:
 
 
 def try_held_module(holder: int) -> None:
-    """Every access to a held module reports the same error, and none reports exhausted memory."""
+    """Checks that the error of each access to a held module names the holder."""
     copy = begin()
 
     def graph() -> tf.Tensor:

@@ -25,8 +25,7 @@ DTYPES = [
     tf.uint32,
     tf.complex64,
 ]
-# Sizes in bytes: 0, 1, and values around the limits of the copy methods (64 KiB on the compute stream, 1 MiB in the
-# pool).
+# Sizes in bytes, including the limits of the copy methods: 64 KiB on the compute stream, 1 MiB in the pool.
 SIZES = [0, 1, 255, 4096, (64 << 10) - 1, 64 << 10, (64 << 10) + 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 40 << 20]
 
 
@@ -38,7 +37,7 @@ def to_device(tensor: tf.Tensor, device: str) -> tf.Tensor:
 
 
 def random_array(dtype: tf.DType, elements: int) -> np.ndarray[Any, Any]:
-    """Array of random bit patterns without NaN, so that comparisons work."""
+    """Array of random numbers without NaN, so that comparisons work."""
     generator = np.random.default_rng(elements)
     if dtype.is_bool:
         return generator.integers(0, 2, elements).astype(np.bool_)

@@ -38,7 +38,7 @@ def main() -> int:
     path = arguments.out / f"start_{attempt}_{rank}.json"
     path.with_suffix(".new").write_text(json.dumps(record))
     path.with_suffix(".new").rename(path)
-    # Waits until all ranks have started, so that no rank ends before.
+    # Waits for the start of all ranks, because the failure of a rank stops the job.
     while len(list(arguments.out.glob(f"start_{attempt}_*.json"))) < len(config["cluster"]["worker"]):
         time.sleep(0.02)
     if {f"{attempt}:{rank}", f"*:{rank}"} & set(arguments.fail):

@@ -146,7 +146,7 @@ def assert_rounded_as(workers: list[Trained], count: int, rounded: Trained, exac
 
 
 def assert_trained_as(workers: list[Trained], count: int, expected: Trained) -> None:
-    """Checks that `count` workers trained together, only on the HPU, and that all results equal `expected`."""
+    """Checks that `count` workers trained together, without CPU fallbacks, with the results `expected`."""
     assert len(workers) == count
     for worker in workers:
         assert worker.replicas == count

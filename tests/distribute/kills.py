@@ -11,7 +11,7 @@ _MAX_MILLISECONDS = 200
 
 @dataclasses.dataclass(frozen=True)
 class Kill:
-    """SIGKILL for a rank of one attempt, with a delay after the begin of a step."""
+    """SIGKILL for a rank of one attempt, with a delay after the start of a step."""
 
     attempt: int
     rank: int

@@ -28,7 +28,7 @@ def work(rank: int, workers: list[str], arguments: argparse.Namespace) -> None:
     strategy = HPUStrategy()
 
     class Kill(tf.keras.callbacks.Callback):
-        """Kills this worker before a step that the other workers have already begun."""
+        """Kills this worker before a step, in which the other workers then wait for it."""
 
         def on_train_batch_begin(self, batch: int, logs: object = None) -> None:
             step = int(self.model.optimizer.iterations.numpy())

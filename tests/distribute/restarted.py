@@ -48,7 +48,7 @@ class Killer:
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """Checkpoint directory and length of a training."""
+    """Settings of a training."""
 
     checkpoints: pathlib.Path
     steps: int

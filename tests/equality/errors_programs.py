@@ -67,7 +67,7 @@ def exhausted_memory(call: str, asked: list[str]) -> None:
         assert 4 << 20 <= memory.in_use - memory.workspace < 16 << 20, memory
 
 
-# Ops whose first call runs on the CPU, by name. The results exceed the address space, so every host refuses them.
+# Ops whose first call runs on the CPU, by name. Results of 128 TiB or more exceed the user address space of x86-64.
 TOO_LARGE_FOR_THE_HOST: dict[str, Callable[[], Any]] = {
     "compiled later": lambda: tf.ones([1 << 23, 1]) + tf.ones([1, 1 << 22]),
     "never compiled": lambda: tf.random.normal([1 << 45]),

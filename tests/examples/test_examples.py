@@ -1,4 +1,4 @@
-"""Each example runs, reaches its accuracy and prints a report, on the HPU and on the CPU."""
+"""The digits examples of one process reach their accuracy and print a report, on the HPU and on the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training through a device server: a resumed run, and the CI script."""
+"""Training through a device server: a resumed run, the CI script, and the container's dependencies."""
 
 from __future__ import annotations
 

@@ -309,7 +309,7 @@ def answer(question: Question, card: Card) -> Answer:
 
 
 def release_of(file: str) -> str:
-    """Returns the profile of a library: the first two numbers of its version. Raises OSError or ValueError."""
+    """Returns the release of a library: the first two numbers of its version. Raises OSError or ValueError."""
     text = ctypes.create_string_buffer(256)
     library = ctypes.CDLL(file)
     if not hasattr(library, "synDriverGetVersion"):

@@ -112,7 +112,7 @@ class RetrievedInfo(ctypes.Structure):
 
 
 class Graph:
-    """A graph under construction. Methods fail the test unless the calls succeed."""
+    """A graph under construction. Calls must succeed, except in node_status() and refuses_…()."""
 
     def __init__(self, double: Double, generation: str | None = None) -> None:
         self.double = double

@@ -106,7 +106,7 @@ def _weighted(y: tf.Tensor) -> tf.Tensor:
 
 
 def run(case: Case) -> Outcome:
-    """Runs the case on both devices and compares the results."""
+    """Runs the case on both devices and compares the results. A case with `host` runs on the CPU only."""
     try:
         if case.host:
             with tf.device(CPU):

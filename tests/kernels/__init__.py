@@ -1,1 +1,1 @@
-"""Kernels on the HPU: data flow, lists, variables."""
+"""Kernels and lowerings of ops on the HPU, compared with the CPU's kernels."""

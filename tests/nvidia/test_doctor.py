@@ -20,7 +20,7 @@ pytestmark = with_compiler
 
 
 def check() -> dict[str, Finding]:
-    """Returns the findings by subject. Each subject has one finding, except cards."""
+    """Returns the findings by subject. Of several findings about cards, only the last is returned."""
     return {finding.subject: finding for finding in pjrt.check()}
 
 

@@ -1,1 +1,1 @@
-"""All TensorFlow ops: values and errors equal the CPU's."""
+"""TensorFlow ops on the HPU: values and errors, compared with the CPU's."""

@@ -1,4 +1,4 @@
-"""Training on a PJRT device (the CPU), compared with TensorFlow on the CPU and with a second run."""
+"""Training on a PJRT device (the CPU), compared with the emulator and with a run without donation."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.recipes import storage_server
 from tests.recipes.storage_server import StorageServer
 
 NAME, OTHER_NAME = "1" * 64, "2" * 64
-# Larger than socket buffers.
+# Spans many reads and writes of a socket.
 ENTRY = secrets.token_bytes(3_000_000)
 HANG_SECONDS = 60
 

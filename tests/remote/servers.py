@@ -75,7 +75,7 @@ class Server:
     def stopped(self) -> Iterator[None]:
         """Stops the server's processes within the block, so that they answer nothing."""
         self.process.send_signal(signal.SIGSTOP)
-        # The threads stop one after the other, on a busy machine over 0.2 s. The kernel reports the last thread's stop.
+        # Threads stop one by one, over 0.2 s on a busy machine. waitid() returns when all have stopped.
         os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
         stopped = [self.process.pid, *descendants(self.process.pid)]
         for pid in stopped[1:]:

@@ -30,7 +30,7 @@ def value(lines: list[str], name: str) -> str:
     return next(line.partition(": ")[2] for line in lines if line.startswith(f"{name}: "))
 
 
-# By session: rule, error class, part of the error's text, failing steps of six.
+# By session: rule, error class, part of the error's text, failing steps of six (None: not checked).
 ERRORS = [
     ({"kind": "launch", "at": 3}, "InternalError", "launch of ", [3]),
     ({"kind": "out_of_memory", "at": 2}, "ResourceExhaustedError", "out of device memory", [2]),
@@ -47,7 +47,7 @@ def test_each_error_is_the_cards(tmp_path: pathlib.Path) -> None:
     path = schedule(tmp_path, faults=[*rules, {"kind": "busy", "from": len(ERRORS) + 1}])
     with Server(tmp_path, "--faults", str(path)) as server:
         for rule, error, text, steps in ERRORS:
-            # Clients detect a silent server after the lease.
+            # A client detects a silent server only after seconds, so it trains until the error.
             lines = train(server.backend, steps=6 if rule["kind"] != "silence" else 10**9)
             assert lines[0].startswith(error), lines
             assert any(text in line for line in lines), lines

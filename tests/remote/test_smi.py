@@ -1,4 +1,4 @@
-"""`hpu smi` on a device server and on emulators in other processes."""
+"""`hpu smi` on a device server and on emulators in other processes, and `hpu doctor` on a device server."""
 
 from __future__ import annotations
 

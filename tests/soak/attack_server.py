@@ -5,8 +5,8 @@
 Attackers send mutated and targeted programs, random messages and forged recipes. They leave answers unread, connections
 silent and collectives unfinished, and are killed by SIGKILL at random moments. After each round all attackers are
 killed. The server's processes, descriptors, shared memory and held modules must then be as before the first round.
-Exit code 1: the server ended, the training's result changed, a client received another client's canary, or a resource
-leaked.
+Exit code 1: a problem. For example, the server ended, the training's result changed, a client received another client's
+canary, or a resource leaked.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Outcome:
     crashes: dict[str, int] = dataclasses.field(default_factory=dict)
     """Session processes and compile workers that a signal ended, according to the server's log."""
     trainings: int = 0
-    """Rounds of the honest client with the losses of a quiet run."""
+    """Rounds that the honest client completed during the attack."""
     victim_rounds: int = 0
     min_available_mib: int = 1 << 40
     """Minimum of the machine's available memory."""

@@ -134,7 +134,7 @@ class _Campaign:
             if not all(rank.report(_JOIN_SECONDS) == "joined" for rank in ranks):
                 outcome.problems.append(f"{job} was not joined; the server's log: {self._server.log()[-2000:]}")
                 return []
-            # The kill hits the start of the first operation as often as a later operation.
+            # The square makes early moments, in the first operation, more likely.
             time.sleep(self._chance.random() ** 2 * _MAX_MOMENT_SECONDS)
             lost = self._chance.choice(ranks)
             moment = lost.kill()

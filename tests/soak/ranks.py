@@ -25,7 +25,7 @@ _OK = 0
 _CHECKED_BYTES = 4096
 _ROOT = 0
 _LIFETIME_SECONDS = 24 * 3600.0
-# Sums of 1.0f are exact for few ranks.
+# Little-endian 1.0f. Sums of small integers are exact.
 _ONE = b"\x00\x00\x80\x3f"
 _VALUES = (b"\x00\x00\x00\x00", _ONE, b"\x00\x00\x00\x40", b"\x00\x00\x40\x40", b"\x00\x00\x80\x40")
 """Encodings of 0.0f to 4.0f."""

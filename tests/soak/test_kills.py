@@ -1,4 +1,4 @@
-"""Short runs of the soak tests. `make soak` runs them for minutes."""
+"""Short runs of kill_clients.py and kill_server.py. `make soak` runs them for minutes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fails on a card: a product of the step needs more memory than a Gaudi has."""
+"""Fails on the first Gaudi: two products of the step need more memory than the card's 32 GiB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fails on a card: the step adds arrays of nine dimensions."""
+"""Fails on a card: the step computes the exponential of an array of nine dimensions."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def known(value: Value) -> bool:
 
 
 def array(step: Step, slot: Any, dtype: str, shape: Sequence[int], small: bool = False) -> np.ndarray:
-    """Returns random numbers; floats are multiples of 0.25. small: integers from 0 to 2."""
+    """Returns random values; floats are multiples of 0.25. small: integers are from 0 to 2."""
     rng = np.random.default_rng(step.hash("array", slot))
     if dtype == "string":
         return rng.choice(np.array([b"", b"a", b"7", b"-12", b"word", b"two words"], object), size=shape)
@@ -158,7 +158,7 @@ class Scope:
         return prototype
 
     def need(self, step: Step, slot: Any, dtype: str, shape: Sequence[int] | None = None, small: bool = False) -> Value:
-        """Returns a value of this dtype and shape, or a constant if no value fits."""
+        """Returns a value of this dtype and shape, or a constant: at random, if `small`, or if no value fits."""
         fits = of(dtype)
         if shape is not None:
             fits = lambda value: of(dtype)(value) and known(value) and list(value.shape) == list(shape)  # noqa: E731

@@ -28,7 +28,7 @@ class Verdict(enum.Enum):
 ANY_ERROR = "any"
 # Accepted differences relative to the largest number, for sums in different orders. Integers must be equal.
 _BOUNDS = {"float64": 1e-10, "float32": 2e-5, "float16": 4e-3, "bfloat16": 4e-2, "complex64": 4e-5, "complex128": 1e-10}
-# Errors that Python raises for graphs before TensorFlow runs.
+# Error classes that count as equal: for invalid arguments, graph construction may raise ValueError or TypeError.
 _OF_GRAPHS = {"ValueError", "TypeError", "InvalidArgumentError"}
 
 

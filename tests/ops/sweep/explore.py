@@ -20,7 +20,10 @@ _SECONDS = 6.0  # time limit of the search for one op
 
 
 def explore(device: str, op: str, first: int, last: int, enough: int) -> Iterator[int | Found]:
-    """Yields each seed before it runs, then its result. Stops after `enough` values and half as many errors."""
+    """Yields each seed before it runs, then its result, if the result is small enough to compare.
+
+    Stops after `enough` values and half as many errors, after twice as many values, or after _SECONDS.
+    """
     found: collections.Counter[bool] = collections.Counter()
     end = time.monotonic() + _SECONDS
     for seed in range(first, last):

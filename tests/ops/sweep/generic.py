@@ -29,7 +29,7 @@ _STRINGS = {
 
 
 class NoMakerError(Exception):
-    """The op needs arguments that only a hand-written maker can create."""
+    """The op is not callable, or needs arguments that only a hand-written maker can create."""
 
 
 def draw(op: str, rng: np.random.Generator) -> Program:
@@ -119,7 +119,7 @@ def _caller(
 
 
 def draw_types(op: str, rng: np.random.Generator) -> dict[str, tf.DType]:
-    """Draws a dtype for each attribute, so that a CPU kernel supports the combination."""
+    """Draws a dtype for each attribute. A CPU kernel supports the combination, if one supports drawable dtypes."""
     listed = {attr.name: _listed(attr) for attr in registry.definition(op).attr}
     found = [
         kernel

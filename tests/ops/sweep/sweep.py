@@ -73,7 +73,7 @@ class Sweep:
         for found in self._pick(self._explore(report)):
             report.results += self._run_case(f"{op}:{found.seed}", found)
             if any(result.verdict is Verdict.HANG for result in report.results):
-                break  # the other modes would also time out
+                break  # the op's other cases would likely also time out
         return report
 
     def show(self, case: str) -> Iterator[str]:

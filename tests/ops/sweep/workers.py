@@ -21,12 +21,12 @@ from tests.ops.sweep.records import FRAME_BYTES, Ended, Started
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CASE_SECONDS = 60.0
 _START_SECONDS = 120.0
-# Fill byte of device memory and of the C library's memory. No result contains this byte by chance.
+# Fills new device memory, and the C library's memory through MALLOC_PERTURB_, so that reads of unwritten memory show.
 _POISON = 0xFB
 
 
 class WorkerEndedError(Exception):
-    """The process ended or exceeded the time limit. The text contains signal and last output."""
+    """The process ended or exceeded the time limit. The text contains the cause and the last output."""
 
 
 class Worker:

@@ -81,7 +81,7 @@ class Footprint:
 
 
 def private_bytes(pid: int) -> int:
-    """Returns a process's memory that is not shared with files or other processes, in bytes."""
+    """Returns a process's resident anonymous memory in bytes."""
     for line in (_PROC / str(pid) / "status").read_text().splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) << 10

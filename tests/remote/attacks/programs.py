@@ -52,7 +52,7 @@ def cross_read(rows: int) -> bytes:
 
 
 def falsely_split(opcode: str, dims: Sequence[int], *counts: int) -> bytes:
-    """Two calls of an operation that claims more parts than its array has rows."""
+    """Two calls of an operation that claims a split of its outer dimensions into `counts` parts."""
     module = Module()
     kind = shape("F32", dims)
     work = module.computation("work")

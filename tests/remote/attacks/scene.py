@@ -49,7 +49,7 @@ class Scene:
         self._known_sessions = self.footprint().sessions
 
     def attacker(self, **fields: Any) -> Session:
-        """Opens a session of the attacker. fields: further fields of Session."""
+        """Opens a session of the attacker. fields: further arguments of Session."""
         return Session(self.backend, token=self.token, **fields)
 
     def footprint(self) -> Footprint:

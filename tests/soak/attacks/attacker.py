@@ -130,7 +130,7 @@ class Attacker:
         return session
 
     def _note_end(self, session: Session, action: str) -> None:
-        """Stores the program that ended the session's process."""
+        """Counts a crash of the session's process, and stores the latest program."""
         code, _ = session.wait_for_end()
         if code is not grpc.StatusCode.UNAVAILABLE:
             return
@@ -140,7 +140,7 @@ class Attacker:
             pathlib.Path(self._target.kept, name).write_bytes(self._program)
 
     def _check(self, session: Session) -> None:
-        """Reads all memory of a session."""
+        """Scans all memory of a session for canaries."""
         with contextlib.suppress(grpc.RpcError, StopIteration):
             session.stream.clear()
             self._scan(session.stream.read_memory(session.base, MEMORY_BYTES))
@@ -303,7 +303,7 @@ class Attacker:
     # --- Connections
 
     def _connect_silently(self, session: Session) -> None:
-        """Opens connections that stay silent or send invalid HTTP/2, for a moment."""
+        """Opens connections that stay silent or send invalid HTTP/2, then calls without messages, for a moment."""
         path = device_channel.target(self._target.backend).removeprefix("unix:")
         with contextlib.ExitStack() as stack:
             for _ in range(self._chance.randint(1, 8)):
@@ -321,7 +321,7 @@ class Attacker:
         channel.close()
 
     def _read_shared_memory(self, session: Session) -> None:
-        """Reads shared memory of its own session and of invalid sessions."""
+        """Reads shared memory of its own session, or requests it for an invalid session."""
         path = device_channel.target(self._target.backend).removeprefix("unix:") + ".memory"
         name = session.name if self._chance.random() < 0.5 else self._chance.randbytes(self._chance.choice((0, 15, 16)))
         with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):

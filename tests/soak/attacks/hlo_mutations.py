@@ -36,7 +36,7 @@ class Mutator:
 
 
 def _change_instruction(module: Any, chance: random.Random) -> None:
-    """Changes one instruction in a way that occurs in other instructions, so that most of a program stays valid."""
+    """Changes one instruction, often to values of another instruction, so that most of a program stays valid."""
     if not module.computations:
         return
     computation = chance.choice(module.computations)

@@ -69,7 +69,7 @@ def single(chance: random.Random) -> bytes:
 
 
 def elementwise(chance: random.Random) -> bytes:
-    """An operation over large arrays that XLA accepts, with false claims about its split."""
+    """An elementwise operation or a reverse, with random claims about its split among threads."""
     dims = [chance.choice((1, 2, 64, 1000)) for _ in range(chance.randint(1, 3))]
     opcode = chance.choice(("cosine", "power", "reverse", "tanh", "remainder", "atan2"))
     counts = [-number(chance) if chance.random() < 0.5 else number(chance) for _ in range(chance.randint(0, 4))]
@@ -138,7 +138,7 @@ def marked_call(chance: random.Random) -> bytes:
 
 
 def huge(chance: random.Random) -> bytes:
-    """Arrays larger than memory, without inputs."""
+    """An array of any size, often larger than memory, from an iota or a scalar."""
     module = Module()
     entry = module.computation("main")
     dims = [chance.choice(_DIMENSIONS + _HUGE_DIMENSIONS) for _ in range(chance.randint(1, 4))]
@@ -155,7 +155,7 @@ def huge(chance: random.Random) -> bytes:
 
 
 def window(chance: random.Random) -> bytes:
-    """A convolution or window reduction with any size, stride, padding and dilation."""
+    """A convolution with any window size, stride, padding and dilation."""
     operand = shape("F32", [2, 8, 8, 3])
     dimensions = [
         xla.WindowDimension(
@@ -188,7 +188,7 @@ def window(chance: random.Random) -> bytes:
 
 
 def indexed(chance: random.Random) -> bytes:
-    """Slices, updates and gathers at indices from the argument, which is random bytes."""
+    """A slice, update, gather or scatter at indices from an argument with random bytes."""
     opcode = chance.choice(("dynamic-slice", "dynamic-update-slice", "gather", "scatter"))
     index = shape(chance.choice(("S32", "S64", "U32", "U8")))
     operand, part = shape("F32", [64, 64]), shape("F32", [chance.choice((1, 64, 65, 100)), 8])
@@ -214,7 +214,7 @@ def indexed(chance: random.Random) -> bytes:
 
 
 def literal(chance: random.Random) -> bytes:
-    """A constant whose literal's size or shape differs from its claim."""
+    """A constant with a literal of random size and shape."""
     module = Module()
     entry = module.computation("main")
     kind = _shape(chance)
@@ -264,7 +264,7 @@ def misnumbered(chance: random.Random) -> bytes:
 
 
 def sorted_oddly(chance: random.Random) -> bytes:
-    """A sort whose comparison is not an order."""
+    """A sort whose comparison is not a strict weak order."""
     module = Module()
     count, flag = chance.choice((2, 17, 1000, 50_000)), shape("PRED")
     compare = module.computation("compare")
@@ -318,7 +318,7 @@ FAMILIES: tuple[Callable[[random.Random], bytes], ...] = (
 
 
 def _shape(chance: random.Random) -> Any:
-    """Draws any shape, mostly a small array of numbers."""
+    """Draws any shape, mostly an array of a common element type."""
     drawn = chance.random()
     if drawn < 0.05:
         return tuple_shape(*(_shape(chance) for _ in range(chance.randint(0, 3))))
