@@ -19,7 +19,7 @@ def main() -> None:
     ]
     if world.size > 1:
         before, after = (world.rank - 1) % world.size, (world.rank + 1) % world.size
-        with hccl.group():  # starts the sends of all ranks together
+        with hccl.group():  # starts the send and the receive together
             hccl.send(own, after, world)
             received = hccl.receive(own.shape, own.dtype, before, world)
         lines.append(f"from rank {before} {received.tensor().numpy()}")

@@ -28,9 +28,9 @@ def main() -> None:
         ]
     )
     model.compile(tf.keras.optimizers.Adam(0.01), tf.keras.losses.SparseCategoricalCrossentropy(), ["accuracy"])
-    # 3 equal batches, so that one recipe suffices.
+    # 3 equal batches, so that training needs one recipe for its step.
     model.fit(images, labels, batch_size=599, epochs=arguments.epochs, verbose=0)
-    # The first dimension has no size, so that a request may contain any number of images.
+    # The first dimension is unknown, so that a request may contain any number of images.
     predict = tf.function(
         lambda image: {"scores": model(image, training=False)},
         input_signature=[tf.TensorSpec([None, 8, 8, 1], tf.float32, name="image")],

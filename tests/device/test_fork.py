@@ -1,4 +1,4 @@
-"""Fork of a process that holds the device."""
+"""Forks before and after the device is acquired, and more processes than modules."""
 
 from __future__ import annotations
 

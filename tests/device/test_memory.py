@@ -1,4 +1,4 @@
-"""Device memory: protection, statistics, exhaustion."""
+"""Device memory: statistics, limits, protection, exhaustion. Size of the host pool."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Program whose graphs trigger each rule of placement, marking and segmentation at least once.
+"""Program whose graphs trigger rules of placement, marking and segmentation that need no settings.
 
-`hpu explain` of this program reports all rules. Run it with python -m tests.explain.refusals; it prints "ran" on
-stdout.
+placed.py triggers rules that depend on settings. This program prints "ran" on stdout.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain"]
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, explanation.Explanation]:
-    """stdout, stderr and JSON of one run of the program that triggers every rule."""
+    """stdout, stderr and JSON of one run of refusals.py."""
     target = tmp_path_factory.mktemp("explain") / "all.json"
     page = target.with_name("all.html")
     done = run([*COMMAND, "--json", str(target), "--html", str(page), str(PROGRAM)])

@@ -1,4 +1,4 @@
-"""Rules of placement and limits, each triggered once by tests/explain/placed.py."""
+"""Rules of placement, and splits of clusters, in the graphs of tests/explain/placed.py."""
 
 from __future__ import annotations
 

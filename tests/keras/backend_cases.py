@@ -125,7 +125,7 @@ class Variable:
 
 
 def _special(name: str, function: Any) -> Callable[..., Any]:
-    """Returns an adapter for functions whose tensors are not simply their first arguments."""
+    """Returns an adapter if the function's tensors are not simply its first arguments, otherwise the function."""
     if name in LISTS:
         return lambda x, y: function([x, y])
     if name == "switch":

@@ -16,7 +16,7 @@ L = tf.keras.layers
 BY_RANK = {"1D": SEQUENCE, "2D": IMAGE, "3D": VOLUME}
 MANY = (8, 16, 16, 3)  # enough numbers to check their distribution
 
-# Base classes, which do nothing alone, and layers that create no tensors.
+# Public names without a case, with the reasons.
 NO_LAYERS = {
     "AbstractRNNCell": "a base class",
     "DenseFeatures": "takes feature columns, which TensorFlow has deprecated",
@@ -31,7 +31,7 @@ NO_LAYERS = {
 }
 
 _CONVOLUTION = {"filters": 4, "kernel_size": 3}
-# Keyword arguments by layer name. Other layers need no arguments.
+# Keyword arguments by layer name. Layers outside this table and WRAPPERS need none.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "Activation": {"activation": "tanh"},
     "ActivityRegularization": {"l2": 0.1},
@@ -275,7 +275,7 @@ def _channels_first(name: str) -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """Yields one case per layer, then the variants."""
+    """Yields the cases of each layer, then the variants."""
     for name in names():
         if name[0].islower():  # functions such as add and concatenate
             function = _class(name)

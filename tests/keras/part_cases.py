@@ -112,7 +112,7 @@ def metric_cases() -> Iterator[Case]:
     for name in names(K.metrics):
         made = getattr(K.metrics, name)
         if id(made) in losses:
-            continue  # has the same name as a loss
+            continue  # an alias of a loss
         if not isinstance(made, type):
             options = {"k": 2} if "top_k" in name else {}
             yield Case("metrics", name, functools.partial(given, made), _labels(name), options, gradients=False)
@@ -123,7 +123,7 @@ def metric_cases() -> Iterator[Case]:
 
 
 class Trained:
-    """Adapter for an optimizer: updates two variables three times with given gradients. Returns variables and slots."""
+    """Adapter for an optimizer: updates two variables three times with given gradients, and returns their values."""
 
     def __init__(self, optimizer: Any, arguments: dict[str, Any]) -> None:
         self._optimizer = optimizer(learning_rate=0.05, **arguments)

@@ -31,9 +31,7 @@ def no_fusion() -> Iterator[None]:
 
 
 def optimized_graph(run: Callable[[], object], contains: str) -> tf.compat.v1.GraphDef:
-    """Returns the largest inlined and optimized function graph with an op `contains` that TensorFlow creates during
-    `run`.
-    """
+    """Returns the largest function graph that TensorFlow optimizes during `run`, among graphs with an op `contains`."""
     with no_fusion():
         context.context().enable_run_metadata()
         try:
