@@ -46,7 +46,7 @@ class Container:
     command: list[str] = dataclasses.field(default_factory=list)
 
     def run(self, arguments: Sequence[str], timeout: float = 600) -> subprocess.CompletedProcess[str]:
-        """Runs a program in the folder, with the instructions' user, directory and environment. Returns its output."""
+        """Runs a program in the folder, with the instructions' user, directory and environment. It must succeed."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         inside = ["chroot", f"--userspec={self.user}", str(self.root), "/usr/bin/env", "-i", *variables]
         inside += ["sh", "-c", f"cd {shlex.quote(self.directory)} && exec {shlex.join(arguments)}"]

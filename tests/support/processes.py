@@ -40,7 +40,7 @@ WARM_PYTHON = str(ROOT / "tests" / "support" / "python")
 HIDE_TREE = f"import sys\nsys.path = [entry for entry in sys.path if entry != {str(ROOT)!r}]\n"
 
 
-# Variable of a test run with the directory of shared_recipes(). All workers of pytest-xdist inherit it.
+# Environment variable with the directory of shared_recipes(). All workers of pytest-xdist inherit it.
 RECIPES = "TEST_RECIPES"
 
 
