@@ -101,7 +101,7 @@ def compare(name: str, batch_size: int) -> Comparison:
     on_cpu = gradients_on(problem, CPU, "float32", weights, batch)
     statistics.reset()
     on_hpu = gradients_on(problem, HPU, "float32", weights, batch)
-    assert statistics.get().fallbacks == 0, "a cluster ran on the CPU"
+    assert statistics.get().fallbacks == 0, "a cluster ran on the CPU: run hpu explain for the reason"
     ratios = relative_errors(on_hpu, exact) / np.maximum(relative_errors(on_cpu, exact), 1e-12)
     worst = int(ratios.argmax())
     return Comparison(

@@ -112,7 +112,7 @@ def same_results(digests: results.Digests, request: pytest.FixtureRequest) -> It
     results.begin()
     yield
     digests.take(name, results.end())
-    assert digests.as_expected(name), f"{name}: other results than in the run of --same-results"
+    assert digests.as_expected(name), f"{name}: the results differ from the file of --same-results"
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -84,7 +84,7 @@ def test_exact_quotient_with_unknown_shapes(custom_div: Any, dtype: tf.DType) ->
     square = divide(tf.constant([[1456.0, 8.0], [6.0, 1.0]], dtype), tf.constant([[32.0, 2.0], [3.0, 4.0]], dtype))
     assert tf.cast(square, tf.float32).numpy().tolist() == [[45.5, 4.0], [2.0, 0.25]]
     (cluster,) = statistics.get().launched_clusters
-    assert cluster.ops >= 3 and cluster.launches == 2 and cluster.fallbacks == 0, "the op joined its neighbours"
+    assert cluster.ops >= 3 and cluster.launches == 2 and cluster.fallbacks == 0, "the op is not clustered"
 
 
 def test_the_example_prints_only_its_result(custom_div_library: pathlib.Path) -> None:
@@ -131,7 +131,7 @@ def test_custom_ops_ignore_op_lists(custom_div: Any, monkeypatch: pytest.MonkeyP
     assert divide(tf.constant([7.0])).numpy().tolist() == [0.5]
     assert_launched()
     (cluster,) = statistics.get().launched_clusters
-    assert cluster.ops >= 2, "the custom op is in it"
+    assert cluster.ops >= 2, "the cluster lacks the custom op"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_crashes_of_functors_are_errors(test_ops: Any, how: str, message: str) -
             call(tf.ones([4]))
         assert how == "throw" or call is crash or "guilty" in raised.value.message
         assert how == "throw" or "TF_PLACE_ON_CPU=" in raised.value.message
-        assert tf.function(lambda x: x * 2.0 + 1.0)(tf.ones([3])).numpy().tolist() == [3.0, 3.0, 3.0], "the HPU goes on"
+        assert tf.function(lambda x: x * 2.0 + 1.0)(tf.ones([3])).numpy().tolist() == [3.0, 3.0, 3.0], "the HPU is lost"
 
 
 def test_user_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:

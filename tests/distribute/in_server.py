@@ -80,7 +80,7 @@ class Checks:
         own = tf.constant(parts[RANK])
         before = bytes_to_host()
         result = op(own, self.key())
-        assert not in_server or bytes_to_host() == before, f"data of {name} came to the worker"
+        assert not in_server or bytes_to_host() == before, f"{name} copied data to the worker"
         graph_key, mixed_key = self.key(), self.key()
 
         @tf.function

@@ -135,12 +135,12 @@ def assert_rounded_as(workers: list[Trained], count: int, rounded: Trained, exac
     models.
     """
     error = distance(rounded.weights, exact.weights)
-    assert 0 < error < exact.travelled / 4, "one worker has lost its way, or converts nothing"
+    assert 0 < error < exact.travelled / 4, "bfloat16 changes the weights of one worker too much, or not at all"
     assert len(workers) == count
     for worker in workers:
         assert (worker.replicas, worker.fallbacks) == (count, 0)
         for own, other in zip(worker.weights, workers[0].weights):
-            np.testing.assert_array_equal(own, other, "the workers' models part")
+            np.testing.assert_array_equal(own, other, "the workers' weights differ")
         assert distance(worker.weights, exact.weights) < 2 * error
         np.testing.assert_allclose(worker.numbers, exact.numbers, rtol=2e-2)
 

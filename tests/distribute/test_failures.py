@@ -52,7 +52,7 @@ def check_loss_and_restart(directory: pathlib.Path, expected: float, environment
     train(directory, "--backup", environment=environment)
     restarted = [outcome(directory, rank) for rank in range(2)]
     assert restarted[0]["error"] == ""
-    assert restarted[0]["epochs"][0] > 0, "it began anew"
+    assert restarted[0]["epochs"][0] > 0, "the training did not resume from its backup"
     for worker in restarted:
         assert worker["in_server"] == ("HPU_BACKEND" in environment)
         assert worker["losses"][-1] == pytest.approx(expected, rel=1e-4)

@@ -78,7 +78,7 @@ def test_the_last_attempt_is_the_outcome(tmp_path: pathlib.Path) -> None:
     workers = [start(tmp_path, attempt, 0)["workers"] for attempt in range(3)]
     for attempt in range(3):
         assert all(start(tmp_path, attempt, rank)["workers"] == workers[attempt] for rank in range(3))
-    assert len(set(map(tuple, workers))) == 3, "an attempt got the ports of another one"
+    assert len(set(map(tuple, workers))) == 3, "two attempts have the same ports"
     assert_no_process_left(tmp_path)
 
 

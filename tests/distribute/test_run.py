@@ -117,7 +117,7 @@ def wait_until(condition: object, seconds: float = 30) -> None:
     assert callable(condition)
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "did not happen"
+        assert time.monotonic() < end, f"the condition is still false after {seconds} s"
         time.sleep(0.05)
 
 

@@ -56,7 +56,7 @@ def test_two_workers_train_as_one_does(
 
 def test_workers_share_their_recipes(pair: dict[str, list[Trained]], recipes: pathlib.Path) -> None:
     last = pair[CASES[-1]]
-    assert sum(worker.compiled for worker in last) == len(list_entries(recipes).entries), "one compiles for all"
+    assert sum(worker.compiled for worker in last) == len(list_entries(recipes).entries), "a recipe was compiled twice"
     assert sum(worker.disk_hits for worker in last) > 0
 
 

@@ -38,7 +38,7 @@ def in_threads(*functions: Callable[[], None], seconds: float = 60) -> None:
     stuck = [thread for thread in threads if thread.is_alive()]
     if errors:
         raise errors[0]
-    assert not stuck, f"{len(stuck)} of {len(threads)} threads wait for ever"
+    assert not stuck, f"{len(stuck)} of {len(threads)} threads have not ended within {seconds} s"
 
 
 @pytest.fixture

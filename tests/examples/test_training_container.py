@@ -100,7 +100,7 @@ JOB = ["hpu", "run", "-np", "2", "examples/digits_strategy.py"]
 def test_the_image_trains(wheel: pathlib.Path) -> None:
     found = engine()
     if found is None:
-        pytest.skip("no container engine answers")
+        pytest.skip("no container engine is running: needs docker or podman")
     run([found, "build", "-t", "hpu-train", "-f", str(CONTAINERFILE), "."], timeout=3000)
     check_doctor(run([found, "run", "--rm", "hpu-train"], timeout=600))
     check_job(run([found, "run", "--rm", "hpu-train", *JOB], timeout=600))

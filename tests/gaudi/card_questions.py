@@ -315,7 +315,7 @@ def release_of(file: str) -> str:
     if not hasattr(library, "synDriverGetVersion"):
         raise ValueError(f"{file} is not SynapseAI's library: it lacks synDriverGetVersion")
     if library.synDriverGetVersion(text, len(text)) != SUCCESS:
-        raise ValueError(f"{file} does not tell its version")
+        raise ValueError(f"{file}: synDriverGetVersion failed; reinstall SynapseAI")
     version = text.value.decode()
     release = ".".join(version.split(".")[:2])
     if release not in RELEASES:

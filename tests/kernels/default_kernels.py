@@ -14,12 +14,12 @@ class Reason(enum.Enum):
 
     HOST_ARGUMENTS = "every argument lies in host memory"
     MOVES = "passes tensors on, or looks at their shapes only"
-    STORES = "keeps tensors and gives them back as they are"
+    STORES = "keeps tensors and returns them unchanged"
     CALLS = "runs functions"
     COPIES = "copies by the device context"
     HANDLES = "works on handles or variables as a whole"
-    NEVER_RUNS = "is made by TensorFlow's auto-clustering only, which leaves the HPU alone"
-    REPLACED = "has a kernel of ours for the types that live on the device"
+    NEVER_RUNS = "is created by TensorFlow's auto-clustering only, which ignores the HPU"
+    REPLACED = "has a plugin kernel for the dtypes that live on the device"
 
 
 _OPS = {

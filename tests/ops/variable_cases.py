@@ -43,7 +43,7 @@ OTHERS = {
         ShuffleAndRepeatDatasetV2 ShuffleDatasetV2 ShuffleDatasetV3 ThreadPoolDataset""",
     "takes the handle of any resource": "IsResourceHandleRefCounting",
     "of TensorFlow's own tests": "ResourceCreateOp ResourceInitializedOp ResourceUsingOp",
-    "is made by XLA's clustering, which leaves the HPU alone": "XlaLaunch",
+    "is created by TensorFlow's auto-clustering, which ignores the HPU": "XlaLaunch",
 }
 
 

@@ -43,7 +43,7 @@ def test_op_with_a_cpu_kernel(hpu: str, tmp_path: pathlib.Path) -> None:
     subprocess.run([*command, *link_flags], check=True, timeout=280)
 
     ops = load_op_library(library)
-    assert load_op_library(str(library)).test_negate is not None, "loading again does no harm"
+    assert load_op_library(str(library)).test_negate is not None, "the second load failed"
     with tf.device(hpu):
         x = tf.constant([1.0, -2.0]) * 3.0
     assert ops.test_negate(x).numpy().tolist() == [-3.0, 6.0]

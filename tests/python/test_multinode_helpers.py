@@ -64,7 +64,7 @@ def test_job_over_two_machines() -> None:
     assert os.environ["TF_DUMP_GRAPH_PREFIX"] == "dumps/rank_11_"
     before = dict(os.environ)
     multinode_helpers._setup_env_for_multinode()
-    assert dict(os.environ) == before, "doing it again changes nothing"
+    assert dict(os.environ) == before, "the second call changes the environment"
 
 
 def test_prefixes_are_extended_and_the_dump_directory_is_not_invented() -> None:
@@ -152,7 +152,7 @@ def test_invalid_tf_config(text: str) -> None:
 def test_tf_config_chooses_a_module_among_visible_ones_only() -> None:
     os.environ["TF_CONFIG"] = tf_config("worker", 2)
     multinode_helpers._setup_env_for_multinode()
-    assert "HLS_MODULE_ID" not in os.environ, "any free module will do"
+    assert "HLS_MODULE_ID" not in os.environ, "HLS_MODULE_ID is set without HABANA_VISIBLE_MODULES"
     assert os.environ["HBN_TF_GRAPH_PREFIX"] == "rank_3_"
     os.environ["HABANA_VISIBLE_MODULES"] = "5,7"
     multinode_helpers._setup_env_for_multinode()

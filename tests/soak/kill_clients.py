@@ -164,7 +164,7 @@ def _take_statistics(server: Server, outcome: Outcome) -> None:
             break
         time.sleep(0.1)
     if held:
-        outcome.problems.append(f"nobody is there, but modules {held} are held")
+        outcome.problems.append(f"modules {held} are held after all clients have ended")
     outcome.resident_bytes.append(state.server.resident_bytes)
     outcome.sessions_opened = state.server.sessions_opened
     outcome.sessions_closed = state.server.sessions_closed

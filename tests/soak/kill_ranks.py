@@ -185,7 +185,7 @@ class _Campaign:
             if end is not None or not rank.process.is_alive():
                 problems.append(f"bystander {rank.rank} ended: {end}")
         if not advanced:
-            problems.append("the bystanders do not go on")
+            problems.append(f"a bystander completed no operation in {_RECOVERY_SECONDS} s")
 
     def _footprint(self) -> Footprint:
         return Footprint.take(self._server.process.pid, self._marker)

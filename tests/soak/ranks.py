@@ -195,7 +195,7 @@ def _soundness(session: Session) -> str:
         if status.code != _OK:
             return f"the stream fails after its error was cleared: {status.message!r}"
         if session.stream.read_memory(session.base, len(data)) != data:
-            return "data come back changed after the error"
+            return "device memory differs from the data written after the error"
     except grpc.RpcError as error:
         return f"the session ended with the operation: {error.code()} {error.details()}"
     return ""

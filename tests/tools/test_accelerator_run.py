@@ -55,7 +55,7 @@ def test_processes_of_checks_are_killed(tmp_path: pathlib.Path, kind: str) -> No
     (line,) = (tmp_path / "logs" / f"{kind}.log").read_text().splitlines()
     deadline = time.monotonic() + 10
     while is_running(int(line.split()[1])):
-        assert time.monotonic() < deadline, "the check's child runs on"
+        assert time.monotonic() < deadline, "the check's child is still running"
         time.sleep(0.05)
 
 

@@ -63,7 +63,7 @@ def has_gradient(op: str) -> bool:
 def _draw_once(op: str, rng: np.random.Generator) -> Program:
     definition = registry.definition(op)
     if not registry.is_callable(op):
-        raise NoMakerError(f"{op} is not for use in programs")
+        raise NoMakerError(f"{op} is not callable from Python")
     if any(tf.as_dtype(a.type) in (tf.resource, tf.variant) for a in definition.input_arg if a.type):
         raise NoMakerError(f"{op} has resource or variant arguments: write a maker")
     types = draw_types(op, rng)
