@@ -1,4 +1,4 @@
-"""Max pooling gradients go to the CPU's choice of elements: the first maximum, never NaN."""
+"""Max pooling gradients go to the CPU's choice of elements: the first maximum in images, all maxima in volumes."""
 
 from __future__ import annotations
 

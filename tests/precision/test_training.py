@@ -44,7 +44,7 @@ def precision_of(node: tf.compat.v1.NodeDef) -> str:
     return "bfloat16" if bf16_reference.BF16 in types else "float32"
 
 
-# Each recipe and each model; the other pairs of them are slow tests.
+# These pairs cover each recipe and each model. The other pairs are slow tests.
 QUICK = (("encoder", "full"), ("encoder", "bert"), ("unet", "unet2d"))
 
 

@@ -105,7 +105,7 @@ def test_a_place_that_cannot_be_written_costs_one_warning(
 ) -> None:
     (tmp_path / "a file").touch()
     done = run_training(tmp_path / name, before=call_to(before))
-    # A card may add in another order after another launch.
+    # On a card, the order of additions may change between processes.
     assert done["losses"] == pytest.approx(first_run.first["losses"], rel=1e-6)
     assert (done["recipes"]["compiled"], done["recipes"]["stored"]) == (first_run.first["recipes"]["compiled"] + 1, 0)
     (warning,) = [line for line in done["messages"].splitlines() if "Recipe cache: " in line]
