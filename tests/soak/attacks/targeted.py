@@ -330,7 +330,9 @@ def _shape(chance: random.Random) -> Any:
     if dims and chance.random() < 0.1:
         made.is_dynamic_dimension[0] = True
     if dims and chance.random() < 0.1:
-        chance.shuffle(made.layout.minor_to_major[:])
+        order = list(made.layout.minor_to_major)
+        chance.shuffle(order)
+        made.layout.minor_to_major[:] = order
         made.layout.minor_to_major[0] = chance.choice((0, len(dims), -1, 1 << 40))
     return made
 
