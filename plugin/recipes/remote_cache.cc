@@ -24,6 +24,16 @@ std::vector<std::string> CommandLine(const RemoteSettings& settings) {
   return command;
 }
 
+// Returns `url` without the user and password, for messages.
+std::string WithoutUser(absl::string_view url) {
+  const size_t scheme_end = url.find("://");
+  if (scheme_end == absl::string_view::npos) return std::string(url);
+  const size_t begin = scheme_end + 3;
+  const size_t at = url.substr(begin, url.find_first_of("/?#", begin) - begin).rfind('@');
+  if (at == absl::string_view::npos) return std::string(url);
+  return absl::StrCat(url.substr(0, begin), url.substr(begin + at + 1));
+}
+
 absl::Status LoadEntry(const Key& key, absl::string_view bytes, const RemoteCache::Load& load) {
   TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
   if (entry.ingredients != key.ingredients) return KeyMismatch(key.name, entry);
@@ -40,6 +50,7 @@ bool RemoteSettings::operator==(const RemoteSettings& other) const {
 RemoteCache::RemoteCache(RemoteSettings settings, RemoteCounters* counters,
                          std::function<void(const std::string&)> warn)
     : settings_(std::move(settings)),
+      shown_url_(WithoutUser(settings_.url)),
       command_(CommandLine(settings_)),
       pid_(getpid()),
       counters_(*counters),
@@ -97,7 +108,7 @@ std::optional<std::string> RemoteCache::Fetch(const Key& key, absl::string_view 
 void RemoteCache::Refuse(const Key& key, absl::string_view name, absl::string_view reason) {
   counters_.refused.fetch_add(1, std::memory_order_relaxed);
   WarnOnce(absl::StrCat("refused ", key.name),
-           absl::StrCat("entry ", key.name, " (", name, ") of ", settings_.url, " is ignored: ", reason,
+           absl::StrCat("entry ", key.name, " (", name, ") of ", shown_url_, " is ignored: ", reason,
                         "; the recipe is compiled locally"));
 }
 
@@ -109,13 +120,13 @@ void RemoteCache::Upload(const Key& key, const std::string& path) {
   if (outcome == "stored") {
     counters_.uploaded.fetch_add(1, std::memory_order_relaxed);
   } else if (outcome == "skipped" && !reply->bytes.empty()) {
-    WarnOnce("skipped", absl::StrCat(settings_.url, " did not store entry ", key.name, ": ", reply->bytes));
+    WarnOnce("skipped", absl::StrCat(shown_url_, " did not store entry ", key.name, ": ", reply->bytes));
   } else if (outcome == "denied") {
     uploads_denied_ = true;
     WarnOnce(
         "denied",
         absl::StrCat(
-            settings_.url, " refuses uploads: ", reply->bytes,
+            shown_url_, " refuses uploads: ", reply->bytes,
             "; this process only downloads recipes (set HPU_RECIPE_CACHE_REMOTE_READ_ONLY=1 if this is intended)"));
   }
 }
@@ -123,11 +134,11 @@ void RemoteCache::Upload(const Key& key, const std::string& path) {
 std::string RemoteCache::HandleFailures(const absl::StatusOr<TransferReply>& reply) {
   if (reply.ok() && reply->outcome == "unusable") {
     unusable_ = true;
-    WarnOnce("unusable", absl::StrCat("the remote cache ", settings_.url, " cannot be used: ", reply->bytes));
+    WarnOnce("unusable", absl::StrCat("the remote cache ", shown_url_, " cannot be used: ", reply->bytes));
   } else if (!reply.ok() || reply->outcome == "failed") {
     failures_.fetch_add(1);
     counters_.failures.fetch_add(1, std::memory_order_relaxed);
-    WarnOnce("failed", absl::StrCat("the remote cache ", settings_.url,
+    WarnOnce("failed", absl::StrCat("the remote cache ", shown_url_,
                                     " failed: ", reply.ok() ? reply->bytes : reply.status().message(), "; after ",
                                     kMaxRemoteFailures, " failures this process stops using the remote cache"));
   }

@@ -88,6 +88,7 @@ class RemoteCache {
   void WarnOnce(const std::string& kind, const std::string& message);
 
   const RemoteSettings settings_;
+  const std::string shown_url_;  // the URL without user and password, for messages
   const std::vector<std::string> command_;
   const int pid_;
   RemoteCounters& counters_;

@@ -156,6 +156,24 @@ TEST_F(RemoteCacheTest, UnusableSettingsAreReportedOnce) {
   EXPECT_TRUE(absl::StrContains(warnings_[0], "no key")) << warnings_[0];
 }
 
+TEST_F(RemoteCacheTest, WarningsHideUserAndPassword) {
+  const std::string reply = "printf 'unusable 6\\nno key' >&0";
+  for (const char* user : {"user", "user:secret", "user:p@ss", "user:"}) {
+    settings_.url = absl::StrCat("https://", user, "@storage:8080/team@here");
+    RemoteCache cache = Open(reply);
+    Fetch(cache, "one");
+    ASSERT_FALSE(warnings_.empty());
+    EXPECT_TRUE(absl::StrContains(warnings_.back(), " https://storage:8080/team@here cannot")) << warnings_.back();
+  }
+  for (const char* url :
+       {"file:///recipes@home", "https://storage/team@here", "https://storage?user@x", "user@storage"}) {
+    settings_.url = url;
+    RemoteCache cache = Open(reply);
+    Fetch(cache, "one");
+    EXPECT_TRUE(absl::StrContains(warnings_.back(), absl::StrCat(" ", url, " cannot"))) << warnings_.back();
+  }
+}
+
 TEST_F(RemoteCacheTest, UploadsStopAfterADenial) {
   RemoteCache cache = Open("test $verb = put && printf 'denied 3\\n403' >&0 || echo missing 0 >&0");
   for (int n = 0; n < 10; ++n) {

@@ -89,9 +89,9 @@ def test_a_misspelt_backend(name: str, nearest: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("HABANA_VISIBLE_MODULES", "0,9", "HABANA_VISIBLE_MODULES: module 9 does not exist: there are modules 0 to 7"),
+        ("HABANA_VISIBLE_MODULES", "0,9", "HABANA_VISIBLE_MODULES: module 9 does not exist; existing modules: 0 to 7"),
         ("HABANA_VISIBLE_MODULES", "one", 'HABANA_VISIBLE_MODULES: invalid module number "one"; set it to numbers'),
-        ("HLS_MODULE_ID", "8", "HLS_MODULE_ID: module 8 does not exist: there are modules 0 to 7"),
+        ("HLS_MODULE_ID", "8", "HLS_MODULE_ID: module 8 does not exist; existing modules: 0 to 7"),
         ("HPU_MEMORY_MB", str(1 << 40), f"HPU_MEMORY_MB={1 << 40} is not between 1 and"),
     ],
 )

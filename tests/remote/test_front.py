@@ -85,7 +85,7 @@ def test_modules_are_claimed_and_freed(spec: str) -> None:
             Code.INVALID_ARGUMENT,
             "has 65 visible modules",
         ),
-        ({"visible": [-1]}, Code.INVALID_ARGUMENT, "module -1 does not exist: there are modules 0 to 1"),
+        ({"visible": [-1]}, Code.INVALID_ARGUMENT, "module -1 does not exist; existing modules: 0 to 1"),
         ({"has_module_id": True, "module_id": 2}, Code.INVALID_ARGUMENT, "module 2 does not exist"),
         ({"has_module_id": True, "module_id": 1, "visible": [0]}, Code.INVALID_ARGUMENT, "HLS_MODULE_ID=1 is not"),
         ({"faults": ["copy@1"]}, Code.FAILED_PRECONDITION, "--allow-faults"),

@@ -43,12 +43,12 @@ absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& opt
   }
   for (const int id : candidates) {
     if (!exists(id)) {
+      const char* const setting = options.module_id.has_value() ? "HLS_MODULE_ID" : "HABANA_VISIBLE_MODULES";
       const bool is_range = modules.ids.back() == static_cast<int>(modules.ids.size()) - 1 && modules.ids.size() > 1;
       return absl::InvalidArgumentError(
-          absl::StrCat(options.module_id.has_value() ? "HLS_MODULE_ID" : "HABANA_VISIBLE_MODULES", ": module ", id,
-                       " does not exist: there are modules ",
+          absl::StrCat(setting, ": module ", id, " does not exist; existing modules: ",
                        is_range ? absl::StrCat("0 to ", modules.ids.back()) : absl::StrJoin(modules.ids, ", "), " (",
-                       modules.setting, ")"));
+                       modules.setting, "); correct or unset ", setting));
     }
   }
   return candidates;

@@ -104,10 +104,11 @@ class ModuleTable:
         for module_id in candidates:
             if not 0 <= module_id < count:
                 setting = "HLS_MODULE_ID" if request.has_module_id else "HABANA_VISIBLE_MODULES"
+                existing = f"0 to {count - 1}" if count > 1 else "0"
                 raise StatusError(
                     Code.INVALID_ARGUMENT,
-                    f"{setting}: module {module_id} does not exist: there are modules 0 to {count - 1} "
-                    f"(HPU_MODULES={count})",
+                    f"{setting}: module {module_id} does not exist; existing modules: {existing} "
+                    f"(HPU_MODULES={count}); correct or unset {setting}",
                 )
         return candidates
 

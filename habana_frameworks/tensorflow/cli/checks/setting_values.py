@@ -136,7 +136,8 @@ def _module_problem(module: int) -> str:
     count = cards.modules()
     if module < count or flags.backend() not in ("auto", "emulator", "null"):
         return ""
-    return f"names module {module}, but there are modules 0 to {count - 1} (HPU_MODULES={count})"
+    existing = f"0 to {count - 1}" if count > 1 else "0"
+    return f"names module {module}, which does not exist; existing modules: {existing} (HPU_MODULES={count})"
 
 
 def _op_types_problem(value: str, known: Sequence[str]) -> str:
