@@ -186,7 +186,7 @@ HPU_EXPORT int32_t hpu_synapse_check(const char* library, const char* generation
 // --- profiling ---
 
 // Starts recording device activity, with the shapes of launches if `detailed`. Returns the recording's number. Several
-// recordings may run concurrently. Tracing costs nothing while no recording runs.
+// recordings may run concurrently. While no recording runs, an event costs one atomic load.
 HPU_EXPORT int32_t hpu_trace_start(int32_t detailed);
 // Ends the recording. Returns a Chrome trace as JSON, empty for an unknown number.
 HPU_EXPORT hpu_buffer hpu_trace_stop(int32_t session);
@@ -225,8 +225,8 @@ HPU_EXPORT int32_t hpu_serve_fork_server(int32_t socket);
 // --- graph passes ---
 
 // Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef. The nodes'
-// requested devices count as assigned. `function` is the name of the graph's function, or "". Returns a status code.
-// On success `graph_out` receives the GraphDef after the pass, serialised deterministically, and `report_out` an
+// requested devices count as assigned. `function` is the name of the graph's function, or "". Returns an absl status
+// code. On success `graph_out` receives the GraphDef after the pass, serialised deterministically, and `report_out` an
 // hpu.report.v1.GraphReport. On errors `graph_out` is empty and `report_out` receives the message.
 HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, const char* function,
                                       hpu_buffer* graph_out, hpu_buffer* report_out);

@@ -1,4 +1,4 @@
-// Communicator: collective operations among the devices of several processes.
+// Communicator: collective operations among devices, one per rank.
 #ifndef HPU_PLUGIN_HAL_COMMUNICATOR_H_
 #define HPU_PLUGIN_HAL_COMMUNICATOR_H_
 
@@ -17,8 +17,8 @@ namespace hpu::hal {
 
 enum class ReduceOp { kSum, kProduct, kMin, kMax, kAverage };
 
-// Size of an operation's data. If the ranks pass different counts or shapes, the operation fails on all ranks with
-// InvalidArgument, which lists each rank's value.
+// Size of an operation's data. If the ranks of an operation pass different counts or shapes, the operation fails on
+// these ranks with InvalidArgument, which lists each rank's value.
 struct Elements {
   static constexpr size_t kMaxShapeBytes = 256;
 
@@ -42,8 +42,8 @@ struct CommunicatorOptions {
   std::function<absl::StatusOr<int>(int segment)> rendezvous;
 };
 
-// Created by Device::CreateCommunicator in every participating process. All ranks call the same operations in the same
-// order. Calls queue work on the stream and return. Invalid addresses, counts and ranks fail immediately with
+// Created by Device::CreateCommunicator, once per rank. All ranks call the same collectives in the same order. Calls
+// queue work on the stream and return. Invalid addresses, counts and ranks fail immediately with
 // InvalidArgument. Errors of peers and of the network become errors of the stream. Elements have type `dtype`. Source
 // and destination may be the same address if their sizes are equal.
 //

@@ -21,7 +21,7 @@
 namespace hpu::hal {
 
 struct DeviceInfo {
-  std::string backend;          // "emulator", "null" or "remote"; for a card, HPU_BACKEND: "gaudi", "pjrt:cuda"
+  std::string backend;          // the backend's name: "emulator", "null", "remote", "gaudi", "pjrt:cuda"
   std::string type;             // the Gaudi generation that programs see: "GAUDI2" (habana_device.get_type())
   std::string description;      // for display: "emulated GAUDI2, module 0"
   int module_id = 0;            // 0 … modules - 1

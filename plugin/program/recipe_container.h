@@ -28,8 +28,8 @@ inline constexpr uint32_t kContainerVersion = 1;
 inline constexpr size_t kContainerHeaderBytes = 88;
 inline constexpr size_t kSealBytes = 32;
 
-// Contents of a serialised recipe. A backend implements Device::LoadRecipe with Parse, which verifies the bytes. No
-// other code needs to verify them.
+// Contents of a serialised recipe. Device::LoadRecipe calls Parse, which verifies the bytes, so callers of LoadRecipe
+// need not verify the bytes.
 struct RecipeContainer {
   std::string kind;    // name of the backend, which determines the type of the payload
   std::string target;  // DeviceInfo::compiler_target

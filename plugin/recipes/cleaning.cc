@@ -24,11 +24,11 @@ std::vector<File> ListFiles(const StoreDirectory& directory) {
   return files.ok() ? *std::move(files) : std::vector<File>();
 }
 
-// Removes a file unless a process has locked it. Returns whether the file is gone.
+// Removes a file unless a process has locked it. Returns whether the file was removed.
 absl::StatusOr<bool> RemoveUnlocked(const StoreDirectory& directory, const std::string& name) {
   const FileDescriptor file(openat(directory.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid() || files::TryLock(file) != files::LockAttempt::kLocked) return false;
-  // A process that waits for this lock retries after the removal, because the name no longer refers to the file.
+  // A process that locks the file after the removal retries, because the name no longer refers to the file.
   if (!directory.IsSame(name, file)) return false;
   TF_RETURN_IF_ERROR(directory.Remove(name));
   return true;

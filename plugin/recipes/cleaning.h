@@ -26,7 +26,7 @@ struct Eviction {
   int entries = 0;  // number of removed entries
   int64_t bytes = 0;
   int in_use = 0;     // entries over the limits that stayed because of active readers
-  bool busy = false;  // another process is evicting; no entry was removed
+  bool busy = false;  // another eviction is running; no entry was removed
 };
 
 // Removes the least recently used entries until the rest is within the limits. Fails if an entry cannot be removed, for

@@ -50,7 +50,7 @@ class DiskCache {
              CompileClaim claim);
 
   // Waits until all recipes are stored, then for uploads, at most for the remote cache's time-out. Returns immediately
-  // in a forked child, because the parent stores the recipes.
+  // if this process has stored no recipe, for example after fork(): the parent stores its own recipes.
   void Flush() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Sets the command line of the transfer process (transfer_process.h).

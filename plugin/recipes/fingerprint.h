@@ -9,9 +9,9 @@
 
 namespace hpu::recipes {
 
-// The program without details that differ between equal programs: names of modules, computations and instructions,
-// source metadata, and the values of ids. Programs with equal canonical forms compute equal results. InvalidArgument if
-// `program.hlo` does not parse.
+// The program without details that differ between equal programs: names of modules, computations, instructions and
+// parameters, source metadata, and the values of ids. Programs with equal canonical forms compute equal results.
+// InvalidArgument if `program.hlo` does not parse.
 absl::StatusOr<std::string> CanonicalForm(const hal::Program& program);
 
 }  // namespace hpu::recipes

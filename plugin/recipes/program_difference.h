@@ -12,7 +12,7 @@ namespace hpu::recipes {
 int64_t CountInstructions(const std::string& program);
 
 // Differences between `before` and `now`, arguments first: a few lines like "parameter 1: shape.dimensions[0]: 8 ->
-// 16". For programs with different opcodes, lists only the changes in instruction counts by opcode. Empty for equal
+// 16". If the sequences of opcodes differ, lists only the changes in instruction counts by opcode. Empty for equal
 // programs.
 std::vector<std::string> Differences(const std::string& before, const std::string& now);
 

@@ -44,10 +44,10 @@ struct RemoteCounters {
   std::atomic<int64_t> failures{0};  // transfers that failed
 };
 
-// Errors never fail a method, and all methods return within the time-out. An error is reported once, and the recipe is
-// compiled locally. The storage is not used after kMaxRemoteFailures failed transfers, nor in a forked child. The
-// transfer process verifies signatures. This class verifies entries, except for the payload, which Load verifies.
-// Thread safe.
+// Errors never fail a method, and transfers end within the time-out. Each kind of error and each refused entry is
+// reported once, and the recipe is compiled locally. The storage is not used after kMaxRemoteFailures failed transfers,
+// with unusable settings, or in a forked child. The transfer process verifies signatures. This class verifies entries,
+// except for the payload, which Load verifies. Thread safe.
 class RemoteCache {
  public:
   // `warn` is called on any thread. `counters` must outlive the cache.

@@ -20,8 +20,8 @@ class UploadQueue {
   void Add(Upload upload) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Waits until all uploads are done or `deadline` has passed. Then drops uploads that have not begun. Returns the
-  // number of unfinished uploads, including the current one. Returns immediately in a forked child, which has no upload
-  // thread.
+  // number of unfinished uploads, including the current one. Returns 0 immediately if this process has no upload
+  // thread, for example after fork().
   size_t Flush(absl::Time deadline) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

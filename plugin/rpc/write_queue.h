@@ -32,7 +32,7 @@ class WriteQueue {
     open_ = true;
     Next();
   }
-  // Returns false after Close() or End().
+  // Returns false after Close(), End() or a failed send.
   bool Push(const void* data, size_t size) { return Add(data, size, /*joinable=*/false); }
   // Like Push, but the message may be concatenated with other queued joinable messages.
   bool PushJoinable(const void* data, size_t size) { return Add(data, size, /*joinable=*/true); }

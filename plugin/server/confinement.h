@@ -21,7 +21,7 @@ enum class Role {
 // Fails with Unimplemented if the kernel has no seccomp.
 absl::Status Confine(Role role);
 
-// Isolates this process. The kernel kills this process first when memory is short, and other processes of this user
+// Isolates this process. The kernel prefers to kill this process when memory is short, and other processes of this user
 // cannot inspect it. The process writes no core file, and its threads are one group for the scheduler.
 void IsolateProcess();
 

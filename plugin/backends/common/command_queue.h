@@ -35,7 +35,7 @@ class CommandQueue {
     return sequence;
   }
   // As Push, for work that may complete immediately: `fill` returns true if the command has completed. If all earlier
-  // commands have completed too, the consumer is not woken and skips the command (Timeline::Reached).
+  // commands have also completed, the consumer is not woken and skips the command (Timeline::Reached).
   template <typename Fill>
   void PushUnlessEnded(const Fill& fill) {
     std::lock_guard<std::mutex> lock(push_mutex_);

@@ -28,7 +28,7 @@ namespace hpu::common {
 class Faults {
  public:
   enum Kind {
-    // Counted when the command runs.
+    // Counted for each command that runs, or that PJRT queues.
     kLaunch,
     kCopy,
     kFill,

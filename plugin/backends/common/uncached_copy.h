@@ -6,8 +6,8 @@
 
 namespace hpu::common {
 
-// As memcpy, but writes of large copies bypass the CPU's caches: memory is not read before the write, and cached data
-// is not evicted. The ranges must not overlap.
+// As memcpy, but writes of large copies bypass the CPU's caches: the destination is not read before the write and
+// evicts no cached data. The ranges must not overlap.
 void CopyUncached(void* destination, const void* source, uint64_t bytes);
 
 }  // namespace hpu::common

@@ -20,7 +20,8 @@ namespace hpu::null {
 // the starting point for a new backend.
 class NullDevice final : public hal::Device {
  public:
-  // `values`: storage for small values that the host writes. If null, the host reads zeros and copies cost nothing.
+  // `values`: storage for small values that the host writes. If null, the host reads zeros, and other copies do
+  // nothing.
   NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults,
              std::unique_ptr<Compiler> compiler, std::unique_ptr<HostValues> values);
 

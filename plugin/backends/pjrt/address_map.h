@@ -18,7 +18,7 @@ class AddressMap {
   // Contents of a range of addresses.
   struct Piece {
     uint64_t bytes = 0;
-    SharedBufferPtr buffer;  // null: never written
+    SharedBufferPtr buffer;  // null: no contents
     uint64_t offset = 0;     // in the buffer
 
     bool is_whole() const { return buffer != nullptr && offset == 0 && bytes == buffer->bytes; }

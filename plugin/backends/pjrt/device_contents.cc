@@ -23,7 +23,7 @@ constexpr uint64_t kViewAlignment = 64;
 
 }  // namespace
 
-// State of one Launch. Each thread reuses one object, so that a launch allocates only the handles of its results.
+// State of one Launch. Each thread reuses one object, so that a launch allocates no arrays for whole buffers.
 struct DeviceContents::LaunchState {
   std::vector<SharedBufferPtr> arguments;
   std::vector<std::pair<size_t, std::vector<AddressMap::Piece>>> parts;  // arguments that are not whole buffers

@@ -20,7 +20,7 @@
 
 namespace hpu::pjrt {
 
-// Every call updates the address map immediately and queues the work with PJRT. PJRT orders work by buffers: a launch
+// Calls update the address map immediately and queue their work with PJRT. PJRT orders work by buffers: a launch
 // waits for the work that writes its arguments, and a donated buffer waits for its readers. So calls from all streams
 // take effect in call order. The caller must have checked the ranges. Thread safe.
 class DeviceContents {
@@ -41,8 +41,8 @@ class DeviceContents {
   // donated arguments may be lost: later uses of their addresses fail with the error. Returns the event of the launch's
   // end. On a card, waits for the exchanges that write arguments.
   absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch);
-  // Destroys the handles of donated buffers, if there are more than `kept`. They hold no device memory, but their
-  // destruction takes time. So threads call this before they wait for the device.
+  // Destroys the handles of donated buffers, if there are more than `kept`. The handles hold no device memory, but
+  // their destruction takes time. So threads call DestroyDonated before they wait for the device.
   void DestroyDonated(size_t kept = 0);
   // Prepares an exchange: captures the current contents of source operands, and binds new buffers to destination
   // operands.

@@ -27,7 +27,7 @@ class HelperPrograms {
 
   // `bytes` bytes of `value`, written by a launch that ends with *end.
   absl::StatusOr<BufferHandle> Fill(uint64_t bytes, uint8_t value, Event* end);
-  // The concatenated pieces; zeros for pieces that were never written.
+  // The concatenated pieces; zeros for pieces without a buffer.
   absl::StatusOr<BufferHandle> Concatenate(absl::Span<const AddressMap::Piece> pieces);
 
  private:

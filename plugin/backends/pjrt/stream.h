@@ -53,8 +53,8 @@ struct Command {
 
 // PJRT has no streams. Each call queues its work with PJRT immediately, on the calling thread (DeviceContents). The
 // stream's thread waits for the completion of the work in order, as the HAL requires for events and errors. A copy to
-// the host whose source is not ready starts on the stream's thread, because plugins abort the process if a failed
-// buffer is copied. On a card, a launch that reads an exchange's result waits for the exchange.
+// the host whose source is not one ready piece starts on the stream's thread, because plugins abort the process if a
+// failed buffer is copied. On a card, a launch that reads an exchange's result waits for the exchange.
 class PjrtStream final : public hal::Stream {
  public:
   PjrtStream(PjrtDevice* device, hal::StreamKind kind);
@@ -85,7 +85,7 @@ class PjrtStream final : public hal::Stream {
     const std::shared_ptr<common::Timeline> timeline;
     common::CommandQueue<Command> queue;
     // The command that Run fills, under the queue's lock. Only a command that has not ended moves to the queue. The
-    // queue uses its slots in turn, so the next slot is never in the processor's cache.
+    // queue uses its slots in turn, so the next slot is rarely in the processor's cache.
     Command pushed;
     common::StreamError error;
     std::thread thread;

@@ -22,7 +22,7 @@ class Connection {
  public:
   // `spec` is a value of HPU_BACKEND: "grpc+unix:/path", "grpc://host:port", or "grpcs://host:port" with TLS.
   // Credentials come from HPU_SERVER_…. Fails with Unavailable if no server answers, or if client or server rejects the
-  // other's certificate.
+  // other's certificate. Fails with InvalidArgument for an invalid spec or invalid credentials.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(absl::string_view spec);
   ~Connection() { api_->close(channel_); }
   Connection(const Connection&) = delete;

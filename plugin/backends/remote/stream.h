@@ -18,8 +18,9 @@ namespace hpu::remote {
 class RemoteDevice;
 
 // A queueing call checks its arguments and sends a message, without waiting for an answer. A copy to the device writes
-// its data into the message or into shared memory, so the source may be reused immediately. A copy blocks while earlier
-// copies use all the shared memory.
+// its data into the message or into shared memory, so the source may be reused immediately. A copy through messages, a
+// fill or a launch blocks while too many bytes are unsent (rpc::kMaxUnsentBytes). A copy through shared memory blocks
+// while earlier copies use all the shared memory.
 class RemoteStream final : public hal::Stream {
  public:
   RemoteStream(RemoteDevice* device, hal::StreamKind kind);

@@ -14,7 +14,7 @@ struct Card {
   const char* type;  // GAUDI, GAUDI2, GAUDI3
   int64_t memory_mb;
   int modules;  // of one server
-  // Element types (TensorFlow's DataTypeString) that the first generation does not support.
+  // Element types of this card (TensorFlow's DataTypeString) that the first generation does not support.
   absl::Span<const char* const> added_types;
 };
 

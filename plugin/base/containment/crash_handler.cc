@@ -23,7 +23,7 @@ constexpr int kMaxSignal = 32;
 constexpr int kMaxThreads = 256;
 constexpr size_t kHandlerStackBytes = 64 * 1024;
 
-// A signal handler cannot use thread_local, because a thread's first access allocates memory. The handler therefore
+// A signal handler cannot use thread_local, because a thread's first access may allocate memory. The handler therefore
 // looks threads up by id.
 struct Slot {
   std::atomic<pid_t> thread{0};  // 0: free

@@ -10,7 +10,7 @@ namespace hpu::files {
 
 // The holder of a lock, for messages. The file's text is valid only while the file is locked.
 struct LockHolder {
-  int pid = 0;          // 0: unknown, because the holder has not written the id yet
+  int pid = 0;          // 0: unknown, for example because the holder has not written the id yet
   std::string command;  // arguments joined by spaces
 };
 
@@ -23,7 +23,7 @@ enum class LockAttempt {
 // flock(2), exclusive, without waiting.
 LockAttempt TryLock(const FileDescriptor& file);
 
-// The command line of this process on one line, truncated to about 200 bytes.
+// The command line of this process on one line, truncated to 200 bytes.
 std::string OwnCommand();
 
 // The holder according to the file's text.

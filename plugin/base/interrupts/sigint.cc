@@ -37,8 +37,8 @@ void HandleSigint(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   const pid_t thread = static_cast<pid_t>(syscall(SYS_gettid));
   if (handling_thread.load() == thread) {
-    // The program's handler has saved this handler before, and calls it. Calling the program's handler again would
-    // never end.
+    // The program's handler calls this handler, which it saved earlier. Calling the program's latest handler again
+    // would recurse forever.
     CallAction(first_action.load(), signal, info, context);
     errno = error;
     return;
@@ -46,7 +46,7 @@ void HandleSigint(int signal, siginfo_t* info, void* context) {
   handling_thread.store(thread);
   if (getpid() == sigint_process.load()) {
     const uint64_t one = 1;
-    // Fails only if 2^64 - 2 signals are unread.
+    // Blocks only if 2^64 - 2 signals are unread.
     static_cast<void>(!write(sigint_descriptor.load(), &one, sizeof(one)));
   }
   CallAction(last_action.load(), signal, info, context);

@@ -7,8 +7,8 @@
 namespace hpu::log {
 
 // Appends a line to <module>_<pid>.log in HABANA_LOGS (default ~/.habana_logs). The first write creates the directory
-// and the file. If the write fails, one warning appears on standard error and the lines are lost. Does nothing after
-// StopAppending. Thread safe.
+// and the file. If the file cannot be opened, one warning appears on standard error, and the lines are lost. A line is
+// lost silently if its write fails. Does nothing after StopAppending. Thread safe.
 void AppendToFile(const std::string& module, const std::string& line);
 
 void StopAppending();

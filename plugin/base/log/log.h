@@ -1,4 +1,5 @@
-// The plugin's own log: one file per module and process, like the logs of the card's libraries (docs/user/logging.md).
+// The plugin's own log: one file per module and process, like the logs of the card's libraries, or standard error with
+// ENABLE_CONSOLE (docs/user/logging.md).
 #ifndef HPU_PLUGIN_BASE_LOG_LOG_H_
 #define HPU_PLUGIN_BASE_LOG_LOG_H_
 
@@ -36,7 +37,7 @@ inline bool IsOn(Module module, Level level) {
   return threshold != internal::kUnread || internal::ReadLevelAndCheck(module, level);
 }
 
-// One line, written by the destructor. Any thread may write. A forked child writes to separate files.
+// One line of the log, written by the destructor. Any thread may write. A forked child writes to separate files.
 class Message {
  public:
   Message(Module module, Level level) : module_(module), level_(level) {}

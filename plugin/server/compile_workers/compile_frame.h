@@ -33,7 +33,7 @@ struct CompileFrame {
   std::string body;
 };
 
-// Called at least ten times a second during a wait for the other side. An error ends the wait.
+// Called about ten times a second during a wait for the other side. An error ends the wait.
 using CancellationCheck = std::function<absl::Status()>;
 
 // Sends a frame. Fails with InvalidArgument for a frame that exceeds the bounds, before any byte is sent. Fails with

@@ -9,8 +9,8 @@
 namespace hpu::serve {
 
 // Compiles the programs that arrive on `socket`. Ends the process as soon as the other end is closed, even during a
-// compilation. A program may use `timeout` of processor time on each processor. `confine`: whether the process confines
-// itself (confinement.h). Does not acquire a device.
+// compilation. A program may use processor time of `timeout` times the number of processors. `confine`: whether the
+// process confines itself (confinement.h). Does not acquire a device.
 [[noreturn]] void RunCompileWorker(hal::Backend& backend, int socket, std::chrono::seconds timeout, bool confine);
 
 }  // namespace hpu::serve

@@ -120,8 +120,8 @@ bool IsKnownTarget(absl::string_view target) {
   return targets->contains(target);
 }
 
-// Sets the default layout: the last dimension is minor-most. The recursion ends because protobuf limits the nesting of
-// messages.
+// Replaces layouts by the default layout: the last dimension is minor-most. The recursion ends because protobuf limits
+// the nesting of messages.
 void SetDefaultLayout(xla::ShapeProto* shape) {
   for (xla::ShapeProto& element : *shape->mutable_tuple_shapes()) SetDefaultLayout(&element);
   const bool has_layout = shape->has_layout();

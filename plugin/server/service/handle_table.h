@@ -70,7 +70,7 @@ class HandleTable {
     EraseIfUsedUp(handle);
     return absl::OkStatus();
   }
-  // Wakes all waiters. Afterwards only Clear changes the table.
+  // Wakes all waiters. Afterwards Put fails, and Release does nothing.
   void Close() {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;

@@ -47,7 +47,8 @@ bool HasFilterOrder(const xla::ConvolutionDimensionNumbers& numbers) {
                                            {numbers.output_batch_dimension(), numbers.output_feature_dimension()}));
 }
 
-// If `kernel` reverses all window dimensions that have several elements, returns the reversal's operand, else null.
+// If `kernel` reverses all window dimensions that have several elements, and no feature dimension, returns the
+// reversal's operand. Else returns null.
 HloInstruction* Unreversed(HloInstruction* kernel, const xla::ConvolutionDimensionNumbers& numbers) {
   HloInstruction* source = SourceOf(kernel);
   if (source->opcode() != HloOpcode::kReverse) return nullptr;

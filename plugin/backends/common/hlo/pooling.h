@@ -66,7 +66,7 @@ struct AveragePooling {
   Pooling pooling;
   Divisor divisor;
   xla::HloInstruction* image;
-  xla::HloInstruction* sum;  // the reduce-window, whose result other instructions may use too
+  xla::HloInstruction* sum;  // the reduce-window; its result may have other users
 };
 // Describes a division of a reduce-window, or a reduce-window as kOne. A division by other values does not match.
 std::optional<AveragePooling> DescribeAveragePooling(const xla::HloInstruction* instruction);

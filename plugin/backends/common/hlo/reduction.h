@@ -36,7 +36,8 @@ struct ArgReduction {
   xla::HloInstruction* operand;
 };
 // Describes a reduction of an array and an iota along the reduced dimension by tf2xla's comparison >= or <= (argmax and
-// argmin). A NaN is found only if each later comparison is false, as for HLO's >= and <=. Nullopt for other reductions.
+// argmin). A comparison with NaN is false and selects the right-hand element, so the next element replaces a NaN.
+// Nullopt for other reductions.
 std::optional<ArgReduction> DescribeArgReduction(const xla::HloInstruction* reduce);
 
 }  // namespace hpu::hlo

@@ -57,7 +57,8 @@ struct SortKeys {
   std::vector<int64_t> order;  // dimensions of the removed transpose; empty if there is none
   int64_t dimension;           // sorted dimension of `operand`
 };
-// Looks through negations and, with `may_transpose`, through one transpose. Without it, payloads keep the keys' shape.
+// Looks through negations and, with `may_transpose`, through one transpose. Without a transpose, payloads keep the
+// keys' shape.
 SortKeys SortKeysOf(const xla::HloInstruction* sort, bool may_transpose);
 
 }  // namespace hpu::hlo

@@ -34,8 +34,8 @@ const HloInstruction* Cropped(const HloInstruction* pad, std::vector<int64_t>* b
   return reduction;
 }
 
-// If `operand` is padded with the function's identity, which windows ignore: returns the unpadded array and adds the
-// padding to `dimensions`. Else returns `operand`.
+// If `operand` is a pad that crops nothing and pads with the function's identity, and `dimensions` have no base
+// dilation: returns the unpadded array and adds the padding to `dimensions`. Else returns `operand`.
 HloInstruction* WithoutPadding(HloInstruction* operand, HloOpcode function, std::vector<WindowDimension>* dimensions) {
   HloInstruction* const pad = SourceOf(operand);
   if (pad->opcode() != HloOpcode::kPad || !IsIdentity(function, pad->operand(1))) return operand;

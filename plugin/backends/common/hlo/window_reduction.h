@@ -45,8 +45,9 @@ struct WindowReduction {
 };
 
 // Describes a reduce-window of one array, or a pad that only crops the result of a reduce-window without other users.
-// If the operand is padded with the function's identity and starts_at_identity is true, `operand` is the unpadded array
-// and `dimensions` include the padding. Nullopt for other instructions and for other computations.
+// Looks through a pad of the operand that crops nothing and pads with the function's identity, if starts_at_identity is
+// true and the windows have no base dilation: `dimensions` then include the padding. Nullopt for other instructions and
+// for other computations.
 std::optional<WindowReduction> DescribeWindowReduction(const xla::HloInstruction* instruction);
 
 }  // namespace hpu::hlo

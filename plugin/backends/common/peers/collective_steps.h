@@ -41,7 +41,8 @@ class CollectiveSteps {
   void CopyIn(uint64_t chunk) const;
   // For AllReduce: reduces this rank's share of the chunk for all ranks. Requires that all ranks have called CopyIn.
   void Exchange(uint64_t chunk) const;
-  // Writes the destination. Requires that all ranks have called CopyIn, and Exchange if exchanges_results().
+  // Writes the destination, except this rank's share of an AllReduce, which Exchange has written. Requires that all
+  // ranks have called CopyIn, and Exchange if exchanges_results().
   void CopyOut(uint64_t chunk) const;
 
  private:

@@ -51,8 +51,8 @@ class PeerGroup::TransferLoop {
     return status;
   }
 
-  // Makes all progress that is possible without waiting, at most a few pieces per transfer. Returns whether any
-  // transfer made progress or damage was detected.
+  // Advances each transfer by at most one piece, without waiting. Returns whether any transfer made progress or damage
+  // was detected.
   bool Step() {
     bool moved = false;
     for (State& state : states_) {

@@ -49,10 +49,10 @@ class Executable {
   const ExecutableHandle executable_;
 };
 
-// Use of a device's memory, in bytes. Zero: unknown.
+// Use of a device's memory, in bytes.
 struct MemoryStats {
   uint64_t in_use = 0;
-  uint64_t limit = 0;
+  uint64_t limit = 0;  // 0: unknown
 };
 
 // Uses the first addressable device. Thread safe. Must outlive all objects that it creates.

@@ -27,9 +27,10 @@ class Topology {
   static absl::StatusOr<std::unique_ptr<Topology>> Create(const Plugin& plugin, const std::string& platform,
                                                           const Options& options);
 
-  // The same texts as in a client on the device.
+  // May differ from a client's platform version on the device (see CompilerTargetOf in target_compiler.cc).
   const std::string& platform_version() const { return platform_version_; }
   const Plugin& plugin() const { return plugin_; }
+  // The same as a client's on the device.
   const std::string& device_kind() const { return device_kind_; }
 
   // `hlo`: serialised xla::HloModuleProto. `options`: serialised xla::CompileOptionsProto. May take minutes.
