@@ -111,7 +111,8 @@ std::vector<std::string> Differences(const std::string& before, const std::strin
   const bool same_kinds =
       absl::c_equal(first, second, [](const auto* a, const auto* b) { return a->opcode() == b->opcode(); });
   std::vector<std::string> lines = same_kinds ? CompareFields(first, second) : CompareKinds(first, second);
-  if (lines.empty()) lines.push_back("equal instructions; the input/output aliases differ");
+  if (lines.empty())
+    lines.push_back("equal instructions; other fields of the module differ, such as the input/output aliases");
   return lines;
 }
 

@@ -28,7 +28,7 @@ absl::StatusOr<std::unique_ptr<files::SharedMemory>> Fetch(absl::string_view ser
   HPU_ASSIGN_OR_RETURN(const files::FileDescriptor socket,
                        files::ConnectTo(absl::StrCat(server_path, kMemorySocketSuffix)));
   if (!files::Send(socket, acquired.session())) {
-    return absl::UnavailableError(absl::StrCat("cannot send the session's name to ", server_path, kMemorySocketSuffix,
+    return absl::UnavailableError(absl::StrCat("cannot send the session's token to ", server_path, kMemorySocketSuffix,
                                                ": ", std::strerror(errno)));
   }
   HPU_ASSIGN_OR_RETURN(files::FileDescriptor file, files::ReceiveFile(socket));
