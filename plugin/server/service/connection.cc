@@ -180,7 +180,8 @@ absl::Status Connection::ServeHold(ServerCall* call) {
   proto::HoldRequest request;
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
   if (!first || !request.has_acquire()) {
-    return absl::InvalidArgumentError("the first message of Hold must be an Acquire");
+    return absl::InvalidArgumentError(
+        "the first message of Hold must be an Acquire; use matching releases of hpu-tensorflow");
   }
   HPU_ASSIGN_OR_RETURN(const uint32_t version, NegotiateVersion(request.acquire().versions()));
   HPU_RETURN_IF_ERROR(Acquire(request.acquire()));
@@ -214,11 +215,12 @@ absl::Status Connection::KeepSession(ServerCall* call, Session& session) {
     HPU_RETURN_IF_ERROR(more.status());
     if (!*more) return absl::OkStatus();
     if (request.has_acquire()) {
-      return absl::InvalidArgumentError("Hold: only the first message may be an Acquire");
+      return absl::InvalidArgumentError(
+          "Hold: only the first message may be an Acquire; use matching releases of hpu-tensorflow");
     }
     if (const int releases = request.forget_marks_size() + request.forget_recipes_size(); releases > kMaxReleases) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Hold: a message releases ", releases, " handles; the maximum is ", kMaxReleases));
+      return absl::InvalidArgumentError(absl::StrCat("Hold: a message releases ", releases, " handles; the maximum is ",
+                                                     kMaxReleases, "; use matching releases of hpu-tensorflow"));
     }
     for (const proto::Forget& forget : request.forget_marks()) {
       HPU_RETURN_IF_ERROR(session.events().Release(forget.handle(), forget.uses()));
@@ -262,7 +264,8 @@ absl::Status Connection::ServeRun(ServerCall* call) {
   proto::RunRequest request;
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
   if (!first || !request.has_open()) {
-    return absl::InvalidArgumentError("the first message of Run must be an OpenStream");
+    return absl::InvalidArgumentError(
+        "the first message of Run must be an OpenStream; use matching releases of hpu-tensorflow");
   }
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.open().session()));
   HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));
@@ -281,7 +284,8 @@ absl::Status Connection::ServeMakeRecipe(ServerCall* call) {
   proto::MakeRecipeRequest request;
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
   if (!first || !request.has_header() || !request.chunk().empty()) {
-    return absl::InvalidArgumentError("the first message of MakeRecipe must contain only a header");
+    return absl::InvalidArgumentError(
+        "the first message of MakeRecipe must contain only a header; use matching releases of hpu-tensorflow");
   }
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.header().session()));
   HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));
@@ -292,7 +296,8 @@ absl::Status Connection::ServeMakeCommunicator(ServerCall* call) {
   proto::MakeCommunicatorRequest request;
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
   if (!first || !request.has_header()) {
-    return absl::InvalidArgumentError("the first message of MakeCommunicator must be a header");
+    return absl::InvalidArgumentError(
+        "the first message of MakeCommunicator must be a header; use matching releases of hpu-tensorflow");
   }
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.header().session()));
   HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));

@@ -47,7 +47,8 @@ absl::Status RunCall::Open(const proto::OpenStream& open) {
 
 absl::Status RunCall::Execute(const proto::RunRequest& request) {
   if (request.has_open()) {
-    return absl::InvalidArgumentError("a Run call can open only one stream, in its first message");
+    return absl::InvalidArgumentError(
+        "a Run call can open only one stream, in its first message; use matching releases of hpu-tensorflow");
   }
   for (const proto::Command& command : request.commands()) {
     ++sequence_;
