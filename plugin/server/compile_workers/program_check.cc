@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/program/determinism.h"
 #include "plugin/program/marked_call.h"
 #include "plugin/program/user_kernels/user_kernels.h"
 #include "xla/service/hlo.pb.h"
@@ -179,7 +180,7 @@ absl::Status ScreenInstruction(const std::string& program, xla::HloInstructionPr
   return absl::OkStatus();
 }
 
-// The part of a module that describes the computation.
+// The part of a module that describes the computation, with its mark of determinism.
 xla::HloModuleProto ComputationOf(xla::HloModuleProto* module) {
   xla::HloModuleProto left;
   left.set_name(module->name());
@@ -189,6 +190,7 @@ xla::HloModuleProto ComputationOf(xla::HloModuleProto* module) {
   left.mutable_computations()->Swap(module->mutable_computations());
   left.mutable_host_program_shape()->Swap(module->mutable_host_program_shape());
   left.mutable_input_output_alias()->Swap(module->mutable_input_output_alias());
+  if (RequiresDeterminism(*module)) RequireDeterminism(&left);
   return left;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "plugin/program/determinism.h"
 #include "xla/service/hlo.pb.h"
 #include "xla/xla_data.pb.h"
 
@@ -120,6 +121,16 @@ TEST(ProgramCheckTest, SetsDefaultLayouts) {
             std::vector<int64_t>(layout.minor_to_major().begin(), layout.minor_to_major().end()));
   EXPECT_EQ(0, layout.memory_space());
   EXPECT_EQ(0, layout.tiles_size());
+}
+
+TEST(ProgramCheckTest, KeepsTheMarkOfDeterminism) {
+  Module module = ModuleOf(Of("add"));
+  (*module.mutable_frontend_attributes()->mutable_map())["anything"] = "true";
+  EXPECT_FALSE(Screened(module).has_frontend_attributes());
+  RequireDeterminism(&module);
+  const Module screened = Screened(module);
+  EXPECT_TRUE(RequiresDeterminism(screened));
+  EXPECT_EQ(1, screened.frontend_attributes().map().size());
 }
 
 TEST(ProgramCheckTest, KeepsOnlyTheComputationOfAModule) {
