@@ -16,7 +16,7 @@ namespace hpu::emulator {
 xla::cpu::CpuCompiler& XlaCompiler();
 
 // Generates the code of a recipe and of its functions, on up to ComputePool::DefaultThreads() threads. Sets all fields
-// of the result except `kernels`. `table`: program table of `module`.
+// of the result except `kernels` and `row_loops`. `table`: program table of `module`.
 absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,
                                          std::vector<std::unique_ptr<xla::HloModule>> functions);
 

@@ -28,7 +28,7 @@ struct Outlined {
 // A small program stays unchanged.
 absl::StatusOr<Outlined> Outline(xla::HloModule* module, int first_number);
 
-// A program without computations, with the settings of the instruction's program.
+// A program without computations, with the settings of the instruction's program except profiling.
 std::unique_ptr<xla::HloModule> EmptyProgram(const xla::HloInstruction& instruction);
 
 // A program that computes only the instruction and returns a tuple of its results. Its parameters are the instruction's

@@ -41,9 +41,9 @@ class EmulatorRecipe : public hal::Recipe {
 
   // Runs on the pool and on the calling thread, which must not belong to the pool. Pointers are host addresses of the
   // data, one per argument and result; null for 0 bytes. A result may share memory only with the argument that it
-  // aliases. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe. Allocates
-  // memory only for unaligned arguments (16 bytes), for unaligned results (kWorkspaceAlignment), and for results that
-  // XLA's code leaves in other memory.
+  // aliases. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe. Runs on
+  // copies of all arguments and results if an argument is not aligned to 16 bytes or a result to kWorkspaceAlignment.
+  // Also copies results that XLA's code leaves in other memory.
   absl::Status Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                    ComputePool& pool) const;
 
@@ -74,8 +74,8 @@ absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileRecipe(const hal::P
 // LoadRecipe.
 absl::StatusOr<std::string> CompileToBytes(const hal::Program& program);
 
-// Inverse of Serialize. Fails with InvalidArgument for damaged bytes or another format, and with FailedPrecondition for
-// another target. Thread safe.
+// Inverse of Serialize. Fails with InvalidArgument for damaged bytes or another format, with FailedPrecondition for
+// another target, and with the errors of EmulatorRecipe::Create. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> LoadRecipe(absl::string_view name, absl::string_view bytes);
 
 }  // namespace hpu::emulator

@@ -43,7 +43,7 @@ std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vect
 // results.
 std::vector<std::string> RunJit(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
 
-// Random values of the element type, determined by `seed`: floats in [-1, 1), integers over their whole range.
+// Random values of the element type, determined by `seed`: floats in [-1, 1], integers over their whole range.
 xla::Literal Numbers(const xla::Shape& shape, uint32_t seed);
 // Random values for every parameter of the computation.
 std::vector<xla::Literal> ArgumentsOf(const xla::XlaComputation& computation);

@@ -59,7 +59,7 @@ struct RecipeParts : CodeParts {
 
 // Bytes of the recipe's workspace: the workspace of its own code, then one workspace that all functions share.
 uint64_t WorkspaceBytes(const RecipeParts& parts);
-// Fails with InvalidArgument if a row loop's function does not exist, or needs memory or arrays that RowFunction lacks.
+// Fails with InvalidArgument if a row loop is invalid, or if RowFunction cannot run the loop's function.
 absl::Status ValidateRowLoops(const RecipeParts& parts);
 // Offset of the functions' workspace.
 uint64_t FunctionWorkspaceOffset(const RecipeParts& parts);

@@ -45,8 +45,8 @@ class InstructionTimes {
   std::vector<hal::InstructionTime> Seconds() const;
 
   // Addresses of the functions that the code calls: __xla_cpu_runtime_TracingStart and __xla_cpu_runtime_TracingEnd
-  // (xla/service/cpu/cpu_runtime.h). Calls outside Measure and of unknown instructions have no effect, such as calls on
-  // the threads that run parts of a loop.
+  // (xla/service/cpu/cpu_runtime.h). Calls for unknown instructions have no effect. Calls outside Measure, as on
+  // other threads that run parts of a loop, have no effect either.
   static void* BeginAddress();
   static void* EndAddress();
 

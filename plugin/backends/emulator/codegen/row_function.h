@@ -1,4 +1,4 @@
-// RowFunction: a call of a function that loops over arrays of every size (row_loop.h), wrapped as a kernel.
+// RowFunction: a call of a function that loops over arrays of any size (row_loop.h), wrapped as a kernel.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_FUNCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_FUNCTION_H_
 
@@ -29,7 +29,7 @@ class RowFunction : public Kernel {
   void* const entry_;
   int64_t row_ = 0;                      // elements of a row; 0 if no operand is repeated
   std::vector<uint64_t> operand_bytes_;  // sizes of the operands of a call
-  std::vector<uint64_t> strides_;        // of each buffer, the bytes between rows
+  std::vector<uint64_t> strides_;        // bytes between rows of each buffer; 0 if all rows share it
 };
 
 }  // namespace hpu::emulator

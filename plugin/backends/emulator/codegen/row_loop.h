@@ -1,4 +1,4 @@
-// RowLoop: description of an elementwise loop whose code serves arrays of every size.
+// RowLoop: description of an elementwise loop whose code serves arrays of any size.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_LOOP_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_LOOP_H_
 
@@ -13,16 +13,16 @@ inline constexpr int64_t kRowLoopElements = 1024;
 // Maximum of RowOf for loops that share a function.
 inline constexpr int64_t kMaxRow = 1 << 16;
 
-// One loop over `elements` elements, by a function that loops share. An operand is a scalar (kScalar), has one element
-// for each element of the result (kWhole), or has one element for each feature (kRepeated). Features are the positions
-// in the last dimensions of the result.
+// One loop over `elements` elements; loops of different sizes share a function. An operand is a scalar (kScalar), has
+// one element for each element of the result (kWhole), or has one element for each feature (kRepeated). Features are
+// the positions in the last dimensions of the result.
 struct RowLoop {
   enum class Operand : uint8_t { kScalar = 0, kWhole = 1, kRepeated = 2 };
 
   uint32_t function = 0;  // index in RecipeParts::functions
   int64_t elements = 0;
   int64_t features = 0;  // elements of a repeated operand; 0 if no operand is repeated
-  int64_t parts = 1;     // largest number of parts to split the loop over threads
+  int64_t parts = 1;     // maximum number of parts into which the loop is split
   std::vector<Operand> operands;
 
   friend bool operator==(const RowLoop& a, const RowLoop& b) {

@@ -1,4 +1,4 @@
-// Programs of elementwise loops that serve arrays of every size.
+// Programs of elementwise loops that serve arrays of any size.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_PROGRAMS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_PROGRAMS_H_
 
@@ -18,7 +18,7 @@ namespace hpu::emulator {
 std::optional<RowLoop> RowLoopOf(const xla::HloInstruction& instruction);
 
 // The program of the instruction's function. Its parameters and results are rows of kRowLoopElements elements; scalars
-// stay scalars. All sizes and dimensions of the instruction have the same program. `loop` is RowLoopOf(instruction).
+// stay scalars. The program does not depend on the sizes of the instruction's arrays. `loop` is RowLoopOf(instruction).
 absl::StatusOr<std::unique_ptr<xla::HloModule>> ProgramOfRowLoop(const xla::HloInstruction& instruction,
                                                                  const RowLoop& loop);
 

@@ -13,8 +13,7 @@
 
 namespace hpu::emulator {
 
-// Comments list the kinds that use a field. Pointers are host addresses: of device memory's data, or of mapped host
-// memory.
+// Comments list the kinds that use a field. Pointers are host addresses of device memory's data or of host buffers.
 struct Command {
   enum class Kind { kCopy, kFill, kLaunch, kWait, kCallback, kExchange, kStop };
 
@@ -25,11 +24,11 @@ struct Command {
   bool from_host = false;        // kCopy: `source` is host memory, so the ranges do not overlap
   uint8_t value = 0;             // kFill
 
-  std::shared_ptr<const hal::Recipe> recipe;  // kLaunch: keeps `emulator_recipe` alive
-  const EmulatorRecipe* emulator_recipe = nullptr;
-  std::vector<void*> arguments;  // kLaunch; the queue's slot keeps the storage between launches
-  std::vector<void*> results;
-  void* workspace = nullptr;
+  std::shared_ptr<const hal::Recipe> recipe;        // kLaunch: keeps `emulator_recipe` alive
+  const EmulatorRecipe* emulator_recipe = nullptr;  // kLaunch
+  std::vector<void*> arguments;                     // kLaunch; the queue's slot keeps the storage between launches
+  std::vector<void*> results;                       // kLaunch
+  void* workspace = nullptr;                        // kLaunch
 
   common::Point point;                         // kWait
   std::function<void(absl::Status)> callback;  // kCallback

@@ -186,7 +186,7 @@ void EmulatorStream::RunCommands() {
     const bool last = command.kind == Command::Kind::kStop;
     Run(command, sequence);
     command.Clear();
-    // Completes the stop command too, because another thread may wait for all streams while this stream is being
+    // Completes even the stop command, because another thread may wait for all streams while this stream is being
     // destroyed.
     state_->timeline->Complete(sequence);
     if (last) return;

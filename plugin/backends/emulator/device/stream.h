@@ -20,8 +20,8 @@ namespace hpu::emulator {
 class EmulatorDevice;
 
 // The stream's thread runs the commands in order; recipes also use the device's ComputePool. A queueing call checks its
-// arguments and translates addresses to data pointers. The call makes a system call only if the stream's thread sleeps
-// or the queue is full.
+// arguments and translates addresses to data pointers. If the stream's thread is awake and the queue has room, a push
+// costs no wake-up.
 //
 // If the stream is idle, the calling thread runs a short copy, fill or launch itself, because waking the stream's
 // thread would take longer. With fault rules (HPU_FAULTS) the stream's thread runs every command, because a rule may
@@ -66,7 +66,8 @@ class EmulatorStream final : public hal::Stream {
   // The position after all commands queued so far.
   common::Point Now() const { return state_->error.PointAfter(state_->timeline, state_->queue); }
   absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host = false);
-  // Pushes the command that `write` fills in. If `is_short` and the stream is idle, runs the command on this thread.
+  // Pushes the command that `write` fills in. If `is_short`, the stream is idle and there are no fault rules, runs the
+  // command on this thread.
   template <typename Write>
   void QueueWork(bool is_short, const Write& write);
 

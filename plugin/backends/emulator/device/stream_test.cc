@@ -24,7 +24,7 @@ std::atomic<std::thread::id> ran_on;
 std::atomic<bool> fails{false};
 std::atomic<int> runs{0};
 
-// Stores the thread that runs it, and fails on demand.
+// Records the calling thread; fails if `fails` is set.
 void Note(void*, const void**, XlaCustomCallStatus* status) {
   ran_on = std::this_thread::get_id();
   ++runs;
@@ -132,7 +132,7 @@ TEST_F(EmulatorStreamTest, ShortAndLongWorkKeepsItsOrder) {
     if (i % 100 == 0) ASSERT_TRUE(stream().Fill(address(), 255, kLong).ok());
     ASSERT_TRUE(stream().Fill(address(), value, kShort).ok());
     ASSERT_TRUE(stream().CopyOnDevice(address(), address() + kLong / 2, kShort).ok());
-    Launch();  // overwrites four bytes
+    Launch();
     ASSERT_TRUE(stream().CopyToHost(address() + kLong / 2, host(), kShort).ok());
     if (i % 7 != 0) continue;
     ASSERT_TRUE(stream().Synchronize().ok());

@@ -106,7 +106,7 @@ absl::StatusOr<HloInstruction*> Gradient(HloInstruction* norm, KernelCalls* call
   return b.Tuple({dx, b.Times(product, inverse), sum});
 }
 
-// Forwards an element of a tuple that this pass made, because IsInMemory returns true for every get-tuple-element.
+// Forwards elements of tuples, because IsInMemory returns true for every get-tuple-element.
 absl::StatusOr<HloInstruction*> ElementItself(HloInstruction* element) {
   HloInstruction* tuple = element->mutable_operand(0);
   return tuple->opcode() == HloOpcode::kTuple ? tuple->mutable_operand(element->tuple_index()) : nullptr;

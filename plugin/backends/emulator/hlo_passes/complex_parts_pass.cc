@@ -42,7 +42,7 @@ HloInstruction* RealConstant(HloInstruction* number) {
   return number->parent()->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0(value.real())));
 }
 
-// The real part of a complex number without an imaginary part; null if the imaginary part may be nonzero.
+// The real part of a complex number; null if the imaginary part may differ from +0.
 absl::StatusOr<HloInstruction*> RealNumberOf(HloInstruction* number) {
   switch (number->opcode()) {
     case HloOpcode::kComplex:
@@ -88,8 +88,8 @@ absl::StatusOr<HloInstruction*> QuotientOfParts(HloInstruction* quotient) {
   HPU_ASSIGN_OR_RETURN(HloInstruction* const by_zero,
                        xla::MakeCompareHlo(xla::ComparisonDirection::kEq, divisor, xla::MakeScalarLike(divisor, 0.0)));
   HloInstruction *const a = PartOf(dividend, HloOpcode::kReal), *const b = PartOf(dividend, HloOpcode::kImag);
-  // Computes one part of the quotient. First adds or subtracts the other part times the divisor's imaginary part. The
-  // imaginary part is zero, so its product with an infinity or NaN is NaN. Skips this step if the divisor is zero.
+  // Computes one part of the quotient. First adds or subtracts the other part times the ratio of the divisor's parts,
+  // `none`. The ratio is zero, so its product with an infinity or NaN is NaN. Skips this step if the divisor is zero.
   const auto part = [&](HloInstruction* own, HloOpcode add, HloInstruction* other) -> absl::StatusOr<HloInstruction*> {
     HPU_ASSIGN_OR_RETURN(HloInstruction* const taken, xla::MakeBinaryHlo(HloOpcode::kMultiply, other, none));
     HPU_ASSIGN_OR_RETURN(HloInstruction* const sum, xla::MakeBinaryHlo(add, own, taken));

@@ -111,7 +111,7 @@ TEST_P(ComplexPartsTest, DividesByZeroOrGivesZero) {
   Expect([](XlaOp a, XlaOp b) { return xla::Complex(a, b) / xla::Complex(b - b, ZeroLike(b)); }, 0);
 }
 
-// Compares the sign of each zero and each NaN, except where XLA computes an infinity from two parts that are NaN.
+// Compares values, signs of zeros and NaN, but skips quotients whose parts are both NaN, which XLA recomputes.
 template <typename T>
 void ExpectQuotientsOfSpecialNumbers() {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();

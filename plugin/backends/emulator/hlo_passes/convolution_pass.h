@@ -9,7 +9,8 @@
 namespace hpu::emulator {
 
 // Replaces the HLO that tf2xla emits for convolutions and their gradients in TensorFlow's order of dimensions (batch
-// first, features last). Pointwise convolutions become matrix products. Convolutions without a kernel are left to XLA.
+// first, features last). Large pointwise convolutions become matrix products. Leaves convolutions without a kernel to
+// XLA.
 absl::Status UseConvolutionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -21,7 +21,8 @@ constexpr int64_t kMinExtremumElements = 8192;
 constexpr int64_t kMinRow = 16;
 constexpr int64_t kMinColumns = 8;
 
-// The kernel for an array of this shape; nullopt if the reduced dimensions are not adjacent or the array is small.
+// The kernel for an array of this shape. Nullopt if the reduced dimensions are not adjacent, or if the array, the rows
+// or the number of columns are small.
 std::optional<Extremum> ExtremumOf(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
   if (!hlo::IsFloatArray(shape) || xla::ShapeUtil::ElementsIn(shape) < kMinExtremumElements) return std::nullopt;
   const std::optional<Columns> sizes = ColumnSizes(shape, reduced);

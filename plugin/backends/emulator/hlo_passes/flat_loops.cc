@@ -80,7 +80,7 @@ xla::Shape FlatShape(const xla::Shape& shape) {
   return xla::ShapeUtil::MakeShapeWithDenseLayout(shape.element_type(), {xla::ShapeUtil::ElementsIn(shape)}, {0});
 }
 
-// A flat copy of an instruction, except for parameters, bitcasts and reshapes.
+// A flat copy of an instruction that is not a parameter, bitcast or reshape.
 std::unique_ptr<HloInstruction> FlatInstruction(const HloInstruction& instruction, const xla::Shape& shape,
                                                 absl::Span<HloInstruction* const> operands) {
   if (instruction.opcode() == HloOpcode::kBroadcast) return HloInstruction::CreateBroadcast(shape, operands[0], {});

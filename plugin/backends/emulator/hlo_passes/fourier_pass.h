@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Leaves transforms without elements and of more than three dimensions to XLA.
+// Leaves empty transforms, and transforms of more than three dimensions, to XLA.
 absl::Status UseFourierKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -154,7 +154,6 @@ absl::Status UpdateInPlace(xla::HloModule* module) {
     HPU_ASSIGN_OR_RETURN(const bool ordered, Order(variable, positions));
     if (ordered) unneeded.push_back(variable.copy);
   }
-  // Replaces copies last, because the analysis refers to the unchanged program.
   for (HloInstruction* copy : unneeded) {
     HPU_RETURN_IF_ERROR(module->entry_computation()->ReplaceInstruction(copy, copy->mutable_operand(0)));
   }

@@ -29,8 +29,8 @@ using KernelChoice = std::function<absl::StatusOr<bool>(const xla::HloInstructio
 // The kernels that one program calls, numbered. Not thread safe.
 class KernelCalls {
  public:
-  // `choice` decides for products and convolutions, for which XLA's code also calls a library. Null: kernels are always
-  // preferred.
+  // `choice` decides for dense products and ungrouped convolutions, for which XLA's code also calls a library. Null:
+  // kernels are always preferred.
   explicit KernelCalls(KernelChoice choice = nullptr) : choice_(std::move(choice)) {}
 
   // Returns the result of the choice; true without a choice.

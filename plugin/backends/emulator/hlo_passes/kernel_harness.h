@@ -39,7 +39,7 @@ std::unique_ptr<xla::HloModule> AfterXlaPasses(const xla::XlaComputation& comput
 // Puts NaN, infinities and zeros of both signs at some positions of an array of float32 or bfloat16.
 void SetSpecialNumbers(xla::Literal* array, Dice* dice);
 
-// Whether large matrix products use kernels: only with oneDNN, and not with HPU_EMULATOR_TARGET=generic.
+// Whether large float32 products use kernels: only with oneDNN, and not with HPU_EMULATOR_TARGET=generic.
 bool HasProductKernels();
 inline constexpr char kNoProductKernels[] =
     "matrix products use no kernel without oneDNN or with HPU_EMULATOR_TARGET=generic";
@@ -69,8 +69,8 @@ std::vector<T> ElementsOf(absl::string_view bytes) {
 }
 
 // Runs a program of one result with kernels, expects it to call `kernels` kernels, and compares the result with XLA's
-// evaluator. Elements of float32 and bfloat16 may differ by `tolerance` times the largest element. A tolerance of 0,
-// and other types, require equal bits.
+// evaluator. Elements of float32 and bfloat16 may differ by `tolerance` times the largest magnitude, at least 1e-3. A
+// tolerance of 0, and other types, require equal bits.
 void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
 // Like ExpectSameAsEvaluator, but compares with a recipe without kernels, and does not check the number of kernels. For

@@ -51,8 +51,8 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
     HPU_RETURN_IF_ERROR(UseFourierKernels(module, &calls));
   }
   HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
-  // First replaces bfloat16 products if the processor has bfloat16 instructions, then the remaining products in
-  // float32.
+  // The first call also replaces bfloat16 products if the processor has bfloat16 instructions. The second call replaces
+  // the other bfloat16 products, which WidenSums computes in float32.
   HPU_RETURN_IF_ERROR(UseProductKernels(module, &calls));
   HPU_RETURN_IF_ERROR(WidenSums(module));
   HPU_RETURN_IF_ERROR(UseProductKernels(module, &calls));

@@ -28,7 +28,7 @@ bool HasElements(const xla::Shape& shape, xla::PrimitiveType type, int64_t eleme
          xla::ShapeUtil::ElementsIn(shape) == elements;
 }
 
-// Whether the sizes of the arrays match the kernel. Checked because any call may have the attribute.
+// Whether types and sizes of the arrays match the kernel. Checked because any call may have the attribute.
 bool Fits(const LinearAlgebra& kernel, const HloInstruction& call) {
   const xla::PrimitiveType type = call.operand(0)->shape().element_type();
   if (call.operand_count() != (kernel.Solves() ? 2 : 1)) return false;

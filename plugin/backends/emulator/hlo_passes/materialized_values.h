@@ -15,7 +15,7 @@ namespace hpu::emulator {
 // not fuse through custom calls.
 absl::Status KeepValues(xla::HloModule* module);
 
-// Removes the custom calls after XLA's passes.
+// Replaces the custom calls after XLA's passes: by their operands, or by copies if other instructions use the operands.
 absl::Status ReleaseValues(xla::HloModule* module);
 
 }  // namespace hpu::emulator

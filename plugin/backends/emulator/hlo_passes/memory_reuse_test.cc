@@ -84,7 +84,7 @@ TEST(MemoryReuse, NeedsLessMemory) {
   cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
   auto parts = CompileParts(ProgramOf(Layers(256, Sigmoid)));
   ASSERT_TRUE(parts.ok()) << parts.status();
-  // Less than three arrays: one for a layer and one for the next layer.
+  // Less memory than three arrays need: one for a layer and one for the next layer.
   EXPECT_LT(parts->workspace_bytes, 3 * 256 * 128 * sizeof(float));
 }
 

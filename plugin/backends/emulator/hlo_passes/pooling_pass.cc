@@ -74,7 +74,7 @@ absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vec
   return xla::MakePadHlo(elements, edge, padding);
 }
 
-// Computes a reduce-window, or a pad that only crops one.
+// Replaces a reduce-window, or a pad that only crops one.
 absl::StatusOr<HloInstruction*> WindowReductionKernel(HloInstruction* instruction, KernelCalls* calls) {
   const std::optional<hlo::WindowReduction> found = hlo::DescribeWindowReduction(instruction);
   if (!found.has_value() || !hlo::IsFloatArray(instruction->shape()) ||

@@ -8,10 +8,10 @@
 
 namespace hpu::emulator {
 
-// Replaces float32 sum, max and product reductions, and boolean and / or reductions, with kernel calls. Does not
-// replace reductions over dimensions that are not adjacent. Does not replace reductions of many or short rows over the
-// last dimension either, because XLA's code for such rows is fast. The kernel includes the operand's product, square or
-// conversion from bfloat16.
+// Replaces large float32 sum, max and product reductions, and boolean `and` and `or` reductions, with kernel calls.
+// Does not replace reductions over dimensions that are not adjacent. Does not replace reductions of many or short rows
+// over the last dimension either, because XLA's code for such rows is fast. The kernel includes the operand's product,
+// square or conversion from bfloat16.
 absl::Status UseReductionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

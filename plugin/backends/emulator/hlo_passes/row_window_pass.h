@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 
 // Replaces float32 sums, also of squares, over windows of several elements along the last dimension only, without
-// strides.
+// strides or dilations.
 absl::Status UseRowWindowKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

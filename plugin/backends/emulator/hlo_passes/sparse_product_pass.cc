@@ -56,7 +56,7 @@ bool IsConstant(HloInstruction* value) {
   return true;
 }
 
-// Nonzero elements, by index of the free dimension; no rows if the matrix is not sparse enough.
+// Nonzero elements, by index of the free dimension; no rows if there are too many nonzero elements.
 SparseMatrix EntriesOf(const xla::Literal& matrix, int64_t contracted) {
   const int64_t to = matrix.shape().dimensions(1 - contracted), from = matrix.shape().dimensions(contracted);
   SparseMatrix sparse;

@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 
 // Replaces each custom call of kUserKernelTarget by a call of the user kernel that it names. NotFound if no loaded
-// library has the kernel; Unimplemented if user kernels do not support the shapes.
+// library has the kernel; Unimplemented if user kernels do not support a shape, or if the call has no operands.
 absl::Status UseUserKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

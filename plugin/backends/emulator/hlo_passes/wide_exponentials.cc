@@ -59,7 +59,7 @@ HloInstruction* PowerOfTwo(const Arithmetic& arithmetic, HloInstruction* n) {
   return arithmetic.Recast(bits, xla::F64);
 }
 
-// e^r for r from -ln 2 / 2 to ln 2 / 2, by its Taylor series. The first omitted term is at most 4e-18 of the result.
+// e^r for r from -ln 2 / 2 to ln 2 / 2, by its Taylor series. The first omitted term is at most 6e-18 of the result.
 HloInstruction* SmallExponential(const Arithmetic& arithmetic, HloInstruction* r) {
   constexpr int kTerms = 13;
   double factorials[kTerms + 1] = {1};

@@ -29,8 +29,8 @@ struct Moments {
   const ColumnPiece* piece;
 };
 
-// Merges two groups of elements: updates `mean` and `squares` (the sum of squared differences) of `count` elements by
-// `other_count` further elements.
+// Merges two groups of elements: extends `mean` and `squares` (the sum of squared differences from the mean) of `count`
+// elements to `other_count` further elements.
 HPU_INLINE void Join(float count, float* mean, float* squares, float other_count, float other_mean,
                      float other_squares) {
   const float apart = other_mean - *mean;

@@ -130,8 +130,8 @@ class BatchedProductKernel final : public Kernel {
     pieces_of_matrix_ = (product_.rows + rows_of_piece_ - 1) / rows_of_piece_;
     const int64_t products = std::min(rows_of_piece_, product_.rows) * product_.inner * product_.columns;
     pieces_at_once_ = std::max<int64_t>(1, kPieceProducts / std::max<int64_t>(1, products));
-    // Copies columns of b unless they are adjacent. Also copies adjacent columns if many rows read them and the rows of
-    // b are too far apart to share cache lines.
+    // Copies columns of b unless they are adjacent. Also copies adjacent columns if many rows of a read them and the
+    // rows of b are far apart.
     copies_ = product_.b_column_stride != 1 ||
               (std::min(rows_of_piece_, product_.rows) > 2 * kRows && product_.b_inner_stride > 64);
   }

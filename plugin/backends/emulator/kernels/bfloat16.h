@@ -46,8 +46,7 @@ HPU_INLINE Lanes<float, n> LoadFloats(const BFloat16* from) {
   return values;
 }
 
-// Rounds to nearest, ties to even. Requires that a NaN is still a NaN in the stored type, as after arithmetic and after
-// a load from this type.
+// Rounds to nearest, ties to even. For bfloat16, the lower 16 bits of a NaN must be 0, as after a load of bfloat16.
 HPU_INLINE void Store(float value, float* to) { *to = value; }
 
 HPU_INLINE void Store(float value, BFloat16* to) {

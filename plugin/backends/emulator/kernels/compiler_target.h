@@ -21,8 +21,8 @@ bool IsTargetGeneric();
 // The CPU that code is generated for. Thread safe.
 const HostCpu& GetTargetCpu();
 
-// Everything, except the program, that determines a recipe: backend and TensorFlow version, CPU, number of threads,
-// optimisation level, timing, kernels, XLA_FLAGS. A recipe loads only if it was compiled with the same string. Thread
+// The settings that a recipe depends on: backend and TensorFlow version, CPU, number of threads, optimisation level,
+// timing, kernels, oneDNN, autotuning, XLA_FLAGS. A recipe loads only if it was compiled with the same string. Thread
 // safe.
 std::string CompilerTarget();
 

@@ -13,7 +13,7 @@ namespace hpu::emulator {
 
 // A convolution of two or three spatial dimensions. Fields are named after the forward direction: image [batch,
 // spatial…, input_features], filter [window…, input_features / groups, output_features], result [batch, spatial…,
-// output_features]. Each kernel computes the image, filter or result from the two other arrays.
+// output_features]. Each kernel computes the result, or the gradient of the image or of the filter.
 struct Convolution {
   enum class Kind : int64_t {
     kForward = 0,         // image, filter
@@ -30,10 +30,10 @@ struct Convolution {
     int64_t pad_high = 0;
   };
   Kind kind = Kind::kForward;
-  bool bias = false;      // whether a third operand [output_features] is added; only kForward by oneDNN
+  bool bias = false;      // whether a third operand [output_features] is added; see constant_filter
   bool bfloat16 = false;  // else float32
-  // Whether all calls use the same filter, so that oneDNN packs the filter only once. Only for kForward by oneDNN in
-  // two dimensions.
+  // Whether all calls use the same filter, so that oneDNN packs the filter only once. `bias` and `constant_filter`
+  // require oneDNN and a kForward convolution in two dimensions that is not depthwise.
   bool constant_filter = false;
   int64_t batch = 0;
   int64_t input_features = 0;

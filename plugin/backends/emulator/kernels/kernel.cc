@@ -8,7 +8,7 @@
 namespace hpu::emulator {
 namespace {
 
-// Ordered, so that KernelNames() does not depend on the order of initialisers. Constant once main() runs.
+// Ordered, so that KernelNames() does not depend on the order of initialisers. Constant after static initialisation.
 std::map<std::string, KernelFactory>& Registry() {
   static auto* registry = new std::map<std::string, KernelFactory>;
   return *registry;

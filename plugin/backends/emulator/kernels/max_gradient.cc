@@ -116,7 +116,7 @@ class MaxGradientKernel final : public Kernel {
 
   absl::Status Run(const KernelCall& call) const override {
     const Windows& windows = table_.windows();
-    // Windows overlap, so two threads must not share lanes of an image.
+    // Windows may overlap, so two threads must not share lanes of an image.
     const int64_t wanted = windows.outer < 2 * call.pool.threads() ? kFewLanes : windows.inner;
     const int64_t blocks = (windows.inner + wanted - 1) / wanted;
     RunShards(call.pool, windows.outer * blocks, 1, [&](Shard shard) {

@@ -127,7 +127,7 @@ class SortedSearchKernel final : public Kernel {
                          }
                        });
     }
-    std::vector<char> sorted(search_.rows);  // not bool, whose elements share bytes between threads
+    std::vector<char> sorted(search_.rows);  // not vector<bool>: threads would write the same byte
     RunShards(call.pool, search_.rows, ShardSize(count * static_cast<int64_t>(sizeof(T))), [&](Shard shard) {
       for (int64_t row = shard.begin; row < shard.end; ++row) sorted[row] = IsSorted(bounds + row * count, count);
     });

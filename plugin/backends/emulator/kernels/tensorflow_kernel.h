@@ -18,7 +18,7 @@ namespace hpu::emulator {
 
 class TensorFlowKernel final : public Kernel {
  public:
-  // An input of the op: the call's operand number `operand`, reshaped to `shape`, or a constant.
+  // An input of the op: the call's operand number `operand`, reshaped to `dims`, or a constant.
   struct Input {
     int operand = -1;
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
@@ -36,12 +36,13 @@ class TensorFlowKernel final : public Kernel {
   };
 
   // `node` names the op and holds the attributes that differ from the defaults. Fails with TensorFlow's error if
-  // TensorFlow has no kernel for the node, and for shapes that TensorFlow does not support: negative sizes, or more
-  // than 2^63 - 1 elements.
+  // TensorFlow has no kernel for the node, and with InvalidArgument for shapes with negative sizes or more than 2^58
+  // elements.
   static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
                                                             tensorflow::DataType result_type,
                                                             std::vector<int64_t> result_dims);
-  // `results` are the op's first outputs, at most OpDevice::kMaxResults; further outputs are dropped.
+  // `results` are the op's first outputs; further outputs are dropped. Fails with InvalidArgument if the op has fewer
+  // outputs, or for more than OpDevice::kMaxResults results.
   static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
                                                             std::vector<Result> results);
 
@@ -77,9 +78,9 @@ class TensorFlowKernel final : public Kernel {
   const std::vector<Array> results_;
 };
 
-// The op's oneDNN kernel if oneDNN is on and has one for the type, else the op's plain kernel.
+// A node for the op's oneDNN kernel if oneDNN is on and has one for the type, else for the op's plain kernel.
 tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype);
-// The op's plain kernel, without oneDNN.
+// A node for the op's plain kernel, without oneDNN.
 tensorflow::NodeDef PlainNode(const std::string& op, tensorflow::DataType dtype);
 
 }  // namespace hpu::emulator

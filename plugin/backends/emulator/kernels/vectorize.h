@@ -1,4 +1,4 @@
-// Macros that compile a function for several vector instruction sets and run the best one that the processor supports.
+// Macros that compile a function for several vector instruction sets and run the best version for the target CPU.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
 

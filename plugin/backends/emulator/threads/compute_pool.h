@@ -37,8 +37,8 @@ class ComputePool {
   OpDevice* op_device() const { return op_device_.get(); }
   int threads() const { return threads_; }
 
-  // HPU_EMULATOR_THREADS, or the number of CPUs that this process may use; at least 1. Compilation splits loops into at
-  // most this many parts.
+  // HPU_EMULATOR_THREADS if positive, else the number of CPUs that this process may use; from 1 to 1024. Compilation
+  // splits loops into at most this many parts.
   static int DefaultThreads();
 
  private:
