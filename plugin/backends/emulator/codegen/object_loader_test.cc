@@ -78,7 +78,7 @@ TEST(ObjectLoaderTest, SurvivesFlippedBytes) {
   EXPECT_GT(refused, 64);
 }
 
-// Sets eight bytes at a time to ones or zeros, which makes sizes and offsets extreme.
+// Sets eight bytes at a time to 0xff, 0x7f or 0, which makes sizes and offsets extreme.
 TEST(ObjectLoaderTest, SurvivesExtremeFields) {
   for (char value : {'\xff', '\x7f', '\0'}) {
     for (size_t i = 0; i + 8 <= Object().size(); i += 4) {

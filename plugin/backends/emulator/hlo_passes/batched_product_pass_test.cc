@@ -67,7 +67,7 @@ TEST(BatchedProductPass, SplitsFewMatricesByRows) {
   }
 }
 
-// A sequential sum of 30,000 products 0.1 * 0.1 would be off by up to 2.6e-5.
+// A sequential float32 sum of 30,000 products 0.1 * 0.1 has a relative error of 6e-5.
 TEST(BatchedProductPass, LongSumsAreExact) {
   const xla::XlaComputation computation = Product("brk", "bkc", "b", {{'b', 3}, {'r', 4}, {'k', 30000}, {'c', 4}});
   const auto filled = [](std::vector<int64_t> dims) {

@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces concatenations and tilings of large arrays. XLA fuses a concatenation with its operands into a loop that
-// determines the source of each element.
+// Replaces large float32 and bfloat16 concatenations and tilings. XLA fuses a concatenation with its operands into a
+// loop that determines the source of each element.
 absl::Status UseConcatenationKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

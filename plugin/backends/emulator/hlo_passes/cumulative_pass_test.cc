@@ -84,7 +84,7 @@ TEST_P(CumulativePassTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, CumulativePassTest, testing::Range(0, 40));
 
-// More and longer sequences than the kernel gathers at a time. The evaluator would be too slow.
+// Many long sequences, compared with sums in float64, because the evaluator would be too slow.
 TEST(CumulativePass, AddsExponentialsOfManySequences) {
   constexpr int64_t kOuter = 5, kSize = 130, kInner = 15;
   const xla::XlaComputation computation =

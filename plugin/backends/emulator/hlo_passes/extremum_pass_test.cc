@@ -67,8 +67,8 @@ xla::Literal Ties(const xla::Shape& shape, Dice* dice, bool special) {
   return x.Convert(shape.element_type()).value();
 }
 
-// Compares the extrema or the positions of an array with ties. Half of the arrays for extrema also contain NaN and
-// infinities. Does not compare the signs of zeros.
+// Compares the extrema or the positions of an array with ties. About half of the arrays for extrema also contain NaN
+// and infinities. Does not compare the signs of zeros.
 void ExpectEqualsXla(const Case& c, Dice* dice) {
   const xla::XlaComputation computation = ExtremumOf(c);
   const xla::Shape shape = xla::ShapeUtil::MakeShape(c.type, c.dims);

@@ -68,9 +68,9 @@ std::vector<T> ElementsOf(absl::string_view bytes) {
   return elements;
 }
 
-// Runs a program of one result with kernels, expects it to call `kernels` kernels, and compares the result with XLA's
-// evaluator. Elements of float32 and bfloat16 may differ by `tolerance` times the largest magnitude, at least 1e-3. A
-// tolerance of 0, and other types, require equal bits.
+// Runs a program of one result with kernels, expects it to call `kernels` different kernels, and compares the result
+// with XLA's evaluator. Elements of float32 and bfloat16 may differ by `tolerance` times the largest magnitude, which
+// counts as at least 1e-3. A tolerance of 0, and other types, require equal bits.
 void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
 // Like ExpectSameAsEvaluator, but compares with a recipe without kernels, and does not check the number of kernels. For

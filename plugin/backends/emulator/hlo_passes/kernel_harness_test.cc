@@ -82,7 +82,7 @@ std::string RunByXla(const xla::XlaComputation& computation, const std::vector<x
   return Run(CompileWithoutKernels(ProgramOf(computation)), arguments);
 }
 
-// Runs with kernels; if `kernels` is set, expects this number of kernel calls.
+// Runs with kernels; if `kernels` is set, expects this number of different kernels.
 std::string RunByKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                          std::optional<size_t> kernels) {
   cts::ScopedVariable setting("HPU_EMULATOR_KERNELS", "on");

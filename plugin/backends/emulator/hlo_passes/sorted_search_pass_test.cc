@@ -66,7 +66,7 @@ TEST_P(SortedSearchPassTest, EqualsXla) {
   const bool nan = c.type != xla::S32;
   std::vector<xla::Literal> arguments;
   arguments.push_back(Numbers(c, c.values, &dice, nan));
-  // Sorted, unsorted, or sorted except for a NaN.
+  // Sorted or unsorted, sometimes with a NaN.
   arguments.push_back(Numbers(c, c.bounds, &dice, /*nan=*/false));
   if (dice.Roll(0, 3) > 0) {
     c.type == xla::F32   ? SortRows<float>(&arguments[1], c.bounds)

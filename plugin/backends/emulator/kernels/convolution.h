@@ -47,7 +47,7 @@ struct Convolution {
   bool dilated() const;
   // Whether the padding is TensorFlow's "SAME" or "VALID".
   bool HasNamedPadding() const;
-  // Whether TensorFlow uses oneDNN for this convolution on this processor.
+  // Whether oneDNN computes this convolution on this processor.
   bool UsesOneDnn() const;
   // InvalidArgument unless all sizes are positive and consistent.
   absl::Status Check() const;

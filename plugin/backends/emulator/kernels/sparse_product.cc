@@ -80,8 +80,8 @@ struct Lines {
 // Number of lanes for a column of `inner` elements, where inner < kShortInner.
 constexpr int LanesOfColumn(int64_t inner) { return inner <= 4 ? 4 : inner <= 8 ? 8 : 16; }
 
-// Computes the columns of `count` consecutive lines of the result. The stores of a column extend beyond its end; the
-// next column overwrites the excess.
+// Computes the columns of `count` consecutive lines of the result. The stores of a column may extend beyond its end;
+// the next column overwrites the excess.
 template <int n, int count>
 HPU_INLINE void MakeShortColumns(const Lines& work, const float* const* lines, float* to) {
   const Rows& columns = *work.horizontal;
