@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeMatmul(absl::Span<const int64_
   if (!UsesOneDnn("MatMul", m.bfloat16)) {
     return absl::UnimplementedError(
         m.bfloat16 ? "oneDNN is off for bfloat16 products; it requires AVX512_BF16 and TF_ENABLE_ONEDNN_OPTS unset or 1"
-                   : "oneDNN is off for float32 products; it requires AVX-512 and TF_ENABLE_ONEDNN_OPTS unset or 1");
+                   : "oneDNN is off for float32 products; set TF_ENABLE_ONEDNN_OPTS=1");
   }
   tensorflow::NodeDef node = NativeNode("MatMul", dtype);
   (*node.mutable_attr())["transpose_a"].set_b(m.transpose_a);
