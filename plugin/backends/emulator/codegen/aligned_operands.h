@@ -13,7 +13,7 @@
 namespace hpu::emulator {
 
 // Aligned copies of small operands. XLA aligns a constant to the constant's size, but functions expect each operand at
-// the start of a cache line. The copies are kept between calls, so that a launch allocates nothing. Not thread safe.
+// the start of a cache line. The memory is kept between calls, so that not every call allocates. Not thread safe.
 class AlignedOperands {
  public:
   // Returns the operands; copies each operand that is shorter than a cache line and does not start at one. `bytes`:

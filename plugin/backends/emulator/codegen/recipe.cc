@@ -101,7 +101,7 @@ absl::Status EmulatorRecipe::Run(absl::Span<void* const> arguments, absl::Span<v
 
 absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                                   ComputePool& pool, void* const** produced) const {
-  // One object per thread, so that a launch allocates nothing.
+  // Kept per thread, so that not every launch allocates.
   thread_local CodeTables tables;
   absl::Status done;
   {

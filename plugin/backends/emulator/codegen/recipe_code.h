@@ -19,8 +19,7 @@ struct CodeCall {
   ComputePool& pool;
 };
 
-// Address tables that the code reads and writes. They are reused between calls, so that a launch allocates nothing. Not
-// thread safe.
+// Address tables that the code reads and writes. They are reused, so that not every call allocates. Not thread safe.
 class CodeTables {
  public:
   // Calls the code at `entry`. `slots`: the code's buffer table. `results`: number of results. `counters` is null

@@ -14,7 +14,7 @@
 namespace hpu::emulator {
 namespace {
 
-// Rows of repeated operands. The memory is kept between calls, so that a launch allocates nothing. Not thread safe.
+// Rows of repeated operands. The memory is kept between calls, so that not every call allocates. Not thread safe.
 class RepeatedOperands {
  public:
   // Replaces each repeated operand of `features` elements by a row of `row` elements that repeats it.

@@ -141,7 +141,7 @@ class BatchedProductKernel final : public Kernel {
     const auto* b = static_cast<const float*>(call.operands[1]);
     auto* to = static_cast<float*>(call.results[0]);
     RunShards(call.pool, matrices_ * pieces_of_matrix_, pieces_at_once_, [&](Shard shard) {
-      // Kept per thread, so that a launch allocates nothing.
+      // Kept per thread, so that not every launch allocates.
       thread_local std::vector<float> strips;
       const size_t needed = copies_ ? product_.inner * 16 : 0;
       if (strips.size() < needed) strips.resize(needed);

@@ -33,7 +33,7 @@ ColumnPlan::ColumnPlan(const Columns& sizes, int values)
 void ColumnPlan::Run(ComputePool& pool, absl::FunctionRef<void(const ColumnPiece&)> piece,
                      absl::FunctionRef<void(const ColumnPiece&, int64_t, bool)> combine) const {
   const int64_t per_outer = row_pieces_ * column_pieces_;
-  // Kept per thread, so that a launch allocates nothing.
+  // Kept per thread, so that not every launch allocates.
   thread_local std::vector<float> partials;
   const int64_t per_row_piece = sizes_.columns * values_;
   if (static_cast<int64_t>(partials.size()) < sizes_.outer * row_pieces_ * per_row_piece) {

@@ -74,7 +74,7 @@ class RowWindowsKernel final : public Kernel {
     auto* to = static_cast<float*>(call.results[0]);
     const int64_t padded = sizes_.columns + sizes_.before + sizes_.after, results = padded - sizes_.window + 1;
     RunShards(call.pool, sizes_.rows, ShardSize(results * (sizes_.window + 1)), [&](Shard shard) {
-      // Kept per thread, so that a launch allocates nothing.
+      // Kept per thread, so that not every launch allocates.
       thread_local std::vector<float> row;
       if (static_cast<int64_t>(row.size()) < padded) row.resize(padded);
       AddWindowsOfRows({from + shard.begin * sizes_.columns, to + shard.begin * results, sizes_,

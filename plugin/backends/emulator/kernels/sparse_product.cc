@@ -162,7 +162,7 @@ class SparseProductKernel final : public Kernel {
 
   absl::Status Run(const KernelCall& call) const override {
     RunShards(call.pool, lines_, ShardSize(4 * (from_line_ + to_line_)), [&](Shard shard) {
-      // Kept per thread, so that a launch allocates nothing.
+      // Kept per thread, so that not every launch allocates.
       thread_local std::vector<float> lines;
       if (static_cast<int64_t>(lines.size()) < kLinesAtOnce * from_line_) lines.resize(kLinesAtOnce * from_line_);
       RunLines({static_cast<const float*>(call.operands[0]), static_cast<float*>(call.results[0]), lines.data(),

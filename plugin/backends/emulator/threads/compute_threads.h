@@ -27,9 +27,9 @@ class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
   ~ComputeThreads() override;
 
   void Schedule(std::function<void()> task) override;
-  // oneDNN splits its work into one task per thread. The first task, which queues the other tasks, is scheduled on
-  // thread 0. A caller outside the pool acts as thread 0: the caller runs the task and all queued tasks that no thread
-  // has begun. Then the caller waits briefly for the running tasks.
+  // oneDNN splits its work into at most one task per thread. The first task is scheduled on thread 0 and queues further
+  // tasks. A caller outside the pool acts as thread 0: the caller runs the task and all queued tasks that no thread has
+  // begun. Then the caller waits briefly for the running tasks.
   void ScheduleWithHint(std::function<void()> task, int first_thread, int last_thread) override;
 
   int NumThreads() const override { return static_cast<int>(threads_.size()); }
