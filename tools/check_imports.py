@@ -1,6 +1,6 @@
 """Checks the imports of habana_frameworks: no cycles, no import of a higher layer, no import of a missing name.
 
-Missing names are also searched in programs inside strings and pages, which linters do not read.
+Also finds missing names in programs inside strings and pages, which linters do not read.
 """
 
 from __future__ import annotations

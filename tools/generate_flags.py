@@ -129,7 +129,7 @@ def cpp_header(flags: list[Flag]) -> str:
         "// Settings, read from the environment at each call. A value that cannot be parsed counts as unset and is",
         "// reported once on stderr. Thread safe as far as getenv is.",
         "//",
-        "// docs/user/settings.md has meanings and defaults. They are not here, so that a new text compiles nothing.",
+        "// docs/user/settings.md has meanings and defaults. They are not here, so that a new text causes no rebuild.",
         "namespace hpu::flags {",
         "",
     ]

@@ -234,9 +234,9 @@ def python_source(found: OpList) -> str:
         "SOURCES = {",
         *(line for name, text in found.sources.items() for line in _python_text(name, text)),
         "}",
-        "# Types of the first generation of the card: the outer bound of all entries.",
+        "# Types of the first generation of the card. Entries of OP_TYPES have only these types and INDEX_TYPES.",
         f"TYPES = {_tuple(found.types)}",
-        "# Attributes with the type of indices, axes, shapes and sizes; they may have INDEX_TYPES, too.",
+        "# Attributes with the type of indices, axes, shapes and sizes, which may also have INDEX_TYPES.",
         "INDEX_ATTRIBUTES = (",
         *(f"    {json.dumps(name)}," for name in found.index_attributes),
         ")",
@@ -245,7 +245,7 @@ def python_source(found: OpList) -> str:
         "OPS = {",
         *(f'    "{entry.op}": ("{entry.verdict}", "{entry.source}"),' for entry in found.entries),
         "}",
-        "# Types of attributes by op. A documented op has no others.",
+        "# Types of attributes by op. A documented op supports no other types.",
         "OP_TYPES: dict[str, dict[str, tuple[str, ...]]] = {",
     ]
     for entry in typed:

@@ -91,7 +91,10 @@ def speaks_tls(address: str) -> bool:
 
 
 def _check_owner(address: str) -> None:
-    """Raises ValueError unless a Unix socket's server runs as this user or root, like the plugin."""
+    """Raises ValueError if another user's process, other than root's, serves the Unix socket.
+
+    The plugin makes the same check.
+    """
     if not address.startswith("unix:"):
         return
     with socket.socket(socket.AF_UNIX) as connection:

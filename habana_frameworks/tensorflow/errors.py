@@ -1,4 +1,4 @@
-"""Exceptions of this package. Each message contains the failed operation and a remedy."""
+"""Exceptions of this package."""
 
 
 class HabanaModuleError(RuntimeError):
@@ -14,7 +14,7 @@ class PluginNotFoundError(HabanaModuleError):
 
 
 class PluginLoadError(HabanaModuleError):
-    """The plugin's file exists but cannot be loaded."""
+    """The plugin's file exists, but cannot be loaded or is older than the Python package."""
 
 
 class AlreadyInitializedError(HabanaModuleError):

@@ -1,7 +1,7 @@
-"""Gradients of the HPU's fused ops, for programs that call these ops through `habana_ops`.
+"""Gradients of the HPU's fused ops, for calls of these ops through `habana_ops`, as in the layers of ops/.
 
-Programs without such calls do not need these gradients. The graph pass that creates fused ops
-(docs/developer/patterns.md) runs after TensorFlow has built the gradients, and also fuses the gradient ops.
+Fused ops of the graph pass (docs/developer/patterns.md) do not need these gradients. The pass runs after TensorFlow has
+built the gradients, and also fuses the gradient ops.
 """
 
 from __future__ import annotations

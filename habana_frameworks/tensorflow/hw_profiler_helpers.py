@@ -110,7 +110,7 @@ def install() -> None:
     if flags.emulator_profile():
         _warn_without_instructions()
     if whole or hook is not None:
-        # As on a card, the trace contains the instructions of each launch. The emulator compiles recipes for this.
+        # As on a card, the trace contains the instructions of each launch, which the emulator's recipes must time.
         os.environ.setdefault("HPU_EMULATOR_PROFILE", "1")
     if flags.emulator_profile():
         device_trace.keep_source_lines()

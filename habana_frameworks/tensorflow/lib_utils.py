@@ -1,4 +1,4 @@
-"""Locations of the plugin's files. This module neither imports TensorFlow nor loads a library."""
+"""Locations of the plugin's files, and install commands. This module neither imports TensorFlow nor loads a library."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def is_source_tree() -> bool:
 def install_command(extra: str = "") -> str:
     """Returns the pip command that installs this package, or an extra of pyproject.toml.
 
-    The package is on no package index. For an installed package, pip can still install an extra.
+    The package is not on a package index. For an installed package, pip can still install an extra.
     """
     if is_source_tree():
         target = f"'.[{extra}]'" if extra else "."

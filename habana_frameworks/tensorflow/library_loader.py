@@ -54,7 +54,8 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
     TensorFlow's first eager op, which fixes the device list. The device itself is acquired at its first use.
 
     allow_op_override: allow replacing TensorFlow symbols by versions for the HPU: the symbols of ops.keras_symbols,
-    loss scaling for TF_ENABLE_AUTO_MIXED_PRECISION, and Keras's check of jit_compile=True. Only the first call counts.
+    loss scaling for TF_ENABLE_AUTO_MIXED_PRECISION, Keras's check of jit_compile=True, and Keras's verbosity in jobs of
+    `hpu run`. Only the first call counts.
 
     Raises a subclass of errors.HabanaModuleError; TensorFlow then stays usable without an HPU. Raises errors.JobError
     if an earlier `hvd.init()` did not find the launcher's other processes.

@@ -1,7 +1,7 @@
 """Log of device activity, with the commands of Gaudi's synapse logger: command("enable"), command("disable").
 
 The log is a trace (docs/tuning/profiling.md). `disable`, `restart` and the end of the program write the trace to
-`<file_name>.json`. Not thread safe.
+`<file_name>.json`, or `<file_name>.<pid>.json` after `use_pid_suffix`. Not thread safe.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ __all__ = ["SynapseLoggerHelpers", "SynapseLoggerHook", "synapse_logger_init"]
 
 _logger = logging.getLogger(__name__)
 _OFF = ("", "0", "false")
-# Values that start the log at once. Releases since 1.5 take a comma-separated list of _PROVIDERS instead.
+# Values that start the log at once. Gaudi's releases since 1.5 take a comma-separated list of _PROVIDERS instead.
 _ALL = ("1", "t", "true", "on", "all")
 _PROVIDERS = ("synapse", "tf", "fw", "hw")
 # Values that leave the start to SynapseLoggerHook.

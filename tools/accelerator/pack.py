@@ -2,7 +2,7 @@
 
 python -m tools.accelerator.pack --out DIR
 
-Copy DIR to that machine, in any order and over several calls, and run `python3 run.py check` there
+Copy the files of DIR to that machine, in any order, and run `python3 run.py check` there
 (docs/developer/accelerator_kit.md).
 """
 

@@ -29,7 +29,7 @@ BILL = "sboms/auditwheel.cdx.json"  # auditwheel's bill of materials, in the whe
 
 
 class RepairError(Exception):
-    """A wheel that cannot be repaired. The text has the reason and the remedy."""
+    """A wheel that cannot be repaired. The text has the reason."""
 
 
 def repair(wheel: pathlib.Path, directory: pathlib.Path) -> pathlib.Path:

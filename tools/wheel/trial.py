@@ -31,7 +31,7 @@ _IS_ELSEWHERE = "import sys, habana_frameworks.tensorflow as package; sys.exit(s
 
 
 class TrialError(Exception):
-    """A step that failed. The text has the command and its output."""
+    """A step that failed. The text has the reason, and the output of a failed command."""
 
 
 @dataclasses.dataclass

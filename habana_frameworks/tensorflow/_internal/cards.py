@@ -15,9 +15,9 @@ def find(device_type: str) -> Card | None:
 
 
 def spelling_problem(device_type: str) -> str:
-    """Returns what is wrong with a type that resembles a card's; empty if it names a card, or resembles none.
+    """Returns what is wrong with a type that looks like a misspelt card name; empty for all other types.
 
-    Other types are the user's own, and have the facts of DEFAULT_TYPE.
+    The other types are card names, and the user's own types, which have the facts of DEFAULT_TYPE.
     """
     nearest = difflib.get_close_matches(device_type.upper(), [card.type for card in CARDS], n=1)
     if not nearest or find(device_type):

@@ -189,9 +189,9 @@ _SHARED_PREFIXES = ("HBN_", "HABANA_", "TF_HABANA_")
 def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unknown]:
     """Returns the unknown variables of `environment` that are named like settings, sorted by name.
 
-    Any HPU_ variable that is not a setting is unknown. Another variable is unknown if its name is a misspelling of a
-    setting's name: at most two letters are missing, added, transposed or replaced, or the last words are missing. An
-    empty variable counts as unset.
+    Any HPU_ variable that is not a setting is unknown. A variable with one of _SHARED_PREFIXES is unknown if its name
+    is similar to a setting's name. Any other variable is unknown if it misspells the name of a setting with an effect,
+    or lacks the last words of such a name. An empty variable counts as unset.
     """
     listed = list(flags)
     names = [name for flag in listed for name in _names(flag)]
@@ -212,7 +212,7 @@ def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unkno
 
 
 def _lacks_end(name: str, setting: str) -> bool:
-    """Whether `name` is the first words of the setting's name, at least three. Fewer words start many names."""
+    """Whether `name` consists of the setting's first words, at least three. Fewer words start many names."""
     return setting.startswith(f"{name}_") and name.count("_") >= 2
 
 
@@ -224,7 +224,7 @@ def _names(flag: Flag) -> list[str]:
 
 
 def _is_misspelling(name: str, other: str) -> bool:
-    """Whether `name` differs from `other` in at most two letters, or in one letter if `other` is short."""
+    """Whether at most two letters of `other`, or one if it is short, are missing, added, transposed or replaced."""
     allowed = 2 if len(other) >= 12 else 1
     # A cheap test first, because every variable of the environment is compared with every setting.
     if abs(len(name) - len(other)) > allowed or len(set(name) ^ set(other)) > 2 * allowed:

@@ -17,9 +17,9 @@ SOURCES = {
     ),
     "logs": "Gaudi-tutorials (GitHub, HabanaAI), recorded output of TensorFlow notebooks",
 }
-# Types of the first generation of the card: the outer bound of all entries.
+# Types of the first generation of the card. Entries of OP_TYPES have only these types and INDEX_TYPES.
 TYPES = ("float32", "bfloat16", "int32", "int16", "int8", "bool")
-# Attributes with the type of indices, axes, shapes and sizes; they may have INDEX_TYPES, too.
+# Attributes with the type of indices, axes, shapes and sizes, which may also have INDEX_TYPES.
 INDEX_ATTRIBUTES = (
     "Index",
     "TI",
@@ -242,7 +242,7 @@ OPS = {
     "_ScopedAllocatorConcat": ("inferred", "recipes"),
     "_ScopedAllocatorSplit": ("inferred", "recipes"),
 }
-# Types of attributes by op. A documented op has no others.
+# Types of attributes by op. A documented op supports no other types.
 OP_TYPES: dict[str, dict[str, tuple[str, ...]]] = {
     "Abs": {
         "T": ("bfloat16", "float32", "int32"),

@@ -73,7 +73,7 @@ def selected(backend: str) -> str | None:
 
 
 def folders() -> list[pathlib.Path]:
-    """Folders in which plugins are searched: the entries of PYTHONPATH, then the folder that contains TensorFlow."""
+    """Folders to search for plugins: the entries of PYTHONPATH, then the folder that contains TensorFlow."""
     found = [pathlib.Path(folder) for folder in os.environ.get("PYTHONPATH", "").split(":") if folder]
     tensorflow = importlib.util.find_spec("tensorflow")
     for location in tensorflow.submodule_search_locations or () if tensorflow else ():

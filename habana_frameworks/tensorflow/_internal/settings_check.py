@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow import errors, flags
 from habana_frameworks.tensorflow._internal import cards, flag_values
 
 _logger = logging.getLogger(__name__)
-# TensorFlow reads the second name since 1.15; Gaudi's guide uses the first.
+# TensorFlow has read the second name since 1.15; Gaudi's guide uses the first.
 _OLD_VLOG, _VLOG = "TF_CPP_MIN_VLOG_LEVEL", "TF_CPP_MAX_VLOG_LEVEL"
 
 
@@ -30,7 +30,7 @@ def translate_vlog_level() -> None:
 
 
 def report_misspelt_card() -> None:
-    """Warns if HPU_DEVICE_TYPE resembles a card's name but is none."""
+    """Warns if HPU_DEVICE_TYPE looks like a misspelt card name."""
     if problem := cards.spelling_problem(flags.device_type()):
         _logger.warning("HPU_DEVICE_TYPE=%s %s", flags.device_type(), problem)
 

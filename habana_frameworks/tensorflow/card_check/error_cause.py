@@ -14,7 +14,7 @@ _PLACE = re.compile(
     r"\s*(Graph execution error:?|in user code:|Detected at node .*|<stack traces unavailable>|"
     r"\d+ root error\(s\) found\.)?\s*$"
 )
-# TensorFlow writes frames of code that AutoGraph has converted in this form, with the source below.
+# The error in a message about code that AutoGraph has converted: after the frames, and indented like the frames.
 _ERROR_OF_USER_CODE = re.compile(r"^    (?P<text>\w+: .+)$", re.MULTILINE)
 _ROOT = re.compile(r"^\s*\(\d+\) [A-Z_]+:\s+")
 # AutoGraph removes the files of converted code when the process ends.

@@ -9,7 +9,7 @@ from habana_frameworks.tensorflow import explanation
 
 @dataclasses.dataclass(frozen=True)
 class CardRule:
-    """A rule. Its name is the name of the passes' rule (explanation.RULES), if there is one."""
+    """A rule of a card. A rule that the passes also have (explanation.RULES) has the same name there."""
 
     name: str
     meaning: str

@@ -20,8 +20,8 @@ from habana_frameworks.tensorflow.card_check.result import CheckResult
 def settings(card: Card) -> dict[str, str]:
     """Returns the environment variables that make this process obey the rules of a card.
 
-    Ops of unknown support stay on the HPU, so that one such op does not hide the rules that others break. A cluster
-    that needs too much memory is an error, because the host has less memory than the card.
+    Ops of unknown support stay on the HPU, so that one such op does not hide the rules that other ops break. A cluster
+    that cannot be compiled or launched raises an error instead of running on the CPU.
     """
     return {
         "HPU_DEVICE_TYPE": card.type,

@@ -91,7 +91,7 @@ def _is_harmless(graph: explanation.Graph, index: int, origin: Origin | None) ->
     if op.rule == "string":
         return not _feeds_cluster(graph, index)
     if op.rule == "uncompilable":
-        # Ops of the input pipeline. The card supports those that the op list names, such as IteratorGetNext.
+        # Ops of the input pipeline. The card supports the ops that the op list names, such as IteratorGetNext.
         return _is_known(op.type) or not set(op.dtypes) - {"variant", "resource"}
     if op.rule == "dtype" and (_moves_batch(graph, index) or _is_widening(graph, index)):
         return True
@@ -120,7 +120,7 @@ def _is_bookkeeping(graph: explanation.Graph, index: int, origin: Origin | None)
 
 
 def _moves_batch(graph: explanation.Graph, index: int) -> bool:
-    """Whether an op only moves integers of the input pipeline, which the card has on the CPU, too."""
+    """Whether an op only moves integers of the input pipeline, which a Gaudi also keeps on the CPU."""
     op = graph.ops[index]
     are_integers = not any(dtype.startswith(("float", "complex")) for dtype in op.dtypes)
     is_moved = op.type == "IteratorGetNext" or are_integers

@@ -3,10 +3,10 @@
     communicator = hccl.init()
     total = hccl.all_reduce(tensor, hccl.ReduceOp.SUM, communicator)
 
-All ranks of a communicator call the same operations in the same order, outside tf.function. An operation first compares
-the ranks' requests. If they differ, it raises HcclError on every rank, with each rank's request. It blocks until its
-result is ready. If ranks are missing, it raises HcclError after the communicator's timeout. Tensors may be on the HPU
-or the host; results are on the HPU if it supports their dtype.
+All ranks of a communicator call the same collectives in the same order, outside tf.function. send() and receive()
+involve two ranks. An operation first compares its ranks' requests. If they differ, it raises HcclError on each of these
+ranks, with all requests. It blocks until its result is ready. If ranks are missing, it raises HcclError after the
+communicator's timeout. Tensors may be on the HPU or the host; results are on the HPU if it supports their dtype.
 """
 
 from habana_frameworks.tensorflow.hccl.communicator import (

@@ -108,7 +108,7 @@ def _key_of(*parts: object) -> int:
 class Communicator:
     """Ranks that call the same operations in the same order, one thread at a time. Created by init and init_rank.
 
-    A communicator is unusable after an HcclError about missing ranks.
+    A communicator is unusable after an HcclError about missing or lost ranks.
     """
 
     def __init__(self, size: int, unique_id: bytes, rank: int, timeout: float) -> None:

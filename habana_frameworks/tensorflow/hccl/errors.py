@@ -2,4 +2,4 @@
 
 
 class HcclError(RuntimeError):
-    """The ranks' requests differ, or a rank is missing, lost or joined twice."""
+    """The ranks' requests differ, a rank is missing, lost or joined twice, or TF_CONFIG does not name all processes."""

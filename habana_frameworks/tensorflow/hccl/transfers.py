@@ -38,7 +38,7 @@ class Received:
 
 @contextlib.contextmanager
 def group() -> Iterator[None]:
-    """Collects the sends and receives of the `with` block, then starts all of them together and waits for their end.
+    """Collects the sends and receives of the `with` block, then runs them concurrently, up to 64 at a time, to the end.
 
     Ranks that send to each other need a group: a send outside a group blocks until the peer receives the tensor. A
     group allows one transfer per sender and receiver, because the order of two transfers would be undefined. A second

@@ -1,4 +1,4 @@
-"""Image datasets. Gaudi2 decodes images in hardware; this package always uses the program's tf.data pipeline."""
+"""Image datasets. Gaudi2 decodes images in hardware; this package uses the program's own pipelines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def habana_imagenet_dataset(fallback: Callable[..., Any], **arguments: Any) -> A
 
     arguments: options of a media loader (`jpeg_data_dir`, `img_size`, …) or of the fallback. The fallback receives the
         arguments for which it has parameters, or all arguments if it has **kwargs. `tf_data_dir` is passed as
-        `data_dir` if the fallback has only the parameter `data_dir`.
+        `data_dir` if the fallback has a parameter `data_dir`, but no `tf_data_dir`.
 
     Raises TypeError if a required argument of the fallback is missing.
     """

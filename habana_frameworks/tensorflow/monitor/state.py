@@ -40,7 +40,7 @@ class CardProcess:
 
     pid: int
     command: str
-    """Empty for processes of other containers and other users."""
+    """Empty for processes of other containers."""
     memory_used: int | None
     """Bytes on the card."""
 
@@ -50,7 +50,7 @@ class Card:
     """Figures of a real card, which emulated modules lack. None means unknown."""
 
     index: int
-    """Index in the driver's order. On Gaudi, differs from the module's number."""
+    """Index in the driver's order. On Gaudi, may differ from the module's number."""
     bus_id: str | None
     uuid: str | None
     driver_version: str | None

@@ -43,7 +43,7 @@ class GaudiSupport:
     """What is publicly known about a Gaudi card's support of an op (plugin/op_lists/gaudi.yaml)."""
 
     verdict: str
-    """documented, inferred, unknown, or "not listed" for constants, calls and control flow, which no list refuses."""
+    """documented, inferred or unknown. "not listed": no list refuses constants, calls, control flow and own ops."""
     source: str
     """Empty if no source mentions the op."""
     max_rank: int

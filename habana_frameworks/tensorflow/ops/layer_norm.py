@@ -41,7 +41,8 @@ def _normalization(axes: tuple[int, ...], epsilon: float) -> Any:
 class HabanaLayerNormalization(tf.keras.layers.LayerNormalization):
     """Drop-in replacement for tf.keras.layers.LayerNormalization: same arguments, weights and results.
 
-    Call load_habana_module() first; the layer also runs on the CPU. Ragged and float64 inputs use TensorFlow's ops.
+    Call load_habana_module() first; the layer also runs on the CPU. Ragged inputs and float64 layers use TensorFlow's
+    ops.
     """
 
     def call(self, inputs: Any) -> Any:

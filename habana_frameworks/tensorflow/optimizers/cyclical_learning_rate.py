@@ -56,6 +56,6 @@ class CyclicalLearningRate(tf.keras.optimizers.schedules.LearningRateSchedule):
             return lowest + (highest - lowest) * tf.maximum(tf.zeros([], lowest.dtype), 1 - from_peak) * scale
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the arguments of __init__. scale_fn is not converted; to save a model it must be serializable."""
+        """Returns the arguments of __init__ except `name`. To save a model, scale_fn must be serializable."""
         names = ("initial_learning_rate", "maximal_learning_rate", "step_size", "scale_fn", "scale_mode")
         return {name: getattr(self, name) for name in names}

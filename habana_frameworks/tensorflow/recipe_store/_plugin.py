@@ -8,7 +8,7 @@ from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 
 class StoreError(RuntimeError):
-    """A recipe directory or an entry cannot be used. The message names it and the reason."""
+    """A recipe directory or an entry cannot be used. The message contains the reason."""
 
 
 def call(name: str, *arguments: Any) -> bytes:

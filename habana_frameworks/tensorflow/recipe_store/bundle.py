@@ -1,8 +1,8 @@
 """Bundle: one signed file with recipe entries, for transfer to another machine.
 
 A bundle is a zip file of manifest.json (entries with size and SHA-256), signature (HMAC-SHA256 of manifest.json, in
-hexadecimal digits) and entries/KEY.recipe. Before the signature is verified, only the zip directory and the
-first two files are read.
+hexadecimal digits) and entries/KEY.recipe. Before the signature is verified, only the zip directory, manifest.json and
+signature are read.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from habana_frameworks.tensorflow.errors import DeviceError, PluginLoadError
 
 
 class Buffer(ctypes.Structure):
-    """hpu_buffer: bytes that the plugin owns."""
+    """hpu_buffer: bytes allocated by the plugin. The caller frees them with hpu_buffer_free."""
 
     _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
 
@@ -110,7 +110,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 def open_plugin(path: pathlib.Path) -> ctypes.CDLL:
     """Opens the plugin's library and declares its functions. Raises OSError if it cannot be loaded.
 
-    plugin_library or TensorFlow must load the library first in each process.
+    Call only in processes that have loaded TensorFlow's libraries.
     """
     plugin = ctypes.CDLL(str(path), mode=ctypes.RTLD_LOCAL)
     for name, (result, arguments) in SIGNATURES.items():

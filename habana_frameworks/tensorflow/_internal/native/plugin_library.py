@@ -99,7 +99,7 @@ def tensorflow_libraries() -> list[pathlib.Path]:
 
 
 def import_tensorflow() -> Any:
-    """Imports TensorFlow. Raises TensorFlowError if it is missing or does not support this Python version."""
+    """Imports TensorFlow. Raises TensorFlowError if the import fails or TensorFlow does not support this Python."""
     problem = lib_utils.python_problem()
     if problem:
         raise errors.TensorFlowError(problem)
@@ -119,6 +119,9 @@ def log_unlisted_ops() -> None:
 
 
 def finish_compiling() -> None:
-    """Stops background compilation and waits until pending recipes are on disk and uploaded."""
+    """Stops background compilation and waits until pending recipes are on disk and uploaded.
+
+    Waits for uploads for at most HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S.
+    """
     for name in ("hpu_stop_compiling", "hpu_recipe_cache_flush"):
         c_api.function(handle(), name)()

@@ -37,7 +37,7 @@ def _for_hpu(method: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
 
 
 def _set_memory_growth(context: Any, dev: Any, enable: bool) -> None:
-    """Sets whether HPU_BACKEND=pjrt:cuda takes memory as needed. Other backends always do.
+    """Sets whether HPU_BACKEND=pjrt:cuda allocates memory as needed. Has no effect on other backends.
 
     Raises ValueError after set_logical_device_configuration(), and RuntimeError after TensorFlow's first operation.
     """

@@ -21,7 +21,7 @@ from habana_frameworks.tensorflow._internal.launch import launchers
 from habana_frameworks.tensorflow._internal.rendezvous import loopback
 from habana_frameworks.tensorflow._internal.text import named_ranks
 
-# Longest wait for the other processes to start.
+# Longest wait for the other processes to call hvd.init().
 _PATIENCE_SECONDS = 300.0
 _POLL_SECONDS = 0.05
 _SCOPE = "hpu"

@@ -57,7 +57,7 @@ class PathLock:
                 f"{holder} already serves at {path}: use that server (HPU_BACKEND=grpc+unix:{path}), or pass another "
                 "path to --listen",
             ) from error
-        with contextlib.suppress(OSError):  # a full disk is no error: only error messages use the content
+        with contextlib.suppress(OSError):  # a full disk is not an error: only error messages use the content
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, f"{os.getpid()}\n{_own_command()}\n".encode(), 0)
 

@@ -16,7 +16,7 @@ _FILE_BYTES = array.array("i").itemsize
 
 
 class PacketError(Exception):
-    """The peer sent an invalid packet."""
+    """A packet is too large, or its files cannot all be received."""
 
 
 class File:

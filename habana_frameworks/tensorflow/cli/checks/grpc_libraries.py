@@ -15,7 +15,7 @@ _BUILD_LIBRARY = f"apt-get install libgrpc++-dev, then rebuild the plugin: {lib_
 
 
 def check() -> Iterator[Finding]:
-    """Checks the library and the package. What is missing is an error only if HPU_BACKEND names a device server."""
+    """Checks the library and the package. A missing one is an error only if HPU_BACKEND names a device server."""
     level = Level.ERROR if monitor.is_server(flags.backend()) else Level.NOTE
     if not any((path / _LIBRARY).is_file() for path in lib_utils.search_paths()):
         text = f"{_LIBRARY} was not built, so `hpu serve` and HPU_BACKEND=grpc… do not work"

@@ -1,4 +1,4 @@
-"""`hpu report`: runs a program once and writes one page about it, to send to a colleague."""
+"""`hpu report`: runs a program once and reports on it, as text and as an HTML page to send to a colleague."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ function liveBytes(buffers, position) {
   return buffers.reduce((sum, buffer) => sum + (buffer.begin <= position && position <= buffer.end ? buffer.bytes : 0), 0);
 }
 
-// Live bytes of each column: the most of the positions in it.
+// Live bytes of each column: the maximum over the positions in the column.
 function memoryColumns(memory) {
   const end = Math.max(...memory.buffers.map((buffer) => buffer.end)) + 1;
   const columns = Array(Math.min(MEMORY_COLUMNS, end)).fill(0);
@@ -63,7 +63,7 @@ function tensorElements(memory) {
   ];
 }
 
-// Draws the memory of the graph's clusters, and why there is none.
+// Draws the memory of the graph's clusters, or the reason why there is none.
 function showMemory() {
   const note = state.data.notes.memory;
   const clusters = (state.data.memory || []).filter(

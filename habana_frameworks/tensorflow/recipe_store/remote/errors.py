@@ -6,7 +6,7 @@ from typing import ClassVar
 
 
 class RemoteError(RuntimeError):
-    """Base class of remote cache errors. The message contains the failed operation and the reason."""
+    """Base class of remote cache errors."""
 
     outcome: ClassVar[str] = "failed"
 
@@ -22,7 +22,7 @@ class SettingsError(RemoteError):
 
 
 class RefusedError(RemoteError):
-    """The stored object with this name is not an entry signed by the team."""
+    """The stored object is too large, or is not an entry that the team signed for this name."""
 
     outcome = "refused"
 

@@ -1,4 +1,4 @@
-"""Check of GC_KERNEL_PATH, the libraries from which SynapseAI takes its kernels."""
+"""Check of GC_KERNEL_PATH, the libraries from which SynapseAI loads its kernels."""
 
 from __future__ import annotations
 

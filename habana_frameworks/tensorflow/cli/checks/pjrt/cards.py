@@ -81,7 +81,7 @@ def _check_visible(count: int | None) -> Iterator[Finding]:
     value = os.environ.get(_VARIABLE)
     if value is None:
         return
-    # CUDA ignores the first entry that names no card, and all after it.
+    # CUDA ignores the first entry that is not a card, and all entries after it.
     first = value.split(",")[0].strip()
     names_card = first.startswith(("GPU-", "MIG-")) or (first.isdecimal() and (count is None or int(first) < count))
     if names_card:
