@@ -47,7 +47,7 @@ class Watch:
         self._command = command
         self._steps, self._idle = steps, idle
         self._ended = threading.Event()
-        self._counts = (0, 0)
+        self._counts = (0, 0, 0)
         self._launches = 0
         self._changed = 0.0
 
@@ -90,12 +90,13 @@ class Watch:
     def _why_stop(self) -> str:
         recipes, statistic = statistics.recipes(), statistics.get()
         launched, self._launches = statistic.launches > self._launches, statistic.launches
-        counts = (recipes.compiled, recipes.disk_hits)
+        counts = (recipes.compiled, recipes.disk_hits, recipes.remote_hits)
         if counts != self._counts:
             self._counts, self._changed = counts, time.monotonic()
-        # More disk misses than compiled recipes: a compile is running or has failed. This delays the stop only while
-        # the program launches nothing.
-        if not sum(counts) or (recipes.disk_misses > recipes.compiled and not launched):
+        # A recipe that is not on disk is downloaded or compiled. More misses than such recipes: a download or a compile
+        # is running, or a compile has failed. This delays the stop only while the program launches nothing.
+        pending = recipes.disk_misses > recipes.compiled + recipes.remote_hits
+        if not sum(counts) or (pending and not launched):
             return ""
         max_launches = max((cluster.launches for cluster in statistic.clusters), default=0)
         if self._steps and max_launches >= self._steps:

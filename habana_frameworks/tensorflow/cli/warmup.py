@@ -63,7 +63,7 @@ class Outcome:
     loaded: int
     """Recipes loaded from disk."""
     not_kept: int
-    """Recipes that were compiled but not stored."""
+    """Recipes that were compiled or downloaded, but not stored."""
     stopped: str
     """Reason why the program was stopped; empty if the program ended normally."""
     seconds: float
@@ -102,18 +102,18 @@ def warm_up(path: str, arguments: argparse.Namespace, command: str) -> tuple[Out
     plugin_library.finish_compiling()
     counts = statistics.recipes()
     made = tuple(entry for entry in _entries(path) if entry.key not in before)
-    not_kept = counts.compiled - counts.stored
+    not_kept = counts.compiled + counts.remote_hits - counts.stored
     outcome = Outcome(path, made, counts.compiled, counts.disk_hits, not_kept, watch.reason, time.monotonic() - start)
-    watch.exit_code = _exit_code(code, counts)
+    watch.exit_code = _exit_code(code, counts, not_kept)
     return outcome, watch.exit_code
 
 
-def _exit_code(code: int, counts: statistics.Recipes) -> int:
+def _exit_code(code: int, counts: statistics.Recipes, not_kept: int) -> int:
     if code:
         return code
-    if not counts.compiled + counts.disk_hits:
+    if not counts.compiled + counts.disk_hits + counts.remote_hits:
         return NOTHING_TO_COMPILE
-    return 1 if counts.stored < counts.compiled else 0
+    return 1 if not_kept > 0 else 0
 
 
 def _entries(path: str) -> tuple[Entry, ...]:
