@@ -203,7 +203,7 @@ _PRESENCE = {None: "required", "?": "optional", "...": "variadic"}
 def _operand(where: str, value: Json, suffix: str) -> Operand:
     found = _OPERAND.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        raise ValueError(f"{where}: {value!r} must be a name, with ? or ... behind it, and :types behind that")
+        raise ValueError(f"{where}: {value!r} must be a name, optionally followed by ? or ..., and then by :types")
     types = tuple((found["types"] or "T").split("|"))
     if types not in {("any",), ("shape",)}:
         for name in types:
@@ -614,7 +614,7 @@ def main() -> int:
     elif arguments.tree:
         PAGE.write_text(documentation(data))
     elif not PAGE.is_file() or PAGE.read_text() != documentation(data):
-        print(f"{PAGE.relative_to(ROOT)} is not what guids.yaml gives: make generate", file=sys.stderr)
+        print(f"{PAGE.relative_to(ROOT)} does not match guids.yaml: run `make generate`", file=sys.stderr)
         return 1
     return 0
 

@@ -66,11 +66,11 @@ class OpList:
 
 def _fields(where: str, value: Any, required: set[str], optional: frozenset[str] = frozenset()) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"{where}: expected a mapping")
+        raise ValueError(f"{where}: expected a mapping, got {value!r}")
     if missing := required - set(value):
         raise ValueError(f"{where}: required fields are missing: {sorted(missing)}")
     if extra := set(value) - required - optional:
-        raise ValueError(f"{where}: unknown fields {sorted(extra)}")
+        raise ValueError(f"{where}: unknown fields {sorted(extra)}; known: {sorted(required | optional)}")
     return value
 
 

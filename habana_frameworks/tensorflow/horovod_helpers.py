@@ -32,7 +32,7 @@ class _LazyHorovod:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        assert self._module is not None, f"looking for hvd.{name}, but hvd_init() has not been called"
+        assert self._module is not None, f"looking for hvd.{name}, but hvd_init() has not been called: call it first"
         return getattr(self._module, name)
 
     def __dir__(self) -> list[str]:

@@ -185,7 +185,7 @@ def _warn_of_other_keras() -> None:
     version = util.other_keras()
     if version is not None:
         _logger.warning(
-            "Keras %s is in use instead of TensorFlow 2.15's tf.keras, and is not tested on the HPU "
+            "Keras %s is installed instead of TensorFlow 2.15's tf.keras, and is not tested on the HPU "
             "(docs/user/keras.md). Install keras==2.15.* and import tensorflow.keras",
             version,
         )

@@ -195,7 +195,7 @@ def check_absent_rank(directory: pathlib.Path) -> None:
     told = refused(lambda: hccl.init(timeout=2.0))
     (directory / f"refused-{rank}").touch()
     expected = (
-        ("rank 0 of the job waited 2 s", "for ranks 1 to join at 127.0.0.1:")
+        ("rank 0 of the job waited 2 s", "for rank 1 to join at 127.0.0.1:")
         if rank == 0
         else (f"timed out after 2 s on rank {rank}", "for rank 0 to report that all ranks have joined")
     )

@@ -84,7 +84,7 @@ def test_one_rank_is_a_communicator(monkeypatch: pytest.MonkeyPatch) -> None:
         hccl.all_reduce(tf.constant([True]), hccl.ReduceOp.SUM, communicator)
     with pytest.raises(TypeError, match=r"all_reduce: op must be one of ReduceOp.SUM, .*, not 'sum'"):
         hccl.all_reduce(tensor, "sum", communicator)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="send: peer is 1, but the communicator has ranks 0 to 0"):
+    with pytest.raises(ValueError, match="send: peer is 1, but the communicator has 1 rank, numbered from 0"):
         hccl.send(tensor, 1, communicator)
     with pytest.raises(ValueError, match="cannot exchange data with itself"):
         hccl.send(tensor, 0, communicator)

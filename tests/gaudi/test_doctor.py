@@ -61,7 +61,7 @@ def test_no_card(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> Non
     (tmp_path / "accel" / "accel0").touch()
     (tmp_path / "accel" / "accel_controlD0").touch()
     assert gaudi_cards.device_files(tmp_path) == [tmp_path / "accel" / "accel0"]
-    assert "1 device files" in only(status=0, devices=0).text
+    assert "1 device file" in only(status=0, devices=0).text
 
 
 def test_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:

@@ -140,7 +140,7 @@ def test_a_missing_or_wrong_tensorflow(
 
 def test_an_installed_tensorflow_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tensorflow", None)
-    with pytest.raises(errors.TensorFlowError, match=r"cannot be imported \(.*\); `hpu doctor` checks its set-up"):
+    with pytest.raises(errors.TensorFlowError, match=r"cannot be imported \(.*\); run `hpu doctor` to check it"):
         plugin_library.import_tensorflow()
 
 

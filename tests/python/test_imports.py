@@ -41,6 +41,6 @@ def test_habana_frameworks_is_a_namespace_package() -> None:
 
 def test_ops_before_loading() -> None:
     assert run_python(call_to(programs.access_ops_before_load)).stdout.splitlines() == [
-        f"looking for {name}, but habana module seems not to be loaded yet: call load_habana_module() before"
+        f"looking for {name}, but habana module seems not to be loaded yet: call load_habana_module() first"
         for name in ("habana_launch", "ops")
     ]

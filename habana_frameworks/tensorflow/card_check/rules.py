@@ -37,7 +37,7 @@ RULES = {
         _like_explain("uncompilable", True, _OTHER_OP),
         _like_explain("compile-error", True),
         _like_explain("fallback", True),
-        CardRule("string", "the step processes strings, which the card does not have", _OTHER_OP, True),
+        CardRule("string", "the step processes strings, which the card does not support", _OTHER_OP, True),
         _like_explain("pinned", False),
         _like_explain("lost-error", False),
         _like_explain("legacy-variable", False),

@@ -51,6 +51,6 @@ def write(
             to_page(page_file)
             print(f"{content} written to {page_file}.", file=sys.stderr)
     except OSError as error:
-        print(f"{command}: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"{command}: cannot write {error.filename}: {error.strerror}; pass another path", file=sys.stderr)
         return False
     return True

@@ -7,6 +7,7 @@ import enum
 import numpy as np
 
 import tensorflow as tf
+from habana_frameworks.tensorflow._internal.text import number
 from habana_frameworks.tensorflow.hccl.communicator import Communicator
 from habana_frameworks.tensorflow.hccl.errors import HcclError
 from habana_frameworks.tensorflow.hccl.types import DTYPES, ReduceOp
@@ -68,7 +69,9 @@ def agree(communicator: Communicator, own: list[int]) -> None:
 def check_rank(communicator: Communicator, what: str, rank: int) -> None:
     """Raises ValueError unless `rank` is a rank of the communicator. `what` names the function and its argument."""
     if not 0 <= rank < communicator.size:
-        raise ValueError(f"{what} is {rank}, but the communicator has ranks 0 to {communicator.size - 1}")
+        raise ValueError(
+            f"{what} is {rank}, but the communicator has {number(communicator.size, 'rank')}, numbered from 0"
+        )
 
 
 def count_of(tensor: tf.Tensor) -> int:

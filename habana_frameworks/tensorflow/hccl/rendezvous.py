@@ -11,6 +11,7 @@ import struct
 import time
 
 from habana_frameworks.tensorflow._internal.launch import launchers
+from habana_frameworks.tensorflow._internal.text import named_ranks
 from habana_frameworks.tensorflow.hccl.errors import HcclError
 
 _POLL_SECONDS = 0.05
@@ -51,9 +52,8 @@ def join(timeout: float) -> None:
         missing = _receive(listener, range(1, ranks.size), deadline)
     if missing:
         raise HcclError(
-            f"rank 0 of the job waited {timeout:g} s for ranks {', '.join(map(str, missing))} to join at "
-            f"{host}:{port}, the first address in TF_CONFIG: check that they are running, or pass a larger timeout to "
-            "hccl.init()"
+            f"rank 0 of the job waited {timeout:g} s for {named_ranks(missing)} to join at {host}:{port}, the first "
+            "address in TF_CONFIG: check that every rank is running, or pass a larger timeout to hccl.init()"
         )
 
 

@@ -1,4 +1,4 @@
-"""Check 10: `hpu doctor` and `hpu smi` on the card, while a process trains on it."""
+"""Check 11: `hpu doctor` and `hpu smi` on the card, while a process holds it."""
 
 from __future__ import annotations
 

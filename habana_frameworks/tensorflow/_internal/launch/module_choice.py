@@ -15,7 +15,7 @@ def get_hw_module_id(rank: int, hls_type: str = "HLS1") -> int:
         return rank
     if rank >= len(visible):
         raise AssertionError(
-            f"HABANA_VISIBLE_MODULES={','.join(visible)} names {len(visible)} modules, too few for local rank {rank}: "
+            f"HABANA_VISIBLE_MODULES={','.join(visible)} names too few modules for local rank {rank}: "
             "name one module for each process on this machine"
         )
     return int(visible[rank])

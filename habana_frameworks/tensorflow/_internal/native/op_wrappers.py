@@ -27,8 +27,9 @@ class _LazyOps:
             raise AttributeError(f"habana_ops has no op {name}; dir(habana_ops) lists its ops") from None
 
     def _loaded(self, name: str) -> types.ModuleType:
+        # The text before the colon is Gaudi's.
         assert self._module is not None, (
-            f"looking for {name}, but habana module seems not to be loaded yet: call load_habana_module() before"
+            f"looking for {name}, but habana module seems not to be loaded yet: call load_habana_module() first"
         )
         return self._module
 

@@ -107,7 +107,7 @@ def import_tensorflow() -> Any:
         import tensorflow as tf
     except ImportError as error:
         installed = lib_utils.installed_tensorflow()
-        remedy = "`hpu doctor` checks its set-up" if installed else f"install it: {lib_utils.tensorflow_command()}"
+        remedy = "run `hpu doctor` to check it" if installed else f"install it: {lib_utils.tensorflow_command()}"
         raise errors.TensorFlowError(f"TensorFlow cannot be imported ({error}); {remedy}") from error
     return tf
 

@@ -92,8 +92,8 @@ def _serve(host: str, port: int) -> int:
         server = RendezvousHTTPServer((host, port), RendezvousHandler, False)
     except OSError as error:
         raise errors.JobError(
-            f"rank 0 cannot serve Horovod's rendezvous at {host}:{port} ({error}): choose an address of rank 0's "
-            "machine and a free port"
+            f"rank 0 cannot serve Horovod's rendezvous at {host}:{port} ({error}): set HPU_HOROVOD_RENDEZVOUS for all "
+            "processes to an address of rank 0's machine and a free port"
         ) from error
     threading.Thread(target=server.serve_forever, name="horovod-rendezvous", daemon=True).start()
     return int(server.server_address[1])

@@ -142,7 +142,11 @@ class Front:
         try:
             self._memory = MemorySocket(path, SESSION_BYTES, self._service.shared_memory, self._refusals)
         except OSError as error:
-            _logger.warning("no shared memory, so copies use the socket: cannot listen at %s: %s", path, error)
+            _logger.warning(
+                "no shared memory, so copies use the socket: cannot listen at %s: %s; pass another path to --listen",
+                path,
+                error.strerror or error,
+            )
 
     def _fork_server_pid(self) -> int | None:
         return self._fork_server.pid if self._fork_server is not None else None
@@ -172,7 +176,9 @@ class Front:
         self._connections.discard(task)
         self._waiting.pop(task, None)
         if not task.cancelled() and task.exception() is not None:
-            _logger.error("the connection of %s failed", peer, exc_info=task.exception())
+            _logger.error(
+                "the connection of %s failed; report a bug with this traceback", peer, exc_info=task.exception()
+            )
 
     async def _serve(self, connection: socket.socket, peer: str) -> None:
         """Starts a session process for a connection. With TLS, then relays data until the connection ends.

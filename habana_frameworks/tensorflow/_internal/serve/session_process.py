@@ -161,7 +161,7 @@ class SessionProcess:
         except asyncio.CancelledError:
             raise
         except Exception:
-            _logger.exception("handling a message from %s failed", self.peer)
+            _logger.exception("handling a message from %s failed; report a bug with this traceback", self.peer)
             self.refuse(number, StatusError(Code.INTERNAL, "internal error in the device server; see its log"))
 
     def _on_packet(self) -> None:
@@ -183,7 +183,7 @@ class SessionProcess:
             except RuleError as error:
                 self.kill(str(error))
             except Exception:
-                _logger.exception("handling a message from %s failed", self.peer)
+                _logger.exception("handling a message from %s failed; report a bug with this traceback", self.peer)
                 self.kill("handling a message failed; the log above has the traceback")
 
     def _on_end(self) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from habana_frameworks.tensorflow._internal import gaudi_cards
+from habana_frameworks.tensorflow._internal.text import number
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 from habana_frameworks.tensorflow.cli.checks.gaudi.library import Report
 
@@ -26,7 +27,7 @@ def check(report: Report) -> Iterator[Finding]:
         text = f"{why}: user {os.geteuid()} may not read and write {', '.join(closed)}"
         yield Finding(_SUBJECT, Level.ERROR, text, _NO_PERMISSION, data)
     elif files:
-        text = f"{why}, although the driver has {len(files)} device files"
+        text = f"{why}, although the driver has {number(len(files), 'device file')}"
         yield Finding(_SUBJECT, Level.ERROR, text, gaudi_cards.FIND_FAULT, data)
     else:
         text = f"{why}: there is neither {gaudi_cards.DEVICES / 'accel/accel0'} nor {gaudi_cards.DEVICES / 'hl0'}"

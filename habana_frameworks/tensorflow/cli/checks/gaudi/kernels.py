@@ -24,7 +24,7 @@ def check() -> Iterator[Finding]:
         return
     absent = [path for path in paths if not pathlib.Path(path).is_file()]
     if absent:
-        text = f"GC_KERNEL_PATH lists {', '.join(absent)}, which does not exist"
+        text = f"GC_KERNEL_PATH lists {', '.join(absent)}, but no such file exists"
         yield Finding(_SUBJECT, Level.ERROR, text, _SET, data)
     elif len(paths) > _MAX_LIBRARIES:
         text = f"GC_KERNEL_PATH lists {len(paths)} libraries; SynapseAI reads the first {_MAX_LIBRARIES}"
