@@ -50,7 +50,7 @@ def test_missing_plugin(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("abacus", "names no known plugin"), ("/nonexistent/plugin.so", "does not exist")]
+    ("name", "text"), [("abacus", "is not a known plugin"), ("/nonexistent/plugin.so", "does not exist")]
 )
 def test_wrong_names_of_plugins(machine: Machine, monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
     monkeypatch.setenv("HPU_BACKEND", f"pjrt:{name}")

@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
         "used.",
     )
     parser.add_argument(
-        "--library", metavar="PATH", help="SynapseAI's library (default: that of HPU_BACKEND, else libSynapse.so)"
+        "--library", metavar="PATH", help="SynapseAI's library (default: the path in HPU_BACKEND, else libSynapse.so)"
     )
     parser.add_argument(
         "--generation", choices=GENERATIONS, help="compile for this generation (default: the cards' generation)"

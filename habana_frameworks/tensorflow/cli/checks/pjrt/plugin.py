@@ -47,7 +47,7 @@ def _missing(name: str) -> Finding:
     if "/" in name:
         return Finding(subject, level, f"{name} does not exist", "correct the path in HPU_BACKEND")
     if name not in pjrt_plugins.PACKAGES:
-        text = f"HPU_BACKEND=pjrt:{name} names no known plugin"
+        text = f"HPU_BACKEND=pjrt:{name} is not a known plugin"
         expected = ", ".join(f"pjrt:{known}" for known in pjrt_plugins.PACKAGES)
         return Finding(subject, level, text, f"set HPU_BACKEND to {expected} or pjrt:/path/of/the/plugin.so")
     packages = " and ".join(package.distribution for package in pjrt_plugins.PACKAGES[name])
