@@ -1,6 +1,6 @@
 """An HPU for stock TensorFlow, with the interface of Gaudi's `habana_frameworks.tensorflow`.
 
-Importing this package imports no TensorFlow, prints nothing, touches no device and starts no thread.
+Importing this package does not import TensorFlow, print, open a device or start a thread.
 `load_habana_module()` adds the device `/device:HPU:0` to TensorFlow. Each public module is an attribute of the package,
 imported at its first use: `htf.distribute.HPUStrategy()` needs no import of `distribute`.
 """

@@ -49,7 +49,7 @@ class Eager:
     recipes: int
     compile_seconds: float
     launches: int
-    # Executions by the CPU kernel (HPU_EAGER_COMPILE_AFTER), and the bytes that they copied.
+    # Executions by the CPU kernel, for any reason, and the bytes that they copied.
     host_runs: int
     host_bytes: int
 
@@ -84,7 +84,7 @@ class Statistics:
         return tuple(cluster for cluster in self.clusters if cluster.launches)
 
     def cluster(self, name_part: str) -> Cluster:
-        """Returns the launched cluster whose name contains `name_part`. Raises LookupError unless one matches."""
+        """Returns the launched cluster whose name contains `name_part`. Raises LookupError unless exactly one does."""
         found = [cluster for cluster in self.launched_clusters if name_part in cluster.name]
         if len(found) != 1:
             names = ", ".join(cluster.name for cluster in self.launched_clusters) or "none"

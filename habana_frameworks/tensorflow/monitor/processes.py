@@ -21,7 +21,7 @@ def command(pid: int) -> str:
 def openers(files: Collection[str]) -> dict[str, list[int]]:
     """Returns the processes that have each file open, in ascending order. `files`: absolute paths without links.
 
-    Lacks processes whose files this user may not see: those of other users and containers.
+    Omits processes whose open files this user may not read, such as processes of other users and containers.
     """
     found: dict[str, list[int]] = {file: [] for file in files}
     if not found:
@@ -33,7 +33,7 @@ def openers(files: Collection[str]) -> dict[str, list[int]]:
 
 
 def _open_files(pid: int) -> set[str]:
-    """Returns the paths that the process has open, as far as this user may see them."""
+    """Returns the paths that the process has open; empty if this user may not read them."""
     found: set[str] = set()
     with contextlib.suppress(OSError):
         for descriptor in (_PROC / str(pid) / "fd").iterdir():

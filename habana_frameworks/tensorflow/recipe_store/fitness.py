@@ -27,7 +27,7 @@ class Installation:
         """Returns the installation of this process, with its HPU_BACKEND. Acquires no device."""
         info = c_api.read_message(plugin_library.handle(), "hpu_device_info", "DeviceInfo")
         package = version_getter.get_library_version()
-        # Recipes have the scheme only: gaudi and gaudi:/path may be one library.
+        # Recipes contain only the backend's scheme, because gaudi and gaudi:/path may be one library.
         backend = info.backend.partition(":")[0]
         return cls(package, package.rpartition("_tf")[2], backend, info.compiler_target)
 

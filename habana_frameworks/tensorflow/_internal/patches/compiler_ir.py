@@ -1,6 +1,6 @@
 """tf.function.experimental_get_compiler_ir for functions on the HPU (docs/user/compiler_ir.md).
 
-TensorFlow calls only its own compilers. The patch makes its eager context call the plugin if the device is an HPU.
+TensorFlow calls only its own compilers. The patch makes the eager context call the plugin if the device is an HPU.
 """
 
 from __future__ import annotations

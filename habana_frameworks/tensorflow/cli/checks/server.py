@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 
 def check() -> Iterator[Finding]:
-    """Checks the server and its modules. Yields nothing if HPU_BACKEND names no server, or if grpcio is missing."""
+    """Checks the server and its modules. Yields nothing if HPU_BACKEND is not a server, or if grpcio is missing."""
     backend = flags.backend()
     state = _read(backend)
     if isinstance(state, monitor.UnavailableError):
@@ -41,7 +41,7 @@ def is_unavailable() -> bool:
 
 @functools.cache
 def _read(backend: str) -> monitor.State | monitor.UnavailableError | None:
-    """Returns the server's state, or the error; None if `backend` names no server, or if grpcio is missing."""
+    """Returns the server's state, or the error; None if `backend` is not a server, or if grpcio is missing."""
     if not monitor.is_server(backend) or not grpc_libraries.is_installed():
         return None
     try:

@@ -35,7 +35,7 @@ class Event:
 
 @dataclasses.dataclass(frozen=True)
 class Trace:
-    """Events in order of their begin, and the number of events that did not fit the trace's buffers."""
+    """Events sorted by their begin, and the number of events that did not fit the trace's buffers."""
 
     events: tuple[Event, ...]
     dropped: int

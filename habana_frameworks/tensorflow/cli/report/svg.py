@@ -85,7 +85,7 @@ def _label(x: float, y: float, anchor: str, text: str) -> str:
 
 
 def _largest(values: Iterable[Sequence[float]]) -> float:
-    """Returns the largest value; 1 if there is no positive one."""
+    """Returns the largest value; 1 if no value is positive."""
     return max((value for sequence in values for value in sequence if value > 0), default=1.0)
 
 
