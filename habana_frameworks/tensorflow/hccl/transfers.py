@@ -14,7 +14,6 @@ from habana_frameworks.tensorflow.hccl.errors import HcclError
 from habana_frameworks.tensorflow.hccl.types import carrier_dtype, carrier_length, check_dtype, from_carrier, to_carrier
 from tensorflow.python.ops import collective_ops
 
-_MAX_AT_ONCE = 64
 _groups = threading.local()
 # Communicator, sender, receiver.
 _Key = tuple[Communicator, int, int]
@@ -38,7 +37,7 @@ class Received:
 
 @contextlib.contextmanager
 def group() -> Iterator[None]:
-    """Collects the sends and receives of the `with` block, then runs them concurrently, up to 64 at a time, to the end.
+    """Collects the sends and receives of the `with` block, then runs them concurrently, each to its end.
 
     Ranks that send to each other need a group: a send outside a group blocks until the peer receives the tensor. A
     group allows one transfer per sender and receiver, because the order of two transfers would be undefined. A second
@@ -54,7 +53,8 @@ def group() -> Iterator[None]:
         _groups.transfers = None
     if not transfers:
         return
-    with concurrent.futures.ThreadPoolExecutor(min(len(transfers), _MAX_AT_ONCE)) as pool:
+    # A transfer that waits for a thread could be one that its peer waits for.
+    with concurrent.futures.ThreadPoolExecutor(len(transfers)) as pool:
         ended = [pool.submit(transfer) for transfer in transfers.values()]
     for future in ended:
         future.result()

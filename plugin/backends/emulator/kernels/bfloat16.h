@@ -46,14 +46,6 @@ HPU_INLINE Lanes<float, n> LoadFloats(const BFloat16* from) {
   return values;
 }
 
-// Rounds to nearest, ties to even. For bfloat16, the lower 16 bits of a NaN must be 0, as after a load of bfloat16.
-HPU_INLINE void Store(float value, float* to) { *to = value; }
-
-HPU_INLINE void Store(float value, BFloat16* to) {
-  const uint32_t bits = BitsOf(value);
-  to->bits = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-
 // Stores a number that the type represents exactly.
 HPU_INLINE void StoreExact(float value, float* to) { *to = value; }
 
