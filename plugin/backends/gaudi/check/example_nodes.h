@@ -27,7 +27,7 @@ struct TypedGuid {
 };
 
 // One entry for each usable row (IsUsable) and each type of the generation, in table order. Casts: only direct ones. A
-// row whose types are unknown has one entry without a type.
+// row without types of the generation has one entry without a type.
 std::vector<TypedGuid> UsableGuids(synapse::Generation generation);
 
 // A graph of one node. Operands are arguments, except for the axis of reverse, which is a constant. NotFound if the

@@ -24,13 +24,13 @@ enum class CheckOutcome {
   kNoProgram,     // the file cannot be read, or holds no program
 };
 
-// A graph of one node, or of a program.
+// A graph of one node, or the graphs of a program.
 struct CheckedGraph {
   size_t index = 0;
   std::string stem;  // of the guid; empty for a program
   std::string type;  // "f32", "f32 to i32"; empty for a program
   std::string name;  // the node's guid, or the program's path
-  std::string plan;  // text of the graph (ToText); empty until it is made
+  std::string plan;  // text of the graphs (ToText); empty until they are made
   CheckOutcome outcome = CheckOutcome::kRunning;
   std::string reason;  // empty if the outcome is kOk
 };
@@ -65,8 +65,8 @@ struct CheckOptions {
 absl::StatusOr<synapse::Generation> GenerationOfName(absl::string_view name);
 
 // Initialises SynapseAI, and ends it before returning. Acquires no card. Fails if the library cannot be used
-// (synapse::Library::Open) or does not know the generation. Also fails if the folder of programs cannot be read. A
-// graph's failure is its outcome. Not thread safe.
+// (synapse::Library::Open) or does not know the generation. Also fails if the folder of programs cannot be read or has
+// no program. A graph's failure is its outcome. Not thread safe.
 absl::Status CheckSynapse(const CheckOptions& options, CheckListener* listener);
 
 }  // namespace hpu::gaudi

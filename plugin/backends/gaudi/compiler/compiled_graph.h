@@ -31,7 +31,7 @@ std::vector<LaunchTensor> LaunchTensors(const SegmentPlan& segment);
 // Thread safe. Must not outlive the library.
 class CompiledGraph {
  public:
-  // Fails if the recipe lacks one of the tensors.
+  // In release 1.18, fails if the recipe lacks one of the tensors.
   static absl::StatusOr<std::unique_ptr<CompiledGraph>> Create(const synapse::Library& library,
                                                                synapse::OwnedRecipe recipe,
                                                                std::vector<LaunchTensor> tensors);

@@ -51,7 +51,7 @@ class GraphBuilder {
     return absl::OkStatus();
   }
 
-  // The section of an argument, or of a result that aliases none.
+  // The section of an argument or result. A result that aliases an argument has the argument's section.
   absl::StatusOr<synapse::synSectionHandle> SectionOf(const PlanTensor& tensor) {
     const bool is_argument = tensor.role == TensorRole::kArgument;
     const int32_t argument = is_argument ? tensor.number : table_.results[tensor.number].aliased_argument;

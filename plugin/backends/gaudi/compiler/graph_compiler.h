@@ -13,7 +13,7 @@
 namespace hpu::gaudi {
 
 // Builds the plan's graph and compiles it. `name`: the program's, for messages and dumps of the library. A result that
-// aliases an argument gets the argument's section. Fails with the library's status; the text names the node or tensor.
+// aliases an argument gets the argument's section. Fails with the library's status; the text names the failed function.
 // The plan has at least one node. Thread safe.
 absl::StatusOr<synapse::OwnedRecipe> CompileGraph(const synapse::Library& library, synapse::Generation generation,
                                                   const std::string& name, const GraphPlan& plan,

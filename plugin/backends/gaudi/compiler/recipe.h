@@ -47,7 +47,7 @@ class GaudiRecipe final : public hal::Recipe {
   const CompiledGraph& graph(const Step& step) const { return *graphs_[step.graph]; }
   // Memory of the graphs and loops, by MemoryId.
   const std::vector<ProgramMemory>& memory() const { return payload_.memory; }
-  // Offset of the graphs' workspace in the workspace.
+  // Offset of the graphs' workspace in the launch's workspace.
   uint64_t graph_workspace_offset() const { return payload_.buffer_bytes; }
 
  private:

@@ -20,8 +20,8 @@ absl::StatusOr<synapse::synDeviceId> AcquireDevice(const synapse::Functions& fun
   return device;
 }
 
-// The error if every module is held. `locked` is the error of the lock files, OK if all lock files were free. `refused`
-// lists modules with free lock files that the driver refused.
+// The error if no candidate module is free. `locked` is the error of the lock files, OK if all lock files were free.
+// `refused` lists modules with free lock files that the driver refused.
 absl::Status AllHeld(const absl::Status& locked, const std::vector<std::string>& refused) {
   if (refused.empty()) return locked;
   const std::vector<std::string> holders = DriverHolders();

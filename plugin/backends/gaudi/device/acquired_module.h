@@ -1,4 +1,4 @@
-// AcquiredModule: a module that this process holds, as a lock file and as a device of SynapseAI.
+// AcquiredModule: a SynapseAI device that this process holds, with the lock file of its module.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_ACQUIRED_MODULE_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_ACQUIRED_MODULE_H_
 

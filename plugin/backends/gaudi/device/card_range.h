@@ -21,7 +21,7 @@ absl::StatusOr<CardMemoryInfo> GetCardMemoryInfo(const synapse::Functions& funct
 // Borrows the function table. The destructor frees the range; work that uses it must have ended.
 class CardRange {
  public:
-  // ResourceExhausted if the card lacks the bytes; the error names the setting to lower.
+  // ResourceExhausted if the card lacks the bytes; the error names the settings to change.
   static absl::StatusOr<std::unique_ptr<CardRange>> Allocate(const synapse::Functions& functions,
                                                              synapse::synDeviceId device, uint64_t bytes);
   // Allocates `bytes`, or at least three quarters of them if SynapseAI cannot allocate all that it reports as free.

@@ -15,7 +15,7 @@
 namespace hpu::gaudi {
 namespace {
 
-// Polling interval for an abort while an operation waits for earlier operations.
+// Polling interval of waits that an abort ends.
 constexpr std::chrono::milliseconds kTurnPoll{50};
 
 const char* CollectiveName(common::Collective::Kind kind) {
@@ -57,7 +57,7 @@ absl::StatusOr<Rendezvous> Meet(const hal::CommunicatorOptions& options) {
   return result;
 }
 
-// Passes rank 0's id of HCCL to all ranks, and joins HCCL's communicator.
+// Broadcasts rank 0's HCCL id to all ranks, and joins HCCL's communicator.
 absl::StatusOr<std::unique_ptr<HcclCommunicator>> JoinHccl(const hccl::Library& library, peers::PeerGroup& group,
                                                            int rank, int size) {
   hccl::hcclUniqueId id = {};
@@ -125,7 +125,7 @@ class GaudiCommunicator::Work final : public CollectiveWork {
   }
 
  private:
-  // The stream's error. An operation that fails on one rank has ended HCCL's communicator for all.
+  // The stream's error. An operation that fails on one rank ends HCCL's communicator on all ranks.
   absl::Status ErrorOf(const absl::Status& status) {
     if (!verdict_.ok()) return verdict_;
     const bool was_aborted = state_.hccl->is_aborted();
@@ -138,7 +138,7 @@ class GaudiCommunicator::Work final : public CollectiveWork {
     if (const absl::Status known = state_.hccl->AsyncError(); !known.ok()) {
       error = absl::Status(known.code(), absl::StrCat(known.message(), "; ", status.message()));
     }
-    // HCCL does not say which rank is gone; the watch finds the rank.
+    // HCCL does not say which rank has ended; the abort of the group names the rank.
     if (absl::IsCancelled(error) && state_.AwaitEnd()) return state_.group->Check();
     state_.group->Abort(absl::StrCat("rank ", communicator_->rank(), " failed: ", error.message()));
     state_.hccl->Abort();

@@ -25,12 +25,12 @@ class GaudiDevice;
 class GaudiStream;
 
 // The cards exchange the data. HCCL leaves two cases undefined: ranks that call different operations, and the end of a
-// rank. So the ranks also form a PeerGroup, in which the streams' threads compare the ranks' requests while the cards
-// work. An operation that fails ends the communicator on all ranks.
+// rank's process. So the ranks also form a PeerGroup, in which the streams' threads compare the ranks' requests while
+// the cards work. An operation that fails ends the communicator on all ranks.
 class GaudiCommunicator final : public common::CheckedCommunicator {
  public:
-  // Blocks until all ranks have joined through options.rendezvous. Without it, the ranks are processes of one machine,
-  // and joining takes at most a minute. `library` and `device` must outlive the communicator.
+  // Blocks until all ranks have joined through options.rendezvous. Without it, the ranks are processes of one machine
+  // and join through a ProcessRendezvous. `library` and `device` must outlive the communicator.
   static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(GaudiDevice* device, const hccl::Library& library,
                                                                    synapse::Generation generation,
                                                                    const hal::CommunicatorOptions& options);
@@ -49,18 +49,19 @@ class GaudiCommunicator final : public common::CheckedCommunicator {
 
   // Queues an operation's calls of HCCL on SynapseAI's stream.
   using Submit = std::function<absl::Status(hccl::hcclComm_t comm, synapse::synStreamHandle stream)>;
-  // Blocks until all ranks have called the operation; fails if they differ or the communicator has ended.
+  // Blocks until all ranks, or all peers of the transfers, have called the operation. Fails if their operations differ
+  // or the communicator has ended.
   using Compare = std::function<absl::Status(peers::PeerGroup& group)>;
 
-  // Leaked, not destroyed, in a forked child, where the thread does not exist and HCCL must not be called.
+  // Leaked, not destroyed, in a forked child, where the watch's thread does not exist and HCCL must not be called.
   struct State {
     // Destroyed in reverse order: the watch uses the other members.
     std::unique_ptr<peers::PeerGroup> group;
     std::unique_ptr<HcclCommunicator> hccl;
     std::mutex mutex;
     std::condition_variable changed;
-    uint64_t queued = 0;            // operations; guarded by mutex, like all members below
-    std::set<uint64_t> unfinished;  // numbers of queued operations
+    uint64_t queued = 0;            // operations; guarded by mutex, like the next three members
+    std::set<uint64_t> unfinished;  // numbers of operations that have not ended
     Lane collectives;
     Lane transfers;
     std::unique_ptr<RankWatch> watch;

@@ -1,4 +1,5 @@
-// CompilerTarget: the text of DeviceInfo::compiler_target, which lists everything that a Gaudi recipe depends on.
+// CompilerTarget: the text of DeviceInfo::compiler_target, with the generation and the versions of SynapseAI and its
+// kernels. A recipe is valid for one target.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMPILER_TARGET_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_COMPILER_TARGET_H_
 

@@ -18,7 +18,8 @@
 namespace hpu::gaudi {
 namespace {
 
-// Bytes of a card for device memory: the free bytes minus TF_HCCL_MEMORY_ALLOWANCE_MB, at most HPU_MEMORY_MB.
+// Bytes of a card for device memory: the free bytes minus TF_HCCL_MEMORY_ALLOWANCE_MB, in units of 2 MiB. At most the
+// memory that the options or HPU_MEMORY_MB request.
 absl::StatusOr<uint64_t> WindowBytes(const hal::AcquireOptions& options, const CardMemoryInfo& card) {
   constexpr uint64_t kUnit = uint64_t{2} << 20;
   const int64_t allowance_mb = flags::TfHcclMemoryAllowanceMb();

@@ -57,7 +57,7 @@ class GaudiDevice final : public hal::Device {
   // The card's address of a device address.
   uint64_t ToCard(hal::DeviceAddress address) const { return address + card_distance(); }
   uint64_t card_distance() const { return state_->card_distance; }
-  // Returns `status`, the result of a call of SynapseAI. Marks the device as lost if the status says so.
+  // Returns `status`, the result of a call of SynapseAI. Marks the device as lost if `status` is Aborted.
   absl::Status Observe(absl::Status status);
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
@@ -66,8 +66,8 @@ class GaudiDevice final : public hal::Device {
   void RemoveStream(GaudiStream* stream);
 
  private:
-  // Leaked, not destroyed, in a forked child, which must not call SynapseAI. The module comes first: it is released
-  // last.
+  // Leaked, not destroyed, in a forked child, which must not call SynapseAI. The module comes first, so that it is
+  // released last.
   struct State {
     State(GaudiDevice* device, std::unique_ptr<AcquiredModule> module, std::unique_ptr<CardRange> range,
           std::unique_ptr<common::Reservation> reservation, common::Faults faults);

@@ -19,7 +19,7 @@
 namespace hpu::gaudi {
 namespace {
 
-// The entries of a folder, without those that vanish or that this user may not see.
+// The entries of a folder; none if the folder does not exist or this user may not read it.
 std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;
   std::error_code error;

@@ -29,8 +29,8 @@ class EngineStreams {
   // The stream for an engine's work. If the engine changes, the stream waits for `last`, the mark of the previous work;
   // null if there is none. The caller keeps `last` until the engine's work has ended.
   absl::StatusOr<synapse::synStreamHandle> For(synapse::Engine engine, const Mark* last);
-  // Waits for the streams' work and destroys them. Later calls open new ones: SynapseAI's streams may refuse all work
-  // after a failure.
+  // Waits for the streams' work and destroys the streams. Later calls open new streams: SynapseAI's streams may refuse
+  // all work after a failure.
   void Close();
 
  private:

@@ -18,7 +18,7 @@ class HcclCommunicator {
   // Blocks until all ranks have called it with the same id.
   static absl::StatusOr<std::unique_ptr<HcclCommunicator>> Create(const hccl::Library& library,
                                                                   const hccl::hcclUniqueId& id, int rank, int size);
-  // Calls hcclCommDestroy unless the communicator was aborted. Its work must have ended.
+  // Calls hcclCommDestroy unless the communicator was aborted. The communicator's work must have ended.
   ~HcclCommunicator();
   HcclCommunicator(const HcclCommunicator&) = delete;
   HcclCommunicator& operator=(const HcclCommunicator&) = delete;

@@ -12,7 +12,7 @@
 
 namespace hpu::gaudi {
 
-// A type whose elements every card's collectives move. `multiplier`: elements for each element of the HAL's type.
+// A type that the collectives of all generations move. `multiplier`: elements for each element of the HAL's type.
 struct MovedType {
   hccl::hcclDataType_t type = hccl::hcclFloat32;
   uint64_t multiplier = 1;

@@ -1,4 +1,4 @@
-// HostBuffers: host memory of a Gaudi, from synHostMalloc, from synHostMap, or pinned on first use.
+// HostBuffers: host memory that a Gaudi accesses: from synHostMalloc, from synHostMap, or pinned on first use.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_HOST_BUFFERS_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_HOST_BUFFERS_H_
 
@@ -19,7 +19,8 @@ namespace hpu::gaudi {
 // Thread safe. Must outlive its buffers, which point to it.
 class HostBuffers {
  public:
-  // Buffers up to this size are pinned at once. Larger ones are pools, pinned in parts as copies use them.
+  // Allocated buffers up to this size are pinned at once, if synHostMalloc returns whole pages. Others are pools, of
+  // which copies pin the parts that they use.
   static constexpr uint64_t kMaxPinnedAtOnce = uint64_t{64} << 20;
 
   // Borrows the function table and `liveness`.

@@ -1,4 +1,4 @@
-// LaunchAddresses: the card's addresses of a launch's arguments and results, and copies of arguments that SynapseAI
+// LaunchAddresses: the addresses of a launch's arguments, results and buffers, and copies of arguments that SynapseAI
 // refuses.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_LAUNCH_ADDRESSES_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_LAUNCH_ADDRESSES_H_
@@ -15,7 +15,7 @@ namespace hpu::gaudi {
 
 // synLaunch refuses sections that overlap, and addresses that are not aligned. TensorFlow may pass one buffer as
 // several arguments, or part of a buffer. Such arguments are copied before the launch. The launches of a stream reuse
-// one object, so that a launch allocates nothing. Not thread safe.
+// one object, so that its vectors keep their capacity. Not thread safe.
 class LaunchAddresses {
  public:
   struct Copy {
@@ -25,7 +25,7 @@ class LaunchAddresses {
   };
 
   // Finds the addresses of a launch. The device must have checked the launch. InvalidArgument if memory that the recipe
-  // writes is not aligned, or overlaps other memory of the launch without an alias.
+  // writes is not aligned, or overlaps other memory that the recipe writes.
   absl::Status Set(const GaudiRecipe& recipe, const hal::LaunchArguments& launch);
 
   // One for each of recipe.memory().

@@ -34,7 +34,7 @@ class Mark final : public common::DeviceMark {
   synapse::OwnedEvent event_;
 };
 
-// One per stream, so that streams share no lock. Marks keep it alive. Must not outlive the device. Thread safe.
+// One per stream, so that streams share no lock. Marks keep their pool alive. Must not outlive the device. Thread safe.
 class MarkPool : public std::enable_shared_from_this<MarkPool> {
  public:
   // Borrows the function table.

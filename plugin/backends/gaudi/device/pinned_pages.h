@@ -1,4 +1,4 @@
-// PinnedPages: host memory that the device can access, and the cuts of copies at the ends of its mappings.
+// PinnedPages: pages of host memory that are mapped for the device, and the pieces of copies that cross mappings.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_PINNED_PAGES_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_DEVICE_PINNED_PAGES_H_
 
@@ -17,7 +17,7 @@ namespace hpu::gaudi {
 // widened to pages, pages of several ranges are mapped once and counted, and copies are cut where mappings end. A
 // mapping lasts until no range uses any of its pages.
 //
-// Borrows the function table. Thread safe; a copy of pinned memory takes a shared lock.
+// Borrows the function table. Thread safe; Cut takes a shared lock if the range is pinned.
 class PinnedPages {
  public:
   // A part of a copy, inside one mapping.

@@ -22,11 +22,12 @@ class ProcessRendezvous {
   // The id is "<machine>:<name of a socket>". Processes that cannot reach each other's sockets differ in <machine>.
   static std::string NewId();
 
-  // Blocks until all ranks of options.id have joined, for at most a minute; rank 0 listens, the other ranks connect.
-  // Rank 0 passes `segment`, its shared memory; other ranks pass null. If options.abandoned returns true on one rank,
-  // or if a rank ends, Join fails with Cancelled on all ranks. After the minute, rank 0 fails with DeadlineExceeded,
-  // which names the missing ranks, and the other ranks fail with Cancelled. InvalidArgument for an id of another
-  // machine, a rank that has joined before, and a size that is not rank 0's.
+  // Blocks until all ranks of options.id have joined; rank 0 listens, the other ranks connect. Rank 0 passes `segment`,
+  // its shared memory; other ranks pass null. If options.abandoned returns true on one rank, or if a rank ends, Join
+  // fails with Cancelled on all connected ranks. After a minute, rank 0 fails with DeadlineExceeded, which names the
+  // missing ranks, and the connected ranks fail with Cancelled. A rank that cannot connect to rank 0 for a minute fails
+  // with DeadlineExceeded. InvalidArgument for an id of another machine, a rank out of range or that has joined before,
+  // and a size that is not rank 0's.
   static absl::StatusOr<std::unique_ptr<ProcessRendezvous>> Join(const hal::CommunicatorOptions& options,
                                                                  const files::SharedMemory* segment);
 

@@ -13,7 +13,8 @@
 namespace hpu::gaudi {
 
 // A thread that aborts the PeerGroup when the connection to a rank ends. After an abort by any rank, operations that
-// all ranks had called have two seconds to end: a rank may leave while its peers finish. Then `abort_work` runs, once.
+// all ranks had called have two seconds to end: a rank may leave while its peers finish. Then the thread calls
+// `abort_work` once, unless the watch is destroyed before.
 class RankWatch {
  public:
   // Borrows the group. `rendezvous` may be null: another process then watches the ranks.
@@ -25,14 +26,14 @@ class RankWatch {
 
  private:
   void Run();
-  // Waits up to `kPollMs` for the end of a connection or of the watch.
+  // Waits up to kWatchPollMs for the end of a connection, which aborts the group, or of the watch.
   void Poll();
 
   peers::PeerGroup& group_;
   const std::unique_ptr<ProcessRendezvous> rendezvous_;
   const std::function<void()> abort_work_;
   const files::FileDescriptor end_;  // an eventfd, written by the destructor
-  bool has_ended_ = false;           // of the thread
+  bool has_ended_ = false;           // whether `end_` was written; used by the thread only
   std::thread thread_;
 };
 

@@ -34,8 +34,8 @@ class StepQueue {
   virtual absl::Status Check() = 0;
 };
 
-// Queues the steps of a launch. Blocks until the last loop has ended, but does not wait for the work after it. Returns
-// the first error of a call, or of work for which a loop has waited.
+// Queues the steps of a launch. Waits for the predicates of loops, and for part of the work of long counted loops. Does
+// not wait for the work queued last. Returns the first error of a call, or of work that it has waited for.
 absl::Status RunSteps(const StepLaunch& launch, StepQueue* queue);
 
 }  // namespace hpu::gaudi

@@ -514,7 +514,7 @@ absl::Status GaudiStream::Wait(const hal::Event& event) {
 
 void GaudiStream::WaitNow(Command& command, uint64_t sequence) {
   const auto* mark = dynamic_cast<const Mark*>(command.point.mark.get());
-  // Without a mark, only callbacks precede the event, and later work of the device does not depend on them.
+  // Without a mark, no device work that is unfinished precedes the event, and device work does not wait for callbacks.
   if (mark == nullptr) return;
   Repair();
   command.before = last_mark();

@@ -38,9 +38,9 @@ class CollectiveWork {
   virtual absl::Status Submit(synapse::synStreamHandle stream) = 0;
   // Receives the mark after the work that Submit has queued.
   virtual void SetEnd(std::shared_ptr<Mark> end) = 0;
-  // Blocks until all ranks have called the operation, or until the communicator has ended. The communicator's end also
-  // ends the work. If this rank could not submit the operation, blocks only until the ranks have compared the
-  // operations before it.
+  // Blocks until all ranks, or all peers of transfers, have called the operation, or until the communicator has ended.
+  // The communicator's end also ends the work. If this rank could not submit the operation, blocks only until the ranks
+  // have compared the operations before it.
   virtual void AwaitPeers() = 0;
   // Receives the status of the work, or the error of the call. Returns the stream's error. Afterwards the communicator
   // may be destroyed.
@@ -59,7 +59,7 @@ struct Command {
   std::shared_ptr<CollectiveWork> collective;  // kWork: of a communicator
   absl::Status error;                          // of the call, if the command is of a communicator
   std::shared_ptr<Mark> end;                   // kWork, kWait
-  std::shared_ptr<Mark> before;  // kWork, kWait: mark of the previous work, which work of another engine waits for
+  std::shared_ptr<Mark> before;  // kWork, kWait: mark of the previous work; kept while another engine may wait for it
   common::Point point;           // kWait: what to wait for; kCallback: the point of the callback
   std::function<void(absl::Status)> callback;  // kCallback
   // Whether the stream is held until its thread has run the command (see GaudiStream): a launch of `steps`, or a wait
@@ -109,8 +109,9 @@ class GaudiStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
-  // Queues an operation of a communicator. Calls Submit at once, unless the stream has failed, and then SetEnd, unless
-  // Submit has failed. The stream's thread always calls AwaitPeers and Conclude. Errors contain `name` and `bytes`.
+  // Queues an operation of a communicator; blocks while the stream is held. Calls Submit, unless the stream has failed,
+  // and then SetEnd, unless Submit has failed. The stream's thread then calls AwaitPeers and Conclude. Errors contain
+  // `name` and `bytes`.
   void RunCollective(std::shared_ptr<CollectiveWork> work, const char* name, uint64_t bytes);
 
   const GaudiDevice* device() const { return device_; }
@@ -160,12 +161,12 @@ class GaudiStream final : public hal::Stream {
   GaudiStream(GaudiDevice* device, hal::StreamKind kind);
 
   // Queues a command. `submit(stream)` hands the command's work to one of SynapseAI's streams, now or after a hold. A
-  // copy of `submit` must own what it uses. Counts the command for fault injection. Does nothing after an error. If a
+  // copy of `submit` must own its data. Counts the command for fault injection. Queues no work after an error. If a
   // call fails, its error becomes the stream's error.
   template <typename Function>
   void Run(common::Faults::Kind kind, synapse::Engine engine, const char* name, uint64_t bytes, const Function& submit,
            std::shared_ptr<const hal::Recipe> recipe = nullptr);
-  // The part of Run that may come after a hold. Requires submit_mutex, like all functions that submit work.
+  // The part of Run that may come after a hold. Requires submit_mutex.
   template <typename Function>
   void RunNow(Command& command, uint64_t sequence, common::Faults::Kind kind, synapse::Engine engine,
               const Function& submit);
@@ -195,7 +196,7 @@ class GaudiStream final : public hal::Stream {
   std::shared_ptr<Mark> last_mark() const;
   absl::Status CopyPieces(synapse::synStreamHandle stream, const PinnedPages::Pieces& pieces, uint64_t card_address,
                           bool to_device);
-  // Copies between two addresses of the card that do not overlap.
+  // Copies between two ranges of the card's memory that do not overlap.
   absl::Status CopyOnCard(synapse::synStreamHandle stream, uint64_t source, uint64_t destination, uint64_t bytes);
   // Copies the arguments that the launch cannot use in place.
   absl::Status CopyArguments();

@@ -17,8 +17,8 @@ inline constexpr char kLibraryName[] = "libhcl.so";
 class Library {
  public:
   // Loads libhcl.so. `synapse_path`: file or name of SynapseAI's library. Uses the libhcl.so in the folder of this
-  // file; if there is none, searches it by name with the dynamic linker. Unimplemented if the library cannot be loaded
-  // or lacks a required function: the device then has no collective operations.
+  // file; if there is none, the dynamic linker searches for libhcl.so. Unimplemented if the library cannot be loaded or
+  // lacks a required function: the device then has no collective operations.
   static absl::StatusOr<std::unique_ptr<Library>> Open(const std::string& synapse_path);
   ~Library();
   Library(const Library&) = delete;

@@ -77,7 +77,7 @@ class CallCheck {
   const PlanBuilder builder_;
 };
 
-// An array with its last dimension first and all others as rows, {columns, rows}.
+// x as rows along HLO's last dimension, {columns, rows}.
 absl::StatusOr<TensorId> AsRows(PlanBuilder& builder, TensorId x) {
   const Sizes sizes = builder.sizes(x);
   return Reshape(builder, x, {sizes[0], ElementCount(sizes) / sizes[0]});
@@ -326,7 +326,8 @@ bool AcceptsRandom(const CallCheck& call, const std::string& distribution) {
          call.IsVector(1, xla::U64, 2);
 }
 
-// Mixes the key and the counter into a seed, i32 {1}: each word is multiplied by another odd number.
+// Mixes the key and the counter into a seed, i32 {1}: multiplies each word by a different odd number, and combines the
+// products by exclusive or.
 absl::StatusOr<TensorId> SeedOf(PlanBuilder& builder, TensorId key, TensorId counter) {
   constexpr int32_t kFactors[] = {-1640531535, -2048144777, -1028477379, 668265263, 374761393, 1597334677};
   std::vector<TensorId> words;

@@ -18,7 +18,7 @@ bool HasInstruction(const xla::HloComputation& computation, xla::HloOpcode opcod
 // The module's instructions of this opcode.
 std::vector<xla::HloInstruction*> InstructionsOf(xla::HloModule* module, xla::HloOpcode opcode);
 
-// Inlines the calls that a pass has put in place of instructions. Simplifies tuples and removes dead instructions.
+// Inlines all calls of the module, simplifies tuples, and removes dead instructions.
 absl::Status InlineCalls(xla::HloModule* module);
 
 }  // namespace hpu::gaudi

@@ -181,7 +181,7 @@ absl::Status LowerBitcastConvert(Lowering& lowering, const HloInstruction& instr
   return absl::OkStatus();
 }
 
-// Rounds the bits of a float32 to `bits` bits of mantissa, to the nearest even one. A carry increments the exponent.
+// Rounds the bits of a float32 to `bits` bits of mantissa: to nearest, ties to even. A carry increments the exponent.
 TensorId RoundMantissa(IntegerArithmetic& words, TensorId x, int bits) {
   const int lost = 23 - bits;
   const TensorId last = words.And(words.ShiftRightArithmeticBy(x, lost), words.Constant(1));

@@ -128,7 +128,7 @@ absl::StatusOr<TensorId> Zeros(PlanBuilder& builder, synapse::synDataType type, 
   return Splat(builder, zero, sizes);
 }
 
-// Negative pads crop the image before the node: what nodes do with negative pads is not known.
+// Replaces negative pads by slices or zeros outside the node: what nodes do with negative pads is not known.
 absl::StatusOr<TensorId> ConvolveCropped(PlanBuilder& builder, ConvolutionNode node, TensorId lhs, TensorId rhs) {
   const Sizes whole = node.ImageSizes();
   const Sizes result = node.ResultSizes();
@@ -246,8 +246,8 @@ absl::StatusOr<TensorId> LowerDescribed(PlanBuilder& builder, const hlo::Convolu
   return HloTranspose(builder, result, convolution.result_permutation);
 }
 
-// A convolution that hlo::DescribeConvolution describes, and the tensors of its operands. Owns its instructions, which
-// are in no module.
+// A convolution without input dilation, padding and window reversal, and the tensors of its operands. Owns its
+// instructions, which are in no module.
 struct PlainConvolution {
   std::unique_ptr<HloInstruction> input, kernel, convolution;
   TensorId lhs, rhs;

@@ -119,7 +119,7 @@ absl::Status LowerCompare(Lowering& lowering, const HloInstruction& instruction)
       absl::StrCat("unknown comparison direction: ", static_cast<int>(direction), "; report a bug"));
 }
 
-// Follows broadcasts to the instruction that computes the elements.
+// Follows broadcasts and reshapes to the instruction that computes the elements.
 const HloInstruction* SkipBroadcasts(const HloInstruction* instruction) {
   while (instruction->opcode() == HloOpcode::kBroadcast || instruction->opcode() == HloOpcode::kReshape) {
     instruction = instruction->operand(0);
@@ -153,7 +153,7 @@ absl::StatusOr<Comparable> Extremum(PlanBuilder& builder, absl::string_view stem
   return Comparable{value, a.may_be_nan || b.may_be_nan};
 }
 
-// Operands for the kernels' signed comparisons. Unsigned operands have the sign bit flipped.
+// Operands for the kernels' signed comparisons. U32 and U64 operands have the sign bit flipped.
 absl::StatusOr<std::vector<Comparable>> Comparables(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const std::vector<TensorId> operands, ElementwiseOperands(lowering, instruction));
@@ -233,7 +233,7 @@ absl::Status LowerRoundAfz(Lowering& lowering, const HloInstruction& instruction
   return SetElementwiseResult(lowering, instruction, Where(builder, is_zero, x, with_sign));
 }
 
-// A power of the magnitude, in float32. Zeros and NaN keep their value.
+// The power 1/3 of the magnitude, in float32, with the operand's sign. Zeros and NaN keep their value.
 absl::Status LowerCbrt(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const TensorId operand, lowering.Broadcastable(instruction.operand(0)));

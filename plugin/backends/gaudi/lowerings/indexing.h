@@ -40,7 +40,7 @@ absl::StatusOr<TensorId> ToIndex(PlanBuilder& builder, TensorId x, xla::Primitiv
 absl::StatusOr<TensorId> ClampIndex(PlanBuilder& builder, TensorId index, int64_t last);
 // Mask of the indices in [0, last].
 absl::StatusOr<TensorId> IsIndex(PlanBuilder& builder, TensorId index, int64_t last);
-// Binary functions of i32 and a number.
+// x + number and x * number, for i32.
 absl::StatusOr<TensorId> AddNumber(PlanBuilder& builder, TensorId x, int64_t number);
 absl::StatusOr<TensorId> MultiplyNumber(PlanBuilder& builder, TensorId x, int64_t number);
 

@@ -30,7 +30,7 @@ struct IntegerMatrices {
   uint64_t batch = 1;
 };
 
-// Words, or i64 where the result has 64 bits.
+// The operand as i32, or as i64 if the result has 64 bits.
 absl::StatusOr<TensorId> WidenedOperand(Lowering& lowering, const xla::HloInstruction* operand, bool is_wide) {
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Value(operand));
   const xla::PrimitiveType type = operand->shape().element_type();

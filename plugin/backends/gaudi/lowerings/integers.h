@@ -8,7 +8,7 @@
 
 namespace hpu::gaudi {
 
-// Lowerings of integer instructions. They fail as LowerFunction does.
+// Each lowering fails as LowerFunction does.
 absl::Status LowerIntegerDivide(Lowering& lowering, const xla::HloInstruction& instruction);
 absl::Status LowerIntegerRemainder(Lowering& lowering, const xla::HloInstruction& instruction);
 // Modulo 2^bits. For negative exponents the result is 1, -1 or 0, as XLA's CPU compiler defines it.

@@ -66,10 +66,10 @@ bool OnlyMovesTuples(xla::HloOpcode opcode) {
          opcode == xla::HloOpcode::kGetTupleElement;
 }
 
-// The instructions of a program that cannot be lowered.
+// A program's instructions that cannot be lowered, and why.
 class Refusals {
  public:
-  // Keeps the first reason of each op.
+  // Keeps the first reason of each op, at most 50 reasons.
   void Add(const xla::HloInstruction& instruction, const absl::Status& status) {
     const std::string op = OpOf(instruction);
     if (!op.empty() && !ops_.insert(op).second) return;

@@ -47,19 +47,20 @@ class Lowering {
   void SetTuple(const xla::HloInstruction& instruction, std::vector<TensorId> values);
   const std::vector<TensorId>& TupleValue(const xla::HloInstruction* instruction) const;
 
-  // Lowers all instructions of a computation except parameters and the root tuple, operands first. Errors name the
-  // instruction, its op in the graph and its shape.
+  // Lowers all instructions of a computation except parameters, operands first. Errors name the instruction, its op in
+  // the graph and its shape.
   absl::Status LowerComputation(const xla::HloComputation& computation);
   // Like LowerComputation, for a program: parameters become arguments. Continues after an instruction that cannot be
-  // lowered, so that the Unimplemented error names all such instructions.
+  // lowered, so that the Unimplemented error names one such instruction of each op (at most 50).
   absl::Status LowerEntry(const xla::HloComputation& entry);
-  // The instructions of the program in LowerEntry's order, without those that only move tuples.
+  // The instructions that LowerEntry has lowered or refused, in its order, without parameters and moves of tuples.
   const std::vector<LoweredInstruction>& lowered() const { return lowered_; }
 
  private:
   // Sets the parameters of supported types. Then fails for the first parameter whose type the generation lacks, if any.
   absl::Status SetArguments(const xla::HloComputation& entry);
-  // Whether all operands have values. An operand lacks its value if it, or one of its own operands, was refused.
+  // Whether all operands have values or are empty. An operand lacks its value if it, or one of its own operands, was
+  // refused.
   bool HasOperands(const xla::HloInstruction& instruction) const;
   absl::Status LowerInstruction(const xla::HloInstruction& instruction);
 

@@ -19,7 +19,7 @@ namespace {
 using hlo::Pooling;
 using hlo::WindowDimension;
 
-constexpr int64_t kMaxIndexU8 = 256;  // elements of a window that indices of one byte number
+constexpr int64_t kMaxIndexU8 = 256;  // maximum number of elements of a window for indices of one byte
 
 int64_t WindowElements(const Pooling& pooling) {
   int64_t elements = 1;
@@ -125,8 +125,8 @@ std::vector<bool> FirstElements(const WindowDimension& d) {
 }
 
 // Replaces the NaN of an image in kernel order, so that the kernel chooses as hlo::MaxSelection::kNotLess does. NaN
-// wins only as the first element of its window: there it becomes infinity, elsewhere -infinity. In overlapping windows,
-// an element is first in one window only, so every NaN becomes -infinity.
+// wins only as the first element of its window: there it becomes infinity, elsewhere -infinity. If windows overlap, the
+// first element of one window may be a later element of another, so every NaN becomes -infinity.
 absl::StatusOr<TensorId> WithoutNan(PlanBuilder& builder, const Pooling& pooling, TensorId image) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   HPU_ASSIGN_OR_RETURN(const TensorId is_number, Compare(builder, "equal_fwd", image, image));

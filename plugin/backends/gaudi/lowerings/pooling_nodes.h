@@ -10,20 +10,21 @@
 // fails as PlanBuilder::AddNode does.
 namespace hpu::gaudi {
 
-// Whether kernels compute the windows for images of a type: one or two spatial dimensions, no cropped elements, and at
-// least one element of the image in each window.
+// Whether kernels compute the windows for images of a type: floats, one or two spatial dimensions, windows of at most
+// 256 elements, and at least one element of the image in each window. Cropping is possible only after the last window,
+// by less than the stride.
 bool HasPoolingKernels(const hlo::Pooling& pooling, synapse::synDataType type);
 
 // Maximum of each window. Whether NaN wins is not known.
 absl::StatusOr<TensorId> MaxPoolNode(PlanBuilder& builder, const hlo::Pooling& pooling, TensorId image);
 // Adds the gradient of each window to the maximum of the window. Of equal maxima, the kernel chooses the first in
-// row-major order if it behaves like the test double. With NaN, the choice is MaxSelection::kNotLess's, except in
-// overlapping windows that begin with NaN. MaxSelection::kGreaterEqual makes other choices in windows with NaN.
+// row-major order if it behaves like the test double. In windows with NaN, the nodes choose as MaxSelection::kNotLess
+// does, except in overlapping windows that begin with NaN. They do not implement kGreaterEqual for windows with NaN.
 absl::StatusOr<TensorId> MaxPoolGradientNodes(PlanBuilder& builder, const hlo::MaxPoolingGradient& scatter,
                                               TensorId image, TensorId gradient);
 // Sum of each window, computed in float32.
 absl::StatusOr<TensorId> SumPoolNodes(PlanBuilder& builder, const hlo::Pooling& pooling, TensorId image);
-// Sum of the gradients of the windows that hold an element of the image, computed in float32.
+// For each element of the image, the sum of the gradients of its windows, computed in float32.
 absl::StatusOr<TensorId> SumPoolGradientNodes(PlanBuilder& builder, const hlo::Pooling& pooling, TensorId gradient);
 
 }  // namespace hpu::gaudi

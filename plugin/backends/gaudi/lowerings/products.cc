@@ -21,7 +21,7 @@ using xla::HloOpcode;
 struct Matrix {
   const HloInstruction* source;
   uint64_t batch = 1;
-  uint64_t rows = 1;        // size of all dimensions that are not contracted
+  uint64_t rows = 1;        // size of the dimensions that are neither batch nor contracted
   uint64_t contracted = 1;  // size of the contracted dimensions
   bool contracted_last = true;
 };

@@ -280,7 +280,7 @@ class ComputationSplit {
     return !IsCheap(instruction) && segments_.at(instruction) < segment;
   }
 
-  // Memory of a value that another segment, or a loop, uses. The value's segment then writes it.
+  // Memory of a value that another segment, or a loop, uses. The value's segment then writes the memory.
   absl::StatusOr<MemoryId> MemoryOf(const ArrayValue& value) {
     const HloInstruction* instruction = value.instruction;
     if (IsLoop(instruction)) return states_[loop_numbers_.at(instruction)][value.index];
@@ -356,7 +356,7 @@ class SegmentModule {
     return memory == output.memory;
   }
 
-  // Adds parameters for the values that the segment reads from memory, and finds its instructions.
+  // Finds the segment's instructions that `first` needs, and adds parameters for the values that they read from memory.
   absl::Status Need(const ArrayValue& first) {
     std::vector<ArrayValue> open = {first};
     while (!open.empty()) {

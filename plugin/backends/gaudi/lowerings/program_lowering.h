@@ -12,8 +12,8 @@
 namespace hpu::gaudi {
 
 // Splits a prepared module (hlo_preparation.h) at its loops, and lowers each part (LowerModule). A module without loops
-// is one graph. Unimplemented if instructions cannot be lowered, or a loop's state is not a tuple of arrays; the error
-// contains the errors of all parts. Adds the instructions of each part to `counts`, unless it is null.
+// is one graph. Unimplemented if a loop's state is not a tuple of arrays, or if instructions cannot be lowered. The
+// second error contains the errors of all parts. Adds the instructions of each part to `counts`, unless it is null.
 absl::StatusOr<ProgramPlan> LowerProgram(const xla::HloModule& module, const ProgramTable& table,
                                          const PlanTarget& target, InstructionCounts* counts = nullptr);
 

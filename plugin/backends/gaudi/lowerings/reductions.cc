@@ -70,7 +70,7 @@ absl::StatusOr<TensorId> WithNan(PlanBuilder& builder, TensorId extremum, Tensor
   return Where(builder, is_number, extremum, nan);
 }
 
-// The type in which a kernel reduces elements. Sums of bfloat16 lose their low bits, so they are float32.
+// The type in which a kernel reduces elements. Sums and products of 16-bit floats lose low bits, so they are float32.
 synapse::synDataType ReductionType(HloOpcode opcode, synapse::synDataType type) {
   const bool is_sum = opcode == HloOpcode::kAdd || opcode == HloOpcode::kMultiply;
   return is_sum && IsFloat(type) ? synapse::syn_type_float : type;
@@ -130,7 +130,7 @@ absl::StatusOr<std::vector<TensorId>> CombineArrays(Lowering& lowering, const Hl
   return results;
 }
 
-// Combines neighbouring rows {row, rows} of each array: the number of rows is halved.
+// Combines neighbouring rows {row, rows} of each array. Halves the number of rows, rounding up.
 absl::StatusOr<std::vector<TensorId>> CombineNeighbours(Lowering& lowering, const HloInstruction& reduce,
                                                         const std::vector<TensorId>& arrays) {
   PlanBuilder& builder = lowering.builder();
@@ -204,7 +204,7 @@ absl::Status SetInitialValues(Lowering& lowering, const HloInstruction& reduce) 
   return absl::OkStatus();
 }
 
-// The kernels of a reduction of one array; nullopt if kernels do not support its type.
+// The kernels of a reduction of one array; nullopt if kernels do not support its function or type.
 std::optional<Kernels> KernelsFor(const PlanBuilder& builder, const HloInstruction& reduce, HloOpcode opcode,
                                   synapse::synDataType type) {
   const std::optional<Kernels> kernels = KernelsOf(opcode, reduce.shape().element_type());

@@ -11,7 +11,7 @@ namespace hpu::gaudi {
 // Adds the gradient of each window to one element of the image. `select` of the select-and-scatter `instruction`
 // chooses the element, by HLO's rules for NaN and equal elements. Elements that no window chooses are 0. `image` and
 // `gradient` are the instruction's first operands. Adds about ten nodes for each element of a window. Unimplemented for
-// windows of many elements; also fails as PlanBuilder::AddNode does.
+// windows of more than 512 elements; also fails as PlanBuilder::AddNode does.
 absl::StatusOr<TensorId> ScatterToChosen(Lowering& lowering, const xla::HloInstruction& instruction, TensorId image,
                                          TensorId gradient);
 

@@ -64,7 +64,7 @@ xla::Literal IdentityOf(HloOpcode function, xla::PrimitiveType type) {
     case HloOpcode::kMinimum:
       return xla::LiteralUtil::MaxValue(type);
     case HloOpcode::kAnd:
-      // All bits.
+      // All bits are 1.
       return xla::primitive_util::IsSignedIntegralType(type)
                  ? xla::LiteralUtil::CreateR0<int32_t>(-1).Convert(type).value()
                  : xla::LiteralUtil::MaxValue(type);

@@ -12,7 +12,7 @@
 namespace hpu::gaudi {
 
 // The type of a plan's tensors that hold elements of `type`. PRED is i8, with values 0 and 1. Unsigned types of 32 and
-// 64 bits map to the signed types of equal size, because no kernel supports them. Nodes must not depend on the sign.
+// 64 bits map to the signed types of equal size, because kernels lack them. Nodes must not depend on the sign.
 // Unimplemented for float64, complex types, and types that the generation lacks.
 absl::StatusOr<synapse::synDataType> SynapseType(xla::PrimitiveType type, synapse::Generation generation);
 

@@ -30,7 +30,7 @@ std::optional<int64_t> IntegerArithmetic::ValueOf(TensorId x) const {
   return static_cast<int64_t>(value << unused) >> unused;
 }
 
-// Adds a node. If both operands are constants, computes the word with `fold` instead.
+// Adds a node. If both operands are constants of one element, computes the word with `fold` instead.
 template <typename Fold>
 TensorId IntegerArithmetic::Binary(absl::string_view stem, TensorId a, TensorId b, const Fold& fold) {
   if (!status_.ok()) return kNoTensor;
@@ -134,7 +134,7 @@ TensorId IntegerArithmetic::MultiplyHighByConstant(TensorId x, int64_t factor) {
   const TensorId carry = Add(Multiply(x0, high), And(middle, Constant(0xffff)));
   const TensorId top =
       Add(Add(Multiply(x1, high), ShiftRightArithmeticBy(middle, 16)), ShiftRightArithmeticBy(carry, 16));
-  // A factor above 2^31 is 2^32 more than the signed number.
+  // A factor of 2^31 or more is 2^32 more than the signed number.
   return factor < 0 ? Add(top, x) : top;
 }
 

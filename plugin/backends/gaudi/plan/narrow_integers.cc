@@ -19,7 +19,7 @@ absl::StatusOr<TensorId> ToWord(PlanBuilder& builder, TensorId x, xla::Primitive
 absl::StatusOr<TensorId> FromWord(PlanBuilder& builder, TensorId word, xla::PrimitiveType target) {
   const int bits = xla::primitive_util::BitWidth(target);
   if (bits == 32) return word;
-  // Casts may saturate, so the values come into range first.
+  // Casts may saturate, so the nodes before a cast bring the values into range.
   IntegerArithmetic words(builder, synapse::syn_type_int32, builder.sizes(word).size());
   if (target == xla::U8) {
     HPU_ASSIGN_OR_RETURN(word, words.Result(words.And(word, words.Constant(0xff))));

@@ -42,7 +42,7 @@ absl::StatusOr<TensorId> IntegerScalar(PlanBuilder& builder, synapse::synDataTyp
 absl::StatusOr<TensorId> ScalarLike(PlanBuilder& builder, TensorId tensor, double value);
 
 // Conversion by the kernels' rules: floats to integers round to zero and must be in range; other conversions round to
-// the nearest even value. Takes several nodes where the generation lacks a direct conversion.
+// the nearest value, ties to even. Takes several nodes where the generation lacks a direct conversion.
 absl::StatusOr<TensorId> Cast(PlanBuilder& builder, TensorId x, synapse::synDataType type);
 // The same bytes as another type of the same size.
 absl::StatusOr<TensorId> Reinterpret(PlanBuilder& builder, TensorId x, synapse::synDataType type);

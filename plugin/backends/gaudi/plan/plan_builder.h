@@ -70,8 +70,8 @@ class PlanBuilder {
   absl::StatusOr<TensorId> AddConstant(TensorType type, std::string data);
 
   // `guid`: name with its type suffix. `results`: types of the results; a type without sizes is an optional result that
-  // the node lacks. Unimplemented if the generation or the profile lacks the guid, its type, or params of this size.
-  // The caller must follow all other rules (shapes, ranks).
+  // the node lacks. Unimplemented if the guid is not usable (UsableGuid), or if the guid or the profile lacks a rank or
+  // params of this size. The caller must follow all other rules, such as shapes.
   absl::StatusOr<std::vector<TensorId>> AddNode(absl::string_view guid, std::vector<TensorId> operands,
                                                 const std::vector<TensorType>& results, std::string params = "");
   // A node with one result.
@@ -80,7 +80,7 @@ class PlanBuilder {
   // Like Add, for a guid with a type suffix: "add_fwd" and syn_type_bf16 is "add_fwd_bf16".
   absl::StatusOr<TensorId> AddTyped(absl::string_view stem, synapse::synDataType suffix, std::vector<TensorId> operands,
                                     const TensorType& result, std::string params = "");
-  // Whether AddNode accepts a guid with a type suffix.
+  // Whether the guid with this type suffix is usable (UsableGuid).
   bool Has(absl::string_view stem, synapse::synDataType suffix) const;
 
   // A view of `x` with more dimensions than the release supports. `x` must not be a view. Nodes do not accept views:

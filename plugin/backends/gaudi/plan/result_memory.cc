@@ -27,7 +27,7 @@ bool IsView(absl::string_view stem) {
   return views->contains(stem);
 }
 
-// Whether the kernel computes each element of the result from the element of an operand at the same place.
+// Whether the kernel computes each element of the result from the operands' elements at the same position.
 bool IsElementwise(absl::string_view stem) {
   static const auto* const elementwise = new absl::flat_hash_set<absl::string_view>(
       {"add_fwd",  "sub_fwd",     "mult_fwd",        "div_fwd",        "max_fwd",         "min_fwd", "where_fwd",
@@ -77,7 +77,7 @@ class AliasOrder {
     }
   }
 
-  // Whether the writer reads each element of the argument before it overwrites the element.
+  // Whether the writer does not read the argument, or reads each element before it overwrites the element.
   bool MayWriteInPlace(int32_t writer, TensorId argument, const std::vector<int32_t>& readers) const {
     if (!std::binary_search(readers.begin(), readers.end(), writer)) return true;
     const PlanNode& node = plan_->nodes[writer];
@@ -121,7 +121,8 @@ class AliasOrder {
     return std::any_of(nodes.begin(), nodes.end(), [&](int32_t node) { return node != from && seen[node]; });
   }
 
-  // Makes the writer of `result` write an internal tensor. Returns a new node that copies that tensor to the result.
+  // Makes the writer of `result` write an internal tensor, and adds a node that copies this tensor to the result.
+  // Returns the index of the new node.
   int32_t AddCopy(TensorId result) {
     const auto internal = static_cast<TensorId>(plan_->tensors.size());
     PlanTensor tensor = plan_->tensors[result];

@@ -18,7 +18,7 @@ absl::Status PlaceResults(const std::vector<TensorId>& values, const ProgramTabl
 
 // Orders nodes around results that share memory with an argument: each node that reads the argument runs before the
 // node that writes the result. If the writer cannot wait, it writes other memory, and a copy to the result runs at the
-// end. A writer cannot wait if it reads the argument in another order of elements, or if a reader needs its result.
+// end. A writer cannot wait if it reads the argument and is not elementwise, or if a reader needs its result.
 absl::Status OrderAliases(const ProgramTable& table, GraphPlan* plan);
 
 }  // namespace hpu::gaudi

@@ -343,12 +343,12 @@ absl::StatusOr<TensorId> WideFromWord(PlanBuilder& builder, TensorId word, bool 
 
 absl::StatusOr<TensorId> LowWord(PlanBuilder& builder, TensorId wide) {
   HPU_ASSIGN_OR_RETURN(const Halves halves, Split(builder, wide));
-  // The low half of a broadcast number may have fewer elements, like the number itself.
+  // The half of a broadcast tensor keeps the sizes from before the broadcast.
   return halves.low;
 }
 
 // Converts a number of 31 bits that rounds as x does, and scales it. Lost bits set the number's last bit. Numbers that
-// fit i32 are converted directly.
+// fit in i32 are converted directly.
 absl::StatusOr<TensorId> WideToFloat(PlanBuilder& builder, TensorId wide, bool is_unsigned) {
   HPU_ASSIGN_OR_RETURN(const Halves x, Split(builder, wide));
   IntegerArithmetic words(builder, kWord, builder.sizes(wide).size());

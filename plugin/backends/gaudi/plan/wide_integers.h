@@ -18,8 +18,8 @@
 // Every function fails as PlanBuilder::AddNode does.
 namespace hpu::gaudi {
 
-// Whether to compute an i64 operation from halves: its kernel is missing, or all operands have halves. Converting
-// halves to and from i64 would cost more.
+// Whether to compute an i64 operation from halves: its kernel is missing, or all i64 operands that are not constants
+// have halves. Converting halves to and from i64 would cost more.
 bool NeedsHalves(const PlanBuilder& builder, absl::string_view stem, const std::vector<TensorId>& operands);
 
 // Low and high bits of an i64 tensor.
@@ -45,14 +45,15 @@ absl::StatusOr<WideQuotient> DivideWide(PlanBuilder& builder, TensorId dividend,
 
 // Conversions. i32 to i64: sign-extended, or zero-extended if `is_unsigned`.
 absl::StatusOr<TensorId> WideFromWord(PlanBuilder& builder, TensorId word, bool is_unsigned);
-// The low 32 bits.
+// The low 32 bits. Each size is the tensor's size or 1.
 absl::StatusOr<TensorId> LowWord(PlanBuilder& builder, TensorId wide);
 // Nearest float32, ties to even.
 absl::StatusOr<TensorId> WideToFloat(PlanBuilder& builder, TensorId wide, bool is_unsigned);
 // The integral part of a float32 between -2^63 and 2^63 - 1, or between 0 and 2^64 - 1.
 absl::StatusOr<TensorId> WideFromFloat(PlanBuilder& builder, TensorId x, bool is_unsigned);
 
-// Casts from and to i64 by halves. Needed if x is a constant or has halves, or if no kernel is correct for all numbers.
+// Casts from and to i64 by halves. Needed if x is a constant or has halves, or if the generation has no kernel that is
+// correct for all numbers.
 bool NeedsWideCast(const PlanBuilder& builder, TensorId x, synapse::synDataType type);
 absl::StatusOr<TensorId> WideCast(PlanBuilder& builder, TensorId x, synapse::synDataType type);
 

@@ -12,7 +12,7 @@
 namespace hpu::synapse {
 namespace {
 
-// Functions that only one profile has. They identify the library's profile.
+// Functions that only one profile has. The other profile's function reveals a library that does not match its version.
 constexpr char kOnly_1_5[] = "synStreamCreate";
 constexpr char kOnly_1_18[] = "synStreamCreateGeneric";
 

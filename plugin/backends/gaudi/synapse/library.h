@@ -59,7 +59,7 @@ class Library {
   absl::Status SetGeometry(synTensor tensor, const std::string& name, Dimensions sizes) const;
   absl::Status SetElementType(synTensor tensor, const std::string& name, synDataType type) const;
 
-  // Sets the table's tensor ids of a recipe. Every deserialised recipe has new ids. Does nothing in 1.5.
+  // Sets the table's tensor ids for a recipe. Every deserialised recipe has new ids. Does nothing in 1.5.
   absl::Status RetrieveIds(synRecipeHandle recipe, LaunchTable* table) const;
   absl::Status Launch(synStreamHandle stream, const LaunchTable& table, uint64_t workspace,
                       synRecipeHandle recipe) const;

@@ -1,4 +1,4 @@
-// SynapseAI C API, ABI profile 1.18: enums and structs that differ from other releases. Tensors have up to 25
+// SynapseAI C API, ABI profile 1.18: enums and structs that differ from other releases. Structs have room for 25
 // dimensions of 64 bits.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_SYNAPSE_V1_18_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_SYNAPSE_V1_18_H_
