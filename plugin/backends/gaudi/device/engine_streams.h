@@ -13,9 +13,9 @@
 
 namespace hpu::gaudi {
 
-// In release 1.18, one stream serves all engines. In 1.5, each engine that the HAL stream uses has a separate stream.
-// If work runs on another engine than the previous work, it waits for the previous work's mark. Borrows the library.
-// Not thread safe.
+// In release 1.18, one stream serves all engines. In 1.5, each engine that the HAL stream uses has a separate stream;
+// work on another engine than the previous work waits for the previous work's mark. Borrows the library. Not thread
+// safe.
 class EngineStreams {
  public:
   EngineStreams(const synapse::Library& library, synapse::synDeviceId device, synapse::Engine first_engine)
@@ -26,8 +26,8 @@ class EngineStreams {
 
   // The stream of the last work, or of the first engine.
   absl::StatusOr<synapse::synStreamHandle> Current();
-  // The stream for an engine's work. If the engine changes, the stream waits for `last`, the mark of the previous work;
-  // null if there is none. The caller keeps `last` until the engine's work has ended.
+  // The stream for an engine's work. If another stream ran the previous work, this stream waits for `last`, the mark of
+  // the previous work; null if there is none. The caller keeps `last` until the engine's work has ended.
   absl::StatusOr<synapse::synStreamHandle> For(synapse::Engine engine, const Mark* last);
   // Waits for the streams' work and destroys the streams. Later calls open new streams: SynapseAI's streams may refuse
   // all work after a failure.

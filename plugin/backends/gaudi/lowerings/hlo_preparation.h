@@ -13,8 +13,9 @@ namespace hpu::gaudi {
 
 // Loads a program and rewrites it. Marked calls that the target has kernels for become custom calls (composites.h).
 // Other calls are inlined, dynamic sizes become masks, batch dimensions of products come first, and constants are
-// folded. Instructions without a Synapse node are expanded where XLA has an expansion. The arguments, results and
-// values stay the same. InvalidArgument if the program is not valid.
+// folded. Loops are unrolled or rotated, and conditionals become selections or loops. Instructions without a Synapse
+// node are expanded where XLA has an expansion. Arguments and results stay the same. Fails with XLA's error if the
+// program is not valid.
 absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModuleProto& proto,
                                                               const PlanTarget& target);
 

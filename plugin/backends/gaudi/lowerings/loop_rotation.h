@@ -8,8 +8,8 @@
 namespace hpu::gaudi {
 
 // Computes the condition of each while before the loop, and at the end of the body for the next iteration. The last
-// element of the new state is the predicate, and the new condition returns it. So a graph of the body computes the
-// predicate too, and an iteration is one launch. Does not change loops whose state is not a tuple.
+// element of the new state is the predicate, and the new condition returns it. So a graph of the body also computes the
+// predicate, and an iteration without inner loops is one launch. Does not change loops whose state is not a tuple.
 absl::Status RotateLoops(xla::HloModule* module);
 
 }  // namespace hpu::gaudi

@@ -9,8 +9,8 @@
 
 namespace hpu::gaudi {
 
-// Synapse graphs have no control flow, so each iteration becomes a copy of the body. Replaces each while with at most
-// `max_instructions` instructions in all its iterations, inner loops first. Other loops stay unchanged.
+// Synapse graphs have no control flow, so each iteration becomes a copy of the body. Replaces each while with a known
+// number of iterations that have at most `max_instructions` instructions in total, inner loops first.
 absl::Status UnrollLoops(xla::HloModule* module, int64_t max_instructions);
 
 }  // namespace hpu::gaudi

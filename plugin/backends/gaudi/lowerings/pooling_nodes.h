@@ -18,8 +18,8 @@ bool HasPoolingKernels(const hlo::Pooling& pooling, synapse::synDataType type);
 // Maximum of each window. Whether NaN wins is not known.
 absl::StatusOr<TensorId> MaxPoolNode(PlanBuilder& builder, const hlo::Pooling& pooling, TensorId image);
 // Adds the gradient of each window to the maximum of the window. Of equal maxima, the kernel chooses the first in
-// row-major order if it behaves like the test double. In windows with NaN, the nodes choose as MaxSelection::kNotLess
-// does, except in overlapping windows that begin with NaN. They do not implement kGreaterEqual for windows with NaN.
+// row-major order if it behaves like the test double. With MaxSelection::kNotLess, the choice in windows with NaN is
+// HLO's, except in overlapping windows that begin with NaN. With kGreaterEqual, it is not known.
 absl::StatusOr<TensorId> MaxPoolGradientNodes(PlanBuilder& builder, const hlo::MaxPoolingGradient& scatter,
                                               TensorId image, TensorId gradient);
 // Sum of each window, computed in float32.

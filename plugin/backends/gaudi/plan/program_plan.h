@@ -1,5 +1,5 @@
-// ProgramPlan: a program as a list of steps over shared memory. Loops that are not unrolled are steps; the instructions
-// between them are graphs.
+// ProgramPlan: a program as a list of steps over shared memory. Loops that are not unrolled are steps; the other
+// instructions form graphs.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_PLAN_PROGRAM_PLAN_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_PLAN_PROGRAM_PLAN_H_
 
@@ -41,7 +41,8 @@ struct Step {
   std::vector<Step> body;
 };
 
-// The instructions between two loops, as a graph. Its arguments and results are memory of the program.
+// The instructions before, between or after loops, as a graph. The graph's arguments and results are memory of the
+// program.
 struct SegmentPlan {
   GraphPlan graph;     // has nodes
   ProgramTable table;  // sizes in bytes, and aliases, of the graph's arguments and results
