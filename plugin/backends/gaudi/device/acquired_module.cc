@@ -27,9 +27,9 @@ absl::Status AllHeld(const absl::Status& locked, const std::vector<std::string>&
   const std::vector<std::string> holders = DriverHolders();
   return absl::UnavailableError(absl::StrCat(
       locked.ok() ? "no Gaudi is free" : locked.message(), ". The driver refused ", absl::StrJoin(refused, "; "), ". ",
-      holders.empty() ? "No process of this user has a device file open, so the holder is unknown"
+      holders.empty() ? "No other process whose files this user may see has a device file open"
                       : absl::StrCat("Open device files: ", absl::StrJoin(holders, "; ")),
-      ". End the holder, or select other modules (HLS_MODULE_ID, HABANA_VISIBLE_MODULES)"));
+      ". End the process that holds a module, or select other modules (HLS_MODULE_ID, HABANA_VISIBLE_MODULES)"));
 }
 
 }  // namespace

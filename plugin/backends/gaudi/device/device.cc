@@ -32,7 +32,7 @@ absl::StatusOr<uint64_t> WindowBytes(const hal::AcquireOptions& options, const C
     return absl::ResourceExhaustedError(
         absl::StrCat("the card has no memory for tensors: ", card.free_bytes >> 20, " of ", card.total_bytes >> 20,
                      " MiB are free, and TF_HCCL_MEMORY_ALLOWANCE_MB reserves ", allowance_mb,
-                     " MiB; lower this setting, or end other users of the card"));
+                     " MiB; lower this setting, or end other processes on the card"));
   }
   return common::CardMemoryBytes(options, (card.free_bytes - allowance) / kUnit * kUnit);
 }

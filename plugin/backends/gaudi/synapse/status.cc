@@ -10,7 +10,7 @@ absl::string_view Advice(synStatus status) {
       return "the host has no memory that the device can access; free some, or raise the limit of locked memory";
     case synOutOfDeviceMemory:
     case synFailedToAllocateDeviceMemory:
-      return "the device has too little free memory; use a smaller batch, or end other users of the device";
+      return "the device has too little free memory; use a smaller batch, or end other processes on the device";
     case synNoDeviceFound:
     case synFailedNotEnoughDevicesFound:
       return "the driver shows too few devices; check hl-smi, and HABANA_VISIBLE_DEVICES in a container";

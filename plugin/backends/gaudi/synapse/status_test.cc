@@ -43,7 +43,7 @@ TEST(SynapseStatusTest, ErrorsNameCallArgumentsStatusAndAdvice) {
   const absl::Status status = ToStatus(synOutOfDeviceMemory, "synDeviceMalloc", "size=1024, device=0");
   EXPECT_EQ(status.message(),
             "synDeviceMalloc(size=1024, device=0) failed with synOutOfDeviceMemory (4): the device has too little free "
-            "memory; use a smaller batch, or end other users of the device");
+            "memory; use a smaller batch, or end other processes on the device");
   EXPECT_EQ(ToStatus(static_cast<synStatus>(99), "synLaunch", "").message(),
             "synLaunch() failed with unknown status (99): see SynapseAI's logs for details; HABANA_LOGS sets their "
             "folder");
