@@ -47,7 +47,7 @@ class GaudiDevice final : public hal::Device {
       const hal::CommunicatorOptions& options) override;
   absl::Status Synchronize() override;
 
-  // For streams.
+  // For streams and communicators.
   const synapse::Library& library() const { return state_->module->runtime().library(); }
   const synapse::Functions& functions() const { return library().functions(); }
   synapse::synDeviceId id() const { return state_->module->device(); }

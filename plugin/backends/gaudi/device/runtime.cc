@@ -8,7 +8,7 @@
 namespace hpu::gaudi {
 namespace {
 
-// Ids of `count` modules. Releases before synDeviceGetModuleIDs number them from 0.
+// Ids of `count` modules. Releases without synDeviceGetModuleIDs number the modules from 0.
 absl::StatusOr<std::vector<int>> ModuleIds(const synapse::Library& library, uint32_t count) {
   std::vector<uint32_t> ids(count);
   for (uint32_t i = 0; i < count; ++i) ids[i] = i;

@@ -292,7 +292,7 @@ absl::StatusOr<PlainConvolution> MakePlain(PlanBuilder& builder, const HloInstru
   return plain;
 }
 
-// A convolution without spatial dimensions multiplies features. Lowers it with two spatial dimensions of size 1.
+// A convolution without spatial dimensions multiplies features. Lowers it with a spatial dimension of size 1.
 absl::StatusOr<TensorId> LowerWithoutWindow(Lowering& lowering, const HloInstruction& instruction, TensorId lhs,
                                             TensorId rhs, synapse::synDataType result_type) {
   PlanBuilder& builder = lowering.builder();

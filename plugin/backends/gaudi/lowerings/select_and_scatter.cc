@@ -26,7 +26,7 @@ using Tap = std::vector<int64_t>;
 // The taps in row-major order.
 std::vector<Tap> TapsOf(const Windows& windows) {
   std::vector<Tap> taps = {{}};
-  // The slowest dimension varies last, so it comes first.
+  // Adds the slowest dimension first, so that the fastest one varies first.
   for (size_t i = windows.size(); i-- > 0;) {
     std::vector<Tap> longer;
     for (const Tap& tap : taps) {

@@ -100,8 +100,7 @@ class PlanBuilder {
   // A copy in new memory, even if an equal copy exists.
   absl::StatusOr<TensorId> AddCopy(TensorId x);
 
-  // Makes `tensor` the memory of a result. `tensor` must not be a view. No other argument or result may use the
-  // tensor's memory.
+  // Makes `tensor` the result `number`. `tensor` must be internal and not a view.
   void MakeResult(TensorId tensor, int32_t number);
 
   // Whether an array needs a view.
