@@ -23,7 +23,7 @@ using tensorflow::TensorShape;
 using tensorflow::XlaOpKernelContext;
 using ArgumentRule = absl::Status (*)(const OpKernel& kernel, XlaOpKernelContext* context);
 
-// The checks fail with TensorFlow's own texts.
+// The errors are TensorFlow's own texts, some with the op or the values added.
 absl::Status CheckDilations(const OpKernel& kernel, XlaOpKernelContext*) {
   std::vector<int32_t> dilations;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "dilations", &dilations));

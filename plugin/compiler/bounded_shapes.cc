@@ -146,8 +146,8 @@ absl::Status RunPadder(xla::HloModule* module) {
   return pipeline.Run(module).status();
 }
 
-// Refuses padded windows over a dynamic dimension. XLA's padder ignores the windows' padding, so sizes would be wrong
-// or negative.
+// Refuses reduce-window instructions that pad a dynamic dimension. XLA's padder ignores the windows' padding, so sizes
+// would be wrong or negative.
 absl::Status CheckWindows(const xla::HloModule& module) {
   for (const xla::HloComputation* computation : module.computations()) {
     for (const xla::HloInstruction* instruction : computation->instructions()) {

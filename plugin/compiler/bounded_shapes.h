@@ -26,8 +26,8 @@ struct StaticProgram {
 bool HasDynamicShapes(const xla::HloModuleProto& program);
 
 // Rewrites `program`, which accepts static arrays and returns a tuple of arrays. Fails with the errors of XLA's dynamic
-// padder. Fails with UNIMPLEMENTED for padded windows over a dynamic dimension, and if the padder leaves dynamic
-// shapes.
+// padder. Fails with UNIMPLEMENTED for a reduce-window with padding of a dynamic dimension, and if the padder leaves
+// dynamic shapes.
 absl::StatusOr<StaticProgram> RemoveDynamicShapes(const xla::XlaComputation& program);
 
 }  // namespace hpu

@@ -10,9 +10,9 @@ namespace hpu {
 // The lowerings themselves are registered for kUncheckedDevice, the checked lowerings for kCompilationDevice.
 inline constexpr char kUncheckedDevice[] = "XLA_HPU_JIT_UNCHECKED";
 
-// Whether an op has a checked lowering. False for internal ops (names that start with `_`), and for control flow and
-// calls (ops with function attributes). Also false for ops with string or variant operands or results, or with resource
-// results.
+// Whether the lowerings of an op are checked. False for internal ops (names that start with `_`), and for functional
+// control flow and calls (ops with function attributes). Also false for ops with string or variant operands or results,
+// or with resource results.
 bool IsChecked(absl::string_view op);
 
 // Registers a checked lowering for kCompilationDevice around the lowering that `unchecked` registers for

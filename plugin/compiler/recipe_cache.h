@@ -24,9 +24,9 @@
 namespace hpu {
 
 // Clusters that differ only in names share a recipe: retraced functions, Sessions over one graph, eager ops of several
-// models. Each program is compiled once. Other threads that need the recipe wait, and processes with a common disk
-// cache (disk_cache.h) wait for each other. Failures are not kept. A full shard (kCapacity / kShards entries) drops
-// recipes that have no other users. Thread safe; never destroyed.
+// models. While one thread compiles a program, other threads that need its recipe wait. Processes with a common disk
+// cache (disk_cache.h) also wait for each other. Failures are not kept. A full shard (kCapacity / kShards entries)
+// drops recipes that have no other users. Thread safe; never destroyed.
 class RecipeCache {
  public:
   static RecipeCache& Get();

@@ -32,7 +32,7 @@ enum class CompilePolicy {
   kNever,
 };
 
-// Execution of an op with a lowering outside clusters.
+// Execution, outside clusters, of an op with a lowering.
 enum class EagerPolicy {
   kCompiled,
   kCpu,       // by the CPU kernel, because compiled code lacks the kernel's errors or random numbers
@@ -53,7 +53,7 @@ enum class ArgumentCheck {
   kPooling,
 };
 
-// An op whose CPU kernel fails for out-of-range indices. Compiled code would clamp or drop such indices.
+// An op whose CPU kernel fails for out-of-range indices. Compiled code would return a result.
 struct IndexedOp {
   enum class Kind {
     kIndex,        // 0 <= index < dimension

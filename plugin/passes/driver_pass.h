@@ -1,4 +1,4 @@
-// Driver pass: runs the pass pipeline on each placed graph with HPU nodes, and keeps the report.
+// Driver pass: runs the pass pipeline on placed graphs with HPU nodes, and keeps their reports.
 #ifndef HPU_PLUGIN_PASSES_DRIVER_PASS_H_
 #define HPU_PLUGIN_PASSES_DRIVER_PASS_H_
 

@@ -14,8 +14,9 @@ namespace hpu::passes {
 // Names of the passes in execution order.
 std::vector<std::string> PassNames();
 
-// Runs all passes on a placed graph; without clusters, only the passes that change results. Dumps the graph after each
-// pass, and fills the report. After an error, the graph and the library may be partially rewritten.
+// Runs all passes on a placed graph. If the settings exclude clusters, runs only the passes that change results. Writes
+// the graph dumps that the settings request, and fills the report. After an error, the graph and the library may be
+// partially rewritten.
 absl::Status RunPasses(PassContext* context);
 
 // Runs the pass `name`. Fails with NOT_FOUND if no pass has this name.

@@ -10,8 +10,8 @@
 
 namespace hpu {
 
-// Makes TensorFlow copy from one device of this type to another with DeviceContext::CopyTensorInSameDevice. Requires
-// that a process has at most one device of this type. Call once, while static objects are initialized.
+// Makes TensorFlow call DeviceContext::CopyTensorInSameDevice for copies between memories of a device of this type.
+// Requires that a process has at most one device of this type. Call once, while static objects are initialized.
 void RegisterCopiesInSameDevice(const char* device_type);
 
 // Copies a tensor from memory with attributes `from` to memory with attributes `to`. A variant stays in host memory;

@@ -18,8 +18,9 @@
 
 namespace hpu {
 
-// Shows each compile that takes longer than Display::first. On a terminal, one line shows all compiles; it is redrawn,
-// and removed at the end. Elsewhere, each compile gets a line when it is first shown, at each interval, and at its end.
+// Shows compiles that take longer than Display::first. On a terminal, one line shows the oldest compile and the number
+// of finished compiles; the line is redrawn, and removed at the end. Elsewhere, each compile gets a line when it is
+// first shown, at each interval, and at its end.
 // A thread writes this output; the thread exists only while compiles run or are scheduled. Thread safe.
 //
 // A forked child must not use the process-wide object, because the child has no such thread.
@@ -108,7 +109,7 @@ class CompileProgress {
   absl::CondVar changed_;
   std::list<Running> running_ ABSL_GUARDED_BY(mutex_);  // oldest first
   int64_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
-  int64_t done_ ABSL_GUARDED_BY(mutex_) = 0;  // compiles that ended since the last idle time
+  int64_t done_ ABSL_GUARDED_BY(mutex_) = 0;  // compiles that ended since the thread started, without hidden compiles
   bool is_drawn_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_thread_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -26,7 +26,7 @@ class Shown {
     absl::MutexLock lock(&mutex_);
     texts_.push_back(text);
   }
-  // Waits for the first text that contains all `parts`.
+  // Waits for a text that contains all `parts`, and returns the latest such text.
   std::string WaitFor(const std::vector<std::string>& parts) {
     std::string found;
     auto is_there = [&]() {

@@ -22,7 +22,8 @@ class CompileQueue {
   // `cancelled` turns true once the result is no longer needed.
   using Work = std::function<void(const std::atomic<bool>& cancelled)>;
 
-  // Maximum number of waiting items, as in TensorFlow (kNumAsyncDeviceCompilerThreads).
+  // Maximum number of waiting items. TensorFlow limits waiting and running compiles to the same number
+  // (kNumAsyncDeviceCompilerThreads).
   static constexpr size_t kCapacity = 10;
 
   // Added to the niceness that the queue's thread inherits from its creator.

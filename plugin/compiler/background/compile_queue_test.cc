@@ -63,7 +63,7 @@ TEST_F(CompileQueueTest, RestartsAfterIdle) {
     absl::Notification done;
     ASSERT_TRUE(queue_.Schedule(&owner_, [&done](const Flag&) { done.Notify(); }));
     done.WaitForNotification();
-    if (i % 2 == 0) absl::SleepFor(absl::Milliseconds(2));  // the thread has ended
+    if (i % 2 == 0) absl::SleepFor(absl::Milliseconds(2));  // lets the thread end
   }
 }
 

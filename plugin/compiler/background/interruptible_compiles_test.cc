@@ -61,7 +61,7 @@ TEST(InterruptibleCompilesTest, InterruptEndsAllWaitsDuringTheWork) {
   compiles.Interrupt();
   first_thread.join();
   second_thread.join();
-  EXPECT_EQ(compiles.running(), 2);  // the compilers go on
+  EXPECT_EQ(compiles.running(), 2);  // the compilers still run
   EXPECT_TRUE(absl::IsCancelled(first_status)) << first_status;
   EXPECT_TRUE(absl::IsCancelled(second_status)) << second_status;
   EXPECT_NE(first_status.message().find("first: interrupted (Ctrl-C)"), std::string::npos) << first_status;

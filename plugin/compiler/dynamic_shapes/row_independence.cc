@@ -90,8 +90,8 @@ absl::Status NameOp(const absl::Status& refusal, const HloInstructionProto& inst
   return absl::Status(refusal.code(), absl::StrCat(refusal.message(), ", in ", op.op_type(), " '", op.op_name(), "'"));
 }
 
-// Walks both modules in parallel, from results to arguments. Checks only the effects of instructions that no result
-// needs.
+// Walks both modules in parallel, from results to arguments. For instructions that no result needs, checks only random
+// numbers and side effects.
 class PairWalk {
  public:
   PairWalk(const Module& module, const Module& padded, RowCounts counts)

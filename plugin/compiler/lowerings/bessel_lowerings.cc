@@ -1,4 +1,4 @@
-// Lowerings of Bessel functions of orders 0 and 1. XLA has lowerings only of the modified functions of the first kind.
+// Lowerings of the Bessel functions J, Y and K of orders 0 and 1, which tf2xla lacks.
 #include <cstddef>
 #include <limits>
 

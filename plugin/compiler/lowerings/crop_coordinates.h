@@ -10,8 +10,8 @@
 
 namespace hpu {
 
-// Order of operations for the distance between pixels. TensorFlow's kernels compute box size * (image size - 1) /
-// (crop size - 1). CropAndResizeGradBoxes multiplies by (image size - 1) / (crop size - 1) instead.
+// Order of operations for the distance between pixels. CropAndResize and CropAndResizeGradImage compute box size *
+// (image size - 1) / (crop size - 1). CropAndResizeGradBoxes multiplies by (image size - 1) / (crop size - 1) instead.
 enum class CropScale { kDivided, kMultiplied };
 
 // Sampling coordinates along one axis: arrays [boxes, pixels].

@@ -134,7 +134,7 @@ XlaOp Scatter(XlaOp gradient, XlaOp indices, int64_t elements) {
   return xla::Reshape(sums, {batch, elements});
 }
 
-// Ignores indices outside the images, for which TensorFlow's CPU kernel aborts the process.
+// Ignores indices outside the batch, for which TensorFlow's CPU kernel aborts the process.
 class MaxArgmaxGradientLowering : public PoolingLowering {
  public:
   using PoolingLowering::PoolingLowering;

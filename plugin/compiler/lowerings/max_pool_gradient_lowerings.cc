@@ -171,7 +171,7 @@ class MaxPool3DGradLowering final : public MaxPoolGradLowering {
 };
 
 // Returns, for each window, the gradient's element at the first place that equals the window's maximum; 0 without such
-// a place. The CPU kernel computes windows larger than kMaxWindow.
+// a place. Fails with UNIMPLEMENTED for windows larger than kMaxWindow.
 class MaxPoolGradGradLowering final : public SecondPoolLowering {
  public:
   using SecondPoolLowering::SecondPoolLowering;

@@ -1,4 +1,4 @@
-// Lowering of ResourceApplyAdamWithAmsgrad, the only Keras optimizer op that tf2xla lacks.
+// Lowering of ResourceApplyAdamWithAmsgrad, the only dense Keras optimizer op that tf2xla lacks.
 #include <array>
 
 #include "plugin/compiler/compilation_device.h"

@@ -9,7 +9,8 @@
 
 namespace hpu::passes {
 
-// Ordered by how often the value changes. A result has the maximum of the origins of its op's inputs.
+// Ordered by how often the value changes. A result has the maximum of its op's own origin and its inputs' origins. Ops
+// that read only shapes (Shape, Size) ignore their inputs.
 enum class Origin : char {
   kStatic,    // constants and shapes: fixed for given input shapes
   kArgument,  // integer and boolean arguments (n in x[:n]) and results computed from arguments: rarely change

@@ -41,7 +41,8 @@ ListStates::State ListStates::StateOfInput(const Node& node, int input, int dept
   return StateOf(*edge->src(), edge->src_output(), depth + 1);
 }
 
-// The state is known if the loop body only passes the list on, sets elements, pushes, pops or resizes.
+// The state is known if it is known before the loop, and the loop body only passes the list on, sets elements, pushes,
+// pops or resizes.
 ListStates::State ListStates::AfterLoop(const Node& loop, int output, int depth) {
   const State before = StateOfInput(loop, output, depth);
   if (!before.known) return {};

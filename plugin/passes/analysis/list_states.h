@@ -20,10 +20,10 @@ class ListStates {
   ListStates(const tensorflow::FunctionLibraryDefinition* library, LazyShapes* shapes)
       : library_(library), shapes_(shapes) {}
 
-  // Returns the reason why compiled code may return another value than the CPU kernel, or lose the kernel's error.
-  // nullopt if there is no such reason, or if the list's state is unknown. `whole`: the node is in a function that a
-  // cluster calls. In such a function, an index may be a loop counter, which loop_index_pass.h checks. In other graphs,
-  // an index must be constant.
+  // Returns the reason why compiled code may return another value than the CPU kernel, or lose the kernel's error;
+  // nullopt if there is none. For a list of unknown state, checks only indices and resizing. `whole`: the node is in a
+  // function that a cluster calls. In such a function, an index may be a loop counter, which loop_index_pass.h checks.
+  // In other graphs, an index must be constant.
   std::optional<std::string> WhyNotCompiled(const tensorflow::Node& node, bool whole);
 
   // The number of elements of the list at a node's input; nullopt if it is unknown.

@@ -35,7 +35,7 @@ std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType typ
 }
 
 // The value that each iteration pushes onto a list, if the value is the length or element shape of a
-// TensorListFromTensor.
+// TensorListFromTensor whose shape is known.
 std::optional<Tensor> PushedValue(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
   const Node* value = SourceOf(*SourceOf(*body.ret_nodes[index], 0), 1);
   if (value == nullptr) return std::nullopt;
@@ -65,7 +65,7 @@ bool Pops(const FunctionBody& body, int index, const Node* pop) {
   return pop->type_string() == "TensorListPopBack" && SourceOf(*body.ret_nodes[index], 0) == pop;
 }
 
-// Replaces the popped value by a constant. Returns false if the body does not pop from the list.
+// Replaces the popped value by a constant. Returns false if Pops is false for all users of the list.
 absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const Tensor& value) {
   for (const Edge* edge : OutEdges(*body.arg_nodes[index])) {
     Node* pop = edge->dst();

@@ -20,15 +20,15 @@ namespace hpu::passes {
 // shape, this class puts constants into the body of the gradient's loop. Not thread safe.
 class ListValues {
  public:
-  // Records the value that the loop pushes onto loop value `index`, if the value is known. The loop value is a
-  // list that starts empty and grows by one element in each iteration.
+  // Records the value that the loop pushes onto loop value `index`, if the value is known, for all loops that receive
+  // the list. The list starts empty and grows by one element in each iteration.
   void Add(const tensorflow::Node& loop, const tensorflow::FunctionBody& body, int index, KnownNumbers* known);
   // Replaces the body of each loop that pops known values by a body with constants. Adds the new bodies to the library.
   absl::Status Replace(tensorflow::FunctionLibraryDefinition* library);
 
  private:
-  // Loops that pop known values, in the order of discovery. Each map contains the common element of each list, by the
-  // list's loop value index.
+  // Loops that receive lists of known values, in the order of discovery. Each map: from the list's loop value index to
+  // the value of all elements of the list.
   std::vector<std::pair<tensorflow::Node*, std::map<int, tensorflow::Tensor>>> popped_;
 };
 

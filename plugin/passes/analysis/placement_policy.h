@@ -37,7 +37,7 @@ class PlacementPolicy {
 
   const OpListData& list() const { return list_; }
 
-  // Whether the policy accepts an op regardless of its types.
+  // If true, Refuse accepts the op with any types. Cheaper than Refuse; may be false for accepted ops.
   bool AcceptsAllTypes(std::string_view op) const { return accepts_all() && !IsHorovodOp(op); }
 
   // The rule that excludes an op with these attributes from the HPU: `user-setting`, `horovod`, `op-list` or `dtype`. A

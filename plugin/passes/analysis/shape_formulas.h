@@ -49,8 +49,8 @@ class ShapeFormulas {
   // another op.
   enum class Need { kExact, kLikely };
 
-  // A node whose result is the shape of `node`'s result, as an int32 vector in host memory. nullopt if the shape
-  // depends on more than the inputs' shapes. Adds nodes to the graph, on `device`. Equal shapes share their nodes.
+  // A node whose result is the shape of `node`'s result, as an int32 vector in host memory. nullopt if no formula fits,
+  // for example for a shape that depends on values. Adds nodes to the graph, on `device`. Equal shapes share nodes.
   absl::StatusOr<std::optional<tensorflow::Node*>> ShapeOf(const tensorflow::Node& node, int output,
                                                            const std::string& device, Need need);
 

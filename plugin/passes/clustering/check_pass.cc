@@ -29,7 +29,7 @@ using tensorflow::Tensor;
 
 bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
 
-// Sizes are passed as int32; larger sizes are clamped to this value.
+// Sizes are passed as int32; larger constant sizes are clamped to this value.
 constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
 
 // Whether indices are result 1 of Unique: segment ids that number the unique values, and are therefore in range.

@@ -21,8 +21,8 @@ struct BorderRefusal {
 // the removal may move a border to other tensors.
 std::vector<BorderRefusal> CheckBorders(const tensorflow::Graph& graph, const std::vector<int>& clusters);
 
-// Returns pairs of node ids that must stay in one cluster. CheckBorders would refuse both nodes of a pair that a cut
-// separates.
+// Returns pairs of node ids that must stay in one cluster. If a cut separates a pair, CheckBorders refuses nodes of the
+// cluster.
 std::vector<std::pair<int, int>> FindTies(const tensorflow::Graph& graph, const std::vector<int>& clusters);
 
 }  // namespace hpu::passes

@@ -17,7 +17,7 @@ namespace hpu::passes {
 //   must-compile, device, loop, deadness, jit-scope   the two clusters' nodes must not be in one cluster
 //   cycle                                             unclustered ops must run between the two clusters
 //   resource-hazard                                   like cycle, and one of the unclustered ops uses a resource
-//   size-limit                                        both are slices of a cluster that exceeded the size limit
+//   size-limit                                        both are slices of clusters that exceeded the size limit
 //   order                                             merging would create a cycle through ops ordered between the two
 //
 // Searches the graph once per pair of clusters, for at most 2,000 pairs. Used only for reports, because it is too slow

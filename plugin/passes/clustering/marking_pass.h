@@ -9,7 +9,7 @@
 namespace hpu::passes {
 
 // Sets kCandidateAttr on every HPU node that may be in a cluster, and kMustCompileAttr on calls of jit_compile
-// functions. Reports a refusal for every other HPU node.
+// functions. Afterwards, the report contains a refusal of every other HPU node.
 absl::Status MarkCandidates(PassContext* context);
 
 // Decides whether a node may be in a cluster. Caches decisions on called functions. Not thread safe.

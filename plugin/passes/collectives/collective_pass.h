@@ -9,14 +9,14 @@ namespace hpu::passes {
 
 inline constexpr char kByTransportAttr[] = "_habana_by_transport";
 
-// Adds an HpuCollectiveStart to each CollectiveReduceV2 on the HPU, as an ordering token. The HpuCollectiveStart queues
-// the copy to the host. Control edges order the reductions by the longest path to each reduction, then by name. The
-// order is the same on all workers, because all workers have equal graphs.
+// Adds an HpuCollectiveStart to each CollectiveReduceV2 on the HPU, except of int32, as an ordering token. The
+// HpuCollectiveStart queues the copy to the host. Control edges order the reductions by the longest path to each
+// reduction, then by name. The order is the same on all workers, because all workers have equal graphs.
 //
 // Unless TF_HABANA_COLLECTIVE_REDUCE_SYNC is set, each reduction has a stage (kStageAttr): the nodes that this
-// reduction needs and no earlier reduction needs. Clusters do not cross stages, and a stage waits until the previous
-// copy has been queued. So a bucket of gradients is sent while the rest of the backward pass runs. Nodes that no
-// reduction needs, such as updates and metrics, have no stage.
+// reduction needs and no earlier reduction needs. A small stage joins the previous stage. Clusters do not cross stages,
+// and a stage waits until the previous copy has been queued. So a bucket of gradients is sent while the rest of the
+// backward pass runs. Nodes that no reduction needs, such as updates and metrics, have no stage.
 //
 // With HPU_COLLECTIVE_PRECISION=bfloat16, float32 reductions are cast to bfloat16 and back.
 //

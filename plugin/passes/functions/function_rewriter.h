@@ -21,7 +21,7 @@ absl::StatusOr<tensorflow::FunctionDef> FunctionLike(const tensorflow::FunctionD
 // function's callers in the graph. Other graphs that use the function stay unchanged.
 class FunctionRewriter {
  public:
-  // Whether a node is on the HPU, or will be placed on the HPU.
+  // Selects nodes: in the main graph by the filter of Run, in functions the nodes that are not pinned to other devices.
   using NodeFilter = std::function<bool(const tensorflow::Node&)>;
   // Rewrites one graph and returns whether it changed. Node names in reports begin with `prefix`: the function's name
   // and a slash; empty for the main graph.

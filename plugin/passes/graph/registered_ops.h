@@ -1,4 +1,4 @@
-// Names of op types in settings.
+// Warning about unknown op types in settings and configuration files.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_REGISTERED_OPS_H_
 #define HPU_PLUGIN_PASSES_GRAPH_REGISTERED_OPS_H_
 

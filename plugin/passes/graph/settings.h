@@ -12,7 +12,7 @@ struct SessionOptions;
 
 namespace hpu::passes {
 
-// Ops that clusters may contain. A function with jit_compile=True is always a cluster.
+// Ops that clusters may contain. Functions with jit_compile=True are compiled in any case.
 enum class Clustering {
   kOff,
   kScopes,  // ops under tf.xla.experimental.jit_scope(True)

@@ -7,9 +7,9 @@
 
 namespace hpu::passes {
 
-// Replaces HPU ops that depend only on constants by their values, which the CPU computes. Does not fold values of more
-// than TF_MAX_CONST_SIZE_IN_CLUSTER bytes, because every cluster that uses such a value would contain a copy. Graphs
-// with lowered loops and branches stay unchanged, because their constants belong to frames.
+// Replaces HPU ops that depend only on constants by their values, which the CPU computes. Does not fold stateful ops,
+// calls, functional control flow, TensorLists, or values of more than TF_MAX_CONST_SIZE_IN_CLUSTER bytes. Graphs with
+// lowered loops and branches stay unchanged, because their constants belong to frames.
 absl::Status FoldConstants(PassContext* context);
 
 }  // namespace hpu::passes

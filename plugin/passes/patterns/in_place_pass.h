@@ -11,8 +11,8 @@ namespace hpu::passes {
 
 // TensorFlow expands ParallelConcat (tf.parallel_stack) into ops that each write a slice of one buffer, ordered only by
 // control edges. TensorFlow expands AccumulateNV2 (tf.math.accumulate_n) into updates of a temporary reference
-// variable. A cluster, or a kernel that works on copies, would lose such writes. This pass replaces both ops by
-// ConcatV2 and AddN, which compute the same results. Changed functions keep their names.
+// variable. A cluster, or a kernel that works on copies, would lose such writes. This pass replaces ParallelConcat by
+// ConcatV2 (Identity for one value), and AccumulateNV2 by AddN. Changed functions keep their names.
 absl::Status ReplaceInPlaceOps(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
 // ReplaceInPlaceOps as a TensorFlow graph pass (phases.cc).

@@ -6,14 +6,14 @@
 
 namespace hpu::passes {
 
-// CheckInstanceNorm accepts $axes [1, 2, …] with weights for each channel. CheckLayerNorm accepts all other axes. Both
-// require a scalar $epsilon.
+// CheckInstanceNorm accepts two or more $axes [1, 2, …] with weights for each channel. CheckLayerNorm accepts all other
+// axes and weights. Both require a scalar $epsilon.
 bool CheckLayerNorm(PatternMatch* match);
 bool CheckInstanceNorm(PatternMatch* match);
 
 // CheckLayerNorm and CheckInstanceNorm for gradients. Both also require that $sum_axes equals $axes, and that $share,
-// if captured, is 1 / the product of $multiples. The gradients of beta and gamma must be sums over all other
-// dimensions.
+// if captured, is 1 / the product of $multiples. The gradients of beta and gamma, if matched, must be sums over all
+// dimensions that beta and gamma lack.
 bool CheckLayerNormGrad(PatternMatch* match);
 bool CheckInstanceNormGrad(PatternMatch* match);
 

@@ -8,10 +8,9 @@
 namespace hpu::passes {
 
 // Replaces every match of the pattern table (pattern.h) on an HPU by its fused op. The fused op has the root's name.
-// Also rewrites the functions of loops, branches and calls. Does nothing with TF_ENABLE_PATTERN_MATCHER=0. A match
-// stays unchanged if other nodes use a value that its fused op does not return. The run time is linear in the size of
-// the graph. For each pattern, the pass tries only nodes with the root's op type, and only if the graph contains all
-// required op types.
+// Also rewrites the functions of loops, branches and calls. Does nothing with TF_ENABLE_PATTERN_MATCHER=0.
+// PatternRewriter::Replace lists the matches that stay unchanged. For each pattern, the pass tries only nodes with the
+// root's op type, and only if the graph contains all required op types.
 absl::Status MatchPatterns(PassContext* context);
 
 }  // namespace hpu::passes

@@ -23,7 +23,7 @@ class PatternRewriter {
 
   // Replaces a match and reports the replacement. Leaves the graph unchanged and returns false in these cases:
   //   - Other nodes use an inner value of the match.
-  //   - The fused op does not support the types.
+  //   - The fused op does not support the types or a captured value.
   //   - The fused op would create a cycle.
   absl::StatusOr<bool> Replace(const Pattern& pattern, const PatternMatch& match);
 

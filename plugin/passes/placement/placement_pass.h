@@ -11,11 +11,12 @@
 
 namespace hpu::passes {
 
-// Requests the device `host` (the full name of a CPU, or "/device:CPU:0") for nodes that `policy` refuses, even if the
-// program requests an HPU. Ops that share a resource handle stay together: they move if the op that creates the handle
-// moves. Otherwise a refused op stays on the HPU, outside clusters, and its CPU kernel runs on copies of the tensors. A
-// refused op without a CPU kernel also stays, with a warning. Sets kRefusalAttr on each node that is refused or has no
-// HPU kernel. Fails for reference variables on the HPU, unless the settings allow reference variables on the CPU.
+// Requests a CPU for nodes that `policy` refuses, even if the program requests an HPU: CPU:0 of the requested task, or
+// `host` (the full name of a CPU, or "/device:CPU:0") if the program requests no task. Ops that share a resource handle
+// stay together: they move if the op that creates the handle moves. Otherwise a refused op stays on the HPU, outside
+// clusters, and its CPU kernel runs on copies of the tensors. A refused op without a CPU kernel also stays; a warning
+// names the op. Sets kRefusalAttr on all other refused nodes, and on nodes without an HPU kernel. Fails for reference
+// variables on the HPU, unless the settings allow reference variables on the CPU.
 absl::Status PlaceUnsupportedOpsOnCpu(PassContext* context, const PlacementPolicy& policy, const std::string& host);
 
 // Reports the refusals in kRefusalAttr of a placed graph, and the nodes that the program placed on other devices.

@@ -20,8 +20,9 @@ struct Bf16Conversion {
 };
 
 // The nodes to convert, by id, among the nodes that `filter` accepts. Two nodes are neighbours if a tensor
-// between them would be bfloat16 after converting both. Nodes on conditional lists are added next to converted nodes,
-// until a fixed point. The run time is linear in the size of the graph.
+// between them would be bfloat16 after converting both. Converts a node on the conditional list if any neighbour is
+// converted. Converts a node on the strict conditional list if all its inputs, except constants and variables, are
+// bfloat16. Repeats until a fixed point. The run time is linear in the size of the graph.
 std::vector<Bf16Conversion> AssignBf16(const tensorflow::Graph& graph, const Bf16Config& config,
                                        const std::function<bool(const tensorflow::Node&)>& filter);
 

@@ -14,7 +14,7 @@ namespace hpu::passes {
 
 // One entry of the exception lists.
 struct Bf16Exception {
-  std::shared_ptr<const RE2> name;  // must match the whole node name
+  std::shared_ptr<const RE2> name;  // must match the whole node name, with or without the prefix of inlined calls
   std::string op;                   // op type; empty for any
 };
 

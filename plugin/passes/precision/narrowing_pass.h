@@ -11,11 +11,12 @@
 namespace hpu::passes {
 
 // Narrows 64-bit values that fit in 32 bits. Runs before placement, which would move ops with 64-bit types to the CPU.
-// A value fits if it is a constant, a cast from a narrow type, or a position or size bounded by known shapes. The
-// result of an op that only moves narrow values is also narrow. Ops that read narrow values (indices, axes, shapes,
-// comparisons, casts) read the narrow type. Ops that produce narrow values compute in the narrow type. For other
-// consumers, a cast with the op's old name converts the result to the wide type, so fetched values keep their type and
-// value. Nodes that the program placed on another device stay unchanged.
+// These values fit: constants that the narrow type represents exactly, casts from a narrow type, and positions or sizes
+// bounded by known shapes. The result of an op that only moves narrow values is also narrow. Ops that read narrow
+// values (indices, axes, shapes, comparisons, casts) read the narrow type. Ops that produce narrow values compute in
+// the narrow type. For other consumers, casts convert the results to the wide type. A cast, or an IdentityN of several
+// casts, has the op's old name, so fetched values keep their type and value. Nodes that the program placed on another
+// device stay unchanged.
 absl::Status NarrowTypes(PassContext* context, const OpListData& list, const StaticShapes& shapes);
 
 // NarrowTypes for the functions of the loops and branches that `filter` accepts, and for functions that these

@@ -16,14 +16,15 @@ namespace hpu::passes {
 // Fused random ops are expanded first (fused_random_ops.h). Multinomial and StatelessMultinomial become arithmetic
 // (categorical_sampling.h) if the number of samples is constant and the number of classes is known. RandomShuffle
 // becomes a GatherV2, which a cluster can contain, and a HabanaRandomOrder outside, which draws the order of the rows.
-// A RandomShuffle of int32, or with a shape that depends on results of clusters, stays unchanged. In graphs with
+// A RandomShuffle of int32, or with a shape that cannot be computed outside clusters, stays unchanged. In graphs with
 // lowered control flow, these three ops stay unchanged.
 //
-// The numbers come from StatelessRandomUniformFullIntV2, whose integers are the same in XLA and on the CPU. XLA's own
-// conversion to floating-point numbers uses other bits than the CPU kernels, so plain ops repeat the arithmetic of the
-// CPU kernels. Uniform numbers are bit-identical to the numbers of the CPU kernels. Normal numbers, and the sums that
-// select categories, are equal up to rounding. Categories are equal to the results of the single-threaded CPU kernel;
-// with several threads, the CPU kernel uses some words twice.
+// Floating-point numbers come from StatelessRandomUniformFullIntV2, whose integers are the same in XLA and on the CPU.
+// XLA's own conversion to floating-point numbers uses other bits than the CPU kernels, so plain ops repeat the
+// arithmetic of the CPU kernels. Draws by the card's generator (card_draw.h) are an exception. Uniform numbers are
+// bit-identical to the numbers of the CPU kernels. Normal numbers, and the sums that select categories, are equal up to
+// rounding. Categories are equal to the results of the single-threaded CPU kernel; with several threads, the CPU kernel
+// uses some words twice.
 //
 // The last node of each replacement inherits the name and the edges of the replaced node. Ops and dtypes without a
 // replacement stay unchanged and outside clusters.
