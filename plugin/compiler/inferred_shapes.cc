@@ -53,7 +53,7 @@ absl::Status CheckSize(const PartialTensorShape& shape, tensorflow::DataType dty
   if (known.num_elements() <= kMaxBytes / std::max(tensorflow::DataTypeSize(dtype), 1)) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("OOM when allocating tensor with shape", known.DebugString(),
                                                    " and type ", tensorflow::DataTypeString(dtype),
-                                                   ": it exceeds the HPU's address space; reduce the batch size"));
+                                                   ": it exceeds the address space of 128 TiB; reduce the batch size"));
 }
 
 // The shape of a result. Fails if the product of its sizes overflows int64.

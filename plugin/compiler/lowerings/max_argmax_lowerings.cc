@@ -148,7 +148,7 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
     for (const auto& [name, shape] : {std::pair("grad", &gradient), std::pair("argmax", &argmax)}) {
       OP_REQUIRES(context, (*shape)->dimensions() == absl::MakeConstSpan(positions->windows()),
                   absl::InvalidArgumentError(
-                      absl::StrCat(type_string(), ": ", name, " must have the shape of the pooled input, [",
+                      absl::StrCat(type_string(), ": ", name, " must have the shape of the pooling's output, [",
                                    absl::StrJoin(positions->windows(), ","), "], got ", (*shape)->ToString())));
     }
     if (xla::ShapeUtil::IsZeroElementArray(*images) || xla::ShapeUtil::IsZeroElementArray(*gradient)) {
