@@ -36,7 +36,7 @@ bool IsDynamic(const xla::ShapeProto& shape) {
          absl::c_any_of(shape.tuple_shapes(), IsDynamic);
 }
 
-// The first instruction of dynamic shape, with its op and shape.
+// Describes the first instruction of dynamic shape by its opcode, op and shape.
 std::string DescribeDynamic(const xla::HloModuleProto& program) {
   for (const xla::HloComputationProto& computation : program.computations()) {
     for (const xla::HloInstructionProto& instruction : computation.instructions()) {

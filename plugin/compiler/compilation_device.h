@@ -16,7 +16,7 @@ bool IsKeptFromCompiler(absl::string_view op);
 // Whether IsKeptFromCompiler is true for a random op. Such an op runs on its CPU kernel unless a pass rewrites the op.
 bool DrawsOnHost(absl::string_view op);
 
-// Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows this once per process, before the first
+// Registers all lowerings for kCompilationDevice. TensorFlow allows this once per process, before the first
 // tf.function runs, so loading the plugin calls this function. Later calls do nothing. Thread safe.
 void RegisterLowerings();
 

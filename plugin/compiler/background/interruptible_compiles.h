@@ -14,8 +14,8 @@
 
 namespace hpu {
 
-// A compiler cannot be interrupted, but a wait for a compiler can. Therefore each compile runs on a separate thread,
-// which continues after an interrupted wait. Thread safe.
+// A compiler cannot be interrupted, but a wait for a compiler can. Therefore compiles run on separate threads, which
+// continue after an interrupted wait. Thread safe.
 class InterruptibleCompiles {
  public:
   // The process-wide object; never destroyed.

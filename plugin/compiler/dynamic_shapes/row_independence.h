@@ -8,10 +8,10 @@
 
 namespace hpu {
 
-// Returns OK if the first rows of `padded`'s results equal `program`'s results for any values in the padded rows of the
+// Proves that the first rows of `padded`'s results equal `program`'s results for any values in the padded rows of the
 // arguments. `program` and `padded` are lowerings of one cluster, for `counts.rows` and `counts.padded_rows` rows.
-// Otherwise fails with FAILED_PRECONDITION; the error names an op that may mix rows or depend on the number of rows.
-// Refuses unknown ops.
+// Without a proof, fails with FAILED_PRECONDITION; the error names an op that may mix rows or depend on the number of
+// rows. Refuses unknown ops.
 //
 // Both programs must have the same instructions with the same attributes, except for sizes. So only sizes depend on the
 // number of rows, and the sizes show which dimension of each value holds the rows. Each instruction must keep rows

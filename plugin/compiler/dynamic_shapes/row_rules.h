@@ -19,7 +19,7 @@ struct RowInstruction {
   std::vector<RowArray> results;
 };
 
-// Checks an instruction with rows in an operand or a result. Returns OK if, in both lowerings, row i of each result
+// Checks an instruction with rows in an operand or result. Returns OK only if, in both lowerings, row i of each result
 // depends only on row i of the operands and on values without rows. Otherwise fails with FAILED_PRECONDITION; the error
 // describes how the instruction uses rows. Refuses unknown instructions. Called computations are checked separately.
 absl::Status CheckRowRule(const RowInstruction& instruction);

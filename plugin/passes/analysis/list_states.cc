@@ -15,7 +15,7 @@ namespace {
 
 using tensorflow::Node;
 
-constexpr int kMaxDepth = 1000;  // limit on the number of ops between a list and its creation
+constexpr int kMaxDepth = 1000;  // maximum number of ops between the creation and the use of a list
 
 bool IsListRead(std::string_view op) {
   static const auto* ops =

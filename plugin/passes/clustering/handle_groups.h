@@ -8,9 +8,9 @@
 
 namespace hpu::passes {
 
-// Groups of ops that are connected by edges with resource handles. Function calls connect no groups, because a call
-// accepts handles of any device. The roots of a group are the ops that produce its handles (a variable, an argument, a
-// table). Ignores later changes of the graph.
+// Groups of ops that are connected by edges with resource handles. Edges into function calls do not count, because a
+// call accepts handles of any device. The roots of a group are the ops that produce its handles (a variable, an
+// argument, a table). Ignores later changes of the graph.
 class HandleGroups {
  public:
   explicit HandleGroups(const tensorflow::Graph& graph);

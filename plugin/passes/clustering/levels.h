@@ -18,9 +18,9 @@ inline constexpr int kNoClass = -1;
 // this level. Vertices of kNoClass are outside every cluster.
 std::vector<int> AssignLevels(const OrderGraph& order, const std::vector<int>& classes);
 
-// Numbers the clusters (equal class and level) from 0, in topological order of their first members. Merges clusters of
-// one class and consecutive levels if this creates no cycle. Returns the cluster number of each vertex, -1 for
-// kNoClass.
+// Numbers the clusters (equal class and level) from 0, in topological order of their first members. Merges a cluster
+// with the preceding cluster of its class, by level, if this creates no cycle. Returns the cluster number of each
+// vertex, -1 for kNoClass.
 std::vector<int> MergeLevels(const OrderGraph& order, const std::vector<int>& classes, const std::vector<int>& levels);
 
 }  // namespace hpu::passes

@@ -28,7 +28,7 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// Whether all users of a list except `except` only read the list, so that it does not grow.
+// Whether all users of a list except `except` only read the list, so that the list does not grow.
 bool HasOnlyReadersExcept(const Node& list, const Node* except) {
   return std::all_of(list.out_edges().begin(), list.out_edges().end(), [&](const tensorflow::Edge* edge) {
     if (edge->IsControlEdge() || edge->dst() == except) return true;

@@ -13,7 +13,7 @@
 
 namespace hpu::passes {
 
-// A function named `name` with the graph of `body` and all other properties of `original`.
+// A function named `name` with the graph of `body`, and the attributes and control results of `original`.
 absl::StatusOr<tensorflow::FunctionDef> FunctionLike(const tensorflow::FunctionDef& original,
                                                      const tensorflow::FunctionBody& body, const std::string& name);
 
