@@ -1,4 +1,4 @@
-// Facts about TensorFlow ops for graph passes, compiler and kernels, generated from plugin/op_facts.yaml.
+// Facts about TensorFlow ops for graph passes, compiler and kernels. The table is generated from plugin/op_facts.yaml.
 #ifndef HPU_PLUGIN_OP_FACTS_OP_FACTS_H_
 #define HPU_PLUGIN_OP_FACTS_OP_FACTS_H_
 
@@ -69,7 +69,7 @@ struct IndexedOp {
   int bound = 0;          // input that bounds the indices
   bool resource = false;  // `bound` is the handle of a variable
   Kind kind = Kind::kIndex;
-  const char* axis = nullptr;  // input or attribute that selects the bounding dimension; null: dimension 0
+  const char* axis = nullptr;  // input or attribute that selects the bounding dimension; null: 0, for kLabel the last
   bool sizes = false;          // true: the value of `bound` is the bound; false: the shape of `bound`
   bool needs_check = true;     // false: functions inside clusters may contain the op without a check
 };

@@ -30,7 +30,7 @@ class EagerOp {
   // The largest known rank of the inputs; 0 if no rank is known.
   int MaxInputRank() const;
   bool HasOnlyInt32Inputs() const;
-  // The inputs of dtype variant in host memory. Waits until the variant inputs are ready.
+  // The inputs of dtype variant in host memory. Waits until these inputs are ready.
   std::vector<const tensorflow::Tensor*> HostVariants() const;
 
   void PlaceOnCpu();

@@ -20,7 +20,7 @@ inline constexpr char kByTransportAttr[] = "_habana_by_transport";
 //
 // With HPU_COLLECTIVE_PRECISION=bfloat16, float32 reductions are cast to bfloat16 and back.
 //
-// The order includes all other collectives on the HPU, because devices that exchange data directly match collectives by
+// The order includes the other collectives on the HPU, because devices that exchange data directly match collectives by
 // arrival. Two kinds of collectives have no common order: several collectives in a graph with lowered loops or
 // branches, and broadcasts that are not eager. The two ends of such a broadcast are in different graphs. The pass sets
 // kByTransportAttr on both kinds, and TensorFlow's transport matches them by key.

@@ -36,7 +36,7 @@ inline constexpr char kMustCompileAttr[] =
     "_habana_must_compile";  // bool: the node calls a jit_compile function, and is a cluster by itself
 
 // Attributes for op records (op_records.h). These attributes remain after the last pass.
-inline constexpr char kRecordAttr[] = "_hpu_record";     // int, on every node: the number of the graph's report
+inline constexpr char kRecordAttr[] = "_hpu_record";     // int, on every op node: the number of the graph's report
 inline constexpr char kUserPinAttr[] = "_hpu_user_pin";  // bool: the program requested another device for the node
 
 // Whether a full or partial device name names an HPU; false for "".
