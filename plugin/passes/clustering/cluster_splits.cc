@@ -124,7 +124,7 @@ class SplitFinder {
                                           " and ", two.assigned_device_name()));
     }
     if (order_.FrameOf(one.id()) != order_.FrameOf(two.id())) {
-      return split("loop", "the clusters are in different frames: a lowered loop contains only one cluster");
+      return split("loop", "the clusters are in different frames: at least one of them is in a lowered loop");
     }
     if (a.predicate != b.predicate) {
       return split("deadness",
