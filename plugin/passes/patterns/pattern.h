@@ -18,10 +18,10 @@ struct PatternEntry {
   const char* meaning;  // description for docs/developer/patterns.md
   // Statements: name = expression. Names without a statement are inputs. Nodes outside the match may use the results
   // and the values of statements with *. So the match of a gradient can include forward ops. If outside nodes use any
-  // other value, there is no match.
+  // other value, the match stays unchanged.
   const char* match;
   // The op that replaces the match, with its inputs and attributes. An input may be the result of another added op.
-  // Entries that add the same op with the same inputs share the added op.
+  // Entries that add the same op with the same inputs and attributes share the added op.
   const char* fused;
   // For each result of `fused`, the value that the result replaces, as name or name:result; _ for none. The first value
   // is the root. A later value that is not an ancestor of the root is looked up among the users of matched nodes and
