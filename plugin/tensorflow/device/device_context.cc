@@ -56,8 +56,8 @@ std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination
 }
 
 // If an address contradicts TensorFlow's assumption about a tensor's memory, copies by address on the caller's thread
-// and returns true. The assumption is wrong for int32 in lists and queues, and for results of iterators on the host.
-// The assumption is also wrong for int32 arguments that some functions keep on the device.
+// and returns true. The assumption may be wrong for int32 in lists and queues, and for results of iterators on the
+// host. The assumption is also wrong for int32 arguments that some functions keep on the device.
 bool CopyByAddress(ProcessDevice& device, const Tensor& source, bool source_expected_on_device,
                    const Tensor& destination, bool destination_expected_on_device, const StatusCallback& done) {
   const char* const from = source.tensor_data().data();

@@ -8,9 +8,8 @@
 
 namespace hpu {
 
-// Stateless: the ProcessDevice does all the work. TensorFlow keeps strings, variants and resources on the host and
-// never copies them with this class. A copy between host and device holds both tensors until `done` is called. Thread
-// safe.
+// Stateless: the ProcessDevice does all the work. Copies of strings, variants and resources fail, because these types
+// stay on the host. A copy between host and device holds both tensors until `done` is called. Thread safe.
 class HpuDeviceContext : public tensorflow::DeviceContext {
  public:
   // `done` runs when the source may be reused. Later work on the device reads the copied data.

@@ -19,8 +19,8 @@ uint64_t WantedBytes() {
   if (const int64_t gib = flags::TfCpuAllocatorSizeG(); gib > 0) return static_cast<uint64_t>(gib) * kGiB;
   const int64_t free = tsl::port::GetMemoryInfo().free;
   const uint64_t available = free > 0 ? static_cast<uint64_t>(free) : 0;
-  // The default in Gaudi's guide is zero with 16 GiB of free memory or less, so the minimum is an eighth of the free
-  // memory.
+  // The default in Gaudi's guide is zero with 16 GiB of free memory or less. The minimum is therefore an eighth of the
+  // free memory, but at least kSmallestPool.
   const uint64_t beyond_reserve = available > 16 * kGiB ? available - 16 * kGiB : 0;
   const uint64_t wanted = std::min({64 * kGiB, available / 5 * 4, beyond_reserve});
   return std::max({wanted, available / 8, kSmallestPool});

@@ -14,7 +14,7 @@ inline constexpr char kDeviceType[] = "HPU";
 
 class HpuDeviceContext;
 
-// One of possibly many views of the ProcessDevice. The first allocation of a tensor acquires the ProcessDevice;
+// One of possibly many views of the ProcessDevice. The first allocation of device memory acquires the ProcessDevice;
 // creating a Device object does not, so listing devices occupies no module. Thread safe.
 class HpuDevice : public tensorflow::LocalDevice {
  public:

@@ -67,8 +67,8 @@ class ProcessDevice {
 
   // Allocator of all device memory, best fit with coalescing. Host code that accesses the memory faults.
   tensorflow::Allocator* allocator();
-  // Allocator of host memory that the device can access, or of CPU memory once the pool (TF_CPU_ALLOCATOR_SIZE_G) is
-  // full.
+  // Allocator of host memory that the device can access. Small tensors use CPU memory, as do all tensors once the pool
+  // (TF_CPU_ALLOCATOR_SIZE_G) is full.
   tensorflow::Allocator* host_allocator();
   // The arena that allocator() uses, and the pool that host_allocator() uses. Prefer the allocators, which also handle
   // forked children.
@@ -105,7 +105,7 @@ class ProcessDevice {
   // Interrupts a thread that waits for work, if the backend supports interruption (hal/device_traits.h). The device is
   // then lost.
   void Interrupt();
-  // Waits for all queued work; returns its first error.
+  // Waits for the work queued on compute(), host_to_device() and device_to_host(). Returns the first error.
   absl::Status Synchronize();
 
  private:

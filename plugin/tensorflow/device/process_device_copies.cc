@@ -202,7 +202,7 @@ absl::Status ProcessDevice::Cleared(absl::Status status) {
 }
 
 absl::Status ProcessDevice::Synchronize() {
-  // Streams that wait for each other share errors. The compute stream is first, because the first error occurs there.
+  // Streams that wait for each other share errors. The compute stream is first, because most errors occur there.
   absl::Status status = compute_->Synchronize();
   status.Update(host_to_device_->Synchronize());
   status.Update(device_to_host_->Synchronize());

@@ -32,7 +32,7 @@ class Workspace {
     std::shared_ptr<Block> block_;
   };
 
-  // `allocator` must outlive the workspace and its leases. The first block has at least `initial_bytes`.
+  // `allocator` must outlive the workspace and its leases. A block has at least `initial_bytes` if memory permits.
   Workspace(tensorflow::Allocator* allocator, uint64_t initial_bytes, uint64_t chunk_bytes);
 
   Workspace(const Workspace&) = delete;

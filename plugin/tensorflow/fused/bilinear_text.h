@@ -11,7 +11,7 @@ namespace hpu {
 std::string Element(std::string_view values, int index, std::string_view type = "int32");
 
 // Statements for the two neighbours of the coordinates `at` (float32), in an axis of images with `size` elements
-// (int32). `size` has one dimension less than `at`, or is a scalar.
+// (int32). `size` is a scalar or, if `clamped`, may have one dimension less than `at`.
 //
 //   <prefix>_index0, <prefix>_index1    int32 indices, clamped to the image
 //   <prefix>_part0, <prefix>_part1      float32 weights

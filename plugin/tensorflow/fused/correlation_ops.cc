@@ -37,8 +37,8 @@ tensorflow::Status CorrelationGradShape(InferenceContext* c) {
   return tensorflow::OkStatus();
 }
 
-// Statements for the pixels around each sample, [batch, planes * height * width]. Requires grid_x and grid_y,
-// [batch, planes, height, width] in float32.
+// Statements for the indices of the pixels around each sample, [batch, planes, height, width], and for the weights,
+// which have one more dimension. Requires grid_x and grid_y, [batch, planes, height, width] in float32.
 std::string Corners() {
   std::string text = absl::StrCat(
       "\n shape = Shape(cntr)\n batch = ", Element("shape", 0), "\n height = ", Element("shape", 1),

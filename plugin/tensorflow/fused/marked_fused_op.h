@@ -18,7 +18,7 @@ class MarkedFusedOp {
                 xla::XlaOp (*body)(const std::vector<xla::XlaOp>& operands));
 };
 
-// The lowering of a marked node; null for other nodes.
+// Creates the lowering of a marked node. Returns null for other nodes.
 tensorflow::OpKernel* MakeMarkedKernel(tensorflow::OpKernelConstruction* construction);
 
 }  // namespace hpu

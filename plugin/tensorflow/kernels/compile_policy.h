@@ -12,7 +12,7 @@ namespace hpu {
 // Reason why an execution runs on the CPU.
 enum class FallbackReason {
   kFailure,       // the compilation or the launch failed
-  kLazy,          // the cluster has not run often enough
+  kLazy,          // the signature has not run often enough
   kCompiling,     // a background compilation is queued or running
   kMegamorphic,   // the cluster needs too many recipes for its number of executions
   kCompileLimit,  // the cluster takes too long to compile
@@ -42,18 +42,18 @@ struct ClusterCounts {
   int64_t executions = 0;  // for all signatures, on the HPU and the CPU
   double longest_compile_seconds = 0;
   int64_t fallbacks = 0;      // of this signature
-  bool scheduled = false;     // whether a background compilation of this signature is queued
+  bool scheduled = false;     // whether a background compilation of this signature is queued or running
   int64_t in_background = 0;  // signatures queued for, or in, background compilation
   bool in_buckets = false;    // a batch bucket serves this signature (batch_buckets.h)
 };
 
 // Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. XLA's lazy
 // compilation has the same rule (tensorflow/compiler/jit/device_compilation_profiler.cc). A cluster that keeps running
-// is eventually compiled again. Always false for a signature that runs with its bucket's recipe.
+// is eventually compiled again. Always false for a signature that a batch bucket serves.
 bool IsMegamorphic(const ClusterCounts& counts);
 
 // Reads HPU_COMPILE_MODE at each call. In the modes lazy and async, a megamorphic cluster runs new signatures on the
-// CPU. A cluster that once took longer than HPU_COMPILE_LIMIT_S to compile also runs new signatures on the CPU. With
+// CPU. In these modes, so does a cluster that once took longer than HPU_COMPILE_LIMIT_S to compile. With
 // TF_ENABLE_DYNAMIC_SHAPES the megamorphic rule also applies in the mode strict, unless TF_CPU_RUNTIME_FALLBACK=forbid.
 CompileDecision DecideCompile(const ClusterCounts& counts);
 

@@ -32,7 +32,7 @@ class ElementMemory {
   // share memory.
   absl::Status Copy(const tensorflow::Tensor& source, int64_t from, tensorflow::Tensor* destination, int64_t to,
                     int64_t count) const;
-  // Sets `count` elements to zero, or to empty variants.
+  // Sets `count` elements from element `from` on to zero, or to empty variants.
   absl::Status Clear(tensorflow::Tensor* tensor, int64_t from, int64_t count) const;
   // Returns `tensor` if it is in the memory that its type requires, otherwise a copy in the required memory.
   absl::StatusOr<tensorflow::Tensor> InPlace(const tensorflow::Tensor& tensor) const;

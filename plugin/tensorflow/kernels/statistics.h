@@ -47,7 +47,7 @@ class Statistics {
  public:
   static Statistics& Get();
 
-  // Counters of the cluster `name`; clusters of the same name and size share counters. Never freed.
+  // Counters of the cluster `name`. Clusters with the same name and number of ops share counters. Never freed.
   ClusterCounters* Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants);
   EagerCounters& eager() { return eager_; }
 

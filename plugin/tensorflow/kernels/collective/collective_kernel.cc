@@ -229,7 +229,8 @@ constexpr const char* kOps[] = {"CollectiveReduce",      "CollectiveGather",    
                                 "CollectiveBcastSendV2", "CollectiveBcastRecvV2", "CollectiveReduceScatterV2",
                                 "CollectiveAllToAllV2"};
 
-// int32 data are in host memory, like keys, sizes and handles.
+// Defines the kernel for int32 data, or for all other types. int32 data are in host memory, like keys, sizes and
+// handles.
 std::unique_ptr<tensorflow::KernelDef> Definition(const tensorflow::OpDef& op, bool int32) {
   tensorflow::KernelDefBuilder builder(op.name().c_str());
   builder.Device(kDeviceType);

@@ -19,7 +19,7 @@
 
 namespace hpu {
 
-// A key of a collective op: an input of V2 ops, an attribute of V1 ops.
+// Returns a key or the group size of a collective op: an input of V2 ops, an attribute of V1 ops.
 int KeyOf(tensorflow::OpKernelContext& context, const char* name);
 
 // A rank of a group.

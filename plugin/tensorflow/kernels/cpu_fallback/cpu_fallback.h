@@ -26,8 +26,8 @@ class CpuFallback {
 // the op with XLA.
 bool HasCpuKernel(const tensorflow::NodeDef& node);
 
-// Wraps the op's own CPU kernel. An op in bfloat16 whose only CPU kernel is for float32 computes in float32, between
-// casts. NotFound if the op has no CPU kernel, or only a kernel that compiles with XLA.
+// Wraps the op's own CPU kernel. An op that has a CPU kernel for float32, but not for bfloat16, computes bfloat16 in
+// float32, between casts. NotFound if the op has no CPU kernel, or only a kernel that compiles with XLA.
 absl::StatusOr<std::unique_ptr<CpuFallback>> MakeKernelFallback(const tensorflow::NodeDef& node, int graph_def_version);
 
 // Instantiates a function, with all functions that it calls, on the CPU. Ignores requested devices of nodes.

@@ -51,7 +51,7 @@ std::string AddCast(FunctionDef* function, const std::string& name, const std::s
   return absl::StrCat(name, ":y:0");
 }
 
-// Whether the op is an optimizer update. All variables of such an op have the type of the op's other inputs.
+// Whether the op is an optimizer update. All variables of such an op have the op's type T.
 bool UpdatesVariables(const NodeDef& node) {
   return absl::StartsWith(node.op(), "ResourceApply") || absl::StartsWith(node.op(), "ResourceSparseApply");
 }

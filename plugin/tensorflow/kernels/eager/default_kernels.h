@@ -11,14 +11,14 @@
 
 namespace hpu {
 
-// The default kernels of one op.
+// The default kernels of one op, without kernels that have int32 arguments in device memory.
 struct DefaultKernels {
   bool exist = false;
-  // Attributes that every default kernel constrains to int32. Such kernels compute on the host, because int32 tensors
-  // are in host memory.
+  // Attributes that every default kernel constrains to int32, apart from kernels for host_types. Such kernels compute
+  // on the host, because int32 tensors are in host memory.
   std::set<std::string> int32_attributes;
-  // Types other than int32 for which a default kernel has all arguments in host memory (int64 for Unpack).
-  // `only_on_host`: whether all default kernels of the op have all arguments in host memory.
+  // int64 if a default kernel for int64 alone has all arguments in host memory (Unpack).
+  // `only_on_host`: whether every default kernel supports a single type and has all arguments in host memory.
   std::set<tensorflow::DataType> host_types;
   bool only_on_host = true;
 };

@@ -86,8 +86,8 @@ bool AnyAboveOne(const tensorflow::NodeDef& node, const char* attribute) {
 bool IsLeftToCompiler(const tensorflow::NodeDef& node) {
   const std::string& op = node.op();
   if (IsChannelsFirst(node)) return true;
-  // The CPU kernel does not support dilations. For strides larger than the window, the kernel computes a negative
-  // padding.
+  // The CPU kernel does not support dilations. With SAME padding and strides larger than the window, the kernel
+  // computes a negative padding.
   if (op == "Conv3D") {
     return AnyAboveOne(node, "dilations") || (node.attr().at("padding").s() == "SAME" && AnyAboveOne(node, "strides"));
   }
@@ -171,7 +171,7 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
   if (!compilable_) return kNever;
   if (!has_cpu_kernel_ || (sums_over_windows_ && HasEmptyInput(arguments))) return {};
   if (only_host_ || flags::CompileMode() == "never") return kNever;
-  // The CPU kernel would fail again, because shapes, attributes and constants are unchanged.
+  // The CPU kernel has raised an error for this signature, which a recipe might not raise.
   if (entry.raised()) return kNever;
   if (left_to_compiler_) return {};
   // x[i] in a Python loop has a new signature at each step. Compiling every signature would cost more time than it

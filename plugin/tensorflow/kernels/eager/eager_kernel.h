@@ -17,7 +17,7 @@ namespace hpu {
 class EagerKernel : public ClusterKernel {
  public:
   explicit EagerKernel(tensorflow::OpKernelConstruction* construction);
-  // In a graph this kernel mostly runs the op's CPU kernel, which must not block the scheduling thread.
+  // This kernel may run the op's CPU kernel, which must not block the scheduling thread.
   bool IsExpensive() override { return true; }
 
  protected:

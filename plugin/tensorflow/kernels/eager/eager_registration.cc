@@ -27,7 +27,8 @@ using tensorflow::DataType;
 using tensorflow::KernelDef;
 using tensorflow::OpDef;
 
-// Whether an op has arguments that recipes do not support: stacks, tensor arrays, lists of tensors and other variants.
+// Whether an op has arguments that recipes do not support: stacks, tensor arrays, variants (such as lists of tensors)
+// and resource results.
 bool HasNonArrayArguments(const OpDef& op) {
   if (UsesStackOrTensorArray(op.name())) return true;
   return absl::c_any_of(op.input_arg(), [](const auto& input) { return input.type() == tensorflow::DT_VARIANT; }) ||
@@ -104,7 +105,7 @@ void RegisterRandomOps() {
   }
 }
 
-// Registers CheckNumerics, which runs on its CPU kernel because the compiler would drop its errors. Without an HPU
+// Registers CheckNumerics, which runs on its CPU kernel because compiled code cannot raise errors. Without an HPU
 // kernel, the op could not be colocated with the tensors that it checks.
 void RegisterChecks() {
   for (const char* op : {"CheckNumerics", "CheckNumericsV2"}) {

@@ -19,8 +19,8 @@ using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::TensorShape;
 
-// Gathers all rows in partition order in one launch. The recipe does not depend on the partitions' sizes, so there is
-// one recipe for each shape.
+// Gathers all rows in partition order with one GatherV2. The recipe does not depend on the partitions' sizes, so there
+// is one recipe for each shape.
 class PartitionKernel : public tensorflow::OpKernel {
  public:
   explicit PartitionKernel(tensorflow::OpKernelConstruction* construction)
@@ -79,7 +79,7 @@ class PartitionKernel : public tensorflow::OpKernel {
     return SetOutputs(context, sorted, counts);
   }
 
-  // Each output is a slice of the sorted rows, or a copy of the slice if its address is not aligned like an allocation.
+  // Each output is a slice of the sorted rows. A slice whose address is not a multiple of kDeviceAlignment is copied.
   absl::Status SetOutputs(OpKernelContext* context, const Tensor& sorted, const std::vector<int64_t>& counts) const {
     TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
     int64_t begin = 0;

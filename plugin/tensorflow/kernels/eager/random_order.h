@@ -10,7 +10,7 @@
 
 namespace hpu {
 
-// Keeps the random state of a shuffling kernel: equal seeds produce the CPU's permutations. Thread safe.
+// Keeps the random state of a shuffling kernel. Equal nonzero seeds produce the CPU's permutations. Thread safe.
 class RandomOrder {
  public:
   // Reads the seeds from the kernel's attributes.

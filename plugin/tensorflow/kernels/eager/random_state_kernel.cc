@@ -18,7 +18,7 @@ constexpr int kReservedPerNumber = 256;
 uint64_t Join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
 // The kernel owns the generator's state, as in TensorFlow's own stateful random ops. Each execution of a node continues
-// the sequence, and equal seeds produce equal sequences. Thread safe.
+// the sequence, and equal nonzero seeds produce equal sequences. Thread safe.
 class PhiloxStateKernel : public tensorflow::OpKernel {
  public:
   explicit PhiloxStateKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {

@@ -67,7 +67,7 @@ bool HasVariables(DataType type) {
   return FindHpuKernel(node) != nullptr;
 }
 
-// All combinations of types that a kernel supports, each as a node with these type attributes.
+// All combinations of a kernel's types for which the HPU has variables, each as a node with these type attributes.
 std::vector<NodeDef> ChoicesOf(const KernelDef& kernel, const std::vector<const OpDef::AttrDef*>& attributes) {
   std::vector<NodeDef> choices(1);
   choices[0].set_name(kernel.op());
@@ -86,7 +86,7 @@ std::vector<NodeDef> ChoicesOf(const KernelDef& kernel, const std::vector<const 
   return choices;
 }
 
-// Whether the node already has an HPU kernel, or a default kernel that does not access device memory.
+// Whether the node already has an HPU kernel, or a default kernel that does not access device memory from the host.
 bool HasHpuKernel(const NodeDef& node) {
   const KernelDef* kernel = FindHpuKernel(node);
   if (kernel == nullptr) return false;

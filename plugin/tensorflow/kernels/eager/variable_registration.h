@@ -5,7 +5,7 @@
 namespace hpu {
 
 // An op must run on the device of its variable, so every variable op with a CPU kernel needs an HPU kernel. Types
-// without a lowering run on the CPU kernel, on copies. Call after the lowerings are registered.
+// without a lowering run on the CPU kernel, on copies. Call after the HPU kernels of ops with lowerings are registered.
 void RegisterVariableOps();
 
 }  // namespace hpu

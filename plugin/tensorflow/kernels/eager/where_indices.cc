@@ -74,7 +74,7 @@ class ByRow {
 };
 
 // Computes coordinates by division, implemented as a multiplication by 2^63 / size. The factor is rounded up. For
-// arrays of at most 2^31 flags, the error of a quotient is less than flag / 2^63 < 1 / size, which is harmless.
+// arrays of at most 2^31 flags, the error of a quotient is less than at / 2^63 < 1 / size, which is harmless.
 template <int kRank>
 class ByDivision {
  public:

@@ -48,7 +48,7 @@ class WhereKernel : public tensorflow::OpKernel {
     return absl::OkStatus();
   }
 
-  // Allocates from the host pool while the pool has room.
+  // Allocates host memory, if possible in the host pool.
   static absl::StatusOr<Tensor> AllocateOnHost(OpKernelContext* context, const Tensor& tensor) {
     tensorflow::AllocatorAttributes attributes;
     attributes.set_on_host(true);

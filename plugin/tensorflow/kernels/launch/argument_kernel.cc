@@ -9,7 +9,7 @@ namespace hpu {
 namespace {
 
 // TensorFlow assumes that a function's int32 argument is in host memory. However, the kernels that pass lists of
-// tensors to functions (If, Case, For, RemoteCall) pass int32 in device memory.
+// tensors to functions (If, Case, For, RemoteCall) may pass int32 in device memory.
 class HostArgument : public tensorflow::ArgOp {
  public:
   using ArgOp::ArgOp;

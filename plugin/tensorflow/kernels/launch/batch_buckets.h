@@ -29,14 +29,14 @@ int64_t BucketSize(int64_t rows);
 // Belongs to a cluster. The cluster's kernel may be destroyed during a compilation, so the kernel and the compilation
 // share ownership. Thread safe.
 //
-// The first two signatures compile for their own shapes. A third signature may differ from both in a single size, which
-// may occur in several arguments. The dimensions of this size then hold rows. Each number of rows then runs with the
-// recipe of its bucket, if PaddedRecipe finds the rows independent.
+// The first two signatures compile for their own shapes. A later signature may differ from two of the last 16
+// signatures in a single size, which may occur in several arguments. The dimensions that differ then hold rows. Each
+// number of rows then runs with the recipe of its bucket, if PaddedRecipe finds the rows independent.
 class BatchBuckets {
  public:
   // State of the bucket for the arguments' rows.
   enum class Rows {
-    kUnknown,   // no row dimension is known, or padding was refused too often
+    kUnknown,   // no row dimension is known, there are no rows, or padding was refused too often
     kKnown,     // a bucket exists, but has no recipe yet
     kCompiled,  // the bucket has its recipe
   };
@@ -49,7 +49,7 @@ class BatchBuckets {
                                                       const std::vector<ArgumentDescription>& arguments,
                                                       const std::atomic<bool>* cancelled) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Latest reason why rows were not padded; empty if padding was never tried or never refused.
+  // Latest reason why rows were not padded; empty if padding was never refused.
   std::string refusal() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

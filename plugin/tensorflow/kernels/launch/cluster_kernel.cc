@@ -22,7 +22,8 @@ namespace {
 
 using tensorflow::FunctionLibraryDefinition;
 
-// tf2xla words the error for an uninitialised variable differently, but programs expect TensorFlow's error.
+// Returns TensorFlow's error if the cluster read a variable without a value, otherwise OK. Programs expect TensorFlow's
+// error, but tf2xla words the error differently.
 absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments& arguments) {
   const bool read = absl::StrContains(failure.message(), "got INVALID") ||
                     absl::StrContains(failure.message(), "variable is uninitialized");
@@ -39,8 +40,8 @@ bool CpuLacksKernel(const absl::Status& status) {
          (absl::IsNotFound(status) && absl::StrContains(status.message(), "No registered '"));
 }
 
-// Whether the device may run an execution that failed on the CPU, because the CPU lacks a kernel or host memory. For
-// kNever, a lack of memory is no reason, because compiled code could draw other random numbers.
+// Whether the device may run an execution that failed on the CPU, because the CPU lacks a kernel or host memory. Lack
+// of memory does not count for kNever, because compiled code might draw other random numbers.
 bool MayRunOnDevice(const absl::Status& cpu_status, FallbackReason reason) {
   return CpuLacksKernel(cpu_status) || (IsHostMemoryExhausted(cpu_status) && reason != FallbackReason::kNever);
 }
@@ -153,7 +154,7 @@ absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKern
   ClusterSource source = Source(context);
   TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
   const auto node = source.node == nullptr ? nullptr : std::make_shared<const tensorflow::NodeDef>(*source.node);
-  // Captures no member of this kernel, because the kernel may be destroyed during the compilation.
+  // Does not capture `this`, because the kernel may be destroyed during the compilation.
   return CompileQueue::Work([&device, &entry, table = table_, source, library, node,
                              descriptions = std::move(descriptions), counter = CompileCounter(),
                              buckets = batch_buckets()](const std::atomic<bool>& cancelled) mutable {
@@ -185,7 +186,7 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
                                      const KernelArguments& arguments, const absl::Status& failure) {
   TF_RETURN_IF_ERROR(OnFailure(context, failure));
   absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFailure);
-  // The first error of exhausted memory names the HPU's largest tensors.
+  // `failure` names the recipe's largest tensors.
   if (absl::IsResourceExhausted(status) && absl::IsResourceExhausted(failure)) return failure;
   if (!CpuLacksKernel(status)) return status;
   return absl::Status(failure.code(), absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),

@@ -25,7 +25,8 @@
 namespace hpu {
 
 // Shared by clusters and eager ops. Finds or compiles the executable of the arguments' signature, then launches the
-// executable. Runs on the CPU if the compile policy or a failure requires the CPU. Thread safe, like all kernels.
+// executable. Runs on the CPU if the compile policy, a value or a failure requires the CPU. Thread safe, like all
+// kernels.
 class ClusterKernel : public tensorflow::OpKernel {
  public:
   // Drops this kernel's queued background compilations; does not wait for running compilations.
@@ -52,7 +53,7 @@ class ClusterKernel : public tensorflow::OpKernel {
                                              const KernelArguments& arguments) {
     return false;
   }
-  // Whether this execution must run on the CPU because of the launch's results. Called after every launch.
+  // Whether this execution must run on the CPU because of the launch's results. Called after every successful launch.
   virtual absl::StatusOr<bool> ResultNeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device) {
     return false;
   }
@@ -69,7 +70,7 @@ class ClusterKernel : public tensorflow::OpKernel {
     return false;
   }
   virtual void CountLaunch() = 0;
-  // Callback for each compilation. The callback runs on any thread, possibly after this kernel is destroyed.
+  // Callback for each successful compilation. Runs on any thread, possibly after this kernel is destroyed.
   virtual std::function<void(const Executable&)> CompileCounter() const = 0;
   virtual void CountFallback(uint64_t bytes, FallbackReason reason) = 0;
 
@@ -91,7 +92,7 @@ class ClusterKernel : public tensorflow::OpKernel {
 
   ArgumentKinds kinds_;
   const std::shared_ptr<ExecutableTable> table_;
-  std::atomic<bool> compiles_later_{false};  // whether a background compilation was ever queued
+  std::atomic<bool> compiles_later_{false};  // whether a background compilation was ever requested
   absl::Mutex fallback_mutex_;
   absl::StatusOr<std::unique_ptr<CpuFallback>> cpu_fallback_ ABSL_GUARDED_BY(fallback_mutex_) = nullptr;
 };

@@ -31,7 +31,7 @@ class ExecutableTable {
     // The error of the compilation; OK unless failed().
     absl::Status failure() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-    // Compiles, unless another thread has already compiled or failed. Returns the outcome. CANCELLED is not stored.
+    // Compiles, unless an earlier compilation has succeeded or failed. Returns the outcome. CANCELLED is not stored.
     absl::Status Compile(absl::FunctionRef<absl::StatusOr<std::shared_ptr<Executable>>()> compile)
         ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -59,7 +59,6 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
       if (body->ret_types[i] == tensorflow::DT_RESOURCE) output_memory[i] = tensorflow::HOST_MEMORY;
     }
 
-    // `construction` borrows this object and the memory types.
     auto call = std::make_shared<tensorflow::NodeProperties>(&body->fdef.signature(), properties->node_def,
                                                              body->arg_types, body->ret_types);
     tensorflow::Device* device = runtime->device();

@@ -27,8 +27,8 @@ using tensorflow::Tensor;
 
 uint64_t Align(uint64_t bytes) { return RoundUp(bytes, hal::kDeviceAlignment); }
 
-// Device memory for one launch. The memory may be freed as soon as the launch is queued, because its next user runs
-// later on the same stream.
+// Device memory for one launch. The memory may be freed as soon as the launch is queued, because the memory's next user
+// waits for the launch.
 class ScratchMemory {
  public:
   explicit ScratchMemory(ProcessDevice& device) : allocator_(device.allocator()) {}
@@ -103,7 +103,7 @@ class LaunchFrame {
     int variable_input = -1;
   };
 
-  // Runs all steps that may allocate memory.
+  // Runs all steps that may allocate device memory.
   absl::Status Prepare() {
     TF_RETURN_IF_ERROR(PlaceArguments());
     TF_RETURN_IF_ERROR(AllocateOutputs());
@@ -211,7 +211,7 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // The output is the first part of the recipe's result and keeps the whole result allocated.
+  // Sets the output to the first part of the recipe's padded result. The output keeps the whole result allocated.
   absl::Status AllocatePaddedResult(int i, const Executable::Output& output) {
     const uint64_t bytes = executable_.recipe->results()[output.result].spec.bytes;
     const int64_t elements = static_cast<int64_t>(bytes / tensorflow::DataTypeSize(output.dtype));
@@ -223,7 +223,7 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // A vector that can hold a result of the maximum size.
+  // Allocates a vector that can hold a result of the maximum size.
   absl::StatusOr<Tensor> AllocateBound(tensorflow::DataType dtype, const tensorflow::TensorShape& bound, int result,
                                        bool on_host) {
     Tensor padded;
@@ -254,7 +254,7 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // Directs a result to `tensor` in host memory. If the device can access the memory, the device writes to `tensor`.
+  // Directs a result to `tensor` in host memory. If SupportsHostResult() permits, the device writes to `tensor`.
   // Otherwise the device writes to scratch memory, which is copied to `tensor` after the launch.
   absl::Status QueueCopyToHost(int result, const Tensor& tensor) {
     if (tensor.TotalBytes() == 0) return absl::OkStatus();

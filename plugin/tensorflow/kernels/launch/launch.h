@@ -11,8 +11,9 @@
 namespace hpu {
 
 // Queues the launch, sets the context's outputs and updates the variables. The caller holds the variables' locks. Waits
-// for the device only if an output or a variable is in host memory (int32) or has a dynamic shape. Sets `queued` to
-// false if the launch fails before it enters the queue. Variables and outputs are then unchanged.
+// for the device if an output or an updated variable is in host memory (int32) or has a dynamic shape. May also wait
+// for the copy of arguments in host memory. Sets `queued` to false if the launch fails before it enters the queue.
+// Variables and outputs are then unchanged.
 //
 // A variable in device memory is updated in place if the result aliases the argument and no other tensor shares the
 // buffer. Otherwise the variable receives a new buffer.

@@ -27,7 +27,7 @@ class LaunchKernel : public ClusterKernel {
   // For HabanaLaunch: reads the cluster from the node's attributes.
   explicit LaunchKernel(tensorflow::OpKernelConstruction* construction);
   LaunchKernel(tensorflow::OpKernelConstruction* construction, Cluster cluster);
-  // A launch only queues work, so the kernel may run on the executor's thread.
+  // A launch usually only queues work, so the kernel may run on the executor's thread.
   bool IsExpensive() override { return false; }
 
  protected:

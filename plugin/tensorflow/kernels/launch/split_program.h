@@ -22,8 +22,8 @@ std::vector<std::string> NodesNamedIn(absl::string_view message);
 // function runtime of the kernel that created it.
 class SplitProgram {
  public:
-  // InvalidArgument if the cluster cannot be split: `refused` names none of the cluster's ops, or no op would remain to
-  // compile.
+  // InvalidArgument if the cluster cannot be split: `refused` names none of the cluster's ops, or no cluster would
+  // remain.
   static absl::StatusOr<std::unique_ptr<SplitProgram>> Make(tensorflow::FunctionLibraryRuntime* runtime,
                                                             const std::string& function,
                                                             const std::vector<std::string>& refused);
