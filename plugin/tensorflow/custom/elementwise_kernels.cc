@@ -79,7 +79,7 @@ bool RegisterAll() {
   Register("tanh_fwd", 1, [](const Operands& x) { return xla::Tanh(x[0]); }, floats);
   Register("relu_fwd", 1, [](const Operands& x) { return xla::Max(x[0], xla::ZerosLike(x[0])); }, floats);
   Register("relu6_fwd", 1, [](const Operands& x) { return xla::Clamp(xla::ZerosLike(x[0]), x[0], Six(x[0])); }, floats);
-  // Operands of gradient kernels: the gradient, then the forward kernel's input (relu, relu6) or output (sigmoid, tanh).
+  // Operands of gradient kernels: the gradient, then the forward kernel's output (sigmoid, tanh) or input (relu*).
   Register("relu_bwd", 2, [](const Operands& x) { return Where(xla::Gt(x[1], xla::ZerosLike(x[1])), x[0]); }, floats);
   Register(
       "relu6_bwd", 2,

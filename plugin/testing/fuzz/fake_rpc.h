@@ -1,4 +1,4 @@
-// FakeRpcApi: hpu_rpc_api without sockets, which passes messages directly to a server's call objects.
+// FakeRpcApi: an hpu_rpc_api without sockets that passes messages directly to a server's call objects.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_FAKE_RPC_H_
 #define HPU_PLUGIN_TESTING_FUZZ_FAKE_RPC_H_
 

@@ -20,7 +20,7 @@ void FillWithPoison(char* data, uint64_t begin, uint64_t end) {
   std::memcpy(pattern, &kPoison, sizeof(kPoison));
   const uint64_t head = std::min(end, begin + sizeof(kPoison));
   for (uint64_t i = begin; i < head; ++i) data[i] = pattern[i % sizeof(kPoison)];
-  // Each copy doubles what is filled.
+  // Each copy doubles the filled part.
   for (uint64_t filled = sizeof(kPoison); begin + filled < end; filled *= 2) {
     std::memcpy(data + begin + filled, data + begin, std::min(filled, end - begin - filled));
   }
@@ -32,7 +32,7 @@ struct Extent {
   uint64_t end;
 };
 
-// Fills the results in a section, except for bytes that they share with inputs.
+// Fills the results in a section, except for bytes that results share with inputs.
 void FillResults(const RecipeData& recipe, size_t section, char* data) {
   std::vector<Extent> inputs;
   std::vector<Extent> results;

@@ -38,7 +38,7 @@ Verdict CheckArgument(const LaunchArgument& argument, const RecipeTensor& tensor
                    TextOf(tensor.sizes));
 }
 
-// Finds the launch tensor of each argument. Every launch tensor needs one.
+// Finds the launch tensor of each argument. Fails unless every launch tensor has exactly one argument.
 Verdict MatchArguments(const Recipe& recipe, const std::vector<LaunchArgument>& arguments, bool by_name,
                        std::vector<const LaunchArgument*>* matched) {
   matched->assign(recipe.data().launch_tensors.size(), nullptr);

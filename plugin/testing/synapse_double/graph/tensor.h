@@ -70,7 +70,7 @@ struct Tensor {
   // "x f32{2,3}"
   std::string Describe() const;
 
-  // Setters fail as CheckUnlocked does.
+  // Setters fail once the tensor has a node (CheckUnlocked).
   Verdict SetSizes(uint32_t dims, const Sizes& values, synapse::synGeometryType which);
   Verdict SetType(synapse::synDataType value);
   Verdict AssignToSection(Section* value, uint64_t byte_offset);

@@ -10,8 +10,8 @@
 
 namespace hpu::synapse_double {
 
-// Each rank has a file rank-<n> with an fcntl lock. The kernel releases the lock when the process ends, and forked
-// children do not inherit it. A message is a file that appears as a whole. Thread safe.
+// Each rank has a file rank-<n> with an fcntl lock. The operating system releases the lock when the process ends, and
+// forked children do not inherit the lock. A message is a file that appears as a whole. Thread safe.
 class Mailbox {
  public:
   enum class Outcome {
@@ -34,7 +34,7 @@ class Mailbox {
   // Waits until another rank has joined, and reads the number of ranks that it expects.
   Outcome AwaitRank(int rank, int* size);
 
-  // Makes a message visible to the other ranks. Aborts if the folder has no room.
+  // Makes a message visible to the other ranks. Aborts if the message cannot be written.
   void Post(const std::string& name, const std::string& contents);
   // Waits for a message of a rank.
   Outcome Await(const std::string& name, int rank, std::string* contents);

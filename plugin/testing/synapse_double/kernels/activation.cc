@@ -8,7 +8,7 @@
 namespace hpu::synapse_double {
 namespace {
 
-// x above the threshold, else the replacement value. NaN stays, unless the switch loses it.
+// x above the threshold, else the replacement value. NaN stays NaN, or is replaced with the switch LOSE_NAN.
 void Relu(KernelContext& context) {
   const auto params = context.params<synapse::ns_ReluKernel::ParamsV2>();
   const bool lose_nan = context.switches().lose_nan_in_max_min;

@@ -23,7 +23,7 @@ DenseArray<T> LoadBroadcast(const KernelContext& context, size_t i, const Sizes&
   return Load<T>(context.input(i)).BroadcastTo(sizes);
 }
 
-// output 0 = op(input 0). The compute type is that of the input.
+// output 0 = op(input 0), in the input's compute type.
 template <typename Op>
 void ComputeUnary(KernelContext& context, const Op& op) {
   Sizes sizes;
@@ -92,7 +92,7 @@ T MultiplyWrapped(T a, T b) {
   return a * b;
 }
 
-// Extrema. A NaN wins, or loses if `lose_nan`.
+// Extrema. If an operand is NaN, the result is NaN, or the other operand if `lose_nan`.
 template <typename T>
 T Maximum(T a, T b, bool lose_nan) {
   if (a != a) return lose_nan ? b : a;

@@ -18,7 +18,7 @@ T ValueOf(synapse::fint_t value) {
   }
 }
 
-// 4 bytes: a float for float types, else an i32. 8 bytes: both halves of a 64-bit integer.
+// Params of 4 bytes hold a float for float types, else an i32. Params of 8 bytes hold both halves of a 64-bit integer.
 void Constant(KernelContext& context) {
   const TensorView& output = context.output(0);
   const bool is_wide = context.params_size() == sizeof(synapse::ns_ConstantKernel::Params_v2);

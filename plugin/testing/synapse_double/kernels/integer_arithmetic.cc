@@ -1,7 +1,7 @@
 // Division with remainder, bits and shifts.
 //
 // A card's result is unknown for a division by 0, for the smallest integer divided by -1, and for shifts by the width
-// or more. In these cases, the kernels return values that no lowering can use, so that tests find a missing select.
+// or more. In these cases, the kernels return values that differ from HLO's, so that tests find a missing select.
 #include <cmath>
 
 #include "plugin/backends/gaudi/synapse/params.h"

@@ -12,7 +12,7 @@
 namespace hpu::synapse_double {
 namespace {
 
-// Width and height of the windows.
+// Parameters of the windows; index 0 is the width, 1 the height.
 struct PoolingWindow {
   int64_t kernel[2];
   int64_t stride[2];

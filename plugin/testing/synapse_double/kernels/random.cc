@@ -70,7 +70,7 @@ void PhiloxRandomUniform(KernelContext& context) {
   Uniform(context, params, params.counterInitial);
 }
 
-// Box and Muller's method.
+// Box-Muller transform.
 void RandomNormal(KernelContext& context) {
   const auto params = context.params<synapse::ns_RandomNormal::Params>();
   Sequence sequence(0);

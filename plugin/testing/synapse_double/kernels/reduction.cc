@@ -79,7 +79,8 @@ void ComputeReduction(KernelContext& context) {
   });
 }
 
-// Index of the first extremum in the reduced dimensions, the fastest first. NaN wins, unless the switch loses it.
+// Index of the first extremum in the reduced dimensions, the fastest first. NaN counts as the extremum, unless the
+// switch LOSE_NAN is set.
 template <bool is_max, bool is_multi_dim>
 void ArgExtremum(KernelContext& context) {
   ReducedDimensions dimensions;

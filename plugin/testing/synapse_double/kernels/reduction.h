@@ -17,8 +17,8 @@ inline Sizes ReducedSizes(Sizes sizes, const std::vector<bool>& reduced) {
   return sizes;
 }
 
-// Calls visit(position in x, position in the reduced array, position in the window) for each element of an array of
-// `sizes`. The window is the reduced dimensions, the fastest first.
+// Calls visit(position in the array, position in the reduced array, position in the window) for each element of an
+// array of `sizes`. The window is the reduced dimensions, the fastest first.
 template <typename Visit>
 void ForEachReduced(const Sizes& sizes, const std::vector<bool>& reduced, const Visit& visit) {
   Sizes strides = DenseStrides(ReducedSizes(sizes, reduced));
@@ -42,7 +42,7 @@ void ForEachReduced(const Sizes& sizes, const std::vector<bool>& reduced, const 
   }
 }
 
-// Reduced dimensions keep size 1.
+// Combines the elements along the reduced dimensions, which keep size 1.
 template <typename T, typename Combine>
 DenseArray<T> Reduce(const DenseArray<T>& x, const std::vector<bool>& reduced, T initial, const Combine& combine) {
   DenseArray<T> result(ReducedSizes(x.sizes(), reduced), initial);

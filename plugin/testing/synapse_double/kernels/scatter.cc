@@ -27,7 +27,7 @@ std::vector<int64_t> UpdateOrder(const KernelContext& context, int64_t count) {
   return order;
 }
 
-// The slices of the operand that updates change. starts[r]: the first element of the slice of index row r.
+// Slices of the operand, one for each index row. starts[r]: the first element of the slice of row r.
 struct Slices {
   std::vector<int64_t> starts;
   int64_t length;  // elements of a slice
@@ -65,7 +65,7 @@ bool ReadSlices(KernelContext* context, Slices* slices) {
   return true;
 }
 
-// Calls update(position in X, position in the updates) for each updated element, on a copy of X.
+// Replaces each updated element of a copy of X by update(element, element of the updates).
 template <typename Update>
 void Scatter(KernelContext& context, const Slices& slices, const Update& update) {
   WithComputeType(context.output(0).type, [&](auto zero) {

@@ -53,7 +53,7 @@ void ForEachOffset(const Sizes& sizes, const Sizes& strides, const Visit& visit)
   } while (NextIndex(outer_sizes, &index));
 }
 
-// Fills each element with bytes 0xff: NaN, or -1.
+// Fills each element with bytes 0xff: NaN, -1 or the largest unsigned number.
 void Poison(const TensorView& view);
 
 }  // namespace hpu::synapse_double

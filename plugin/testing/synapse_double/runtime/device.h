@@ -40,13 +40,14 @@ std::string PciBusId(uint32_t module);
 // Thread safe.
 class Device {
  public:
-  // Acquires the first free one of the modules for this process.
+  // Acquires the first free module of `modules` for this process.
   static synStatus Acquire(const std::vector<uint32_t>& modules, uint32_t* id);
 
   // Finds the acquired device. Refuses other ids with synInvalidArgument; returns the device's status if it is lost.
   static synStatus Find(uint32_t id, std::shared_ptr<Device>* device);
 
-  // Destroys the device's streams, events and memory. Aborts (rule 20) if work is queued. Lost devices can be released.
+  // Destroys the device's communicators, streams, events and memory. Aborts (rule 20) if work is queued. Lost devices
+  // can be released.
   static synStatus Release(uint32_t id);
 
   // The acquired device; null if there is none.

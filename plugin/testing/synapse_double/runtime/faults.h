@@ -12,7 +12,7 @@ synStatus CommandFault();
 // Counts a call of a C function. Returns its fault (FAIL_CALLS), or synSuccess.
 synStatus CallFault(const char* function);
 
-// Counts from 1 again.
+// Restarts both counts.
 void ResetFaults();
 
 }  // namespace hpu::synapse_double

@@ -8,7 +8,7 @@
 
 namespace hpu::synapse_double {
 
-// Holds a module for this process. The kernel frees it when the process ends.
+// Holds a module for this process. The operating system releases the module when the process ends.
 class ModuleLock {
  public:
   // Returns null and names the holder in `holder` if another process holds the module. Always succeeds without a

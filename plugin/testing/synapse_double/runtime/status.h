@@ -1,7 +1,8 @@
 // Refusals of the Synapse double: rule numbers, the log, and statuses that calls return.
 //
 // A call that breaks a rule returns the documented status, after a line on stderr that names the rule, the function and
-// the reason. SYNAPSE_DOUBLE_STRICT=abort makes the double abort instead.
+// the reason. SYNAPSE_DOUBLE_STRICT=abort makes the double abort instead. The double always aborts if the caller's next
+// step would be undefined behaviour on a card.
 #ifndef HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_STATUS_H_
 #define HPU_PLUGIN_TESTING_SYNAPSE_DOUBLE_RUNTIME_STATUS_H_
 

@@ -34,7 +34,7 @@ class Stream {
 
   // `serial` selects the sequence of delays. In release 1.5 a stream serves one engine only.
   Stream(Engine engine, uint64_t serial);
-  // Ends the thread. Commands must have run.
+  // Runs the commands that are still queued, then ends the thread.
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -80,7 +80,7 @@ class Stream {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Entry> queue_;  // with the running command in front
+  std::deque<Entry> queue_;  // without the running command
   uint64_t queued_ = 0;      // commands ever queued
   uint64_t finished_ = 0;    // commands that have run
   synStatus status_ = synapse::synSuccess;
