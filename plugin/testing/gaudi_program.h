@@ -35,8 +35,8 @@ std::vector<xla::Literal> ArgumentsOf(const Literals&... literals) {
 // Results of XLA's evaluator.
 std::vector<xla::Literal> Evaluate(const xla::HloModule& module, const std::vector<xla::Literal>& arguments);
 
-// Expects equal shapes and elements. Finite floats may differ by `tolerance` times the largest element, but at least
-// by `tolerance` times 1e-3. NaN equals NaN.
+// Expects equal shapes and elements. Finite floats may differ by `tolerance` times the largest element or 1e-3,
+// whichever is larger. NaN equals NaN.
 void ExpectNear(const xla::Literal& got, const xla::Literal& want, double tolerance);
 
 class ProgramTest : public GaudiDeviceTest {

@@ -118,7 +118,7 @@ TEST_P(AddressTest, HostBuffersArePageAlignedAndZero) {
 }
 
 TEST_P(AddressTest, HostBuffersAreCommittedAsTheyAreTouched) {
-  // More than this machine's memory: a pool of TF_CPU_ALLOCATOR_SIZE_G only costs address space.
+  // 1 TiB, more than most machines' memory: a pool of TF_CPU_ALLOCATOR_SIZE_G only costs address space.
   const auto pool = Value(device().AllocateHost(uint64_t{1} << 40));
   ASSERT_NE(nullptr, pool);
   char* middle = static_cast<char*>(pool->data()) + pool->size() / 2;

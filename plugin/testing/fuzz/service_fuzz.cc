@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A call that runs longer waits for an event that is never recorded.
+// A call that runs longer probably waits for an event that is never recorded.
 constexpr std::chrono::milliseconds kPatience(4);
 constexpr int kCallsOfASession = 200;
 constexpr size_t kMaxRecipes = 8;

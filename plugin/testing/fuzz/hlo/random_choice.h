@@ -46,7 +46,7 @@ class RandomChoice {
   const ElementType& TypeOf(const std::vector<TypeClass>& classes);
   // Sizes of 1 to 5, with at most 96 elements.
   Dimensions Shape(int64_t min_rank, int64_t max_rank);
-  // Like Shape; one in 40 has a dimension of size 0.
+  // Like Shape; of shapes with dimensions, one in 40 has a dimension of size 0.
   Dimensions ShapeOrEmpty(int64_t min_rank, int64_t max_rank);
   // The numbers 0 to n - 1 in any order.
   Dimensions Permutation(int64_t n);

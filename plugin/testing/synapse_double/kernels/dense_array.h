@@ -26,7 +26,7 @@ class DenseArray {
   T& at(const Sizes& index) { return values_[Dot(index, strides_)]; }
   const T& at(const Sizes& index) const { return values_[Dot(index, strides_)]; }
 
-  // The same elements under other sizes.
+  // The same elements with other sizes.
   DenseArray Reshaped(Sizes sizes) const {
     DenseArray result = *this;
     result.sizes_ = std::move(sizes);

@@ -13,7 +13,7 @@ DenseArray<double> LoadOperand(const KernelContext& context, const TensorView& v
 // Stores a result. Flushes denormal numbers as LoadOperand does.
 void StoreProduct(const KernelContext& context, DenseArray<double> product, const TensorView& view);
 
-// Adds a bias to each row. The bias has as many elements as a row.
+// Adds a bias to each row. Fails unless the bias has as many elements as a row.
 bool AddBias(KernelContext* context, const TensorView& bias, DenseArray<double>* product);
 
 }  // namespace hpu::synapse_double
