@@ -20,9 +20,9 @@ def test_streams(double: Double, device: int) -> None:
     double.ok("synStreamSynchronize", stream)
     for function in ("synStreamSynchronize", "synStreamQuery", "synStreamDestroy"):
         refuses_handle(double, "found null", function, None)
-        refuses_handle(double, "found a number that is no handle", function, 0x1234)
-        refuses_handle(double, "found a number that is no handle", function, stream + 1)
-        refuses_handle(double, "found a number that is no handle", function, stream + 16)
+        refuses_handle(double, "found a number that is not a handle", function, 0x1234)
+        refuses_handle(double, "found a number that is not a handle", function, stream + 1)
+        refuses_handle(double, "found a number that is not a handle", function, stream + 16)
     double.ok("synStreamDestroy", stream)
     for function in ("synStreamSynchronize", "synStreamQuery", "synStreamDestroy"):
         refuses_handle(double, "found a destroyed one of kind stream", function, stream)
@@ -71,7 +71,7 @@ def test_handles_of_the_other_release_are_unknown(double: Double, device: int) -
         event = double.create_event(device)
     other = synapse_library.Double("1.18" if double.is_1_5 else "1.5", double.take_log)
     other.ok("synInitialize")
-    refuses_handle(other, "found a number that is no handle", "synEventQuery", event)
+    refuses_handle(other, "found a number that is not a handle", "synEventQuery", event)
     other.ok("synDestroy")
 
 

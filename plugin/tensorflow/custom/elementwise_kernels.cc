@@ -24,9 +24,9 @@ using Formula = XlaOp (*)(const Operands&);
 // Broadcasts each operand to the output's shape, as the card does, and applies `formula`.
 absl::StatusOr<Operands> Build(const HloKernelCall& call, size_t operand_count, Formula formula) {
   if (call.inputs.size() != operand_count || call.output_infos.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("expected ", operand_count, " inputs and 1 output, got ",
-                                                   call.inputs.size(), " inputs and ", call.output_infos.size(),
-                                                   " outputs"));
+    return absl::InvalidArgumentError(absl::StrCat("number of inputs: expected ", operand_count, ", got ",
+                                                   call.inputs.size(), "; number of outputs: expected 1, got ",
+                                                   call.output_infos.size()));
   }
   if (!call.params.empty()) {
     return absl::InvalidArgumentError(

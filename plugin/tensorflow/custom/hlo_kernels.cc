@@ -68,7 +68,7 @@ absl::Status CheckResults(const HloKernelCall& call, const std::vector<xla::XlaO
   TF_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
   if (results.size() != shapes.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("expected ", shapes.size(), " results, one for each output of DefineNode, got ", results.size()));
+        absl::StrCat("expected one result for each output of DefineNode (", shapes.size(), "), got ", results.size()));
   }
   for (size_t i = 0; i < shapes.size(); ++i) {
     TF_ASSIGN_OR_RETURN(const xla::Shape shape, call.builder->GetShape(results[i]));

@@ -35,8 +35,8 @@ const tensorflow::NodeDef& HpuKernelContext::node() const { return *state_->defi
 
 tensorflow::Status HpuKernelContext::InputInfo(int index, TensorInfo& info) const {
   if (index < 0 || index >= num_inputs()) {
-    return absl::OutOfRangeError(absl::StrCat("InputInfo(", index, "): index out of range, because the op has ",
-                                              num_inputs(), " inputs; count from 0"));
+    return absl::OutOfRangeError(absl::StrCat("InputInfo(", index, "): index is not in [0, ", num_inputs(),
+                                              "), the range of the op's inputs; count from 0"));
   }
   info = state_->inputs[index];
   return absl::OkStatus();
@@ -44,8 +44,8 @@ tensorflow::Status HpuKernelContext::InputInfo(int index, TensorInfo& info) cons
 
 tensorflow::Status HpuKernelContext::DefineOutputInfo(int index, TensorInfo info) {
   if (index < 0 || index >= num_outputs()) {
-    return absl::OutOfRangeError(absl::StrCat("DefineOutputInfo(", index, "): index out of range, because the op has ",
-                                              num_outputs(), " outputs; count from 0"));
+    return absl::OutOfRangeError(absl::StrCat("DefineOutputInfo(", index, "): index is not in [0, ", num_outputs(),
+                                              "), the range of the op's outputs; count from 0"));
   }
   if (info.dtype != state_->output_types[index]) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -72,14 +72,14 @@ tensorflow::Status HpuKernelContext::DefineNode(NodeDesc desc, std::vector<int> 
   }
   for (const int input : inputs) {
     if (input < 0 || input >= num_inputs()) {
-      return absl::OutOfRangeError(absl::StrCat(call, ": input ", input, " is out of range, because the op has ",
-                                                num_inputs(), " inputs; count from 0"));
+      return absl::OutOfRangeError(absl::StrCat(call, ": input ", input, " is not in [0, ", num_inputs(),
+                                                "), the range of the op's inputs; count from 0"));
     }
   }
   for (const int output : outputs) {
     if (output < 0 || output >= num_outputs()) {
-      return absl::OutOfRangeError(absl::StrCat(call, ": output ", output, " is out of range, because the op has ",
-                                                num_outputs(), " outputs; count from 0"));
+      return absl::OutOfRangeError(absl::StrCat(call, ": output ", output, " is not in [0, ", num_outputs(),
+                                                "), the range of the op's outputs; count from 0"));
     }
     if (!state_->outputs[output].has_value()) {
       return absl::FailedPreconditionError(

@@ -38,7 +38,7 @@ tensorflow::Status AlignShape(InferenceContext* c) {
   std::vector<int32_t> size;
   TF_RETURN_IF_ERROR(c->GetAttr("output_size", &size));
   if (size.size() != 2) {
-    return tensorflow::errors::InvalidArgument("output_size has ", size.size(), " numbers; expected height and width");
+    return tensorflow::errors::InvalidArgument("output_size has length ", size.size(), "; expected height and width");
   }
   ShapeHandle boxes;
   TF_RETURN_IF_ERROR(c->WithRank(c->input(*images + 1), 3, &boxes));
@@ -53,8 +53,8 @@ tensorflow::Status AlignGradShape(InferenceContext* c) {
   std::vector<tensorflow::PartialTensorShape> shapes;
   TF_RETURN_IF_ERROR(c->GetAttr("image_pyramid_shapes", &shapes));
   if (!shapes.empty() && static_cast<int>(shapes.size()) != *images) {
-    return tensorflow::errors::InvalidArgument("image_pyramid_shapes has ", shapes.size(), " shapes for ", *images,
-                                               " images; expected one [height, width] for each image");
+    return tensorflow::errors::InvalidArgument("image_pyramid_shapes has length ", shapes.size(),
+                                               "; expected one [height, width] for each image, and N=", *images);
   }
   for (int i = 0; i < *images; ++i) {
     c->set_output(i, c->input(i));

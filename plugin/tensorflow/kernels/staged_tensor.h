@@ -19,7 +19,7 @@ namespace hpu {
 // Thread safe.
 class Staged : public tensorflow::ResourceBase {
  public:
-  std::string DebugString() const override { return "a tensor that is being copied to the host"; }
+  std::string DebugString() const override { return "a collective's input: a host copy or an event"; }
   // Arrived and WhenArrived are called once each.
   void Arrived(absl::Status status) {
     std::function<void(absl::Status)> waiter;

@@ -12,9 +12,10 @@ REGISTER_OP("HpuCollectiveStart")
     .SetIsStateful()
     .SetShapeFn(tensorflow::shape_inference::ScalarShape)
     .Doc(R"doc(
-Queues a copy of a tensor to the host after the work that computes the tensor. Does not wait.
+Queues a copy of a tensor to the host after the work that computes the tensor. If devices reduce directly, records an
+event after that work instead. Does not wait.
 
-staged: The copy. Also an ordering token of the CollectiveReduceV2 that reduces the same tensor.
+staged: The copy or the event. Also an ordering token of the CollectiveReduceV2 that reduces the same tensor.
 )doc");
 
 }  // namespace hpu

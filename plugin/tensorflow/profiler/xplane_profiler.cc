@@ -141,8 +141,8 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
     const trace::Session::Recorded recorded = session_->Collect();
     session_.reset();
     if (recorded.dropped > 0) {
-      space->add_warnings("The HPU trace is incomplete: " + std::to_string(recorded.dropped) +
-                          " events were dropped because the trace buffer was full. Profile fewer steps.");
+      space->add_warnings("The HPU trace is incomplete, because the trace buffer was full. Dropped events: " +
+                          std::to_string(recorded.dropped) + ". Profile fewer steps.");
     }
     AddDevicePlanes(space);
     if (recorded.events.empty()) return absl::OkStatus();

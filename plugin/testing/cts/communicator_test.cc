@@ -267,7 +267,7 @@ TEST_P(CommunicatorTest, AbortEndsTheWorkOfAllRanks) {
   Run([this](Rank& rank) {
     if (rank.number == 0) {
       EXPECT_OK(AllReduce(rank, 0, 4));
-      rank.communicator->Abort("rank 0 has had enough");
+      rank.communicator->Abort("rank 0 ends the work");
       Publish("aborted", "");
     } else {
       AwaitText("aborted");

@@ -48,7 +48,7 @@ synStatus synDeviceMalloc(const synDeviceId device, const uint64_t size, uint64_
   SYNAPSE_DOUBLE_RETURN_IF_ERROR(CheckSize(size));
   if (requested_address % synapse_double::kAddressAlignment != 0) {
     return Refuse(Rule::kArguments, synInvalidArgument,
-                  Text("requested address ", synapse_double::Hex(requested_address), " is no multiple of ",
+                  Text("requested address ", synapse_double::Hex(requested_address), " is not a multiple of ",
                        synapse_double::kAddressAlignment));
   }
   // The requested address is a hint, which the double ignores.

@@ -48,7 +48,7 @@ Verdict MatchArguments(const Recipe& recipe, const std::vector<LaunchArgument>& 
     if (i == kNoIndex) {
       return by_name ? BadTensor("no persistent tensor ", argument.name, " in the recipe")
                      : BadTensor("no tensor of id ", Hex(argument.id),
-                                 " in the recipe; ask for the ids of each recipe handle anew");
+                                 " in the recipe; retrieve the ids for each recipe handle");
     }
     const RecipeTensor& tensor = recipe.LaunchTensor(i);
     if ((*matched)[i] != nullptr) return BadTensor("tensor ", tensor.name, " is given twice");

@@ -60,7 +60,7 @@ std::string Mailbox::NewFolder() {
 std::unique_ptr<Mailbox> Mailbox::Join(const std::string& folder, int rank, int size, std::string* problem) {
   struct stat info;
   if (stat(folder.c_str(), &info) != 0) {
-    *problem = Text("the id names ", folder, ", which does not exist: all ranks have left, or it is no id");
+    *problem = Text("the id names ", folder, ", which does not exist: all ranks have left, or the id is invalid");
     return nullptr;
   }
   // The file gets its name when it is locked and complete, so other ranks never see it unlocked.

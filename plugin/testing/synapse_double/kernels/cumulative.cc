@@ -10,7 +10,7 @@ void CumulativeSum(KernelContext& context) {
   const auto params = context.params<synapse::ns_CumSumKernel::Params>();
   const Sizes& sizes = context.input(0).sizes;
   if (!context.Require(params.axis >= 0 && params.axis < static_cast<int64_t>(sizes.size()), "axis ", params.axis,
-                       " is not below the rank ", sizes.size())) {
+                       " is out of range for rank ", sizes.size())) {
     return;
   }
   if (!context.RequireSizes(context.output(0), sizes, "output 0")) return;

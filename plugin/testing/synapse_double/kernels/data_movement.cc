@@ -37,7 +37,7 @@ void ExpandDims(KernelContext& context) {
 void Squeeze(KernelContext& context) {
   Sizes sizes = context.input(0).sizes;
   const uint32_t axis = context.params<synapse::synSqueezeParams>().axis;
-  if (!context.Require(axis < sizes.size(), "axis ", axis, " is not below the rank ", sizes.size())) return;
+  if (!context.Require(axis < sizes.size(), "axis ", axis, " is out of range for rank ", sizes.size())) return;
   if (!context.Require(sizes[axis] == 1, "axis ", axis, " of ", TextOf(sizes), " is not 1")) return;
   sizes.erase(sizes.begin() + axis);
   if (sizes.empty()) sizes = {1};
@@ -48,7 +48,7 @@ void Squeeze(KernelContext& context) {
 void Flatten(KernelContext& context) {
   const Sizes& from = context.input(0).sizes;
   const uint32_t axis = context.params<synapse::synFlattenParams>().axis;
-  if (!context.Require(axis < from.size(), "axis ", axis, " is not below the rank ", from.size())) return;
+  if (!context.Require(axis < from.size(), "axis ", axis, " is out of range for rank ", from.size())) return;
   const auto middle = from.begin() + axis + 1;
   const Sizes sizes = {ElementCount(Sizes(from.begin(), middle)), ElementCount(Sizes(middle, from.end()))};
   if (context.RequireSizes(context.output(0), sizes, "output 0")) Reshape(context);
@@ -117,7 +117,7 @@ template <typename Visit>
 void ForEachPart(KernelContext* context, const TensorView& whole, const std::vector<TensorView>& parts,
                  const Visit& visit) {
   const uint32_t axis = context->params<synapse::synAxisParams>().axis;
-  if (!context->Require(axis < whole.rank(), "axis ", axis, " is not below the rank ", whole.rank())) return;
+  if (!context->Require(axis < whole.rank(), "axis ", axis, " is out of range for rank ", whole.rank())) return;
   int64_t begin = 0;
   for (const TensorView& part : parts) {
     Sizes expected = whole.sizes;
@@ -168,7 +168,7 @@ void Reverse(KernelContext& context) {
     return;
   }
   const int64_t axis = Load<int64_t>(axes)[0];
-  if (!context.Require(axis >= 0 && axis < static_cast<int64_t>(x.rank()), "axis ", axis, " is not below the rank ",
+  if (!context.Require(axis >= 0 && axis < static_cast<int64_t>(x.rank()), "axis ", axis, " is out of range for rank ",
                        x.rank())) {
     return;
   }

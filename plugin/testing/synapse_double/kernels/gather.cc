@@ -8,7 +8,7 @@ namespace hpu::synapse_double {
 namespace {
 
 bool RequireAxis(KernelContext* context, int axis, size_t rank) {
-  return context->Require(axis >= 0 && axis < static_cast<int64_t>(rank), "axis ", axis, " is not below the rank ",
+  return context->Require(axis >= 0 && axis < static_cast<int64_t>(rank), "axis ", axis, " is out of range for rank ",
                           rank);
 }
 

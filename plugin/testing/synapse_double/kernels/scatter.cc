@@ -109,7 +109,7 @@ void UnsortedScatterAdd(KernelContext& context) {
   const int axis = context.params<synapse::ns_GatherKernel::Params>().axis;
   const Sizes& x = context.input(0).sizes;
   const Sizes& updates = context.input(2).sizes;
-  if (!context.Require(axis >= 0 && axis < static_cast<int64_t>(x.size()), "axis ", axis, " is not below the rank ",
+  if (!context.Require(axis >= 0 && axis < static_cast<int64_t>(x.size()), "axis ", axis, " is out of range for rank ",
                        x.size())) {
     return;
   }

@@ -69,7 +69,7 @@ void Slice(KernelContext& context) {
 void SliceAxis(KernelContext& context) {
   const TensorView& x = context.input(0);
   const auto params = context.params<synapse::synSliceAxisParamsV2>();
-  if (!context.Require(params.axis < x.rank(), "axis ", params.axis, " is not below the rank ", x.rank())) return;
+  if (!context.Require(params.axis < x.rank(), "axis ", params.axis, " is out of range for rank ", x.rank())) return;
   Sizes sizes = x.sizes;
   if (!context.Require(params.begin < params.end && params.end <= static_cast<uint64_t>(sizes[params.axis]), "[",
                        params.begin, ", ", params.end, ") is not inside axis ", params.axis, " of ", TextOf(sizes))) {

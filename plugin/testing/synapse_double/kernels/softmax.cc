@@ -37,7 +37,7 @@ DenseArray<double> LogSoftmaxOf(const DenseArray<double>& x, size_t dimension) {
 bool ReadDimension(KernelContext* context, size_t* dimension) {
   const int dim = context->params<synapse::ns_Softmax::Params>().dim;
   const Sizes& sizes = context->input(0).sizes;
-  if (!context->Require(dim >= 0 && dim < static_cast<int>(sizes.size()), "dim ", dim, " is not below the rank ",
+  if (!context->Require(dim >= 0 && dim < static_cast<int>(sizes.size()), "dim ", dim, " is out of range for rank ",
                         sizes.size())) {
     return false;
   }

@@ -23,7 +23,7 @@ void TopK(KernelContext& context) {
   const auto params = context.params<synapse::ns_TopkNodeV2::ParamsV4>();
   const Sizes& sizes = context.input(0).sizes;
   const uint32_t axis = params.axis;
-  if (!context.Require(axis < sizes.size(), "axis ", axis, " is not below the rank ", sizes.size())) return;
+  if (!context.Require(axis < sizes.size(), "axis ", axis, " is out of range for rank ", sizes.size())) return;
   if (!context.Require(params.bsw >= 1 && params.bsw <= sizes[axis], "bsw ", params.bsw, ": axis ", axis, " of ",
                        TextOf(sizes), " has other sizes")) {
     return;

@@ -68,13 +68,13 @@ synStatus DeviceMemory::Allocate(uint64_t bytes, uint64_t* address) {
   if (occupied > capacity_ - used_) {
     return Fail(
         Rule::kArguments, synapse::synOutOfDeviceMemory,
-        Text("out of device memory: ", bytes, " bytes asked for, ", capacity_ - used_, " of ", capacity_, " are free"));
+        Text("out of device memory: ", bytes, " bytes requested, ", capacity_ - used_, " of ", capacity_, " are free"));
   }
   // Odd multiples of the alignment, with a gap after each allocation.
   const uint64_t begin = RoundUp(next_, 2 * kAddressAlignment) + kAddressAlignment;
   std::shared_ptr<Allocation> allocation = Allocation::Create(begin, bytes);
   if (allocation == nullptr || begin + occupied >= kDeviceMemoryEnd) {
-    return Fail(Rule::kArguments, synapse::synOutOfHostMemory, Text("the host has no ", bytes, " bytes"));
+    return Fail(Rule::kArguments, synapse::synOutOfHostMemory, Text("out of host memory: ", bytes, " bytes requested"));
   }
   allocations_[begin] = std::move(allocation);
   used_ += occupied;

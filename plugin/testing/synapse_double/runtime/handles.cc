@@ -68,7 +68,7 @@ synStatus Handles::FindObject(HandleKind kind, uint64_t handle, std::shared_ptr<
     } else if (const int former = FormerKind(handle, next_)) {
       found = Text("a destroyed one of kind ", KindName(static_cast<HandleKind>(former)));
     } else {
-      found = "a number that is no handle";
+      found = "a number that is not a handle";
     }
   }
   return Refuse(Rule::kHandles, synapse::synInvalidArgument,

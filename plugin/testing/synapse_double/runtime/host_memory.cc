@@ -27,7 +27,7 @@ synStatus HostMemory::Allocate(uint64_t bytes, void** buffer) {
                          ? MAP_FAILED
                          : mmap(nullptr, owned_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) {
-    return Fail(Rule::kArguments, synapse::synOutOfHostMemory, Text("the host has no ", bytes, " bytes"));
+    return Fail(Rule::kArguments, synapse::synOutOfHostMemory, Text("out of host memory: ", bytes, " bytes requested"));
   }
   mprotect(static_cast<char*>(data) + data_bytes, kHostPageBytes, PROT_NONE);
   // SynapseAI does not promise zeros.

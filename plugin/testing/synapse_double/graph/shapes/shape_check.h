@@ -48,7 +48,7 @@ class ShapeCheck {
     return condition;
   }
   bool RequireAxis(int64_t axis, size_t rank) {
-    return Require(axis >= 0 && axis < static_cast<int64_t>(rank), "axis ", axis, " is not below the rank ", rank);
+    return Require(axis >= 0 && axis < static_cast<int64_t>(rank), "axis ", axis, " is out of range for rank ", rank);
   }
   // Requires the sizes of a result. Does nothing for a result that is missing.
   bool RequireOutput(size_t i, const Sizes& expected) {
