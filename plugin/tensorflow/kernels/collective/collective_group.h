@@ -17,7 +17,7 @@
 namespace hpu {
 
 // One collective operation, as in hal::Communicator; kAllToAll sends part r to rank r. Addresses are in device memory
-// and must stay valid until `done`. `elements`: elements per peer.
+// and must stay valid until `done`. `elements`: as in hal::Communicator; for kAllToAll, of one part.
 struct CollectiveOperation {
   enum class Kind { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast };
 

@@ -116,7 +116,7 @@ class Exchange {
   // Whether the op has input data.
   bool Reads() const { return op_.kind != OperationKind::kBroadcast || op_.sends; }
 
-  // Elements per peer. Error texts show the shape of this rank's whole tensor.
+  // Returns CollectiveOperation::elements. Error texts show the shape of this rank's whole tensor.
   hal::Elements ElementsOf(const Tensor& output) const {
     const Tensor& part = op_.kind == OperationKind::kAllGather ? context_->input(0) : output;
     uint64_t count = static_cast<uint64_t>(part.NumElements());
