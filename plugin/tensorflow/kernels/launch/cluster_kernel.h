@@ -29,7 +29,7 @@ namespace hpu {
 // kernels.
 class ClusterKernel : public tensorflow::OpKernel {
  public:
-  // Drops this kernel's queued background compilations; does not wait for running compilations.
+  // Drops this kernel's queued background compilations, and cancels running ones without waiting for their end.
   ~ClusterKernel() override;
   void Compute(tensorflow::OpKernelContext* context) final;
 

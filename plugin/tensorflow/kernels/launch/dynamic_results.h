@@ -12,7 +12,8 @@
 
 namespace hpu {
 
-// `bound` with its dynamic dimensions replaced by `sizes`. Internal if a size is negative or exceeds its bound.
+// Returns `bound` with each dynamic dimension replaced by its element of `sizes`. Internal if a size is negative or
+// exceeds its bound.
 absl::StatusOr<tensorflow::TensorShape> TrueShape(const tensorflow::TensorShape& bound, const SizeIndices& indices,
                                                   absl::Span<const int32_t> sizes);
 
