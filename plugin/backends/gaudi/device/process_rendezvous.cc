@@ -109,8 +109,9 @@ absl::Status ProcessRendezvous::Listen(const hal::CommunicatorOptions& options, 
                                        const files::SharedMemory& segment) {
   auto listening = files::ListenAt(name);
   if (!listening.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("rank 0 has already joined this communicator; pass each rank once (",
-                                                   listening.status().message(), ")"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("rank 0 cannot listen for the other ranks (", listening.status().message(),
+                     "): if rank 0 has already joined this communicator, pass each rank once"));
   }
   const absl::Status status = AwaitPeers(options, *listening);
   for (const Peer& peer : peers_) {
