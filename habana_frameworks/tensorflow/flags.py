@@ -453,9 +453,7 @@ def tf_enable_pattern_matcher() -> bool:
 
 
 def tf_max_const_size_in_cluster() -> int:
-    """TF_MAX_CONST_SIZE_IN_CLUSTER: Maximum size of a constant, in bytes, that constant folding may create and that
-    clusters may copy.
-    """
+    """TF_MAX_CONST_SIZE_IN_CLUSTER: Maximum size of a constant, in bytes, that constant folding may create."""
     return values.parse_int(BY_NAME["TF_MAX_CONST_SIZE_IN_CLUSTER"])
 
 
