@@ -237,8 +237,8 @@ HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char
 HPU_EXPORT int32_t hpu_split_cluster(const void* graph, size_t size, const char* cluster, const char* refused,
                                      const char* device, hpu_buffer* graph_out, hpu_buffer* name_out);
 
-// Reports of the latest graphs that TensorFlow passed to the graph passes in this process, as an
-// hpu.report.v1.GraphReports.
+// The latest reports of this process, as an hpu.report.v1.GraphReports: of graphs that TensorFlow passed to the graph
+// passes, and of refused eager ops.
 HPU_EXPORT hpu_buffer hpu_graph_reports(void);
 // Logs the ops that HPU_OP_LIST does not cover and that no earlier warning named
 // (plugin/passes/analysis/unlisted_ops.h). Called before the process ends.

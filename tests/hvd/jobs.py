@@ -82,7 +82,7 @@ def _installed(name: str) -> str:
 
 
 def hooked(directory: pathlib.Path) -> str:
-    """Creates a directory for PYTHONPATH in which Python finds hpu_tensorflow.pth, like in an installed package."""
+    """Creates a directory for PYTHONPATH in which Python finds hpu_tensorflow.pth, as if the package were installed."""
     directory.mkdir(exist_ok=True)
     shutil.copy(ROOT / "tools" / "hpu_tensorflow.pth", directory)
     (directory / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(directory)!r})\n")

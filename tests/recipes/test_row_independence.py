@@ -48,7 +48,7 @@ def attention(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 
 
 def layer_norm(x: tf.Tensor) -> tf.Tensor:
-    """Keras's layer norm: batch normalisation of the transposed problem."""
+    """Keras's fused layer norm: batch normalisation with the rows as channels."""
     rows = tf.shape(x)[0]
     image = tf.reshape(x, [1, rows, FEATURES, 1])
     normal, _, _ = tf.compat.v1.nn.fused_batch_norm(

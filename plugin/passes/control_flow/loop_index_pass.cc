@@ -50,7 +50,7 @@ class LoopBody {
   }
 
  private:
-  // The size of the indexed dimension, or nullopt.
+  // The size of the indexed dimension; nullopt if it is unknown.
   std::optional<int64_t> BoundingSize(const Node& node, const IndexedOp& op) const {
     const std::optional<int32_t> axis =
         op.axis == nullptr ? std::optional<int32_t>(0) : ConstantScalar(SourceOf(node, 2));

@@ -231,7 +231,7 @@ class ForkServer:
         except OSError as error:
             raise StatusError(
                 Code.UNAVAILABLE,
-                f"the fork server cannot be started: {error.strerror}; run `hpu doctor` to check the setup",
+                f"the fork server cannot be started: {error}; run `hpu doctor` to check the setup",
             ) from error
         try:
             forked, packet = await process.answer(_READY_SECONDS)

@@ -119,7 +119,7 @@ TEST(RowProgramsTest, CopiesShareFunctions) {
     xla::Parameter(&builder, number + 1, Array(xla::F32, dims), "unused");
   }
   xla::Tuple(&builder, results);
-  // Copies and sums, with and without a result in the memory of an operand.
+  // At most four functions: copies and sums, each in place or not.
   ExpectSameAsJit(builder.Build().value(), 4);
 }
 

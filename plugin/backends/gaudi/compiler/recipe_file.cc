@@ -55,8 +55,8 @@ absl::StatusOr<std::string> SerializeSynapseRecipe(const synapse::Library& libra
   bytes << file.rdbuf();
   if (!file) {
     return absl::InternalError(absl::StrCat("cannot read ", folder.file(),
-                                            ", the file that synRecipeSerialize wrote; see SynapseAI's logs for "
-                                            "details; HABANA_LOGS sets their folder"));
+                                            ", which synRecipeSerialize wrote: ", strerror(errno),
+                                            "; if the file is missing, see SynapseAI's logs (HABANA_LOGS)"));
   }
   return std::move(bytes).str();
 }

@@ -1,4 +1,4 @@
-// Helpers of passes that replace control flow in HLO.
+// Helpers for passes that replace control flow in HLO.
 #ifndef HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_CONTROL_FLOW_H_
 #define HPU_PLUGIN_BACKENDS_GAUDI_LOWERINGS_CONTROL_FLOW_H_
 

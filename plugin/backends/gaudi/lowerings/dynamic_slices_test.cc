@@ -1,4 +1,4 @@
-// Dynamic slices and updates. Random starts are -9 to 9, so that many are out of range.
+// Dynamic slices and updates. Random starts are -9 to 9 (unsigned: 0 to 18), so many are out of range.
 #include "absl/strings/substitute.h"
 #include "plugin/testing/gaudi_program.h"
 

@@ -48,7 +48,7 @@ class RandomChoice {
   Dimensions Shape(int64_t min_rank, int64_t max_rank);
   // Like Shape; of shapes with dimensions, one in 40 has a dimension of size 0.
   Dimensions ShapeOrEmpty(int64_t min_rank, int64_t max_rank);
-  // The numbers 0 to n - 1 in any order.
+  // The numbers 0 to n - 1 in random order.
   Dimensions Permutation(int64_t n);
   // `count` of the numbers 0 to n - 1, ascending.
   Dimensions Subset(int64_t n, int64_t count);

@@ -63,7 +63,7 @@ std::unique_ptr<Mailbox> Mailbox::Join(const std::string& folder, int rank, int 
     *problem = Text("the id names ", folder, ", which does not exist: all ranks have left, or the id is invalid");
     return nullptr;
   }
-  // The file gets its name when it is locked and complete, so other ranks never see it unlocked.
+  // The file gets its name only once it is locked and complete, so other ranks never see it unlocked.
   const std::string draft = Text(folder, "/draft-", getpid(), "-", rank);
   const int file = WriteFile(draft, std::to_string(size));
   struct flock lock = {};
