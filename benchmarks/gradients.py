@@ -27,7 +27,7 @@ from habana_frameworks.tensorflow import load_habana_module, statistics
 CPU = "/device:CPU:0"
 HPU = "/device:HPU:0"
 
-# Smallest divisor of an error, as a share of the norm of all gradients. Gradients of offsets before batch normalisation
+# Smallest divisor of an error, as a share of the norm of all gradients. Gradients of biases before batch normalisation
 # are 0 except for rounding, so their own norm would be too small.
 NEGLIGIBLE = 1e-6
 

@@ -224,7 +224,8 @@ def _range_hook() -> SynapseLoggerHook | None:
         return None
     steps = parse_range(text)
     if steps is None:
-        raise SettingError(f"HABANA_PROFILE_RANGE={text} is not {RANGE_FORM}")
+        name = "HABANA_PROFILE_RANGE" if flags.habana_profile_range() else "TF_HW_PROFILE_RANGE"
+        raise SettingError(f"{name}={text} is not {RANGE_FORM}")
     hook = SynapseLoggerHook(steps)
     atexit.register(hook.finish)
     return hook

@@ -13,7 +13,8 @@
 
 namespace hpu::gaudi {
 
-// Sizes of a node's operands and results, without trailing optional ones. `params`: the version that lowerings use.
+// Sizes of a node's operands and results, without trailing optional operands and results. `params`: bytes of the params
+// struct, in the struct version that lowerings use.
 struct ExampleShapes {
   std::vector<Sizes> operands;
   std::vector<Sizes> results;
