@@ -222,3 +222,25 @@ def test_reference_variables_in_a_loop_need_the_setting(monkeypatch: pytest.Monk
 
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"variable weights.*enable_resource_variables\(\)"):
         run_on(HPU, build, use_resource=False)
+
+
+def test_a_gradient_that_waits_for_an_update_by_the_loops_result() -> None:
+    """The gradient adds a counter to the loop, whose initial value waits for the update, and thus for the loop.
+
+    TensorFlow runs at most 10 iterations before the counter starts.
+    """
+
+    def build() -> Program:
+        x, turns = placeholder(), tf1.placeholder(tf.int32, [], name="turns")
+        mean = tf1.get_variable("mean", X.shape, initializer=tf1.zeros_initializer(), trainable=False)
+        weights = tf1.get_variable("weights", initializer=W)
+        _, y = tf1.while_loop(lambda i, _: i < turns, lambda i, y: (i + 1, tf.tanh(y @ weights) + x), (0, x))
+        with tf.control_dependencies([mean.assign(y)]):
+            step = tf1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(y))
+        return (y, step), [{"x": X, "turns": 3}, {"x": X, "turns": 8}]
+
+    expected, actual = run_on(CPU, build), run_on(HPU, build)
+    for (one, _), (other, _) in zip(actual[:-1], expected[:-1]):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+    for one, other in zip(actual[-1], expected[-1]):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_ORDER_GRAPH_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_ORDER_GRAPH_H_
 
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,7 +13,8 @@ namespace hpu::passes {
 
 // A directed acyclic graph over vertices 0 … size-1. The first vertices are the graph's nodes, by id. After them, each
 // frame of a lowered loop has one vertex. Back edges of loops are omitted. Instead, all edges into a frame precede all
-// edges out of the frame, because a value may pass through several iterations.
+// edges out of the frame, because a value may pass through several iterations. If that makes a cycle, an edge out of a
+// frame follows only the edges into the frame and the iterations whose values reach it, and frames have no vertices.
 class OrderGraph {
  public:
   // Fails with INVALID_ARGUMENT if the graph has a cycle that is not a loop.
@@ -30,6 +32,7 @@ class OrderGraph {
 
  private:
   OrderGraph() = default;
+  void SetEdges(absl::Span<const std::pair<int, int>> edges, int size);
   absl::Status SortTopologically(const tensorflow::Graph& graph);
 
   std::vector<int> starts_;  // successors of v: targets_[starts_[v] … starts_[v+1]-1]

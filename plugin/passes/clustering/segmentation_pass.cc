@@ -42,7 +42,12 @@ class Classifier {
     Classifier classifier(order, settings.clustering == Clustering::kScopes);
     // A graph without Switch and Merge does not need the analysis, because every node is alive.
     if (HasLoweredControlFlow(graph)) {
-      TF_ASSIGN_OR_RETURN(classifier.deadness_, Deadness::Analyze(graph));
+      absl::StatusOr<Deadness> deadness = Deadness::Analyze(graph);
+      // Fails if a value from a loop enters the same loop (order_graph.cc).
+      classifier.is_unknown_ = absl::IsInvalidArgument(deadness.status());
+      if (!classifier.is_unknown_) {
+        TF_ASSIGN_OR_RETURN(classifier.deadness_, std::move(deadness));
+      }
     }
     return classifier;
   }
@@ -52,8 +57,8 @@ class Classifier {
     if (deadness_.has_value()) {
       TF_ASSIGN_OR_RETURN(predicate, deadness_->PredicateOf(node));
     }
-    // Each call of a jit_compile function has a separate class.
-    const int alone = node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
+    // Each call of a jit_compile function has a separate class, and each node if conditions are unknown.
+    const int alone = is_unknown_ || node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
     int stage = -1;
     tensorflow::TryGetNodeAttr(node->attrs(), kStageAttr, &stage);
     const auto key = std::make_tuple(node->assigned_device_name_index(), order_->FrameOf(node->id()), predicate, alone,
@@ -67,6 +72,7 @@ class Classifier {
   const OrderGraph* order_;
   bool by_scope_;
   std::optional<Deadness> deadness_;
+  bool is_unknown_ = false;  // under which conditions nodes run
   std::map<std::tuple<int, int, uintptr_t, int, int, std::string>, int>
       classes_;  // numbered in order of appearance, so the result does not depend on pointers
 };

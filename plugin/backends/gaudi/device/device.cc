@@ -23,10 +23,6 @@ namespace {
 absl::StatusOr<uint64_t> WindowBytes(const hal::AcquireOptions& options, const CardMemoryInfo& card) {
   constexpr uint64_t kUnit = uint64_t{2} << 20;
   const int64_t allowance_mb = flags::TfHcclMemoryAllowanceMb();
-  if (allowance_mb < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("TF_HCCL_MEMORY_ALLOWANCE_MB=", allowance_mb, " is negative: set it to 0 or more"));
-  }
   const uint64_t allowance = static_cast<uint64_t>(allowance_mb) << 20;
   if (card.free_bytes < allowance + kUnit) {
     return absl::ResourceExhaustedError(

@@ -61,7 +61,8 @@ TEST_F(ProcessRendezvousTest, WrongRanksAndSizesAreRefusedWithoutHarmToTheOthers
   Joined second = absl::UnknownError("");
   std::thread rank0([&] { first = Join(0, 2); });
   ExpectError(Join(1, 3).status(), absl::StatusCode::kInvalidArgument, "rank 0 created it with 2 ranks");
-  ExpectError(Join(2, 2).status(), absl::StatusCode::kInvalidArgument, "rank 2 has already joined");
+  ExpectError(Join(2, 2).status(), absl::StatusCode::kInvalidArgument,
+              "rank 2 cannot join this communicator: expected ranks 1 to 1");
   ExpectError(Join(0, 2).status(), absl::StatusCode::kInvalidArgument, "rank 0 has already joined");
   second = Join(1, 2);
   rank0.join();
