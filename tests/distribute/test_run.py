@@ -174,6 +174,8 @@ def test_too_few_modules_start_nothing(script: pathlib.Path, tmp_path: pathlib.P
     assert refused("-np", "3") == f"{too_few}; lower -np, or raise HPU_MODULES\n"
     assert "no module 2: HPU_BACKEND=emulator has 2 modules, numbered from 0" in refused("--modules", "2")
     assert "HPU_BACKEND=abacus is not a backend" in refused(HPU_BACKEND="abacus")
+    assert "is not a backend: set it to one of auto, emulator, " in refused(HPU_BACKEND="emulater")
+    assert "did you mean emulator?" in refused(HPU_BACKEND="emulater")
     assert "no device server answers" in refused(HPU_BACKEND=f"grpc+unix:{tmp_path}/none")
     lock = tmp_path / "module-1"
     lock.write_text("4711\npython train.py\n")

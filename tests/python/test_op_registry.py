@@ -158,6 +158,8 @@ def test_the_page_has_the_table_of_the_command() -> None:
         (["cnv2d"], "no op cnv2d; did you mean Conv2D"),
         (["tf.nn.max_pool2d"], "no op tf.nn.max_pool2d; did you mean MaxPool"),
         (["tf.image.resize"], "no op tf.image.resize; did you mean Resize"),
+        (["tf.random.normal"], "no op tf.random.normal; did you mean RandomStandardNormal or "),
+        (["tf.linalg.eigh"], "no op tf.linalg.eigh; a function may have other ops: `hpu explain` lists"),
         (
             ["tf.keras.layers.LSTM"],
             "no op tf.keras.layers.LSTM; a layer has several ops: `hpu explain` lists the ops of a",

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 
 from habana_frameworks.tensorflow import flags, monitor
-from habana_frameworks.tensorflow._internal import gaudi_cards, pjrt_plugins
+from habana_frameworks.tensorflow._internal import backend_names, gaudi_cards, pjrt_plugins
 from habana_frameworks.tensorflow._internal.launch.job import Interruption
 from habana_frameworks.tensorflow._internal.launch.job_supervisor import Modules, Placement
 from habana_frameworks.tensorflow._internal.text import number
@@ -20,7 +20,6 @@ _READ_SECONDS = 60.0
 _POLL_SECONDS = 0.1
 # Modules of processes that have just ended may still be held for a moment.
 _HELD_SECONDS = 3.0
-_BACKENDS = ("auto", "emulator", "null", "gaudi", "pjrt")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,9 +80,8 @@ def shortage(placement: Placement, min_ranks: int, interruption: Interruption) -
     min_ranks: number of ranks that must find a free module. Waits a few seconds for held modules.
     """
     backend = flags.backend()
-    if not monitor.is_server(backend) and backend.partition(":")[0] not in _BACKENDS:
-        names = ", ".join((*_BACKENDS, "the address of a device server"))
-        return f"HPU_BACKEND={backend} is not a backend: set it to one of {names}"
+    if problem := backend_names.problem(backend):
+        return problem
     is_card = gaudi_cards.is_selected(backend) or pjrt_plugins.selected(backend) is not None
     is_emulator = backend in ("auto", "emulator") and not is_card
     if not monitor.is_server(backend) and not is_emulator:

@@ -105,24 +105,40 @@ def _api_words(name: str) -> tuple[str, ...]:
 
 
 def _nearest_op(name: str, known: Mapping[str, RegisteredOp]) -> str:
-    """Returns suggestions for an unknown name: similar ops, or ops whose name contains its last word."""
-    is_api_name = "." in name
+    """Returns suggestions for an unknown name: similar ops, or ops whose name has the words of the function's."""
     if re.search(r"\bkeras\.layers\.", name):
         return "; a layer has several ops: `hpu explain` lists the ops of a program (docs/user/keras.md)"
-    if not is_api_name and (nearest := _nearest(name, known)):
-        return nearest
-    word = _api_words(name)[-1]
-    folded = {op.casefold(): op for op in known if not op.startswith("_")}
-    containing = sorted((op for op in folded if word in op), key=lambda op: (not op.startswith(word), "grad" in op))
-    words = [*containing, *difflib.get_close_matches(word, folded, n=_MAX_SUGGESTIONS)]
-    found = [folded[op] for op in dict.fromkeys(words)][:_MAX_SUGGESTIONS]
-    hint = f"; did you mean {' or '.join(found)}?" if found else ""
-    return f"{hint}; `hpu explain` lists the ops of a program" if is_api_name else hint
+    if "." not in name:
+        folded = {op.casefold(): op for op in known if not op.startswith("_")}
+        return _nearest(name, known) or _hint([folded[op] for op in difflib.get_close_matches(name.casefold(), folded)])
+    # Ops with the words of the function's own name. Those that begin with one come first, then those with the words of
+    # the function's modules.
+    *modules, own = [{re.sub("[0-9]+d?$", "", word) for word in part.split("_")} for part in name.casefold().split(".")]
+    shared = {op: _words(op) for op in known if not op.startswith("_") and own <= _words(op)}
+    found = sorted(
+        shared,
+        key=lambda op: (
+            not op.casefold().startswith(tuple(own | set().union(*modules))),
+            -len(set().union(*modules) & shared[op]),
+            "Grad" in op,
+            len(op),
+            op,
+        ),
+    )
+    return f"{_hint(found[:_MAX_SUGGESTIONS])}; a function may have other ops: `hpu explain` lists the ops of a program"
+
+
+def _hint(found: Sequence[str]) -> str:
+    return f"; did you mean {' or '.join(found)}?" if found else ""
+
+
+def _words(op: str) -> set[str]:
+    """Returns the words of an op's name, in lower case: "ResizeArea" -> resize, area."""
+    return {word.casefold() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", op)}
 
 
 def _nearest(word: str, words: Any) -> str:
-    found = difflib.get_close_matches(word, list(words), n=_MAX_SUGGESTIONS)
-    return f"; did you mean {' or '.join(found)}?" if found else ""
+    return _hint(difflib.get_close_matches(word, list(words), n=_MAX_SUGGESTIONS))
 
 
 def _print(found: Sequence[RegisteredOp], arguments: argparse.Namespace) -> None:

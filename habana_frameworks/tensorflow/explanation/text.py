@@ -64,7 +64,7 @@ def _lines(findings: Findings) -> Iterator[str]:
     if eager.launches or eager.host_runs:
         yield ""
         yield (
-            f"Eager ops: {number(eager.launches, 'launch', 'launches')}, "
+            f"Ops outside clusters: {number(eager.launches, 'launch', 'launches')}, "
             f"{number(eager.host_runs, 'run')} on the CPU, which copied {size(eager.host_bytes)}"
         )
         if eager.host_runs and (first := flags.eager_compile_after()) > 0:

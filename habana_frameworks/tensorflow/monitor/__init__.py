@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from habana_frameworks.tensorflow import device_channel, flags
-from habana_frameworks.tensorflow._internal import gaudi_cards, pjrt_plugins
+from habana_frameworks.tensorflow._internal import backend_names, gaudi_cards, pjrt_plugins
 from habana_frameworks.tensorflow.monitor import emulator, gaudi, nvidia, server
 from habana_frameworks.tensorflow.monitor.state import (
     Card,
@@ -61,7 +61,8 @@ def read(backend: str = "") -> State:
     if backend in ("auto", "emulator"):
         return emulator.read()
     raise ValueError(
-        f"HPU_BACKEND={backend} has no observable modules: use the emulator, a device server, gaudi, or pjrt:cuda"
+        backend_names.problem(backend)
+        or f"HPU_BACKEND={backend} has no observable modules: use the emulator, a device server, gaudi, or pjrt:cuda"
     )
 
 

@@ -29,7 +29,7 @@ const char* Get(Variable* variable) {
 
 void ReportOnce(const char* name, const char* value, const char* expected, const std::string& fallback) {
   if (WarningsAreOff() || !ClaimWarning(name)) return;
-  std::fprintf(stderr, "hpu-tensorflow: %s=%s is not %s; the default '%s' is used\n", name, value, expected,
+  std::fprintf(stderr, "HPU: WARNING: %s=%s is not %s; the default '%s' is used\n", name, value, expected,
                fallback.c_str());
 }
 

@@ -63,10 +63,9 @@ int Open(const std::string& directory, const std::string& path, bool* warned) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0 && !*warned && !flags::WarningsAreOff()) {
     *warned = true;
-    std::fprintf(
-        stderr,
-        "hpu-tensorflow: cannot write %s (%s); no log files are written. Set HABANA_LOGS to another directory\n",
-        path.c_str(), std::strerror(errno));
+    std::fprintf(stderr,
+                 "HPU: WARNING: cannot write %s (%s); no log files are written. Set HABANA_LOGS to another directory\n",
+                 path.c_str(), std::strerror(errno));
   }
   return file;
 }

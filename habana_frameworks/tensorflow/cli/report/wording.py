@@ -91,7 +91,7 @@ def placement(found: Placement) -> str:
         )
     if found.eager_launches or found.eager_cpu_runs:
         text += (
-            f"; outside graphs {number(found.eager_launches, 'launch', 'launches')} and "
+            f"; outside clusters {number(found.eager_launches, 'launch', 'launches')} and "
             f"{number(found.eager_cpu_runs, 'run')} on the CPU, which copied {size(found.eager_copied_bytes)}"
         )
     return text
