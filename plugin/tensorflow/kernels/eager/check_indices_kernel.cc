@@ -57,7 +57,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
   std::string Text(const Tensor& indices, int64_t i, Index value, int64_t limit) const {
     if (kind_ == "label") {
       return absl::StrCat("Received a label value of ", value, " which is outside the valid range of [0, ", limit,
-                          ").");
+                          ").  Label values: ", indices.SummarizeValue(indices.NumElements()));
     }
     if (kind_ == "segment") {
       return absl::StrCat("segment_ids", Position(indices, i), " = ", value, " is out of range [0, ", limit, ")");
