@@ -142,11 +142,11 @@ MIX_ROWS: dict[str, tuple[Function, list[list[int | None]], str]] = {
     "reverse of the batch": (lambda x: tf.reverse(x, [0]), [[None, FEATURES]], "reverse operates across the rows"),
     "shift of rows": (lambda x: tf.roll(x, 1, 0), [[None, FEATURES]], "rows"),
     "first rows": (lambda x: x[:4], [[None, FEATURES]], "slice selects only some of the rows"),
-    "every second row": (lambda x: x[::2], [[None, FEATURES]], "shape"),
-    "padded batch": (lambda x: tf.pad(x, [[1, 1], [0, 0]]), [[None, FEATURES]], "shape"),
+    "every second row": (lambda x: x[::2], [[None, FEATURES]], "proportional to the rows"),
+    "padded batch": (lambda x: tf.pad(x, [[1, 1], [0, 0]]), [[None, FEATURES]], "proportional to the rows"),
     "batch twice": (lambda x: tf.concat([x, x], 0), [[None, FEATURES]], "concatenate adds rows"),
-    "difference of neighbours": (lambda x: x[1:] - x[:-1], [[None, FEATURES]], "shape"),
-    "pairs of rows": (lambda x: tf.matmul(x, x, transpose_b=True), [[None, FEATURES]], "shape"),
+    "difference of neighbours": (lambda x: x[1:] - x[:-1], [[None, FEATURES]], "proportional to the rows"),
+    "pairs of rows": (lambda x: tf.matmul(x, x, transpose_b=True), [[None, FEATURES]], "proportional to the rows"),
     "rows into time": (
         lambda x: tf.reshape(tf.transpose(tf.reshape(x, [-1, 2, FEATURES]), [1, 0, 2]), [-1, FEATURES]),
         [[None, FEATURES]],
@@ -166,7 +166,7 @@ MIX_ROWS: dict[str, tuple[Function, list[list[int | None]], str]] = {
     "branch by the number of rows": (
         lambda x: x[:, : tf.minimum(tf.shape(x)[0], 7) - 3],
         [[None, FEATURES]],
-        "shape",
+        "proportional to the rows",
     ),
     "positions": (lambda x: x + tf.constant(positions)[: tf.shape(x)[0]], [[None, FEATURES]], "rows"),
     "rows chosen by rows": (
@@ -202,7 +202,7 @@ MIX_ROWS: dict[str, tuple[Function, list[list[int | None]], str]] = {
     ),
     "rows not outermost": (lambda x: x + 1.0, [[7, None]], "not the outermost"),
     "results not outermost": (lambda x: tf.transpose(x), [[None, FEATURES]], "not the outermost"),
-    "both dimensions": (lambda x: x + 1.0, [[None, None]], "shape"),
+    "both dimensions": (lambda x: x + 1.0, [[None, None]], "proportional to the rows"),
 }
 
 
