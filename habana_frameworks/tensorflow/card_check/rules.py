@@ -30,7 +30,11 @@ RULES = {
     rule.name: rule
     for rule in (
         # Ops that leave the HPU.
-        _like_explain("dtype", True, "cast to float32, bfloat16 or int32 before this line"),
+        _like_explain(
+            "dtype",
+            True,
+            "cast to float32, bfloat16 or int32 before this line, or give the op such a dtype or output_type",
+        ),
         _like_explain("rank", True, "reshape to at most 5 dimensions"),
         _like_explain("op-list", True, _OTHER_OP),
         _like_explain("no-kernel", True, _OTHER_OP),

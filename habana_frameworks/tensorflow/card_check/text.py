@@ -24,7 +24,9 @@ def headline(result: CheckedProgram, strict: bool) -> str:
     name = f"{result.card.type} ({result.card.product})"
     verdict = result.verdict(strict)
     if verdict is Verdict.NOTHING_CHECKED:
-        return f"{name}: nothing was checked: no graph had an op for the card"
+        return (
+            f"{name}: nothing was checked: no graph had an op for the card (eager ops are in no graph: use tf.function)"
+        )
     if verdict is Verdict.PASSES:
         unknown = result.unknown_ops
         but = f"; the support of {number(len(unknown), 'op type')} is unknown" if unknown else ""

@@ -58,7 +58,8 @@ def _exit_code(code: int, written: bool, report: Report) -> int:
     if not written:
         return 1
     if report.steps is None and not report.placement.hpu_ops and not report.placement.eager_launches:
-        print(f"{_COMMAND}: nothing ran on the HPU; `hpu explain` shows why", file=sys.stderr)
+        graphs = "graphs come from tf.function, Keras and Sessions, not from eager ops"
+        print(f"{_COMMAND}: nothing ran on the HPU; {graphs}", file=sys.stderr)
         return NOTHING_TO_REPORT
     return 0
 
