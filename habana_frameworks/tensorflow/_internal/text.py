@@ -28,6 +28,11 @@ def number(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def numbers_below(count: int) -> str:
+    """Names the numbers below a positive count: "0", "0 to 7"."""
+    return f"0 to {count - 1}" if count > 1 else "0"
+
+
 def named_ranks(ranks: Sequence[int]) -> str:
     """Names ranks: "rank 2", "ranks 2, 3"."""
     return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"

@@ -21,9 +21,13 @@ _ROOT = re.compile(r"^\s*\(\d+\) [A-Z_]+:\s+")
 _CONVERTED = "__autograph_generated_file"
 
 
+def _message(error: BaseException) -> str:
+    return str(getattr(error, "message", None) or error)
+
+
 def cause(error: BaseException) -> str:
     """Returns the error's class and the line of its message that says what failed."""
-    message = str(getattr(error, "message", None) or error)
+    message = _message(error)
     if "in user code:" in message and (found := _ERROR_OF_USER_CODE.findall(message)):
         return str(found[-1])
     lines = [line for line in message.splitlines() if not _PLACE.match(line) and not _FRAME.match(line)]
@@ -33,8 +37,8 @@ def cause(error: BaseException) -> str:
 
 def line(error: BaseException) -> Line | None:
     """Returns the program's innermost line: where TensorFlow says that it created the op, else where it raised."""
-    message = str(getattr(error, "message", None) or error)
-    named = [(match["path"], int(match["number"])) for text in message.splitlines() if (match := _FRAME.match(text))]
+    lines = _message(error).splitlines()
+    named = [(match["path"], int(match["number"])) for text in lines if (match := _FRAME.match(text))]
     raised = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
     for frames in (named, raised):
         own = [frame for frame in frames if is_of_program(frame[0]) and _CONVERTED not in frame[0]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from habana_frameworks.tensorflow import explanation
 from habana_frameworks.tensorflow._internal import op_support
@@ -129,14 +129,10 @@ def _moves_batch(graph: explanation.Graph, index: int) -> bool:
 
 def _reads_hpu(graph: explanation.Graph, index: int) -> bool:
     """Whether an op or one of its inputs, directly or not, is on the HPU."""
-    waiting, seen = [index], {index}
-    while waiting:
-        op = graph.ops[waiting.pop()]
-        if op.device.startswith("HPU"):
-            return True
-        waiting += [each for each in op.inputs if each not in seen]
-        seen.update(op.inputs)
-    return False
+    if graph.ops[index].device.startswith("HPU"):
+        return True
+    inputs = [each.inputs for each in graph.ops]
+    return _reaches(graph, index, inputs, lambda op: op.device.startswith("HPU"))
 
 
 def _is_widening(graph: explanation.Graph, index: int) -> bool:
@@ -169,6 +165,16 @@ def _feeds_cluster(graph: explanation.Graph, index: int) -> bool:
 
 def _reaches_cluster(graph: explanation.Graph, index: int, neighbours: Sequence[Sequence[int]]) -> bool:
     """Whether a path along `neighbours` leads from an op to a cluster through ops off the HPU."""
+    return _reaches(graph, index, neighbours, lambda op: op.cluster is not None)
+
+
+def _reaches(
+    graph: explanation.Graph,
+    index: int,
+    neighbours: Sequence[Sequence[int]],
+    is_found: Callable[[explanation.Op], bool],
+) -> bool:
+    """Whether a path along `neighbours` leads through ops off the HPU to an op for which `is_found` is true."""
     waiting, seen = [index], {index}
     while waiting:
         for neighbour in neighbours[waiting.pop()]:
@@ -176,7 +182,7 @@ def _reaches_cluster(graph: explanation.Graph, index: int, neighbours: Sequence[
                 continue
             seen.add(neighbour)
             op = graph.ops[neighbour]
-            if op.cluster is not None:
+            if is_found(op):
                 return True
             if not op.device.startswith("HPU"):
                 waiting.append(neighbour)

@@ -114,12 +114,13 @@ def _nearest_op(name: str, known: Mapping[str, RegisteredOp]) -> str:
     # Ops with the words of the function's own name. Those that begin with one come first, then those with the words of
     # the function's modules.
     *modules, own = [{re.sub("[0-9]+d?$", "", word) for word in part.split("_")} for part in name.casefold().split(".")]
+    context = set().union(*modules)
     shared = {op: _words(op) for op in known if not op.startswith("_") and own <= _words(op)}
     found = sorted(
         shared,
         key=lambda op: (
-            not op.casefold().startswith(tuple(own | set().union(*modules))),
-            -len(set().union(*modules) & shared[op]),
+            not op.casefold().startswith(tuple(own | context)),
+            -len(context & shared[op]),
             "Grad" in op,
             len(op),
             op,

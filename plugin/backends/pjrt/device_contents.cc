@@ -34,6 +34,7 @@ struct DeviceContents::LaunchState {
   std::vector<SharedBufferPtr*> whole;
   uint64_t generation = 0;
   std::vector<PJRT_Buffer*> results;
+
   // Elements of `handles`, `whole` and `results` keep their values until the launch sets them.
   void Reset(size_t argument_count, size_t result_count) {
     arguments.clear();

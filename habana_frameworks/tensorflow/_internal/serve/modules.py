@@ -7,6 +7,7 @@ import dataclasses
 import re
 
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+from habana_frameworks.tensorflow._internal.text import numbers_below
 from habana_frameworks.tensorflow.lib import device_pb2
 
 # A client that has just died still holds its module for a moment.
@@ -104,10 +105,9 @@ class ModuleTable:
         for module_id in candidates:
             if not 0 <= module_id < count:
                 setting = "HLS_MODULE_ID" if request.has_module_id else "HABANA_VISIBLE_MODULES"
-                existing = f"0 to {count - 1}" if count > 1 else "0"
                 raise StatusError(
                     Code.INVALID_ARGUMENT,
-                    f"{setting}: module {module_id} does not exist; existing modules: {existing} "
+                    f"{setting}: module {module_id} does not exist; existing modules: {numbers_below(count)} "
                     f"(HPU_MODULES={count}); correct or unset {setting}",
                 )
         return candidates

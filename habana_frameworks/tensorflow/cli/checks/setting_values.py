@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from habana_frameworks.tensorflow import flags, hw_profiler_helpers
 from habana_frameworks.tensorflow._internal import cards
 from habana_frameworks.tensorflow._internal.launch import module_choice
+from habana_frameworks.tensorflow._internal.text import numbers_below
 from habana_frameworks.tensorflow.cli.checks import plugin
 
 _BF16 = ("TF_BF16_CONVERSION", "TF_ENABLE_BF16_CONVERSION")
@@ -136,8 +137,8 @@ def _module_problem(module: int) -> str:
     count = cards.modules()
     if module < count or flags.backend() not in ("auto", "emulator", "null"):
         return ""
-    existing = f"0 to {count - 1}" if count > 1 else "0"
-    return f"names module {module}, which does not exist; existing modules: {existing} (HPU_MODULES={count})"
+    existing = f"existing modules: {numbers_below(count)} (HPU_MODULES={count})"
+    return f"names module {module}, which does not exist; {existing}"
 
 
 def _op_types_problem(value: str, known: Sequence[str]) -> str:
