@@ -37,6 +37,7 @@ ORDINARY = (
     ("modules/device.py",),
     ("modules/trace.py",),
     ("modules/roi_align.py",),
+    (str(PROGRAMS / "augmentation.py"),),
 )
 
 

@@ -93,7 +93,9 @@ def _is_harmless(graph: explanation.Graph, index: int, origin: Origin | None) ->
     if op.rule == "uncompilable":
         # Ops of the input pipeline. The card supports the ops that the op list names, such as IteratorGetNext.
         return _is_known(op.type) or not set(op.dtypes) - {"variant", "resource"}
-    if op.rule == "dtype" and (_moves_batch(graph, index) or _is_widening(graph, index)):
+    if op.rule == "dtype" and (
+        _moves_batch(graph, index) or _is_widening(graph, index) or _is_random_key(graph, index)
+    ):
         return True
     if op.rule in _PLACEMENT_RULES and _is_bookkeeping(graph, index, origin):
         return True
@@ -143,6 +145,13 @@ def _is_widening(graph: explanation.Graph, index: int) -> bool:
     op = graph.ops[index]
     is_narrowed = any(rewrite.by == "narrow" and rewrite.node == op.name for rewrite in graph.rewrites)
     return op.type == "Cast" and is_narrowed and not _feeds_cluster(graph, index)
+
+
+def _is_random_key(graph: explanation.Graph, index: int) -> bool:
+    """Whether an op computes the 64-bit key of random numbers from a tf.random.Generator, as augmentation layers do."""
+    inputs = [each.inputs for each in graph.ops]
+    is_key = set(graph.ops[index].dtypes) <= {"int64", "uint64"}
+    return is_key and _reaches(graph, index, inputs, lambda op: op.type == "RngReadAndSkip")
 
 
 def _is_part_of_card_op(op: explanation.Op, origin: Origin | None) -> bool:
