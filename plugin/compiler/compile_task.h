@@ -13,17 +13,22 @@ namespace hpu {
 
 struct CompileTask {
   // Turns true once the result is no longer needed; null if the compile cannot be cancelled. Polled between the steps
-  // of compiling and while waiting for other processes.
+  // of compiling and while waiting for other threads and processes.
   const std::atomic<bool>* cancelled = nullptr;
   CompileProgress::Scope* progress = nullptr;  // null: no progress is shown
 
-  // Called before each step. `step` must be a string literal. Fails with CANCELLED if `cancelled` is true.
-  absl::Status Enter(absl::string_view step) const {
-    if (progress != nullptr) progress->Enter(step);
-    const bool over = cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
-    if (!over) return absl::OkStatus();
+  // Fails with CANCELLED if `cancelled` is true. The error names `step`, the next step.
+  absl::Status Check(absl::string_view step) const {
+    const bool is_cancelled = cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
+    if (!is_cancelled) return absl::OkStatus();
     return absl::CancelledError(
         absl::StrCat("compilation cancelled before ", step, ": the recipe is no longer needed"));
+  }
+
+  // Called before each step, whose progress it shows. `step` must be a string literal. Fails like Check.
+  absl::Status Enter(absl::string_view step) const {
+    if (progress != nullptr) progress->Enter(step);
+    return Check(step);
   }
 };
 

@@ -16,6 +16,11 @@
 #include "tsl/platform/statusor.h"
 
 namespace hpu {
+namespace {
+
+constexpr absl::Duration kCancellationPoll = absl::Milliseconds(100);
+
+}  // namespace
 
 RecipeCache& RecipeCache::Get() {
   static auto* cache = new RecipeCache;
@@ -67,21 +72,12 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
     return recipe;
   }
   Shard& shard = ShardOf(key);
-  std::shared_ptr<Entry> entry;
-  {
-    absl::MutexLock lock(&shard.mutex);
-    auto it = shard.entries.find(key.name);
-    if (it != shard.entries.end()) {
-      entry = it->second;
-      auto done = [&entry] { return !entry->making; };
-      shard.mutex.Await(absl::Condition(&done));
-      if (entry->recipe == nullptr) return entry->status;
-      counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
-      return entry->recipe;
-    }
-    shard.Trim();
-    entry = std::make_shared<Entry>();
-    shard.entries.emplace(key.name, entry);
+  TF_ASSIGN_OR_RETURN(const auto entry_and_claim, AwaitOrClaim(shard, key, task));
+  const auto& [entry, is_claimed] = entry_and_claim;
+  if (!is_claimed) {
+    if (entry->recipe == nullptr) return entry->status;
+    counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
+    return entry->recipe;
   }
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> recipe = Make(device, program, key, task);
   absl::MutexLock lock(&shard.mutex);
@@ -93,6 +89,22 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
     shard.entries.erase(key.name);
   }
   return recipe;
+}
+
+absl::StatusOr<std::pair<std::shared_ptr<RecipeCache::Entry>, bool>> RecipeCache::AwaitOrClaim(
+    Shard& shard, const recipes::Key& key, const CompileTask& task) {
+  absl::MutexLock lock(&shard.mutex);
+  for (auto it = shard.entries.find(key.name); it != shard.entries.end(); it = shard.entries.find(key.name)) {
+    const std::shared_ptr<Entry> entry = it->second;
+    auto done = [&entry] { return !entry->making; };
+    while (!shard.mutex.AwaitWithTimeout(absl::Condition(&done), kCancellationPoll)) {
+      TF_RETURN_IF_ERROR(task.Check("another thread compiled its recipe"));
+    }
+    if (!absl::IsCancelled(entry->status)) return std::make_pair(entry, false);
+    TF_RETURN_IF_ERROR(task.Enter("looking up its recipe"));
+  }
+  shard.Trim();
+  return std::make_pair(shard.entries.emplace(key.name, std::make_shared<Entry>()).first->second, true);
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device& device, const hal::Program& program,

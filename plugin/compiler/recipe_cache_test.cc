@@ -15,11 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "plugin/hal/backend.h"
 #include "plugin/recipes/disk_cache.h"
 #include "plugin/recipes/file_names.h"
+#include "plugin/recipes/recipe_store.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/cts/programs.h"
 #include "xla/service/hlo.pb.h"
@@ -155,6 +159,49 @@ TEST_F(RecipeCacheTest, FailedAndCancelledCompilationsAreNotCached) {
   EXPECT_TRUE(absl::IsCancelled(cache_.FindOrCompile(*device, cts::Constant(), task).status()));
   EXPECT_TRUE(cache_.Recipes().empty());
   EXPECT_TRUE(cache_.FindOrCompile(*device, cts::Constant()).ok());
+}
+
+TEST_F(RecipeCacheTest, AWaitingThreadFollowsItsOwnCancellation) {
+  std::string directory = absl::StrCat(testing::TempDir(), "/cancelledXXXXXX");
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  const cts::ScopedVariable path("TF_RECIPE_CACHE_PATH", directory);
+  const std::unique_ptr<hal::Device> device = Acquire();
+  const hal::Program program = cts::SumAndProduct(6);
+  // Holds the right to compile, like another process.
+  recipes::StoreSettings settings;
+  settings.path = directory;
+  recipes::StoreCounters counters;
+  recipes::RecipeStore other(settings, &counters, [](const std::string&) {});
+  recipes::RecipeStore::Lookup claim = other.FindOrClaim(*KeyOf(*device, program), program.name);
+  ASSERT_FALSE(claim.payload.has_value());
+
+  std::atomic<bool> first_cancelled{false}, third_cancelled{false};
+  CompileTask first_task, third_task;
+  first_task.cancelled = &first_cancelled;
+  third_task.cancelled = &third_cancelled;
+  absl::Status first, second, third;
+  const auto find = [&](const CompileTask& task, absl::Status* status) {
+    return std::thread([&, status] { *status = cache_.FindOrCompile(*device, program, task).status(); });
+  };
+  const int64_t waits = recipes::DiskCache::Get().counters().waits;
+  std::thread first_thread = find(first_task, &first);
+  while (recipes::DiskCache::Get().counters().waits == waits) absl::SleepFor(absl::Milliseconds(1));
+  const CompileTask second_task;
+  std::thread second_thread = find(second_task, &second);
+  std::thread third_thread = find(third_task, &third);
+  absl::SleepFor(absl::Milliseconds(50));  // The threads now wait for the first; otherwise the test shows less.
+  third_cancelled = true;
+  third_thread.join();
+  EXPECT_TRUE(absl::IsCancelled(third)) << third;
+  first_cancelled = true;
+  first_thread.join();
+  EXPECT_TRUE(absl::IsCancelled(first)) << first;
+  claim.claim = recipes::Claim();
+  second_thread.join();
+  EXPECT_TRUE(second.ok()) << second;
+  EXPECT_EQ(cache_.counters().compiled, 1);
+  recipes::DiskCache::Get().Flush();
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(RecipeCacheTest, UnusedRecipesAreEvictedBeyondTheLimit) {
