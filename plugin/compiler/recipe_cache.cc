@@ -72,9 +72,8 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
     return recipe;
   }
   Shard& shard = ShardOf(key);
-  TF_ASSIGN_OR_RETURN(const auto entry_and_claim, AwaitOrClaim(shard, key, task));
-  const auto& [entry, is_claimed] = entry_and_claim;
-  if (!is_claimed) {
+  TF_ASSIGN_OR_RETURN(const std::shared_ptr<Entry> entry, AwaitOrClaim(shard, key, task));
+  if (!entry->making) {
     if (entry->recipe == nullptr) return entry->status;
     counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
     return entry->recipe;
@@ -91,8 +90,8 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
   return recipe;
 }
 
-absl::StatusOr<std::pair<std::shared_ptr<RecipeCache::Entry>, bool>> RecipeCache::AwaitOrClaim(
-    Shard& shard, const recipes::Key& key, const CompileTask& task) {
+absl::StatusOr<std::shared_ptr<RecipeCache::Entry>> RecipeCache::AwaitOrClaim(Shard& shard, const recipes::Key& key,
+                                                                              const CompileTask& task) {
   absl::MutexLock lock(&shard.mutex);
   for (auto it = shard.entries.find(key.name); it != shard.entries.end(); it = shard.entries.find(key.name)) {
     const std::shared_ptr<Entry> entry = it->second;
@@ -100,11 +99,11 @@ absl::StatusOr<std::pair<std::shared_ptr<RecipeCache::Entry>, bool>> RecipeCache
     while (!shard.mutex.AwaitWithTimeout(absl::Condition(&done), kCancellationPoll)) {
       TF_RETURN_IF_ERROR(task.Check("another thread compiled its recipe"));
     }
-    if (!absl::IsCancelled(entry->status)) return std::make_pair(entry, false);
+    if (!absl::IsCancelled(entry->status)) return entry;
     TF_RETURN_IF_ERROR(task.Enter("looking up its recipe"));
   }
   shard.Trim();
-  return std::make_pair(shard.entries.emplace(key.name, std::make_shared<Entry>()).first->second, true);
+  return shard.entries.emplace(key.name, std::make_shared<Entry>()).first->second;
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device& device, const hal::Program& program,

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -68,10 +67,9 @@ class RecipeCache {
   };
 
   Shard& ShardOf(const recipes::Key& key);
-  // The key's entry, and whether the caller must make its recipe. Waits while another thread makes the recipe, and
-  // makes it if that thread's task was cancelled.
-  absl::StatusOr<std::pair<std::shared_ptr<Entry>, bool>> AwaitOrClaim(Shard& shard, const recipes::Key& key,
-                                                                       const CompileTask& task);
+  // The key's entry. Waits while another thread makes its recipe. If there is no entry, or that thread's task was
+  // cancelled, the result is a new entry, still `making`, whose recipe the caller must make.
+  absl::StatusOr<std::shared_ptr<Entry>> AwaitOrClaim(Shard& shard, const recipes::Key& key, const CompileTask& task);
   // Loads the recipe from disk or compiles it.
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> Make(hal::Device& device, const hal::Program& program,
                                                           const recipes::Key& key, const CompileTask& task);

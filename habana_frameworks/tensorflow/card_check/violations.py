@@ -118,7 +118,7 @@ def _is_bookkeeping(graph: explanation.Graph, index: int, origin: Origin | None)
         return True
     if any(shape != "[]" for shape in origin.shapes):
         return False
-    return not op.copies or not _reaches_cluster(graph, index, [each.inputs for each in graph.ops])
+    return not op.copies or not _reads(graph, index, _is_in_cluster)
 
 
 def _moves_batch(graph: explanation.Graph, index: int) -> bool:
@@ -133,8 +133,7 @@ def _reads_hpu(graph: explanation.Graph, index: int) -> bool:
     """Whether an op or one of its inputs, directly or not, is on the HPU."""
     if graph.ops[index].device.startswith("HPU"):
         return True
-    inputs = [each.inputs for each in graph.ops]
-    return _reaches(graph, index, inputs, lambda op: op.device.startswith("HPU"))
+    return _reads(graph, index, lambda op: op.device.startswith("HPU"))
 
 
 def _is_widening(graph: explanation.Graph, index: int) -> bool:
@@ -149,9 +148,8 @@ def _is_widening(graph: explanation.Graph, index: int) -> bool:
 
 def _is_random_key(graph: explanation.Graph, index: int) -> bool:
     """Whether an op computes the 64-bit key of random numbers from a tf.random.Generator, as augmentation layers do."""
-    inputs = [each.inputs for each in graph.ops]
     is_key = set(graph.ops[index].dtypes) <= {"int64", "uint64"}
-    return is_key and _reaches(graph, index, inputs, lambda op: op.type == "RngReadAndSkip")
+    return is_key and _reads(graph, index, lambda op: op.type == "RngReadAndSkip")
 
 
 def _is_part_of_card_op(op: explanation.Op, origin: Origin | None) -> bool:
@@ -164,17 +162,22 @@ def _is_part_of_card_op(op: explanation.Op, origin: Origin | None) -> bool:
     return origin.is_of_package or is_expansion
 
 
+def _is_in_cluster(op: explanation.Op) -> bool:
+    return op.cluster is not None
+
+
 def _feeds_cluster(graph: explanation.Graph, index: int) -> bool:
+    """Whether a path along results leads from an op to a cluster through ops off the HPU."""
     consumers: list[list[int]] = [[] for _ in graph.ops]
     for consumer, op in enumerate(graph.ops):
         for source in op.inputs:
             consumers[source].append(consumer)
-    return _reaches_cluster(graph, index, consumers)
+    return _reaches(graph, index, consumers, _is_in_cluster)
 
 
-def _reaches_cluster(graph: explanation.Graph, index: int, neighbours: Sequence[Sequence[int]]) -> bool:
-    """Whether a path along `neighbours` leads from an op to a cluster through ops off the HPU."""
-    return _reaches(graph, index, neighbours, lambda op: op.cluster is not None)
+def _reads(graph: explanation.Graph, index: int, is_found: Callable[[explanation.Op], bool]) -> bool:
+    """Whether a path along inputs leads from an op, through ops off the HPU, to an op for which `is_found` is true."""
+    return _reaches(graph, index, [op.inputs for op in graph.ops], is_found)
 
 
 def _reaches(
