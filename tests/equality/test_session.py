@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -118,7 +119,8 @@ def test_variables_shared_by_name() -> None:
         with tf1.Session() as session:
             session.run(tf1.global_variables_initializer())
             session.run(add)
-            return session.run([again * 2.0, tf1.assign(again, first * 3.0), first])[0], session.run(first)
+            # In separate runs, because no dependency orders a read and an assignment of the same run.
+            return session.run(again * 2.0), session.run(tf1.assign(again, first * 3.0)), session.run(first)
 
     on_both(program)
 
@@ -203,8 +205,11 @@ def test_errors_name_the_op() -> None:
 def test_a_variable_that_is_not_initialised() -> None:
     with tf.Graph().as_default(), tf.device(HPU):
         variable = tf1.get_variable("never", [2], use_resource=True)
-        with tf1.Session() as session, pytest.raises(tf.errors.FailedPreconditionError, match="never"):
-            session.run(variable * 2.0 + 1.0)
+        result = variable * 2.0 + 1.0  # the line that the error names
+        with tf1.Session() as session, pytest.raises(tf.errors.FailedPreconditionError, match="variable never") as info:
+            session.run(result)
+        assert "ReadVariableOp" in str(info.value)
+        assert re.search(r"test_session.py\", line \d+, in test_a_variable_that_is_not_initialised", str(info.value))
 
 
 def test_reference_variables(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@
 #include "plugin/compiler/crash_report.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "plugin/tensorflow/kernels/launch/launch.h"
+#include "plugin/tensorflow/kernels/launch/split_program.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -29,9 +30,12 @@ absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments
                     absl::StrContains(failure.message(), "variable is uninitialized");
   const std::vector<std::string> names = read ? arguments.UninitializedVariables() : std::vector<std::string>();
   if (names.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("Could not find variable ", absl::StrJoin(names, ", "),
-                                                    ". This could mean that the variable was not initialized, or that "
-                                                    "it has been deleted."));
+  std::string text = absl::StrCat("Could not find variable", names.size() == 1 ? " " : "s ", absl::StrJoin(names, ", "),
+                                  ". This could mean that ", names.size() == 1 ? "it was" : "they were",
+                                  " not initialized, or deleted.");
+  // From these names, Python finds the line of the program.
+  for (const std::string& node : NodesNamedIn(failure.message())) absl::StrAppend(&text, "\n\t [[{{node ", node, "}}]]");
+  return absl::FailedPreconditionError(text);
 }
 
 // Whether the CPU has no kernel for an op, or no kernel for the op's attributes (NCHW).
