@@ -119,5 +119,17 @@ def exhaust_memory(use: str) -> None:
         assert tf.identity(tf.constant(big)).numpy().sum() == 20 << 20
 
 
+def fill_memory(mib: int) -> None:
+    """Prints how many tensors of `mib` MiB are on the device when one more does not fit, after one of 1 MiB."""
+    load_habana_module()
+    tensors = []
+    try:
+        for size in [1, *[mib] * 200]:
+            with tf.device("HPU:0"):
+                tensors.append(tf.fill([size << 18], 1.0))
+    except tf.errors.ResourceExhaustedError:
+        print(len(tensors) - 1)
+
+
 def acquire() -> None:
     habana_device.acquire()

@@ -85,6 +85,13 @@ def test_the_error_of_exhausted_memory_names_the_remedy(use: str) -> None:
         assert part in done.stdout, done.stdout
 
 
+@pytest.mark.parametrize("mib", [5, 13, 24, 37, 48, 60, 98])
+def test_tensors_fill_the_memory(mib: int) -> None:
+    """However the allocator divides the memory, free memory in one piece serves a tensor."""
+    done = run_with_tensorflow(call_to(programs.fill_memory, mib), {"HPU_MEMORY_MB": "100"})
+    assert int(done.stdout) == 99 // mib
+
+
 @pytest.mark.parametrize("asked", [2, None])
 def test_the_host_pool_follows_the_guide(asked: int | None, tmp_path: pathlib.Path) -> None:
     """The pool's size is TF_CPU_ALLOCATOR_SIZE_G if set, or else depends on free memory."""

@@ -27,6 +27,7 @@ class Attempt:
     modules: list[int]
     exit_codes: list[int]
     failed: int | None
+    ended_before: list[int]
     log: list[str]
     signal: int | None
     seconds: float
@@ -39,6 +40,7 @@ class Result:
     exit_code: int
     exit_codes: list[int]
     failed: int | None
+    ended_before: list[int]
     log: list[str]
     seconds: float
     attempts: list[Attempt]

@@ -41,6 +41,20 @@ def fail_in_rank_1() -> None:
     time.sleep(600)
 
 
+def fail_after_the_others(directory: str) -> None:
+    """Rank 0 fails when the other ranks have ended; the launcher has not reaped them."""
+    if helpers.comm_rank() > 0:
+        pathlib.Path(directory, str(os.getpid())).touch()
+        return
+    others: list[str] = []
+    while len(others) < helpers.comm_size() - 1:
+        time.sleep(0.05)
+        others = os.listdir(directory)
+    while not all(") Z" in pathlib.Path("/proc", pid, "stat").read_text() for pid in others):
+        time.sleep(0.05)
+    sys.exit(3)
+
+
 def kill_itself() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 

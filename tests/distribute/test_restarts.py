@@ -199,7 +199,7 @@ class Job:
         codes = self.exit_codes[restart_count] if restart_count < len(self.exit_codes) else [0] * placement.ranks
         assert len(codes) == placement.ranks
         failed = next((rank for rank, code in enumerate(codes) if code), None)
-        return Outcome(tuple(codes), failed, (), None)
+        return Outcome(tuple(codes), failed, (), (), None)
 
     def _read_modules(self) -> Modules | None:
         return self.modules.pop(0) if len(self.modules) > 1 else self.modules[0]

@@ -66,6 +66,18 @@ def test_first_failure_stops_the_job(script: pathlib.Path) -> None:
     assert "hpu run: rank 1 ended with exit code 7; its last line: about to fail\n" in result.output
 
 
+@pytest.mark.parametrize(("ranks", "words"), [(2, "rank 1"), (3, "ranks 1, 2")])
+def test_a_failure_names_ranks_that_had_ended(
+    script: pathlib.Path, tmp_path: pathlib.Path, ranks: int, words: str
+) -> None:
+    (tmp_path / "ended").mkdir()
+    script.write_text(call_to(programs.fail_after_the_others, f"{tmp_path}/ended"))
+    result = run_job(ranks, script, check=False, python=sys.executable)
+    assert (result.failed, result.exit_codes) == (0, [3] + [0] * (ranks - 1))
+    assert result.ended_before == list(range(1, ranks))
+    assert f"hpu run: before, {words} had ended with exit code 0." in result.output
+
+
 def test_a_missing_horovod_has_its_remedy(script: pathlib.Path) -> None:
     script.write_text("raise ModuleNotFoundError(\"No module named 'horovod'\")\n")
     output = run_job(1, script, check=False, python=sys.executable).output

@@ -38,6 +38,7 @@ GAUDI_FIELDS = (
         (["check", "--card", "GAUDI4", "x.py"], "usage: hpu check [-h]", "did you mean gaudi"),
         (["doctor", "--jsn"], "usage: hpu doctor [-h]", "unrecognized arguments: --jsn; did you mean --json?"),
         (["smi", "--lop=3"], "usage: hpu smi [-h]", "unrecognized arguments: --lop=3; did you mean --loop?"),
+        (["smi", "--foo"], "usage: hpu smi [-h]", "unrecognized arguments: --foo\n"),
         (["doctor", "--hlp"], "usage: hpu doctor [-h]", "; did you mean --help?"),
         (["doctor", "--html", "x"], "usage: hpu doctor [-h]", "unrecognized arguments: --html x\n"),
         (["doctor", "--zzzz", "x"], "usage: hpu doctor [-h]", "unrecognized arguments: --zzzz x\n"),

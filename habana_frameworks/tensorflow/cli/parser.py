@@ -9,7 +9,7 @@ from typing import Any
 
 _HELP = frozenset({"-h", "--help"})
 _HELP_CUTOFF = 0.8
-"""Similarity of --hlp and --help; --html and --help have 0.67."""
+"""Similarity of --hlp and --help is 0.86, that of --html and --help 0.5."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,5 +41,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _nearest(word: str, words: Iterable[str], cutoff: float = 0.6) -> str:
-    nearest = difflib.get_close_matches(word, sorted(words), n=1, cutoff=cutoff)
-    return f"; did you mean {nearest[0]}?" if nearest else ""
+    """Returns the suggestion. Dashes do not count, so that --foo is not similar to --loop."""
+    by_letters = {known.lstrip("-"): known for known in sorted(words)}
+    nearest = difflib.get_close_matches(word.lstrip("-"), by_letters, n=1, cutoff=cutoff)
+    return f"; did you mean {by_letters[nearest[0]]}?" if nearest else ""

@@ -183,7 +183,19 @@ def _report_failure(outcome: Outcome) -> None:
     assert outcome.failed is not None
     end = how_ended(outcome.exit_codes[outcome.failed])
     error = last_error(outcome.log)
-    print(f"hpu run: rank {outcome.failed} {end}{error}{_remedy(error)}", file=sys.stderr, flush=True)
+    before = _ended_before(outcome.ended_before)
+    print(f"hpu run: rank {outcome.failed} {end}{error}{_remedy(error)}{before}", file=sys.stderr, flush=True)
+
+
+def _ended_before(ranks: tuple[int, ...]) -> str:
+    """Returns the hint that the failed rank may have waited for ranks that had ended."""
+    if not ranks:
+        return ""
+    listed = f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
+    return (
+        f"\nhpu run: before, {listed} had ended with exit code 0. If the failed rank waited for values from there: all "
+        "ranks must run the same steps, and save the model together"
+    )
 
 
 def _remedy(error: str) -> str:

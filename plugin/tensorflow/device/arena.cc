@@ -8,7 +8,9 @@ namespace hpu {
 namespace {
 
 // Passes the range to the BFC allocator in pieces. The BFC allocator keeps 8 bytes of bookkeeping for every 256 bytes
-// that it receives. A single piece of 32 GiB would therefore cost 1 GiB of host memory.
+// that it receives. A single piece of 32 GiB would therefore cost 1 GiB of host memory. The BFC allocator refuses
+// requests that exceed the range's rest, even if the rest and the free memory before it suffice, so a rest that is
+// smaller than the piece before it is not left.
 class RangeSubAllocator : public tensorflow::SubAllocator {
  public:
   RangeSubAllocator(void* base, uint64_t bytes, tensorflow::AllocatorMemoryType type)
@@ -16,6 +18,7 @@ class RangeSubAllocator : public tensorflow::SubAllocator {
 
   void* Alloc(size_t alignment, size_t bytes, size_t* received) override {
     if (bytes > left_) return nullptr;
+    if (left_ - bytes < bytes) bytes = left_;
     char* piece = next_;
     next_ += bytes;
     left_ -= bytes;

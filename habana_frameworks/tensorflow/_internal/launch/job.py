@@ -42,6 +42,8 @@ class Outcome:
     exit_codes: tuple[int, ...]
     # The rank whose failure ended the job, or None.
     failed: int | None
+    # The ranks that had ended with exit code 0 when that rank failed.
+    ended_before: tuple[int, ...]
     # The last output lines of the failed rank.
     log: tuple[str, ...]
     # The signal that this process received and that ended the job, or None.
@@ -122,6 +124,7 @@ class Job:
     def run(self) -> Outcome:
         """Starts all processes and returns when all have ended and all output has been passed to the sink."""
         failed: int | None = None
+        ended_before: tuple[int, ...] = ()
         with _watcher() as self._watch:
             try:
                 for rank in range(len(self._environments)):
@@ -133,6 +136,7 @@ class Job:
                     running = self._running()
                     failed = self._first_failure()
                 if failed is not None:
+                    ended_before = tuple(i for i, process in enumerate(self._processes) if _returncode(process) == 0)
                     self._announce(failed)
                 if self._interruption.signal is not None:
                     self._stop(self._interruption.signal, self._grace.after_signal)
@@ -143,7 +147,7 @@ class Job:
                 self._drain()
         codes = tuple(_shell_code(process.wait()) for process in self._processes)
         log = tuple(self._logs[failed]) if failed is not None else ()
-        return Outcome(codes, failed, log, self._interruption.signal)
+        return Outcome(codes, failed, ended_before, log, self._interruption.signal)
 
     def _start(self, rank: int) -> None:
         process = subprocess.Popen(
