@@ -34,7 +34,8 @@ absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments
                                   ". This could mean that ", names.size() == 1 ? "it was" : "they were",
                                   " not initialized, or deleted.");
   // From these names, Python finds the line of the program.
-  for (const std::string& node : NodesNamedIn(failure.message())) absl::StrAppend(&text, "\n\t [[{{node ", node, "}}]]");
+  for (const std::string& node : NodesNamedIn(failure.message()))
+    absl::StrAppend(&text, "\n\t [[{{node ", node, "}}]]");
   return absl::FailedPreconditionError(text);
 }
 
