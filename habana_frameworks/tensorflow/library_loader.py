@@ -31,6 +31,7 @@ from habana_frameworks.tensorflow._internal.patches import (
     graph_optimizers,
     jit_compile,
     keyboard_interrupts,
+    loop_gradients,
     loss_scaling,
     memory_settings,
     saved_model_import,
@@ -112,6 +113,7 @@ def _load() -> None:
     strategies.install()
     op_wrappers.provide(module)
     grads.register()
+    loop_gradients.install()
     failed_reads.install(plugin)
     compiler_ir.install(plugin)
     _set_transfer_command(plugin)

@@ -105,6 +105,9 @@ HPU_EXPORT hpu_buffer hpu_statistics(void);
 HPU_EXPORT hpu_buffer hpu_statistics_table(void);
 // Sets all counters to zero.
 HPU_EXPORT void hpu_statistics_reset(void);
+// Sends `signal` to the calling thread, once, when a cluster has been launched `launches` times. 0 launches: no signal.
+// The thread must run until the signal was sent or the limit is 0.
+HPU_EXPORT void hpu_signal_at_launch(int64_t launches, int32_t signal);
 
 // Turns recording of all ops of all graphs on or off. Off by default, because recording costs memory and time. Turning
 // recording on drops earlier records. Graphs that are already optimised are not recorded.

@@ -1,6 +1,7 @@
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/passes/reporting/report.h"
+#include "plugin/tensorflow/kernels/launch/launch_limit.h"
 #include "plugin/tensorflow/kernels/op_counters.h"
 #include "plugin/tensorflow/kernels/statistics.h"
 
@@ -9,6 +10,8 @@ hpu_buffer hpu_statistics(void) { return hpu::MakeBuffer(hpu::Statistics::Get().
 hpu_buffer hpu_statistics_table(void) { return hpu::MakeBuffer(hpu::Statistics::Get().ToTable()); }
 
 void hpu_statistics_reset(void) { hpu::Statistics::Get().Reset(); }
+
+void hpu_signal_at_launch(int64_t launches, int32_t signal) { hpu::LaunchLimit::Get().Set(launches, signal); }
 
 void hpu_collect_op_records(int32_t collect) {
   hpu::passes::CollectOpRecords(collect != 0);

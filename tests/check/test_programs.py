@@ -38,6 +38,7 @@ ORDINARY = (
     ("modules/trace.py",),
     ("modules/roi_align.py",),
     (str(PROGRAMS / "augmentation.py"),),
+    (str(PROGRAMS / "prints.py"),),
 )
 
 

@@ -84,7 +84,7 @@ def test_the_summary_counts_and_advises(output: tuple[str, str, explanation.Expl
     assert "pinned (1 op, 1 split" not in text and "pinned (1 op, 384 bytes copied)" in text
     assert "-> remove the tf.device around the op" in text
     assert "  refused " in text and "4 graphs:" in text
-    assert re.search(r"refusals\.py:\d+: on_cpu \(\w+\): the program places it on ", " ".join(text.split()))
+    assert re.search(r"refusals\.py:\d+: on_cpu \(\w+\): a tf.device places it on ", " ".join(text.split()))
 
 
 def test_the_programs_end_is_kept_and_still_explained() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from habana_frameworks.tensorflow import statistics
 from tests.support.compare import CPU, HPU, Tolerance, assert_same_on_hpu
 from tests.support.processes import WARM_PYTHON, run
 
@@ -149,6 +150,55 @@ def test_recurrent_layers(layer: str, masked: bool) -> None:
             results.append([value.numpy() for value in step(tf.constant(x))])
     for expected, actual in zip(*results):
         np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("layer", ["LSTM", "GRU", "SimpleRNN"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_recurrent_layers_compile_for_batches_of_any_size(layer: str, masked: bool) -> None:
+    """A dataset without drop_remainder has batches of unknown size. No op of the loops may run outside clusters."""
+    cell = getattr(tf.keras.layers, layer)(5)
+    layers = [tf.keras.layers.Masking(), cell] if masked else [cell]
+    model = tf.keras.Sequential([*layers, tf.keras.layers.Dense(1)])
+    model.build([None, 3, 2])
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3, 2])])
+    def step(batch: tf.Tensor) -> list[tf.Tensor]:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(batch, training=True) - 1.0))
+        return [loss, *tape.gradient(loss, model.trainable_variables)]
+
+    with tf.device(HPU):
+        step(tf.constant(X))
+        statistics.reset()
+        for size in (4, 3):
+            step(tf.constant(X[:size]))
+    # A loop outside clusters would launch each of its ops in each of its steps.
+    assert statistics.get().eager.launches < 10
+    assert statistics.get().eager.host_runs < 10
+
+
+def test_loops_on_the_cpu_keep_shapes_only() -> None:
+    """A list of tensors would keep them in memory."""
+    graphs = {}
+    for device in (CPU, HPU):
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 2])])
+        def gradient(x: tf.Tensor) -> tf.Tensor:
+            with tf.GradientTape() as tape, tf.device(device):  # noqa: B023
+                tape.watch(x)
+                y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y + tf.reduce_mean(y)), (0, x))[1]
+            return tape.gradient(y, x)
+
+        graphs[device] = gradient.get_concrete_function().graph.as_graph_def()
+    lists = {
+        device: sum(
+            node.op == "TensorListPushBack" and node.attr["element_dtype"].type == tf.int32.as_datatype_enum
+            for function in graph.library.function
+            for node in function.node_def
+        )
+        for device, graph in graphs.items()
+    }
+    assert lists[CPU] > 0 and lists[HPU] == 0
 
 
 def test_bfloat16_and_half() -> None:

@@ -138,7 +138,7 @@ def test_a_program_that_profiles_itself_and_is_stopped(tmp_path: pathlib.Path) -
     arguments = ["--steps", "20", "--json", "-", str(PROGRAMS / "profiled.py"), str(tmp_path / "profile")]
     done = run([*COMMAND, *arguments])
     report = json.loads(done.stdout)
-    assert "was launched" in report["program"]["stopped"] and report["steps"]["launches"] >= 20
+    assert report["program"]["stopped"] == "a cluster was launched 20 times" and report["steps"]["launches"] == 20
     assert report["notes"] == ["Waits for input and tracing: recorded until the program started a profile."]
     assert list((tmp_path / "profile").rglob("*.xplane.pb")), "the program's own profile is missing"
 

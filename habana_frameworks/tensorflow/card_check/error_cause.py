@@ -17,8 +17,6 @@ _PLACE = re.compile(
 # The error in a message about code that AutoGraph has converted: after the frames, and indented like the frames.
 _ERROR_OF_USER_CODE = re.compile(r"^    (?P<text>\w+: .+)$", re.MULTILINE)
 _ROOT = re.compile(r"^\s*\(\d+\) [A-Z_]+:\s+")
-# AutoGraph removes the files of converted code when the process ends.
-_CONVERTED = "__autograph_generated_file"
 
 
 def _message(error: BaseException) -> str:
@@ -41,7 +39,7 @@ def line(error: BaseException) -> Line | None:
     named = [(match["path"], int(match["number"])) for text in lines if (match := _FRAME.match(text))]
     raised = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
     for frames in (named, raised):
-        own = [frame for frame in frames if is_of_program(frame[0]) and _CONVERTED not in frame[0]]
+        own = [frame for frame in frames if is_of_program(frame[0])]
         if own:
             return Line.of(*own[-1])
     return None

@@ -36,6 +36,8 @@ _STRUCTURAL = frozenset(
 )
 # Ops that bring a batch's 64-bit labels or ids to the HPU, which gets them as 32-bit integers.
 _MOVES_BATCHES = frozenset({"Cast", "ExpandDims", "Identity", "IteratorGetNext", "Reshape", "Squeeze"})
+# Ops without results: an edge from them is an order, which carries no values.
+_WITHOUT_RESULTS = frozenset({"Assert", "NoOp", "PrintV2"})
 _MAX_MISFITS = 3
 # Rules that send an op to the CPU, where a Gaudi also runs step counters.
 _PLACEMENT_RULES = frozenset({"dtype", "op-list", "no-kernel"})
@@ -171,7 +173,8 @@ def _feeds_cluster(graph: explanation.Graph, index: int) -> bool:
     consumers: list[list[int]] = [[] for _ in graph.ops]
     for consumer, op in enumerate(graph.ops):
         for source in op.inputs:
-            consumers[source].append(consumer)
+            if graph.ops[source].type not in _WITHOUT_RESULTS:
+                consumers[source].append(consumer)
     return _reaches(graph, index, consumers, _is_in_cluster)
 
 

@@ -88,6 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
     checker.start()
     with program.stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext(), watch.stopping():
         code = program.run(_COMMAND, arguments, on_error=raised.append)
+    if watch.reason:
+        print(f"{_COMMAND}: stopped the program: {watch.reason}", file=sys.stderr)
     result = checker.stop(raised[0] if raised else None)
     written = _write(result, arguments)
     watch.exit_code = _exit_code(result, arguments.strict, code) if written else code or 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
 import signal
 import sys
@@ -12,7 +13,8 @@ import time
 from collections.abc import Iterator
 
 from habana_frameworks.tensorflow import statistics
-from habana_frameworks.tensorflow._internal.native import plugin_library
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
+from habana_frameworks.tensorflow._internal.text import number
 from habana_frameworks.tensorflow.cli import numbers, program
 
 _POLL_SECONDS = 0.2
@@ -55,6 +57,8 @@ class Watch:
     def stopping(self) -> Iterator[None]:
         """Watches the program during the `with` block. Catches a Stop raised after the program has ended."""
         signal.signal(signal.SIGUSR1, self._raise)
+        if self._steps:
+            self._signal_at_launch(math.ceil(self._steps))
         threading.Thread(target=self._run, name="hpu-limits", daemon=True).start()
         try:
             yield
@@ -62,19 +66,31 @@ class Watch:
             pass
         finally:
             self._ended.set()
+            self._signal_at_launch(0)
 
-    def _raise(self, number: int, frame: object) -> None:
+    @staticmethod
+    def _signal_at_launch(launches: int) -> None:
+        c_api.function(plugin_library.handle(), "hpu_signal_at_launch")(launches, signal.SIGUSR1)
+
+    def _raise(self, received: int, frame: object) -> None:
         if not self._ended.is_set():
+            self.reason = self.reason or self._steps_reached()
             raise program.Stop
+
+    def _steps_reached(self) -> str:
+        launches = max((cluster.launches for cluster in statistics.get().clusters), default=0)
+        return f"a cluster was launched {number(launches, 'time')}" if self._steps and launches >= self._steps else ""
 
     def _run(self) -> None:
         while not self._ended.wait(_POLL_SECONDS):
+            if self.reason:  # the signal at a launch
+                break
             self.reason = self._why_stop()
             if self.reason:
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
                 break
         else:
             return
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
         # The program's cleanup may delay its end; the command's own work or threads of the program may delay the
         # process's end. If the process ends in time, so does this thread.
         if self._ended.wait(_GRACE_SECONDS):
@@ -98,9 +114,6 @@ class Watch:
         pending = recipes.disk_misses > recipes.compiled + recipes.remote_hits
         if not sum(counts) or (pending and not launched):
             return ""
-        max_launches = max((cluster.launches for cluster in statistic.clusters), default=0)
-        if self._steps and max_launches >= self._steps:
-            return f"a cluster was launched {max_launches} times"
         if self._idle and time.monotonic() - self._changed >= self._idle:
             return f"no new recipe for {self._idle:g} s"
         return ""

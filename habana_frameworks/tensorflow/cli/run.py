@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from habana_frameworks.tensorflow import flags, lib_utils, monitor
+from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow._internal.launch import launchers, module_choice, ports
 from habana_frameworks.tensorflow._internal.launch.job import Grace, Interruption, Job, Outcome, how_ended
 from habana_frameworks.tensorflow._internal.launch.job_supervisor import (
@@ -191,10 +192,9 @@ def _ended_before(ranks: tuple[int, ...]) -> str:
     """Returns the hint that the failed rank may have waited for ranks that had ended."""
     if not ranks:
         return ""
-    listed = f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
     return (
-        f"\nhpu run: before, {listed} had ended with exit code 0. If the failed rank waited for values from there: all "
-        "ranks must run the same steps, and save the model together"
+        f"\nhpu run: before, {text.named_ranks(ranks)} had ended with exit code 0. If the failed rank waited for values "
+        "from there: all ranks must run the same steps, and save the model together"
     )
 
 

@@ -22,8 +22,8 @@ _TABLE = (
     # Rules that keep ops off the HPU.
     Rule(
         "pinned",
-        "the program places the op on another device",
-        "remove the tf.device around the op, unless the op needs it",
+        "a tf.device of the program or of a library places the op on another device",
+        "remove the tf.device around the op, unless the op needs it; lookup tables and strategies keep theirs",
     ),
     Rule("op-list", "the active op list does not support the op", "set HPU_OP_LIST=emulator; on a card use another op"),
     Rule("dtype", "the HPU has the op, but not for this dtype", "cast the input to float32, bfloat16 or int32"),

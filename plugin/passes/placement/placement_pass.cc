@@ -221,7 +221,7 @@ void RecordPlacement(PassContext* context) {
       if (!IsOnHpu(*node)) node->ClearAttr(kRefusalAttr);
     } else if (!IsOnHpu(*node) && IsPinnedToOtherDevice(*node) && !IsStructural(node->type_string(), node->op_def())) {
       AddRefusal(&context->report, node->name(), node->type_string(), "pinned",
-                 absl::StrCat("the program places it on ", node->requested_device()));
+                 absl::StrCat("a tf.device places it on ", node->requested_device()));
     }
   }
 }

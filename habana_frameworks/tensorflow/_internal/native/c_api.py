@@ -72,6 +72,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_statistics": (Buffer, ()),
     "hpu_statistics_table": (Buffer, ()),
     "hpu_statistics_reset": (None, ()),
+    "hpu_signal_at_launch": (None, (_INT64, _INT32)),
     "hpu_collect_op_records": (None, (_INT32,)),
     "hpu_op_records": (Buffer, ()),
     "hpu_recipe_cache": (Buffer, ()),

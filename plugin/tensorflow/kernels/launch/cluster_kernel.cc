@@ -101,10 +101,9 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   KernelArguments arguments(context, kinds_);
   TF_RETURN_IF_ERROR(arguments.FindVariables());
   if (const std::string duplicate = arguments.DuplicateVariable(); !duplicate.empty()) {
-    TF_RETURN_IF_ERROR(
-        OnFailure(context, absl::UnimplementedError(absl::StrCat(duplicate, "; pass each variable once"))));
     arguments.Lock();
-    return RunFallback(context, *device, arguments, FallbackReason::kFailure);
+    return FallBack(context, *device, arguments,
+                    absl::UnimplementedError(absl::StrCat(duplicate, "; pass each variable once")));
   }
   static thread_local recipes::Signature signature;
   // Compilation takes seconds and runs without the locks. Variables may change during the compilation, so the signature
@@ -191,6 +190,7 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
                                      const KernelArguments& arguments, const absl::Status& failure) {
   TF_RETURN_IF_ERROR(OnFailure(context, failure));
   absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFailure);
+  if (status.ok()) OnFallback(failure);
   // `failure` names the recipe's largest tensors.
   if (absl::IsResourceExhausted(status) && absl::IsResourceExhausted(failure)) return failure;
   if (!CpuLacksKernel(status)) return status;

@@ -63,6 +63,8 @@ class ClusterKernel : public tensorflow::OpKernel {
   }
   // Handles a failed compilation or launch: returns OK to run on the CPU, or the kernel's error.
   virtual absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) = 0;
+  // Reports that an execution succeeded on the CPU after `failure`.
+  virtual void OnFallback(const absl::Status& failure) {}
   // Splits a cluster that did not compile and runs the parts on the HPU. Returns false if the cluster cannot be split.
   // Called without locks.
   virtual absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,

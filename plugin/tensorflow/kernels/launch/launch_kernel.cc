@@ -11,6 +11,7 @@
 #include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/placement_policy.h"
 #include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/kernels/launch/launch_limit.h"
 #include "plugin/tensorflow/kernels/op_counters.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/platform/logging.h"
@@ -153,15 +154,17 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
                      "TF_CPU_RUNTIME_FALLBACK=forbid disables the CPU fallback (allow enables the fallback): ",
                      failure.message()));
   }
-  if (!warned_.exchange(true)) {
-    OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),
-                                 failure.message());
-    // The wording that Gaudi's guide documents.
-    LOG(WARNING) << "Computation on HPU failed: node=" << name() << " error: " << failure.message();
-    LOG(WARNING) << "Delegating node=" << name() << " to CPU";
-    HPU_LOG(kKernels, kWarning) << name() << " runs on the CPU: " << failure.message();
-  }
   return absl::OkStatus();
+}
+
+void LaunchKernel::OnFallback(const absl::Status& failure) {
+  if (warned_.exchange(true)) return;
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),
+                               failure.message());
+  // The wording that Gaudi's guide documents.
+  LOG(WARNING) << "Computation on HPU failed: node=" << name() << " error: " << failure.message();
+  LOG(WARNING) << "Delegating node=" << name() << " to CPU";
+  HPU_LOG(kKernels, kWarning) << name() << " runs on the CPU: " << failure.message();
 }
 
 CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
@@ -194,13 +197,14 @@ void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
                << (flags::TfEnableDynamicShapes()
                        ? ". Pad the changing argument to a few sizes; until then new sizes run on the CPU "
                          "(TF_ENABLE_DYNAMIC_SHAPES)"
-                       : ". Pad the changing argument to a few sizes, or set TF_ENABLE_DYNAMIC_SHAPES=1, which pads "
-                         "clusters whose rows are independent and runs other clusters on the CPU");
+                       : ". Pad the changing argument to a few sizes (for text: in the input pipeline), or set "
+                         "TF_ENABLE_DYNAMIC_SHAPES=1, which pads clusters whose rows are independent and runs other "
+                         "clusters on the CPU");
   HPU_LOG(kKernels, kWarning) << warning;
 }
 
 void LaunchKernel::CountLaunch() {
-  counters_->launches.fetch_add(1, std::memory_order_relaxed);
+  LaunchLimit::Get().Count(counters_->launches.fetch_add(1, std::memory_order_relaxed) + 1);
   history_->CountExecution();
   HPU_LOG(kKernels, kTrace) << name() << ": launched";
 }
