@@ -193,8 +193,8 @@ def _ended_before(ranks: tuple[int, ...]) -> str:
     if not ranks:
         return ""
     return (
-        f"\nhpu run: before, {text.named_ranks(ranks)} had ended with exit code 0. If the failed rank waited for values "
-        "from there: all ranks must run the same steps, and save the model together"
+        f"\nhpu run: before, {text.named_ranks(ranks)} had ended with exit code 0. If the failed rank waited for "
+        "values from there: all ranks must run the same steps, and save the model together"
     )
 
 

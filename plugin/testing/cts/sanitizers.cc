@@ -9,7 +9,7 @@ SANITIZER_DEFAULT __lsan_default_suppressions() { return "leak:libtensorflow\nle
 // ThreadSanitizer does not see the locks of libraries that were built without it.
 SANITIZER_DEFAULT __tsan_default_suppressions() {
   return "called_from_lib:libtensorflow_cc\ncalled_from_lib:libtensorflow_framework\n"
-         "race:libtensorflow\nrace:pjrt_c_api_cpu_plugin.so\n";
+         "race:libtensorflow\nrace:pjrt_c_api_cpu_plugin.so\nrace:xla_cpu_pjrt.so\n";
 }
 
 // Tests fork, and end processes by signals.
