@@ -17,6 +17,7 @@ MARK = "# fails on the card"
 FAILING = {
     "float64_math": ({"dtype"}, "Mul with T=double"),
     "int64_overflow": ({"dtype"}, "constants that do not fit in 32 bits: 11400714819323198"),
+    "int64_labels": ({"dtype"}, "the values come from the input pipeline, such as labels"),
     "unsupported_op": ({"no-kernel"}, "the HPU has no kernel for FractionalMaxPool"),
     "data_dependent_shape": ({"dynamic-size", "dtype"}, "the size of Where's result depends on values"),
     "memory_too_large": ({"memory"}, "cannot allocate 19600000000 bytes"),

@@ -46,7 +46,7 @@ _PLACEMENT_RULES = frozenset({"dtype", "op-list", "no-kernel"})
 def of_ops(found: explanation.Explanation, origins: Origins) -> Iterator[Violation]:
     """Yields the violations of ops, one for each rule, line and graph."""
     for graph in found.graphs:
-        groups: dict[tuple[str, Line | None, Level], list[tuple[explanation.Op, Origin | None]]]
+        groups: dict[tuple[str, Line | None, Level], list[tuple[int, Origin | None]]]
         groups = collections.defaultdict(list)
         for index, op in enumerate(graph.ops):
             rule = RULES.get(op.rule or "")
@@ -55,7 +55,7 @@ def of_ops(found: explanation.Explanation, origins: Origins) -> Iterator[Violati
             origin = origins.find(op.name, op.type, graph.name)
             fails = rule.fails and not _is_harmless(graph, index, origin)
             level = Level.FAILURE if fails else Level.NOTE
-            groups[rule.name, origin.line if origin else None, level].append((op, origin))
+            groups[rule.name, origin.line if origin else None, level].append((index, origin))
         for (name, line, level), ops in groups.items():
             yield _of_group(graph, name, line, level, ops, origins)
 
@@ -65,12 +65,15 @@ def _of_group(
     rule: str,
     line: Line | None,
     level: Level,
-    ops: Sequence[tuple[explanation.Op, Origin | None]],
+    found: Sequence[tuple[int, Origin | None]],
     origins: Origins,
 ) -> Violation:
-    reason = ops[0][0].reason or RULES[rule].meaning
+    ops = [graph.ops[index] for index, _ in found]
+    reason = ops[0].reason or RULES[rule].meaning
     if rule == "dtype":
-        values = (value for _, origin in ops if origin for value in origins.misfits(origin))
+        if all(_reads(graph, index, _is_of_pipeline) for index, _ in found):
+            reason += "; the values come from the input pipeline, such as labels"
+        values = (value for _, origin in found if origin for value in origins.misfits(origin))
         misfits = list(dict.fromkeys(f"{value} (line {where.number})" if where else value for value, where in values))
         if misfits:
             reason += f"; constants that do not fit in 32 bits: {', '.join(misfits[:_MAX_MISFITS])}"
@@ -79,11 +82,11 @@ def _of_group(
         level=level,
         line=line,
         graph=graph.name,
-        ops=tuple(op.name for op, _ in ops),
-        op_types=tuple(dict.fromkeys(op.type for op, _ in ops)),
+        ops=tuple(op.name for op in ops),
+        op_types=tuple(dict.fromkeys(op.type for op in ops)),
         reason=reason,
         remedy=RULES[rule].remedy,
-        copied_bytes=sum(op.copied_bytes for op, _ in ops),
+        copied_bytes=sum(op.copied_bytes for op in ops),
     )
 
 
@@ -162,6 +165,10 @@ def _is_part_of_card_op(op: explanation.Op, origin: Origin | None) -> bool:
         return False
     is_expansion = origin.type != op.type and _is_known(origin.type) and not hasattr(tf.raw_ops, origin.type)
     return origin.is_of_package or is_expansion
+
+
+def _is_of_pipeline(op: explanation.Op) -> bool:
+    return op.type == "IteratorGetNext"
 
 
 def _is_in_cluster(op: explanation.Op) -> bool:

@@ -50,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     with program.stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext():
         code = program.run("hpu explain", arguments)
     explanation = collector.stop()
+    if code == 0 or explanation.graphs:
+        print(f"\n{explanation.summary()}", end="", file=sys.stderr)
     written = _write(explanation, arguments)
     if code == 0 and not written:
         return 1
@@ -65,7 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(explanation: Explanation, arguments: argparse.Namespace) -> bool:
     """Writes the requested outputs. Returns False if a file could not be written."""
-    print(f"\n{explanation.summary()}", end="", file=sys.stderr)
     return outputs.write(
         "hpu explain", arguments.json, explanation.to_json, arguments.html, explanation.to_html, content="Graphs"
     )

@@ -26,6 +26,7 @@ REWRITTEN = frozenset(
         *("StatelessRandomUniformIntV2", "StatelessRandomUniformV2"),
     }
 )
+_DATA_SIZE = Refusal("dynamic-size", "the size of the result depends on values")
 _MISSING = Refusal("no-kernel", "neither tf2xla nor the plugin has a lowering for it")
 
 
@@ -36,7 +37,8 @@ def off_hpu(op: str, place: Place) -> Refusal | None:
     if place is Place.NONE:
         return Refusal("no-kernel", _without_kernel(op))
     definition = kernels.definitions()[op]
-    return _of_types(definition) or _of_host(op, definition) or _MISSING
+    of_size = _DATA_SIZE if "size: data" in op_fact_words.OPS.get(op, ()) else None
+    return _of_types(definition) or _of_host(op, definition) or of_size or _MISSING
 
 
 def outside_clusters(op: str, place: Place) -> Refusal | None:
@@ -51,7 +53,7 @@ def outside_clusters(op: str, place: Place) -> Refusal | None:
     if "loses_error" in facts:
         return Refusal("lost-error", "the op raises errors or prints, which compiled code cannot do")
     if "size: data" in facts:
-        return Refusal("dynamic-size", "the size of the result depends on values")
+        return _DATA_SIZE
     if "random: seeded" in facts:
         return Refusal("random", "the op has seeds that compiled code would ignore")
     if "random: other" in facts:
