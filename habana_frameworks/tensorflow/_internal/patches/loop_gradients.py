@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 
+# Not TensorListLength and TensorListElementShape, for which the gradient would keep a list per iteration.
+_OF_SHAPE = frozenset({"Rank", "Shape", "Size"})
+
+
 def install() -> None:
     """Makes the gradient of a loop keep tensors of the forward loop instead of their shapes. Idempotent.
 
@@ -24,7 +28,7 @@ def install() -> None:
 
     @functools.wraps(move)
     def keep_tensor(self: Any, op_type: str, inputs: Sequence[Any], *arguments: Any, **named: Any) -> Any:
-        if any("CPU" in tensor.device for tensor in inputs):
+        if op_type not in _OF_SHAPE or any("CPU" in tensor.device for tensor in inputs):
             return move(self, op_type, inputs, *arguments, **named)
         return super(gradient, self)._create_op_internal(op_type, inputs, *arguments, **named)
 
