@@ -6,7 +6,6 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-
 # Not TensorListLength and TensorListElementShape, for which the gradient would keep a list per iteration.
 _OF_SHAPE = frozenset({"Rank", "Shape", "Size"})
 
@@ -16,8 +15,8 @@ def install() -> None:
 
     The gradient of a broadcast sums over axes that follow from shapes. TensorFlow takes shapes of unknown size in the
     forward loop and keeps them in a list (tensorflow/python/ops/while_v2.py). What is read from a list is no constant,
-    and axes must be constants for the compiler. With jit_compile=True, TensorFlow also keeps the tensors. The compiler
-    removes lists of which only shapes are used. Loops that the program places on a CPU are as before.
+    and axes must be constants for the compiler. With jit_compile=True, TensorFlow also keeps the tensors. They take
+    memory until the gradient has run. Loops that the program places on a CPU are as before.
     """
     from tensorflow.python.ops import while_v2
 
