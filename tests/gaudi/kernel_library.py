@@ -14,7 +14,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from tests.support import build_folders
+
 NAME = "libhpu_synapse_kernels.so"
 MAX_RANK = 8
 
@@ -84,7 +85,7 @@ def path() -> pathlib.Path | None:
     """Returns HPU_SYNAPSE_KERNELS or the newest library of a build folder in the tree."""
     if chosen := os.environ.get("HPU_SYNAPSE_KERNELS"):
         return pathlib.Path(chosen)
-    return max(ROOT.glob(f"build*/{NAME}"), key=lambda found: found.stat().st_mtime, default=None)
+    return build_folders.newest(NAME)
 
 
 @functools.cache

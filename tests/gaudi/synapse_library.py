@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tests.support import build_folders
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RELEASES = ("1.5", "1.18")
 SWITCH_PREFIX = "SYNAPSE_DOUBLE_"
@@ -102,8 +104,7 @@ def folder() -> pathlib.Path | None:
     """Returns HPU_SYNAPSE_DOUBLE, or the newest double of a build folder in the tree."""
     if chosen := os.environ.get("HPU_SYNAPSE_DOUBLE"):
         return pathlib.Path(chosen)
-    built = ROOT.glob("build*/synapse_double/*/libSynapse.so")
-    newest = max(built, key=lambda found: found.stat().st_mtime, default=None)
+    newest = build_folders.newest("synapse_double/*/libSynapse.so")
     return newest.parents[1] if newest else None
 
 
