@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from tests.gaudi import kernel_library as kernels
+from tests.support.processes import ROOT
 from tools import generate_guids
 
 SUFFIXES = {"none": "", "type": "_*", "cast": "_*_to_*"}
 ROWS = {
     row.stem + SUFFIXES[row.suffix]: row
-    for row in generate_guids.parse((kernels.ROOT / "plugin/backends/gaudi/guids.yaml").read_text()).rows()
+    for row in generate_guids.parse((ROOT / "plugin/backends/gaudi/guids.yaml").read_text()).rows()
     if row.kind != "internal"
 }
 
