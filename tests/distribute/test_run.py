@@ -194,7 +194,7 @@ def test_too_few_modules_start_nothing(script: pathlib.Path, tmp_path: pathlib.P
     with lock.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         held = "module 1 by process 4711 (python train.py)"
-        text = f"but HPU_BACKEND=emulator has 2 modules, and 1 of them are held: {held}"
+        text = f"but HPU_BACKEND=emulator has 2 modules, and 1 of them is held: {held}"
         assert f"2 processes need 2 modules, {text}" in refused("-np", "2")
         assert f"modules are held: {held}; end the process" in refused("--modules", "1")
         done = run([*HPU_RUN, "--modules", "0", str(script)], settings)

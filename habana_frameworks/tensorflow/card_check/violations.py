@@ -85,9 +85,15 @@ def _of_group(
         ops=tuple(op.name for op in ops),
         op_types=tuple(dict.fromkeys(op.type for op in ops)),
         reason=reason,
-        remedy=RULES[rule].remedy,
+        remedy=_remedy(rule, ops),
         copied_bytes=sum(op.copied_bytes for op in ops),
     )
+
+
+def _remedy(rule: str, ops: Sequence[explanation.Op]) -> str:
+    if rule == "dtype" and any(dtype.startswith("complex") for op in ops for dtype in op.dtypes):
+        return "the card has no complex types: move the computation to the input pipeline, or leave it on the CPU"
+    return RULES[rule].remedy
 
 
 def _is_harmless(graph: explanation.Graph, index: int, origin: Origin | None) -> bool:

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     with program.stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext():
         code = program.run("hpu explain", arguments)
     explanation = collector.stop()
-    if code == 0 or explanation.graphs:
+    if code == 0 or explanation.graphs or explanation.eager.launches:
         print(f"\n{explanation.summary()}", end="", file=sys.stderr)
     written = _write(explanation, arguments)
     if code == 0 and not written:

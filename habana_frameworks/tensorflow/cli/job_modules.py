@@ -110,7 +110,7 @@ def _problem(placement: Placement, min_ranks: int, holders: Mapping[int, str], b
     if wanted:
         held = [f"module {module} by {holders[module]}" for module in wanted if holders[module]]
         return f"modules are held: {'; '.join(held)}; end the process, or name other modules"
-    reason = f", and {len(held)} of them are held: {'; '.join(held)}" if held else ""
+    reason = f", and {len(held)} of them {'is' if len(held) == 1 else 'are'} held: {'; '.join(held)}" if held else ""
     more = "start the server with more (hpu serve --modules)" if monitor.is_server(backend) else "raise HPU_MODULES"
     needs = f"{number(min_ranks, 'process needs', 'processes need')} {number(min_ranks, 'module')}"
     return f"{needs}, but {has}{reason}; lower -np, or {more}"

@@ -110,7 +110,8 @@ def _nearest_op(name: str, known: Mapping[str, RegisteredOp]) -> str:
         return "; a layer has several ops: `hpu explain` lists the ops of a program (docs/user/keras.md)"
     if "." not in name:
         folded = {op.casefold(): op for op in known if not op.startswith("_")}
-        return _nearest(name, known) or _hint([folded[op] for op in difflib.get_close_matches(name.casefold(), folded)])
+        similar = _nearest(name, folded.values())
+        return similar or _hint([folded[op] for op in difflib.get_close_matches(name.casefold(), folded)])
     # Ops with the words of the function's own name. Those that begin with one come first, then those with the words of
     # the function's modules.
     *modules, own = [{re.sub("[0-9]+d?$", "", word) for word in part.split("_")} for part in name.casefold().split(".")]
@@ -126,7 +127,8 @@ def _nearest_op(name: str, known: Mapping[str, RegisteredOp]) -> str:
             op,
         ),
     )
-    return f"{_hint(found[:_MAX_SUGGESTIONS])}; a function may have other ops: `hpu explain` lists the ops of a program"
+    others = "a function may have other ops: `hpu explain` lists the ops of a program"
+    return f"{_hint(found[:_MAX_SUGGESTIONS])} ({others})" if found else f"; {others}"
 
 
 def _hint(found: Sequence[str]) -> str:

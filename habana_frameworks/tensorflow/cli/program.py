@@ -99,7 +99,8 @@ def load(command: str) -> bool:
     try:
         library_loader.load_habana_module()
     except errors.HabanaModuleError as error:
-        print(f"{command}: {error}\n(run `hpu doctor` for details)", file=sys.stderr)
+        hint = "" if "`hpu doctor`" in str(error) else "\n(run `hpu doctor` for details)"
+        print(f"{command}: {error}{hint}", file=sys.stderr)
         return False
     return True
 

@@ -30,7 +30,7 @@ _SETTINGS = {"HPU_COMPILE_MODE": "strict", "HPU_RECIPE_CACHE_READ_ONLY": "0"}
 def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "warmup",
-        help="compile all recipes of a program, then stop it",
+        help="run a program, and store all its recipes on disk",
         description="Runs a program with the HPU loaded, to its end or until --steps or --idle stops it. Stores its "
         "recipes on disk, and reports the compiled recipes on stderr. Exit code 0: all recipes are on disk; 1: some "
         "recipes were not stored; 2: wrong usage; 3: the program needed no recipe; if the program fails, the "

@@ -32,6 +32,7 @@ def _lines(findings: Findings) -> Iterator[str]:
         yield from table(["graph", "ops", "on HPU", "clusters", "in them", "launches"], _graph_rows(graphs))
         if len(graphs) > _MAX_GRAPHS:
             yield f"  … and {number(len(graphs) - _MAX_GRAPHS, 'smaller graph')}"
+        yield from _precision(graphs)
     totals = findings.rules()
     worth_a_look = [total for total in totals if not total.rule.expected]
     if worth_a_look:
@@ -70,6 +71,15 @@ def _lines(findings: Findings) -> Iterator[str]:
         if eager.host_runs and (first := flags.eager_compile_after()) > 0:
             runs = number(first, "run")
             yield f"  (the first {runs} of an op with its shapes use the CPU's kernel: HPU_EAGER_COMPILE_AFTER)"
+        if not graphs:
+            yield "  -> put the train step into a tf.function: each eager op is a launch of its own"
+
+
+def _precision(graphs: Sequence[Sequence[Graph]]) -> Iterator[str]:
+    ops = [op for traces in graphs for op in traces[0].ops if op.device.startswith("HPU")]
+    for dtype in ("bfloat16", "half"):
+        if count := sum(dtype in op.dtypes for op in ops):
+            yield f"Precision: {number(count, 'op')} on the HPU with results in {dtype.replace('half', 'float16')}"
 
 
 def _label(total: RuleTotal) -> str:

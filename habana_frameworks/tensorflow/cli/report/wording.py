@@ -70,7 +70,7 @@ def details(part: TimeShare) -> str:
 def steps(found: Steps | None) -> str:
     """Number of steps and their times."""
     if found is None:
-        return "Steps: none, because no cluster ran"
+        return "Steps: none, because no cluster ran (eager ops run one by one: put the train step into a tf.function)"
     on_cpu = f", {found.fallbacks} of them on the CPU" if found.fallbacks else ""
     text = f"{number(found.count, 'step')}{on_cpu}: executions of {found.cluster}"
     median, slow = found.quantile(0.5), found.quantile(0.9)

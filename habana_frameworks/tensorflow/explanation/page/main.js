@@ -156,7 +156,7 @@ function start() {
   const graphs = state.data.graphs;
   if (!graphs.length) {
     document.querySelector("main").replaceChildren(element("p", { className: "dim", style: "padding: 24px" },
-      "No graph ran. Graphs come from tf.function, Keras and Sessions, not from eager ops."));
+      "No graph ran. Graphs come from tf.function, Keras and Sessions, not from eager ops: put the train step into a tf.function."));
     return;
   }
   fill("graph", ...graphs.map((graph, i) => element("option", { value: i }, `${graph.name} (${graph.ops.length} ops)`)));
