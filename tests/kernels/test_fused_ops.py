@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -217,3 +217,28 @@ def test_stateful_random_ops_draw_the_numbers_of_the_cpu() -> None:
     assert 2.0 < numbers.max() < 3.0
     clusters = [cluster for cluster in statistics.get().launched_clusters if "program" in cluster.name]
     assert clusters and {(cluster.launches, cluster.fallbacks) for cluster in clusters} == {(2, 0)}
+
+
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize(
+    ("strides", "dilations"),
+    [((1, 1), (1, 1)), ((2, 3), (1, 1)), ((1, 1), (2, 3))],
+    ids=["plain", "strided", "dilated"],
+)
+def test_shapes_of_padded_convolutions(data_format: str, strides: tuple[int, int], dilations: tuple[int, int]) -> None:
+    """Equal to those of TensorFlow's convolution with explicit padding. Without them, sizes after it are unknown."""
+
+    def four(batch: Any, channels: Any, pair: Sequence[Any]) -> list[Any]:
+        return [batch, *pair, channels] if data_format == "NHWC" else [batch, channels, *pair]
+
+    paddings = four([0, 0], [0, 0], [[0, 1], [2, 3]])
+    steps, spread = four(1, 1, strides), four(1, 1, dilations)
+    for sizes in ((11, 13), (None, 13)):
+        with tf.Graph().as_default():
+            x = tf.compat.v1.placeholder(tf.float32, four(None, 3, sizes))
+            w = tf.ones([3, 2, 3, 5])
+            ours = habana_ops.habana_conv2d_with_padding(
+                x, w, paddings=np.ravel(paddings).tolist(), strides=steps, dilations=spread, data_format=data_format
+            )
+            theirs = tf.nn.conv2d(x, w, steps, paddings, data_format=data_format, dilations=spread)
+            assert ours.shape.as_list() == theirs.shape.as_list()

@@ -1,4 +1,7 @@
 // HabanaConv2DWithPadding and its gradients: convolutions of an input with explicit zero padding.
+#include <string>
+#include <vector>
+
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
@@ -14,6 +17,33 @@ tensorflow::Status ShapeByInput(tensorflow::shape_inference::InferenceContext* c
   return tensorflow::OkStatus();
 }
 
+// The output's shape. TensorFlow's shape function requires Conv2D's padding attribute, which this op lacks.
+tensorflow::Status ConvolutionShape(tensorflow::shape_inference::InferenceContext* c) {
+  std::vector<int64_t> paddings, strides, dilations;
+  std::string format;
+  TF_RETURN_IF_ERROR(c->GetAttr("paddings", &paddings));
+  TF_RETURN_IF_ERROR(c->GetAttr("strides", &strides));
+  TF_RETURN_IF_ERROR(c->GetAttr("dilations", &dilations));
+  TF_RETURN_IF_ERROR(c->GetAttr("data_format", &format));
+  c->set_output(0, c->UnknownShapeOfRank(4));
+  if (paddings.size() != 8 || strides.size() != 4 || dilations.size() != 4) return tensorflow::OkStatus();
+  tensorflow::shape_inference::ShapeHandle input, filter;
+  TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &input));
+  TF_RETURN_IF_ERROR(c->WithRank(c->input(1), 4, &filter));
+  const int channels = format == "NHWC" ? 3 : 1, first = format == "NHWC" ? 1 : 2;
+  std::vector<tensorflow::shape_inference::DimensionHandle> sizes(4);
+  sizes[0] = c->Dim(input, 0);
+  sizes[channels] = c->Dim(filter, 3);
+  for (int i = 0; i < 2; ++i) {
+    const int at = first + i;
+    TF_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSizeFromDimsV2(
+        c, c->Dim(input, at), c->Dim(filter, i), dilations[at], strides[at], tensorflow::Padding::EXPLICIT,
+        paddings[2 * at], paddings[2 * at + 1], &sizes[at]));
+  }
+  c->set_output(0, c->MakeShape(sizes));
+  return tensorflow::OkStatus();
+}
+
 }  // namespace
 
 #define HPU_CONV_ATTRS                                \
@@ -23,16 +53,10 @@ tensorflow::Status ShapeByInput(tensorflow::shape_inference::InferenceContext* c
       .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'") \
       .Attr("dilations: list(int) = [1, 1, 1, 1]")
 
-// Shape inference finds only the rank. TensorFlow's shape function requires Conv2D's padding attribute, which this op
-// lacks.
 REGISTER_OP("HabanaConv2DWithPadding")
     .Input("input: T")
     .Input("filter: T")
-    .Output("output: T") HPU_CONV_ATTRS
-    .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) {
-      c->set_output(0, c->UnknownShapeOfRank(4));
-      return tensorflow::OkStatus();
-    })
+    .Output("output: T") HPU_CONV_ATTRS.SetShapeFn(ConvolutionShape)
     .Doc(R"doc(
 Two-dimensional convolution with explicit zero padding.
 
