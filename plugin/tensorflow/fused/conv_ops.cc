@@ -36,7 +36,7 @@ tensorflow::Status ConvolutionShape(tensorflow::shape_inference::InferenceContex
   sizes[channels] = c->Dim(filter, 3);
   for (int i = 0; i < 2; ++i) {
     const int at = first + i;
-    TF_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSizeFromDimsV2(
+    TF_RETURN_IF_ERROR(tensorflow::shape_inference::GetWindowedOutputSizeFromDimsV2(
         c, c->Dim(input, at), c->Dim(filter, i), dilations[at], strides[at], tensorflow::Padding::EXPLICIT,
         paddings[2 * at], paddings[2 * at + 1], &sizes[at]));
   }
