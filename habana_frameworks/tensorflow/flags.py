@@ -289,8 +289,8 @@ def tf_hccl_memory_allowance_mb() -> int:
 
 
 def habana_initial_workspace_size_mb() -> int:
-    """HABANA_INITIAL_WORKSPACE_SIZE_MB: Device memory that the first launch reserves for the temporaries of all
-    recipes, in MiB. The workspace grows if a recipe needs more.
+    """HABANA_INITIAL_WORKSPACE_SIZE_MB: Device memory that the process reserves for the temporaries of all recipes
+    when it acquires the device, in MiB. The workspace grows if a recipe needs more.
     """
     return values.parse_int(BY_NAME["HABANA_INITIAL_WORKSPACE_SIZE_MB"])
 

@@ -36,6 +36,13 @@ def launches(sizes: Sequence[float]) -> None:
     print(json.dumps([launch(size) for size in sizes]))
 
 
+def one_tensor() -> None:
+    load_habana_module()
+    with tf.device("HPU:0"):
+        tf.identity(tf.constant(np.zeros(1 << 18, np.float32)))
+    print(json.dumps(habana_device.memory_info().workspace >> 20))
+
+
 def tensors_beside_it() -> None:
     load_habana_module()
     result = [launch(1)]

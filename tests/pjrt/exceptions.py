@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_INSTRUCTIONS = "plugins do not report the times of instructions"
+_TEMPORARIES = "expects the largest temporaries, which plugins do not list"
 _USER_KERNELS = "user kernels are code for the CPU, which plugins cannot call"
 # Patterns of test ids; * matches any text.
 EXCEPTIONS = {
@@ -9,10 +11,12 @@ EXCEPTIONS = {
     "tests/custom_ops/test_custom_kernels.py::test_user_kernel*": _USER_KERNELS,
     "tests/custom_ops/test_custom_kernels.py::test_arrays_of_failed_results_are_refused_too": _USER_KERNELS,
     "tests/custom_ops/test_custom_kernels.py::test_unknown_guid": _USER_KERNELS,
-    "tests/equality/test_errors.py::test_an_op_that_exhausts_host_memory": (
-        "expects the largest temporaries, which plugins do not list"
-    ),
-    "tests/explain/test_command.py::test_times_*": "plugins do not report the times of instructions",
+    "tests/equality/test_errors.py::test_an_op_that_exhausts_host_memory": _TEMPORARIES,
+    "tests/explain/test_command.py::test_memory_names_the_largest_tensor_and_its_line": _TEMPORARIES,
+    "tests/explain/test_command.py::test_times_*": _INSTRUCTIONS,
+    "tests/profiling/test_hooks.py::test_whole_program_with_instructions": _INSTRUCTIONS,
+    "tests/profiling/test_instructions.py::test_a_train_step_has_its_instructions": _INSTRUCTIONS,
+    "tests/profiling/test_instructions.py::test_instructions_of_a_loop_lie_in_the_loop": _INSTRUCTIONS,
     "tests/device/test_events.py::test_the_device_describes_itself": "expects the emulator's description",
     "tests/recipes/test_cache_command.py::test_ls": "expects recipes of the emulator",
     "tests/recipes/test_cache_command.py::test_explain_miss_of_other_surroundings*": "expects the emulator's target",

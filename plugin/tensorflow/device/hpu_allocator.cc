@@ -62,12 +62,12 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
       VLOG(1) << "Cannot acquire a device to allocate " << bytes << " bytes: " << device.status();
       return NoMansLand();
     }
-    void* data = nullptr;
-    if (MayFit(**device, bytes, attributes.retry_on_failure)) {
-      data = (*device)->arena().AllocateRaw(alignment, bytes, attributes);
-    }
+    void* data = AllocateNow(**device, alignment, bytes, attributes);
     if (data == nullptr && (*device)->workspace().Release()) {
-      data = (*device)->arena().AllocateRaw(alignment, bytes, attributes);
+      data = AllocateNow(**device, alignment, bytes, attributes);
+    }
+    if (data == nullptr && attributes.retry_on_failure) {
+      data = AllocateWhenFreed(**device, alignment, bytes, attributes);
     }
     if (data == nullptr) failed_bytes = bytes;
     if (FillsMemory() && data != nullptr) FillMemory(**device, reinterpret_cast<hal::DeviceAddress>(data), bytes);
@@ -118,24 +118,33 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
     return device == nullptr ? nullptr : &device->arena();
   }
 
-  // False if an allocation of 1 MiB or more cannot succeed because too much memory is in use. First releases the
-  // workspace; then, if `may_wait`, waits at most 200 ms for running work to free memory. The arena itself would wait
-  // 10 seconds.
-  static bool MayFit(ProcessDevice& device, uint64_t bytes, bool may_wait) {
+  static uint64_t FreeBytes(ProcessDevice& device) {
+    const std::optional<AllocatorStats> stats = device.arena().GetStats();
+    return static_cast<uint64_t>(stats->bytes_limit.value_or(0) - stats->bytes_in_use);
+  }
+
+  // Allocates without the arena's wait of 10 seconds. Returns null if no free piece is large enough.
+  static void* AllocateNow(ProcessDevice& device, size_t alignment, size_t bytes,
+                           const AllocationAttributes& attributes) {
     constexpr uint64_t kLarge = 1 << 20;
+    // The arena logs a warning for the requests that it refuses.
+    if (bytes >= kLarge && bytes > FreeBytes(device)) return nullptr;
+    const AllocationAttributes now(/*retry_on_failure=*/false, attributes.allocation_will_be_logged,
+                                   attributes.freed_by_func);
+    return device.arena().AllocateRaw(alignment, bytes, now);
+  }
+
+  // Waits at most 200 ms for running work to free memory. Returns null if that was not enough.
+  static void* AllocateWhenFreed(ProcessDevice& device, size_t alignment, size_t bytes,
+                                 const AllocationAttributes& attributes) {
     constexpr absl::Duration kPatience = absl::Milliseconds(200);
-    if (bytes < kLarge) return true;
-    const auto fits = [&] {
-      const std::optional<AllocatorStats> stats = device.arena().GetStats();
-      return bytes <= static_cast<uint64_t>(stats->bytes_limit.value_or(0) - stats->bytes_in_use);
-    };
-    if (fits()) return true;
-    if (device.workspace().Release() && fits()) return true;
-    if (!may_wait) return false;
+    uint64_t free_bytes = FreeBytes(device);
     for (absl::Time end = absl::Now() + kPatience; absl::Now() < end; absl::SleepFor(absl::Milliseconds(5))) {
-      if (fits()) return true;
+      const uint64_t free_before = std::exchange(free_bytes, FreeBytes(device));
+      if (free_bytes == free_before) continue;
+      if (void* data = AllocateNow(device, alignment, bytes, attributes)) return data;
     }
-    return false;
+    return nullptr;
   }
 };
 

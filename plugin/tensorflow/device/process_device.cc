@@ -71,6 +71,7 @@ absl::StatusOr<ProcessDevice*> ProcessDevice::Get() {
   TF_ASSIGN_OR_RETURN(ProcessDevice * device, Acquire());
   WatchForks();
   acquired.store(device, std::memory_order_release);
+  device->workspace().Reserve();  // the workspace's allocator calls Get()
   return device;
 }
 

@@ -40,6 +40,10 @@ Workspace::Lease Workspace::Acquire(uint64_t bytes) {
   return Lease(std::move(block));
 }
 
+void Workspace::Reserve() {
+  if (initial_bytes_ > 0) Acquire(initial_bytes_);
+}
+
 bool Workspace::Release() {
   std::shared_ptr<Block> block;
   absl::MutexLock lock(&mutex_);
@@ -53,7 +57,8 @@ uint64_t Workspace::size() const {
 }
 
 uint64_t Workspace::Rounded(uint64_t bytes) const {
-  return (std::max(bytes, initial_bytes_) + chunk_bytes_ - 1) / chunk_bytes_ * chunk_bytes_;
+  if (bytes <= initial_bytes_) return initial_bytes_;
+  return (bytes + chunk_bytes_ - 1) / chunk_bytes_ * chunk_bytes_;
 }
 
 std::shared_ptr<Workspace::Block> Workspace::Allocate(uint64_t bytes) const {

@@ -41,6 +41,9 @@ class Workspace {
   // Leases `bytes` bytes of device memory. Requires bytes > 0. The lease's address is 0 if there is no memory left.
   Lease Acquire(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Allocates a block of `initial_bytes`, unless this is 0 or memory is short. Tensors then cannot divide this memory.
+  void Reserve() ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Frees the block as soon as the block has no leases. Returns false if there is no block.
   bool Release() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -48,7 +51,7 @@ class Workspace {
   uint64_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // Size of a block for `bytes`: at least initial_bytes, and a multiple of chunk_bytes.
+  // Size of a block for `bytes`: initial_bytes if that suffices, else a multiple of chunk_bytes.
   uint64_t Rounded(uint64_t bytes) const;
   std::shared_ptr<Block> Allocate(uint64_t bytes) const;
 

@@ -358,7 +358,7 @@ class LaunchFrame {
         "launch concurrently, or on the emulator more memory (HPU_MEMORY_MB).");
     if (used + bytes <= limit) {
       absl::StrAppend(&text, " ", limit - used,
-                      " bytes are free, but not in one piece: reserve memory for temporaries at the first launch "
+                      " bytes are free, but not in one piece: reserve memory for temporaries before tensors divide it "
                       "(HABANA_INITIAL_WORKSPACE_SIZE_MB=",
                       (memory.workspace + (1 << 20) - 1) >> 20, ").");
     }
