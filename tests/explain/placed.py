@@ -42,9 +42,41 @@ def branching(x: tf.Tensor) -> tf.Tensor:
     return y + 1.0
 
 
+@tf.function
+def joined(y: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """The graph's first op belongs to the cluster that runs last."""
+    late = tf.nn.relu(y) * 3.0
+    early = tf.nn.relu(x) * 2.0
+    return late + tf.tanh(early, name="outside")
+
+
+@tf.function(jit_compile=True)
+def compiled(x: tf.Tensor) -> tf.Tensor:
+    return tf.nn.relu(x) * 2.0
+
+
+@tf.function
+def around(x: tf.Tensor) -> tf.Tensor:
+    """A cluster with jit_compile=True lies between two others."""
+    before = tf.nn.relu(x) * 3.0
+    return tf.nn.relu(before + compiled(before)) * 5.0
+
+
+@tf.function
+def crossed(x: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """`first` and `last` share no path, but each has one with ops of the cluster in the middle."""
+    first = tf.nn.relu(x) * 3.0
+    middle = tf.tanh(first, name="after_first") * 5.0
+    last = tf.tanh(tf.tanh(y, name="before_middle") * 2.0, name="before_last") * 7.0
+    return middle, last + first
+
+
 if __name__ == "__main__":
     ones = tf.ones([4, 4])
     placed(ones)
     updated(ones)
     long(ones)
     branching(ones)
+    joined(ones, ones)
+    around(ones)
+    crossed(ones, ones)

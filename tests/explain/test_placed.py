@@ -51,6 +51,22 @@ def test_ops_that_cut_clusters(explanation: Explanation) -> None:
     assert explanation.graph("updated").op("AssignAddVariableOp").rule == "user-setting"
 
 
+def test_ops_between_clusters_in_any_order(explanation: Explanation) -> None:
+    (split,) = explanation.graph("joined").splits
+    assert (split.rule, split.through) == ("cycle", ("outside",))
+    (split,) = explanation.graph("crossed").splits
+    assert split.rule == "cycle" and "after_first" in split.through
+
+
+def test_clusters_between_clusters(explanation: Explanation) -> None:
+    graph = explanation.graph("around")
+    (middle,) = {split.second for split in graph.splits if split.rule == "must-compile"} & {
+        split.first for split in graph.splits if split.rule == "must-compile"
+    }
+    (split,) = [split for split in graph.splits if split.rule == "order"]
+    assert split.reason == f"other clusters must run between the clusters: {middle}"
+
+
 def test_limits_and_branches_that_cut_clusters(explanation: Explanation) -> None:
     long = explanation.graph("long")
     assert {split.rule for split in long.splits} == {"size-limit"} and len(long.clusters) == len(long.splits) + 1

@@ -185,9 +185,8 @@ _TABLE = (
     ),
     Rule(
         "order",
-        "merging the clusters would create a cycle with other ops",
-        "nothing",
-        expected=True,
+        "another cluster must run between the clusters",
+        "see why the cluster that the reason names is separate",
         label="order of the clusters",
     ),
 )

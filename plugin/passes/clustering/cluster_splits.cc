@@ -6,8 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "plugin/compat/tf_2_15/cluster_analysis.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/clustering/order_graph.h"
@@ -85,6 +89,12 @@ class SplitFinder {
       for (const Node* node : members[name]) group_of_[node->id()] = static_cast<int>(groups_.size());
       groups_.push_back({name, std::move(members[name]), 0});
     }
+    members_.resize(groups_.size());
+    predecessors_.resize(order_.size());
+    for (int v = 0; v < order_.size(); ++v) {
+      if (group_of_[v] != kOutside) members_[group_of_[v]].push_back(v);
+      for (const int next : order_.Successors(v)) predecessors_[next].push_back(v);
+    }
   }
 
   // The analysis requires edges from the source and to the sink, which copied constants lack. It therefore runs
@@ -130,13 +140,16 @@ class SplitFinder {
       return split("deadness",
                    "the clusters run under different conditions: a lowered branch or loop may skip one cluster");
     }
-    if (const std::vector<const Node*> nodes = Between(first, second); !nodes.empty()) {
-      const bool resources = std::any_of(nodes.begin(), nodes.end(), HasResourceInput);
+    // The graph's order is not the clusters' order: the second cluster may also run before an op of the first cluster.
+    Middle middle = Between(first, second);
+    if (middle.nodes.empty() && middle.clusters.empty()) middle = Between(second, first);
+    if (!middle.nodes.empty()) {
+      const bool resources = std::any_of(middle.nodes.begin(), middle.nodes.end(), HasResourceInput);
       ClusterSplit result =
           resources ? split("resource-hazard",
                             "an unclustered op on a variable or another resource must run between the clusters")
                     : split("cycle", "unclustered ops must run between the clusters");
-      for (const Node* node : nodes) result.add_through(node->name());
+      for (const Node* node : middle.nodes) result.add_through(node->name());
       return result;
     }
     if (context_.settings.clustering == Clustering::kScopes && JitScopeName(one) != JitScopeName(two)) {
@@ -144,7 +157,12 @@ class SplitFinder {
     }
     const ClusterSlice *slice = FindSlice(a.name), *other = FindSlice(b.name);
     if (slice != nullptr && other != nullptr) return split(other->rule(), other->reason());
-    return split("order", "a merged cluster would create a cycle through ops ordered between the clusters");
+    if (!middle.clusters.empty()) {
+      const auto name = [&](std::string* out, int cluster) { absl::StrAppend(out, groups_[cluster].name); };
+      return split("order", absl::StrCat("other clusters must run between the clusters: ",
+                                         absl::StrJoin(middle.clusters, ", ", name)));
+    }
+    return split("order", "segmentation merges neighbouring levels only, and the clusters are further apart");
   }
 
   const ClusterSlice* FindSlice(const std::string& cluster) const {
@@ -154,33 +172,59 @@ class SplitFinder {
     return nullptr;
   }
 
-  // Unclustered nodes on paths from cluster `from` to cluster `to`, in topological order; at most kMaxNodes.
-  std::vector<const Node*> Between(int from, int to) const {
-    const std::vector<int>& topological = order_.TopologicalOrder();
-    std::vector<char> after(order_.size(), false);   // by vertex: reachable from cluster `from`
-    std::vector<char> before(order_.size(), false);  // by vertex: cluster `to` is reachable
-    for (const int v : topological) {
-      if (group_of_[v] != from && !after[v]) continue;
-      for (const int next : order_.Successors(v)) after[next] = true;
+  // What runs between two clusters.
+  struct Middle {
+    std::vector<const Node*> nodes;  // unclustered nodes in topological order; at most kMaxNodes
+    std::set<int> clusters;          // the other clusters
+  };
+
+  // Returns what depends on cluster `from` and what cluster `to` depends on. An op of a cluster depends on the inputs
+  // of the whole cluster.
+  Middle Between(int from, int to) const {
+    const std::vector<char> after = Reach(from, to, [&](int v) { return order_.Successors(v); });
+    const std::vector<char> before = Reach(to, from, [&](int v) { return absl::MakeConstSpan(predecessors_[v]); });
+    Middle middle;
+    for (const int v : order_.TopologicalOrder()) {
+      if (!after[v] || !before[v] || group_of_[v] == from || group_of_[v] == to) continue;
+      if (group_of_[v] != kOutside) {
+        middle.clusters.insert(group_of_[v]);
+      } else if (v < graph_.num_node_ids() && middle.nodes.size() < kMaxNodes) {
+        middle.nodes.push_back(graph_.FindNodeId(v));
+      }
     }
-    for (auto v = topological.rbegin(); v != topological.rend(); ++v) {
-      const auto leads = [&](int next) { return group_of_[next] == to || before[next]; };
-      before[*v] = std::any_of(order_.Successors(*v).begin(), order_.Successors(*v).end(), leads);
+    return middle;
+  }
+
+  // By vertex: whether a path along the edges `next` leads there from cluster `from`. Paths end at cluster `end`.
+  std::vector<char> Reach(int from, int end, absl::FunctionRef<absl::Span<const int>(int)> next) const {
+    std::vector<char> reached(order_.size(), false);
+    std::vector<int> pending;
+    const auto reach = [&](int v) {
+      if (!std::exchange(reached[v], true)) pending.push_back(v);
+    };
+    absl::c_for_each(members_[from], reach);
+    while (!pending.empty()) {
+      const int v = pending.back();
+      pending.pop_back();
+      for (const int w : next(v)) {
+        if (reached[w] || group_of_[w] == end) continue;
+        if (group_of_[w] == kOutside) {
+          reach(w);
+        } else {
+          absl::c_for_each(members_[group_of_[w]], reach);
+        }
+      }
     }
-    std::vector<const Node*> nodes;
-    for (const int v : topological) {
-      if (!after[v] || !before[v] || group_of_[v] != kOutside || v >= graph_.num_node_ids()) continue;
-      nodes.push_back(graph_.FindNodeId(v));
-      if (nodes.size() == kMaxNodes) break;
-    }
-    return nodes;
+    return reached;
   }
 
   const Graph& graph_;
   const PassContext& context_;
   OrderGraph order_;
-  std::vector<int> group_of_;  // cluster by vertex
-  std::vector<Group> groups_;  // clusters, ordered by their first members
+  std::vector<int> group_of_;                   // cluster by vertex
+  std::vector<Group> groups_;                   // clusters, ordered by their first members
+  std::vector<std::vector<int>> members_;       // vertices by cluster
+  std::vector<std::vector<int>> predecessors_;  // by vertex
 };
 
 }  // namespace

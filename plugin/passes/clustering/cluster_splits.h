@@ -18,7 +18,8 @@ namespace hpu::passes {
 //   cycle                                             unclustered ops must run between the two clusters
 //   resource-hazard                                   like cycle, and one of the unclustered ops uses a resource
 //   size-limit                                        both are slices of clusters that exceeded the size limit
-//   order                                             merging would create a cycle through ops ordered between the two
+//   order                                             another cluster must run between the two, or the segmentation
+//                                                     did not try to merge them
 //
 // Searches the graph once per pair of clusters, for at most 2,000 pairs. Used only for reports, because it is too slow
 // for every run.
