@@ -9,7 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "plugin/backends/common/host_cpu.h"
 #include "plugin/backends/pjrt/compile_options.h"
+#include "plugin/backends/pjrt/plugin_file.h"
+#include "plugin/backends/pjrt/plugin_fingerprint.h"
 #include "plugin/backends/pjrt/recipe_payload.h"
 #include "plugin/backends/pjrt/targets.h"
 #include "plugin/base/status_macros.h"
@@ -81,8 +84,13 @@ absl::StatusOr<std::shared_ptr<const null::NullRecipe>> TargetCompiler::Load(abs
 
 std::string CompilerTargetOf(const Plugin& plugin, absl::string_view platform, absl::string_view device_kind,
                              absl::string_view platform_version) {
-  std::string target =
-      absl::StrCat("pjrt-1 ", platform, " ", device_kind, " api ", plugin.version(), " build ", plugin.build_id());
+  std::string target = absl::StrCat("pjrt-1 ", platform, " ", device_kind, " api ", plugin.version(), " file ",
+                                    PluginFingerprint(plugin.path()));
+  if (IsForCpu(plugin.path())) {
+    // The device kind of every CPU is "cpu".
+    const common::HostCpu& cpu = common::GetHostCpu();
+    absl::StrAppend(&target, " ", cpu.name, " ", cpu.features);
+  }
   // For one card, the client reports "cuda 13000" as platform version, and the card's description reports the card's
   // name. The attribute cuda_version is the same in both.
   if (plugin.attributes().count("cuda_version") == 0) absl::StrAppend(&target, " ", platform_version);

@@ -46,7 +46,9 @@ class TargetCompiler final : public null::Compiler {
   const std::string compiler_target_;
 };
 
-// DeviceInfo::compiler_target: everything besides the program on which the compiled code depends, in one line.
+// DeviceInfo::compiler_target: everything besides the program on which the compiled code depends, in one line. Equal
+// for a card and its description, so it contains no driver version: a description has none, and the plugin's own
+// assembler generates the code.
 std::string CompilerTargetOf(const Plugin& plugin, absl::string_view platform, absl::string_view device_kind,
                              absl::string_view platform_version);
 

@@ -98,7 +98,7 @@ absl::StatusOr<CodeParts> PartsOf(const xla::cpu::CpuAotCompilationResult& code,
 using Results = std::vector<std::unique_ptr<xla::AotCompilationResult>>;
 
 absl::StatusOr<Results> CompileModules(Modules modules) {
-  const HostCpu& cpu = GetTargetCpu();
+  const common::HostCpu& cpu = GetTargetCpu();
   const xla::cpu::CpuAotCompilationOptions options("x86_64-unknown-linux-gnu", cpu.name, cpu.features, kRecipeEntry,
                                                    xla::cpu::CpuAotCompilationOptions::RelocationModel::BigPic);
   const size_t count = modules.size();

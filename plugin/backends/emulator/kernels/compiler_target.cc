@@ -1,12 +1,8 @@
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "llvm/TargetParser/Host.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/threads/compute_pool.h"
@@ -14,24 +10,6 @@
 
 namespace hpu::emulator {
 namespace {
-
-HostCpu DetectHostCpu() {
-  HostCpu cpu;
-  llvm::StringRef name = llvm::sys::getHostCPUName();
-  cpu.name.assign(name.data, name.length);
-  static auto* map = new llvm::StringMap<bool, llvm::MallocAllocator>;
-  std::vector<std::string> features;
-  if (llvm::sys::getHostCPUFeatures(*map)) {
-    for (unsigned i = 0; i < map->buckets(); ++i) {
-      const llvm::StringMapEntryOfBool* entry = map->bucket(i);
-      if (entry == nullptr) continue;
-      features.push_back(absl::StrCat(entry->value ? "+" : "-", absl::string_view(entry->key(), entry->key_length)));
-    }
-  }
-  std::sort(features.begin(), features.end());
-  cpu.features = absl::StrJoin(features, ",");
-  return cpu;
-}
 
 // Names of the kernels, and whether oneDNN and autotuning are on. Results of oneDNN differ from results of TensorFlow's
 // other kernels.
@@ -42,11 +20,6 @@ std::string Kernels() {
 }
 
 }  // namespace
-
-const HostCpu& GetHostCpu() {
-  static const auto* cpu = new HostCpu(DetectHostCpu());
-  return *cpu;
-}
 
 bool IsTargetGeneric() {
   static const bool generic = [] {
@@ -59,9 +32,9 @@ bool IsTargetGeneric() {
   return generic;
 }
 
-const HostCpu& GetTargetCpu() {
-  static const auto* any = new HostCpu{"x86-64", ""};
-  return IsTargetGeneric() ? *any : GetHostCpu();
+const common::HostCpu& GetTargetCpu() {
+  static const auto* any = new common::HostCpu{"x86-64", ""};
+  return IsTargetGeneric() ? *any : common::GetHostCpu();
 }
 
 std::string CompilerTarget() {
@@ -70,7 +43,7 @@ std::string CompilerTarget() {
     const char* value = std::getenv("XLA_FLAGS");
     return new std::string(value == nullptr ? "" : value);
   }();
-  const HostCpu& cpu = GetTargetCpu();
+  const common::HostCpu& cpu = GetTargetCpu();
   return absl::StrCat("emulator 1; tensorflow " HPU_TENSORFLOW_VERSION "; cpu ", cpu.name, " ", cpu.features,
                       "; threads ", ComputePool::DefaultThreads(), "; effort ", flags::CompileEffort(),
                       flags::EmulatorProfile() ? "; timed" : "", "; kernels ", Kernels(), "; flags ", *flags);

@@ -4,22 +4,16 @@
 
 #include <string>
 
+#include "plugin/backends/common/host_cpu.h"
+
 namespace hpu::emulator {
-
-struct HostCpu {
-  std::string name;      // LLVM's name, "skylake-avx512"; "generic" for a CPU that is newer than this LLVM
-  std::string features;  // "+avx2,-avx512f,…": all features that LLVM recognises, sorted
-};
-
-// Detected once. Thread safe.
-const HostCpu& GetHostCpu();
 
 // Whether code is generated for any x86-64 CPU. True with HPU_EMULATOR_TARGET=generic; the variable is read at the
 // first call. Thread safe.
 bool IsTargetGeneric();
 
 // The CPU that code is generated for. Thread safe.
-const HostCpu& GetTargetCpu();
+const common::HostCpu& GetTargetCpu();
 
 // The settings that a recipe depends on: backend and TensorFlow version, CPU, number of threads, optimisation level,
 // timing, kernels, oneDNN, autotuning, XLA_FLAGS. A recipe loads only if it was compiled with the same string. Thread

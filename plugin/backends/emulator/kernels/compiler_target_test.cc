@@ -9,7 +9,7 @@ namespace hpu::emulator {
 namespace {
 
 TEST(CompilerTargetTest, ContainsTheFeaturesOfThisCpu) {
-  const HostCpu& cpu = GetHostCpu();
+  const common::HostCpu& cpu = common::GetHostCpu();
   EXPECT_FALSE(cpu.name.empty());
   const std::string features = absl::StrCat(",", cpu.features, ",");
   EXPECT_TRUE(absl::StrContains(features, ",+sse2,")) << features;
@@ -21,8 +21,8 @@ TEST(CompilerTargetTest, ContainsTheFeaturesOfThisCpu) {
 TEST(CompilerTargetTest, ContainsEverythingThatARecipeDependsOn) {
   const std::string target = CompilerTarget();
   EXPECT_EQ(target, CompilerTarget());
-  for (const std::string& part : {std::string("tensorflow " HPU_TENSORFLOW_VERSION), GetHostCpu().name,
-                                  GetHostCpu().features, std::string("threads ")}) {
+  for (const std::string& part : {std::string("tensorflow " HPU_TENSORFLOW_VERSION), common::GetHostCpu().name,
+                                  common::GetHostCpu().features, std::string("threads ")}) {
     EXPECT_TRUE(absl::StrContains(target, part)) << part << " is not in: " << target;
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugin/backends/pjrt/compile_options.h"
+#include "plugin/backends/pjrt/plugin_fingerprint.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/pjrt_client.h"
 
@@ -23,7 +24,7 @@ TEST_F(PjrtClient, ReportsItself) {
   };
   const Plugin& plugin = client_->plugin();
   report("PJRT C API", plugin.version());
-  report("build", plugin.build_id());
+  report("file", PluginFingerprint(plugin.path()));
   report("platform", client_->platform_name());
   report("platform version", client_->platform_version());
   report("device kind", client_->device_kind());

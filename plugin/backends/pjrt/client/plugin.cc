@@ -1,15 +1,12 @@
 #include "plugin/backends/pjrt/client/plugin.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <mutex>
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -18,56 +15,6 @@
 
 namespace hpu::pjrt {
 namespace {
-
-// The GNU build id in the notes of a segment; empty if there is no build id.
-absl::string_view BuildIdIn(absl::string_view notes) {
-  const auto padded = [](size_t bytes) { return (bytes + 3) / 4 * 4; };
-  while (notes.size() >= sizeof(ElfW(Nhdr))) {
-    ElfW(Nhdr) note;
-    std::memcpy(&note, notes.data(), sizeof(note));
-    const size_t name_begin = sizeof(note);
-    const size_t begin = name_begin + padded(note.n_namesz);
-    const size_t end = begin + padded(note.n_descsz);
-    if (end > notes.size()) return {};
-    const absl::string_view name = notes.substr(name_begin, note.n_namesz);
-    if (note.n_type == NT_GNU_BUILD_ID && name == absl::string_view("GNU\0", 4)) {
-      return notes.substr(begin, note.n_descsz);
-    }
-    notes.remove_prefix(end);
-  }
-  return {};
-}
-
-// Build id of the loaded library that holds `address`, in hexadecimal.
-std::string BuildIdOf(const void* address) {
-  struct Search {
-    const char* address;
-    std::string id;
-  } search{static_cast<const char*>(address), ""};
-  dl_iterate_phdr(
-      [](dl_phdr_info* library, size_t, void* data) {
-        auto* search = static_cast<Search*>(data);
-        const auto at = [library](const ElfW(Phdr) & segment) {
-          return reinterpret_cast<const char*>(library->dlpi_addr + segment.p_vaddr);
-        };
-        bool holds_address = false;
-        absl::string_view id;
-        for (int i = 0; i < library->dlpi_phnum; ++i) {
-          const ElfW(Phdr)& segment = library->dlpi_phdr[i];
-          if (segment.p_type == PT_LOAD && search->address >= at(segment) &&
-              search->address < at(segment) + segment.p_memsz) {
-            holds_address = true;
-          }
-          if (segment.p_type == PT_NOTE && id.empty()) {
-            id = BuildIdIn(absl::string_view(at(segment), segment.p_memsz));
-          }
-        }
-        if (holds_address) search->id = absl::BytesToHexString(id);
-        return holds_address ? 1 : 0;
-      },
-      &search);
-  return search.id;
-}
 
 std::string VersionText(const PJRT_Api_Version& version) {
   return absl::StrCat(version.major_version, ".", version.minor_version);
@@ -134,8 +81,6 @@ absl::StatusOr<const Plugin*> Plugin::Of(const std::string& name, const PJRT_Api
 }
 
 absl::Status Plugin::Initialize() {
-  build_id_ = BuildIdOf(api_);
-  if (build_id_.empty()) build_id_ = BuildIdOf(reinterpret_cast<const void*>(api_->PJRT_Error_Destroy));
   if (Has(&PJRT_Api::PJRT_Plugin_Initialize)) {
     Arguments<PJRT_Plugin_Initialize_Args> initialize;
     HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(*this, PJRT_Plugin_Initialize, initialize));

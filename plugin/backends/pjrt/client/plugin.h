@@ -52,8 +52,6 @@ class Plugin {
   const PJRT_Api& api() const { return *api_; }
   // Version of the PJRT C API, for example "0.81".
   std::string version() const;
-  // The linker's build id of the plugin in hexadecimal; empty if the file has no build id.
-  const std::string& build_id() const { return build_id_; }
   // Attributes of the plugin as text, for example "xla_version".
   const std::map<std::string, std::string>& attributes() const { return attributes_; }
 
@@ -94,7 +92,6 @@ class Plugin {
 
   const std::string path_;
   const PJRT_Api* const api_;
-  std::string build_id_;
   std::map<std::string, std::string> attributes_;
 };
 
