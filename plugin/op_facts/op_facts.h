@@ -81,6 +81,7 @@ struct ValueRule {
     kNonzero,      // no element of the input is 0
     kNonNegative,  // no element of the input is negative
     kPositive,     // all elements of the input are positive
+    kFinite,       // no element of the input is infinite or NaN
     kOrdered,      // the input, a scalar, is not greater than the next input
     kBand,         // the input is at most the number of rows of input 0, the next input at most the number of columns
     kFactored,     // result 0 contains no NaN, or `input` or a later input is not finite

@@ -27,11 +27,16 @@ class Raising(NamedTuple):
 ONE = np.eye(2, dtype=np.float32)
 ONES = np.ones((2, 2), np.float32)
 NAN = np.full((2, 2), np.nan, np.float32)
+BOX = np.ones((1, 4), np.float32)
 WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 
 def whole(dtype: str, *values: int) -> np.ndarray[Any, Any]:
     return np.array(values, dtype)
+
+
+def crop(boxes: tf.Tensor) -> Any:
+    return tf.image.crop_and_resize(tf.ones([1, 3, 3, 1]), boxes, [0], [2, 2])
 
 
 def solve(matrix: tf.Tensor, right: tf.Tensor) -> Any:
@@ -85,6 +90,15 @@ VALUES: dict[str, Raising] = {
     "inverse-batch": Raising(tf.linalg.inv, (np.stack([ONE, ONE]),), (np.stack([ONE, ONES]),), "not invertible"),
     "solve": Raising(solve, (ONE, ONE), (ONES, ONE), "not invertible"),
     "lu": Raising(lambda x: tf.linalg.lu(x)[0], (ONE,), (ONES,), "not invertible"),
+    "solve-2": Raising(solve, (ONE, ONE), (np.full((2, 2), 2, np.float32), ONE), "not invertible"),
+    "band": Raising(
+        lambda lower: tf.linalg.band_part(tf.constant(ONES), lower, 0),
+        (np.int64(1),),
+        (np.int64(3),),
+        "must be negative or",
+    ),
+    "crop": Raising(crop, (BOX,), (BOX * NAN[0, 0],), "element that is not finite"),
+    "crop-infinite": Raising(crop, (BOX,), (BOX * np.float32(np.inf),), "element that is not finite"),
     "eigh": Raising(lambda x: tf.linalg.eigh(x + 0)[0], (ONE,), (NAN,), "eigen"),
     "bincount": Raising(
         lambda x: raw.Bincount(arr=x, size=5, weights=tf.constant([], tf.int32)),
@@ -137,16 +151,6 @@ VALUES: dict[str, Raising] = {
         name: Raising(segments(name), (whole("int64", 0, -1),), (whole("int64", 0, 3),), "= 3 is out of range [0, 3)")
         for name in ("unsorted_segment_sum", "unsorted_segment_prod", "unsorted_segment_max", "unsorted_segment_min")
     },
-}
-
-# Values without a check in graphs: a band with more diagonals than the matrix equals the matrix.
-EAGER_VALUES: dict[str, Raising] = {
-    "band": Raising(
-        lambda lower: tf.linalg.band_part(tf.constant(ONES), lower, 0),
-        (np.int64(1),),
-        (np.int64(3),),
-        "num_lower must be negative or less or equal to number of rows (2) got: 3",
-    ),
 }
 
 # Programs without valid arguments: shapes or compile-time constants are wrong.

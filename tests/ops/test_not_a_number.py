@@ -76,3 +76,13 @@ def test_scatter(op: str, columns: int) -> None:
                 step()
             results.append(variable.numpy())
     np.testing.assert_array_equal(results[1], results[0])
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("op", [tf.argmax, tf.argmin])
+def test_positions(op: Callable[..., tf.Tensor], dtype: tf.DType) -> None:
+    rows = [ROW, ROW[::-1], [NAN] * 8, [np.inf, NAN, -np.inf, NAN, np.inf, 0, -0.0, 1]]
+    x = tf.constant(rows, dtype)
+    assert not differences(lambda: op(x, 1))
+    assert not differences(lambda: op(x, 0))
+    assert not differences(lambda: op(tf.tile(x, [512, 1]), 1))  # large enough for the emulator's kernel

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.ops.raising_programs import EAGER_VALUES, SHAPES, VALUES, Arrays, Raising
+from tests.ops.raising_programs import SHAPES, VALUES, Arrays, Raising
 from tests.support.compare import CPU, HPU, assert_close
 
 pytestmark = pytest.mark.usefixtures("hpu")
 # More calls than an eager op needs to be compiled.
 CALLS = 4
-COMPILED: dict[str, Raising] = VALUES | EAGER_VALUES
 
 
 def constants(arrays: Arrays) -> list[tf.Tensor]:
@@ -33,9 +32,9 @@ def error_of(case: Raising, device: str) -> tuple[type[Exception], str]:
     return type(raised.value), re.sub(r"\{\{[^}]*\}\} ?| \[Op:.*|\n\t \[\[.*", "", raised.value.message)
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", VALUES)
 def test_values_of_a_compiled_op(name: str) -> None:
-    case = COMPILED[name]
+    case = VALUES[name]
     with tf.device(CPU):
         expected = case.program(*constants(case.good))
     with tf.device(HPU):
@@ -77,6 +76,36 @@ def test_values_in_a_graph(name: str, host: bool) -> None:
             with pytest.raises(type(on_cpu.value), match=re.escape(case.text)):
                 read(function(*constants(case.bad)))
         assert_close(function(*given), expected)
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "graph"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_gradients_of_crops_with_boxes_that_are_not_finite(bad: float, compiled: bool) -> None:
+    """The CPU kernels read outside the image, and may end the process."""
+    crops, boxes = tf.ones([1, 2, 2, 1]), tf.constant([[0, 0, bad, 1]], tf.float32)
+    gradients = [
+        lambda boxes: tf.raw_ops.CropAndResizeGradImage(
+            grads=crops, boxes=boxes, box_ind=[0], image_size=[1, 3, 3, 1], T=tf.float32
+        ),
+        lambda boxes: tf.raw_ops.CropAndResizeGradBoxes(
+            grads=crops, image=tf.ones([1, 3, 3, 1]), boxes=boxes, box_ind=[0]
+        ),
+    ]
+    for gradient in gradients:
+        with tf.device(HPU), pytest.raises(tf.errors.InvalidArgumentError, match="element that is not finite"):
+            read((tf.function(gradient) if compiled else gradient)(boxes))
+
+
+def test_bands_of_matrices_of_unknown_size() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([], tf.int64)])
+    def band(matrix: tf.Tensor, upper: tf.Tensor) -> tf.Tensor:
+        return tf.linalg.band_part(matrix, tf.constant(-1, tf.int64), upper)
+
+    with tf.device(HPU):
+        assert_close(band(tf.ones([2, 3]), tf.constant(1, tf.int64)), tf.constant([[1.0, 1, 0], [1, 1, 1]]))
+        assert_close(band(tf.ones([2, 3]), tf.constant(3, tf.int64)), tf.ones([2, 3]))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must be negative or not greater"):
+            read(band(tf.ones([2, 3]), tf.constant(4, tf.int64)))
 
 
 def test_values_in_a_loop_that_is_lowered() -> None:

@@ -77,7 +77,9 @@ class LuStep {
   XlaOp Eliminated(XlaOp a) const {
     const XlaOp row = RowOf(a, Square(), is_pivot_row_), below = xla::Gt(numbers_, column_);
     const XlaOp column = ColumnOf(a), zeros = xla::ZerosLike(row);
-    const XlaOp factors = xla::Select(below, xla::Div(column, RowOf(row, {batch_, size_}, is_pivot_row_), {0}), column);
+    const XlaOp pivot = RowOf(row, {batch_, size_}, is_pivot_row_);
+    const XlaOp divisor = xla::Select(xla::Eq(pivot, xla::ZerosLike(pivot)), xla::FullLike(pivot, 1), pivot);
+    const XlaOp factors = xla::Select(below, xla::Div(column, divisor, {0}), column);
     const XlaOp left =
         xla::Sub(a, xla::Mul(ByRow(xla::Select(below, factors, zeros)), ByColumn(xla::Select(below, row, zeros))));
     return xla::Select(ByColumn(is_pivot_row_), ByRow(factors), left);

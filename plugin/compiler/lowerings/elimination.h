@@ -12,7 +12,8 @@ struct LuFactors {
   xla::XlaOp order;    // int32: row i of L·U is row order[i] of the matrix
 };
 
-// LU factors of square matrices [..., n, n], with partial pivoting.
+// LU factors of square matrices [..., n, n], with partial pivoting. A column without a pivot other than 0 is not
+// eliminated, so a singular matrix has a 0 on the diagonal of U.
 LuFactors FactorByElimination(xla::XlaOp matrices, const xla::Shape& shape);
 
 // Solves tridiagonal systems with `diagonals` [..., 3, n], the upper diagonal first, and `right` [..., n, k]. This is

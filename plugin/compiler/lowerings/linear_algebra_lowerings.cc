@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -99,12 +100,89 @@ class LinearAlgebraLowering : public XlaOpKernel {
   std::vector<bool> values_;
 };
 
-// The inverse X of A = QR, from R X = Q^T.
-XlaOp Inverse(XlaOp a) {
-  XlaOp q, r;
-  xla::QrExplicit(a, /*full_matrices=*/false, q, r);
-  return xla::TriangularSolve(r, xla::TransposeInMinorDims(q), /*left_side=*/true, /*lower=*/false,
-                              /*unit_diagonal=*/false, xla::TriangularSolveOptions::NO_TRANSPOSE);
+// LU factors of matrices [..., n, n] with n > 0, as in TensorFlow's CPU kernels: a singular matrix has a pivot of 0.
+class Factors {
+ public:
+  Factors(XlaOp a, const xla::Shape& shape)
+      : type_(shape.element_type()),
+        batch_rank_(shape.rank() - 2),
+        size_(shape.dimensions(shape.rank() - 1)),
+        lu_(FactorByElimination(a, shape)),
+        pivots_(xla::GetMatrixDiagonal(lu_.factors)) {}
+
+  const LuFactors& lu() const { return lu_; }
+
+  // `x` [..., rows, columns], with NaN in place of the results of singular matrices.
+  XlaOp NanIfSingular(XlaOp x) const {
+    const XlaOp is_zero = xla::Eq(pivots_, xla::ZerosLike(pivots_));
+    const XlaOp singular = xla::Reduce(is_zero, xla::ConstantR0<bool>(x.builder(), false),
+                                       xla::CreateScalarOrComputation(xla::PRED, x.builder()), {batch_rank_});
+    const xla::Shape shape = x.builder()->GetShape(x).value();
+    std::vector<int64_t> batch(batch_rank_);
+    absl::c_iota(batch, 0);
+    return xla::Select(xla::BroadcastInDim(singular, shape.dimensions(), batch),
+                       xla::NanValue(x.builder(), shape.element_type()) + xla::ZerosLike(x), x);
+  }
+
+  // X with A X = `right`; NaN if A is singular.
+  XlaOp Solve(XlaOp right) const {
+    const xla::Shape shape = right.builder()->GetShape(right).value();
+    std::vector<int64_t> rows(batch_rank_ + 1);
+    absl::c_iota(rows, 0);
+    const XlaOp order = xla::BroadcastInDim(lu_.order, shape.dimensions(), rows);
+    const XlaOp permuted = xla::TorchGather(right, order, batch_rank_, /*sparse=*/false);
+    return NanIfSingular(Triangular(Triangular(permuted, /*lower=*/true), /*lower=*/false));
+  }
+
+  // Product over the factors of the determinant: the pivots after `function`, and the sign of the permutation.
+  XlaOp Product(absl::FunctionRef<XlaOp(XlaOp)> function) const {
+    const XlaOp values = function(pivots_);
+    return Sign() * xla::Reduce(values, xla::One(values.builder(), type_),
+                                xla::CreateScalarMultiplyComputation(type_, values.builder()), {batch_rank_});
+  }
+
+  XlaOp LogAbsDeterminant() const {
+    const XlaOp logs = xla::Log(xla::Abs(pivots_));
+    return xla::Reduce(logs, xla::Zero(logs.builder(), type_), xla::CreateScalarAddComputation(type_, logs.builder()),
+                       {batch_rank_});
+  }
+
+ private:
+  XlaOp Triangular(XlaOp right, bool lower) const {
+    return xla::TriangularSolve(lu_.factors, right, /*left_side=*/true, lower, /*unit_diagonal=*/lower,
+                                xla::TriangularSolveOptions::NO_TRANSPOSE);
+  }
+
+  // Sign of the row permutation: -1 for an odd number of pairs in descending order.
+  XlaOp Sign() const {
+    xla::XlaBuilder* const builder = lu_.order.builder();
+    const xla::Shape shape = builder->GetShape(lu_.order).value();
+    std::vector<int64_t> pairs(shape.dimensions().begin(), shape.dimensions().end()), earlier(batch_rank_ + 1);
+    pairs.push_back(size_);
+    absl::c_iota(earlier, 0);
+    std::vector<int64_t> later = earlier;
+    later.back() = batch_rank_ + 1;
+    const XlaOp descending =
+        xla::Gt(xla::BroadcastInDim(lu_.order, pairs, earlier), xla::BroadcastInDim(lu_.order, pairs, later));
+    const xla::Shape index = xla::ShapeUtil::MakeShape(xla::S32, pairs);
+    const XlaOp ordered = xla::Lt(xla::Iota(builder, index, batch_rank_), xla::Iota(builder, index, batch_rank_ + 1));
+    const XlaOp count =
+        xla::Reduce(xla::ConvertElementType(xla::And(descending, ordered), xla::S32), xla::Zero(builder, xla::S32),
+                    xla::CreateScalarAddComputation(xla::S32, builder), {batch_rank_, batch_rank_ + 1});
+    const XlaOp odd = xla::And(count, xla::One(builder, xla::S32));
+    return xla::ConvertElementType(xla::One(builder, xla::S32) - odd - odd, type_);
+  }
+
+  const xla::PrimitiveType type_;
+  const int64_t batch_rank_;
+  const int64_t size_;
+  const LuFactors lu_;
+  const XlaOp pivots_;
+};
+
+// An array with `value` for each matrix.
+XlaOp Fill(XlaOp a, const xla::Shape& matrices, float value) {
+  return xla::Broadcast(xla::ScalarLike(a, value), matrices.dimensions().subspan(0, matrices.rank() - 2));
 }
 
 class MatrixInverseLowering final : public LinearAlgebraLowering {
@@ -113,8 +191,12 @@ class MatrixInverseLowering final : public LinearAlgebraLowering {
       : LinearAlgebraLowering(construction, {"adjoint"}) {}
 
  private:
-  Values Body(const Values& inputs, const xla::Shape&) const override {
-    return {Inverse(xla::MaybeTransposeInMinorDims(inputs[0], attribute(0)))};
+  Values Body(const Values& inputs, const xla::Shape& matrices) const override {
+    if (xla::ShapeUtil::IsZeroElementArray(matrices)) return inputs;
+    const XlaOp ones =
+        xla::IdentityMatrix(inputs[0].builder(), matrices.element_type(), Rows(matrices), Rows(matrices));
+    const XlaOp right = xla::Broadcast(ones, matrices.dimensions().subspan(0, matrices.rank() - 2));
+    return {Factors(xla::MaybeTransposeInMinorDims(inputs[0], attribute(0)), matrices).Solve(right)};
   }
 };
 
@@ -123,45 +205,11 @@ class MatrixSolveLowering final : public LinearAlgebraLowering {
   explicit MatrixSolveLowering(OpKernelConstruction* construction) : LinearAlgebraLowering(construction, {"adjoint"}) {}
 
  private:
-  Values Body(const Values& inputs, const xla::Shape&) const override {
-    return {xla::BatchDot(Inverse(inputs[0]), attribute(0), inputs[1], /*transpose_y=*/false,
-                          xla::PrecisionConfig::HIGHEST)};
+  Values Body(const Values& inputs, const xla::Shape& matrices) const override {
+    if (xla::ShapeUtil::IsZeroElementArray(matrices)) return {inputs[1]};
+    return {Factors(xla::MaybeTransposeInMinorDims(inputs[0], attribute(0)), matrices).Solve(inputs[1])};
   }
 };
-
-// With A = QR, det A = det Q * det R. det R is the product of R's diagonal. Each reflection other than the identity
-// flips the sign of det Q.
-struct Diagonal {
-  Diagonal(XlaOp a, const xla::Shape& shape)
-      : type(shape.element_type()),
-        dimension(shape.rank() - 2),
-        qr(xla::Qr(a)),
-        values(xla::GetMatrixDiagonal(qr.q_and_r)) {}
-
-  XlaOp Sum(XlaOp of) const {
-    return xla::Reduce(of, xla::Zero(of.builder(), type), xla::CreateScalarAddComputation(type, of.builder()),
-                       {dimension});
-  }
-  XlaOp Product(XlaOp of) const {
-    return xla::Reduce(of, xla::One(of.builder(), type), xla::CreateScalarMultiplyComputation(type, of.builder()),
-                       {dimension});
-  }
-  // det Q: 1 or -1.
-  XlaOp Sign() const {
-    const XlaOp taus = qr.taus;
-    return Product(xla::Select(xla::Eq(taus, xla::ZerosLike(taus)), xla::FullLike(taus, 1), xla::FullLike(taus, -1)));
-  }
-
-  const xla::PrimitiveType type;
-  const int64_t dimension;
-  const xla::QrDecomposition qr;
-  const XlaOp values;
-};
-
-// An array with `value` for each matrix.
-XlaOp Fill(XlaOp a, const xla::Shape& matrices, float value) {
-  return xla::Broadcast(xla::ScalarLike(a, value), matrices.dimensions().subspan(0, matrices.rank() - 2));
-}
 
 class MatrixDeterminantLowering final : public LinearAlgebraLowering {
  public:
@@ -170,8 +218,7 @@ class MatrixDeterminantLowering final : public LinearAlgebraLowering {
  private:
   Values Body(const Values& inputs, const xla::Shape& matrices) const override {
     if (Rows(matrices) == 0) return {Fill(inputs[0], matrices, 1)};
-    const Diagonal diagonal(inputs[0], matrices);
-    return {diagonal.Sign() * diagonal.Product(diagonal.values)};
+    return {Factors(inputs[0], matrices).Product([](XlaOp pivots) { return pivots; })};
   }
 };
 
@@ -182,9 +229,8 @@ class LogMatrixDeterminantLowering final : public LinearAlgebraLowering {
  private:
   Values Body(const Values& inputs, const xla::Shape& matrices) const override {
     if (Rows(matrices) == 0) return {Fill(inputs[0], matrices, 1), Fill(inputs[0], matrices, 0)};
-    const Diagonal diagonal(inputs[0], matrices);
-    return {diagonal.Sign() * diagonal.Product(xla::Sign(diagonal.values)),
-            diagonal.Sum(xla::Log(xla::Abs(diagonal.values)))};
+    const Factors factors(inputs[0], matrices);
+    return {factors.Product([](XlaOp pivots) { return xla::Sign(pivots); }), factors.LogAbsDeterminant()};
   }
 };
 
@@ -242,8 +288,12 @@ class LuLowering final : public LinearAlgebraLowering {
 
  private:
   Values Body(const Values& inputs, const xla::Shape& matrices) const override {
-    const LuFactors lu = FactorByElimination(inputs[0], matrices);
-    return {lu.factors, lu.order};
+    if (xla::ShapeUtil::IsZeroElementArray(matrices)) {
+      const LuFactors lu = FactorByElimination(inputs[0], matrices);
+      return {lu.factors, lu.order};
+    }
+    const Factors factors(inputs[0], matrices);
+    return {factors.NanIfSingular(factors.lu().factors), factors.lu().order};
   }
 };
 

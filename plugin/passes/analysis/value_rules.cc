@@ -30,6 +30,8 @@ bool AllPass(Test test, const Tensor& tensor) {
       return All<T>(tensor, [](T value) { return !(value < T(0)); });
     case Test::kPositive:
       return All<T>(tensor, [](T value) { return value > T(0); });
+    case Test::kFinite:
+      return All<T>(tensor, [](T value) { return value - value == T(0); });  // infinity - infinity is NaN
     case Test::kFactored:
       return All<T>(tensor, [](T value) { return value == value; });
     default:

@@ -26,6 +26,24 @@ Tensor Vector(int32_t element) {
   return vector;
 }
 
+struct MatrixSize {
+  int64_t rows = -1, columns = -1;
+
+  bool known() const { return rows >= 0 && columns >= 0; }
+};
+
+Tensor Vector(const MatrixSize& size, tensorflow::DataType type) {
+  Tensor vector(type, {2});
+  if (type == tensorflow::DT_INT32) {
+    vector.flat<int32_t>()(0) = static_cast<int32_t>(size.rows);
+    vector.flat<int32_t>()(1) = static_cast<int32_t>(size.columns);
+  } else {
+    vector.flat<int64_t>()(0) = size.rows;
+    vector.flat<int64_t>()(1) = size.columns;
+  }
+  return vector;
+}
+
 // Builder of the graph nodes that test a tensor's values.
 class TestMaker {
  public:
@@ -71,8 +89,12 @@ class ValueCheckMaker {
   // Whether the node's values satisfy the rule; nullopt if the values are known only at run time.
   std::optional<bool> Known(Node* node, const ValueRule& rule);
   bool IsBandOf(Node* node, const Tensor& lower, const Tensor& upper);
+  MatrixSize SizeOf(const Node& node);
   absl::StatusOr<Node*> MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker);
   absl::StatusOr<Node*> MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker);
+  absl::StatusOr<Node*> MakeBand(const Node& node, const ValueRule& rule, const NodeMaker& maker);
+  absl::StatusOr<Node*> MakeOrdered(const Node& node, const ValueRule& rule, const NodeMaker& maker);
+  absl::StatusOr<Node*> SizeNode(const Node& node, tensorflow::DataType type, const NodeMaker& maker);
 
   PassContext* const context_;
   const bool lowered_;
@@ -81,9 +103,13 @@ class ValueCheckMaker {
 bool ValueCheckMaker::IsBandOf(Node* node, const Tensor& lower, const Tensor& upper) {
   // A band that is valid for a 0x0 matrix is valid for every matrix, so no shape is needed.
   if (IsBand(lower, upper, tensorflow::TensorShape({0, 0}))) return true;
-  ShapeFormulas shapes(context_, {node});
-  const int64_t rows = shapes.FixedInputSize(*node, 0, -2), columns = shapes.FixedInputSize(*node, 0, -1);
-  return rows < 0 || columns < 0 || IsBand(lower, upper, tensorflow::TensorShape({rows, columns}));
+  const MatrixSize size = SizeOf(*node);
+  return !size.known() || IsBand(lower, upper, tensorflow::TensorShape({size.rows, size.columns}));
+}
+
+MatrixSize ValueCheckMaker::SizeOf(const Node& node) {
+  ShapeFormulas shapes(context_, {const_cast<Node*>(&node)});
+  return {shapes.FixedInputSize(node, 0, -2), shapes.FixedInputSize(node, 0, -1)};
 }
 
 std::optional<bool> ValueCheckMaker::Known(Node* node, const ValueRule& rule) {
@@ -96,11 +122,8 @@ std::optional<bool> ValueCheckMaker::Known(Node* node, const ValueRule& rule) {
     return value.has_value() ? std::optional<bool>(Passes(rule, *value)) : std::nullopt;
   }
   const std::optional<Tensor> next = ConstantOf(*InputOf(*node, rule.input + 1).node);
-  const bool constant = value.has_value() && next.has_value();
-  // Compiled code treats a band wider than the matrix as the whole matrix. Non-constant bounds are not checked, because
-  // the step would wait for the check.
-  if (rule.test == Test::kBand) return !constant || IsBandOf(node, *value, *next);
-  return constant ? std::optional<bool>(IsOrdered(*value, *next)) : std::nullopt;
+  if (!value.has_value() || !next.has_value()) return std::nullopt;
+  return rule.test == Test::kBand ? IsBandOf(node, *value, *next) : IsOrdered(*value, *next);
 }
 
 absl::StatusOr<Node*> ValueCheckMaker::MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
@@ -114,8 +137,41 @@ absl::StatusOr<Node*> ValueCheckMaker::MakeFactored(const Node& node, const Valu
   return maker.Add(builder.Input(failed));
 }
 
+// Numbers of rows and columns of the node's first input, as a vector.
+absl::StatusOr<Node*> ValueCheckMaker::SizeNode(const Node& node, tensorflow::DataType type, const NodeMaker& maker) {
+  if (const MatrixSize size = SizeOf(node); size.known()) return maker.Constant("size", Vector(size, type));
+  const OutputTensor matrices = InputOf(node, 0);
+  NodeBuilder shape_builder = maker.New("shape", "Shape");
+  shape_builder.Input(matrices.node, matrices.index).Attr("out_type", type);
+  TF_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder));
+  TF_ASSIGN_OR_RETURN(Node * begin, maker.Constant("begin", Vector(-2)));
+  TF_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Vector(0)));
+  TF_ASSIGN_OR_RETURN(Node * stride, maker.Constant("stride", Vector(1)));
+  NodeBuilder builder = maker.New("size", "StridedSlice");
+  return maker.Add(builder.Input(shape).Input(begin).Input(end).Input(stride).Attr("end_mask", 1));
+}
+
+absl::StatusOr<Node*> ValueCheckMaker::MakeBand(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
+  const OutputTensor lower = InputOf(node, rule.input), upper = InputOf(node, rule.input + 1);
+  const std::vector<NodeBuilder::NodeOut> both = {{lower.node, lower.index}, {upper.node, upper.index}};
+  NodeBuilder builder = maker.New("bounds", "Pack");
+  TF_ASSIGN_OR_RETURN(Node * bounds, maker.Add(builder.Input(both)));
+  TF_ASSIGN_OR_RETURN(Node * size, SizeNode(node, bounds->output_type(0), maker));
+  TF_ASSIGN_OR_RETURN(Node * compared, maker.Binary("compared", "LessEqual", bounds, size));
+  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Vector(0)));
+  return maker.Binary("passes", "All", compared, axis);
+}
+
+absl::StatusOr<Node*> ValueCheckMaker::MakeOrdered(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
+  const OutputTensor low = InputOf(node, rule.input), high = InputOf(node, rule.input + 1);
+  NodeBuilder greater = maker.New("greater", "Greater");
+  TF_ASSIGN_OR_RETURN(Node * empty, maker.Add(greater.Input(low.node, low.index).Input(high.node, high.index)));
+  NodeBuilder builder = maker.New("passes", "LogicalNot");
+  return maker.Add(builder.Input(empty));
+}
+
 absl::StatusOr<Node*> ValueCheckMaker::MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
-  if (rule.test == Test::kFactored) return MakeFactored(node, rule, maker);
+  if (rule.test == Test::kFactored) return MakeFactored(node, rule, maker);  // may have no input to test
   const OutputTensor input = InputOf(node, rule.input);
   const TestMaker test(maker, {input.node, input.index});
   switch (rule.test) {
@@ -125,14 +181,16 @@ absl::StatusOr<Node*> ValueCheckMaker::MakeTest(const Node& node, const ValueRul
       return test.AllAgainstZero("GreaterEqual");
     case Test::kPositive:
       return test.AllAgainstZero("Greater");
-    default:
+    case Test::kFinite:
+      return test.Reduced("All", "IsFinite");
+    case Test::kOrdered:
+      return MakeOrdered(node, rule, maker);
+    case Test::kBand:
+      return MakeBand(node, rule, maker);
+    case Test::kFactored:
       break;
   }
-  const OutputTensor next = InputOf(node, rule.input + 1);
-  NodeBuilder greater = maker.New("greater", "Greater");
-  TF_ASSIGN_OR_RETURN(Node * empty, maker.Add(greater.Input(input.node, input.index).Input(next.node, next.index)));
-  NodeBuilder builder = maker.New("passes", "LogicalNot");
-  return maker.Add(builder.Input(empty));
+  return absl::InternalError(absl::StrCat(node.name(), ": unknown value rule; please report this"));
 }
 
 absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
@@ -144,7 +202,11 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
   // The op waits for the check only if the checked inputs are in host memory, so that waiting requires no copy. In
   // graphs with lowered loops or branches the op never waits, and `anchor` keeps the test in the op's branch.
   bool before = !lowered_ && !of_result && IsOnHost(InputOf(*node, rule.input));
-  if (rule.test == Test::kOrdered) before = before && IsOnHost(InputOf(*node, rule.input + 1));
+  if (rule.test == Test::kOrdered || rule.test == Test::kBand) {
+    before = before && IsOnHost(InputOf(*node, rule.input + 1));
+  }
+  // The shape of a tensor on the device is computed there.
+  if (rule.test == Test::kBand) before = before && SizeOf(*node).known();
   const std::string host = HostOf(node->assigned_device_name());
   const std::string prefix = absl::StrCat(node->name(), "/habana_check");
   Node* const anchor = !lowered_ ? nullptr : of_result ? node : InputOf(*node, rule.input).node;

@@ -187,7 +187,7 @@ absl::StatusOr<bool> EagerKernel::NeedsFallback(tensorflow::OpKernelContext* con
   // Compiled code does not check indices. For indices out of range, the CPU kernel raises the expected error.
   if (indexed_ != nullptr) {
     TF_ASSIGN_OR_RETURN(const bool in_range, IndicesInRange(context, device, *indexed_, arguments));
-    return !in_range;
+    if (!in_range) return true;
   }
   if (rule_ == nullptr) return false;
   TF_ASSIGN_OR_RETURN(const bool passes, InputsPass(device, *rule_, arguments));
