@@ -79,6 +79,22 @@ def test_values_in_a_graph(name: str, host: bool) -> None:
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "graph"])
+@pytest.mark.parametrize("conjugate", [False, True])
+@pytest.mark.parametrize("constant", [False, True])
+def test_transposes_by_negative_axes(constant: bool, conjugate: bool, compiled: bool) -> None:
+    """The CPU kernels end the process."""
+    x = tf.ones([4, 3], tf.complex64)
+
+    def transposed(axes: Any) -> tf.Tensor:
+        return tf.transpose(x, [-1, 0] if constant else axes, conjugate=conjugate)
+
+    with tf.device(HPU):
+        for _ in range(CALLS):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                read((tf.function(transposed) if compiled else transposed)(tf.constant([-1, 0])))
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "graph"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_gradients_of_crops_with_boxes_that_are_not_finite(bad: float, compiled: bool) -> None:
     """The CPU kernels read outside the image, and may end the process."""

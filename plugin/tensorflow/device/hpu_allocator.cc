@@ -199,9 +199,10 @@ tensorflow::Allocator* HostAllocator() {
 
 std::string MemoryExhaustedHint(uint64_t asked_bytes) {
   const std::optional<AllocatorStats> stats = DeviceAllocator()->GetStats();
-  return absl::StrCat(Readable(asked_bytes), " requested, ", Readable(stats->bytes_in_use), " of ",
-                      Readable(stats->bytes_limit.value_or(0)),
-                      " in use; reduce the batch size, free tensors, or raise HPU_MEMORY_MB (now ", cards::MemoryMb(),
+  const uint64_t limit = stats->bytes_limit.value_or(0), free_bytes = limit - stats->bytes_in_use;
+  return absl::StrCat(Readable(asked_bytes), " requested, ", Readable(stats->bytes_in_use), " of ", Readable(limit),
+                      " in use", asked_bytes <= free_bytes ? ", but the free memory is not in one piece" : "",
+                      "; reduce the batch size, free tensors, or raise HPU_MEMORY_MB (now ", cards::MemoryMb(),
                       ") on an emulated device");
 }
 
