@@ -12,9 +12,9 @@ import tensorflow as tf
 
 from tests.profiling.traces import Event
 from tools.accelerator import programs
-from tools.accelerator.checks import launches, numerics, outcome, profiler, recipes, speed
+from tools.accelerator.checks import launches, numerics, outcome, profiler, recipes, speed, training
 from tools.accelerator.checks.outcome import FAILED, OVER, PASSED
-from tools.accelerator.corpus import Array, Errors, Reference, compare
+from tools.accelerator.corpus import Array, Errors, Losses, Reference, compare
 
 CARD, CPU = "pjrt:/site-packages/xla_cuda_plugin.so", "pjrt:/site-packages/pjrt_c_api_cpu_plugin.so"
 EXECUTE, STREAM = "launch by the plugin's Execute, arguments", "launch by a stream, arguments"
@@ -69,15 +69,15 @@ def test_speed() -> None:
 
 
 def test_recipes() -> None:
-    falling = [2.0, 1.0]
-    assert recipes.judge(3, 3, 0, falling).status == PASSED
-    assert recipes.judge(3, 2, 1, falling).problems == [
+    losses = [2.0, 2.5]
+    assert recipes.judge(3, 3, 0, losses).status == PASSED
+    assert recipes.judge(3, 2, 1, losses).problems == [
         "1 of 3 recipes were not loaded",
         "1 recipes were compiled again",
     ]
-    assert recipes.judge(3, 3, 1, falling).status == FAILED  # a cluster that the kit lacks
-    assert recipes.judge(3, 3, 0, [2.0, math.nan]).status == FAILED
-    assert recipes.judge(0, 0, 0, falling).status == FAILED
+    assert recipes.judge(3, 3, 1, losses).status == FAILED  # a cluster that the kit lacks
+    assert recipes.judge(3, 3, 0, [math.inf, 2.0]).status == FAILED
+    assert recipes.judge(0, 0, 0, losses).status == FAILED
 
 
 def errors(largest: float, together: float = 0.0, unequal: dict[str, int] | None = None) -> Errors:
@@ -121,6 +121,19 @@ def test_factors_of_tf32_exceed_the_tolerance_of_full_precision(name: str, monke
     exact = programs.uniform
     monkeypatch.setattr(programs, "uniform", lambda *arguments: rounded(exact(*arguments)))
     assert numerics.judge(name, False, compare(reference, results(), 1e-3)).status == FAILED
+
+
+def test_losses() -> None:
+    """Losses of runs of ResNet-50, whose last loss counts, and of another model."""
+    amplifying = Losses([2.7, 3.2, 1.17e-4], [2.7, 2.0, 1.47e-4])
+    right = training.compare(amplifying, [2.7, 1.0, 2.0e-4], "float32")
+    assert right.amplifies and right.difference == pytest.approx(5.3e-5) and right.accepted == pytest.approx(2.7e-4)
+    wrong = training.compare(amplifying, [2.7, 1.0, 1e-2], "float32")
+    assert wrong.difference > wrong.accepted
+    other = Losses([2.5, 2.4, 1.8], [2.5, 2.4, 1.8])
+    for precision, loss, good in (("float32", 2.40002, True), ("float32", 2.401, False), ("bfloat16", 2.401, True)):
+        found = training.compare(other, [2.5, loss, 1.8], precision)
+        assert not found.amplifies and (found.difference <= found.accepted) == good
 
 
 def event(begin: float, duration: float = 1e3) -> Event:
