@@ -59,6 +59,7 @@ test: build-tests ## set up, build, run all tests
 	@$(MAKE) --no-print-directory try-card-plugin
 	@$(MAKE) --no-print-directory pytest
 	HPU_BACKEND=pjrt:cpu $(PYTHON) -m pytest $(QUICK_PJRT_TESTS) -n $(TEST_JOBS) $(BY_FILE) -q
+	HPU_BACKEND=pjrt:$(OTHER_CPU_PLUGIN) $(PYTHON) -m pytest tests/equality/test_dtypes.py tests/recipes/test_disk_cache.py -n $(TEST_JOBS) $(BY_FILE) -q
 	HPU_BACKEND=gaudi:$(SYNAPSE_DOUBLE) $(PYTHON) -m pytest $(QUICK_GAUDI_TESTS) -n $(TEST_JOBS) $(BY_FILE) -q
 
 try-horovod:
@@ -203,6 +204,11 @@ test-remote: build ## training tests on a device server; results must equal the 
 
 QUICK_PJRT_TESTS := $(addprefix tests/equality/test_,control_flow.py dtypes.py errors.py threads.py)
 QUICK_PJRT_TESTS := $(QUICK_PJRT_TESTS) tests/distribute/test_collectives.py
+QUICK_PJRT_TESTS := $(QUICK_PJRT_TESTS) tests/distribute/test_strategy.py::test_two_workers_train_as_one_does
+QUICK_PJRT_TESTS := $(QUICK_PJRT_TESTS) tests/precision/test_training.py tests/recipes/test_disk_cache.py
+QUICK_PJRT_TESTS := $(QUICK_PJRT_TESTS) tests/keras/test_sweep.py::test_sample
+# The plugin that the extra [pjrt-cpu] installs. pjrt:cpu prefers the newer lammps-jax-pjrt-cpu.
+OTHER_CPU_PLUGIN = $$($(PYTHON) -c 'from tests.pjrt.cpu_plugins import XLA; print(XLA)')
 PJRT_TESTS := tests/equality tests/precision tests/ops/test_control_flow.py tests/recipes tests/device tests/passes
 PJRT_TESTS := $(PJRT_TESTS) tests/explain tests/profiling tests/custom_ops tests/distribute tests/hvd
 test-pjrt: build $(CARD_PLUGIN) ## training tests on a PJRT plugin for the CPU; compilation for cards that are not present

@@ -20,6 +20,7 @@ _IMAGE_SIZES = {
     "MobileNetV3Small": 224,
     "NASNetMobile": 224,
     "RegNetX002": 224,
+    "RegNetY002": 224,
     "ResNet50": 224,
     "ResNet50V2": 224,
     "ResNetRS50": 224,

@@ -31,7 +31,10 @@ class MemoryInfo:
 
 
 def get_type() -> str:
-    """Returns the model of the device, such as "GAUDI2" or "GAUDI HL2000M". Acquires the device."""
+    """Returns the model of the device, such as "GAUDI2" or "GAUDI HL2000M". Acquires the device.
+
+    Programs for Gaudi test the model. So the emulator and PJRT plugins return HPU_DEVICE_TYPE, whatever the device is.
+    """
     acquire()
     return str(info()["type"])
 
@@ -47,7 +50,10 @@ def device_count() -> int:
 
 
 def get_device_name() -> str:
-    """Returns a description of the device: its model and the backend that provides it. Acquires the device."""
+    """Returns a description of the device: its model and the backend that provides it. Acquires the device.
+
+    Examples: "emulated GAUDI2, module 0"; "NVIDIA H100 80GB HBM3 by PJRT, module 0".
+    """
     acquire()
     return str(info()["description"])
 

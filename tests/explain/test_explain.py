@@ -182,6 +182,29 @@ def test_checks_of_values_in_host_memory_are_work_of_clusters(hpu: str) -> None:
     assert len(checks) > 1 and {op.rule for op in checks} == {"host"}
 
 
+def test_a_function_that_must_compile_and_does_not(hpu: str) -> None:
+    """The program receives the error and continues; the failure is recorded."""
+
+    @tf.function(jit_compile=True)
+    def inner(x: tf.Tensor) -> tf.Tensor:
+        return tf.while_loop(
+            lambda i, _: i < 4, lambda i, total: (i + 1, total + tf.reduce_sum(tf.fill([i], 1.0))), [1, x[0]]
+        )[1]
+
+    plugin = plugin_library.handle()
+    c_api.function(plugin, "hpu_collect_op_records")(True)
+    try:
+        for _ in range(2):
+            with tf.device("/device:HPU:0"), pytest.raises(tf.errors.OpError, match="jit_compile=True"):
+                inner(tf.ones([8]))
+        records = c_api.read_message(plugin, "hpu_op_records", "OpRecords")
+    finally:
+        c_api.function(plugin, "hpu_collect_op_records")(False)
+    (failure,) = records.failures
+    assert "inner" in failure.cluster and failure.rule == "compile-error" and not failure.nodes
+    assert "compile-time constant" in failure.reason
+
+
 def test_ops_that_do_not_compile(hpu: str) -> None:
     """TensorFlow's compiler supports Fill, but not with a size that a loop computes."""
 

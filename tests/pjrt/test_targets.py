@@ -11,11 +11,12 @@ from tests.pjrt.cuda_plugin import PLUGIN, with_plugin
 from tests.support.processes import ROOT, WARM_PYTHON, run
 
 COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow"]
-SCRIPT = ROOT / "tests" / "pjrt" / "programs" / "mlp_steps.py"
+PROGRAMS = ROOT / "tests" / "pjrt" / "programs"
+SCRIPT = PROGRAMS / "mlp_steps.py"
 
 
 @with_plugin
-@pytest.mark.parametrize("card", ["h100", "a100", "l4"])
+@pytest.mark.parametrize("card", ["h100", "h200", "a100", "l4"])
 def test_clusters_compile_for_a_card(card: str) -> None:
     command = [*COMMAND, "compile-check", "--json", "--target", card, str(SCRIPT), "3"]
     report = json.loads(run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, timeout=280).stdout)
@@ -33,6 +34,23 @@ def test_a_second_warm_up_for_the_card_compiles_nothing(tmp_path: pathlib.Path) 
     assert first["compiled"] > 0
     second = json.loads(run(command, environment, timeout=280).stdout)
     assert second["compiled"] == 0 and second["loaded"] == first["compiled"]
+
+
+@with_plugin
+def test_clusters_that_do_not_compile_or_fit_are_listed() -> None:
+    """The program survives its errors, so the exit code is the check's."""
+    command = [*COMMAND, "compile-check", "--target", "h100", str(PROGRAMS / "refused.py")]
+    done = run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, timeout=280, check=False)
+    assert done.returncode == 1, done.stderr
+    _, _, table = done.stderr.partition("not present: computes nothing; ")
+    lines = [line for line in table.splitlines() if line]
+    assert lines[0] == "63.7 GB for programs" and lines[1].split()[0] == "cluster"
+    (exceeding,) = [line.split() for line in lines if "exceeding" in line]
+    assert exceeding[-3:] == ["90.0", "GB", "NO"]
+    (fitting,) = [line.split() for line in lines if "fitting" in line]
+    assert fitting[-1] == "yes"
+    (unknown,) = [line for line in lines if "unknown" in line]
+    assert "was not compiled as a whole: " in unknown and "abacus" in unknown
 
 
 @with_plugin

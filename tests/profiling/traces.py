@@ -48,15 +48,25 @@ def read_chrome(path: pathlib.Path) -> list[Event]:
     ]
 
 
-def read_profile(directory: pathlib.Path) -> list[Event]:
-    """Returns the HPU plane of the only profile under a log directory."""
+def read_space(directory: pathlib.Path) -> Any:
+    """Returns the XSpace of the only profile under a log directory."""
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     (path,) = directory.glob("plugins/profile/*/*.xplane.pb")
-    space = xplane_pb2.XSpace.FromString(path.read_bytes())
+    return xplane_pb2.XSpace.FromString(path.read_bytes())
+
+
+def read_profile(directory: pathlib.Path) -> list[Event]:
+    """Returns the HPU plane of the only profile under a log directory."""
+    space = read_space(directory)
     (plane,) = [plane for plane in space.planes if plane.name == PLANE]
     # TensorBoard's trace viewer merges planes with equal ids.
     assert all(other.id != plane.id for other in space.planes if other.name != PLANE)
+    return events_of(plane)
+
+
+def events_of(plane: Any) -> list[Event]:
+    """Returns the events of an XPlane."""
     events = []
     for line in plane.lines:
         for event in line.events:

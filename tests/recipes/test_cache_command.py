@@ -169,8 +169,8 @@ def test_clear_takes_the_answer(several: Warm) -> None:
 
 
 CHANGES = [
-    ({"XLA_FLAGS": "--xla_cpu_enable_fast_math=true"}, "target, flags: ", "fast_math"),
-    ({"HPU_EMULATOR_THREADS": "1", "OMP_NUM_THREADS": "1"}, "target, threads: ", "not 1"),
+    pytest.param({"XLA_FLAGS": "--xla_cpu_enable_fast_math=true"}, "flags: ", "fast_math", id="XLA_FLAGS"),
+    pytest.param({"HPU_EMULATOR_THREADS": "1", "OMP_NUM_THREADS": "1"}, "threads: ", "not 1", id="THREADS"),
 ]
 
 
@@ -182,7 +182,9 @@ def test_explain_miss_of_other_surroundings(
         pytest.skip("this machine computes with one thread anyway")
     misses = as_json("explain-miss", "step", "--path", several.cache)["misses"]
     (line,) = misses[-1]["differences"]
-    assert line.startswith(ingredient) and value in line
+    if os.environ.get("HPU_BACKEND", "").startswith("pjrt:"):  # the target of a plugin has no named ingredients
+        ingredient = "pjrt-"
+    assert line.startswith(f"target, {ingredient}") and value in line
     assert misses[-1]["nearest"]["program"] == misses[-1]["entry"]["program"]
 
 

@@ -13,12 +13,14 @@ from tests.pjrt import exceptions as pjrt
 def active_exceptions() -> Mapping[str, str]:
     """Returns patterns of test ids, where * matches any text, and the reasons to skip these tests."""
     backend = os.environ.get("HPU_BACKEND", "").partition(":")[0]
-    return {"gaudi": gaudi.EXCEPTIONS, "pjrt": pjrt.EXCEPTIONS}.get(backend, {})
+    return {"gaudi": gaudi.EXCEPTIONS | gaudi.TOO_SLOW, "pjrt": pjrt.EXCEPTIONS}.get(backend, {})
 
 
 def reason_to_skip(node_id: str, exceptions: Mapping[str, str]) -> str | None:
     """Returns the reason to skip the test, or None."""
-    for pattern, reason in exceptions.items():
-        if fnmatch.fnmatchcase(node_id.replace("[", "("), pattern.replace("[", "(")):
-            return reason
-    return None
+    return next((reason for pattern, reason in exceptions.items() if matches(node_id, pattern)), None)
+
+
+def matches(node_id: str, pattern: str) -> bool:
+    """Returns whether the pattern matches the whole id. Brackets have no special meaning."""
+    return fnmatch.fnmatchcase(node_id.replace("[", "("), pattern.replace("[", "("))

@@ -38,14 +38,16 @@ def is_running(pid: int) -> bool:
 
 
 def test_crashes_and_failures_stop_nothing(tmp_path: pathlib.Path) -> None:
-    results = run_all(tmp_path, checks("crash", "fail", "pass"))
+    results = run_all(tmp_path, checks("crash", "fail", "over", "pass"))
     statuses = {name: result.status for name, result in results.checks.items()}
-    assert statuses == {"crash": "crashed", "fail": "failed", "pass": "passed"}
+    assert statuses == {"crash": "crashed", "fail": "failed", "over": run.OVER, "pass": "passed"}
     assert results.checks["crash"].summary.startswith("SIGABRT")
     assert results.checks["fail"].summary == "exit code 7: something is wrong"
     assert results.checks["pass"].values == {"number": 1.5}
+    assert results.checks["over"].summary == "1.09 (limit 1.05)" and not results.checks["over"].log
     page = (tmp_path / "results.md").read_text()
     assert "| crash | **crashed** |" in page and "| pass | passed |" in page and "abacus" in page
+    assert "| over | **over the limit** |" in page
 
 
 @pytest.mark.parametrize("kind", ["hang", "child"])

@@ -27,8 +27,8 @@ from tools.accelerator.pieces import Entry
 
 _MB = 1_000_000
 _CPU_PLUGINS = ("lammps-jax-pjrt-cpu",)
-# Command line of the program whose recipes are compiled for the card.
-_RECIPE_PROGRAM = ("benchmarks/steps.py", "mlp", "--optimizer", "sgd", "--steps", "3")
+# Program whose recipes are compiled for the card, and its arguments after the model.
+_RECIPE_PROGRAM, _RECIPE_ARGUMENTS = "benchmarks/steps.py", ("--optimizer", "sgd", "--steps", "3")
 
 
 @dataclasses.dataclass
@@ -80,7 +80,7 @@ def pack(options: Options) -> Packed:
         if options.corpus is None:
             _run(["-m", "tools.accelerator.record", "--out", str(corpus)], {"HPU_BACKEND": "emulator"})
         own += _entries(corpus, "corpus")
-        recipes, why_not = _recipes(options.target, scratch / "recipes")
+        recipes, why_not = _recipes(options.target, scratch / "recipes" / "card")
         own += recipes
         if why_not:
             packed.skipped["recipes"] = why_not
@@ -89,7 +89,9 @@ def pack(options: Options) -> Packed:
         groups = {"base": base, "kit": own}
         if options.cpu_plugin:
             groups["cpu-plugin"] = contents.plugin_packages(_CPU_PLUGINS)
-            if not groups["cpu-plugin"]:
+            if groups["cpu-plugin"]:
+                groups["cpu-plugin"] += _warm("pjrt:cpu", (), scratch / "recipes" / "cpu")
+            else:
                 packed.skipped["cpu-plugin"] = f"not installed: {', '.join(_CPU_PLUGINS)}"
         for group, entries in groups.items():
             optional = group == "cpu-plugin"
@@ -118,18 +120,27 @@ def _is_ours(entry: Entry) -> bool:
 
 def _recipes(target: str, folder: pathlib.Path) -> tuple[list[Entry], str]:
     """Compiles recipes for a card that is not present. Returns the recipes, or no recipes and the reason."""
-    folder.mkdir(parents=True)
-    command = ["-m", "habana_frameworks.tensorflow", "warmup", "--target", target, "--path", str(folder)]
     plugins = contents.cuda_plugins()
     if not plugins:
         return [], "no CUDA plugin: pip install --no-deps jax-cuda13-pjrt (or jax-cuda12-pjrt) of the card's version"
+    entries: dict[str, Entry] = {}
     for plugin in plugins:
-        environment = {"HPU_BACKEND": f"pjrt:{plugin}", "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
         try:
-            _run([*command, *_RECIPE_PROGRAM], environment)
+            found = _warm(f"pjrt:{plugin}", ("--target", target), folder)
         except subprocess.CalledProcessError as error:
             return [], f"hpu warmup --target {target} with {plugin}: {run.last_line(error.stdout)}"
-    return _entries(folder, "recipes"), ""
+        entries.update((entry.name, entry) for entry in found)
+    return list(entries.values()), ""
+
+
+def _warm(backend: str, options: Sequence[str], folder: pathlib.Path) -> list[Entry]:
+    """Compiles the recipes of each model into its own folder. Raises CalledProcessError."""
+    for model in run.RECIPE_MODELS:
+        (folder / model).mkdir(parents=True, exist_ok=True)
+        command = ["-m", "habana_frameworks.tensorflow", "warmup", *options, "--path", str(folder / model)]
+        environment = {"HPU_BACKEND": backend, "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
+        _run([*command, _RECIPE_PROGRAM, model, *_RECIPE_ARGUMENTS], environment)
+    return _entries(folder, f"recipes/{folder.name}")
 
 
 def _entries(folder: pathlib.Path, name: str) -> list[Entry]:

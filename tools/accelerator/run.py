@@ -36,6 +36,8 @@ FORMAT = 1
 GOOD, FAILED, USAGE, INCOMPLETE = 0, 1, 2, 3
 
 PASSED, SKIPPED, RUNNING, TIMED_OUT, NOT_RUN = "passed", "skipped", "running", "timed out", "not run"
+# Results are right, but a figure exceeds the project's limit.
+OVER = "over the limit"
 # Seconds between SIGTERM and SIGKILL for a check that exceeds its time limit.
 _GRACE_SECONDS = 5
 # Limit of attempts for a check that never ended, because the check may have crashed the machine.
@@ -190,6 +192,8 @@ MODELS = ("resnet50", "transformer", "bert_small", "lstm")
 # Batch sizes of the speed check: one that keeps a card busy, and the small one of the benchmarks.
 BATCHES = {"resnet50": (256, 8), "transformer": (1024, 16), "bert_small": (256, 4), "lstm": (1024, 16)}
 PROGRAMS = ("mlp", "cnn", "lstm", "unet", "transformer", "bert_small", "resnet50", "mobilenet")
+# Models whose recipes the kit contains.
+RECIPE_MODELS = ("mlp", "cnn", "transformer")
 OTHER_PROGRAMS = ("control_flow", "linear_algebra", "products", "convolutions", "elementary", "sorts")
 
 
@@ -203,7 +207,10 @@ def all_checks() -> tuple[Check, ...]:
         checks.append(Check(f"numerics:{name}", "recorded programs", ("numerics", name), 180))
     checks += [
         Check("launches", "launch overhead", ("launches",), 150, 90),
-        Check("recipes", "recipes compiled without the card", ("recipes",), 120),
+        *(
+            Check(f"recipes:{model}", "recipes compiled without the card", ("recipes", model), 120, 20)
+            for model in RECIPE_MODELS
+        ),
         Check("out_of_memory", "out of device memory", ("out_of_memory",), 120),
         Check("train:digits", "training", ("digits",), 150),
     ]
@@ -303,7 +310,7 @@ def find_plugin(backend: str, kit: pathlib.Path) -> str:
 
 @dataclasses.dataclass
 class Result:
-    """Result of a check. `status`: passed, failed, crashed, timed out, skipped, or running."""
+    """Result of a check. `status`: passed, over the limit, failed, crashed, timed out, skipped, or running."""
 
     status: str
     summary: str = ""
@@ -311,7 +318,7 @@ class Result:
     values: dict[str, Any] = dataclasses.field(default_factory=dict)
     attempts: int = 1
     log: str = ""
-    """End of the output, unless the check passed."""
+    """End of the output, unless all results are right."""
 
 
 def run_check(
@@ -356,7 +363,7 @@ def run_check(
     if code != 0 or not status:
         problem = f"exit code {code}" if code else "no result"
         return Result("failed", f"{problem}: {last_line(tail)}", seconds, values, log=tail)
-    return Result(status, summary, seconds, values, log="" if status in (PASSED, SKIPPED) else tail)
+    return Result(status, summary, seconds, values, log="" if status in (PASSED, OVER, SKIPPED) else tail)
 
 
 def _signal(group: int, number: int) -> None:
@@ -601,7 +608,11 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit codes: 0: success; 1: damaged piece or failed check; 2: wrong usage; 3: missing pieces or checks not run."""
+    """Exit codes.
+
+    0: success; 1: damaged piece, failed check or figure over its limit; 2: wrong usage; 3: missing pieces or checks not
+    run.
+    """
     arguments = _parser().parse_args(argv)
     try:
         if arguments.command == "check":

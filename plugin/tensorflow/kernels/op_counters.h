@@ -39,8 +39,8 @@ class OpCounters {
     if (collects()) Record(&copies_, record, key, bytes);
   }
   // Records, once for each graph, cluster and rule, that a cluster did not run as intended. Rule "compile-error": the
-  // cluster was split without `nodes`. Rule "dynamic-shapes": the cluster's rows were not padded.
-  // NameOf(FallbackReason): the cluster ran on the CPU.
+  // cluster was split without `nodes`; with jit_compile=True and no `nodes`, the program received the error. Rule
+  // "dynamic-shapes": the cluster's rows were not padded. NameOf(FallbackReason): the cluster ran on the CPU.
   void AddFailure(int64_t record, const std::string& cluster, absl::string_view rule,
                   const std::vector<std::string>& nodes, absl::string_view reason) {
     if (collects()) RecordFailure(record, cluster, rule, nodes, reason);

@@ -1,5 +1,6 @@
 // XPlane export for tf.profiler and TensorBoard: a device plane with a line per lane of the trace, and the planes that
 // the device records.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,17 +27,15 @@ using tensorflow::profiler::XPlane;
 
 // TensorBoard shows planes of unknown devices only with the prefix /device:CUSTOM:.
 constexpr char kPlane[] = "/device:CUSTOM:HPU:0";
-// Number of the plane in the trace viewer. The host's plane has number 0.
-constexpr int64_t kPlaneNumber = 1;
 // Tracer level from which shapes are included.
 constexpr uint32_t kDetailedLevel = 2;
 
 // Fills one device's plane. Names are stored once and referenced by number.
 class PlaneWriter {
  public:
-  explicit PlaneWriter(XPlane* plane) : plane_(plane) {
+  PlaneWriter(XPlane* plane, int64_t number) : plane_(plane) {
     plane_->set_name(kPlane);
-    plane_->set_id(kPlaneNumber);
+    plane_->set_id(number);
   }
 
   void Add(const trace::Event& event) {
@@ -146,7 +145,8 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
     }
     AddDevicePlanes(space);
     if (recorded.events.empty()) return absl::OkStatus();
-    PlaneWriter plane(space->add_planes());
+    const int64_t number = UnusedNumber(*space);
+    PlaneWriter plane(space->add_planes(), number);
     for (const trace::Event& event : recorded.events) plane.Add(event);
     return absl::OkStatus();
   }
@@ -156,6 +156,13 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
   static hal::ActivityRecorder* Recorder() {
     const ProcessDevice* device = ProcessDevice::GetIfAcquired();
     return device == nullptr ? nullptr : device->traits().activity_recorder;
+  }
+
+  // Number for another plane. The trace viewer merges planes with equal numbers; the host's plane has number 0.
+  static int64_t UnusedNumber(const tensorflow::profiler::XSpace& space) {
+    int64_t largest = 0;
+    for (const XPlane& plane : space.planes()) largest = std::max<int64_t>(largest, plane.id());
+    return largest + 1;
   }
 
   // Starts the device's record. UNIMPLEMENTED if the device cannot record; callers ignore this error.

@@ -1,4 +1,4 @@
-"""Fake check for tests of run.py: passes, fails, crashes, hangs, or leaves a process behind."""
+"""Fake check for tests of run.py: passes, exceeds a limit, fails, crashes, hangs, or leaves a process behind."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import time
 
 def main(kind: str) -> int:
     result = {"status": "passed", "summary": "good", "values": {"number": 1.5}}
+    if kind == "over":
+        result = {"status": "over the limit", "summary": "1.09 (limit 1.05)", "values": {}}
     if kind == "crash":
         os.abort()
     if kind == "fail":

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 
 from benchmarks import hpu_bench
 from tools.accelerator.checks import outcome
 
+_STREAM, _EXECUTE = "launch by a stream, arguments", "launch by the plugin's Execute, arguments"
+# Limits of a launch: with 2 arguments in microseconds; with 2 and 400 arguments relative to Execute.
+_MAX_MICROSECONDS, _MAX_RATIO = 5.0, 1.2
 # Benchmarks of hpu_bench that the result compares.
 _NAMES = [
     f"launch by {way}, arguments {count}"
     for way in ("the plugin's Execute", "the plugin's Execute and destruction", "a stream")
     for count in (2, 400)
 ] + [f"32 launches by {way}, arguments {count}" for way in ("the plugin's Execute", "a stream") for count in (2, 140)]
+
+
+def judge(microseconds: Mapping[str, float]) -> outcome.Verdict:
+    """Compares the medians, by benchmark, with the limits."""
+    missing = [name for name in _NAMES if name not in microseconds]
+    if missing:
+        return outcome.Verdict([f"no result: {', '.join(missing)}"])
+    verdict = outcome.Verdict()
+    verdict.limit("2 arguments:", microseconds[f"{_STREAM} 2"], _MAX_MICROSECONDS, " us")
+    for count in (2, 400):
+        ratio = microseconds[f"{_STREAM} {count}"] / microseconds[f"{_EXECUTE} {count}"]
+        verdict.limit(f"{count} arguments, stream / Execute:", ratio, _MAX_RATIO)
+    return verdict
 
 
 def main() -> int:
@@ -31,11 +48,8 @@ def main() -> int:
         for run in records
         if run.get("aggregate_name") == "median"
     }
-    missing = [name for name in _NAMES if name not in microseconds]
     summary = "; ".join(f"{name}: {time:g} us" for name, time in microseconds.items())
-    if missing:
-        summary = f"no result: {', '.join(missing)}; {summary}"
-    return outcome.report(not missing, summary, {f"{name}, us": time for name, time in microseconds.items()})
+    return judge(microseconds).report(summary, {f"{name}, us": time for name, time in microseconds.items()})
 
 
 if __name__ == "__main__":

@@ -125,6 +125,8 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
   tensorflow::FunctionLibraryRuntime* runtime = context->function_library();
   const std::vector<std::string> refused = NodesNamedIn(failure.message());
   if (must_compile_ && !OnlyRandomOps(*runtime->GetFunctionLibraryDefinition(), function_.name(), refused)) {
+    // The program receives the error, and may continue.
+    OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", {}, failure.message());
     return nullptr;
   }
   absl::StatusOr<std::unique_ptr<SplitProgram>> split = SplitProgram::Make(runtime, function_.name(), refused);
