@@ -32,8 +32,8 @@ def pjrt_options() -> str:
 
 def pjrt_xla_flags() -> str:
     """HPU_PJRT_XLA_FLAGS: XLA flags for the plugin of HPU_BACKEND=pjrt:…, in the syntax of XLA_FLAGS:
-    --xla_gpu_autotune_level=0. The flags are part of a recipe's key. The plugin rejects unknown flags. XLA_FLAGS
-    must also contain only flags of TensorFlow's own XLA, which reads the variable too.
+    --xla_gpu_triton_gemm_any=true. The flags are part of a recipe's key. They override XLA_FLAGS. A flag that the
+    plugin does not accept is an error. Read when the device is acquired.
     """
     return values.parse_string(BY_NAME["HPU_PJRT_XLA_FLAGS"])
 

@@ -12,6 +12,7 @@
 #include "plugin/backends/pjrt/compile_options.h"
 #include "plugin/backends/pjrt/recipe_payload.h"
 #include "plugin/backends/pjrt/targets.h"
+#include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::pjrt {
@@ -54,6 +55,8 @@ absl::StatusOr<std::unique_ptr<TargetCompiler>> TargetCompiler::Create(const Plu
   HPU_ASSIGN_OR_RETURN(
       std::unique_ptr<Topology> topology,
       Topology::Create(plugin, kPlatform, {{"target_config", target.description}, {"topology", std::string("1x1x1")}}));
+  HPU_RETURN_IF_ERROR(InitializeXlaSettings(
+      plugin.path(), [&topology](absl::string_view options) { return topology->TryOptions(options); }));
   std::string compiler_target =
       CompilerTargetOf(plugin, kPlatform, topology->device_kind(), topology->platform_version());
   return std::unique_ptr<TargetCompiler>(new TargetCompiler(std::move(topology), std::move(compiler_target)));
