@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/pjrt/autotune_cache.h"
 #include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/program/determinism.h"
@@ -29,8 +30,14 @@ std::string Text(const XlaSettings& settings) {
 
 }  // namespace
 
-absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo) {
-  HPU_ASSIGN_OR_RETURN(XlaSettings settings, XlaSettingsOf(std::string(plugin_file)));
+absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo,
+                                           absl::string_view compiler_target) {
+  HPU_ASSIGN_OR_RETURN(PluginSettings plugin, PluginSettingsOf(std::string(plugin_file)));
+  XlaSettings& settings = plugin.settings;
+  if (plugin.has_autotune_cache && !compiler_target.empty()) {
+    const XlaSettings cache = AutotuneCacheSettingsFor(compiler_target);
+    settings.insert(cache.begin(), cache.end());
+  }
   xla::HloModuleProto program;
   if (program.ParseFromArray(hlo.data(), static_cast<int>(hlo.size())) && RequiresDeterminism(program)) {
     for (auto& [name, setting] : DeterministicSettings()) settings[name] = std::move(setting);

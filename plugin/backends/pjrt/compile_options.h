@@ -11,11 +11,14 @@ namespace hpu::pjrt {
 
 // A serialised xla::CompileOptionsProto for one device of the plugin in `plugin_file`. Contains the plugin's
 // XlaSettings and the settings that the program requires. `hlo`: serialised xla::HloModuleProto. Fails with
-// InvalidArgument if HPU_PJRT_XLA_FLAGS or XLA_FLAGS cannot be parsed.
-absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo);
+// InvalidArgument if HPU_PJRT_XLA_FLAGS or XLA_FLAGS cannot be parsed. `compiler_target`: target of the autotune cache
+// (autotune_cache.h); empty for programs that need no cache.
+absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo,
+                                           absl::string_view compiler_target = "");
 
 // Settings besides the program that change the compiled code: CurrentXlaSettings and the settings that CompileOptions
-// adds for marked programs. Part of a device's compiler target. Requires InitializeXlaSettings.
+// adds for marked programs, without the directory of the autotune cache. Part of a device's compiler target. Requires
+// InitializeXlaSettings.
 std::string CompilerSettings();
 
 }  // namespace hpu::pjrt

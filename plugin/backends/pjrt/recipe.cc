@@ -20,7 +20,7 @@ absl::StatusCode CodeOf(const absl::Status& error) {
 absl::StatusOr<std::shared_ptr<const PjrtRecipe>> PjrtRecipe::Compile(const Client& client, const std::string& target,
                                                                       const hal::Program& program) {
   HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
-  HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(client.plugin().path(), program.hlo));
+  HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(client.plugin().path(), program.hlo, target));
   auto executable = client.Compile(program.hlo, options);
   if (!executable.ok()) {
     return absl::Status(CodeOf(executable.status()),

@@ -64,7 +64,8 @@ absl::StatusOr<std::unique_ptr<TargetCompiler>> TargetCompiler::Create(const Plu
 
 absl::StatusOr<std::shared_ptr<const null::NullRecipe>> TargetCompiler::Compile(const hal::Program& program) {
   HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
-  HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(topology_->plugin().path(), program.hlo));
+  HPU_ASSIGN_OR_RETURN(const std::string options,
+                       CompileOptions(topology_->plugin().path(), program.hlo, compiler_target_));
   auto compiled = topology_->Compile(program.hlo, options);
   if (!compiled.ok()) {
     return absl::Status(compiled.status().code(),

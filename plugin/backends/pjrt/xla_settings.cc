@@ -1,5 +1,6 @@
 #include "plugin/backends/pjrt/xla_settings.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +12,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "plugin/backends/pjrt/autotune_cache.h"
+#include "plugin/backends/pjrt/cuda_cards.h"
 #include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/flags/parse.h"
@@ -108,9 +111,20 @@ absl::Status Refused(absl::string_view plugin_file, const Refusal& refusal) {
                                                  "; remove the flag, or correct its name or value"));
 }
 
+// Whether the plugin keeps measurements in a directory of this package. Flags of the user have precedence.
+bool AcceptsAutotuneCache(absl::string_view plugin_file, TryOptions try_options, const XlaSettings& settings) {
+  if (!IsForCuda(plugin_file) || AutotuneCachePath().empty()) return false;
+  const XlaSettings cache = AutotuneCacheSettings(AutotuneCachePath(), /*read_only=*/true);
+  for (const auto& [name, setting] : cache) {
+    if (settings.count(name) > 0) return false;
+  }
+  XlaSettings accepted = cache;
+  return CheckXlaSettings(plugin_file, try_options, &accepted).ok() && accepted.size() == cache.size();
+}
+
 struct Initialized {
   std::mutex mutex;
-  std::map<std::string, XlaSettings> settings;  // by plugin file
+  std::map<std::string, PluginSettings> settings;  // by plugin file
   std::string current;
 };
 
@@ -151,6 +165,8 @@ absl::StatusOr<XlaSettings> ReadXlaSettings(absl::string_view plugin_file) {
     settings.emplace("xla_cpu_prefer_vector_width", XlaSetting{"128"});
     // XLA's fast minimum and maximum ignore NaN. TensorFlow's reductions return NaN.
     settings.emplace("xla_cpu_enable_fast_min_max", XlaSetting{"false", Source::kPackage, /*is_bool=*/true});
+  } else if (const int64_t level = flags::PjrtAutotuneLevel(); level >= 0) {
+    settings.emplace("xla_gpu_autotune_level", XlaSetting{absl::StrCat(level)});
   }
   return settings;
 }
@@ -183,28 +199,32 @@ absl::Status InitializeXlaSettings(const std::string& plugin_file, TryOptions tr
   Initialized& state = InitializedSettings();
   std::lock_guard<std::mutex> lock(state.mutex);
   if (state.settings.count(plugin_file) == 0) {
-    HPU_ASSIGN_OR_RETURN(XlaSettings settings, ReadXlaSettings(plugin_file));
-    HPU_RETURN_IF_ERROR(CheckXlaSettings(plugin_file, try_options, &settings));
-    state.settings.emplace(plugin_file, std::move(settings));
+    PluginSettings plugin;
+    HPU_ASSIGN_OR_RETURN(plugin.settings, ReadXlaSettings(plugin_file));
+    HPU_RETURN_IF_ERROR(CheckXlaSettings(plugin_file, try_options, &plugin.settings));
+    plugin.has_autotune_cache = AcceptsAutotuneCache(plugin_file, try_options, plugin.settings);
+    state.settings.emplace(plugin_file, std::move(plugin));
   }
   state.current = plugin_file;
   return absl::OkStatus();
 }
 
-absl::StatusOr<XlaSettings> XlaSettingsOf(const std::string& plugin_file) {
+absl::StatusOr<PluginSettings> PluginSettingsOf(const std::string& plugin_file) {
   Initialized& state = InitializedSettings();
   {
     std::lock_guard<std::mutex> lock(state.mutex);
     if (const auto found = state.settings.find(plugin_file); found != state.settings.end()) return found->second;
   }
-  return ReadXlaSettings(plugin_file);
+  PluginSettings plugin;
+  HPU_ASSIGN_OR_RETURN(plugin.settings, ReadXlaSettings(plugin_file));
+  return plugin;
 }
 
 XlaSettings CurrentXlaSettings() {
   Initialized& state = InitializedSettings();
   std::lock_guard<std::mutex> lock(state.mutex);
   const auto found = state.settings.find(state.current);
-  return found == state.settings.end() ? XlaSettings() : found->second;
+  return found == state.settings.end() ? XlaSettings() : found->second.settings;
 }
 
 xla::CompileOptionsProto OptionsOf(const XlaSettings& settings) {

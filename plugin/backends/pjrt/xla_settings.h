@@ -47,13 +47,19 @@ using TryOptions = absl::FunctionRef<absl::Status(absl::string_view options)>;
 // Fails with InvalidArgument if the plugin does not accept a setting of HPU_PJRT_XLA_FLAGS.
 absl::Status CheckXlaSettings(absl::string_view plugin_file, TryOptions try_options, XlaSettings* settings);
 
+// What InitializeXlaSettings has found out about a plugin.
+struct PluginSettings {
+  XlaSettings settings;
+  bool has_autotune_cache = false;  // whether the plugin accepts AutotuneCacheSettings
+};
+
 // Reads and checks the settings of this process for a plugin. The first successful call for a plugin determines the
 // settings; later changes of the variables have no effect. Thread safe.
 absl::Status InitializeXlaSettings(const std::string& plugin_file, TryOptions try_options);
 
-// The settings that InitializeXlaSettings has determined for the plugin; without such a call, ReadXlaSettings. Thread
-// safe.
-absl::StatusOr<XlaSettings> XlaSettingsOf(const std::string& plugin_file);
+// The settings that InitializeXlaSettings has determined for the plugin; without such a call, ReadXlaSettings and no
+// autotune cache. Thread safe.
+absl::StatusOr<PluginSettings> PluginSettingsOf(const std::string& plugin_file);
 
 // The settings of the plugin that the last InitializeXlaSettings named; empty without a call. A process uses one
 // plugin. Thread safe.
