@@ -4,13 +4,9 @@ from __future__ import annotations
 
 _INSTRUCTIONS = "plugins do not report the times of instructions"
 _TEMPORARIES = "expects the largest temporaries, which plugins do not list"
-_USER_KERNELS = "user kernels are code for the CPU, which plugins cannot call"
 # Patterns of test ids; * matches any text.
 EXCEPTIONS = {
     "tests/device/test_workspace.py::*": "plugins allocate the temporaries of programs themselves",
-    "tests/custom_ops/test_custom_kernels.py::test_user_kernel*": _USER_KERNELS,
-    "tests/custom_ops/test_custom_kernels.py::test_arrays_of_failed_results_are_refused_too": _USER_KERNELS,
-    "tests/custom_ops/test_custom_kernels.py::test_unknown_guid": _USER_KERNELS,
     "tests/equality/test_errors.py::test_an_op_that_exhausts_host_memory": _TEMPORARIES,
     "tests/explain/test_command.py::test_memory_names_the_largest_tensor_and_its_line": _TEMPORARIES,
     "tests/explain/test_command.py::test_times_*": _INSTRUCTIONS,

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "plugin/backends/pjrt/compile_options.h"
+#include "plugin/backends/pjrt/custom_calls.h"
 #include "plugin/backends/pjrt/recipe_payload.h"
 #include "plugin/backends/pjrt/targets.h"
 #include "plugin/backends/pjrt/xla_settings.h"
@@ -64,6 +65,7 @@ absl::StatusOr<std::unique_ptr<TargetCompiler>> TargetCompiler::Create(const Plu
 
 absl::StatusOr<std::shared_ptr<const null::NullRecipe>> TargetCompiler::Compile(const hal::Program& program) {
   HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
+  HPU_RETURN_IF_ERROR(CheckCustomCalls(program));
   HPU_ASSIGN_OR_RETURN(const std::string options,
                        CompileOptions(topology_->plugin().path(), program.hlo, compiler_target_));
   auto compiled = topology_->Compile(program.hlo, options);
