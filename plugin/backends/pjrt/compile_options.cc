@@ -1,5 +1,6 @@
 #include "plugin/backends/pjrt/compile_options.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,8 @@
 
 namespace hpu::pjrt {
 namespace {
+
+constexpr char kWinograd[] = "TF_ENABLE_WINOGRAD_NONFUSED";
 
 // Settings for programs that require determinism.
 XlaSettings DeterministicSettings() {
@@ -46,7 +49,11 @@ absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::
 }
 
 std::string CompilerSettings() {
-  return absl::StrCat(" settings", Text(CurrentXlaSettings()), " deterministic", Text(DeterministicSettings()));
+  std::string settings =
+      absl::StrCat(" settings", Text(CurrentXlaSettings()), " deterministic", Text(DeterministicSettings()));
+  // The CUDA plugin reads the variable when it selects algorithms of convolutions.
+  if (const char* value = std::getenv(kWinograd)) absl::StrAppend(&settings, " ", kWinograd, "=", value);
+  return settings;
 }
 
 }  // namespace hpu::pjrt

@@ -64,6 +64,8 @@ TEST(CompileOptionsTest, SettingsArePartOfTheCompilerTarget) {
   EXPECT_EQ("0", SettingsFor({}, "target/plugin.so")["xla_gpu_autotune_level"]);
   ASSERT_OK(InitializeXlaSettings("target/cpu.so", accept));
   EXPECT_EQ(defaults, CompilerSettings());
+  const ScopedVariable winograd("TF_ENABLE_WINOGRAD_NONFUSED", "0");
+  EXPECT_EQ(defaults + " TF_ENABLE_WINOGRAD_NONFUSED=0", CompilerSettings());
 }
 
 }  // namespace compile_options_test
