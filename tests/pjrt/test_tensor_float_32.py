@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import pathlib
 from collections.abc import Callable, Iterator
 
 import pytest
 import tensorflow as tf
+
+from tests.pjrt.cuda_plugin import PLUGIN, with_plugin
+from tests.pjrt.test_targets import COMMAND
+from tests.support.processes import ROOT, run
 
 Program = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
@@ -108,3 +113,17 @@ def test_variables_request_full_precision(
 def test_other_types_keep_their_precision(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "0")
     assert _precisions(hpu, MATRIX_PRODUCTS["matmul"], tf.bfloat16) == [False]
+
+
+@with_plugin
+@pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])
+def test_code_for_a_card_uses_tf32_unless_it_is_off(tmp_path: pathlib.Path, is_on: bool) -> None:
+    environment = {
+        "HPU_BACKEND": f"pjrt:{PLUGIN}",
+        "HPU_PJRT_XLA_FLAGS": f"--xla_dump_to={tmp_path} --xla_dump_emitter_re=ptx",
+        "NVIDIA_TF32_OVERRIDE": str(int(is_on)),
+    }
+    script = ROOT / "tests" / "pjrt" / "programs" / "one_product.py"
+    run([*COMMAND, "compile-check", "--target", "h100", str(script)], environment, timeout=280)
+    code = [path.read_text() for path in tmp_path.glob("*.ptx")]
+    assert code and any(".tf32" in text for text in code) == is_on
