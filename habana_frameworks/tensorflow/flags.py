@@ -32,10 +32,27 @@ def pjrt_options() -> str:
 
 def pjrt_xla_flags() -> str:
     """HPU_PJRT_XLA_FLAGS: XLA flags for the plugin of HPU_BACKEND=pjrt:…, in the syntax of XLA_FLAGS:
-    --xla_gpu_autotune_level=0. The flags are part of a recipe's key. The plugin rejects unknown flags. XLA_FLAGS
-    must also contain only flags of TensorFlow's own XLA, which reads the variable too.
+    --xla_gpu_triton_gemm_any=true. The flags are part of a recipe's key. They override XLA_FLAGS. A flag that the
+    plugin does not accept is an error. Read when the device is acquired.
     """
     return values.parse_string(BY_NAME["HPU_PJRT_XLA_FLAGS"])
+
+
+def pjrt_autotune_level() -> int:
+    """HPU_PJRT_AUTOTUNE_LEVEL: Extent to which the CUDA plugin measures alternatives of matrix products,
+    convolutions and fusions when it compiles. 0: not at all; compiling is faster, and the same code results on
+    every card of a model. 4: measures and checks the results. -1: the plugin's default (4). Part of a recipe's
+    key. Read when the device is acquired.
+    """
+    return values.parse_int(BY_NAME["HPU_PJRT_AUTOTUNE_LEVEL"])
+
+
+def pjrt_autotune_cache_path() -> str:
+    """HPU_PJRT_AUTOTUNE_CACHE_PATH: Directory that stores the measurements of the CUDA plugin for later
+    compilations, in a folder for each compiler target. Created if missing. Empty: the folder autotune in
+    TF_RECIPE_CACHE_PATH, if that is set. off: no directory. Not part of a recipe's key.
+    """
+    return values.parse_string(BY_NAME["HPU_PJRT_AUTOTUNE_CACHE_PATH"])
 
 
 def tf_force_gpu_allow_growth() -> bool:
@@ -134,9 +151,10 @@ def emulator_kernels() -> bool:
 
 
 def autotune() -> bool:
-    """HPU_AUTOTUNE: Whether the emulator's compiler times XLA's code and TensorFlow's kernel for each matrix product
-    and convolution, and selects the faster one (docs/developer/emulator_code.md). Otherwise fixed rules select.
-    The compiler times each shape once per process. The recipe contains the choice, so launches are not timed.
+    """HPU_AUTOTUNE: Whether the emulator's compiler (HPU_PJRT_AUTOTUNE_LEVEL is for cards) times XLA's code and
+    TensorFlow's kernel for each matrix product and convolution, and selects the faster one
+    (docs/developer/emulator_code.md). Otherwise fixed rules select. The compiler times each shape once per
+    process. The recipe contains the choice, so launches are not timed.
     """
     return values.parse_bool(BY_NAME["HPU_AUTOTUNE"])
 
@@ -445,6 +463,28 @@ def fp32_math() -> str:
     bfloat16 and accumulates in float32.
     """
     return values.parse_string(BY_NAME["HPU_FP32_MATH"])
+
+
+def nvidia_tf32_override() -> int:
+    """NVIDIA_TF32_OVERRIDE: 0: matrix products and convolutions of float32 numbers are compiled for full precision,
+    so that NVIDIA cards do not round the operands to TF32; the program cannot change this. 1: tf.config decides.
+    NVIDIA's libraries read the variable too.
+    """
+    return values.parse_int(BY_NAME["NVIDIA_TF32_OVERRIDE"])
+
+
+def tf_disable_cublas_tensor_op_math() -> bool:
+    """TF_DISABLE_CUBLAS_TENSOR_OP_MATH: Whether matrix products of float32 numbers are compiled for full precision,
+    as with NVIDIA_TF32_OVERRIDE=0. Products of float16 and bfloat16 numbers still use Tensor Cores.
+    """
+    return values.parse_bool(BY_NAME["TF_DISABLE_CUBLAS_TENSOR_OP_MATH"])
+
+
+def tf_disable_cudnn_tensor_op_math() -> bool:
+    """TF_DISABLE_CUDNN_TENSOR_OP_MATH: Whether convolutions of float32 numbers are compiled for full precision, as
+    with NVIDIA_TF32_OVERRIDE=0. Convolutions of float16 and bfloat16 numbers still use Tensor Cores.
+    """
+    return values.parse_bool(BY_NAME["TF_DISABLE_CUDNN_TENSOR_OP_MATH"])
 
 
 def tf_enable_pattern_matcher() -> bool:

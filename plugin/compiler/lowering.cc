@@ -7,6 +7,7 @@
 #include "plugin/compat/tf_2_15/cluster_compilation.h"
 #include "plugin/compiler/bounded_shapes.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/full_precision.h"
 #include "plugin/program/determinism.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -145,6 +146,7 @@ absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector
     hlo = &static_hlo;
   }
   if (tsl::OpDeterminismRequired()) RequireDeterminism(hlo);
+  RequestFullPrecision(FullPrecision::FromSettings(), hlo);
   if (!hlo->SerializeToString(&lowered.program.hlo)) {
     return absl::ResourceExhaustedError(
         absl::StrCat(source.name, ": the program exceeds 2 GB; pass large constants as arguments or variables"));

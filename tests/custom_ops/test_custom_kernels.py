@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import os
 import pathlib
 import shutil
 import subprocess
@@ -14,9 +16,11 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import load_op_library, statistics, sysconfig
+from tests.custom_ops import custom_kernels_programs as programs
+from tests.pjrt.cuda_plugin import PLUGIN, with_plugin
 from tests.support.clusters import assert_launched
 from tests.support.compare import CPU, HPU
-from tests.support.processes import WARM_PYTHON, run
+from tests.support.processes import WARM_PYTHON, call_to, run, run_with_tensorflow
 
 pytestmark = [
     pytest.mark.usefixtures("hpu"),
@@ -25,6 +29,14 @@ pytestmark = [
 
 EXAMPLE = pathlib.Path("examples/custom_op")
 HERE = pathlib.Path(__file__).parent
+ON_PLUGIN = os.environ.get("HPU_BACKEND", "").startswith("pjrt:")
+
+
+def kernel_error(match: str) -> contextlib.AbstractContextManager[pytest.ExceptionInfo[tf.errors.OpError]]:
+    """Expects an error of a user kernel. PJRT plugins cannot call user kernels, so they have another error."""
+    if ON_PLUGIN:
+        return pytest.raises(tf.errors.UnimplementedError, match=programs.REFUSAL)
+    return pytest.raises(tf.errors.OpError, match=match)
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +56,19 @@ def custom_div(custom_div_library: pathlib.Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def test_ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def test_ops_library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     build = tmp_path_factory.mktemp("test_ops")
     library = build / "libtest_ops.so"
     flags = [*tf.sysconfig.get_compile_flags(), *sysconfig.get_compile_flags()]
     links = [*sysconfig.get_link_flags(), *tf.sysconfig.get_link_flags()]
     command = ["g++", "-std=c++17", "-O0", "-w", "-shared", "-fPIC", *flags, str(HERE / "test_ops.cc")]
     subprocess.run([*command, "-o", str(library), *links], check=True, timeout=280)
-    return load_op_library(library)
+    return library
+
+
+@pytest.fixture(scope="module")
+def test_ops(test_ops_library: pathlib.Path) -> Any:
+    return load_op_library(test_ops_library)
 
 
 @pytest.fixture
@@ -176,6 +193,10 @@ def test_user_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:
         y, z = test_ops.test_kernel(x + x, guid=guid, scale=3.0)
         return [y + x, z]
 
+    if ON_PLUGIN:
+        with kernel_error(""):
+            scaled(tf.constant([1.0, -2.0]))
+        return
     statistics.reset()
     y, z = scaled(tf.constant([1.0, -2.0]))
     assert y.numpy().tolist() == [7.0, -14.0] and z.numpy().tolist() == [5.0, -1.0]
@@ -188,7 +209,7 @@ def test_user_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:
 
 
 def test_user_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> None:
-    with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"test_fail_fwd_f32.*it was asked to fail on 1 dim"):
+    with tf.device(HPU), kernel_error(r"test_fail_fwd_f32.*it was asked to fail on 1 dim"):
         test_ops.test_kernel(tf.constant([5.0]), guid="test_fail_fwd_f32")[0].numpy()
     with tf.device(HPU):
         assert (tf.constant([1.0]) + 1.0).numpy().tolist() == [2.0]
@@ -196,6 +217,10 @@ def test_user_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> Non
 
 def test_arrays_of_failed_results_are_refused_too(test_ops: Any, kernel_path: pathlib.Path) -> None:
     """NumPy ignores the error of the first buffer read and reads again; the second read must also fail."""
+    if ON_PLUGIN:
+        with tf.device(HPU), kernel_error(""):
+            test_ops.test_kernel(tf.constant([5.0]), guid="test_fail_fwd_f32")
+        return
     with tf.device(HPU):
         failed = test_ops.test_kernel(tf.constant([5.0]), guid="test_fail_fwd_f32")[0]
         with pytest.raises(tf.errors.OpError, match="it was asked to fail"):
@@ -205,7 +230,7 @@ def test_arrays_of_failed_results_are_refused_too(test_ops: Any, kernel_path: pa
 
 
 def test_unknown_guid(test_ops: Any, kernel_path: pathlib.Path) -> None:
-    with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"no kernel for the guid 'lost_fwd_f32'.*test_scale"):
+    with tf.device(HPU), kernel_error(r"no kernel for the guid 'lost_fwd_f32'.*test_scale"):
         test_ops.test_kernel(tf.constant([5.0]), guid="lost_fwd_f32")
 
 
@@ -213,3 +238,18 @@ def test_unreadable_library(test_ops: Any, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("GC_KERNEL_PATH", "/nowhere/libkernels.so")
     with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"/nowhere/libkernels.so cannot be loaded"):
         test_ops.test_kernel(tf.constant([5.0]), guid="absent_fwd_f32")
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        pytest.param({"HPU_BACKEND": "pjrt:cpu"}, id="pjrt:cpu"),
+        pytest.param({"HPU_BACKEND": f"pjrt:{PLUGIN}", "HPU_PJRT_TARGET": "h100"}, id="h100", marks=with_plugin),
+    ],
+)
+def test_plugins_refuse_user_kernels(
+    test_ops_library: pathlib.Path, kernel_path: pathlib.Path, environment: dict[str, str]
+) -> None:
+    program = call_to(programs.print_refusals, str(test_ops_library))
+    done = run_with_tensorflow(program, {**environment, "GC_KERNEL_PATH": str(kernel_path)})
+    assert done.stdout.count("refused: ") == 3, done.stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 _INSTRUCTIONS = "plugins do not report the times of instructions"
 _TEMPORARIES = "expects the largest temporaries, which plugins do not list"
-_USER_KERNELS = "user kernels are code for the CPU, which plugins cannot call"
 # Patterns of test ids; * matches any text. tests/support/test_exceptions.py checks them.
 EXCEPTIONS: dict[str, str] = {
     **{
@@ -18,9 +17,6 @@ EXCEPTIONS: dict[str, str] = {
             "test_fragmented_memory_advises_a_workspace_that_then_suffices",
         )
     },
-    "tests/custom_ops/test_custom_kernels.py::test_user_kernel*": _USER_KERNELS,
-    "tests/custom_ops/test_custom_kernels.py::test_arrays_of_failed_results_are_refused_too": _USER_KERNELS,
-    "tests/custom_ops/test_custom_kernels.py::test_unknown_guid": _USER_KERNELS,
     "tests/equality/test_errors.py::test_an_op_that_exhausts_host_memory": _TEMPORARIES,
     "tests/explain/test_command.py::test_memory_names_the_largest_tensor_and_its_line": _TEMPORARIES,
     "tests/explain/test_command.py::test_times_*": _INSTRUCTIONS,

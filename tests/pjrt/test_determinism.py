@@ -38,14 +38,6 @@ def test_a_plugin_takes_deterministic_programs_and_xla_flags() -> None:
     assert "the HPU computes 3.0" in done.stdout and "HPU failed" not in done.stderr, done.stdout + done.stderr
 
 
-def test_an_xla_flag_that_the_plugin_does_not_know_is_reported() -> None:
-    environment = {"HPU_PJRT_XLA_FLAGS": "--no_such_flag=1", "TF_CPU_RUNTIME_FALLBACK": "forbid"}
-    done = run_with_tensorflow(
-        call_to(programs.compute_on_hpu), {"HPU_BACKEND": "pjrt:cpu", **environment}, check=False
-    )
-    assert done.returncode != 0 and "No such compile option: 'no_such_flag'" in done.stderr, done.stderr
-
-
 @with_plugin
 def test_deterministic_programs_compile_for_a_card() -> None:
     command = [*COMMAND, "compile-check", "--json", "--target", "h100", str(SCRIPT), "3"]

@@ -28,12 +28,25 @@ def test_clusters_compile_for_a_card(card: str) -> None:
 
 @with_plugin
 def test_a_second_warm_up_for_the_card_compiles_nothing(tmp_path: pathlib.Path) -> None:
-    command = [*COMMAND, "warmup", "--json", "--target", "h100", "--path", str(tmp_path), str(SCRIPT), "3"]
-    environment = {"HPU_BACKEND": f"pjrt:{PLUGIN}", "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
-    first = json.loads(run(command, environment, timeout=280).stdout)
+    """Even if the directory of recipes and measurements has moved meanwhile."""
+
+    def warm_up(path: pathlib.Path, level: str | None = None) -> dict[str, int]:
+        command = [*COMMAND, "warmup", "--json", "--target", "h100", "--path", str(path), str(SCRIPT), "3"]
+        environment = {
+            "HPU_BACKEND": f"pjrt:{PLUGIN}",
+            "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0",
+            "HPU_PJRT_AUTOTUNE_LEVEL": level,
+        }
+        result: dict[str, int] = json.loads(run(command, environment, timeout=280).stdout)
+        return result
+
+    first = warm_up(tmp_path / "first")
     assert first["compiled"] > 0
-    second = json.loads(run(command, environment, timeout=280).stdout)
+    assert len(list((tmp_path / "first" / "autotune").iterdir())) == 1
+    moved = (tmp_path / "first").rename(tmp_path / "moved")
+    second = warm_up(moved)
     assert second["compiled"] == 0 and second["loaded"] == first["compiled"]
+    assert warm_up(moved, level="0")["compiled"] == first["compiled"]
 
 
 @with_plugin

@@ -18,6 +18,7 @@
 #include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/backends/pjrt/recipe.h"
 #include "plugin/backends/pjrt/target_compiler.h"
+#include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
 
@@ -44,7 +45,10 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
       options->push_back(option);
     }
   }
-  return Client::Create(plugin, *options);
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create(plugin, *options));
+  HPU_RETURN_IF_ERROR(InitializeXlaSettings(
+      plugin.path(), [&client](absl::string_view options) { return client->TryOptions(options); }));
+  return client;
 }
 
 // Bytes for tensors on a device with `device_bytes` bytes (0: unknown). The options or HPU_MEMORY_MB may lower the

@@ -2,7 +2,6 @@
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_COMPILE_OPTIONS_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_COMPILE_OPTIONS_H_
 
-#include <map>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -10,17 +9,16 @@
 
 namespace hpu::pjrt {
 
-// Parses settings for a PJRT plugin's XLA. `text` has the form "--name=value --name", as in XLA_FLAGS; a name without a
-// value means true. Fails with InvalidArgument for an entry without "--".
-absl::StatusOr<std::map<std::string, std::string>> ParseXlaFlags(absl::string_view text);
+// A serialised xla::CompileOptionsProto for one device of the plugin in `plugin_file`. Contains the plugin's
+// XlaSettings and the settings that the program requires. `hlo`: serialised xla::HloModuleProto. Fails with
+// InvalidArgument if HPU_PJRT_XLA_FLAGS or XLA_FLAGS cannot be parsed. `compiler_target`: target of the autotune cache
+// (autotune_cache.h); empty for programs that need no cache.
+absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo,
+                                           absl::string_view compiler_target = "");
 
-// A serialised xla::CompileOptionsProto for one device of the plugin in `plugin_file`. Contains HPU_PJRT_XLA_FLAGS and
-// the settings that the program and the plugin require. `hlo`: serialised xla::HloModuleProto. Fails with
-// InvalidArgument if HPU_PJRT_XLA_FLAGS cannot be parsed.
-absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo);
-
-// Settings besides the program that change the compiled code: HPU_PJRT_XLA_FLAGS, and XLA_FLAGS, which plugins read
-// directly. Part of a device's compiler target.
+// Settings besides the program that change the compiled code: CurrentXlaSettings and the settings that CompileOptions
+// adds for marked programs, without the directory of the autotune cache. Part of a device's compiler target. Requires
+// InitializeXlaSettings.
 std::string CompilerSettings();
 
 }  // namespace hpu::pjrt

@@ -1,8 +1,12 @@
-// Tests of CompileOptions: XLA flags, determinism, vector width, compiler target.
+// Tests of CompileOptions: determinism, defaults of CPU plugins, compiler target.
 #include "plugin/backends/pjrt/compile_options.h"
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
+#include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/program/determinism.h"
 #include "plugin/testing/cts/fixture.h"
 #include "xla/pjrt/compile_options.pb.h"
@@ -10,25 +14,18 @@
 namespace hpu::pjrt {
 namespace compile_options_test {
 
-using cts::ExpectError;
 using cts::ScopedVariable;
 
 // The XLA settings for a program, by name.
-std::map<std::string, std::string> SettingsFor(const xla::HloModuleProto& program) {
+std::map<std::string, std::string> SettingsFor(const xla::HloModuleProto& program,
+                                               const std::string& file = "plugin.so") {
   xla::CompileOptionsProto options;
-  EXPECT_TRUE(options.ParseFromString(CompileOptions("plugin.so", program.SerializeAsString()).value()));
+  EXPECT_TRUE(options.ParseFromString(CompileOptions(file, program.SerializeAsString()).value()));
   std::map<std::string, std::string> settings;
   for (const auto& [name, value] : options.env_option_overrides()) {
     settings[name] = value.has_bool_field() ? (value.bool_field() ? "true" : "false") : value.string_field();
   }
   return settings;
-}
-
-TEST(CompileOptionsTest, XlaFlagsAreParsedLikeXlas) {
-  const auto settings = ParseXlaFlags(" --xla_a=1  --xla_b\t--xla_c=x=y ");
-  ASSERT_TRUE(settings.ok()) << settings.status();
-  EXPECT_EQ((std::map<std::string, std::string>{{"xla_a", "1"}, {"xla_b", "true"}, {"xla_c", "x=y"}}), *settings);
-  ExpectError(ParseXlaFlags("xla_a=1").status(), absl::StatusCode::kInvalidArgument, "--name=value");
 }
 
 TEST(CompileOptionsTest, ADeterministicProgramGetsDeterministicCode) {
@@ -38,23 +35,37 @@ TEST(CompileOptionsTest, ADeterministicProgramGetsDeterministicCode) {
   EXPECT_EQ("true", SettingsFor(program)["xla_gpu_deterministic_ops"]);
 }
 
-TEST(CompileOptionsTest, CpuPluginsDoNotUseWideVectorsUnlessAsked) {
+TEST(CompileOptionsTest, CpuPluginsHaveDefaultsThatFlagsOverride) {
   const std::string file = "packages/pjrt_c_api_cpu_plugin.so";
-  const auto width = [&] {
-    xla::CompileOptionsProto options;
-    EXPECT_TRUE(options.ParseFromString(CompileOptions(file, "").value()));
-    return options.env_option_overrides().at("xla_cpu_prefer_vector_width").string_field();
-  };
-  EXPECT_EQ("128", width());
+  const std::map<std::string, std::string> defaults = {{"xla_cpu_prefer_vector_width", "128"},
+                                                       {"xla_cpu_enable_fast_min_max", "false"}};
+  EXPECT_EQ(defaults, SettingsFor({}, file));
   const ScopedVariable flags("HPU_PJRT_XLA_FLAGS", "--xla_cpu_prefer_vector_width=256");
-  EXPECT_EQ("256", width());
+  const ScopedVariable xla_flags("XLA_FLAGS", "--xla_cpu_enable_fast_min_max");
+  EXPECT_EQ("256", SettingsFor({}, file)["xla_cpu_prefer_vector_width"]);
+  EXPECT_EQ("true", SettingsFor({}, file)["xla_cpu_enable_fast_min_max"]);
 }
 
 TEST(CompileOptionsTest, SettingsArePartOfTheCompilerTarget) {
-  EXPECT_EQ("", CompilerSettings());
-  const ScopedVariable flags("HPU_PJRT_XLA_FLAGS", "--xla_gpu_autotune_level=0");
-  EXPECT_EQ(" flags --xla_gpu_autotune_level=0", CompilerSettings());
-  EXPECT_EQ("0", SettingsFor({})["xla_gpu_autotune_level"]);
+  const auto accept = [](absl::string_view) { return absl::OkStatus(); };
+  ASSERT_OK(InitializeXlaSettings("target/cpu.so", accept));
+  const std::string defaults = CompilerSettings();
+  EXPECT_EQ(
+      " settings --xla_cpu_enable_fast_min_max=false --xla_cpu_prefer_vector_width=128"
+      " deterministic --xla_gpu_deterministic_ops=true --xla_gpu_enable_triton_gemm=false",
+      defaults);
+  {
+    const ScopedVariable flags("HPU_PJRT_XLA_FLAGS", "--xla_gpu_autotune_level=0");
+    ASSERT_OK(InitializeXlaSettings("target/plugin.so", accept));
+    EXPECT_EQ("0", SettingsFor({}, "target/plugin.so")["xla_gpu_autotune_level"]);
+  }
+  // Later changes of the variable have no effect, because the target would not change.
+  EXPECT_NE(std::string::npos, CompilerSettings().find(" settings --xla_gpu_autotune_level=0 deterministic"));
+  EXPECT_EQ("0", SettingsFor({}, "target/plugin.so")["xla_gpu_autotune_level"]);
+  ASSERT_OK(InitializeXlaSettings("target/cpu.so", accept));
+  EXPECT_EQ(defaults, CompilerSettings());
+  const ScopedVariable winograd("TF_ENABLE_WINOGRAD_NONFUSED", "0");
+  EXPECT_EQ(defaults + " TF_ENABLE_WINOGRAD_NONFUSED=0", CompilerSettings());
 }
 
 }  // namespace compile_options_test

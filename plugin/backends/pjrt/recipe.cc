@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/pjrt/compile_options.h"
+#include "plugin/backends/pjrt/custom_calls.h"
 #include "plugin/backends/pjrt/recipe_payload.h"
 #include "plugin/base/status_macros.h"
 
@@ -20,7 +21,8 @@ absl::StatusCode CodeOf(const absl::Status& error) {
 absl::StatusOr<std::shared_ptr<const PjrtRecipe>> PjrtRecipe::Compile(const Client& client, const std::string& target,
                                                                       const hal::Program& program) {
   HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
-  HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(client.plugin().path(), program.hlo));
+  HPU_RETURN_IF_ERROR(CheckCustomCalls(program));
+  HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(client.plugin().path(), program.hlo, target));
   auto executable = client.Compile(program.hlo, options);
   if (!executable.ok()) {
     return absl::Status(CodeOf(executable.status()),

@@ -11,10 +11,12 @@
 #include "absl/strings/str_replace.h"
 #include "plugin/backends/common/host_cpu.h"
 #include "plugin/backends/pjrt/compile_options.h"
+#include "plugin/backends/pjrt/custom_calls.h"
 #include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/backends/pjrt/plugin_fingerprint.h"
 #include "plugin/backends/pjrt/recipe_payload.h"
 #include "plugin/backends/pjrt/targets.h"
+#include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::pjrt {
@@ -57,6 +59,8 @@ absl::StatusOr<std::unique_ptr<TargetCompiler>> TargetCompiler::Create(const Plu
   HPU_ASSIGN_OR_RETURN(
       std::unique_ptr<Topology> topology,
       Topology::Create(plugin, kPlatform, {{"target_config", target.description}, {"topology", std::string("1x1x1")}}));
+  HPU_RETURN_IF_ERROR(InitializeXlaSettings(
+      plugin.path(), [&topology](absl::string_view options) { return topology->TryOptions(options); }));
   std::string compiler_target =
       CompilerTargetOf(plugin, kPlatform, topology->device_kind(), topology->platform_version());
   return std::unique_ptr<TargetCompiler>(new TargetCompiler(std::move(topology), std::move(compiler_target)));
@@ -64,7 +68,9 @@ absl::StatusOr<std::unique_ptr<TargetCompiler>> TargetCompiler::Create(const Plu
 
 absl::StatusOr<std::shared_ptr<const null::NullRecipe>> TargetCompiler::Compile(const hal::Program& program) {
   HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
-  HPU_ASSIGN_OR_RETURN(const std::string options, CompileOptions(topology_->plugin().path(), program.hlo));
+  HPU_RETURN_IF_ERROR(CheckCustomCalls(program));
+  HPU_ASSIGN_OR_RETURN(const std::string options,
+                       CompileOptions(topology_->plugin().path(), program.hlo, compiler_target_));
   auto compiled = topology_->Compile(program.hlo, options);
   if (!compiled.ok()) {
     return absl::Status(compiled.status().code(),

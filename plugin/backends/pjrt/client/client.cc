@@ -1,6 +1,7 @@
 #include "plugin/backends/pjrt/client/client.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "plugin/backends/pjrt/client/hidden_xla_flags.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::pjrt {
@@ -121,9 +123,15 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, con
   Arguments<PJRT_Client_Create_Args> create;
   create->create_options = values.data();
   create->num_options = values.size();
+  std::optional<HiddenXlaFlags> hidden;
+  if (!plugin.has_read_flags()) hidden.emplace();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Client_Create, create));
   std::unique_ptr<Client> client(new Client(plugin, ClientHandle(create->client, Deleter<PJRT_Client>{&plugin})));
   HPU_RETURN_IF_ERROR(client->Initialize());
+  if (hidden.has_value()) {
+    static_cast<void>(client->TryOptions(kUnknownOption));
+    plugin.set_has_read_flags();
+  }
   return client;
 }
 
@@ -175,6 +183,10 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(absl::string_view hl
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileText(absl::string_view stablehlo,
                                                                 absl::string_view options) const {
   return CompileFormat("mlir", stablehlo, options);
+}
+
+absl::Status Client::TryOptions(absl::string_view options) const {
+  return CompileText(kSmallProgram, options).status();
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileFormat(absl::string_view format, absl::string_view code,

@@ -58,6 +58,7 @@ struct MemoryStats {
 // Uses the first addressable device. Thread safe. Must outlive all objects that it creates.
 class Client {
  public:
+  // The plugin reads no flags from XLA_FLAGS; see HiddenXlaFlags.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const Plugin& plugin, const Options& options);
 
   const Plugin& plugin() const { return plugin_; }
@@ -72,6 +73,8 @@ class Client {
   absl::StatusOr<std::unique_ptr<Executable>> Compile(absl::string_view hlo, absl::string_view options) const;
   // As Compile, for a program in StableHLO text form.
   absl::StatusOr<std::unique_ptr<Executable>> CompileText(absl::string_view stablehlo, absl::string_view options) const;
+  // Compiles a small program with `options`, to find out whether the plugin accepts them. Returns the plugin's error.
+  absl::Status TryOptions(absl::string_view options) const;
   // Inverse of Executable::Serialize. Plugins may load damaged bytes, so the caller must verify them.
   absl::StatusOr<std::unique_ptr<Executable>> Load(absl::string_view bytes) const;
 
@@ -124,6 +127,13 @@ absl::StatusOr<Options> ParseOptions(absl::string_view text);
 
 // A program as an argument of PJRT calls, in the format "hlo" or "mlir". Borrows `format` and `code`.
 Arguments<PJRT_Program> ProgramArguments(absl::string_view format, absl::string_view code);
+
+// A small program in StableHLO text form.
+inline constexpr absl::string_view kSmallProgram =
+    "module @small { func.func public @main(%x: tensor<1xf32>) -> tensor<1xf32> { return %x : tensor<1xf32> } }";
+// A serialised xla::CompileOptionsProto with an option that no plugin has, for one replica and partition. XLA reads its
+// flags before it refuses the option.
+inline constexpr absl::string_view kUnknownOption = "\x1a\x04\x20\x01\x28\x01:\x0c\x0a\x06hpu_no\x12\x02\x10\x01";
 
 // Options as an argument of PJRT calls. Borrows `options`.
 std::vector<PJRT_NamedValue> NamedValues(const Options& options);

@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/backends/pjrt/client/hidden_xla_flags.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::pjrt {
@@ -47,6 +48,7 @@ absl::StatusOr<const Plugin*> Plugin::Load(const std::string& path) {
     return absl::NotFoundError(
         absl::StrCat("cannot read the PJRT plugin ", path, ": ", strerror(errno), "; correct HPU_BACKEND"));
   }
+  const HiddenXlaFlags hidden;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return absl::FailedPreconditionError(

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PLUGIN_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_PLUGIN_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -63,6 +64,10 @@ class Plugin {
     return api_->struct_size >= end && entry != nullptr;
   }
 
+  // Whether the plugin's XLA has read its flags, which happens once (HiddenXlaFlags). Thread safe.
+  bool has_read_flags() const { return has_read_flags_.load(std::memory_order_acquire); }
+  void set_has_read_flags() const { has_read_flags_.store(true, std::memory_order_release); }
+
   // Calls a function of the plugin. Fails with Unimplemented and `name` if the plugin lacks the function. HPU_PJRT_CALL
   // passes the name.
   template <typename Args>
@@ -93,6 +98,7 @@ class Plugin {
   const std::string path_;
   const PJRT_Api* const api_;
   std::map<std::string, std::string> attributes_;
+  mutable std::atomic<bool> has_read_flags_{false};
 };
 
 #define HPU_PJRT_CALL(plugin, function, arguments) (plugin).Call(&PJRT_Api::function, #function, arguments)

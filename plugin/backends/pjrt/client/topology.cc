@@ -1,8 +1,10 @@
 #include "plugin/backends/pjrt/client/topology.h"
 
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/pjrt/client/hidden_xla_flags.h"
 #include "plugin/base/status_macros.h"
 
 namespace hpu::pjrt {
@@ -15,10 +17,16 @@ absl::StatusOr<std::unique_ptr<Topology>> Topology::Create(const Plugin& plugin,
   create->topology_name_size = platform.size();
   create->create_options = values.data();
   create->num_options = values.size();
+  std::optional<HiddenXlaFlags> hidden;
+  if (!plugin.has_read_flags()) hidden.emplace();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_TopologyDescription_Create, create));
   std::unique_ptr<Topology> topology(
       new Topology(plugin, TopologyHandle(create->topology, Deleter<PJRT_TopologyDescription>{&plugin})));
   HPU_RETURN_IF_ERROR(topology->Initialize());
+  if (hidden.has_value()) {
+    static_cast<void>(topology->TryOptions(kUnknownOption));
+    plugin.set_has_read_flags();
+  }
   return topology;
 }
 
@@ -41,15 +49,24 @@ absl::Status Topology::Initialize() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<CompiledProgram> Topology::Compile(absl::string_view hlo, absl::string_view options) const {
-  Arguments<PJRT_Program> program = ProgramArguments("hlo", hlo);
+absl::Status Topology::TryOptions(absl::string_view options) const {
+  return CompileFormat("mlir", kSmallProgram, options).status();
+}
+
+absl::StatusOr<ExecutableHandle> Topology::CompileFormat(absl::string_view format, absl::string_view code,
+                                                         absl::string_view options) const {
+  Arguments<PJRT_Program> program = ProgramArguments(format, code);
   Arguments<PJRT_Compile_Args> compile;
   compile->topology = topology_.get();
   compile->program = &program.args;
   compile->compile_options = options.data();
   compile->compile_options_size = options.size();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Compile, compile));
-  const ExecutableHandle executable(compile->executable, Deleter<PJRT_Executable>{&plugin_});
+  return ExecutableHandle(compile->executable, Deleter<PJRT_Executable>{&plugin_});
+}
+
+absl::StatusOr<CompiledProgram> Topology::Compile(absl::string_view hlo, absl::string_view options) const {
+  HPU_ASSIGN_OR_RETURN(const ExecutableHandle executable, CompileFormat("hlo", hlo, options));
   CompiledProgram compiled;
   HPU_ASSIGN_OR_RETURN(compiled.bytes, Serialize(plugin_, executable.get()));
   compiled.temporary_bytes = TemporaryBytes(plugin_, executable.get());

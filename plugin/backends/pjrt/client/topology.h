@@ -23,7 +23,8 @@ struct CompiledProgram {
 // Thread safe.
 class Topology {
  public:
-  // Fails with Unimplemented if the plugin compiles only for the devices of a client.
+  // The plugin reads no flags from XLA_FLAGS; see HiddenXlaFlags. Fails with Unimplemented if the plugin compiles only
+  // for the devices of a client.
   static absl::StatusOr<std::unique_ptr<Topology>> Create(const Plugin& plugin, const std::string& platform,
                                                           const Options& options);
 
@@ -36,10 +37,15 @@ class Topology {
   // `hlo`: serialised xla::HloModuleProto. `options`: serialised xla::CompileOptionsProto. May take minutes.
   absl::StatusOr<CompiledProgram> Compile(absl::string_view hlo, absl::string_view options) const;
 
+  // Compiles a small program with `options`, to find out whether the plugin accepts them. Returns the plugin's error.
+  absl::Status TryOptions(absl::string_view options) const;
+
  private:
   Topology(const Plugin& plugin, TopologyHandle topology) : plugin_(plugin), topology_(std::move(topology)) {}
 
   absl::Status Initialize();
+  absl::StatusOr<ExecutableHandle> CompileFormat(absl::string_view format, absl::string_view code,
+                                                 absl::string_view options) const;
 
   const Plugin& plugin_;
   const TopologyHandle topology_;

@@ -194,9 +194,12 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
   // `failure` names the recipe's largest tensors.
   if (absl::IsResourceExhausted(status) && absl::IsResourceExhausted(failure)) return failure;
   if (!CpuLacksKernel(status)) return status;
-  return absl::Status(failure.code(), absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
-                                                   "\nIt cannot run on the CPU either: ", status.message(),
-                                                   "\nUse another op, or cast to a supported type, such as float32"));
+  // Errors about the backend contain their own remedy.
+  const bool has_remedy = absl::StrContains(failure.message(), "set HPU_BACKEND=");
+  return absl::Status(failure.code(),
+                      absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
+                                   "\nIt cannot run on the CPU either: ", status.message(),
+                                   has_remedy ? "" : "\nUse another op, or cast to a supported type, such as float32"));
 }
 
 absl::Status ClusterKernel::RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
