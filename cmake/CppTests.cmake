@@ -3,19 +3,17 @@ find_package(GTest REQUIRED)
 
 # hpu_cts: plugin/testing/cts/ over every backend but Gaudi's, without TensorFlow's device, passes and kernels.
 file(GLOB_RECURSE cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/*_test.cc")
-file(GLOB more CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/cts/*.cc"
+file(GLOB more CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/*.cc" "${CMAKE_SOURCE_DIR}/plugin/testing/cts/*.cc"
   "${CMAKE_SOURCE_DIR}/plugin/testing/cts/entries/*.cc"
   # Compiler sources that do not depend on tf2xla.
   "${CMAKE_SOURCE_DIR}/plugin/compiler/background/*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/recipe_cache.cc")
 list(APPEND cts_sources ${more})
-list(FILTER cts_sources EXCLUDE REGEX "/backends/gaudi/|/entries/gaudi|/testing/synapse_")  # cmake/GaudiTests.cmake has them
+list(FILTER cts_sources EXCLUDE REGEX "/backends/gaudi/|/entries/gaudi|/testing/(synapse_|gaudi_)")  # cmake/GaudiTests.cmake has them
 list(REMOVE_DUPLICATES cts_sources)
 list(SORT cts_sources COMPARE FILE_BASENAME)
 if(HPU_SANITIZE MATCHES "thread")
   # Excludes tests that run inside TensorFlow, because ThreadSanitizer does not see TensorFlow's locks.
   list(FILTER cts_sources EXCLUDE REGEX "/backends/common/hlo/|/backends/emulator/(codegen|hlo_passes|kernels)/|/compat/tf_2_15/(cluster|function)_|/compiler/.*_test")
-  # Holds no tests; tests in other folders call it.
-  list(APPEND cts_sources "${CMAKE_SOURCE_DIR}/plugin/backends/emulator/codegen/recipe_harness_test.cc")
 endif()
 if(HPU_SANITIZE)
   # Excludes faults_test, which replaces C library functions that sanitizers also replace.

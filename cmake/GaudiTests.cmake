@@ -3,11 +3,10 @@
 # hpu_gaudi_tests: unit tests.
 file(GLOB_RECURSE gaudi_test_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/backends/gaudi/*_test.cc"
   "${CMAKE_SOURCE_DIR}/plugin/testing/fuzz/hlo/*.cc")
+list(APPEND gaudi_test_sources "${CMAKE_SOURCE_DIR}/plugin/testing/gaudi_program.cc")
 if(HPU_SANITIZE MATCHES "thread")
   # Excludes tests that compare with XLA's evaluator, because ThreadSanitizer does not see the locks of its thread pool.
   list(FILTER gaudi_test_sources EXCLUDE REGEX "/backends/gaudi/(check|lowerings)/|/fuzz/hlo/")
-  # Holds no tests; a test in another folder calls it.
-  list(APPEND gaudi_test_sources "${CMAKE_SOURCE_DIR}/plugin/backends/gaudi/lowerings/gaudi_program_test.cc")
 endif()
 list(SORT gaudi_test_sources COMPARE FILE_BASENAME)
 add_executable(hpu_gaudi_tests ${gaudi_test_sources})

@@ -180,3 +180,10 @@ def test_exit_codes(tmp_path: pathlib.Path, program: str | None, code: int, word
 def test_a_missing_directory_is_reported_before_the_program_runs(tmp_path: pathlib.Path) -> None:
     done = run([*COMMAND, "--json", str(tmp_path / "no" / "x.json"), str(PROGRAM)], check=False)
     assert done.returncode == 2 and "there is no directory" in done.stderr and "ran" not in done.stdout
+
+
+def test_the_summary_counts_runs_on_the_cpu_and_states_a_reason_once() -> None:
+    done = run([*COMMAND, str(PROGRAMS / "memory.py")], {"HPU_COMPILE_MODE": "never"})
+    assert "\n1 run of clusters on the CPU: see the rules below\n" in done.stderr
+    assert done.stderr.count("HPU_COMPILE_MODE=never\n") == 1
+    assert "of clusters on the CPU" not in run([*COMMAND, str(PROGRAMS / "memory.py")]).stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from habana_frameworks.tensorflow import statistics
@@ -246,10 +246,19 @@ class Findings:
         for (rule, _, _), count in fallback_bytes.items():
             copied[rule] += count
         totals = [
-            RuleTotal(rules.find(rule), len(ops[rule]), splits[rule], copied[rule], tuple(ops[rule][:3]))
+            RuleTotal(rules.find(rule), len(ops[rule]), splits[rule], copied[rule], _distinct(ops[rule])[:3])
             for rule in {**ops, **splits}
         ]
         return tuple(sorted(totals, key=lambda t: (t.rule.expected, -t.copied_bytes, -t.splits, -t.ops, t.rule.name)))
+
+
+def _distinct(examples: Iterable[Example]) -> tuple[Example, ...]:
+    """Returns the first example of each line and reason. Omits examples without a line if another has their reason."""
+    first: dict[tuple[str | None, str], Example] = {}
+    for example in examples:
+        first.setdefault((example.source_line, example.reason), example)
+    with_line = {reason for line, reason in first if line is not None}
+    return tuple(first[line, reason] for line, reason in first if line is not None or reason not in with_line)
 
 
 def _content(graph: Graph) -> tuple[object, ...]:

@@ -25,6 +25,8 @@ def _lines(findings: Findings) -> Iterator[str]:
         f"{number(len(graphs), 'graph')}: {_share(findings.hpu_ops, findings.ops)} ops on the HPU, "
         f"{_share(findings.clustered_ops, findings.ops)} in {number(findings.clusters, 'cluster')}"
     )
+    if fallbacks := _fallbacks([traces[0] for traces in graphs]):
+        yield f"{number(fallbacks, 'run')} of clusters on the CPU: see the rules below"
     if findings.dropped_graphs:
         yield f"{number(findings.dropped_graphs, 'graph')} more, omitted because the records of ops were full"
     if graphs:
@@ -73,6 +75,12 @@ def _lines(findings: Findings) -> Iterator[str]:
             yield f"  (the first {runs} of an op with its shapes use the CPU's kernel: HPU_EAGER_COMPILE_AFTER)"
         if not graphs:
             yield "  -> put the train step into a tf.function: each eager op is a launch of its own"
+
+
+def _fallbacks(graphs: Sequence[Graph]) -> int:
+    # Clusters of the same name and size share their counters.
+    clusters = {(cluster.name, cluster.ops): cluster for graph in graphs for cluster in graph.clusters}
+    return sum(cluster.fallbacks for cluster in clusters.values())
 
 
 def _precision(graphs: Sequence[Sequence[Graph]]) -> Iterator[str]:

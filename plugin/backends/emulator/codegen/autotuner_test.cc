@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "plugin/backends/emulator/codegen/compiler.h"
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/testing/cts/fixture.h"
+#include "plugin/testing/kernel_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"

@@ -6,8 +6,8 @@
 
 #include "absl/strings/match.h"
 #include "plugin/backends/emulator/codegen/compiler.h"
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/backends/emulator/codegen/runtime_symbols.h"
+#include "plugin/testing/recipe_harness.h"
 
 namespace hpu::emulator {
 namespace object_loader_test {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/testing/cts/fixture.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/comparators.h"
 #include "xla/client/lib/constants.h"

@@ -12,7 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "plugin/backends/emulator/codegen/compiler.h"
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
 #include "xla/service/custom_call_status_internal.h"
 #include "xla/service/custom_call_target_registry.h"

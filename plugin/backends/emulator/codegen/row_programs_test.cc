@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/codegen/compiler.h"
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/testing/cts/fixture.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
 #include "plugin/backends/emulator/hlo_passes/materialized_values.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
+#include "plugin/testing/kernel_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 #include "xla/hlo/ir/hlo_computation.h"

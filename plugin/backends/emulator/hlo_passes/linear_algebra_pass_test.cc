@@ -7,11 +7,11 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/linear_algebra.h"
 #include "plugin/program/marked_call.h"
+#include "plugin/testing/kernel_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/lib/matrix.h"
 #include "xla/client/lib/qr.h"

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/matmul.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
+#include "plugin/testing/kernel_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {

@@ -6,8 +6,8 @@
 
 #include <limits>
 
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/testing/kernel_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/comparators.h"
 #include "xla/client/lib/constants.h"

@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/threads/compute_pool.h"
+#include "plugin/testing/kernel_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 #include "xla/hlo/ir/hlo_computation.h"

@@ -7,9 +7,9 @@
 #include <limits>
 #include <optional>
 
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/sort.h"
+#include "plugin/testing/kernel_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/lib/comparators.h"
 #include "xla/client/lib/sorting.h"
 #include "xla/client/xla_builder.h"

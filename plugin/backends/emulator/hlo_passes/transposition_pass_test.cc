@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/transposition.h"
+#include "plugin/testing/kernel_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"

@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/testing/kernel_harness.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 #include "xla/literal_util.h"

@@ -1,6 +1,6 @@
 // Test harness that runs a computation as a recipe and as XLA's own just-in-time executable.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_HARNESS_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_HARNESS_H_
+#ifndef HPU_PLUGIN_TESTING_RECIPE_HARNESS_H_
+#define HPU_PLUGIN_TESTING_RECIPE_HARNESS_H_
 
 #include <cstdint>
 #include <memory>
@@ -56,4 +56,4 @@ std::string BytesOf(const xla::Literal& literal);
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_HARNESS_H_
+#endif  // HPU_PLUGIN_TESTING_RECIPE_HARNESS_H_

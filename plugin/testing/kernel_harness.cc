@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/testing/kernel_harness.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "plugin/backends/emulator/codegen/compiler.h"
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/testing/cts/fixture.h"
+#include "plugin/testing/recipe_harness.h"
 #include "xla/debug_options_flags.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/layout_util.h"

@@ -1,6 +1,6 @@
 // Test harness that compares programs with kernels to XLA's evaluator and XLA's own code.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_HARNESS_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_HARNESS_H_
+#ifndef HPU_PLUGIN_TESTING_KERNEL_HARNESS_H_
+#define HPU_PLUGIN_TESTING_KERNEL_HARNESS_H_
 
 #include <cstring>
 #include <functional>
@@ -84,4 +84,4 @@ void ExpectSameWithKernels(const xla::XlaComputation& computation, const std::ve
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_HARNESS_H_
+#endif  // HPU_PLUGIN_TESTING_KERNEL_HARNESS_H_

@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/codegen/recipe_harness.h"
+#include "plugin/testing/recipe_harness.h"
 
 #include <gtest/gtest.h>
 
