@@ -17,7 +17,7 @@ _lock = threading.Lock()
 
 @dataclasses.dataclass(frozen=True)
 class MemoryInfo:
-    """Device memory, in bytes."""
+    """Device memory, in bytes. The last three fields are counters, and 0 unless HPU_BACKEND is a PJRT plugin."""
 
     in_use: int
     peak: int
@@ -28,6 +28,12 @@ class MemoryInfo:
     workspace: int
     # Bytes in use according to the device, or 0 if the device does not count. PJRT plugins include memory of programs.
     reported: int
+    # Number of live buffer handles of the plugin.
+    buffers: int
+    # Arguments of launches so far, such as variables, whose memory the launch has updated in place.
+    donated_arguments: int
+    # Arguments that a launch could not update in place, because another tensor or a pending read held the old value.
+    kept_arguments: int
 
 
 def get_type() -> str:

@@ -43,6 +43,10 @@ typedef struct hpu_memory {
   int64_t allocations;  // number since the process started
   int64_t workspace;    // part of in_use: kept for recipes' temporaries
   int64_t reported;     // in use according to the device; 0 if the device does not count
+  // Counters of hal::DeviceUsage; 0 unless the device is of a PJRT plugin.
+  int64_t buffers;
+  int64_t donated_arguments;
+  int64_t kept_arguments;
 } hpu_memory;
 
 HPU_EXPORT hpu_memory hpu_memory_info(void);

@@ -66,8 +66,13 @@ hpu_memory hpu_memory_info(void) {
   memory.limit = stats.bytes_limit.value_or(0);
   memory.allocations = stats.num_allocs;
   hpu::ProcessDevice* device = hpu::ProcessDevice::GetIfAcquired();
-  memory.workspace = device == nullptr ? 0 : device->workspace().size();
-  memory.reported = device == nullptr ? 0 : static_cast<int64_t>(device->hal().usage().memory_bytes);
+  if (device == nullptr) return memory;
+  memory.workspace = device->workspace().size();
+  const hpu::hal::DeviceUsage usage = device->hal().usage();
+  memory.reported = static_cast<int64_t>(usage.memory_bytes);
+  memory.buffers = static_cast<int64_t>(usage.buffers);
+  memory.donated_arguments = static_cast<int64_t>(usage.donated_arguments);
+  memory.kept_arguments = static_cast<int64_t>(usage.kept_arguments);
   return memory;
 }
 

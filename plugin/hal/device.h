@@ -38,6 +38,10 @@ struct MemoryInfo {
 struct DeviceUsage {
   uint64_t memory_bytes = 0;  // device memory that holds data
   uint64_t busy_ns = 0;       // total run time of launches, including running launches
+  // Zero if addresses are no names of buffers (docs/developer/hal.md, the PJRT backend).
+  uint64_t buffers = 0;            // buffer handles of the device's library
+  uint64_t donated_arguments = 0;  // arguments of all launches that results have overwritten
+  uint64_t kept_arguments = 0;     // arguments that results could not overwrite, because their contents were in use
 };
 
 // A module that this process holds exclusively until the Device is destroyed. All objects created from the device must

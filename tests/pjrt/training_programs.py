@@ -10,20 +10,28 @@ import pathlib
 import tensorflow as tf
 
 from benchmarks.models import PROBLEMS, Trainer
-from habana_frameworks.tensorflow import load_habana_module, statistics
+from habana_frameworks.tensorflow import habana_device, load_habana_module, statistics
 
 
 def train(name: str, optimizer: str, steps: int) -> None:
-    """Trains a model of the benchmarks from fixed weights; prints losses, a digest of the weights, and counters."""
+    """Trains a model of the benchmarks from fixed weights.
+
+    Prints losses, a digest of the weights, counters, the number of variables that a step assigns, and how many
+    arguments the steps after the second have updated in place and copied.
+    """
     load_habana_module()
     tf.keras.utils.set_random_seed(1)
     problem = PROBLEMS[name]
     with tf.device("/device:CPU:0"):
         weights = problem.build().get_weights()
     trainer = Trainer(problem, "/device:HPU:0", optimizer, weights=weights)
-    losses = trainer.losses(problem.batch(), steps=steps)
+    losses = trainer.losses(problem.batch(), steps=2)  # traces the step and creates the optimizer's variables
+    before = habana_device.memory_info()
+    losses = [*losses, *trainer.losses(problem.batch(), steps=steps - 2)]
+    after = habana_device.memory_info()
     digest = hashlib.sha256(b"".join(weight.tobytes() for weight in trainer.model.get_weights())).hexdigest()
     counters = statistics.get()
+    of_adam = 2 * len(trainer.model.trainable_variables) + 1  # two for each variable, and the number of steps
     print(
         json.dumps(
             {
@@ -31,6 +39,9 @@ def train(name: str, optimizer: str, steps: int) -> None:
                 "weights": digest,
                 "launched_clusters": len(counters.launched_clusters),
                 "fallbacks": counters.fallbacks,
+                "variables": len(trainer.model.variables) + of_adam,
+                "donated": after.donated_arguments - before.donated_arguments,
+                "kept": after.kept_arguments - before.kept_arguments,
             }
         )
     )
@@ -42,19 +53,25 @@ def _resident_bytes() -> int:
 
 
 def grow(steps: int) -> None:
-    """Trains the MLP for `steps` steps twice. Prints the growth of the process in the second half, in bytes."""
+    """Trains the MLP for `steps` steps twice.
+
+    Prints the growth of the process in the second half, in bytes, and the growth of the plugin's live buffers.
+    """
     load_habana_module()
     problem = PROBLEMS["mlp"]
     trainer = Trainer(problem, "/device:HPU:0", "adam")
     tensors = trainer.to_device(problem.batch())
     resident = []
+    buffers = []
     for _ in range(2):
         for _ in range(steps):
             loss = trainer.step(*tensors)
         loss.numpy()
         gc.collect()
+        habana_device.synchronize()  # destroys the handles of donated buffers
+        buffers.append(habana_device.memory_info().buffers)
         resident.append(_resident_bytes())
-    print(resident[1] - resident[0])
+    print(json.dumps({"bytes": resident[1] - resident[0], "buffers": buffers[1] - buffers[0]}))
 
 
 def hold_values(steps: int) -> None:

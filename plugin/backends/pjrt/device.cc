@@ -35,6 +35,10 @@ hal::DeviceUsage PjrtDevice::usage() const {
   const auto stats = state_->client->memory_stats();
   hal::DeviceUsage usage;
   if (stats.ok()) usage.memory_bytes = stats->in_use;
+  usage.buffers = state_->contents.live_handles();
+  const DeviceContents::Donations donations = state_->contents.donations();
+  usage.donated_arguments = donations.donated;
+  usage.kept_arguments = donations.kept;
   return usage;
 }
 

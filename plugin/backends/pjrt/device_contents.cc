@@ -173,7 +173,9 @@ void DeviceContents::BindResults(const PjrtRecipe& recipe, const hal::LaunchArgu
     } else {
       map_.Bind(launch.results[i], results[i].spec.bytes, std::move(buffer));
     }
+    ++donations_.donated;
   }
+  donations_.kept += state->kept.size();
   for (size_t i = 0; i < results.size(); ++i) {
     if (state->donated[i]) continue;
     const uint64_t bytes = results[i].spec.bytes;
@@ -319,6 +321,16 @@ absl::Status DeviceContents::WaitForExchange(SharedBuffer& buffer) const {
 size_t DeviceContents::ranges() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return map_.size();
+}
+
+DeviceContents::Donations DeviceContents::donations() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return donations_;
+}
+
+uint64_t DeviceContents::live_handles() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return SharedBuffer::live.load(std::memory_order_relaxed) + donated_.size();
 }
 
 }  // namespace hpu::pjrt

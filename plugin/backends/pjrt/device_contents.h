@@ -25,6 +25,12 @@ namespace hpu::pjrt {
 // take effect in call order. The caller must have checked the ranges. Thread safe.
 class DeviceContents {
  public:
+  // Arguments that results may overwrite, by what became of them in all successful launches.
+  struct Donations {
+    uint64_t donated = 0;
+    uint64_t kept = 0;  // the contents were needed elsewhere, or the argument was a part of a buffer
+  };
+
   // `donates`: whether launches may donate argument buffers to results.
   DeviceContents(const Client& client, bool donates)
       : client_(client),
@@ -60,6 +66,10 @@ class DeviceContents {
 
   // Number of address ranges with contents, for tests.
   size_t ranges() const;
+  Donations donations() const;
+  // Number of PJRT buffer handles: of all devices of the process, plus this device's donated buffers that are not
+  // destroyed yet.
+  uint64_t live_handles() const;
 
  private:
   struct LaunchState;
@@ -87,6 +97,7 @@ class DeviceContents {
   mutable std::mutex mutex_;
   AddressMap map_;                     // guarded by mutex_
   std::vector<BufferHandle> donated_;  // handles to destroy, guarded by mutex_
+  Donations donations_;                // guarded by mutex_
 };
 
 }  // namespace hpu::pjrt

@@ -83,6 +83,19 @@ TEST_F(DeviceContentsTest, ResultsReuseTheMemoryOfUnsharedArguments) {
   EXPECT_EQ(Floats(kCount, 13), Read(kX, kCount));
 }
 
+TEST_F(DeviceContentsTest, DonatedAndKeptArgumentsAreCounted) {
+  Write(kX, Floats(kCount, 1));
+  Write(kD, Floats(2 * kCount, 2));
+  for (int i = 0; i < 3; ++i) Launch();
+  EXPECT_EQ(3u, contents_->donations().donated);
+  EXPECT_EQ(0u, contents_->donations().kept);
+  const auto queued = contents_->Pieces(kX, kBytes);  // as held by a queued copy to the host
+  Launch();
+  Launch(kD + kBytes, kX);  // a part of a buffer
+  EXPECT_EQ(3u, contents_->donations().donated);
+  EXPECT_EQ(2u, contents_->donations().kept);
+}
+
 TEST_F(DeviceContentsTest, WithoutDonationResultsGetNewMemory) {
   contents_ = std::make_unique<DeviceContents>(*client_, /*donates=*/false);
   Write(kX, Floats(kCount, 1));
@@ -222,11 +235,16 @@ TEST_F(DeviceContentsTest, ManyLaunchesLeaveTheNumberOfRangesConstant) {
   Write(kD, Floats(kCount, 1));
   Launch();
   const size_t ranges = contents_->ranges();
+  contents_->DestroyDonated();
+  const uint64_t handles = contents_->live_handles();
   for (int i = 0; i < 2000; ++i) {
     Write(kD, Floats(kCount, 1));
     Launch();
   }
   EXPECT_EQ(ranges, contents_->ranges());
+  contents_->DestroyDonated();
+  EXPECT_EQ(handles, contents_->live_handles());
+  EXPECT_EQ(2001u, contents_->donations().donated);
   EXPECT_EQ(Floats(kCount, 2001), Read(kX, kCount));
   contents_->Erase(kX, kBytes);
   contents_->Erase(kD, kBytes);

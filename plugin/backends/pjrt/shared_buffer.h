@@ -15,7 +15,15 @@ namespace hpu::pjrt {
 // `handle` and `is_promised` change only while one owner holds the buffer. PJRT keeps a buffer's memory until the
 // launches that read it have ended, so an owner may release the buffer at any time.
 struct SharedBuffer {
-  SharedBuffer(BufferHandle owned, uint64_t size) : handle(std::move(owned)), bytes(size) {}
+  SharedBuffer(BufferHandle owned, uint64_t size) : handle(std::move(owned)), bytes(size) {
+    live.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~SharedBuffer() { live.fetch_sub(1, std::memory_order_relaxed); }
+
+  SharedBuffer(const SharedBuffer&) = delete;
+  SharedBuffer& operator=(const SharedBuffer&) = delete;
+
+  static inline std::atomic<int64_t> live{0};  // number of objects in the process
 
   BufferHandle handle;  // null: the contents are lost
   uint64_t bytes;

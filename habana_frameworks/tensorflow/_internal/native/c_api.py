@@ -23,9 +23,22 @@ class Buffer(ctypes.Structure):
 
 
 class Memory(ctypes.Structure):
-    """hpu_memory: bytes of device memory, and the number of allocations."""
+    """hpu_memory: bytes of device memory, and counters of allocations, buffers and arguments."""
 
-    _fields_ = [(name, ctypes.c_int64) for name in ("in_use", "peak", "limit", "allocations", "workspace", "reported")]
+    _fields_ = [
+        (name, ctypes.c_int64)
+        for name in (
+            "in_use",
+            "peak",
+            "limit",
+            "allocations",
+            "workspace",
+            "reported",
+            "buffers",
+            "donated_arguments",
+            "kept_arguments",
+        )
+    ]
 
 
 _T = TypeVar("_T")
