@@ -96,6 +96,30 @@ TEST_F(DeviceContentsTest, DonatedAndKeptArgumentsAreCounted) {
   EXPECT_EQ(2u, contents_->donations().kept);
 }
 
+// The plugin has consumed x before it finds that the temporaries do not fit.
+TEST_F(DeviceContentsTest, VariablesOfAFailedLaunchAreLostUntilTheyAreWritten) {
+  const auto large = cts::Value(PjrtRecipe::Compile(*client_, "target", cts::AddInPlaceOutOfMemory(kCount)));
+  ASSERT_NE(nullptr, large);
+  Write(kX, Floats(kCount, 1));
+  Write(kD, Floats(kCount, 2));
+  Write(kElsewhere, Floats(kCount, 3));
+  const auto error_of = [](absl::StatusOr<Event> end) {
+    const absl::Status status = end.ok() ? end->Await() : end.status();
+    EXPECT_TRUE(absl::StrContains(status.message(), "Out of memory")) << status;
+  };
+  error_of(contents_->Launch(*large, {{kX, kD}, {kX}, 0}));
+  error_of(contents_->Launch(*recipe_, {{kX, kD}, {kX}, 0}));
+  Floats values(kCount);
+  std::vector<Event> ends;
+  const absl::Status read = contents_->CopyToHost(contents_->Pieces(kX, kBytes), values.data(), &ends);
+  EXPECT_TRUE(absl::StrContains(read.message(), "Out of memory")) << read;
+  EXPECT_EQ(Floats(kCount, 2), Read(kD, kCount));
+  EXPECT_EQ(Floats(kCount, 3), Read(kElsewhere, kCount));
+  Write(kX, Floats(kCount, 5));
+  Launch();
+  EXPECT_EQ(Floats(kCount, 7), Read(kX, kCount));
+}
+
 TEST_F(DeviceContentsTest, WithoutDonationResultsGetNewMemory) {
   contents_ = std::make_unique<DeviceContents>(*client_, /*donates=*/false);
   Write(kX, Floats(kCount, 1));

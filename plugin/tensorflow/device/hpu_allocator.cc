@@ -200,9 +200,9 @@ tensorflow::Allocator* HostAllocator() {
 std::string MemoryExhaustedHint(uint64_t asked_bytes) {
   const std::optional<AllocatorStats> stats = DeviceAllocator()->GetStats();
   const uint64_t limit = stats->bytes_limit.value_or(0), free_bytes = limit - stats->bytes_in_use;
-  return absl::StrCat(Readable(asked_bytes), " requested, ", Readable(stats->bytes_in_use), " of ", Readable(limit),
-                      " in use", asked_bytes <= free_bytes ? ", but the free memory is not in one piece" : "",
-                      "; reduce the batch size, free tensors, or raise HPU_MEMORY_MB (now ", cards::MemoryMb(),
+  return absl::StrCat(asked_bytes <= free_bytes ? "the free memory is not in one piece: " : "", Readable(asked_bytes),
+                      " requested, ", Readable(stats->bytes_in_use), " of ", Readable(limit),
+                      " in use; reduce the batch size, free tensors, or raise HPU_MEMORY_MB (now ", cards::MemoryMb(),
                       ") on an emulated device");
 }
 

@@ -35,6 +35,24 @@ hal::Program AddInPlace(int64_t n) {
   return Finish(builder);
 }
 
+hal::Program AddInPlaceOutOfMemory(int64_t n) {
+  constexpr int64_t kMany = int64_t{1} << 46;
+  const xla::Shape scalar = xla::ShapeUtil::MakeShape(xla::F32, {});
+  xla::XlaBuilder less("less");
+  xla::Lt(xla::Parameter(&less, 0, scalar, "a"), xla::Parameter(&less, 1, scalar, "b"));
+  xla::XlaBuilder builder("add_in_place_out_of_memory");
+  const xla::XlaOp x = xla::Parameter(&builder, 0, Floats(n), "x");
+  const xla::XlaOp d = xla::Parameter(&builder, 1, Floats(n), "d");
+  const xla::XlaOp factor = xla::Reshape(xla::Slice(d, {0}, {1}, {1}), {});
+  const xla::XlaOp many = xla::Mul(xla::Iota(&builder, xla::F32, kMany), xla::Broadcast(factor, {kMany}));
+  const xla::XlaOp sorted = xla::Sort({many}, less.Build().value());
+  const xla::XlaOp first = xla::Reshape(xla::Slice(sorted, {0}, {1}, {1}), {});
+  xla::Tuple(&builder, {xla::Add(xla::Add(x, d), xla::Broadcast(first, {n}))});
+  builder.SetUpAlias(/*output_index=*/{0}, /*param_number=*/0, /*param_index=*/{},
+                     xla::HloInputOutputAliasConfig::AliasKind::kMayAlias);
+  return Finish(builder);
+}
+
 hal::Program SumOfScalars(int count) {
   xla::XlaBuilder builder("sum_of_scalars");
   xla::XlaOp sum = xla::ConstantR0<float>(&builder, 0);

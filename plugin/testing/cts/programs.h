@@ -13,6 +13,8 @@ namespace hpu::cts {
 hal::Program SumAndProduct(int64_t n);
 // float x[n], d[n] -> (x + d), where the result may alias x
 hal::Program AddInPlace(int64_t n);
+// As AddInPlace, plus a number whose computation needs temporaries of 256 TiB.
+hal::Program AddInPlaceOutOfMemory(int64_t n);
 // `count` scalars -> (their sum)
 hal::Program SumOfScalars(int count);
 // float x[n], limit -> (x doubled until its first element is at least limit), where the result may alias x
