@@ -32,7 +32,7 @@ with_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc 
 
 
 @functools.cache
-def _compiled(source: str, *options: str) -> bytes:
+def compiled(source: str, *options: str) -> bytes:
     """Compiles a file of `fakes` and returns the contents of the shared library."""
     with tempfile.NamedTemporaryFile(suffix=".so") as library:
         subprocess.run(["cc", "-shared", "-fPIC", *options, str(FAKES / source), "-o", library.name], check=True)
@@ -77,14 +77,14 @@ class Machine:
     def set_driver(self, version: str, cuda: int, *options: str) -> None:
         text = f"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {version}  Release Build  (root@host)\n"
         self.path("version").write_text(text)
-        self.path("lib", "libcuda.so.1").write_bytes(_compiled("cuda.c", f"-DVERSION={cuda}", *options))
+        self.path("lib", "libcuda.so.1").write_bytes(compiled("cuda.c", f"-DVERSION={cuda}", *options))
 
     def break_driver_library(self) -> None:
         # An invalid libcuda.so.1 stops the loader from finding the host machine's driver.
         self.path("lib", "libcuda.so.1").write_bytes(b"nonsense")
 
     def set_plugin(self, *options: str) -> None:
-        self.path(*self.plugin.relative_to(self._root).parts).write_bytes(_compiled("pjrt_plugin.c", *options))
+        self.path(*self.plugin.relative_to(self._root).parts).write_bytes(compiled("pjrt_plugin.c", *options))
 
     def set_cards(self, *cards: dict[str, Any], error: int = 0) -> None:
         self._patch.setenv("FAKE_NVML", json.dumps({"driver": "580.65.06", "cards": cards, "error": error}))

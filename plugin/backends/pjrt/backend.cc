@@ -119,7 +119,9 @@ class PjrtBackend final : public hal::Backend {
       LoadCudaLibraries(plugin->path());
       defaults = CudaOptions(module_id);
     }
-    HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin, defaults));
+    auto created = CreateClient(*plugin, defaults);
+    if (!created.ok()) return IsForCuda(plugin->path()) ? CudaClientError(created.status()) : created.status();
+    std::unique_ptr<Client> client = *std::move(created);
     const auto stats = client->memory_stats();
     HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit : 0));
     hal::DeviceInfo info = Info(module_id, bytes, CompilerTargetOf(*client));

@@ -105,6 +105,15 @@ Options CudaOptions(int module_id, const std::string& folder) {
   return options;
 }
 
+absl::Status CudaClientError(const absl::Status& error) {
+  const char* const remedy = absl::IsResourceExhausted(error)
+                                 ? "another process uses the card's memory: end it (hpu smi lists processes), set "
+                                   "TF_FORCE_GPU_ALLOW_GROWTH=true, or use another card (CUDA_VISIBLE_DEVICES)"
+                                 : "run hpu doctor, which checks the driver, the plugin and CUDA's libraries; hpu smi "
+                                   "shows the state of the cards";
+  return absl::Status(error.code(), absl::StrCat("cannot use the NVIDIA card: ", error.message(), "; ", remedy));
+}
+
 std::string FindCuda() {
   if (CountCards() == 0) return "";
   if (const auto file = PluginFile("cuda"); !file.ok()) {

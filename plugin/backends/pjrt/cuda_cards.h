@@ -31,6 +31,9 @@ absl::StatusOr<common::Modules> CudaModules(const std::string& folder = "/dev");
 // TF_FORCE_GPU_ALLOW_GROWTH, TF_GPU_ALLOCATOR.
 Options CudaOptions(int module_id, const std::string& folder = "/dev");
 
+// The CUDA plugin's error from the creation of a client, with the remedy.
+absl::Status CudaClientError(const absl::Status& error);
+
 // Returns "pjrt:cuda" if a card, the driver and the plugin are present; else an empty string.
 std::string FindCuda();
 

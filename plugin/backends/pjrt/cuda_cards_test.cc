@@ -57,6 +57,14 @@ TEST_F(CudaCardsTest, MissingCardErrorNamesTheRemedy) {
   ExpectError(CudaModules(folder_).status(), absl::StatusCode::kUnavailable, "CUDA_VISIBLE_DEVICES=-1 hides all 1");
 }
 
+TEST_F(CudaCardsTest, ErrorsOfTheClientNameTheRemedy) {
+  ExpectError(CudaClientError(absl::FailedPreconditionError("PJRT_Client_Create: No visible GPU devices.")),
+              absl::StatusCode::kFailedPrecondition,
+              "cannot use the NVIDIA card: PJRT_Client_Create: No visible GPU devices.; run hpu doctor");
+  ExpectError(CudaClientError(absl::ResourceExhaustedError("out of memory")), absl::StatusCode::kResourceExhausted,
+              "out of memory; another process uses the card's memory");
+}
+
 TEST_F(CudaCardsTest, ModuleIsOneVisibleDeviceOfTheClient) {
   for (const char* name : {"nvidia0", "nvidia1", "nvidia2"}) Add(name);
   const ScopedVariable variable("CUDA_VISIBLE_DEVICES", "2,1");
