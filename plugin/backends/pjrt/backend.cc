@@ -45,7 +45,9 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
       options->push_back(option);
     }
   }
-  HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create(plugin, *options));
+  auto created = Client::Create(plugin, *options);
+  if (!created.ok()) return IsForCuda(plugin.path()) ? CudaClientError(created.status()) : created.status();
+  std::unique_ptr<Client> client = *std::move(created);
   HPU_RETURN_IF_ERROR(InitializeXlaSettings(
       plugin.path(), [&client](absl::string_view options) { return client->TryOptions(options); }));
   return client;
@@ -119,9 +121,7 @@ class PjrtBackend final : public hal::Backend {
       LoadCudaLibraries(plugin->path());
       defaults = CudaOptions(module_id);
     }
-    auto created = CreateClient(*plugin, defaults);
-    if (!created.ok()) return IsForCuda(plugin->path()) ? CudaClientError(created.status()) : created.status();
-    std::unique_ptr<Client> client = *std::move(created);
+    HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin, defaults));
     const auto stats = client->memory_stats();
     HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit : 0));
     hal::DeviceInfo info = Info(module_id, bytes, CompilerTargetOf(*client));
