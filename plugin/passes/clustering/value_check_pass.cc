@@ -171,24 +171,25 @@ absl::StatusOr<Node*> ValueCheckMaker::MakeOrdered(const Node& node, const Value
 }
 
 absl::StatusOr<Node*> ValueCheckMaker::MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
-  if (rule.test == Test::kFactored) return MakeFactored(node, rule, maker);  // may have no input to test
-  const OutputTensor input = InputOf(node, rule.input);
-  const TestMaker test(maker, {input.node, input.index});
+  const auto test = [&] {  // kFactored may have no input to test
+    const OutputTensor input = InputOf(node, rule.input);
+    return TestMaker(maker, {input.node, input.index});
+  };
   switch (rule.test) {
     case Test::kNonzero:
-      return test.AllAgainstZero("NotEqual");
+      return test().AllAgainstZero("NotEqual");
     case Test::kNonNegative:
-      return test.AllAgainstZero("GreaterEqual");
+      return test().AllAgainstZero("GreaterEqual");
     case Test::kPositive:
-      return test.AllAgainstZero("Greater");
+      return test().AllAgainstZero("Greater");
     case Test::kFinite:
-      return test.Reduced("All", "IsFinite");
+      return test().Reduced("All", "IsFinite");
     case Test::kOrdered:
       return MakeOrdered(node, rule, maker);
     case Test::kBand:
       return MakeBand(node, rule, maker);
     case Test::kFactored:
-      break;
+      return MakeFactored(node, rule, maker);
   }
   return absl::InternalError(absl::StrCat(node.name(), ": unknown value rule; please report this"));
 }
