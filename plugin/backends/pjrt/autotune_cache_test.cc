@@ -64,11 +64,12 @@ TEST_F(AutotuneCacheTest, TheTargetContainsTheLevelButNotTheFolder) {
   const std::string file = "target/xla_cuda_plugin.so";
   const std::string other_file = "level/xla_cuda_plugin.so";
   ASSERT_OK(InitializeXlaSettings(file, Accept));
-  EXPECT_FALSE(absl::StrContains(CompilerSettings(), "autotune")) << CompilerSettings();
+  EXPECT_FALSE(absl::StrContains(CompilerSettings(file), "autotune")) << CompilerSettings(file);
   const ScopedVariable level("HPU_PJRT_AUTOTUNE_LEVEL", "0");
   ASSERT_OK(InitializeXlaSettings(other_file, Accept));
-  EXPECT_TRUE(absl::StrContains(CompilerSettings(), " --xla_gpu_autotune_level=0 ")) << CompilerSettings();
-  EXPECT_FALSE(absl::StrContains(CompilerSettings(), recipes_)) << CompilerSettings();
+  EXPECT_TRUE(absl::StrContains(CompilerSettings(other_file), " --xla_gpu_autotune_level=0 "))
+      << CompilerSettings(other_file);
+  EXPECT_FALSE(absl::StrContains(CompilerSettings(other_file), recipes_)) << CompilerSettings(other_file);
   EXPECT_EQ("0", SettingsFor(other_file, "one").at("xla_gpu_autotune_level"));
 }
 

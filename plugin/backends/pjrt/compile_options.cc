@@ -48,9 +48,10 @@ absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::
   return OptionsOf(settings).SerializeAsString();
 }
 
-std::string CompilerSettings() {
-  std::string settings =
-      absl::StrCat(" settings", Text(CurrentXlaSettings()), " deterministic", Text(DeterministicSettings()));
+std::string CompilerSettings(const std::string& plugin_file) {
+  const absl::StatusOr<PluginSettings> plugin = PluginSettingsOf(plugin_file);  // InitializeXlaSettings reports errors
+  std::string settings = absl::StrCat(" settings", plugin.ok() ? Text(plugin->settings) : "", " deterministic",
+                                      Text(DeterministicSettings()));
   // The CUDA plugin reads the variable when it selects algorithms of convolutions.
   if (const char* value = std::getenv(kWinograd)) absl::StrAppend(&settings, " ", kWinograd, "=", value);
   return settings;

@@ -16,10 +16,10 @@ namespace hpu::pjrt {
 absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::string_view hlo,
                                            absl::string_view compiler_target = "");
 
-// Settings besides the program that change the compiled code: CurrentXlaSettings and the settings that CompileOptions
-// adds for marked programs, without the directory of the autotune cache. Part of a device's compiler target. Requires
-// InitializeXlaSettings.
-std::string CompilerSettings();
+// Settings besides the program that change the code of the plugin in `plugin_file`: PluginSettingsOf and the settings
+// that CompileOptions adds for marked programs, without the directory of the autotune cache. Part of a device's
+// compiler target. Requires InitializeXlaSettings.
+std::string CompilerSettings(const std::string& plugin_file);
 
 }  // namespace hpu::pjrt
 

@@ -49,7 +49,7 @@ TEST(CompileOptionsTest, CpuPluginsHaveDefaultsThatFlagsOverride) {
 TEST(CompileOptionsTest, SettingsArePartOfTheCompilerTarget) {
   const auto accept = [](absl::string_view) { return absl::OkStatus(); };
   ASSERT_OK(InitializeXlaSettings("target/cpu.so", accept));
-  const std::string defaults = CompilerSettings();
+  const std::string defaults = CompilerSettings("target/cpu.so");
   EXPECT_EQ(
       " settings --xla_cpu_enable_fast_min_max=false --xla_cpu_prefer_vector_width=128"
       " deterministic --xla_gpu_deterministic_ops=true --xla_gpu_enable_triton_gemm=false",
@@ -60,12 +60,13 @@ TEST(CompileOptionsTest, SettingsArePartOfTheCompilerTarget) {
     EXPECT_EQ("0", SettingsFor({}, "target/plugin.so")["xla_gpu_autotune_level"]);
   }
   // Later changes of the variable have no effect, because the target would not change.
-  EXPECT_NE(std::string::npos, CompilerSettings().find(" settings --xla_gpu_autotune_level=0 deterministic"));
+  EXPECT_NE(std::string::npos,
+            CompilerSettings("target/plugin.so").find(" settings --xla_gpu_autotune_level=0 deterministic"));
   EXPECT_EQ("0", SettingsFor({}, "target/plugin.so")["xla_gpu_autotune_level"]);
   ASSERT_OK(InitializeXlaSettings("target/cpu.so", accept));
-  EXPECT_EQ(defaults, CompilerSettings());
+  EXPECT_EQ(defaults, CompilerSettings("target/cpu.so"));
   const ScopedVariable winograd("TF_ENABLE_WINOGRAD_NONFUSED", "0");
-  EXPECT_EQ(defaults + " TF_ENABLE_WINOGRAD_NONFUSED=0", CompilerSettings());
+  EXPECT_EQ(defaults + " TF_ENABLE_WINOGRAD_NONFUSED=0", CompilerSettings("target/cpu.so"));
 }
 
 }  // namespace compile_options_test

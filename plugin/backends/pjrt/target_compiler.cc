@@ -101,7 +101,7 @@ std::string CompilerTargetOf(const Plugin& plugin, absl::string_view platform, a
   // name. The attribute cuda_version is the same in both.
   if (plugin.attributes().count("cuda_version") == 0) absl::StrAppend(&target, " ", platform_version);
   for (const auto& [name, value] : plugin.attributes()) absl::StrAppend(&target, " ", name, "=", value);
-  absl::StrAppend(&target, CompilerSettings());
+  absl::StrAppend(&target, CompilerSettings(plugin.path()));
   return absl::StrReplaceAll(target, {{"\n", " "}});
 }
 

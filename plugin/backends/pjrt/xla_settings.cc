@@ -125,7 +125,6 @@ bool AcceptsAutotuneCache(absl::string_view plugin_file, TryOptions try_options,
 struct Initialized {
   std::mutex mutex;
   std::map<std::string, PluginSettings> settings;  // by plugin file
-  std::string current;
 };
 
 Initialized& InitializedSettings() {
@@ -205,7 +204,6 @@ absl::Status InitializeXlaSettings(const std::string& plugin_file, TryOptions tr
     plugin.has_autotune_cache = AcceptsAutotuneCache(plugin_file, try_options, plugin.settings);
     state.settings.emplace(plugin_file, std::move(plugin));
   }
-  state.current = plugin_file;
   return absl::OkStatus();
 }
 
@@ -218,13 +216,6 @@ absl::StatusOr<PluginSettings> PluginSettingsOf(const std::string& plugin_file) 
   PluginSettings plugin;
   HPU_ASSIGN_OR_RETURN(plugin.settings, ReadXlaSettings(plugin_file));
   return plugin;
-}
-
-XlaSettings CurrentXlaSettings() {
-  Initialized& state = InitializedSettings();
-  std::lock_guard<std::mutex> lock(state.mutex);
-  const auto found = state.settings.find(state.current);
-  return found == state.settings.end() ? XlaSettings() : found->second.settings;
 }
 
 xla::CompileOptionsProto OptionsOf(const XlaSettings& settings) {

@@ -61,10 +61,6 @@ absl::Status InitializeXlaSettings(const std::string& plugin_file, TryOptions tr
 // autotune cache. Thread safe.
 absl::StatusOr<PluginSettings> PluginSettingsOf(const std::string& plugin_file);
 
-// The settings of the plugin that the last InitializeXlaSettings named; empty without a call. A process uses one
-// plugin. Thread safe.
-XlaSettings CurrentXlaSettings();
-
 // Options for one replica and partition, with `settings`.
 xla::CompileOptionsProto OptionsOf(const XlaSettings& settings);
 
