@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import pathlib
 
 import pytest
 
+from tests.pjrt.cpu_plugins import LAMMPS, XLA
 from tests.recipes.conftest import run_training
 
 
-def plugin(package: str, name: str) -> pathlib.Path:
-    """Returns the plugin in an installed package."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        pytest.skip(f"the package {package} is not installed")
-    return pathlib.Path(spec.submodule_search_locations[0]) / name
-
-
+@pytest.mark.skipif(not (XLA.exists() and LAMMPS.exists()), reason="needs both plugins for the CPU")
 def test_other_plugins_and_other_builds_compile_their_own_recipes(tmp_path: pathlib.Path) -> None:
-    file = plugin("lammps_jax_pjrt_cpu", "pjrt_c_api_cpu_plugin.so")
+    file = LAMMPS
     other_build = tmp_path / file.name
     other_build.write_bytes(file.read_bytes() + b"\0")
     copy = tmp_path / "copy" / file.name
@@ -27,7 +20,7 @@ def test_other_plugins_and_other_builds_compile_their_own_recipes(tmp_path: path
     copy.write_bytes(file.read_bytes())
     cache = tmp_path / "recipes"
     hits = {}
-    for path in (file, plugin("xla_plugins.xla_cpu_pjrt", "xla_cpu_pjrt.so"), other_build, copy):
+    for path in (file, XLA, other_build, copy):
         recipes = run_training(cache, {"HPU_BACKEND": f"pjrt:{path}"})["recipes"]
         assert recipes["refused"] == 0 and recipes["compiled"] + recipes["disk_hits"] > 0
         hits[path] = recipes["disk_hits"]
