@@ -24,6 +24,8 @@ class GaudiBackend final : public hal::Backend {
 
   absl::string_view name() const override { return spec_; }
 
+  bool MarksOperation(absl::string_view /*operation*/) const override { return true; }
+
   absl::StatusOr<int> ModuleCount() override {
     HPU_ASSIGN_OR_RETURN(Runtime * runtime, GetRuntime());
     HPU_ASSIGN_OR_RETURN(const common::Modules modules, runtime->GetModules());

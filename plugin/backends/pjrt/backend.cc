@@ -21,6 +21,7 @@
 #include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/program/marked_call.h"
 
 namespace hpu::pjrt {
 namespace {
@@ -64,6 +65,11 @@ class PjrtBackend final : public hal::Backend {
   explicit PjrtBackend(absl::string_view spec) : spec_(spec) {}
 
   absl::string_view name() const override { return spec_; }
+
+  // Operations for which GPU libraries have better kernels than XLA. Plugins inline the calls.
+  bool MarksOperation(absl::string_view operation) const override {
+    return operation == kLayerNorm || operation == kLayerNormGradient;
+  }
 
   absl::StatusOr<int> ModuleCount() override {
     HPU_ASSIGN_OR_RETURN(const Plugin* plugin, LoadPlugin());

@@ -1,5 +1,6 @@
-// Lowerings of ops that a Gaudi computes by one kernel: marked calls (plugin/program/marked_call.h). Other devices get
-// tf2xla's lowerings, because passes of the emulator recognise the instructions of these lowerings.
+// Lowerings of ops that a Gaudi computes by one kernel: marked calls (plugin/program/marked_call.h). Backends that do
+// not want the mark get tf2xla's lowerings, because passes of the emulator recognise the instructions of these
+// lowerings.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -30,8 +31,10 @@ using Values = std::vector<XlaOp>;
 
 class CompositeLowering : public tensorflow::XlaOpKernel {
  public:
-  // Takes tf2xla's lowering from XLA:CPU, because this lowering replaces tf2xla's on kCompilationDevice.
-  explicit CompositeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
+  // Takes tf2xla's lowering from XLA:CPU, because this lowering replaces tf2xla's on kCompilationDevice. Borrows
+  // `operation`.
+  CompositeLowering(OpKernelConstruction* construction, const char* operation)
+      : XlaOpKernel(construction), operation_(operation) {
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> plain =
         MakeLowering(construction, tensorflow::DEVICE_CPU_XLA_JIT);
     OP_REQUIRES_OK(construction, plain.status());
@@ -39,7 +42,7 @@ class CompositeLowering : public tensorflow::XlaOpKernel {
   }
 
   void Compile(XlaOpKernelContext* context) final {
-    if (!CanMark(context)) {
+    if (!CanMark(operation_, context)) {
       plain_->Compute(context->op_kernel_context());
       return;
     }
@@ -49,8 +52,10 @@ class CompositeLowering : public tensorflow::XlaOpKernel {
  protected:
   // Sets the outputs to results of a marked call. All inputs have elements.
   virtual void Mark(XlaOpKernelContext* context) = 0;
+  const char* operation() const { return operation_; }
 
  private:
+  const char* const operation_;
   std::unique_ptr<tensorflow::OpKernel> plain_;
 };
 
@@ -68,13 +73,13 @@ constexpr Function kFunctions[] = {{"Erf", "erf", xla::Erf},
 
 class FunctionLowering final : public CompositeLowering {
  public:
-  using CompositeLowering::CompositeLowering;
+  explicit FunctionLowering(OpKernelConstruction* construction) : CompositeLowering(construction, kUnary) {}
 
  private:
   void Mark(XlaOpKernelContext* context) override {
     for (const Function& function : kFunctions) {
       if (type_string() != function.op) continue;
-      const absl::StatusOr<XlaOp> y = MarkedCall(kUnary, function.name, {context->Input(0)},
+      const absl::StatusOr<XlaOp> y = MarkedCall(operation(), function.name, {context->Input(0)},
                                                  [&](const Values& operands) { return function.body(operands[0]); });
       OP_REQUIRES_OK(context, y.status());
       context->SetOutput(0, *y);
@@ -102,16 +107,16 @@ XlaOp LogSoftmax(XlaOp x) {
 
 class SoftmaxLowering final : public CompositeLowering {
  public:
-  using CompositeLowering::CompositeLowering;
+  explicit SoftmaxLowering(OpKernelConstruction* construction)
+      : CompositeLowering(construction, construction->def().op() == "LogSoftmax" ? kLogSoftmax : kSoftmax) {}
 
  private:
   void Mark(XlaOpKernelContext* context) override {
     const bool is_log = type_string() == "LogSoftmax";
-    const absl::StatusOr<XlaOp> y =
-        MarkedCall(is_log ? kLogSoftmax : kSoftmax, "", {context->Input(0)}, [&](const Values& operands) {
-          const XlaOp log = LogSoftmax(operands[0]);
-          return is_log ? log : xla::Exp(log);
-        });
+    const absl::StatusOr<XlaOp> y = MarkedCall(operation(), "", {context->Input(0)}, [&](const Values& operands) {
+      const XlaOp log = LogSoftmax(operands[0]);
+      return is_log ? log : xla::Exp(log);
+    });
     OP_REQUIRES_OK(context, y.status());
     context->SetOutput(0, *y);
   }
@@ -137,7 +142,8 @@ XlaOp SparseCrossEntropy(XlaOp logits, XlaOp labels) {
 
 class SparseCrossEntropyLowering final : public CompositeLowering {
  public:
-  using CompositeLowering::CompositeLowering;
+  explicit SparseCrossEntropyLowering(OpKernelConstruction* construction)
+      : CompositeLowering(construction, kSparseCrossEntropy) {}
 
  private:
   void Mark(XlaOpKernelContext* context) override {
@@ -155,7 +161,7 @@ class SparseCrossEntropyLowering final : public CompositeLowering {
     const XlaOp word = xla::ConvertElementType(label, xla::S32);
     const XlaOp known = xla::Select(is_class, word, xla::FullLike(word, -1));
     const absl::StatusOr<XlaOp> results =
-        MarkedCall(kSparseCrossEntropy, "", {context->Input(0), known},
+        MarkedCall(operation(), "", {context->Input(0), known},
                    [](const Values& operands) { return SparseCrossEntropy(operands[0], operands[1]); });
     OP_REQUIRES_OK(context, results.status());
     context->SetOutput(0, xla::GetTupleElement(*results, 0));

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/hal/backend.h"
 #include "plugin/program/marked_call.h"
@@ -15,9 +15,9 @@
 namespace hpu {
 namespace {
 
-bool ComputesComposites() {
+bool MarksOperation(absl::string_view operation) {
   const absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
-  return backend.ok() && absl::StartsWith((*backend)->name(), "gaudi");
+  return backend.ok() && (*backend)->MarksOperation(operation);
 }
 
 }  // namespace
@@ -39,8 +39,8 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
   return xla::Call(builder, computation, operands);
 }
 
-bool CanMark(tensorflow::XlaOpKernelContext* context) {
-  if (!ComputesComposites()) return false;
+bool CanMark(const char* operation, tensorflow::XlaOpKernelContext* context) {
+  if (!MarksOperation(operation)) return false;
   for (int i = 0; i < context->num_inputs(); ++i) {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(i);
     if (!shape.ok() || shape->rank() == 0 || xla::ShapeUtil::IsZeroElementArray(*shape)) return false;

@@ -18,10 +18,10 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
                                       const std::vector<xla::XlaOp>& operands,
                                       absl::FunctionRef<xla::XlaOp(const std::vector<xla::XlaOp>&)> body);
 
-// Whether an op may be a marked call: the process's backend has kernels for marked calls of TensorFlow's ops, and all
-// inputs have dimensions and elements. Other backends get plain instructions, which passes of the emulator recognise.
-// Marked calls have no empty operands, and kernels take no scalars.
-bool CanMark(tensorflow::XlaOpKernelContext* context);
+// Whether an op may be a marked call of `operation`: the process's backend wants the mark, and all inputs have
+// dimensions and elements. Other backends get plain instructions, which passes of the emulator recognise. Marked calls
+// have no empty operands, and kernels take no scalars.
+bool CanMark(const char* operation, tensorflow::XlaOpKernelContext* context);
 
 }  // namespace hpu
 

@@ -1,9 +1,12 @@
 #include "plugin/tensorflow/fused/marked_fused_op.h"
 
+#include <utility>
+
 #include "plugin/compiler/lowerings/marked_call_builder.h"
 #include "plugin/tensorflow/fused/decomposition_kernel.h"
 #include "plugin/tensorflow/fused/fused_op.h"
-#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -12,8 +15,7 @@ struct FusedMark {
   const char* op;
   const char* condition;
   const char* operation;
-  const char* attributes;
-  xla::XlaOp (*body)(const std::vector<xla::XlaOp>& operands);
+  Marker marker;
 };
 
 // Filled while the plugin is loaded, by one thread.
@@ -22,7 +24,7 @@ std::vector<FusedMark>& FusedMarks() {
   return *marks;
 }
 
-// Lowering by a marked call, or by the decomposition if the call cannot be marked (CanMark).
+// Lowering by a marked call, or by the decomposition if the node cannot be marked.
 class MarkedKernel final : public DecompositionKernel {
  public:
   MarkedKernel(tensorflow::OpKernelConstruction* construction, const FusedMark& mark)
@@ -30,24 +32,34 @@ class MarkedKernel final : public DecompositionKernel {
 
   void Compute(tensorflow::OpKernelContext* context) override {
     tensorflow::XlaOpKernelContext xla_context(context);
-    if (!CanMark(&xla_context)) return DecompositionKernel::Compute(context);
-    std::vector<xla::XlaOp> operands;
-    for (int i = 0; i < context->num_inputs(); ++i) operands.push_back(xla_context.Input(i));
-    const absl::StatusOr<xla::XlaOp> result = MarkedCall(mark_.operation, mark_.attributes, operands, mark_.body);
-    OP_REQUIRES_OK(context, result.status());
-    xla_context.SetOutput(0, *result);
+    if (CanMark(mark_.operation, &xla_context)) {
+      const absl::StatusOr<bool> is_marked = mark_.marker(&xla_context, def());
+      OP_REQUIRES_OK(context, is_marked.status());
+      if (*is_marked) return;
+    }
+    DecompositionKernel::Compute(context);
   }
 
  private:
-  const FusedMark mark_;
+  const FusedMark& mark_;  // lives as long as the process
 };
 
 }  // namespace
 
-MarkedFusedOp::MarkedFusedOp(const char* op, const char* condition, const char* operation, const char* attributes,
-                             xla::XlaOp (*body)(const std::vector<xla::XlaOp>& operands)) {
-  FusedMarks().push_back({op, condition, operation, attributes, body});
+MarkedFusedOp::MarkedFusedOp(const char* op, const char* condition, const char* operation, Marker marker) {
+  FusedMarks().push_back({op, condition, operation, std::move(marker)});
 }
+
+MarkedFusedOp::MarkedFusedOp(const char* op, const char* condition, const char* operation, const char* attributes,
+                             xla::XlaOp (*body)(const std::vector<xla::XlaOp>& operands))
+    : MarkedFusedOp(op, condition, operation,
+                    [=](tensorflow::XlaOpKernelContext* context, const tensorflow::NodeDef&) -> absl::StatusOr<bool> {
+                      std::vector<xla::XlaOp> operands;
+                      for (int i = 0; i < context->num_inputs(); ++i) operands.push_back(context->Input(i));
+                      TF_ASSIGN_OR_RETURN(const xla::XlaOp result, MarkedCall(operation, attributes, operands, body));
+                      context->SetOutput(0, result);
+                      return true;
+                    }) {}
 
 tensorflow::OpKernel* MakeMarkedKernel(tensorflow::OpKernelConstruction* construction) {
   for (const FusedMark& mark : FusedMarks()) {

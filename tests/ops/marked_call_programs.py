@@ -1,4 +1,4 @@
-"""Programs of test_composites.py."""
+"""Programs of test_marked_calls.py."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import habana_ops, load_habana_module, statistics
 from habana_frameworks.tensorflow.ops.gelu import habana_gelu
+from habana_frameworks.tensorflow.ops.layer_norm import layer_norm
 
 
 def _gradient(function: Callable[[tf.Tensor], tf.Tensor], x: tf.Tensor) -> tf.Tensor:
@@ -18,15 +19,25 @@ def _gradient(function: Callable[[tf.Tensor], tf.Tensor], x: tf.Tensor) -> tf.Te
     return tape.gradient(y, x)
 
 
+def _layer_norm_gradients(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor) -> list[tf.Tensor]:
+    with tf.GradientTape() as tape:
+        tape.watch([x, beta, gamma])
+        y = tf.reduce_sum(layer_norm(x, beta, gamma, axes=[-1], epsilon=1e-3) * tf.range(7.0))
+    return tape.gradient(y, [x, beta, gamma])
+
+
 def _model(x: tf.Tensor, labels: tf.Tensor) -> dict[str, tf.Tensor]:
     loss, gradient = tf.raw_ops.SparseSoftmaxCrossEntropyWithLogits(features=x, labels=labels)
+    beta, gamma = tf.range(7.0), tf.range(7.0) / 4 - 1
+    dx, dbeta, dgamma = _layer_norm_gradients(x, beta, gamma)
+    images = tf.reshape(x, [2, 3, 1, 7])
     return {
         "erf": tf.math.erf(x),
         "erfc": tf.math.erfc(x),
         "erfinv": tf.math.erfinv(x / 4),
         "lgamma": tf.math.lgamma(x + 3),
         "sinh": tf.math.sinh(x),
-        "softmax": tf.nn.softmax(tf.reshape(x, [2, 3, 1, 7])),
+        "softmax": tf.nn.softmax(images),
         "log_softmax": tf.nn.log_softmax(x),
         "softmax_gradient": habana_ops.habana_softmax_grad(dy=x, y=tf.nn.softmax(x)),
         "gelu": habana_gelu(x),
@@ -34,6 +45,12 @@ def _model(x: tf.Tensor, labels: tf.Tensor) -> dict[str, tf.Tensor]:
         "gelu_tanh_gradient": _gradient(lambda x: habana_gelu(x, approximate=True), x),
         "loss": loss,
         "gradient": gradient,
+        "layer_norm": layer_norm(images, beta, gamma, axes=[-1], epsilon=1e-3),
+        "layer_norm_dx": dx,
+        "layer_norm_dbeta": dbeta,
+        "layer_norm_dgamma": dgamma,
+        "norm_of_two_axes": layer_norm(images, beta, gamma, axes=[1, 3], epsilon=1e-3),
+        "norm_of_one_vector": layer_norm(x[0], beta, gamma, axes=[0], epsilon=1e-3),
         "empty": tf.nn.softmax(x[:0]),
         "scalar": tf.math.erf(x[0, 0]),
     }

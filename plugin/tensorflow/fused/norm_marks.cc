@@ -1,0 +1,145 @@
+// Marked calls of layer normalisation along the last dimension.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "plugin/compiler/lowerings/marked_call_builder.h"
+#include "plugin/passes/analysis/constant_value.h"
+#include "plugin/program/marked_call.h"
+#include "plugin/tensorflow/fused/marked_fused_op.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/xla_builder.h"
+#include "xla/shape.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::NodeDef;
+using tensorflow::XlaOpKernelContext;
+using xla::XlaOp;
+using Values = std::vector<XlaOp>;
+
+// What the marked calls need to know about a node that normalises rows.
+struct RowNorm {
+  float epsilon = 0;
+  xla::PrimitiveType type = xla::PRIMITIVE_TYPE_INVALID;  // of x
+  std::vector<int64_t> moments;                           // dimensions of the ops' mean and inverse deviation
+};
+
+// nullopt unless the node normalises the last of at least two dimensions of x (input 0) with weights of shape [size].
+std::optional<RowNorm> FindRowNorm(XlaOpKernelContext* context, const NodeDef& node, const std::vector<int>& weights) {
+  const absl::StatusOr<xla::Shape> x = context->InputXlaShape(0);
+  if (!x.ok() || x->rank() < 2) return std::nullopt;
+  const std::vector<int64_t> axes = passes::WholeNumbersOf(node.attr().at("axes"));
+  const int64_t last = x->rank() - 1;
+  if (axes.size() != 1 || (axes[0] != -1 && axes[0] != last)) return std::nullopt;
+  for (const int input : weights) {
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(input);
+    if (!shape.ok() || shape->rank() != 1 || shape->dimensions(0) != x->dimensions(last)) return std::nullopt;
+  }
+  RowNorm norm;
+  norm.type = x->element_type();
+  const tensorflow::AttrValue& epsilon = node.attr().at("epsilon");
+  norm.epsilon = epsilon.has_tensor() ? static_cast<float>(passes::NumberOf(epsilon).value_or(0)) : epsilon.f();
+  norm.moments.assign(x->dimensions().begin(), x->dimensions().end());
+  norm.moments.back() = 1;
+  return norm;
+}
+
+std::string EpsilonText(float epsilon) { return absl::StrFormat("%.9g", epsilon); }
+
+XlaOp ToFloat(XlaOp x) { return xla::ConvertElementType(x, xla::F32); }
+
+// Sums of rows, or of columns: without the last dimension, or with the last dimension only.
+XlaOp SumOf(XlaOp x, bool is_of_rows) {
+  const int64_t last = x.builder()->GetShape(x)->rank() - 1;
+  std::vector<int64_t> dimensions;
+  for (int64_t d = 0; d <= last; ++d) {
+    if ((d == last) == is_of_rows) dimensions.push_back(d);
+  }
+  return xla::Reduce(x, xla::Zero(x.builder(), xla::F32), xla::CreateScalarAddComputation(xla::F32, x.builder()),
+                     dimensions);
+}
+
+XlaOp MeanOfRows(XlaOp x) {
+  const xla::Shape shape = *x.builder()->GetShape(x);
+  const XlaOp sum = SumOf(x, /*is_of_rows=*/true);
+  return sum / xla::ScalarLike(sum, shape.dimensions(shape.rank() - 1));
+}
+
+// Repeats a value of each row, or of each column, in the shape of x.
+XlaOp Along(XlaOp value, XlaOp x, bool is_of_rows) {
+  const xla::Shape shape = *x.builder()->GetShape(x);
+  std::vector<int64_t> dimensions;
+  for (int64_t d = 0; d + 1 < shape.rank(); ++d) dimensions.push_back(d);
+  if (!is_of_rows) dimensions = {shape.rank() - 1};
+  return xla::BroadcastInDim(value, shape.dimensions(), dimensions);
+}
+XlaOp OfRows(XlaOp value, XlaOp x) { return Along(value, x, /*is_of_rows=*/true); }
+XlaOp OfColumns(XlaOp value, XlaOp x) { return Along(value, x, /*is_of_rows=*/false); }
+
+// y, mean and inverse deviation of x, beta and gamma.
+XlaOp LayerNorm(const Values& operands, float epsilon, xla::PrimitiveType type) {
+  const XlaOp x = ToFloat(operands[0]);
+  const XlaOp mean = MeanOfRows(x);
+  const XlaOp centred = x - OfRows(mean, x);
+  const XlaOp variance = MeanOfRows(centred * centred);
+  const XlaOp istd = xla::Rsqrt(variance + xla::ScalarLike(variance, epsilon));
+  const XlaOp y = centred * (OfRows(istd, x) * OfColumns(operands[2], x)) + OfColumns(operands[1], x);
+  return xla::Tuple(x.builder(), {xla::ConvertElementType(y, type), mean, istd});
+}
+
+// dx, dbeta and dgamma of x, dy, mean, inverse deviation and gamma.
+XlaOp LayerNormGradient(const Values& operands, xla::PrimitiveType type) {
+  const XlaOp x = ToFloat(operands[0]), dy = ToFloat(operands[1]);
+  const XlaOp istd = OfRows(operands[3], x);
+  const XlaOp normal = (x - OfRows(operands[2], x)) * istd;
+  const XlaOp d = dy * OfColumns(operands[4], x);
+  const XlaOp shift = OfRows(MeanOfRows(d), x) + normal * OfRows(MeanOfRows(d * normal), x);
+  const XlaOp dx = xla::ConvertElementType(istd * (d - shift), type);
+  return xla::Tuple(x.builder(), {dx, SumOf(dy, /*is_of_rows=*/false), SumOf(dy * normal, /*is_of_rows=*/false)});
+}
+
+absl::StatusOr<bool> MarkLayerNorm(XlaOpKernelContext* context, const NodeDef& node) {
+  const std::optional<RowNorm> norm = FindRowNorm(context, node, /*weights=*/{1, 2});
+  if (!norm.has_value()) return false;
+  const Values operands = {context->Input(0), ToFloat(context->Input(1)), ToFloat(context->Input(2))};
+  TF_ASSIGN_OR_RETURN(const XlaOp results,
+                      MarkedCall(kLayerNorm, EpsilonText(norm->epsilon), operands,
+                                 [&](const Values& x) { return LayerNorm(x, norm->epsilon, norm->type); }));
+  context->SetOutput(0, xla::GetTupleElement(results, 0));
+  for (const int result : {1, 2}) {
+    const XlaOp moments = xla::Reshape(xla::GetTupleElement(results, result), norm->moments);
+    context->SetOutput(result, xla::ConvertElementType(moments, norm->type));
+  }
+  return true;
+}
+
+absl::StatusOr<bool> MarkLayerNormGradient(XlaOpKernelContext* context, const NodeDef& node) {
+  const std::optional<RowNorm> norm = FindRowNorm(context, node, /*weights=*/{4});
+  if (!norm.has_value()) return false;
+  const std::vector<int64_t> rows(norm->moments.begin(), norm->moments.end() - 1);
+  const Values operands = {context->Input(0), context->Input(1), ToFloat(xla::Reshape(context->Input(2), rows)),
+                           ToFloat(xla::Reshape(context->Input(3), rows)), ToFloat(context->Input(4))};
+  TF_ASSIGN_OR_RETURN(const XlaOp results,
+                      MarkedCall(kLayerNormGradient, EpsilonText(norm->epsilon), operands,
+                                 [&](const Values& x) { return LayerNormGradient(x, norm->type); }));
+  for (int result = 0; result < 3; ++result) {
+    context->SetOutput(result, xla::ConvertElementType(xla::GetTupleElement(results, result), norm->type));
+  }
+  return true;
+}
+
+const MarkedFusedOp layer_norm_mark("HabanaLayerNorm", "", kLayerNorm, MarkLayerNorm);
+const MarkedFusedOp layer_norm_v2_mark("HabanaLayerNormV2", "", kLayerNorm, MarkLayerNorm);
+const MarkedFusedOp layer_norm_gradient_mark("HabanaLayerNormGrad", "", kLayerNormGradient, MarkLayerNormGradient);
+const MarkedFusedOp layer_norm_gradient_v2_mark("HabanaLayerNormGradV2", "", kLayerNormGradient, MarkLayerNormGradient);
+
+}  // namespace
+}  // namespace hpu
