@@ -5,10 +5,13 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/base/containment/contained_call.h"
 #include "plugin/compat/tf_2_15/cluster_compilation.h"
+#include "plugin/compiler/attention_marks.h"
 #include "plugin/compiler/bounded_shapes.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/full_precision.h"
+#include "plugin/compiler/marked_operations.h"
 #include "plugin/program/determinism.h"
+#include "plugin/program/marked_call.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 #include "tsl/util/determinism.h"
@@ -147,6 +150,7 @@ absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector
   }
   if (tsl::OpDeterminismRequired()) RequireDeterminism(hlo);
   RequestFullPrecision(FullPrecision::FromSettings(), hlo);
+  if (MarksOperation(kAttention)) TF_RETURN_IF_ERROR(MarkAttention(hlo));
   if (!hlo->SerializeToString(&lowered.program.hlo)) {
     return absl::ResourceExhaustedError(
         absl::StrCat(source.name, ": the program exceeds 2 GB; pass large constants as arguments or variables"));

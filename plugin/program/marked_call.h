@@ -24,7 +24,11 @@ namespace hpu {
 // | layer_norm <epsilon>          | x [..., size], beta f32 [size], gamma f32 [size]   | y, mean and inverse         |
 // |                               |                                                    | deviation f32 [...]         |
 // | layer_norm_gradient <epsilon> | x, dy, mean, inverse deviation, gamma              | dx, dbeta, dgamma f32 [size]|
+// | attention                     | the two factors of the scores, arrays that scale   | the context                 |
+// |                               | and mask the scores, values                        |                             |
 // | random <distribution>         | key u64 [1], counter u64 [2]                       | floats                      |
+//
+// Attention: see plugin/compiler/attention_marks.h. The computation tells which dimensions its products contract.
 //
 // Functions: erf, erfc, erf_inv, lgamma, sinh. Softmax, cross entropy and layer_norm operations act along the last
 // dimension. If a label is not a class, the row's loss and gradient are NaN. Forms of gelu: exact, tanh. Distributions:
@@ -45,6 +49,7 @@ inline constexpr char kGelu[] = "gelu";
 inline constexpr char kGeluGradient[] = "gelu_gradient";
 inline constexpr char kLayerNorm[] = "layer_norm";
 inline constexpr char kLayerNormGradient[] = "layer_norm_gradient";
+inline constexpr char kAttention[] = "attention";
 inline constexpr char kRandom[] = "random";
 
 }  // namespace hpu

@@ -76,3 +76,73 @@ def compute() -> None:
             {"got": values[0], "expected": values[1], "operations": operations, "fallbacks": statistics.get().fallbacks}
         )
     )
+
+
+def _attention(q: tf.Tensor, k: tf.Tensor, v: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    return tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) * 0.25 + mask), v)
+
+
+def _selected(q: tf.Tensor, k: tf.Tensor, v: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    scores = tf.where(mask > 0, tf.matmul(q, k, transpose_b=True) / 4, -1e9)
+    return tf.matmul(tf.nn.softmax(scores), v)
+
+
+def _by_einsum(q: tf.Tensor, k: tf.Tensor, v: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    weights = tf.nn.softmax(tf.einsum("bsd,btd->bts", k, q))
+    return tf.einsum("bsd,bts->btd", v, weights) * mask[:, :, :1]
+
+
+def _in_bfloat16(q: tf.Tensor, k: tf.Tensor, v: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    q, k, v = (tf.cast(x, tf.bfloat16) for x in (q, k, v))
+    weights = tf.nn.softmax(tf.cast(tf.matmul(q, k, transpose_b=True), tf.float32) + mask)
+    return tf.cast(tf.matmul(tf.cast(weights, tf.bfloat16), v), tf.float32)
+
+
+def _in_a_loop(q: tf.Tensor, k: tf.Tensor, v: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    return tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, _attention(x, k, v, mask)), [0, q])[1]
+
+
+def _with_weights(q: tf.Tensor, k: tf.Tensor, v: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    weights = tf.nn.softmax(tf.matmul(q, k, transpose_b=True) + mask)
+    return tf.matmul(weights, v) + tf.reduce_sum(weights)
+
+
+def _gradient_of_attention(q: tf.Tensor, k: tf.Tensor, v: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    with tf.GradientTape() as tape:
+        tape.watch(q)
+        y = tf.reduce_sum(_attention(q, k, v, mask) ** 2)
+    return tape.gradient(y, q)
+
+
+def _softmax_of_columns(q: tf.Tensor, k: tf.Tensor, v: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    return tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) + mask, axis=1), v)
+
+
+# Number of marked calls that a program must have.
+ATTENTION = {
+    _attention: 1,
+    _selected: 1,
+    _by_einsum: 1,
+    _in_bfloat16: 1,
+    _in_a_loop: 1,
+    lambda *x: _attention(_attention(*x), *x[1:]): 2,
+    lambda q, k, v, mask: _attention(q, k, v, mask[0]): 1,
+    _with_weights: 0,
+    _gradient_of_attention: 0,
+    _softmax_of_columns: 0,
+}
+
+
+def compute_attention() -> None:
+    """Prints marked calls and the largest error against the CPU of each program in ATTENTION."""
+    load_habana_module()
+    q, k, v = (tf.random.stateless_normal([2, 8, 8], [1, seed]) for seed in range(3))
+    mask = tf.random.stateless_normal([2, 8, 8], [2, 2])
+    for function in ATTENTION:
+        with tf.device("/device:CPU:0"):
+            expected = function(q, k, v, mask)
+        with tf.device("/device:HPU:0"):
+            step = tf.function(function, jit_compile=True)
+            error = tf.reduce_max(tf.abs(step(q, k, v, mask) - expected))
+        text = step.experimental_get_compiler_ir(q, k, v, mask)(stage="hlo")
+        print(json.dumps({"calls": text.count('hpu_operation="attention"'), "error": float(error)}))

@@ -44,3 +44,12 @@ def test_marked_ops_have_the_cpus_results(backend: str, marks: list[str]) -> Non
         # A sum of numbers with both signs has an error that is proportional to the largest number.
         largest = max([1.0, *map(abs, values)])
         np.testing.assert_allclose(output["got"][name], values, rtol=2e-4, atol=2e-6 * largest, err_msg=name)
+
+
+@pytest.mark.parametrize(("backend", "has_marks"), [("emulator", False), ("pjrt:cpu", True)], ids=["emulator", "pjrt"])
+def test_attention_whose_probabilities_have_no_other_use_is_marked(backend: str, has_marks: bool) -> None:
+    done = run_with_tensorflow(call_to(programs.compute_attention), {"HPU_BACKEND": backend})
+    results = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [result["calls"] for result in results] == [calls * has_marks for calls in programs.ATTENTION.values()]
+    for function, result in zip(programs.ATTENTION, results):
+        assert result["error"] < (0.05 if function.__name__ == "_in_bfloat16" else 2e-5), function

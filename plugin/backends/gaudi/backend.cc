@@ -13,6 +13,7 @@
 #include "plugin/backends/gaudi/device/device_files.h"
 #include "plugin/backends/gaudi/device/runtime.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/program/marked_call.h"
 
 namespace hpu::gaudi {
 namespace {
@@ -24,7 +25,7 @@ class GaudiBackend final : public hal::Backend {
 
   absl::string_view name() const override { return spec_; }
 
-  bool MarksOperation(absl::string_view /*operation*/) const override { return true; }
+  bool MarksOperation(absl::string_view operation) const override { return operation != kAttention; }
 
   absl::StatusOr<int> ModuleCount() override {
     HPU_ASSIGN_OR_RETURN(Runtime * runtime, GetRuntime());

@@ -68,7 +68,7 @@ class PjrtBackend final : public hal::Backend {
 
   // Operations for which GPU libraries have better kernels than XLA. Plugins inline the calls.
   bool MarksOperation(absl::string_view operation) const override {
-    return operation == kLayerNorm || operation == kLayerNormGradient;
+    return operation == kLayerNorm || operation == kLayerNormGradient || operation == kAttention;
   }
 
   absl::StatusOr<int> ModuleCount() override {

@@ -4,23 +4,13 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "plugin/base/flags/flags.h"
-#include "plugin/hal/backend.h"
+#include "plugin/compiler/marked_operations.h"
 #include "plugin/program/marked_call.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 #include "xla/shape.h"
 
 namespace hpu {
-namespace {
-
-bool MarksOperation(absl::string_view operation) {
-  const absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
-  return backend.ok() && (*backend)->MarksOperation(operation);
-}
-
-}  // namespace
 
 absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& attributes,
                                       const std::vector<xla::XlaOp>& operands,
