@@ -87,6 +87,22 @@ def test_forward_and_backward_in_two_graphs(monkeypatch: pytest.MonkeyPatch) -> 
     assert_close(results[1], results[0])
 
 
+@pytest.mark.parametrize("reduce", [tf.reduce_max, tf.reduce_min])
+def test_the_gradient_of_an_extremum_is_nan_where_the_extremum_is(reduce: Any) -> None:
+    def gradient(x: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(reduce(x, axis=1) * tf.constant([1.0, 2.0, np.inf]))
+        return tape.gradient(y, x)
+
+    x = tf.constant([[1.0, np.nan, 2.0, 2.0], [3.0, 1.0, 3.0, 1.0], [2.0, 1.0, 0.0, 3.0]])
+    with tf.device("/device:CPU:0"):
+        expected = gradient(x)
+    with tf.device(HPU):
+        np.testing.assert_array_equal(tf.function(gradient)(x), expected)
+    assert found("gradient") == ["max_grad" if reduce is tf.reduce_max else "min_grad"]
+
+
 def test_the_matcher_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     run(CASES[0], tf.float32, None, False, monkeypatch)
     assert found("pattern_step") == []

@@ -57,14 +57,18 @@ const FusedOp clamp_grad("HabanaClampBwd", "", R"(
   dx = SelectV2(LogicalAnd(LessEqual(x, $max), GreaterEqual(Minimum(x, $max), $min)), dy, 0)
 )");
 
+// The elements that are not extreme get 0 / count * dy, which is NaN if no element is extreme because all comparisons
+// with NaN are false. XLA would turn a product with a converted comparison into a selection of 0.
 const FusedOp max_grad("HabanaMaxGrad", "", R"(
-  largest = Cast(Equal(max, x))[DstT=$T]
-  dx = Mul(RealDiv(largest, Sum(largest, $axes)[keep_dims=true]), dy)
+  is_largest = Equal(max, x)
+  count = Sum(Cast(is_largest)[DstT=$T], $axes)[keep_dims=true]
+  dx = SelectV2(is_largest, Mul(RealDiv(1, count), dy), Mul(RealDiv(0, count), dy))
 )");
 
 const FusedOp min_grad("HabanaMinGrad", "", R"(
-  smallest = Cast(Equal(min, x))[DstT=$T]
-  dx = Mul(RealDiv(smallest, Sum(smallest, $axes)[keep_dims=true]), dy)
+  is_smallest = Equal(min, x)
+  count = Sum(Cast(is_smallest)[DstT=$T], $axes)[keep_dims=true]
+  dx = SelectV2(is_smallest, Mul(RealDiv(1, count), dy), Mul(RealDiv(0, count), dy))
 )");
 
 const FusedKernels clamp_fwd_kernels("HabanaClampFwd");
