@@ -74,6 +74,13 @@ def test_no_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert not output.out and "doctor" in output.err and "check the setup and suggest fixes" in output.err
 
 
+@pytest.mark.parametrize(("arguments", "usage"), [([], "usage: hpu [-h]"), (["smi"], "usage: hpu smi [-h]")])
+def test_help_is_a_word_too(arguments: list[str], usage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["help", *arguments])
+    assert end.value.code == 0 and capsys.readouterr().out.startswith(usage)
+
+
 @pytest.fixture
 def emulator(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"HPU_BACKEND": "emulator", "HPU_MODULES": "2", "HPU_MODULE_LOCK_DIR": str(tmp_path)}.items():

@@ -33,6 +33,12 @@ def test_who_sees_it(prompt: bool, log: bool, quiet: str, expected: str) -> None
     assert done.stderr == expected
 
 
+@pytest.mark.parametrize("quiet", ["0", "1"])
+def test_a_device_that_computes_nothing_says_so(quiet: str) -> None:
+    done = run_with_tensorflow(call_to(programs.load, False), {**EMULATOR, "HPU_BACKEND": "null", "HPU_QUIET": quiet})
+    assert ("HPU_BACKEND=null: the device computes nothing, and all its results are 0" in done.stderr) == (quiet == "0")
+
+
 def test_what_is_unknown_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in EMULATOR:
         monkeypatch.delenv(name, raising=False)

@@ -164,6 +164,7 @@ def test_the_page_has_the_table_of_the_command() -> None:
             ["tf.keras.layers.LSTM"],
             "no op tf.keras.layers.LSTM; a layer has several ops: `hpu explain` lists the ops of a",
         ),
+        (["LSTM"], "no op LSTM; a layer has several ops: `hpu explain` lists the ops of a program"),
         (["Conv2D", "--family", "math"], "no op Conv2D in family math"),
         (["--family", "imge"], "no family imge; did you mean image"),
     ],

@@ -15,10 +15,16 @@ _logger = logging.getLogger(__name__)
 def log(info: Any) -> None:
     """Logs the line at level INFO. In interactive programs, shows it on stderr at every level. HPU_QUIET hides it.
 
+    Warns if the device computes nothing.
+
     info: an hpu.report.v1.DeviceInfo of a device that need not be acquired.
     """
     if flags.quiet():
         return
+    if info.backend == "null":
+        _logger.warning(
+            "HPU_BACKEND=null: the device computes nothing, and all its results are 0; use it for timing only"
+        )
     text = describe(info)
     if _logger.isEnabledFor(logging.INFO):
         _logger.info("%s", text)

@@ -31,7 +31,13 @@ COMMANDS = (doctor, explain, report, check, ops, cache, warmup, compile_check, s
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one subcommand and returns its exit code, which the subcommand's --help explains."""
+    """Runs one subcommand and returns its exit code, which the subcommand's --help explains.
+
+    `hpu help [COMMAND]` is `hpu [COMMAND] --help`.
+    """
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     parser = Parser(prog="hpu", description="Command-line tools of hpu-tensorflow.")
     parser.add_argument("--version", action="version", version=f"hpu-tensorflow {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")

@@ -106,7 +106,7 @@ def _api_words(name: str) -> tuple[str, ...]:
 
 def _nearest_op(name: str, known: Mapping[str, RegisteredOp]) -> str:
     """Returns suggestions for an unknown name: similar ops, or ops whose name has the words of the function's."""
-    if re.search(r"\bkeras\.layers\.", name):
+    if re.search(r"\bkeras\.layers\.", name) or _is_layer(name):
         return "; a layer has several ops: `hpu explain` lists the ops of a program (docs/user/keras.md)"
     if "." not in name:
         folded = {op.casefold(): op for op in known if not op.startswith("_")}
@@ -129,6 +129,13 @@ def _nearest_op(name: str, known: Mapping[str, RegisteredOp]) -> str:
     )
     others = "a function may have other ops: `hpu explain` lists the ops of a program"
     return f"{_hint(found[:_MAX_SUGGESTIONS])} ({others})" if found else f"; {others}"
+
+
+def _is_layer(name: str) -> bool:
+    """Whether the name is that of a Keras layer."""
+    import tensorflow as tf
+
+    return isinstance(getattr(tf.keras.layers, name, None), type)
 
 
 def _hint(found: Sequence[str]) -> str:
