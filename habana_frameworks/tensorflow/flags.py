@@ -747,3 +747,15 @@ def habana_synapse_logger() -> str:
 def hbn_synapse_logger_commands() -> str:
     """HBN_SYNAPSE_LOGGER_COMMANDS: Colon-separated commands that py_synapse_logger runs at its first use."""
     return values.parse_string(BY_NAME["HBN_SYNAPSE_LOGGER_COMMANDS"])
+
+
+def tf_enable_nvtx_ranges() -> bool:
+    """TF_ENABLE_NVTX_RANGES: Whether launches, copies, compilations and collectives are ranges in traces of Nsight
+    Systems and other tools that read NVTX (docs/tuning/profiling.md). Read once.
+    """
+    return values.parse_bool(BY_NAME["TF_ENABLE_NVTX_RANGES"])
+
+
+def tf_enable_nvtx_ranges_detailed() -> bool:
+    """TF_ENABLE_NVTX_RANGES_DETAILED: TF_ENABLE_NVTX_RANGES with the shapes of each launch's arguments and results."""
+    return values.parse_bool(BY_NAME["TF_ENABLE_NVTX_RANGES_DETAILED"])

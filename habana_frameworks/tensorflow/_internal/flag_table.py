@@ -190,8 +190,8 @@ ALL: tuple[values.Flag, ...] = (
     values.inert("TF_ADJUST_SATURATION_FUSED"),
     values.inert("TF_CUDNN_CTC_LOSS"),
     values.inert("TF_ENABLE_LAYOUT_NHWC"),
-    values.inert("TF_ENABLE_NVTX_RANGES"),
-    values.inert("TF_ENABLE_NVTX_RANGES_DETAILED"),
+    values.Flag("TF_ENABLE_NVTX_RANGES", "bool", "false"),
+    values.Flag("TF_ENABLE_NVTX_RANGES_DETAILED", "bool", "false"),
     values.Flag("TF_ENABLE_WINOGRAD_NONFUSED", "string", "", effect=values.Effect.TENSORFLOW),
     values.inert("TF_CUDA_COMPUTE_CAPABILITIES"),
 )

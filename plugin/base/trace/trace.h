@@ -5,27 +5,16 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-namespace hpu::trace {
+#include "plugin/base/trace/lane.h"
+#include "plugin/base/trace/nvtx.h"
 
-// The rows of a trace.
-enum class Lane {
-  kCompute,
-  kInstruction,
-  kCopyToDevice,
-  kCopyToHost,
-  kCopyOnDevice,
-  kCompile,
-  kCollective,
-  kCpuFallback,
-  kMark,
-};
-inline constexpr int kLanes = 9;
-const char* LaneName(Lane lane);
+namespace hpu::trace {
 
 // An instruction of a recipe's program.
 struct Instruction {
@@ -62,10 +51,11 @@ int64_t NowNs();
 // buffer's lock.
 void Record(Event event);
 
-// Records the lifetime of the object as an event. The name is copied only while a session runs.
+// Records the lifetime of the object as an event, and as a range if HasNvtx(). The name is copied for these only.
 class Scope {
  public:
   Scope(Lane lane, std::string_view name, uint64_t bytes = 0) : on_(IsOn()) {
+    if (HasNvtx()) range_.emplace(lane, std::string(name), bytes);
     if (!on_) return;
     event_.lane = lane;
     event_.name = name;
@@ -83,6 +73,7 @@ class Scope {
  private:
   const bool on_;
   Event event_;
+  std::optional<NvtxRange> range_;
 };
 
 // Names the launches that the calling thread queues during the object's lifetime. The recipe's name does not suffice,
