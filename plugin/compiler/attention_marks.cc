@@ -30,6 +30,10 @@ using Group = absl::flat_hash_set<HloInstruction*>;
 // Instructions between the products, on the way to the scores.
 constexpr int kMaxSteps = 16;
 
+bool IsBatchOfProducts(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kDot && instruction.dot_dimension_numbers().lhs_batch_dimensions_size() > 0;
+}
+
 bool IsMove(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kBroadcast:
@@ -98,19 +102,18 @@ bool IsElementwise(const HloInstruction& instruction) {
 }
 
 // Searches above `value` for a product of batches whose elements become the elements of `value`. Adds the product and
-// the instructions below it to `group`. Returns whether it found one.
-bool AddScores(HloInstruction* value, int steps, Group* group) {
-  if (value->opcode() == HloOpcode::kDot) {
+// the instructions below it to `group`. Returns whether it found one. `without`: instructions below no such product;
+// each is searched once.
+bool AddScores(HloInstruction* value, int steps, Group* without, Group* group) {
+  if (IsBatchOfProducts(*value)) {
     group->insert(value);
-    return value->dot_dimension_numbers().lhs_batch_dimensions_size() > 0;
+    return true;
   }
   const bool keeps_elements = (IsMove(*value) && value->opcode() != HloOpcode::kBroadcast) || IsElementwise(*value);
-  if (steps == 0 || !keeps_elements) return false;
+  if (steps == 0 || !keeps_elements || !without->insert(value).second) return false;
   for (HloInstruction* operand : value->operands()) {
-    Group above;
-    if (!AddScores(operand, steps - 1, &above)) continue;
+    if (!AddScores(operand, steps - 1, without, group)) continue;
     group->insert(value);
-    group->insert(above.begin(), above.end());
     return true;
   }
   return false;
@@ -146,14 +149,13 @@ HloInstruction* ProbabilitiesOf(HloInstruction* context, int64_t index, Group* g
 
 // The group of a product with values; nullopt if it is no attention.
 std::optional<Group> FindAttention(HloInstruction* context) {
-  if (context->opcode() != HloOpcode::kDot || context->dot_dimension_numbers().lhs_batch_dimensions_size() == 0) {
-    return std::nullopt;
-  }
+  if (!IsBatchOfProducts(*context)) return std::nullopt;
   for (const int64_t index : {0, 1}) {
     Group group{context};
     HloInstruction* const probabilities = ProbabilitiesOf(context, index, &group);
     HloInstruction* const logits = probabilities == nullptr ? nullptr : AddSoftmax(probabilities, &group);
-    if (logits != nullptr && AddScores(logits, kMaxSteps, &group) && IsClosed(group, context)) return group;
+    Group without;
+    if (logits != nullptr && AddScores(logits, kMaxSteps, &without, &group) && IsClosed(group, context)) return group;
   }
   return std::nullopt;
 }
