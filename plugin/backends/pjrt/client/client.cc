@@ -1,7 +1,6 @@
 #include "plugin/backends/pjrt/client/client.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -123,16 +122,12 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, con
   Arguments<PJRT_Client_Create_Args> create;
   create->create_options = values.data();
   create->num_options = values.size();
-  std::optional<HiddenXlaFlags> hidden;
-  if (!plugin.has_read_flags()) hidden.emplace();
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Client_Create, create));
-  std::unique_ptr<Client> client(new Client(plugin, ClientHandle(create->client, Deleter<PJRT_Client>{&plugin})));
-  HPU_RETURN_IF_ERROR(client->Initialize());
-  if (hidden.has_value()) {
-    static_cast<void>(client->TryOptions(kUnknownOption));
-    plugin.set_has_read_flags();
-  }
-  return client;
+  return CreateWithoutXlaFlags(plugin, [&]() -> absl::StatusOr<std::unique_ptr<Client>> {
+    HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Client_Create, create));
+    std::unique_ptr<Client> client(new Client(plugin, ClientHandle(create->client, Deleter<PJRT_Client>{&plugin})));
+    HPU_RETURN_IF_ERROR(client->Initialize());
+    return client;
+  });
 }
 
 absl::Status Client::Initialize() {

@@ -131,10 +131,6 @@ Arguments<PJRT_Program> ProgramArguments(absl::string_view format, absl::string_
 // A small program in StableHLO text form.
 inline constexpr absl::string_view kSmallProgram =
     "module @small { func.func public @main(%x: tensor<1xf32>) -> tensor<1xf32> { return %x : tensor<1xf32> } }";
-// A serialised xla::CompileOptionsProto with an option that no plugin has, for one replica and partition. XLA reads its
-// flags before it refuses the option.
-inline constexpr absl::string_view kUnknownOption = "\x1a\x04\x20\x01\x28\x01:\x0c\x0a\x06hpu_no\x12\x02\x10\x01";
-
 // Options as an argument of PJRT calls. Borrows `options`.
 std::vector<PJRT_NamedValue> NamedValues(const Options& options);
 
