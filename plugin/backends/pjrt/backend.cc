@@ -192,7 +192,7 @@ class PjrtBackend final : public hal::Backend {
 
 const bool registered = hal::RegisterScheme(
     "pjrt", [](absl::string_view spec) -> std::unique_ptr<hal::Backend> { return std::make_unique<PjrtBackend>(spec); },
-    FindCuda);
+    [] { return FindCuda(); });
 
 }  // namespace
 }  // namespace hpu::pjrt
