@@ -123,7 +123,7 @@ class PjrtBackend final : public hal::Backend {
     }
     HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin, defaults));
     const auto stats = client->memory_stats();
-    HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit : 0));
+    HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit.value_or(0) : 0));
     hal::DeviceInfo info = Info(module_id, bytes, CompilerTargetOf(*client));
     info.description = absl::StrCat(client->device_kind(), " by PJRT, module ", module_id);
     HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));

@@ -161,14 +161,13 @@ absl::Status Client::Initialize() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<MemoryStats> Client::memory_stats() const {
-  Arguments<PJRT_Device_MemoryStats_Args> get;
-  get->device = device_;
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Device_MemoryStats, get));
-  MemoryStats stats;
-  stats.in_use = get->bytes_in_use;
-  if (get->bytes_limit_is_set) stats.limit = get->bytes_limit;
-  return stats;
+absl::Status Client::WithMemoryStats(absl::Status status) const {
+  constexpr absl::string_view kHead = "device memory by the plugin: ";
+  if (!absl::IsResourceExhausted(status) || absl::StrContains(status.message(), kHead)) return status;
+  const auto stats = memory_stats();
+  if (!stats.ok()) return status;
+  const absl::string_view text = absl::StripSuffix(status.message(), ".");
+  return absl::ResourceExhaustedError(absl::StrCat(text, "; ", kHead, Describe(*stats)));
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(absl::string_view hlo, absl::string_view options) const {
