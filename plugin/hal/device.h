@@ -28,6 +28,8 @@ struct DeviceInfo {
   int module_id = 0;            // 0 … modules - 1
   uint64_t memory_bytes = 0;    // all device memory
   std::string compiler_target;  // properties that recipes depend on (CPU features, card generation, backend version)
+  // False: the device stands for a card that the machine lacks; launches compute nothing (HPU_PJRT_TARGET).
+  bool is_present = true;
 };
 
 struct MemoryInfo {

@@ -166,6 +166,7 @@ class PjrtBackend final : public hal::Backend {
     if (target.memory_bytes > 0) bytes = UsableBytes(target.memory_bytes);
     hal::DeviceInfo info = Info(0, bytes, compiler->compiler_target());
     info.description = absl::StrCat(compiler->device_kind(), ", not present: computes nothing");
+    info.is_present = false;
     HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));
     return std::make_unique<null::NullDevice>(std::move(info), std::move(reservation), std::move(faults),
                                               std::move(compiler), std::make_unique<null::HostValues>());
