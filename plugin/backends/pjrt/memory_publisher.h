@@ -13,9 +13,9 @@
 
 namespace hpu::pjrt {
 
-// A thread writes the statistics of `client` to the module's lock file once per period, as ToJson returns them. The
-// constructor writes them, too. Must be destroyed before `client` and `lock`; must not be destroyed in a forked child,
-// where the thread does not exist.
+// A thread writes the statistics of `client` to the module's lock file once per period, as ToJson returns them, until
+// the process exits. The constructor writes them, too. Must be destroyed before `client` and `lock`; must not be
+// destroyed in a forked child, where the thread does not exist.
 class MemoryPublisher {
  public:
   MemoryPublisher(const Client& client, const common::ModuleLock& lock,

@@ -25,7 +25,7 @@ namespace memory_publisher_test {
 using forwarding_pjrt::SetMemoryStats;
 
 class MemoryPublisherTest : public ClientFixture {
- protected:
+ public:  // for functions that run at the process's exit
   void SetUp() override {
     ClientFixture::SetUp();
     if (!HasFatalFailure()) ForwardToPlugin();
@@ -81,6 +81,29 @@ TEST_F(MemoryPublisherTest, AnEndedHolderLeavesNoStatus) {
   EXPECT_NE("", Status());
   lock_.reset();
   EXPECT_EQ("", Text());
+}
+
+// The plugin must not be called while the process destroys the plugin's objects.
+using MemoryPublisherDeathTest = MemoryPublisherTest;
+
+TEST_F(MemoryPublisherDeathTest, NothingIsPublishedAfterTheProcessHasBegunToExit) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  static const MemoryPublisherTest* test;
+  test = this;
+  const auto exit = [this] {
+    // Runs after the functions that are registered later.
+    std::atexit([] {
+      SetMemoryStats(2, -1, -1, -1, -1, -1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      const bool is_old = test->Status() == "{\"in_use\":1}";
+      std::filesystem::remove_all(test->directory_);
+      _exit(is_old ? 0 : 1);
+    });
+    SetMemoryStats(1, -1, -1, -1, -1, -1);
+    static_cast<void>(new MemoryPublisher(*client_, *lock_, std::chrono::milliseconds(1)));
+    std::exit(2);
+  };
+  EXPECT_EXIT(exit(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace memory_publisher_test
