@@ -195,7 +195,7 @@ def _cells(result: Result) -> tuple[str, ...]:
 
 def _problems(result: Result) -> Iterator[str]:
     for failure in result.report.failures if result.report else ():
-        yield f"- {result.program}: {failure.cluster} was not compiled as a whole: {failure.reason}"
+        yield f"- {result.program}: {failure}"
     if result.exit_code is None:
         yield f"- {result.program}: timed out after {result.seconds:.0f} s"
     elif not result.is_whole:

@@ -260,10 +260,19 @@ def documentation(flags: list[Flag]) -> str:
         "",
         f"<!-- {GENERATED} -->",
         "",
-        "Environment variables, read at each use: a program may set them after `load_habana_module()`. Names from the "
-        "Gaudi guide keep their meaning; other settings begin with `HPU_`. A warning reports unknown `HPU_` variables "
-        "and misspelt `HBN_`, `HABANA_` or `TF_HABANA_` settings, with the most similar name. `hpu doctor` lists the "
-        "settings of the current environment.",
+        "Settings are environment variables. None is needed: each has a default. Set them in the shell, or in the "
+        "program through `os.environ`:",
+        "",
+        "```sh",
+        "HPU_MEMORY_MB=8192 HPU_COMPILE_MODE=async python train.py",
+        "```",
+        "",
+        "The plugin reads a setting at each use, unless the setting's row says otherwise: a program may change it "
+        "after `load_habana_module()`. Settings that Gaudi or TensorFlow already have keep their names and meanings; "
+        "the tables state their origin. All other settings begin with `HPU_`.",
+        "",
+        "`hpu doctor` lists the settings of the current environment, and shows how to correct invalid values. A "
+        "program warns of a misspelt name, and suggests the most similar setting.",
         *_table("Settings of this package", [flag for flag in flags if flag.effect == "acts"]),
         *_table("Settings that TensorFlow reads", [flag for flag in flags if flag.effect == "tensorflow"]),
         *_table(

@@ -13,9 +13,9 @@ __all__ = ["ALL"]
 
 def backend() -> str:
     """HPU_BACKEND: Device that this process uses. auto: gaudi if a Gaudi card, its driver and SynapseAI's library
-    are there, else pjrt:cuda if an NVIDIA card, its driver and the CUDA plugin are there, else the emulator; auto
-    never selects a device server. emulator: an emulated card in the process. null: a device that computes
-    nothing, for measuring host overhead, so programs that need values fail. pjrt:cpu, pjrt:cuda or
+    are there, else pjrt:cuda if a visible NVIDIA card, its driver and the CUDA plugin are there, else the
+    emulator; auto never selects a device server. emulator: an emulated card in the process. null: a device that
+    computes nothing, for measuring host overhead, so programs that need values fail. pjrt:cpu, pjrt:cuda or
     pjrt:/path/of/the/plugin.so: the device of a PJRT plugin. gaudi or gaudi:/path/of/libSynapse.so: a Gaudi card;
     compiles and runs clusters through SynapseAI's graph API (docs/user/gaudi.md). grpc+unix:/path,
     grpc://host:port or, with TLS, grpcs://host:port: a module of a device server (hpu serve).

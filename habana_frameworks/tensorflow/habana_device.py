@@ -13,11 +13,17 @@ from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.errors import DeviceError
 
 _lock = threading.Lock()
+# A figure of hpu_memory that the device's library does not report.
+_UNKNOWN = -1
 
 
 @dataclasses.dataclass(frozen=True)
 class MemoryInfo:
-    """Device memory, in bytes. The last three fields are counters, and 0 unless HPU_BACKEND is a PJRT plugin."""
+    """Device memory, in bytes.
+
+    buffers, donated_arguments and kept_arguments are counters, and 0 unless HPU_BACKEND is a PJRT plugin. The
+    reported_... fields after them are figures of the plugin's own allocator; None if the plugin does not report them.
+    """
 
     in_use: int
     peak: int
@@ -34,6 +40,16 @@ class MemoryInfo:
     donated_arguments: int
     # Arguments that a launch could not update in place, because another tensor or a pending read held the old value.
     kept_arguments: int
+    # Peak of `reported`.
+    reported_peak: int | None
+    # Bytes that the plugin may allocate.
+    reported_limit: int | None
+    # Largest allocation that the free memory can hold now.
+    reported_largest_free_block: int | None
+    # Bytes that the plugin holds, in use or free.
+    reported_pool: int | None
+    # Number of the plugin's allocations so far.
+    reported_allocations: int | None
 
 
 def get_type() -> str:
@@ -76,7 +92,9 @@ def info() -> dict[str, Any]:
 def memory_info() -> MemoryInfo:
     """Returns the device memory in use, its peak and its limit. Acquires nothing."""
     memory = c_api.function(plugin_library.handle(), "hpu_memory_info")()
-    return MemoryInfo(**{field.name: getattr(memory, field.name) for field in dataclasses.fields(MemoryInfo)})
+    values: dict[str, Any] = {field.name: getattr(memory, field.name) for field in dataclasses.fields(MemoryInfo)}
+    values.update({name: None for name, value in values.items() if value == _UNKNOWN})
+    return MemoryInfo(**values)
 
 
 def reset_peak_memory() -> None:

@@ -1,14 +1,36 @@
-"""Emulated modules and the processes that hold them, read from the lock files without taking a lock."""
+"""Modules and the processes that hold them, read from this user's lock files without taking a lock."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import pathlib
 import re
 from collections.abc import Iterator
 
 from habana_frameworks.tensorflow import flags
+
+# Names of lock files without the module's number (common::Modules::lock_name).
+_EMULATED = "module"
+_NVIDIA = "cuda"
+
+
+@dataclasses.dataclass(frozen=True)
+class LibraryMemory:
+    """Figures of the allocator in a device's library, in bytes. None means that the library does not report them.
+
+    A holder writes them to its lock file about once per second (MemoryStats in plugin/backends/pjrt/client).
+    """
+
+    in_use: int
+    peak: int | None = None
+    limit: int | None = None
+    largest_free_block: int | None = None
+    pool: int | None = None
+    """Memory that the allocator holds, in use or free."""
+    allocations: int | None = None
+    """Number of allocations so far."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,6 +40,8 @@ class Holder:
     module: int
     pid: int
     command: str
+    memory: LibraryMemory | None = None
+    """None unless the device is of a PJRT plugin with memory statistics."""
 
     def __str__(self) -> str:
         return f"process {self.pid} ({self.command})"
@@ -34,24 +58,51 @@ def lock_directory() -> pathlib.Path:
 
 
 def holders() -> list[Holder]:
-    """Held modules, sorted by number. Skips unlocked lock files, which ended processes have left behind."""
+    """Held emulated modules, sorted by number. Skips unlocked lock files, which ended processes have left behind."""
+    return _holders(_EMULATED)
+
+
+def card_holders() -> list[Holder]:
+    """Held NVIDIA cards, as holders().
+
+    Omits holders that select cards by UUID in CUDA_VISIBLE_DEVICES: their numbers are not the cards' numbers.
+    """
+    return _holders(_NVIDIA)
+
+
+def _holders(lock_name: str) -> list[Holder]:
     locked = set(_locked_inodes())
     found = []
-    for module, path in _lock_files():
+    for module, path in _lock_files(lock_name):
         try:
             if path.stat().st_ino in locked:
-                pid, _, command = path.read_text(errors="replace").partition("\n")
-                found.append(Holder(module, int(pid) if pid.isdigit() else 0, command.strip()))
+                found.append(_holder(module, path.read_text(errors="replace")))
         except OSError:
             continue  # removed in the meantime
     return sorted(found, key=lambda holder: holder.module)
 
 
-def _lock_files() -> Iterator[tuple[int, pathlib.Path]]:
+def _holder(module: int, text: str) -> Holder:
+    """Parses a lock file: pid, command, status (plugin/base/files/file_lock.h)."""
+    pid, command, status = (*text.split("\n"), "", "", "")[:3]
+    return Holder(module, int(pid) if pid.isdigit() else 0, command.strip(), _library_memory(status))
+
+
+def _library_memory(status: str) -> LibraryMemory | None:
+    """Parses a holder's status. Ignores unknown figures, which a later release may write."""
+    try:
+        figures: dict[str, int] = json.loads(status)
+        names = [field.name for field in dataclasses.fields(LibraryMemory) if field.name in figures]
+        return LibraryMemory(**{name: figures[name] for name in names})
+    except (ValueError, TypeError):
+        return None  # not written yet, or in_use is missing
+
+
+def _lock_files(lock_name: str) -> Iterator[tuple[int, pathlib.Path]]:
     directory = lock_directory()
     if directory.is_dir():
         for path in directory.iterdir():
-            match = re.fullmatch(r"module-(\d+)", path.name)
+            match = re.fullmatch(rf"{lock_name}-(\d+)", path.name)
             if match:
                 yield int(match[1]), path
 

@@ -47,6 +47,12 @@ typedef struct hpu_memory {
   int64_t buffers;
   int64_t donated_arguments;
   int64_t kept_arguments;
+  // Figures of the allocator in the device's library (hal::DeviceUsage); -1 if the library does not report them.
+  int64_t reported_peak;
+  int64_t reported_limit;
+  int64_t reported_largest_free_block;
+  int64_t reported_pool;
+  int64_t reported_allocations;
 } hpu_memory;
 
 HPU_EXPORT hpu_memory hpu_memory_info(void);

@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "hpu/report/v1/report.pb.h"
@@ -46,6 +47,11 @@ report::v1::DeviceInfo DescribeDevice() {
   return described;
 }
 
+// A figure of the device's library; -1 if it is unknown.
+int64_t Figure(const std::optional<uint64_t>& figure) {
+  return figure.has_value() ? static_cast<int64_t>(*figure) : -1;
+}
+
 }  // namespace
 }  // namespace hpu
 
@@ -66,9 +72,14 @@ hpu_memory hpu_memory_info(void) {
   memory.limit = stats.bytes_limit.value_or(0);
   memory.allocations = stats.num_allocs;
   hpu::ProcessDevice* device = hpu::ProcessDevice::GetIfAcquired();
+  const hpu::hal::DeviceUsage usage = device == nullptr ? hpu::hal::DeviceUsage() : device->hal().usage();
+  memory.reported_peak = hpu::Figure(usage.library_peak);
+  memory.reported_limit = hpu::Figure(usage.library_limit);
+  memory.reported_largest_free_block = hpu::Figure(usage.library_largest_free_block);
+  memory.reported_pool = hpu::Figure(usage.library_pool);
+  memory.reported_allocations = hpu::Figure(usage.library_allocations);
   if (device == nullptr) return memory;
   memory.workspace = device->workspace().size();
-  const hpu::hal::DeviceUsage usage = device->hal().usage();
   memory.reported = static_cast<int64_t>(usage.memory_bytes);
   memory.buffers = static_cast<int64_t>(usage.buffers);
   memory.donated_arguments = static_cast<int64_t>(usage.donated_arguments);

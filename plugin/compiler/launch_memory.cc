@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "tsl/platform/numbers.h"
+#include "plugin/base/format_bytes.h"
 
 namespace hpu {
 namespace {
@@ -15,8 +15,7 @@ constexpr size_t kMaxNamed = 3;
 std::string Text(const hal::LaunchBuffer& buffer) {
   static constexpr const char* kKinds[] = {"argument", "result", "temporary"};
   const char* kind = kKinds[static_cast<int>(buffer.kind)];
-  const std::string tensor =
-      absl::StrCat(tsl::strings::HumanReadableNumBytes(static_cast<int64_t>(buffer.bytes)), " ", buffer.shape);
+  const std::string tensor = absl::StrCat(FormatBytes(buffer.bytes), " ", buffer.shape);
   if (buffer.op.empty()) return absl::StrCat(tensor, " of '", buffer.instruction, "' (", kind, ")");
   return absl::StrCat(tensor, " of '", buffer.op, "' (", buffer.op_type, ", ", kind, ")");
 }

@@ -18,7 +18,7 @@ struct LaunchMemory {
 
 LaunchMemory LaunchMemoryOf(const hal::Recipe& recipe);
 
-// "Largest tensors: 3.81MiB f32[1000,1000] of 'dense/MatMul' (MatMul, temporary), …" for errors of exhausted memory.
+// "Largest tensors: 3.8 MiB f32[1000,1000] of 'dense/MatMul' (MatMul, temporary), …" for errors of exhausted memory.
 // Empty if the backend does not record the tensors of launches.
 std::string LargestTensors(const hal::Recipe& recipe);
 

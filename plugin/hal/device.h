@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -27,6 +28,8 @@ struct DeviceInfo {
   int module_id = 0;            // 0 … modules - 1
   uint64_t memory_bytes = 0;    // all device memory
   std::string compiler_target;  // properties that recipes depend on (CPU features, card generation, backend version)
+  // False: the device stands for a card that the machine lacks; launches compute nothing (HPU_PJRT_TARGET).
+  bool is_present = true;
 };
 
 struct MemoryInfo {
@@ -42,6 +45,12 @@ struct DeviceUsage {
   uint64_t buffers = 0;            // buffer handles of the device's library
   uint64_t donated_arguments = 0;  // arguments of all launches that results have overwritten
   uint64_t kept_arguments = 0;     // arguments that results could not overwrite, because their contents were in use
+  // Figures of the allocator in the device's library; sizes in bytes. Empty if the library does not report them.
+  std::optional<uint64_t> library_peak;
+  std::optional<uint64_t> library_limit;
+  std::optional<uint64_t> library_largest_free_block;
+  std::optional<uint64_t> library_pool;         // memory that the allocator holds, including free blocks
+  std::optional<uint64_t> library_allocations;  // number so far
 };
 
 // A module that this process holds exclusively until the Device is destroyed. All objects created from the device must

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/files/make_directories.h"
 #include "plugin/recipes/entry.h"
 #include "plugin/recipes/file_names.h"
 #include "tsl/platform/errors.h"
@@ -32,17 +33,6 @@ absl::Status SystemError(absl::string_view what) {
   if (code == ENOENT) return absl::NotFoundError(message);
   if (code == ENOSPC || code == EDQUOT) return absl::ResourceExhaustedError(message);
   return absl::UnavailableError(message);
-}
-
-absl::Status MakeDirectories(const std::string& path) {
-  for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
-    if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && errno != EISDIR) {
-      // mkdir() of an existing parent may fail with another error; only the last directory's result counts.
-      if (end == std::string::npos) return SystemError(absl::StrCat("cannot create ", part));
-    }
-    if (end == std::string::npos) return absl::OkStatus();
-  }
 }
 
 // FailedPrecondition if the file is not trusted. Root is trusted, because root can write any file.
@@ -86,7 +76,7 @@ bool ReadRest(int fd, size_t done, std::string* bytes) {
 absl::StatusOr<StoreDirectory> StoreDirectory::Open(const std::string& path, bool make) {
   FileDescriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.valid() && errno == ENOENT && make) {
-    TF_RETURN_IF_ERROR(MakeDirectories(path));
+    if (!files::MakeDirectories(path, 0700)) return SystemError(absl::StrCat("cannot create ", path));
     directory = FileDescriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
   struct stat info;

@@ -12,6 +12,11 @@ from tests.device import workspace_programs as programs
 from tests.support.processes import call_to, run_with_tensorflow
 
 
+def text_of(size: int) -> str:
+    """Returns a size of at least 1 MiB as errors state it (plugin/base/format_bytes.h)."""
+    return f"{(size * 10 >> 20) / 10:g} MiB"
+
+
 def run(program: str, **settings: str) -> Any:
     done = run_with_tensorflow(program, settings)
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
@@ -64,16 +69,14 @@ def test_threads_share_it() -> None:
 
 def test_out_of_memory_names_the_users_and_the_remedy() -> None:
     (message, argument), _ = run(call_to(programs.out_of_memory), HPU_MEMORY_MB="64")
-    assert "bytes of HPU memory for temporaries; " in message
-    told = re.search(r"(\d+) bytes of arguments, (\d+) of results and (\d+) of temporaries", message)
-    assert told, message
-    arguments, results, temporaries = map(int, told.groups())
-    assert (arguments, results) == (argument, 4) and temporaries >= argument
+    size = text_of(argument)
+    assert re.search(r" MiB of HPU memory for temporaries; .* of 64 MiB are in use\.", message), message
+    told = re.search(r"The cluster has (.*) of arguments, (.*) of results and (.*) MiB of temporaries\.", message)
+    assert told and (told[1], told[2]) == (size, "4 bytes") and float(told[3]) >= argument >> 20, message
     remedies = ("a smaller batch", "HPU_MAX_CLUSTER_SIZE", "fewer threads", "HPU_MEMORY_MB")
     assert all(remedy in message for remedy in remedies), message
     assert "in one piece" not in message  # the memory is too small, not divided
     _, tensors = message.split("Largest tensors: ")
-    size = f"{argument / (1 << 20):.2f}MiB"  # the unit of the other sizes in errors
     for op in ("MatMul", "MatMul_1"):
         assert re.search(rf"{size} f32\[\d+,\d+\] of '{op}' \(MatMul, temporary\)", tensors), message
 

@@ -99,8 +99,22 @@ def test_traces_of_a_function_are_one_row(hpu: str) -> None:
     assert pinned.copied_bytes == sum(graph.op("on_cpu").copied_bytes for graph in found.graphs) > 0
 
 
-def test_graphs_that_differ_show_their_shared_launches_once() -> None:
-    cluster = explanation.Cluster("habana_cluster_f_0", "HPU:0", 2, 0, 0, 0, 1, False, launches=7)
+def test_graphs_that_differ_show_their_shared_counters_once() -> None:
+    cluster = explanation.Cluster(
+        "habana_cluster_f_0",
+        "HPU:0",
+        ops=2,
+        arguments=0,
+        constants=0,
+        resources=0,
+        results=1,
+        must_compile=False,
+        launches=7,
+        fallbacks=2,
+        fallback_bytes=4_000_000,
+        rule="fallback",
+        reason="no luck",
+    )
     ops = tuple(explanation.Op(f"op_{i}", "Tanh", "HPU:0", cluster.name, (), ()) for i in range(3))
     graphs = (
         explanation.Graph("f", "__inference_f_1", ops, (cluster,)),
@@ -109,6 +123,8 @@ def test_graphs_that_differ_show_their_shared_launches_once() -> None:
     found = explanation.Explanation(graphs, statistics.Eager(0, 0.0, 0, 0, 0))
     rows = [line.split() for line in found.summary().splitlines() if line.startswith("  f ")]
     assert [row[5:] for row in rows] == [["7"], ["see", "above"]]
+    assert "\n2 runs of clusters on the CPU: " in found.summary()
+    assert [(total.rule.name, total.copied_bytes) for total in found.rules()] == [("fallback", 4_000_000)]
 
 
 def test_the_summary_has_the_line_and_the_whole_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from habana_frameworks.tensorflow._internal import pjrt_plugins
 
 
-@pytest.mark.parametrize("missing", ["nothing", "card", "plugin", "driver"])
+@pytest.mark.parametrize("missing", ["nothing", "card", "visible card", "plugin", "driver"])
 def test_auto_selects_a_card_if_all_dependencies_exist(
     missing: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -19,6 +19,7 @@ def test_auto_selects_a_card_if_all_dependencies_exist(
         file.touch()
     if missing != "plugin":
         plugin.touch()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1" if missing == "visible card" else "0")
     monkeypatch.setattr(pjrt_plugins, "_DEVICES", tmp_path)
     monkeypatch.setattr(pjrt_plugins, "folders", lambda: [tmp_path])
     monkeypatch.setattr(pjrt_plugins, "_has_driver", lambda: missing != "driver")

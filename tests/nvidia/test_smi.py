@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import fcntl
 import importlib.util
 import json
 import os
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -86,6 +88,44 @@ def test_list_and_details() -> None:
     details = smi("-q", "-i", "00000000:00:00.0", cards=cards)
     assert "412 W of 700 W" in details and "process 999999999: 1024 MiB, N/A" in details
     assert "module 1" not in details
+
+
+@contextlib.contextmanager
+def held(directory: pathlib.Path, lines: Mapping[str, Sequence[str]]) -> Iterator[None]:
+    """Lock files as processes that hold cards write them: pid, command, status."""
+    with contextlib.ExitStack() as stack:
+        for name, text in lines.items():
+            file = stack.enter_context((directory / name).open("w"))
+            print(*text, sep="\n", file=file, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def test_memory_by_the_plugins_of_holders(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By process id, or by the module's number if NVML does not list the process, as in a container."""
+    monkeypatch.setenv("HPU_MODULE_LOCK_DIR", str(tmp_path))
+    status = json.dumps({"in_use": 3 << 20, "limit": 8 << 20, "of_a_later_release": 1})
+    locks = {
+        "cuda-0": ["4711", "python train.py", status],  # NVML lists it on card 1
+        "cuda-2": ["4712", "python eval.py", status],
+        "cuda-3": ["4713", "python start.py"],
+        "cuda-1a2b-3": ["4714", "python uuid.py", status],  # its number is not the card's
+        "module-0": ["4715", "python emulated.py", status],
+    }
+    cards = (H100, {**H100, "processes": [[4711, GIB]]}, H100, H100)
+    with held(tmp_path, locks):
+        lines = smi(cards=cards).splitlines()
+        details = smi("-q", "-i", "2", cards=cards)
+    figures = "memory by its plugin: in use 3 MiB, peak N/A, limit 8 MiB"
+    assert lines[6:] == [
+        "module 1 is used by process 4711 (1024 MiB): N/A",
+        f"  {figures}",
+        "module 2 is used by process 4712 (N/A): python eval.py",
+        f"  {figures}",
+        "module 3 is used by process 4713 (N/A): python start.py",
+    ]
+    assert f"process 4712: N/A, python eval.py\n    {figures}" in details
+    assert smi(cards=(H100,)).count("is used by") == 0  # the files are unlocked
 
 
 @pytest.mark.parametrize(

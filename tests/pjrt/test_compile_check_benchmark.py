@@ -20,10 +20,11 @@ def report(*clusters: Cluster, failures: tuple[Failure, ...] = ()) -> Report:
     return Report("h100", "a card", 64 * 10**9, clusters, failures)
 
 
+TOO_LARGE = Failure("habana_cluster_step_1", "too-large", "no memory")
 RESULTS = [
     Result("whole", "h100", 0, 9.0, 8.0, report(FILL, STEP), ""),
-    Result("large", "h100", 1, 9.0, 8.0, report(LARGE), "too large\n"),
-    Result("split", "h100", 1, 9.0, 8.0, report(failures=(Failure("step_0", "no memory"),)), "a\nb"),
+    Result("large", "h100", 1, 9.0, 8.0, report(LARGE, failures=(TOO_LARGE,)), "too large\n"),
+    Result("split", "h100", 1, 9.0, 8.0, report(failures=(Failure("step_0", "compile-error", "no memory"),)), "a\nb"),
     Result("slow", "h100", None, 60.0, 8.0, None, ""),
     Result("empty", "h100", 3, 9.0, 8.0, report(), ""),
 ]
@@ -49,6 +50,7 @@ def test_the_table_shows_sums_maxima_and_problems() -> None:
     assert lines[4] == "| split | 0 | 0 | - | - | - | - | - | - | - | - |"
     assert lines[7:] == [
         "",
+        "- large: habana_cluster_step_1 does not fit the card: no memory",
         "- large: exit code 1: too large",
         "- split: step_0 was not compiled as a whole: no memory",
         "- split: exit code 1: b",

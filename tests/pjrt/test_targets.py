@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 
 import pytest
 
@@ -58,12 +59,37 @@ def test_clusters_that_do_not_compile_or_fit_are_listed() -> None:
     _, _, table = done.stderr.partition("not present: computes nothing; ")
     lines = [line for line in table.splitlines() if line]
     assert lines[0] == "63.7 GB for programs" and lines[1].split()[0] == "cluster"
-    (exceeding,) = [line.split() for line in lines if "exceeding" in line]
-    assert exceeding[-3:] == ["90.0", "GB", "NO"]
+    exceeding, reason = [line for line in lines if "exceeding" in line]
+    assert exceeding.split()[-3:] == ["90.0", "GB", "NO"]
+    assert " does not fit the card: " in reason
     (fitting,) = [line.split() for line in lines if "fitting" in line]
     assert fitting[-1] == "yes"
     (unknown,) = [line for line in lines if "unknown" in line]
     assert "was not compiled as a whole: " in unknown and "abacus" in unknown
+
+
+@with_plugin
+def test_steps_that_do_not_fit_the_card_end_with_an_error_and_do_not_run_on_the_cpu() -> None:
+    command = [*COMMAND, "compile-check", "--json", "--target", "h100", str(PROGRAMS / "too_large.py")]
+    done = run(command, {"HPU_BACKEND": f"pjrt:{PLUGIN}"}, timeout=280, check=False)
+    assert done.returncode == 1, done.stderr
+    lines = [line for line in done.stderr.splitlines() if re.match("(fitting|exceeding|beside): ", line)]
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["fitting", "ran"],
+        ["exceeding", "ResourceExhaustedError"],
+        ["beside", "ResourceExhaustedError"],
+        ["fitting", "ran"],
+    ]
+    for line in lines[1:3]:
+        assert " does not fit the card: " in line and "for temporaries" in line, line
+    assert done.stderr.count("does not run on the CPU instead, because the card is not present") == 2
+    assert "to CPU" not in done.stderr
+    report = json.loads(done.stdout)
+    assert [(failure["rule"], "for temporaries" in failure["reason"]) for failure in report["failures"]] == [
+        ("too-large", True)
+    ] * 2
+    fits = {cluster["temporary_bytes"] > 60e9: cluster["fits"] for cluster in report["clusters"]}
+    assert fits == {True: False, False: True}
 
 
 @with_plugin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import pathlib
 import sys
 
@@ -83,6 +84,14 @@ def test_values(name: str, value: str, text: str, paths: pathlib.Path, monkeypat
     fatal = name.startswith("TF_BF16_CONV") or (name in setting_values._MODULES and "twice" not in text)
     assert found.level is (Level.ERROR if fatal else Level.WARNING)
     assert found.remedy == f"correct or unset {name}"
+
+
+def test_defaults_are_stated_only_if_no_variable_looks_like_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for flag in flags.ALL for name in flag.names_in(os.environ)]:
+        monkeypatch.delenv(name)
+    assert [finding.text for finding in settings.check()] == ["all at their defaults"]
+    monkeypatch.setenv("HPU_BACKENT", "emulator")
+    assert [finding.text for finding in settings.check()] == ["HPU_BACKENT is not a setting of hpu-tensorflow"]
 
 
 def test_settings_with_files_exist() -> None:

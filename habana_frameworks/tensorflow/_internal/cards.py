@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-
 from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal.card_table import CARDS, DEFAULT_TYPE, Card
+from habana_frameworks.tensorflow._internal.nearest import nearest
 
 
 def find(device_type: str) -> Card | None:
@@ -19,10 +18,10 @@ def spelling_problem(device_type: str) -> str:
 
     The other types are card names, and the user's own types, which have the facts of DEFAULT_TYPE.
     """
-    nearest = difflib.get_close_matches(device_type.upper(), [card.type for card in CARDS], n=1)
-    if not nearest or find(device_type):
+    similar = nearest(device_type.upper(), [card.type for card in CARDS])
+    if not similar or find(device_type):
         return ""
-    return f"is not a card, so the facts of {DEFAULT_TYPE} apply; did you mean {nearest[0]}?"
+    return f"is not a card, so the facts of {DEFAULT_TYPE} apply; did you mean {' or '.join(similar)}?"
 
 
 def current() -> Card:

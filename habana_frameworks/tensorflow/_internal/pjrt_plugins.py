@@ -12,6 +12,7 @@ import re
 
 _SCHEME = "pjrt:"
 _DEVICES = pathlib.Path("/dev")
+VISIBLE_CARDS = "CUDA_VISIBLE_DEVICES"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,10 +66,10 @@ def selected(backend: str) -> str | None:
     """Returns the name or path after `pjrt:`; None for other backends.
 
     `auto` selects "cuda" by the same rule as plugin/backends/pjrt/cuda_cards.cc: a card's device file, the plugin and
-    the driver's library must exist.
+    the driver's library must exist, and CUDA_VISIBLE_DEVICES must not hide all cards.
     """
     if backend == "auto":
-        return "cuda" if _has_card() and find("cuda") and _has_driver() else None
+        return "cuda" if _has_visible_card() and find("cuda") and _has_driver() else None
     return backend[len(_SCHEME) :] if backend.startswith(_SCHEME) else None
 
 
@@ -105,8 +106,20 @@ def card_files(devices: pathlib.Path) -> list[pathlib.Path]:
     return sorted(path for path in devices.glob("nvidia*") if path.name.removeprefix("nvidia").isdecimal())
 
 
-def _has_card() -> bool:
-    return (_DEVICES / "dxg").exists() or bool(card_files(_DEVICES))
+def hides_all_cards(visible: str, count: int | None) -> bool:
+    """Whether CUDA_VISIBLE_DEVICES=visible hides all of `count` cards; None: the number is unknown.
+
+    CUDA ignores the first entry that is not a card, and all entries after it.
+    """
+    first = visible.split(",")[0].strip()
+    return not (first.startswith(("GPU-", "MIG-")) or (first.isdecimal() and (count is None or int(first) < count)))
+
+
+def _has_visible_card() -> bool:
+    # Windows Subsystem for Linux exposes all cards as one device file, /dev/dxg.
+    count = len(card_files(_DEVICES)) or int((_DEVICES / "dxg").exists())
+    visible = os.environ.get(VISIBLE_CARDS)
+    return count > 0 and not (visible is not None and hides_all_cards(visible, count))
 
 
 def _has_driver() -> bool:

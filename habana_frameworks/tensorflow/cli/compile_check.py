@@ -23,6 +23,7 @@ _SETTINGS = {
     "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0",
 }
 _NAME_WIDTH = 48
+_TOO_LARGE = "too-large"
 
 
 def add_parser(subparsers: Any) -> None:
@@ -59,10 +60,16 @@ class Cluster:
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """A cluster that was not compiled, in whole or in part."""
+    """A cluster that was not compiled, in whole or in part, or that did not fit the card."""
 
     cluster: str
+    rule: str
+    """The rule's name in `hpu explain`."""
     reason: str
+
+    def __str__(self) -> str:
+        problem = "does not fit the card" if self.rule == _TOO_LARGE else "was not compiled as a whole"
+        return f"{self.cluster} {problem}: {self.reason}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         device.description,
         device.memory_bytes,
         tuple(_cluster(entry, device.memory_bytes) for entry in outcome.made),
-        tuple(Failure(failure.cluster, failure.reason) for failure in records.failures),
+        tuple(Failure(failure.cluster, failure.rule, failure.reason) for failure in records.failures),
     )
     print(json.dumps(dataclasses.asdict(report), indent=2)) if arguments.json else _print(report)
     return code or int(bool(report.failures) or not all(cluster.fits for cluster in report.clusters))
@@ -148,4 +155,4 @@ def _print(report: Report) -> None:
     ]
     print(*text.table(heads, rows), sep="\n", file=sys.stderr)
     for failure in report.failures:
-        print(f"  {failure.cluster} was not compiled as a whole: {failure.reason}", file=sys.stderr)
+        print(f"  {failure}", file=sys.stderr)

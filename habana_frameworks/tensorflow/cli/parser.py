@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from habana_frameworks.tensorflow._internal.nearest import nearest
 
 _HELP = frozenset({"-h", "--help"})
 _HELP_CUTOFF = 0.8
@@ -43,5 +44,5 @@ class Parser(argparse.ArgumentParser):
 def _nearest(word: str, words: Iterable[str], cutoff: float = 0.6) -> str:
     """Returns the suggestion. Dashes do not count, so that --foo is not similar to --loop."""
     by_letters = {known.lstrip("-"): known for known in sorted(words)}
-    nearest = difflib.get_close_matches(word.lstrip("-"), by_letters, n=1, cutoff=cutoff)
-    return f"; did you mean {by_letters[nearest[0]]}?" if nearest else ""
+    similar = [by_letters[letters] for letters in nearest(word.lstrip("-"), by_letters, cutoff)]
+    return f"; did you mean {' or '.join(similar)}?" if similar else ""

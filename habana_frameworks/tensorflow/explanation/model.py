@@ -75,6 +75,11 @@ class Cluster:
         values = dataclasses.asdict(counters)
         return dataclasses.replace(self, **{name: value for name, value in values.items() if name in fields})
 
+    @property
+    def counter_key(self) -> tuple[str, int]:
+        """Identifies the counters, which clusters of the same name and size share."""
+        return self.name, self.ops
+
 
 @dataclasses.dataclass(frozen=True)
 class ClusterSplit:
@@ -144,6 +149,11 @@ class Graph:
                 return op
         near = [op.name for op in self.ops if name.lower() in op.name.lower()][:5]
         raise LookupError(f"graph {self.name} has no op {name!r}" + (f"; similar: {', '.join(near)}" if near else ""))
+
+
+def counted_clusters(graphs: Iterable[Graph]) -> tuple[Cluster, ...]:
+    """Returns clusters of the graphs with different counters, for sums: of clusters that share counters, the last."""
+    return tuple({cluster.counter_key: cluster for graph in graphs for cluster in graph.clusters}.values())
 
 
 class Example(NamedTuple):
@@ -225,7 +235,6 @@ class Findings:
         ops: dict[str, list[Example]] = collections.defaultdict(list)
         splits: collections.Counter[str] = collections.Counter()
         copied: collections.Counter[str] = collections.Counter()
-        fallback_bytes: dict[tuple[str, str, int], int] = {}  # traces of a cluster share its counters
         for traces in self.traces:
             graph = traces[0]
             for op in graph.ops:
@@ -239,12 +248,12 @@ class Findings:
                     copied[op.rule] += op.copied_bytes
             for cluster in (cluster for trace in traces for cluster in trace.clusters):
                 if cluster.rule is not None:
-                    fallback_bytes[cluster.rule, cluster.name, cluster.ops] = cluster.fallback_bytes
                     line = graph.line_of_cluster(cluster.name)
                     example = Example(cluster.name, "cluster", cluster.reason or "", line)
                     ops[cluster.rule] = ops[cluster.rule] or [example]
-        for (rule, _, _), count in fallback_bytes.items():
-            copied[rule] += count
+        for cluster in counted_clusters(self.graphs):
+            if cluster.rule is not None:
+                copied[cluster.rule] += cluster.fallback_bytes
         totals = [
             RuleTotal(rules.find(rule), len(ops[rule]), splits[rule], copied[rule], _distinct(ops[rule])[:3])
             for rule in {**ops, **splits}
@@ -267,5 +276,5 @@ def _content(graph: Graph) -> tuple[object, ...]:
     Omits the names of ops, which can contain numbers that are unique in the process.
     """
     ops = collections.Counter((op.type, op.device, op.cluster, op.rule, op.dtypes) for op in graph.ops)
-    clusters = frozenset((cluster.name, cluster.ops) for cluster in graph.clusters)
+    clusters = frozenset(cluster.counter_key for cluster in graph.clusters)
     return graph.name, frozenset(ops.items()), clusters

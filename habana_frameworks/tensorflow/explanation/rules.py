@@ -155,6 +155,11 @@ _TABLE = (
         "see the reason; TF_CPU_RUNTIME_FALLBACK=forbid raises an error instead",
     ),
     Rule(
+        "too-large",
+        "the cluster does not fit the memory of the card that HPU_PJRT_TARGET names",
+        "reduce the batch or model, or select a card with more memory",
+    ),
+    Rule(
         "dynamic-shapes",
         "the cluster compiles for each size, because TF_ENABLE_DYNAMIC_SHAPES cannot pad its rows",
         "fix the cause that the reason states, or pad in the program (docs/tuning/dynamic_shapes.md)",

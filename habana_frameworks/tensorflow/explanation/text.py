@@ -8,7 +8,13 @@ from collections.abc import Iterator, Sequence
 from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal.text import number, shortened, shown_path, size, table
 from habana_frameworks.tensorflow.explanation import memory, times
-from habana_frameworks.tensorflow.explanation.model import ClusterSplit, Findings, Graph, RuleTotal
+from habana_frameworks.tensorflow.explanation.model import (
+    ClusterSplit,
+    Findings,
+    Graph,
+    RuleTotal,
+    counted_clusters,
+)
 
 _WIDTH = 110
 _MAX_GRAPHS = 12
@@ -25,7 +31,7 @@ def _lines(findings: Findings) -> Iterator[str]:
         f"{number(len(graphs), 'graph')}: {_share(findings.hpu_ops, findings.ops)} ops on the HPU, "
         f"{_share(findings.clustered_ops, findings.ops)} in {number(findings.clusters, 'cluster')}"
     )
-    if fallbacks := _fallbacks([traces[0] for traces in graphs]):
+    if fallbacks := sum(cluster.fallbacks for cluster in counted_clusters(traces[0] for traces in graphs)):
         yield f"{number(fallbacks, 'run')} of clusters on the CPU: see the rules below"
     if findings.dropped_graphs:
         yield f"{number(findings.dropped_graphs, 'graph')} more, omitted because the records of ops were full"
@@ -77,12 +83,6 @@ def _lines(findings: Findings) -> Iterator[str]:
             yield "  -> put the train step into a tf.function: each eager op is a launch of its own"
 
 
-def _fallbacks(graphs: Sequence[Graph]) -> int:
-    # Clusters of the same name and size share their counters.
-    clusters = {(cluster.name, cluster.ops): cluster for graph in graphs for cluster in graph.clusters}
-    return sum(cluster.fallbacks for cluster in clusters.values())
-
-
 def _precision(graphs: Sequence[Sequence[Graph]]) -> Iterator[str]:
     ops = [op for traces in graphs for op in traces[0].ops if op.device.startswith("HPU")]
     for dtype in ("bfloat16", "half"):
@@ -101,10 +101,10 @@ def _graph_rows(graphs: Sequence[Sequence[Graph]]) -> list[list[str]]:
     counted: set[tuple[str, int]] = set()
     for traces in largest:
         graph = traces[0]
-        # Clusters of the same name and size share their counters, so only the first row counts them.
-        own = {(cluster.name, cluster.ops): cluster.launches for cluster in graph.clusters}
-        launches = [count for key, count in own.items() if key not in counted]
-        counted.update(own)
+        own = counted_clusters([graph])
+        # Only the first row counts counters that its clusters share with clusters of later rows.
+        launches = [cluster.launches for cluster in own if cluster.counter_key not in counted]
+        counted.update(cluster.counter_key for cluster in own)
         rows.append(
             [
                 shortened(graph.name, 40) + (f" ({len(traces)} traces)" if len(traces) > 1 else ""),

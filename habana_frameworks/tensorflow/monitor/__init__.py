@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from habana_frameworks.tensorflow import device_channel, flags
 from habana_frameworks.tensorflow._internal import backend_names, gaudi_cards, pjrt_plugins
+from habana_frameworks.tensorflow.modules import LibraryMemory
 from habana_frameworks.tensorflow.monitor import emulator, gaudi, nvidia, server
 from habana_frameworks.tensorflow.monitor.state import (
     Card,
@@ -29,6 +30,7 @@ from habana_frameworks.tensorflow.monitor.state import (
 __all__ = [
     "Card",
     "CardProcess",
+    "LibraryMemory",
     "ManagementLibraryError",
     "Module",
     "Process",

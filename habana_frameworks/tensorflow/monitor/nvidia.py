@@ -1,12 +1,17 @@
-"""State of NVIDIA cards, read through the driver's library NVML (Python module pynvml, package nvidia-ml-py)."""
+"""State of NVIDIA cards, read through the driver's library NVML (Python module pynvml, package nvidia-ml-py).
+
+Processes that hold a card as their HPU publish the figures of their PJRT plugin in their lock files.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from habana_frameworks.tensorflow import modules
 from habana_frameworks.tensorflow.monitor import processes
 from habana_frameworks.tensorflow.monitor.state import (
     Card,
@@ -32,7 +37,28 @@ def read_cards() -> tuple[Module, ...]:
     """Returns all cards, in NVML's order. Raises ManagementLibraryError."""
     with _nvml() as nvml:
         driver = _text(nvml.nvmlSystemGetDriverVersion())
-        return tuple(_Reader(nvml, number).module(driver) for number in range(nvml.nvmlDeviceGetCount()))
+        readers = [_Reader(nvml, number) for number in range(nvml.nvmlDeviceGetCount())]
+        used_by = _with_holders([reader.processes() for reader in readers], modules.card_holders())
+        return tuple(reader.module(driver, processes) for reader, processes in zip(readers, used_by))
+
+
+def _with_holders(
+    listed: Sequence[Sequence[CardProcess]], holders: Sequence[modules.Holder]
+) -> list[tuple[CardProcess, ...]]:
+    """Adds the holders' figures to NVML's processes of each card.
+
+    NVML lists no processes inside a container. A holder that is not listed is added to the card with its module's
+    number, with unknown memory on the card.
+    """
+    memory = {holder.pid: holder.memory for holder in holders}
+    pids = {process.pid for each in listed for process in each}
+    used_by = []
+    for number, each in enumerate(listed):
+        known = [dataclasses.replace(process, library_memory=memory.get(process.pid)) for process in each]
+        others = [holder for holder in holders if holder.module == number and holder.pid not in {0, *pids}]
+        known += [CardProcess(holder.pid, holder.command, None, holder.memory) for holder in others]
+        used_by.append(tuple(known))
+    return used_by
 
 
 @contextlib.contextmanager
@@ -61,7 +87,7 @@ class _Reader:
         self._number = number
         self._handle = nvml.nvmlDeviceGetHandleByIndex(number)
 
-    def module(self, driver: str) -> Module:
+    def module(self, driver: str, used_by: tuple[CardProcess, ...]) -> Module:
         nvml, handle = self._nvml, self._handle
         memory = self._figure(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
         rates = self._figure(lambda: nvml.nvmlDeviceGetUtilizationRates(handle))
@@ -76,18 +102,18 @@ class _Reader:
             temperature_celsius=self._figure(lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)),
             power_watts=power and power / 1000,
             power_limit_watts=limit and limit / 1000,
-            processes=self._processes(),
+            processes=used_by,
         )
         return Module(
             self._number,
             _text(nvml.nvmlDeviceGetName(handle)),
-            holder=Process(card.processes[0].pid, card.processes[0].command) if card.processes else None,
+            holder=Process(used_by[0].pid, used_by[0].command) if used_by else None,
             memory_total=memory and memory.total,
             memory_used=memory and memory.used,
             card=card,
         )
 
-    def _processes(self) -> tuple[CardProcess, ...]:
+    def processes(self) -> tuple[CardProcess, ...]:
         """Processes that compute on the card, sorted by memory, largest first."""
         running = self._figure(lambda: self._nvml.nvmlDeviceGetComputeRunningProcesses(self._handle)) or ()
         found = [CardProcess(process.pid, processes.command(process.pid), process.usedGpuMemory) for process in running]

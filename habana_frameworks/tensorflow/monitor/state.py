@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from habana_frameworks.tensorflow.modules import LibraryMemory
+
 
 class UnavailableError(RuntimeError):
     """The state of a device server or of a card cannot be read. The message contains the reason."""
@@ -43,6 +45,8 @@ class CardProcess:
     """Empty for processes of other containers."""
     memory_used: int | None
     """Bytes on the card."""
+    library_memory: LibraryMemory | None = None
+    """Memory by the process's PJRT plugin; None unless the process holds the card as its HPU."""
 
 
 @dataclasses.dataclass(frozen=True)

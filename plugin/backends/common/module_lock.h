@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "plugin/backends/common/acquire_options.h"
 #include "plugin/base/files/file_lock.h"
 #include "plugin/hal/backend.h"
@@ -14,8 +15,8 @@ namespace hpu::common {
 
 // A file `<lock_name>-<n>` in the lock directory (HPU_MODULE_LOCK_DIR), locked with flock(2) while the module is held.
 // The lock is the claim: the kernel releases it when the process ends, even if the process is killed. The contents
-// (pid, command line) are for messages only, and are valid only while the file is locked. Children do not share the
-// lock: the file is closed after fork() and by exec(). Movable, thread compatible.
+// (pid, command line, status) are for messages and for `hpu smi` only, and are valid only while the file is locked.
+// Children do not share the lock: the file is closed after fork() and by exec(). Movable, thread compatible.
 class ModuleLock {
  public:
   // Claims the first free module that the options select. Fails with Unavailable if all these modules are held; the
@@ -25,6 +26,8 @@ class ModuleLock {
   static absl::StatusOr<ModuleLock> Claim(const hal::AcquireOptions& options, const Modules& modules);
 
   int module_id() const { return module_id_; }
+  // See files::FileLock::WriteStatus.
+  void WriteStatus(absl::string_view status) const { lock_.WriteStatus(status); }
 
  private:
   ModuleLock(int module_id, files::FileLock lock) : module_id_(module_id), lock_(std::move(lock)) {}

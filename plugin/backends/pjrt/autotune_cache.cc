@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/files/make_directories.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
 #include "plugin/compat/tf_2_15/sha256.h"
@@ -23,10 +24,7 @@ bool IsFolder(const std::string& path) {
 
 // Creates the folder and its parents, as the recipe cache does. Returns false if there is no folder afterwards.
 bool MakeFolders(const std::string& path) {
-  for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
-    mkdir(path.substr(0, end).c_str(), 0700);
-  }
-  if (mkdir(path.c_str(), 0700) == 0 || IsFolder(path)) return true;
+  if (files::MakeDirectories(path, 0700)) return true;
   HPU_LOG(kBackend, kWarning) << "autotuning is not cached: cannot create " << path << ": " << std::strerror(errno)
                               << "; correct HPU_PJRT_AUTOTUNE_CACHE_PATH, or set it to off";
   return false;

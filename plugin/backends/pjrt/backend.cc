@@ -129,7 +129,7 @@ class PjrtBackend final : public hal::Backend {
     }
     HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin, defaults));
     const auto stats = client->memory_stats();
-    HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit : 0));
+    HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit.value_or(0) : 0));
     hal::DeviceInfo info = Info(module_id, bytes, CompilerTargetOf(*client));
     info.description = absl::StrCat(client->device_kind(), " by PJRT, module ", module_id);
     HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));
@@ -172,6 +172,7 @@ class PjrtBackend final : public hal::Backend {
     if (target.memory_bytes > 0) bytes = UsableBytes(target.memory_bytes);
     hal::DeviceInfo info = Info(0, bytes, compiler->compiler_target());
     info.description = absl::StrCat(compiler->device_kind(), ", not present: computes nothing");
+    info.is_present = false;
     HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));
     return std::make_unique<null::NullDevice>(std::move(info), std::move(reservation), std::move(faults),
                                               std::move(compiler), std::make_unique<null::HostValues>());
@@ -198,7 +199,7 @@ class PjrtBackend final : public hal::Backend {
 
 const bool registered = hal::RegisterScheme(
     "pjrt", [](absl::string_view spec) -> std::unique_ptr<hal::Backend> { return std::make_unique<PjrtBackend>(spec); },
-    FindCuda);
+    [] { return FindCuda(); });
 
 }  // namespace
 }  // namespace hpu::pjrt

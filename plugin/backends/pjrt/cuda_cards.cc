@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
 #include "tsl/lib/hash/crc32c.h"
@@ -114,15 +113,19 @@ absl::Status CudaClientError(const absl::Status& error) {
   return absl::Status(error.code(), absl::StrCat("cannot use the NVIDIA card: ", error.message(), "; ", remedy));
 }
 
-std::string FindCuda() {
-  if (CountCards() == 0) return "";
-  if (const auto file = PluginFile("cuda"); !file.ok()) {
-    HPU_LOG(kBackend, kInfo) << "an NVIDIA card is not used: " << file.status().message();
-    return "";
+std::string FindCuda(const CudaPlaces& places) {
+  const int count = CountCards(places.devices);
+  if (count == 0) return "";
+  const auto refuse = [](const auto&... why) {
+    HPU_LOG(kBackend, kInfo) << absl::StrCat("an NVIDIA card is not used: ", why...);
+    return std::string();
+  };
+  if (const auto setting = VisibleSetting(); VisibleCards(count, setting).empty()) {
+    return refuse("CUDA_VISIBLE_DEVICES=", setting.value_or(""), " hides all cards");
   }
-  if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
-    HPU_LOG(kBackend, kInfo) << "an NVIDIA card is not used: cannot load the driver library: " << dlerror();
-    return "";
+  if (const auto file = PluginFile("cuda", places.packages); !file.ok()) return refuse(file.status().message());
+  if (dlopen(places.driver.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr) {
+    return refuse("cannot load the driver library: ", dlerror());
   }
   return "pjrt:cuda";
 }

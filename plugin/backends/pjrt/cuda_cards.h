@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "plugin/backends/common/acquire_options.h"
 #include "plugin/backends/pjrt/client/client.h"
+#include "plugin/backends/pjrt/plugin_file.h"
 
 namespace hpu::pjrt {
 
@@ -34,8 +35,15 @@ Options CudaOptions(int module_id, const std::string& folder = "/dev");
 // The CUDA plugin's error from the creation of a client, with the remedy.
 absl::Status CudaClientError(const absl::Status& error);
 
-// Returns "pjrt:cuda" if a card, the driver and the plugin are present; else an empty string.
-std::string FindCuda();
+// Where FindCuda searches, which tests change.
+struct CudaPlaces {
+  std::string devices = "/dev";
+  std::vector<std::string> packages = PackageFolders();
+  std::string driver = "libcuda.so.1";
+};
+
+// Returns "pjrt:cuda" if a visible card, the driver and the plugin are present; else an empty string.
+std::string FindCuda(const CudaPlaces& places = {});
 
 }  // namespace hpu::pjrt
 

@@ -100,5 +100,59 @@ TEST_F(CudaCardsTest, TensorFlowsVariablesBecomeOptions) {
   EXPECT_EQ("cuda_async", std::get<std::string>(options[1].second));
 }
 
+// A machine with a card, the plugin and the driver, each of which a test removes.
+class FindCudaTest : public CudaCardsTest {
+ protected:
+  void SetUp() override {
+    CudaCardsTest::SetUp();
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    Add("nvidia0");
+    std::filesystem::create_directories(folder_ + "/jax_plugins/xla_cuda13");
+    Add(kPlugin);
+    places_.devices = folder_;
+    places_.packages = {folder_ + "/empty", folder_};
+    places_.driver = "libdl.so.2";  // stands for the driver, because it can be loaded on every machine
+  }
+
+  static constexpr char kPlugin[] = "jax_plugins/xla_cuda13/xla_cuda_plugin.so";
+  CudaPlaces places_;
+};
+
+TEST_F(FindCudaTest, SelectsTheCardIfAllPartsArePresent) {
+  EXPECT_EQ("pjrt:cuda", FindCuda(places_));
+  const ScopedVariable variable("CUDA_VISIBLE_DEVICES", "0");
+  EXPECT_EQ("pjrt:cuda", FindCuda(places_));
+}
+
+TEST_F(FindCudaTest, SelectsNothingWithoutDeviceFiles) {
+  std::filesystem::remove(folder_ + "/nvidia0");
+  EXPECT_EQ("", FindCuda(places_));
+  places_.devices = folder_ + "/missing";
+  EXPECT_EQ("", FindCuda(places_));
+}
+
+TEST_F(FindCudaTest, SelectsNothingWithoutTheDriver) {
+  places_.driver = "libcuda_missing.so.1";
+  EXPECT_EQ("", FindCuda(places_));
+  Add("libcuda.so.1");  // not a library
+  places_.driver = folder_ + "/libcuda.so.1";
+  EXPECT_EQ("", FindCuda(places_));
+}
+
+TEST_F(FindCudaTest, SelectsNothingWithoutThePlugin) {
+  std::filesystem::remove(absl::StrCat(folder_, "/", kPlugin));
+  EXPECT_EQ("", FindCuda(places_));
+}
+
+TEST_F(FindCudaTest, SelectsNothingIfAllCardsAreHidden) {
+  for (const char* value : {"", "-1", "1", "none"}) {
+    const ScopedVariable variable("CUDA_VISIBLE_DEVICES", value);
+    EXPECT_EQ("", FindCuda(places_)) << value;
+  }
+  Add("nvidia1");
+  const ScopedVariable variable("CUDA_VISIBLE_DEVICES", "1");
+  EXPECT_EQ("pjrt:cuda", FindCuda(places_));
+}
+
 }  // namespace cuda_cards_test
 }  // namespace hpu::pjrt

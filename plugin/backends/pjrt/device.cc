@@ -25,6 +25,7 @@ PjrtDevice::PjrtDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> l
                        std::unique_ptr<common::Reservation> reservation, common::Faults faults)
     : info_(std::move(info)), lock_(std::move(lock)) {
   state_ = std::make_unique<State>(this, std::move(client), std::move(reservation), std::move(faults));
+  if (lock_.has_value() && state_->client->memory_stats().ok()) state_->publisher.emplace(*state_->client, *lock_);
 }
 
 PjrtDevice::~PjrtDevice() {
@@ -34,7 +35,14 @@ PjrtDevice::~PjrtDevice() {
 hal::DeviceUsage PjrtDevice::usage() const {
   const auto stats = state_->client->memory_stats();
   hal::DeviceUsage usage;
-  if (stats.ok()) usage.memory_bytes = stats->in_use;
+  if (stats.ok()) {
+    usage.memory_bytes = stats->in_use;
+    usage.library_peak = stats->peak;
+    usage.library_limit = stats->limit;
+    usage.library_largest_free_block = stats->largest_free_block;
+    usage.library_pool = stats->pool;
+    usage.library_allocations = stats->allocations;
+  }
   usage.buffers = state_->contents.live_handles();
   const DeviceContents::Donations donations = state_->contents.donations();
   usage.donated_arguments = donations.donated;

@@ -17,6 +17,7 @@
 #include "plugin/backends/pjrt/client/client.h"
 #include "plugin/backends/pjrt/client/profiler.h"
 #include "plugin/backends/pjrt/device_contents.h"
+#include "plugin/backends/pjrt/memory_publisher.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/device_traits.h"
 
@@ -60,6 +61,7 @@ class PjrtDevice final : public hal::Device,
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }
+  const Client& client() const { return *state_->client; }
   DeviceContents& contents() { return state_->contents; }
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
@@ -87,6 +89,8 @@ class PjrtDevice final : public hal::Device,
     std::unique_ptr<Profiler> profiler;  // guarded by profiler_mutex; null while nothing is recorded
     std::mutex streams_mutex;
     std::vector<PjrtStream*> streams;  // guarded by streams_mutex
+    // Empty if the plugin has no memory statistics, or if the caller has claimed the module.
+    std::optional<MemoryPublisher> publisher;
   };
 
   // Fails with Unimplemented if the plugin cannot create buffers whose contents are written later.

@@ -50,8 +50,9 @@ struct DeviceContents::LaunchState {
 
 absl::Status DeviceContents::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes,
                                           Event* source_free) {
-  HPU_ASSIGN_OR_RETURN(BufferHandle handle, client_.ToDevice(source, bytes, source_free));
-  auto buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+  absl::StatusOr<BufferHandle> handle = client_.ToDevice(source, bytes, source_free);
+  if (!handle.ok()) return client_.WithMemoryStats(handle.status());
+  auto buffer = std::make_shared<SharedBuffer>(*std::move(handle), bytes);
   std::lock_guard<std::mutex> lock(mutex_);
   map_.Bind(destination, bytes, std::move(buffer));
   return absl::OkStatus();
@@ -68,14 +69,15 @@ void DeviceContents::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress 
 }
 
 absl::Status DeviceContents::Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes, Event* end) {
-  BufferHandle handle;
+  absl::StatusOr<BufferHandle> handle;
   if (bytes <= kMaxHostFill) {
     const std::vector<uint8_t> contents(bytes, value);
-    HPU_ASSIGN_OR_RETURN(handle, client_.ToDevice(contents.data(), bytes, /*source_free=*/nullptr));
+    handle = client_.ToDevice(contents.data(), bytes, /*source_free=*/nullptr);
   } else {
-    HPU_ASSIGN_OR_RETURN(handle, programs_.Fill(bytes, value, end));
+    handle = programs_.Fill(bytes, value, end);
   }
-  auto buffer = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+  if (!handle.ok()) return client_.WithMemoryStats(handle.status());
+  auto buffer = std::make_shared<SharedBuffer>(*std::move(handle), bytes);
   std::lock_guard<std::mutex> lock(mutex_);
   map_.Bind(destination, bytes, std::move(buffer));
   return absl::OkStatus();
@@ -92,6 +94,7 @@ absl::StatusOr<Event> DeviceContents::Launch(const PjrtRecipe& recipe, const hal
   if (end.ok()) {
     BindResults(recipe, launch, &state);
   } else {
+    end = client_.WithMemoryStats(end.status());
     LoseDonated(recipe, launch, end.status(), &state);
   }
   // These calls release buffers, because `state` outlives the launch.
@@ -193,8 +196,9 @@ void DeviceContents::LoseDonated(const PjrtRecipe& recipe, const hal::LaunchArgu
     SharedBufferPtr& buffer = state->arguments[argument];
     if (client_.IsDeleted(buffer->handle.get())) {
       buffer->handle.reset();
-      buffer->lost = absl::Status(error.code(), absl::StrCat("a failed launch of ", recipe.name(),
-                                                             " has overwritten the buffer (", error.message(), ")"));
+      buffer->lost = absl::Status(
+          error.code(), absl::StrCat("a failed launch of ", recipe.name(), " has overwritten the buffer (",
+                                     error.message(), "); assign the variable again, or restore a checkpoint"));
     }
     map_.Bind(launch.arguments[argument], recipe.arguments()[argument].bytes, buffer);
   }

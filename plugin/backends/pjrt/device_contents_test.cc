@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/cts/programs.h"
+#include "plugin/testing/forwarding_pjrt.h"
 #include "plugin/testing/pjrt_client.h"
 
 namespace hpu::pjrt {
@@ -34,7 +35,10 @@ class DeviceContentsTest : public ClientFixture {
  protected:
   void SetUp() override {
     ClientFixture::SetUp();
-    if (HasFatalFailure()) return;
+    if (!HasFatalFailure()) CreateContents();
+  }
+
+  void CreateContents() {
     contents_ = std::make_unique<DeviceContents>(*client_, /*donates=*/true);
     recipe_ = cts::Value(PjrtRecipe::Compile(*client_, "target", cts::AddInPlace(kCount)));
     ASSERT_NE(nullptr, recipe_);
@@ -118,6 +122,78 @@ TEST_F(DeviceContentsTest, VariablesOfAFailedLaunchAreLostUntilTheyAreWritten) {
   Write(kX, Floats(kCount, 5));
   Launch();
   EXPECT_EQ(Floats(kCount, 7), Read(kX, kCount));
+}
+
+// A device of a plugin whose launches can fail, and with figures of its memory.
+class FailingLaunchTest : public DeviceContentsTest {
+ protected:
+  void SetUp() override {
+    ClientFixture::SetUp();
+    if (!HasFatalFailure()) ForwardToPlugin();
+    if (!HasFatalFailure()) CreateContents();
+    if (HasFatalFailure()) return;
+    forwarding_pjrt::SetMemoryStats(3 << 20, -1, 4 << 20, 1 << 19, -1, -1);
+    Write(kX, Floats(kCount, 1));
+    Write(kD, Floats(kCount, 2));
+    Write(kElsewhere, Floats(kCount, 3));
+  }
+
+  absl::Status LaunchStatus() { return contents_->Launch(*recipe_, {{kX, kD}, {kX}, 0}).status(); }
+  absl::Status ReadStatus(hal::DeviceAddress address) {
+    Floats values(kCount);
+    std::vector<Event> ends;
+    return contents_->CopyToHost(contents_->Pieces(address, kBytes), values.data(), &ends);
+  }
+
+  static constexpr char kFigures[] =
+      "(injected); device memory by the plugin: in use 3 MiB, limit 4 MiB, largest free block 524288 bytes";
+};
+
+TEST_F(FailingLaunchTest, ConsumedArgumentsAreLostUntilTheyAreWritten) {
+  Launch();
+  forwarding_pjrt::FailLaunch(1, /*consumes=*/1);
+  Launch();
+  const uint64_t donated = contents_->donations().donated;
+  cts::ExpectError(LaunchStatus(), absl::StatusCode::kResourceExhausted, kFigures);
+  EXPECT_EQ(donated, contents_->donations().donated);
+  // The statistics in the text are those of the failure.
+  forwarding_pjrt::SetMemoryStats(1 << 20, -1, 4 << 20, -1, -1, -1);
+  cts::ExpectError(ReadStatus(kX), absl::StatusCode::kResourceExhausted,
+                   absl::StrCat("a failed launch of ", recipe_->name(), " has overwritten the buffer"));
+  cts::ExpectError(ReadStatus(kX), absl::StatusCode::kResourceExhausted, kFigures);
+  cts::ExpectError(ReadStatus(kX), absl::StatusCode::kResourceExhausted, "assign the variable again");
+  const absl::Status again = LaunchStatus();
+  cts::ExpectError(again, absl::StatusCode::kResourceExhausted, "argument 0 is lost: ");
+  EXPECT_FALSE(absl::StrContains(again.message(), "in use 1 MiB")) << again;
+  EXPECT_EQ(Floats(kCount, 2), Read(kD, kCount));
+  EXPECT_EQ(Floats(kCount, 3), Read(kElsewhere, kCount));
+  Write(kX, Floats(kCount, 5));
+  Launch();
+  EXPECT_EQ(Floats(kCount, 7), Read(kX, kCount));
+}
+
+TEST_F(FailingLaunchTest, FillsThatFailReportTheMemory) {
+  constexpr uint64_t kLarge = 1 << 20;  // filled by a launch
+  forwarding_pjrt::FailLaunch(0, /*consumes=*/0);
+  Event end;
+  cts::ExpectError(contents_->Fill(kX, 1, kLarge, &end), absl::StatusCode::kResourceExhausted, kFigures);
+}
+
+TEST_F(FailingLaunchTest, ArgumentsThatThePluginKeepsStay) {
+  forwarding_pjrt::FailLaunch(0, /*consumes=*/0);
+  cts::ExpectError(LaunchStatus(), absl::StatusCode::kResourceExhausted, kFigures);
+  EXPECT_EQ(Floats(kCount, 1), Read(kX, kCount));
+  Launch();
+  EXPECT_EQ(Floats(kCount, 3), Read(kX, kCount));
+  EXPECT_EQ(1u, contents_->donations().donated);  // the failed launch does not count
+}
+
+TEST_F(FailingLaunchTest, OtherOwnersOfAConsumedArgumentKeepTheirContents) {
+  contents_->CopyOnDevice(kX, kElsewhere, kBytes);  // x is shared, so it is not donated
+  forwarding_pjrt::FailLaunch(0, /*consumes=*/1);
+  cts::ExpectError(LaunchStatus(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Floats(kCount, 1), Read(kX, kCount));
+  EXPECT_EQ(Floats(kCount, 1), Read(kElsewhere, kCount));
 }
 
 TEST_F(DeviceContentsTest, WithoutDonationResultsGetNewMemory) {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "plugin/backends/pjrt/client/profiler_api.h"
 #include "plugin/backends/pjrt/device.h"
+#include "plugin/testing/forwarding_pjrt.h"
 #include "plugin/testing/pjrt_client.h"
 
 namespace hpu::pjrt {
@@ -51,14 +51,11 @@ class DeviceRecordTest : public ClientFixture {
     ASSERT_NE(nullptr, client_);
     calls.clear();
     data = "a record";
-    // A copy of the plugin's table, which may be longer than the header's, with one extension more.
-    const PJRT_Api& real = client_->plugin().api();
-    const auto* bytes = reinterpret_cast<const char*>(&real);
-    api_.assign(bytes, bytes + real.struct_size);
+    // A copy of the plugin's table with one extension more.
+    PJRT_Api* const api = forwarding_pjrt::ForwardingApi(&client_->plugin().api());
     table_ = FakeTable();
-    extension_.base = {sizeof(extension_), PJRT_Extension_Type_Profiler, real.extension_start};
+    extension_.base = {sizeof(extension_), PJRT_Extension_Type_Profiler, api->extension_start};
     extension_.table = &table_;
-    auto* api = reinterpret_cast<PJRT_Api*>(api_.data());
     api->extension_start = &extension_.base;
     const Plugin* plugin = cts::Value(Plugin::Of("profiling cpu", api));
     ASSERT_NE(nullptr, plugin);
@@ -74,7 +71,6 @@ class DeviceRecordTest : public ClientFixture {
     ASSERT_NE(nullptr, recorder_);
   }
 
-  std::vector<char> api_;
   profiler_api::Table table_;
   profiler_api::Extension extension_;
   std::unique_ptr<PjrtDevice> device_;

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -34,7 +33,8 @@ const std::vector<KnownPlugin>& KnownPlugins() {
   return *plugins;
 }
 
-// Folders to search for plugins: the entries of PYTHONPATH, then the folder in which TensorFlow is installed.
+}  // namespace
+
 std::vector<std::string> PackageFolders() {
   std::vector<std::string> folders;
   if (const char* path = std::getenv("PYTHONPATH")) {
@@ -49,15 +49,12 @@ std::vector<std::string> PackageFolders() {
   return folders;
 }
 
-}  // namespace
-
-absl::StatusOr<std::string> PluginFile(absl::string_view name) {
+absl::StatusOr<std::string> PluginFile(absl::string_view name, const std::vector<std::string>& folders) {
   if (absl::StrContains(name, '/')) return std::string(name);
   std::vector<absl::string_view> names;
   for (const KnownPlugin& plugin : KnownPlugins()) {
     names.push_back(plugin.name);
     if (plugin.name != name) continue;
-    const std::vector<std::string> folders = PackageFolders();
     for (const absl::string_view file : plugin.files) {
       for (const std::string& folder : folders) {
         std::string path = absl::StrCat(folder, "/", file);

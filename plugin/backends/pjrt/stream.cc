@@ -58,7 +58,7 @@ void PjrtStream::Run(Faults::Kind kind, const hal::Recipe* recipe, const Work& w
       std::swap(slot, command);
       return false;
     }
-    if (status.ok()) status = command.end.Await();
+    if (status.ok()) status = device_->client().WithMemoryStats(command.end.Await());
     if (!status.ok()) state_->error.Set(sequence, OfLaunch(recipe, std::move(status)));
     command.Clear();
     return true;
@@ -221,7 +221,7 @@ absl::Status PjrtStream::Finish(Command& command, uint64_t sequence) {
     case Command::Kind::kStop:
       return absl::OkStatus();
     case Command::Kind::kEnd:
-      return OfLaunch(command.recipe.get(), command.end.Await());
+      return OfLaunch(command.recipe.get(), device_->client().WithMemoryStats(command.end.Await()));
     case Command::Kind::kCopyToHost: {
       std::vector<Event> ends;
       absl::Status status = device_->contents().CopyToHost(command.pieces, command.destination, &ends);

@@ -55,10 +55,12 @@ int Keep(FileDescriptor& file) {
   return -1;
 }
 
-void WriteHolder(const FileDescriptor& file) {
+// Returns the number of bytes of the text.
+size_t WriteHolder(const FileDescriptor& file) {
   const std::string text = absl::StrCat(getpid(), "\n", OwnCommand(), "\n");
   // Errors (a full disk) are ignored, because only messages use this text.
   if (ftruncate(file.get(), 0) == 0) static_cast<void>(!pwrite(file.get(), text.data(), text.size(), 0));
+  return text.size();
 }
 
 }  // namespace
@@ -94,12 +96,22 @@ LockHolder ReadHolder(const FileDescriptor& file) {
   return holder;
 }
 
-FileLock::FileLock(FileDescriptor file) : file_(std::move(file)) {
-  WriteHolder(file_);
+FileLock::FileLock(FileDescriptor file) : file_(std::move(file)), holder_bytes_(WriteHolder(file_)) {
   slot_ = Keep(file_);
 }
 
-FileLock::FileLock(FileLock&& other) noexcept : file_(std::move(other.file_)), slot_(std::exchange(other.slot_, -1)) {}
+FileLock::FileLock(FileLock&& other) noexcept
+    : file_(std::move(other.file_)), slot_(std::exchange(other.slot_, -1)), holder_bytes_(other.holder_bytes_) {}
+
+void FileLock::WriteStatus(absl::string_view status) const {
+  const int fd = slot_ < 0 ? file_.get() : held_files[slot_].load(std::memory_order_relaxed) - 1;
+  if (fd < 0 || status.size() > kMaxStatusBytes) return;
+  // Lines of one length, written by one call, so that readers see no parts of two lines.
+  std::string line(status);
+  line.resize(kMaxStatusBytes, ' ');
+  line += '\n';
+  static_cast<void>(!pwrite(fd, line.data(), line.size(), static_cast<off_t>(holder_bytes_)));
+}
 
 FileLock::~FileLock() {
   const int fd =

@@ -2,8 +2,10 @@
 #ifndef HPU_PLUGIN_BASE_FILES_FILE_LOCK_H_
 #define HPU_PLUGIN_BASE_FILES_FILE_LOCK_H_
 
+#include <cstddef>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "plugin/base/files/file_descriptor.h"
 
 namespace hpu::files {
@@ -42,10 +44,15 @@ class FileLock {
 
   // Whether the lock is in the table of open lock files, which a forked child closes. False if the table is full.
   bool closed_in_children() const { return slot_ >= 0; }
+  // Writes the status of the holder to the file, as a line after its id and command. Replaces the line of an earlier
+  // call. Ignores a status of more than kMaxStatusBytes bytes. Does nothing in a forked child.
+  void WriteStatus(absl::string_view status) const;
+  static constexpr size_t kMaxStatusBytes = 255;
 
  private:
   FileDescriptor file_;  // invalid while the table owns the descriptor
   int slot_ = -1;        // index into the table of open lock files
+  size_t holder_bytes_;  // size of the holder's id and command in the file
 };
 
 }  // namespace hpu::files

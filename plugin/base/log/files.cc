@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <pwd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,6 +14,7 @@
 #include <map>
 #include <mutex>
 
+#include "plugin/base/files/make_directories.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/flags/parse.h"
 
@@ -51,15 +51,8 @@ std::string Directory() {
   return std::string(home) + "/.habana_logs";
 }
 
-void MakeDirectories(const std::string& path) {
-  for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    mkdir(path.substr(0, slash).c_str(), 0777);  // open() reports failures
-    if (slash == std::string::npos) return;
-  }
-}
-
 int Open(const std::string& directory, const std::string& path, bool* warned) {
-  MakeDirectories(directory);
+  static_cast<void>(files::MakeDirectories(directory, 0777));  // open() reports failures
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0 && !*warned && !flags::WarningsAreOff()) {
     *warned = true;

@@ -1,6 +1,7 @@
 #include "plugin/passes/clustering/value_check_pass.h"
 
 #include <cstring>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -89,7 +90,8 @@ class ValueCheckMaker {
   // Whether the node's values satisfy the rule; nullopt if the values are known only at run time.
   std::optional<bool> Known(Node* node, const ValueRule& rule);
   bool IsBandOf(Node* node, const Tensor& lower, const Tensor& upper);
-  MatrixSize SizeOf(const Node& node);
+  // Size of the matrices in the node's first input. Infers shapes at the first call for a node.
+  const MatrixSize& SizeOf(const Node& node);
   absl::StatusOr<Node*> MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker);
   absl::StatusOr<Node*> MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker);
   absl::StatusOr<Node*> MakeBand(const Node& node, const ValueRule& rule, const NodeMaker& maker);
@@ -98,18 +100,23 @@ class ValueCheckMaker {
 
   PassContext* const context_;
   const bool lowered_;
+  std::map<const Node*, MatrixSize> sizes_;
 };
 
 bool ValueCheckMaker::IsBandOf(Node* node, const Tensor& lower, const Tensor& upper) {
   // A band that is valid for a 0x0 matrix is valid for every matrix, so no shape is needed.
   if (IsBand(lower, upper, tensorflow::TensorShape({0, 0}))) return true;
-  const MatrixSize size = SizeOf(*node);
+  const MatrixSize& size = SizeOf(*node);
   return !size.known() || IsBand(lower, upper, tensorflow::TensorShape({size.rows, size.columns}));
 }
 
-MatrixSize ValueCheckMaker::SizeOf(const Node& node) {
-  ShapeFormulas shapes(context_, {const_cast<Node*>(&node)});
-  return {shapes.FixedInputSize(node, 0, -2), shapes.FixedInputSize(node, 0, -1)};
+const MatrixSize& ValueCheckMaker::SizeOf(const Node& node) {
+  const auto [found, is_new] = sizes_.try_emplace(&node);
+  if (is_new) {
+    ShapeFormulas shapes(context_, {const_cast<Node*>(&node)});
+    found->second = {shapes.FixedInputSize(node, 0, -2), shapes.FixedInputSize(node, 0, -1)};
+  }
+  return found->second;
 }
 
 std::optional<bool> ValueCheckMaker::Known(Node* node, const ValueRule& rule) {
@@ -139,7 +146,7 @@ absl::StatusOr<Node*> ValueCheckMaker::MakeFactored(const Node& node, const Valu
 
 // Numbers of rows and columns of the node's first input, as a vector.
 absl::StatusOr<Node*> ValueCheckMaker::SizeNode(const Node& node, tensorflow::DataType type, const NodeMaker& maker) {
-  if (const MatrixSize size = SizeOf(node); size.known()) return maker.Constant("size", Vector(size, type));
+  if (const MatrixSize& size = SizeOf(node); size.known()) return maker.Constant("size", Vector(size, type));
   const OutputTensor matrices = InputOf(node, 0);
   NodeBuilder shape_builder = maker.New("shape", "Shape");
   shape_builder.Input(matrices.node, matrices.index).Attr("out_type", type);

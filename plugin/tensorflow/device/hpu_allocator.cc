@@ -9,12 +9,12 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "plugin/base/cards/cards.h"
+#include "plugin/base/format_bytes.h"
 #include "plugin/tensorflow/device/fork_guard.h"
 #include "plugin/tensorflow/device/host_pool.h"
 #include "plugin/tensorflow/device/memory_fill.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "tsl/platform/logging.h"
-#include "tsl/platform/numbers.h"
 
 namespace hpu {
 namespace {
@@ -27,8 +27,6 @@ constexpr char kName[] = "HPU_0_bfc";
 // Size of this thread's last failed allocation. TensorFlow then writes the error message on the same thread and calls
 // Name(), which resets the size.
 thread_local uint64_t failed_bytes = 0;
-
-std::string Readable(uint64_t bytes) { return tsl::strings::HumanReadableNumBytes(static_cast<int64_t>(bytes)); }
 
 // Any access to this address faults, on the host and on the device.
 void* NoMansLand() {
@@ -200,10 +198,10 @@ tensorflow::Allocator* HostAllocator() {
 std::string MemoryExhaustedHint(uint64_t asked_bytes) {
   const std::optional<AllocatorStats> stats = DeviceAllocator()->GetStats();
   const uint64_t limit = stats->bytes_limit.value_or(0), free_bytes = limit - stats->bytes_in_use;
-  return absl::StrCat(asked_bytes <= free_bytes ? "the free memory is not in one piece: " : "", Readable(asked_bytes),
-                      " requested, ", Readable(stats->bytes_in_use), " of ", Readable(limit),
-                      " in use; reduce the batch size, free tensors, or raise HPU_MEMORY_MB (now ", cards::MemoryMb(),
-                      ") on an emulated device");
+  return absl::StrCat(asked_bytes <= free_bytes ? "the free memory is not in one piece: " : "",
+                      FormatBytes(asked_bytes), " requested, ", FormatBytes(stats->bytes_in_use), " of ",
+                      FormatBytes(limit), " in use; reduce the batch size, free tensors, or raise HPU_MEMORY_MB (now ",
+                      cards::MemoryMb(), ") on an emulated device");
 }
 
 }  // namespace hpu

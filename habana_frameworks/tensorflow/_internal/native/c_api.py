@@ -37,6 +37,11 @@ class Memory(ctypes.Structure):
             "buffers",
             "donated_arguments",
             "kept_arguments",
+            "reported_peak",
+            "reported_limit",
+            "reported_largest_free_block",
+            "reported_pool",
+            "reported_allocations",
         )
     ]
 

@@ -16,9 +16,10 @@ def check() -> Iterator[Finding]:
     declared = {name: flag for flag in flags.ALL for name in flag.names_in(os.environ)}
     in_force = [(flag, name) for name, flag in declared.items()]
     yield from (_check_setting(flag, name) for flag, name in in_force)
-    if not in_force:
+    misnamed = flag_values.unknown(flags.ALL, os.environ)
+    if not in_force and not misnamed:
         yield Finding("settings", Level.OK, "all at their defaults")
-    for unknown in flag_values.unknown(flags.ALL, os.environ):
+    for unknown in misnamed:
         strict = flags.strict_flags() and unknown.name.startswith("HPU_")
         level = Level.ERROR if strict else Level.WARNING
         remedy = (

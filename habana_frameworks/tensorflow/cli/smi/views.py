@@ -10,7 +10,7 @@ from typing import Any
 from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow.cli.smi.fields import UNKNOWN
 from habana_frameworks.tensorflow.cli.smi.sample import Sample, bus_id
-from habana_frameworks.tensorflow.monitor import Module
+from habana_frameworks.tensorflow.monitor import CardProcess, LibraryMemory, Module
 
 _HEADS = ("module", "model", "memory used", "memory", "utilisation", "temperature")
 
@@ -71,6 +71,8 @@ def print_details(sample: Sample) -> None:
             print(f"  {name + ':':<{width}} {value}")
         for process in module.card.processes if module.card else ():
             print(f"  process {process.pid}: {_size(process.memory_used)}, {process.command or UNKNOWN}")
+            if process.library_memory:
+                print(f"    memory by its plugin: {_library_memory(process.library_memory)}")
 
 
 def _pids(module: Module) -> list[int]:
@@ -82,14 +84,25 @@ def _pids(module: Module) -> list[int]:
 def _process_lines(module: Module) -> list[str]:
     if module.card:
         lost = [f"module {module.id} is lost; see `hpu doctor`"] if module.card.is_lost else []
-        return lost + [
-            f"module {module.id} is used by process {process.pid} ({_size(process.memory_used)}): "
-            f"{process.command or UNKNOWN}"
-            for process in module.card.processes
-        ]
+        return lost + [line for process in module.card.processes for line in _card_process_lines(module, process)]
     if module.holder:
         return [f"module {module.id} is held by process {module.holder.pid}: {module.holder.command}"]
     return []
+
+
+def _card_process_lines(module: Module, process: CardProcess) -> list[str]:
+    used = f"module {module.id} is used by process {process.pid}"
+    lines = [f"{used} ({_size(process.memory_used)}): {process.command or UNKNOWN}"]
+    if process.library_memory:
+        lines.append(f"  memory by its plugin: {_library_memory(process.library_memory)}")
+    return lines
+
+
+def _library_memory(memory: LibraryMemory) -> str:
+    parts = [f"in use {_size(memory.in_use)}", f"peak {_size(memory.peak)}", f"limit {_size(memory.limit)}"]
+    if memory.largest_free_block is not None:
+        parts.append(f"largest free block {_size(memory.largest_free_block)}")
+    return ", ".join(parts)
 
 
 def _details(sample: Sample, module: Module) -> dict[str, str]:

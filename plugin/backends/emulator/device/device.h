@@ -39,7 +39,10 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults, public
   }
   hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
   hal::DeviceUsage usage() const override {
-    return {reservation_->CommittedBytes(), static_cast<uint64_t>(busy_.total().count())};
+    hal::DeviceUsage usage;
+    usage.memory_bytes = reservation_->CommittedBytes();
+    usage.busy_ns = static_cast<uint64_t>(busy_.total().count());
+    return usage;
   }
   std::chrono::nanoseconds longest_launch() override;
   absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;

@@ -1,7 +1,6 @@
 #include "plugin/backends/pjrt/client/client.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -123,16 +122,12 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, con
   Arguments<PJRT_Client_Create_Args> create;
   create->create_options = values.data();
   create->num_options = values.size();
-  std::optional<HiddenXlaFlags> hidden;
-  if (!plugin.has_read_flags()) hidden.emplace();
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Client_Create, create));
-  std::unique_ptr<Client> client(new Client(plugin, ClientHandle(create->client, Deleter<PJRT_Client>{&plugin})));
-  HPU_RETURN_IF_ERROR(client->Initialize());
-  if (hidden.has_value()) {
-    static_cast<void>(client->TryOptions(kUnknownOption));
-    plugin.set_has_read_flags();
-  }
-  return client;
+  return CreateWithoutXlaFlags(plugin, [&]() -> absl::StatusOr<std::unique_ptr<Client>> {
+    HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Client_Create, create));
+    std::unique_ptr<Client> client(new Client(plugin, ClientHandle(create->client, Deleter<PJRT_Client>{&plugin})));
+    HPU_RETURN_IF_ERROR(client->Initialize());
+    return client;
+  });
 }
 
 absl::Status Client::Initialize() {
@@ -166,14 +161,13 @@ absl::Status Client::Initialize() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<MemoryStats> Client::memory_stats() const {
-  Arguments<PJRT_Device_MemoryStats_Args> get;
-  get->device = device_;
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Device_MemoryStats, get));
-  MemoryStats stats;
-  stats.in_use = get->bytes_in_use;
-  if (get->bytes_limit_is_set) stats.limit = get->bytes_limit;
-  return stats;
+absl::Status Client::WithMemoryStats(absl::Status status) const {
+  constexpr absl::string_view kHead = "device memory by the plugin: ";
+  if (!absl::IsResourceExhausted(status) || absl::StrContains(status.message(), kHead)) return status;
+  const auto stats = memory_stats();
+  if (!stats.ok()) return status;
+  const absl::string_view text = absl::StripSuffix(status.message(), ".");
+  return absl::ResourceExhaustedError(absl::StrCat(text, "; ", kHead, Describe(*stats)));
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(absl::string_view hlo, absl::string_view options) const {

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "plugin/backends/pjrt/client/buffer_promise.h"
 #include "plugin/backends/pjrt/client/handles.h"
+#include "plugin/backends/pjrt/client/memory_stats.h"
 #include "plugin/backends/pjrt/client/plugin.h"
 
 namespace hpu::pjrt {
@@ -49,12 +50,6 @@ class Executable {
   const ExecutableHandle executable_;
 };
 
-// Use of a device's memory, in bytes.
-struct MemoryStats {
-  uint64_t in_use = 0;
-  uint64_t limit = 0;  // 0: unknown
-};
-
 // Uses the first addressable device. Thread safe. Must outlive all objects that it creates.
 class Client {
  public:
@@ -67,7 +62,9 @@ class Client {
   const std::string& platform_version() const { return platform_version_; }  // "PJRT C API\ncuda 13000"
   const std::string& device_kind() const { return device_kind_; }            // "NVIDIA H100 80GB HBM3"
   // Fails with Unimplemented if the plugin has no memory statistics.
-  absl::StatusOr<MemoryStats> memory_stats() const;
+  absl::StatusOr<MemoryStats> memory_stats() const { return ReadMemoryStats(plugin_, device_); }
+  // Appends the plugin's memory statistics to an error of exhausted memory, once. Returns other statuses unchanged.
+  absl::Status WithMemoryStats(absl::Status status) const;
 
   // `hlo`: serialised xla::HloModuleProto. `options`: serialised xla::CompileOptionsProto. May take minutes.
   absl::StatusOr<std::unique_ptr<Executable>> Compile(absl::string_view hlo, absl::string_view options) const;
@@ -131,10 +128,6 @@ Arguments<PJRT_Program> ProgramArguments(absl::string_view format, absl::string_
 // A small program in StableHLO text form.
 inline constexpr absl::string_view kSmallProgram =
     "module @small { func.func public @main(%x: tensor<1xf32>) -> tensor<1xf32> { return %x : tensor<1xf32> } }";
-// A serialised xla::CompileOptionsProto with an option that no plugin has, for one replica and partition. XLA reads its
-// flags before it refuses the option.
-inline constexpr absl::string_view kUnknownOption = "\x1a\x04\x20\x01\x28\x01:\x0c\x0a\x06hpu_no\x12\x02\x10\x01";
-
 // Options as an argument of PJRT calls. Borrows `options`.
 std::vector<PJRT_NamedValue> NamedValues(const Options& options);
 

@@ -2,6 +2,9 @@
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_HIDDEN_XLA_FLAGS_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_HIDDEN_XLA_FLAGS_H_
 
+#include "absl/strings/string_view.h"
+#include "plugin/backends/pjrt/client/plugin.h"
+
 namespace hpu::pjrt {
 
 // While at least one object exists, getenv("XLA_FLAGS") returns null in all threads. The last object makes the variable
@@ -22,6 +25,23 @@ class HiddenXlaFlags {
   HiddenXlaFlags(const HiddenXlaFlags&) = delete;
   HiddenXlaFlags& operator=(const HiddenXlaFlags&) = delete;
 };
+
+// A serialised xla::CompileOptionsProto with an option that no plugin has, for one replica and partition. XLA reads its
+// flags before it refuses the option.
+inline constexpr absl::string_view kUnknownOption = "\x1a\x04\x20\x01\x28\x01:\x0c\x0a\x06hpu_no\x12\x02\x10\x01";
+
+// Returns create(), a StatusOr of a pointer to a client or topology of `plugin`. If the plugin has not read its flags
+// yet, makes it read them while XLA_FLAGS is hidden.
+template <typename Create>
+auto CreateWithoutXlaFlags(const Plugin& plugin, const Create& create) -> decltype(create()) {
+  if (plugin.has_read_flags()) return create();
+  const HiddenXlaFlags hidden;
+  auto created = create();
+  if (!created.ok()) return created;
+  static_cast<void>((*created)->TryOptions(kUnknownOption));
+  plugin.set_has_read_flags();
+  return created;
+}
 
 }  // namespace hpu::pjrt
 

@@ -1,6 +1,5 @@
 #include "plugin/backends/pjrt/client/topology.h"
 
-#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -17,17 +16,13 @@ absl::StatusOr<std::unique_ptr<Topology>> Topology::Create(const Plugin& plugin,
   create->topology_name_size = platform.size();
   create->create_options = values.data();
   create->num_options = values.size();
-  std::optional<HiddenXlaFlags> hidden;
-  if (!plugin.has_read_flags()) hidden.emplace();
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_TopologyDescription_Create, create));
-  std::unique_ptr<Topology> topology(
-      new Topology(plugin, TopologyHandle(create->topology, Deleter<PJRT_TopologyDescription>{&plugin})));
-  HPU_RETURN_IF_ERROR(topology->Initialize());
-  if (hidden.has_value()) {
-    static_cast<void>(topology->TryOptions(kUnknownOption));
-    plugin.set_has_read_flags();
-  }
-  return topology;
+  return CreateWithoutXlaFlags(plugin, [&]() -> absl::StatusOr<std::unique_ptr<Topology>> {
+    HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_TopologyDescription_Create, create));
+    std::unique_ptr<Topology> topology(
+        new Topology(plugin, TopologyHandle(create->topology, Deleter<PJRT_TopologyDescription>{&plugin})));
+    HPU_RETURN_IF_ERROR(topology->Initialize());
+    return topology;
+  });
 }
 
 absl::Status Topology::Initialize() {

@@ -188,6 +188,13 @@ absl::Status ClusterKernel::CompileInBackground(tensorflow::OpKernelContext* con
 
 absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                      const KernelArguments& arguments, const absl::Status& failure) {
+  if (absl::IsResourceExhausted(failure) && !device.hal().info().is_present) {
+    OnTooLarge(failure);
+    return absl::ResourceExhaustedError(
+        absl::StrCat(name(), " does not fit the card: ", failure.message(),
+                     "\nIt does not run on the CPU instead, because the card is not present (HPU_PJRT_TARGET): "
+                     "reduce the batch or model, or select a card with more memory"));
+  }
   TF_RETURN_IF_ERROR(OnFailure(context, failure));
   absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFailure);
   if (status.ok()) OnFallback(failure);

@@ -63,6 +63,8 @@ class ClusterKernel : public tensorflow::OpKernel {
   }
   // Handles a failed compilation or launch: returns OK to run on the CPU, or the kernel's error.
   virtual absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) = 0;
+  // Reports an execution that does not fit the memory of a card that is not present.
+  virtual void OnTooLarge(const absl::Status& failure) {}
   // Reports that an execution succeeded on the CPU after `failure`.
   virtual void OnFallback(const absl::Status& failure) {}
   // Splits a cluster that did not compile and runs the parts on the HPU. Returns false if the cluster cannot be split.

@@ -9,6 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/format_bytes.h"
 #include "plugin/base/round_up.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/compiler/launch_memory.h"
@@ -351,14 +352,14 @@ class LaunchFrame {
     const uint64_t used = stats ? stats->bytes_in_use : 0;
     const uint64_t limit = stats && stats->bytes_limit ? *stats->bytes_limit : 0;
     std::string text = absl::StrCat(
-        executable_.name, ": cannot allocate ", bytes, " bytes of HPU memory for ", what, "; ", used, " of ", limit,
-        " bytes are in use. The cluster has ", memory.arguments, " bytes of arguments, ", memory.results,
-        " of results and ", memory.workspace,
+        executable_.name, ": cannot allocate ", FormatBytes(bytes), " of HPU memory for ", what, "; ",
+        FormatBytes(used), " of ", FormatBytes(limit), " are in use. The cluster has ", FormatBytes(memory.arguments),
+        " of arguments, ", FormatBytes(memory.results), " of results and ", FormatBytes(memory.workspace),
         " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that "
         "launch concurrently, or on the emulator more memory (HPU_MEMORY_MB).");
     if (used + bytes <= limit) {
-      absl::StrAppend(&text, " ", limit - used,
-                      " bytes are free, but not in one piece: reserve memory for temporaries before tensors divide it "
+      absl::StrAppend(&text, " ", FormatBytes(limit - used),
+                      " are free, but not in one piece: reserve memory for temporaries before tensors divide it "
                       "(HABANA_INITIAL_WORKSPACE_SIZE_MB=",
                       (memory.workspace + (1 << 20) - 1) >> 20, ").");
     }
@@ -405,8 +406,8 @@ absl::Status PlaceConstants(ProcessDevice& device, Executable* executable) {
     Tensor copy(device.allocator(), output.dtype, output.shape);
     if (!copy.IsInitialized() && output.shape.num_elements() > 0) {
       return absl::ResourceExhaustedError(absl::StrCat(executable->name, ": cannot allocate ",
-                                                       output.constant.TotalBytes(),
-                                                       " bytes of HPU memory for a constant result; free tensors, or "
+                                                       FormatBytes(output.constant.TotalBytes()),
+                                                       " of HPU memory for a constant result; free tensors, or "
                                                        "raise HPU_MEMORY_MB on an emulated device"));
     }
     TF_RETURN_IF_ERROR(device.CopyToDevice(output.constant.tensor_data().data(), AddressOf(copy), copy.TotalBytes()));

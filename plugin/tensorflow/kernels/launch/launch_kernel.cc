@@ -159,6 +159,11 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
   return absl::OkStatus();
 }
 
+void LaunchKernel::OnTooLarge(const absl::Status& failure) {
+  if (warned_.exchange(true)) return;
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "too-large", {}, failure.message());
+}
+
 void LaunchKernel::OnFallback(const absl::Status& failure) {
   if (warned_.exchange(true)) return;
   OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),

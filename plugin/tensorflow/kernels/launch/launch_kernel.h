@@ -38,6 +38,7 @@ class LaunchKernel : public ClusterKernel {
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                 const absl::Status& failure) override;
   absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
+  void OnTooLarge(const absl::Status& failure) override;
   void OnFallback(const absl::Status& failure) override;
   void CountLaunch() override;
   std::function<void(const Executable&)> CompileCounter() const override;

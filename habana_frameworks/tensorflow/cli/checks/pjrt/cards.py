@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 from habana_frameworks.tensorflow.cli.checks.pjrt import driver, extras
 from habana_frameworks.tensorflow.monitor import ManagementLibraryError, Module, nvidia
 
-_VARIABLE = "CUDA_VISIBLE_DEVICES"
+_VARIABLE = pjrt_plugins.VISIBLE_CARDS
 # Share of a card's memory that XLA's client allocates when it starts (its options memory_fraction and preallocate).
 _PREALLOCATED = 0.75
 
@@ -81,10 +81,7 @@ def _check_visible(count: int | None) -> Iterator[Finding]:
     value = os.environ.get(_VARIABLE)
     if value is None:
         return
-    # CUDA ignores the first entry that is not a card, and all entries after it.
-    first = value.split(",")[0].strip()
-    names_card = first.startswith(("GPU-", "MIG-")) or (first.isdecimal() and (count is None or int(first) < count))
-    if names_card:
+    if not pjrt_plugins.hides_all_cards(value, count):
         yield Finding("visible cards", Level.OK, f"{_VARIABLE}={value}", data={"value": value})
         return
     known = f"; the machine has {count}, numbered from 0" if count else ""
