@@ -359,3 +359,27 @@ def test_a_variable_without_a_value_gets_one() -> None:
 
         step(tf.constant([VALID, 0.0]))
         np.testing.assert_array_equal(new.numpy(), [2.0, 2.0, 2.0])
+
+
+def test_updates_of_a_cluster_that_the_compiler_splits() -> None:
+    """The compiler refuses the size that a loop computes, so the loop runs between two parts of the cluster."""
+
+    def build(variables: list[tf.Variable]) -> Step:
+        before, after, table = variable(2), variable(2), variable(ROWS, COLUMNS)
+        variables.extend([before, after, table])
+
+        def step(x: tf.Tensor) -> tf.Tensor:
+            one = FAILURES["gather"](tf.cast(tf.reduce_sum(x), tf.int32))
+            before.assign_add([one, one])
+            filled = tf.while_loop(
+                lambda i, _: i < 4,
+                lambda i, total: (i + 1, total + tf.reduce_sum(tf.fill([i], 1.0))),
+                [tf.constant(1), before[0] * 0.5],
+            )[1]
+            after.assign(after * 0.5 + filled * one)
+            table.scatter_add(tf.IndexedSlices(tf.fill([1, COLUMNS], filled), tf.constant([2])))
+            return tf.tanh(after) * one
+
+        return step
+
+    assert_keeps_variables(build)

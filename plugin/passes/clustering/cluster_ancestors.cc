@@ -14,28 +14,32 @@ std::string ClusterOf(const Node& node) {
   return cluster;
 }
 
-ClusterMembers MembersOfClusters(const tensorflow::Graph& graph) {
-  ClusterMembers members;
+ClusterMembers::ClusterMembers(const tensorflow::Graph& graph) : cluster_of_(graph.num_node_ids(), -1) {
   for (Node* node : graph.op_nodes()) {
-    if (std::string cluster = ClusterOf(*node); !cluster.empty()) members[std::move(cluster)].push_back(node);
+    const std::string cluster = ClusterOf(*node);
+    if (cluster.empty()) continue;
+    const int number = numbers_.emplace(cluster, static_cast<int>(members_.size())).first->second;
+    if (number == static_cast<int>(members_.size())) members_.emplace_back();
+    members_[number].push_back(node);
+    cluster_of_[node->id()] = number;
   }
-  return members;
 }
 
-absl::flat_hash_set<const Node*> AncestorsOf(const Node& node, const ClusterMembers& members) {
-  absl::flat_hash_set<const Node*> seen;
-  absl::flat_hash_set<std::string> expanded;
+NodeFlags ClusterMembers::AncestorsOf(const Node& node) const {
+  NodeFlags seen(static_cast<int>(cluster_of_.size()));
+  std::vector<bool> expanded(members_.size(), false);
   std::vector<const Node*> open;
   const auto reach = [&](const Node* ancestor) {
-    if (seen.insert(ancestor).second) open.push_back(ancestor);
+    if (seen.Insert(ancestor)) open.push_back(ancestor);
   };
   reach(&node);
   while (!open.empty()) {
     const Node* const current = open.back();
     open.pop_back();
-    const auto cluster = members.find(ClusterOf(*current));
-    if (cluster != members.end() && expanded.insert(cluster->first).second) {
-      for (const Node* member : cluster->second) reach(member);
+    const int cluster = cluster_of_[current->id()];
+    if (cluster >= 0 && !expanded[cluster]) {
+      expanded[cluster] = true;
+      for (const Node* member : members_[cluster]) reach(member);
     }
     for (const Edge* edge : current->in_edges()) {
       if (edge->src()->IsOp() && !edge->src()->IsNextIteration()) reach(edge->src());

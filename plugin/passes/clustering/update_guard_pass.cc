@@ -32,7 +32,6 @@ using tensorflow::NodeBuilder;
 using tensorflow::OutputTensor;
 using tensorflow::Tensor;
 
-using NodeSet = absl::flat_hash_set<const Node*>;
 using Handle = std::pair<const Node*, int>;  // the tensor that holds a variable's handle
 
 Handle HandleOf(const Node& node, int input) {
@@ -86,14 +85,14 @@ class LateOrder {
 };
 
 // The nodes in the cluster that precede `node`.
-NodeSet AncestorsInCluster(const Node& node, const LateOrder& order) {
-  NodeSet seen;
+NodeFlags AncestorsInCluster(const Node& node, const LateOrder& order, int nodes) {
+  NodeFlags seen(nodes);
   std::vector<const Node*> open = {&node};
   while (!open.empty()) {
     const Node* const current = open.back();
     open.pop_back();
     for (const Edge* edge : current->in_edges()) {
-      if (order.Contains(edge->src()) && seen.insert(edge->src()).second) open.push_back(edge->src());
+      if (order.Contains(edge->src()) && seen.Insert(edge->src())) open.push_back(edge->src());
     }
   }
   return seen;
@@ -103,7 +102,7 @@ NodeSet AncestorsInCluster(const Node& node, const LateOrder& order) {
 class ClusterGuards {
  public:
   ClusterGuards(PassContext* context, const std::string& cluster, const ClusterMembers& members)
-      : context_(context), cluster_(cluster), members_(members), order_(members.at(cluster)) {}
+      : context_(context), cluster_(cluster), members_(members), order_(members.MembersOf(cluster)) {}
 
   bool HasUpdates() const { return !order_.updates().empty(); }
   // Adds a check of ops in the cluster.
@@ -115,7 +114,7 @@ class ClusterGuards {
   struct Check {
     Node* check = nullptr;
     Node* checked = nullptr;  // op in the cluster whose values are checked
-    NodeSet before;           // nodes that run even if the check fails
+    NodeFlags before{0};      // nodes that run even if the check fails
     int position = -1;        // last position of the test's inputs in order_
     Node* passes = nullptr;   // the test in the cluster; null until it is needed
   };
@@ -154,22 +153,21 @@ class ClusterGuards {
 void ClusterGuards::Add(const LateCheck& late) {
   Check check;
   check.check = late.check;
-  bool first = true;
+  const int nodes = (*context_->graph)->num_node_ids();
   for (Node* node : late.checked) {
     if (!order_.Contains(node)) continue;
-    NodeSet ancestors = AncestorsInCluster(*node, order_);
-    if (first) {
+    NodeFlags ancestors = AncestorsInCluster(*node, order_, nodes);
+    if (check.checked == nullptr) {
       check.checked = node;
       check.before = std::move(ancestors);
     } else {
-      absl::erase_if(check.before, [&](const Node* other) { return !ancestors.contains(other); });
+      check.before.Intersect(ancestors);
     }
-    first = false;
   }
   const bool is_test = check.check->type_string() == kCheckValuesOp;
   for (const Node* input : InputsOfTest(*check.check, *check.checked)) {
     // The cluster must not wait for a test that waits for the cluster.
-    if (is_test && !order_.Contains(input) && AncestorsOf(*input, members_).contains(check.checked)) return;
+    if (is_test && !order_.Contains(input) && members_.AncestorsOf(*input).Contains(check.checked)) return;
     check.position = std::max(check.position, order_.PositionOf(input));
   }
   checks_.push_back(std::move(check));
@@ -180,7 +178,7 @@ std::vector<int> ClusterGuards::ChecksOf(const Node* update) const {
   std::vector<int> checks;
   for (size_t i = 0; i < checks_.size(); ++i) {
     const Check& check = checks_[i];
-    if (check.position < order_.PositionOf(update) && !check.before.contains(update)) checks.push_back(i);
+    if (check.position < order_.PositionOf(update) && !check.before.Contains(update)) checks.push_back(i);
   }
   return checks;
 }
@@ -295,7 +293,7 @@ absl::Status ClusterGuards::GuardVariables(Node* update, Node* passes) {
 // other check then waits for the first, so that the step fails with the first error.
 void ClusterGuards::OrderChecks(const Node* update, const std::vector<int>& checks) {
   for (const Check& later : checks_) {
-    if (!later.before.contains(update)) continue;
+    if (!later.before.Contains(update)) continue;
     for (const int i : checks) {
       if (checks_[i].position < later.position) context_->graph->get()->AddControlEdge(checks_[i].check, later.check);
     }
@@ -334,7 +332,6 @@ absl::Status GuardUpdates(PassContext* context) {
   Graph* graph = context->graph->get();
   const std::vector<LateCheck> checks = TakeLateChecks(graph);
   if (checks.empty()) return absl::OkStatus();
-  const ClusterMembers members = MembersOfClusters(*graph);
   std::map<std::string, std::vector<const LateCheck*>> checked;  // by cluster
   for (const LateCheck& check : checks) {
     for (const Node* node : check.checked) {
@@ -345,12 +342,13 @@ absl::Status GuardUpdates(PassContext* context) {
     }
   }
   for (const auto& [cluster, own] : checked) {
+    const ClusterMembers members(*graph);  // includes earlier guards
     ClusterGuards guards(context, cluster, members);
     if (!guards.HasUpdates()) continue;
     for (const LateCheck* check : own) guards.Add(*check);
     TF_RETURN_IF_ERROR(guards.Guard());
   }
-  WaitForChecks(checks, members, graph);
+  WaitForChecks(checks, ClusterMembers(*graph), graph);
   return absl::OkStatus();
 }
 
