@@ -276,6 +276,26 @@ def test_both_of_two_checks_guard_an_update() -> None:
         np.testing.assert_array_equal(table.numpy(), before + 2.0)
 
 
+@pytest.mark.parametrize("lookup", [True, False], ids=["lookup and update", "update"])
+def test_rows_of_a_table_at_computed_indices(lookup: bool) -> None:
+    """The failed op may be the update itself."""
+
+    def build(variables: list[tf.Variable]) -> Step:
+        table, other = variable(ROWS, COLUMNS), variable(3)
+        variables.extend([table, other])
+
+        def step(x: tf.Tensor) -> tf.Tensor:
+            ids = tf.cast(x[:1], tf.int32)
+            rows = tf.gather(table, ids) * 0.5 if lookup else tf.fill([1, COLUMNS], 0.5)
+            table.scatter_sub(tf.IndexedSlices(rows, ids))
+            other.assign_add(table[0, :3])
+            return other * 2.0
+
+        return step
+
+    assert_keeps_variables(build)
+
+
 @pytest.mark.parametrize("failure", ["gather", "divide", "inverse", "range"])
 def test_an_update_in_a_later_cluster_waits_for_the_check(failure: str) -> None:
     def build(variables: list[tf.Variable]) -> Step:
@@ -383,3 +403,33 @@ def test_updates_of_a_cluster_that_the_compiler_splits() -> None:
         return step
 
     assert_keeps_variables(build)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "rmsprop"])
+def test_a_keras_model_keeps_its_state(optimizer: str) -> None:
+    def trained(device: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The model's weights after a valid and an invalid step, and after another valid step."""
+        tf.keras.utils.set_random_seed(0)
+        with tf.device(device):
+            number = tf.keras.Input([3])
+            rows = tf.keras.layers.Embedding(ROWS, COLUMNS)(tf.keras.layers.Lambda(lambda x: x * 2.0)(number))
+            features = tf.keras.layers.Dense(5, "tanh")(tf.keras.layers.Flatten()(rows))
+            model = tf.keras.Model(number, tf.keras.layers.Dense(1)(features))
+            model.compile(optimizer, "mse", metrics=["mae"])
+            valid, target = np.array([[0.0, 1.0, 2.5], [2.0, 1.0, 0.5]], np.float32), np.ones([2, 1], np.float32)
+            model.train_on_batch(valid, target, reset_metrics=False)
+            metrics = [variable for metric in model.metrics for variable in metric.variables]
+            state = [*model.variables, *model.optimizer.variables, *metrics]
+            before = [variable.numpy() for variable in state]
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"= 8 is not in \[0, 6\)"):
+                model.train_on_batch(valid + np.array([[0.0, 3.0, 0.0]], np.float32), target, reset_metrics=False)
+            if device == HPU:
+                assert_equal([variable.numpy() for variable in state], before)
+            after = [variable.numpy() for variable in model.trainable_variables]
+            model.train_on_batch(valid, target, reset_metrics=False)
+            return after, [variable.numpy() for variable in model.trainable_variables]
+
+    (cpu, _), (hpu, last) = trained(CPU), trained(HPU)
+    assert_equal(hpu, cpu)
+    assert all((one != other).any() for one, other in zip(hpu, last))
+    assert_launched()
