@@ -129,6 +129,25 @@ def test_a_check_waits_for_a_check_that_guards_an_update_before_it() -> None:
     assert f"^{first.name}" in second.input and f"^{second.name}" not in first.input
 
 
+def test_a_check_waits_for_the_checks_of_earlier_ops() -> None:
+    """The step fails with the first error, as on the CPU, although one cluster computes all rows."""
+
+    def build() -> None:
+        table = tf.exp(placeholder([10, 4]))
+        index = tf.cast(tf.reduce_sum(tf.tanh(placeholder([4], name="y"))), tf.int32)
+        for _ in range(3):
+            index += tf.cast(tf.reduce_sum(tf.gather(table, index)), tf.int32)
+        on_cpu(tf.cast(index, tf.float32))
+
+    graph = guarded(build).graph
+    assert len(launches(graph)) == 1
+    checks = [node for node in graph.node if node.op == "HabanaCheckIndices"]
+    assert len(checks) == 3
+    waits = {node.name: [source for source in node.input if "habana_check/indices" in source] for node in checks}
+    first, second, third = sorted(waits, key=lambda name: len(waits[name]))
+    assert waits[first] == [] and f"^{first}" in waits[second] and f"^{second}" in waits[third]
+
+
 @pytest.mark.parametrize("depends", [True, False])
 def test_later_clusters_with_updates_wait_for_the_check(depends: bool) -> None:
     def build() -> None:

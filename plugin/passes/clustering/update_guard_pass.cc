@@ -101,8 +101,13 @@ NodeFlags AncestorsInCluster(const Node& node, const LateOrder& order, int nodes
 // Guards of the updates in one cluster.
 class ClusterGuards {
  public:
-  ClusterGuards(PassContext* context, const std::string& cluster, const ClusterMembers& members)
-      : context_(context), cluster_(cluster), members_(members), order_(members.MembersOf(cluster)) {}
+  ClusterGuards(PassContext* context, const std::string& cluster, const ClusterMembers& members,
+                CheckSequence* sequence)
+      : context_(context),
+        cluster_(cluster),
+        members_(members),
+        sequence_(sequence),
+        order_(members.MembersOf(cluster)) {}
 
   bool HasUpdates() const { return !order_.updates().empty(); }
   // Adds a check of ops in the cluster.
@@ -110,11 +115,11 @@ class ClusterGuards {
   absl::Status Guard();
 
  private:
-  // A check, and the updates that it guards.
+  // A check of ops in the cluster.
   struct Check {
     Node* check = nullptr;
     Node* checked = nullptr;  // op in the cluster whose values are checked
-    NodeFlags before{0};      // nodes that run even if the check fails
+    NodeFlags before{0};      // updates among these happen even if the check fails
     int position = -1;        // last position of the test's inputs in order_
     Node* passes = nullptr;   // the test in the cluster; null until it is needed
   };
@@ -132,7 +137,6 @@ class ClusterGuards {
   absl::StatusOr<Node*> Revert(Node* update, int input, Node* passes);
   std::optional<DataType> TypeOf(const Node& update, const Handle& handle) const;
   void OrderChecks(const Node* update, const std::vector<int>& checks);
-  void Record(Node* update, bool guarded);
   NodeMaker Maker(const Node& node) const {
     return NodeMaker(context_->graph->get(), absl::StrCat(node.name(), "/habana_guard"), node.assigned_device_name());
   }
@@ -144,6 +148,7 @@ class ClusterGuards {
   PassContext* const context_;
   const std::string cluster_;
   const ClusterMembers& members_;
+  CheckSequence* const sequence_;
   const LateOrder order_;
   std::vector<Check> checks_;
   std::map<std::vector<int>, Node*> passes_;  // by positions in checks_
@@ -295,7 +300,7 @@ void ClusterGuards::OrderChecks(const Node* update, const std::vector<int>& chec
   for (const Check& later : checks_) {
     if (!later.before.Contains(update)) continue;
     for (const int i : checks) {
-      if (checks_[i].position < later.position) context_->graph->get()->AddControlEdge(checks_[i].check, later.check);
+      if (checks_[i].position < later.position) sequence_->Add(checks_[i].check, later.check);
     }
   }
 }
@@ -341,14 +346,15 @@ absl::Status GuardUpdates(PassContext* context) {
       if (own.empty() || own.back() != &check) own.push_back(&check);
     }
   }
+  CheckSequence sequence(checks, graph);
   for (const auto& [cluster, own] : checked) {
     const ClusterMembers members(*graph);  // includes earlier guards
-    ClusterGuards guards(context, cluster, members);
+    ClusterGuards guards(context, cluster, members, &sequence);
     if (!guards.HasUpdates()) continue;
     for (const LateCheck* check : own) guards.Add(*check);
     TF_RETURN_IF_ERROR(guards.Guard());
   }
-  WaitForChecks(checks, ClusterMembers(*graph), graph);
+  WaitForChecks(checks, ClusterMembers(*graph), &sequence, graph);
   return absl::OkStatus();
 }
 
