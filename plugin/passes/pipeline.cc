@@ -13,6 +13,7 @@
 #include "plugin/passes/clustering/op_records.h"
 #include "plugin/passes/clustering/range_check_pass.h"
 #include "plugin/passes/clustering/segmentation_pass.h"
+#include "plugin/passes/clustering/update_guard_pass.h"
 #include "plugin/passes/clustering/value_check_pass.h"
 #include "plugin/passes/collectives/collective_pass.h"
 #include "plugin/passes/control_flow/unused_results_pass.h"
@@ -52,6 +53,7 @@ constexpr Pass kPasses[] = {
     {"collectives", RewriteCollectives},
     {"mark", MarkCandidates},
     {"segment", SegmentGraph},
+    {"guards", GuardUpdates},
     {"sizes", RewriteSizes},
     {"calls", OrderCalls},
     {"encapsulate", EncapsulateClusters},

@@ -156,6 +156,28 @@ def failing_fallback() -> None:
     np.testing.assert_array_equal(total.numpy(), [14, 14])
 
 
+def invalid_index_in_a_fallback() -> None:
+    load_habana_module()
+    with tf.device(HPU):
+        total = tf.Variable(tf.ones([2]))
+
+    @tf.function
+    def step(x: tf.Tensor) -> tf.Tensor:
+        row = tf.gather(tf.abs(x), tf.cast(tf.reduce_sum(x), tf.int32))
+        total.assign_add(tf.fill([2], 1.0 + row))
+        total.scatter_add(tf.IndexedSlices([2.0], [0]))
+        return total * 2.0
+
+    with tf.device(HPU):
+        for _ in range(2):
+            error = raised(lambda: step(tf.constant([1.0, 7.0])))
+            assert isinstance(error, tf.errors.InvalidArgumentError) and "= 8 is not in [0, 2)" in str(error), error
+            np.testing.assert_array_equal(total.numpy(), [1, 1])
+        step(tf.constant([1.0, 0.0]))
+    np.testing.assert_array_equal(total.numpy(), [4, 2])
+    assert statistics.get().fallbacks > 0
+
+
 def channels_first(x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> list[tf.Tensor]:
     """Runs a step of convolution, bias, batch norm and pooling on NCHW data, with its gradients."""
     with tf.GradientTape() as tape:

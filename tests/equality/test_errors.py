@@ -243,6 +243,10 @@ def test_a_fallback_that_fails_leaves_variables_alone() -> None:
     run(call_to(programs.failing_fallback), {"HPU_FAULTS": "compile@1+"})
 
 
+def test_an_invalid_index_in_a_fallback_leaves_variables_alone() -> None:
+    run(call_to(programs.invalid_index_in_a_fallback), {"HPU_FAULTS": "compile@1+"})
+
+
 def test_channels_first_on_the_hpu() -> None:
     programs.assert_channels_first_equals_channels_last()
     assert_launched()

@@ -255,6 +255,30 @@ def test_ranges_are_checked_before_the_cluster_where_they_are_on_the_host() -> N
         run_on_cpu(result, {"high:0": 2})
 
 
+@pytest.mark.parametrize(
+    ("use", "check"),
+    [
+        (lambda number: tf.gather(tf.exp(placeholder([10, 4])), number), "HabanaCheckIndices"),
+        (lambda number: tf.cast(placeholder([4], tf.int32) // number, tf.float32), "HabanaCheckValues"),
+        (lambda number: tf.cast(tf.random.uniform([4], 2, number, tf.int32, seed=1), tf.float32), "HabanaCheckRange"),
+    ],
+    ids=["index", "divisor", "range"],
+)
+def test_values_from_the_host_are_checked_before_the_cluster_beside_lowered_branches(
+    use: Callable[[tf.Tensor], tf.Tensor], check: str
+) -> None:
+    def build() -> None:
+        taken = tf.raw_ops.Switch(data=placeholder([4], name="y"), pred=placeholder([], tf.bool, "pred"))
+        with tf.device(CPU):
+            number = tf.cast(tf.identity(taken.output_true[0] + 1.0), tf.int32)
+        on_cpu(tf.tanh(use(number)) * 2.0)
+
+    result = passes.run(graph_of(build)).graph
+    (node,) = (node for node in result.node if node.op == check)
+    assert any(f"^{node.name}" in launch.input for launch in launches(result))
+    assert not any(source.startswith(launch.name) for launch in launches(result) for source in node.input)
+
+
 @pytest.mark.parametrize(("high", "inside"), [(3, True), (2, False)])
 def test_constant_ranges_need_no_check(high: int, inside: bool) -> None:
     def build() -> None:

@@ -59,4 +59,11 @@ absl::StatusOr<std::optional<xla::Shape>> ResultShapeOf(const tensorflow::Tensor
   return shape;
 }
 
+absl::StatusOr<std::optional<VariableValues>> ValuesOfVariable(tensorflow::XlaOpKernelContext* context, int input) {
+  tensorflow::XlaResource* variable = nullptr;
+  TF_RETURN_IF_ERROR(context->GetResourceInput(input, &variable));
+  if (variable->kind() != tensorflow::XlaResource::kVariable || !variable->initialized()) return std::nullopt;
+  return VariableValues{variable->type(), variable->value(), variable->initial_value()};
+}
+
 }  // namespace hpu

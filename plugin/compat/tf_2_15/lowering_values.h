@@ -35,6 +35,16 @@ OperandFacts FindOperandFacts(tensorflow::XlaOpKernelContext* context, int input
 // The shape of a lowering's result; nullopt if the result is a constant, a resource or a TensorList.
 absl::StatusOr<std::optional<xla::Shape>> ResultShapeOf(const tensorflow::Tensor& result);
 
+// Values of the variable behind a handle.
+struct VariableValues {
+  tensorflow::DataType type = tensorflow::DT_INVALID;
+  xla::XlaOp value;
+  xla::XlaOp initial;  // at the program's start; not valid if the variable had no value
+};
+
+// nullopt if an input is not the handle of a variable, or if the variable has no value.
+absl::StatusOr<std::optional<VariableValues>> ValuesOfVariable(tensorflow::XlaOpKernelContext* context, int input);
+
 }  // namespace hpu
 
 #endif  // HPU_PLUGIN_COMPAT_TF_2_15_LOWERING_VALUES_H_

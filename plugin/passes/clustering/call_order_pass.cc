@@ -5,9 +5,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "plugin/passes/clustering/cluster_ancestors.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/graph/graph_util.h"
-#include "tensorflow/core/framework/node_def_util.h"
 
 namespace hpu::passes {
 namespace {
@@ -17,13 +17,6 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 bool IsStateful(const Node& node) { return node.op_def().is_stateful() && !node.IsArg() && !node.IsRetval(); }
-
-// The name of the node's cluster; empty for nodes of a function that a cluster calls.
-std::string ClusterOf(const Node& node) {
-  std::string cluster;
-  tensorflow::TryGetNodeAttr(node.attrs(), kClusterAttr, &cluster);
-  return cluster;
-}
 
 // The stateful nodes that depend on a call and are in the same cluster. The search stops at stateful nodes that are not
 // calls.

@@ -2,17 +2,29 @@
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_CHECK_ORDER_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_CHECK_ORDER_H_
 
+#include <vector>
+
 #include "absl/strings/string_view.h"
 #include "plugin/passes/reporting/pass_context.h"
 #include "tensorflow/core/graph/graph.h"
 
 namespace hpu::passes {
 
-// Adds a control edge from `check` to `node` if `before` is true, and reports the check. The report's text begins with
-// `what`, for example "indices are". Errors of `check` name `node`, so that TensorFlow shows the program's line; if
+// Adds a control edge from `check` to `node` if `before` is true, and reports the check. Otherwise the check runs after
+// the cluster of `node`, and kChecksAttr of `node` records it. The report's text begins with `what`, for example
+// "indices are". Errors of `check` name `node`, so that TensorFlow shows the program's line; if
 // several nodes share a check, its errors name the first.
 void OrderCheck(PassContext* context, tensorflow::Node* node, tensorflow::Node* check, absl::string_view what,
                 bool before);
+
+// A check that runs after the clusters of the ops whose values it checks.
+struct LateCheck {
+  tensorflow::Node* check = nullptr;
+  std::vector<tensorflow::Node*> checked;
+};
+
+// The checks that OrderCheck recorded, in order of their node ids. Removes kChecksAttr from the graph.
+std::vector<LateCheck> TakeLateChecks(tensorflow::Graph* graph);
 
 }  // namespace hpu::passes
 

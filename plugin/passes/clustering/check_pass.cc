@@ -209,10 +209,10 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
     return absl::OkStatus();
   }
   const bool vectors = bound->kind == Kind::kVector;
-  OutputTensor values = FindValues(indices, vectors, /*to_host=*/true);
-  // In lowered loops and branches, the check must run in the frame and branch of the op.
-  const bool before = fixed && !lowered_ && IsOnHost(values);
-  if (!before) values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/false);
+  // In lowered loops and branches, the check must run in the frame and branch of the op, and so reads the op's input.
+  OutputTensor values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/true);
+  const bool before = fixed && IsOnHost(values);
+  if (!before && !lowered_) values = FindValues(indices, vectors, /*to_host=*/false);
   const std::string key =
       absl::StrCat(values.node->name(), ":", values.index, "|", NameOf(bound->kind), bound->axis, "|",
                    fixed ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " has dynamic bounds"));

@@ -63,15 +63,23 @@ std::optional<bool> CannotFail(const Node& node) {
   return IsRangeNonEmpty(*low, *high);
 }
 
+// The first input of the check that is not constant.
+Node* FirstVariableInput(const Node& node) {
+  for (const int index : {kMinval, kMaxval, kShape}) {
+    if (Node* input = InputOf(node, index).node; !input->IsConstant()) return input;
+  }
+  return nullptr;
+}
+
 absl::Status AddCheck(PassContext* context, Node* node, bool lowered) {
+  // In lowered loops and branches, the check must run in the frame and branch of the op.
   const NodeMaker maker(context->graph->get(), absl::StrCat(node->name(), "/habana_check"),
-                        HostOf(node->assigned_device_name()));
+                        HostOf(node->assigned_device_name()), lowered ? FirstVariableInput(*node) : nullptr);
   NodeBuilder builder = maker.New("range", kCheckRangeOp);
-  bool before = !lowered;  // in lowered loops and branches, the check must run in the op's branch
+  bool before = true;
   for (const int index : {kMinval, kMaxval, kShape}) {
     const OutputTensor input = InputOf(*node, index);
-    const std::optional<Tensor> constant = ConstantOf(*input.node);
-    if (constant.has_value() && !lowered) {
+    if (const std::optional<Tensor> constant = ConstantOf(*input.node); constant.has_value()) {
       TF_ASSIGN_OR_RETURN(Node * copy, maker.Constant(absl::StrCat("range_", index), *constant));
       builder.Input(copy, 0);
     } else {

@@ -12,9 +12,8 @@ bool MayHaveEmptyRange(const tensorflow::Node& node);
 
 // Adds a HabanaCheckRange on the CPU for every StatelessRandomUniformIntV2 on an HPU whose range is not constant. The
 // random pass has already replaced other draws from a range by this op. The check runs before the op if both ends
-// and the shape come from the host and the graph has no lowered control flow. Otherwise the check runs after the
-// cluster that computes these inputs. Sets kUncheckedAttr on an op with an empty constant range, and the op's CPU
-// kernel raises the error.
+// and the shape come from the host. Otherwise the check runs after the cluster that computes these inputs. Sets
+// kUncheckedAttr on an op with an empty constant range, and the op's CPU kernel raises the error.
 absl::Status AddRangeChecks(PassContext* context);
 
 }  // namespace hpu::passes

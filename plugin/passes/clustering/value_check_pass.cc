@@ -208,8 +208,8 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
   }
   const bool of_result = rule.test == Test::kFactored;
   // The op waits for the check only if the checked inputs are in host memory, so that waiting requires no copy. In
-  // graphs with lowered loops or branches the op never waits, and `anchor` keeps the test in the op's branch.
-  bool before = !lowered_ && !of_result && IsOnHost(InputOf(*node, rule.input));
+  // graphs with lowered loops or branches, `anchor` keeps the test in the op's frame and branch.
+  bool before = !of_result && IsOnHost(InputOf(*node, rule.input));
   if (rule.test == Test::kOrdered || rule.test == Test::kBand) {
     before = before && IsOnHost(InputOf(*node, rule.input + 1));
   }

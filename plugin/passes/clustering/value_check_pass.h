@@ -8,11 +8,10 @@
 namespace hpu::passes {
 
 // Adds a HabanaCheckValues on the CPU for every HPU op with a value rule. Constants need no such op, because the pass
-// itself tests constants. Values from the host are tested on the host, and
-// the op waits for the check, unless the graph has lowered control flow. Values that a cluster computes are tested in
-// the cluster, which returns one boolean; the check runs after the cluster. The same step then reports the error, but
-// variables may have been updated. Sets kUncheckedAttr on an op whose constants violate the rule, and the op's CPU
-// kernel raises the error.
+// itself tests constants. Values from the host are tested on the host, and the op waits for the check. Values that a
+// cluster computes are tested in the cluster, which returns one boolean; the check runs after the cluster. The same
+// step then reports the error, and GuardUpdates keeps the variables' values. Sets kUncheckedAttr on an op whose
+// constants violate the rule, and the op's CPU kernel raises the error.
 absl::Status AddValueChecks(PassContext* context);
 
 }  // namespace hpu::passes

@@ -21,6 +21,8 @@ inline constexpr char kPhiloxStateOp[] = "HabanaPhiloxState";
 inline constexpr char kCheckIndicesOp[] = "HabanaCheckIndices";
 inline constexpr char kCheckRangeOp[] = "HabanaCheckRange";
 inline constexpr char kCheckValuesOp[] = "HabanaCheckValues";
+inline constexpr char kIndicesInRangeOp[] = "HabanaIndicesInRange";
+inline constexpr char kRevertUpdateOp[] = "HabanaRevertUpdate";
 inline constexpr char kRandomOrderOp[] = "HabanaRandomOrder";
 
 // Attributes that passes use to communicate. These attributes have no meaning after the last pass.
@@ -30,6 +32,7 @@ inline constexpr char kStageAttr[] = "_habana_stage";           // int: clusters
 inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: computes a size for a host op
 inline constexpr char kUncheckedAttr[] = "_habana_unchecked";   // bool: a cluster would lose the op's errors
 inline constexpr char kInRangeAttr[] = "_habana_in_range";      // bool: indices need no check (loop_index_pass.h)
+inline constexpr char kChecksAttr[] = "_habana_checks";  // list(string): checks after the cluster (check_order.h)
 inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: device of the node if no cluster contains it
 inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that excludes the node from the HPU
 inline constexpr char kMustCompileAttr[] =

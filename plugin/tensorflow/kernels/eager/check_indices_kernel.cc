@@ -1,4 +1,5 @@
-// HabanaCheckIndices: checks indices on the host, because compiled code cannot raise errors.
+// HabanaCheckIndices: checks indices on the host, because compiled code cannot raise errors. HabanaIndicesInRange on
+// the host, and HabanaRevertUpdate outside clusters.
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -12,20 +13,20 @@ namespace {
 
 using tensorflow::Tensor;
 
-// Stateless except for its attributes; thread safe.
+// Thread safe.
 template <typename Index>
-class CheckIndicesKernel : public tensorflow::OpKernel {
+class IndexCheck {
  public:
-  explicit CheckIndicesKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
-    OP_REQUIRES_OK(construction, construction->GetAttr("kind", &kind_));
-    OP_REQUIRES_OK(construction, construction->GetAttr("axis", &axis_));
-    OP_REQUIRES_OK(construction, construction->GetAttr("node", &node_));
+  absl::Status Initialize(tensorflow::OpKernelConstruction* construction) {
+    TF_RETURN_IF_ERROR(construction->GetAttr("kind", &kind_));
+    return construction->GetAttr("axis", &axis_);
   }
 
-  void Compute(tensorflow::OpKernelContext* context) override {
-    const Tensor& indices = context->input(0);
-    const auto shape = context->input(1).flat<int32_t>();
-    OP_REQUIRES_OK(context, kind_ == "vector" ? CheckVectors(indices, shape) : CheckEach(indices, shape));
+  // `node` is the op's name, for the error text.
+  absl::Status Check(const Tensor& indices, const Tensor& sizes, const std::string& node) const {
+    const Shape shape = sizes.flat<int32_t>();
+    const absl::Status status = kind_ == "vector" ? CheckVectors(indices, shape) : CheckEach(indices, shape);
+    return status.ok() ? status : absl::Status(status.code(), absl::StrCat(status.message(), " (", node, ")"));
   }
 
  private:
@@ -41,7 +42,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
     for (int64_t i = 0; i < values.size(); ++i) {
       if (values(i) >= 0 ? values(i) < limit || (lengths && values(i) == limit) : segments) continue;
       const auto code = kind_ == "box" ? absl::StatusCode::kOutOfRange : absl::StatusCode::kInvalidArgument;
-      return absl::Status(code, absl::StrCat(Text(indices, i, values(i), limit), " (", node_, ")"));
+      return absl::Status(code, Text(indices, i, values(i), limit));
     }
     return kind_ == "permutation" ? CheckOnce(indices) : absl::OkStatus();
   }
@@ -75,7 +76,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
     const auto values = indices.flat<Index>();
     for (int64_t i = 0; i < values.size(); ++i) {
       if (seen.insert(values(i)).second) continue;
-      return tensorflow::errors::InvalidArgument(values(i), " is duplicated in the input. (", node_, ")");
+      return tensorflow::errors::InvalidArgument(values(i), " is duplicated in the input.");
     }
     return absl::OkStatus();
   }
@@ -94,7 +95,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
         std::string dimensions;
         for (int64_t j = 0; j < shape.size(); ++j) absl::StrAppend(&dimensions, j > 0 ? "," : "", shape(j));
         return tensorflow::errors::InvalidArgument("indices[", row, "] = [", vector, "] does not index into shape [",
-                                                   dimensions, "] (", node_, ")");
+                                                   dimensions, "]");
       }
     }
     return absl::OkStatus();
@@ -112,13 +113,61 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
 
   std::string kind_;
   int64_t axis_ = 0;
+};
+
+// Stateless except for its attributes; thread safe.
+template <typename Index>
+class CheckIndicesKernel : public tensorflow::OpKernel {
+ public:
+  explicit CheckIndicesKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
+    OP_REQUIRES_OK(construction, check_.Initialize(construction));
+    OP_REQUIRES_OK(construction, construction->GetAttr("node", &node_));
+  }
+
+  void Compute(tensorflow::OpKernelContext* context) override {
+    OP_REQUIRES_OK(context, check_.Check(context->input(0), context->input(1), node_));
+  }
+
+ private:
+  IndexCheck<Index> check_;
   std::string node_;
+};
+
+// Stateless except for its attributes; thread safe.
+template <typename Index>
+class IndicesInRangeKernel : public tensorflow::OpKernel {
+ public:
+  explicit IndicesInRangeKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
+    OP_REQUIRES_OK(construction, check_.Initialize(construction));
+  }
+
+  void Compute(tensorflow::OpKernelContext* context) override {
+    Tensor* passes = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, {}, &passes));
+    passes->scalar<bool>()() = check_.Check(context->input(0), context->input(1), name()).ok();
+  }
+
+ private:
+  IndexCheck<Index> check_;
+};
+
+// Does nothing: on the host, an op with invalid values fails before the updates that depend on it.
+class RevertUpdateKernel : public tensorflow::OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(tensorflow::OpKernelContext*) override {}
+  bool IsExpensive() override { return false; }
 };
 
 REGISTER_KERNEL_BUILDER(Name("HabanaCheckIndices").Device(tensorflow::DEVICE_CPU).TypeConstraint<int32_t>("Tindices"),
                         CheckIndicesKernel<int32_t>);
 REGISTER_KERNEL_BUILDER(Name("HabanaCheckIndices").Device(tensorflow::DEVICE_CPU).TypeConstraint<int64_t>("Tindices"),
                         CheckIndicesKernel<int64_t>);
+REGISTER_KERNEL_BUILDER(Name("HabanaIndicesInRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<int32_t>("Tindices"),
+                        IndicesInRangeKernel<int32_t>);
+REGISTER_KERNEL_BUILDER(Name("HabanaIndicesInRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<int64_t>("Tindices"),
+                        IndicesInRangeKernel<int64_t>);
+REGISTER_KERNEL_BUILDER(Name("HabanaRevertUpdate").Device(tensorflow::DEVICE_CPU), RevertUpdateKernel);
 
 }  // namespace
 }  // namespace hpu

@@ -1,0 +1,42 @@
+// Ops that keep the value of a variable if a check after the cluster will fail.
+#include "tensorflow/core/framework/common_shape_fns.h"
+#include "tensorflow/core/framework/op.h"
+
+namespace hpu {
+
+REGISTER_OP("HabanaIndicesInRange")
+    .Input("indices: Tindices")
+    .Input("shape: int32")
+    .Output("passes: bool")
+    .Attr("Tindices: {int32, int64}")
+    .Attr("kind: {'index', 'slice', 'box', 'vector', 'label', 'segment', 'length', 'permutation'}")
+    .Attr("axis: int = 0")
+    .SetShapeFn(tensorflow::shape_inference::ScalarShape)
+    .Doc(R"doc(
+Whether HabanaCheckIndices passes for the same inputs and attributes.
+
+indices: Indices of an op.
+shape: Shape of the indexed tensor.
+passes: A scalar.
+)doc");
+
+REGISTER_OP("HabanaRevertUpdate")
+    .Input("resource: resource")
+    .Input("passes: bool")
+    .Input("old: N * T")
+    .Attr("N: int >= 0")
+    .Attr("T: type")
+    .SetIsStateful()
+    .SetShapeFn(tensorflow::shape_inference::NoOutputs)
+    .Doc(R"doc(
+In a cluster, gives a variable its old value again unless the cluster's values pass their checks.
+
+Does nothing if the variable had no value, or a value of another type or shape. Outside clusters, does nothing: CPU
+kernels raise errors before later ops update variables.
+
+resource: Handle of the variable.
+passes: Whether the values passed; a scalar.
+old: The old value. If the list is empty, the value before the cluster.
+)doc");
+
+}  // namespace hpu
