@@ -92,6 +92,14 @@ def pjrt_donation() -> bool:
     return values.parse_bool(BY_NAME["HPU_PJRT_DONATION"])
 
 
+def pjrt_collectives() -> str:
+    """HPU_PJRT_COLLECTIVES: How the ranks of a job exchange data with HPU_BACKEND=pjrt:…. host: through the host's
+    memory. device: all-reduce, all-gather, reduce-scatter and broadcast are programs of all cards, in which the
+    CUDA plugin uses NCCL (docs/user/pjrt.md); not tried on two cards. The same on every rank.
+    """
+    return values.parse_string(BY_NAME["HPU_PJRT_COLLECTIVES"])
+
+
 def pjrt_target() -> str:
     """HPU_PJRT_TARGET: Absent card for which HPU_BACKEND=pjrt:cuda compiles: a100, h100, h200, l4, or the path of a
     description (GpuTargetConfigProto as text). The device then computes nothing. hpu warmup stores recipes for

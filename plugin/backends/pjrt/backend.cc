@@ -18,6 +18,7 @@
 #include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/backends/pjrt/recipe.h"
 #include "plugin/backends/pjrt/target_compiler.h"
+#include "plugin/backends/pjrt/world.h"
 #include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
@@ -51,6 +52,17 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
   HPU_RETURN_IF_ERROR(InitializeXlaSettings(
       plugin.path(), [&client](absl::string_view options) { return client->TryOptions(options); }));
   return client;
+}
+
+// A client for the module, and the world of its collectives (HPU_PJRT_COLLECTIVES); null if they go through the host.
+// Fails with InvalidArgument if the module is no device of the client.
+absl::StatusOr<World::Member> CreateMember(const Plugin& plugin, const Options& defaults, int module_id) {
+  if (flags::PjrtCollectives() != "device") {
+    World::Member member;
+    HPU_ASSIGN_OR_RETURN(member.client, CreateClient(plugin, defaults));
+    return member;
+  }
+  return World::InProcess(plugin, flags::PjrtOptions(), module_id, [&] { return CreateClient(plugin, defaults); });
 }
 
 // Bytes for tensors on a device with `device_bytes` bytes (0: unknown). The options or HPU_MEMORY_MB may lower the
@@ -121,14 +133,16 @@ class PjrtBackend final : public hal::Backend {
       LoadCudaLibraries(plugin->path());
       defaults = CudaOptions(module_id);
     }
-    HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin, defaults));
+    HPU_ASSIGN_OR_RETURN(World::Member member, CreateMember(*plugin, defaults, module_id));
+    std::unique_ptr<Client>& client = member.client;
     const auto stats = client->memory_stats();
     HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit : 0));
     hal::DeviceInfo info = Info(module_id, bytes, CompilerTargetOf(*client));
+    if (client->is_portable()) info.compiler_target += " portable";
     info.description = absl::StrCat(client->device_kind(), " by PJRT, module ", module_id);
     HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));
-    return std::make_unique<PjrtDevice>(std::move(info), std::move(lock), std::move(client), std::move(reservation),
-                                        std::move(faults));
+    return std::make_unique<PjrtDevice>(std::move(info), std::move(lock), std::move(client), std::move(member.world),
+                                        std::move(reservation), std::move(faults));
   }
 
  private:

@@ -70,6 +70,8 @@ class Client {
 
   const Plugin& plugin() const { return plugin_; }
   PJRT_Device* device() const { return device_; }
+  // Whether the client's programs are compiled for any device (ForDevice).
+  bool is_portable() const { return is_portable_; }
   // Number of the device among the devices of all processes that share the client's programs.
   int64_t device_id() const { return device_id_; }
   const std::string& platform_name() const { return platform_name_; }        // "cpu", "cuda"
