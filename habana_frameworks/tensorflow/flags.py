@@ -100,6 +100,14 @@ def pjrt_collectives() -> str:
     return values.parse_string(BY_NAME["HPU_PJRT_COLLECTIVES"])
 
 
+def pjrt_rendezvous() -> str:
+    """HPU_PJRT_RENDEZVOUS: Rank and number of the processes of a job on this machine, and the directory in which
+    they exchange the keys of their PJRT clients, as RANK/SIZE:DIRECTORY, for HPU_PJRT_COLLECTIVES=device. Set by
+    hpu run. Other launchers need a directory of the job's own, which exists before the processes start.
+    """
+    return values.parse_string(BY_NAME["HPU_PJRT_RENDEZVOUS"])
+
+
 def pjrt_target() -> str:
     """HPU_PJRT_TARGET: Absent card for which HPU_BACKEND=pjrt:cuda compiles: a100, h100, h200, l4, or the path of a
     description (GpuTargetConfigProto as text). The device then computes nothing. hpu warmup stores recipes for

@@ -1,9 +1,12 @@
 #include "plugin/hal/backend.h"
 
+#include <atomic>
+#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "plugin/backends/common/acquire_options.h"
@@ -15,6 +18,8 @@
 #include "plugin/backends/pjrt/cuda_cards.h"
 #include "plugin/backends/pjrt/cuda_libraries.h"
 #include "plugin/backends/pjrt/device.h"
+#include "plugin/backends/pjrt/directory_store.h"
+#include "plugin/backends/pjrt/job_rank.h"
 #include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/backends/pjrt/recipe.h"
 #include "plugin/backends/pjrt/target_compiler.h"
@@ -36,8 +41,9 @@ std::string CompilerTargetOf(const Client& client) {
 // Share of a card's memory that plugins allocate unless the option memory_fraction is set.
 uint64_t UsableBytes(uint64_t card_bytes) { return card_bytes / 4 * 3; }
 
-// `defaults`: options for names that HPU_PJRT_OPTIONS does not set.
-absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const Options& defaults) {
+// `defaults`: options for names that HPU_PJRT_OPTIONS does not set. `store`: see Client::Create.
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const Options& defaults,
+                                                     std::unique_ptr<KeyValueStore> store = nullptr) {
   const common::ScopedSignalMask mask;  // inherited by the client's threads
   auto options = ParseOptions(flags::PjrtOptions());
   if (!options.ok()) return absl::InvalidArgumentError(absl::StrCat("HPU_PJRT_OPTIONS: ", options.status().message()));
@@ -46,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
       options->push_back(option);
     }
   }
-  auto created = Client::Create(plugin, *options);
+  auto created = Client::Create(plugin, *options, std::move(store));
   if (!created.ok()) return IsForCuda(plugin.path()) ? CudaClientError(created.status()) : created.status();
   std::unique_ptr<Client> client = *std::move(created);
   HPU_RETURN_IF_ERROR(InitializeXlaSettings(
@@ -54,14 +60,49 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
   return client;
 }
 
+bool RunsCollectives() { return flags::PjrtCollectives() == "device"; }
+
+// Whether several processes create one client. CPU plugins have no collectives between processes.
+bool IsMemberOfJob(const Plugin& plugin) { return RunsCollectives() && !IsForCpu(plugin.path()); }
+
+// A client of this process and the other processes of its job (HPU_PJRT_RENDEZVOUS), which blocks until all of them
+// call the function equally often.
+absl::StatusOr<World::Member> JoinProcesses(const Plugin& plugin, Options options) {
+  HPU_ASSIGN_OR_RETURN(const JobRank job, ParseJobRank(flags::PjrtRendezvous()));
+  // Keys of an earlier client of this job would be out of date.
+  static std::atomic<int> clients{0};
+  auto store = std::make_unique<DirectoryStore>(job.directory, absl::StrCat(clients++, "-"));
+  constexpr absl::string_view kWorldKey = "hpu/world";
+  // Gives the other processes time to import TensorFlow.
+  constexpr auto kMaxWait = std::chrono::minutes(5);
+  uint64_t id = 0;
+  if (job.rank == 0) {
+    id = NewWorldId();
+    HPU_RETURN_IF_ERROR(store->Put(kWorldKey, absl::StrCat(id)));
+  } else {
+    HPU_ASSIGN_OR_RETURN(const std::string text, store->Get(kWorldKey, kMaxWait));
+    if (!absl::SimpleAtoi(text, &id)) {
+      return absl::InternalError(absl::StrCat("the key ", kWorldKey, " in ", job.directory, " is not a number: ", text,
+                                              "; give each job a directory of its own"));
+    }
+  }
+  options.emplace_back("node_id", int64_t{job.rank});
+  options.emplace_back("num_nodes", int64_t{job.size});
+  World::Member member;
+  HPU_ASSIGN_OR_RETURN(member.client, CreateClient(plugin, options, std::move(store)));
+  member.world = std::make_shared<World>(id, /*client=*/nullptr);
+  return member;
+}
+
 // A client for the module, and the world of its collectives (HPU_PJRT_COLLECTIVES); null if they go through the host.
 // Fails with InvalidArgument if the module is no device of the client.
 absl::StatusOr<World::Member> CreateMember(const Plugin& plugin, const Options& defaults, int module_id) {
-  if (flags::PjrtCollectives() != "device") {
+  if (!RunsCollectives()) {
     World::Member member;
     HPU_ASSIGN_OR_RETURN(member.client, CreateClient(plugin, defaults));
     return member;
   }
+  if (IsMemberOfJob(plugin)) return JoinProcesses(plugin, defaults);
   return World::InProcess(plugin, flags::PjrtOptions(), module_id, [&] { return CreateClient(plugin, defaults); });
 }
 
@@ -87,6 +128,7 @@ class PjrtBackend final : public hal::Backend {
     if (has_target()) return absl::OkStatus();  // a target has no modules
     HPU_ASSIGN_OR_RETURN(const Plugin* plugin, LoadPlugin());
     HPU_ASSIGN_OR_RETURN(const common::Modules modules, ModulesOf(*plugin));
+    if (IsMemberOfJob(*plugin)) HPU_RETURN_IF_ERROR(ParseJobRank(flags::PjrtRendezvous()).status());
     return common::CandidateModules(options, modules).status();
   }
 

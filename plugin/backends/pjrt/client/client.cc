@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "plugin/backends/pjrt/client/hidden_xla_flags.h"
 #include "plugin/base/status_macros.h"
+#include "xla/xla.pb.h"
 
 namespace hpu::pjrt {
 namespace {
@@ -106,31 +107,39 @@ uint64_t TemporaryBytes(const Plugin& plugin, PJRT_Executable* executable) {
   return status.ok() ? static_cast<uint64_t>(std::max<int64_t>(get->temp_size_in_bytes, 0)) : 0;
 }
 
-absl::StatusOr<std::string> Executable::OptimizedProgram() const {
+absl::StatusOr<std::string> OptimizedProgram(const Plugin& plugin, PJRT_Executable* executable) {
   Arguments<PJRT_Program> program;
   Arguments<PJRT_Executable_OptimizedProgram_Args> get;
-  get->executable = executable_.get();
+  get->executable = executable;
   get->program = &program.args;
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));  // the first call sets the sizes
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Executable_OptimizedProgram, get));  // the first call sets the sizes
   std::string code(program->code_size, '\0');
   program->code = code.data();
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Executable_OptimizedProgram, get));
   const std::string format(program->format, program->format_size);
   if (format == "hlo") return code;
-  return absl::UnimplementedError(absl::StrCat(
-      "the optimised program is not available: expected the format hlo, but the PJRT plugin returned ", format));
+  xla::HloModuleProtoWithConfig module;
+  if (format == "hlo_with_config" && module.ParseFromString(code)) return module.hlo_module().SerializeAsString();
+  return absl::UnimplementedError(
+      absl::StrCat("the optimised program is not available: expected the format hlo or hlo_with_config, but the PJRT "
+                   "plugin returned ",
+                   format));
 }
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, const Options& options) {
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, const Options& options,
+                                                       std::unique_ptr<KeyValueStore> store) {
   const std::vector<PJRT_NamedValue> values = NamedValues(options);
   Arguments<PJRT_Client_Create_Args> create;
   create->create_options = values.data();
   create->num_options = values.size();
+  if (store != nullptr) SetKeyValueCallbacks(store.get(), &create.args);
   std::optional<HiddenXlaFlags> hidden;
   if (!plugin.has_read_flags()) hidden.emplace();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Client_Create, create));
-  auto handle = std::make_shared<const ClientHandle>(create->client, Deleter<PJRT_Client>{&plugin});
-  std::unique_ptr<Client> client(new Client(plugin, std::move(handle), /*is_portable=*/false));
+  auto shared = std::make_shared<Shared>();
+  shared->store = std::move(store);
+  shared->client = ClientHandle(create->client, Deleter<PJRT_Client>{&plugin});
+  std::unique_ptr<Client> client(new Client(plugin, std::move(shared), /*is_portable=*/false));
   HPU_RETURN_IF_ERROR(client->Initialize(/*index=*/0));
   if (hidden.has_value()) {
     static_cast<void>(client->TryOptions(kUnknownOption));
@@ -140,7 +149,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, con
 }
 
 absl::StatusOr<std::unique_ptr<Client>> Client::ForDevice(size_t index) const {
-  std::unique_ptr<Client> client(new Client(plugin_, client_, /*is_portable=*/true));
+  std::unique_ptr<Client> client(new Client(plugin_, shared_, /*is_portable=*/true));
   HPU_RETURN_IF_ERROR(client->Initialize(index));
   return client;
 }

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "plugin/backends/pjrt/client/buffer_promise.h"
 #include "plugin/backends/pjrt/client/handles.h"
+#include "plugin/backends/pjrt/client/key_value_store.h"
 #include "plugin/backends/pjrt/client/plugin.h"
 
 namespace hpu::pjrt {
@@ -28,6 +29,10 @@ absl::StatusOr<std::string> Serialize(const Plugin& plugin, const PJRT_Executabl
 // Device memory that a launch needs besides arguments and results; 0 if the plugin does not report it.
 uint64_t TemporaryBytes(const Plugin& plugin, PJRT_Executable* executable);
 
+// The program after the plugin's passes, as a serialised xla::HloModuleProto. Fails with Unimplemented if the plugin
+// returns another format.
+absl::StatusOr<std::string> OptimizedProgram(const Plugin& plugin, PJRT_Executable* executable);
+
 // A program that a client has compiled or loaded. Must not outlive the client. Immutable and thread safe.
 class Executable {
  public:
@@ -40,9 +45,7 @@ class Executable {
   absl::StatusOr<std::string> Serialize() const { return pjrt::Serialize(plugin(), executable_.get()); }
   // Device memory that a launch needs besides arguments and results; 0 if unknown.
   uint64_t temporary_bytes() const { return TemporaryBytes(plugin(), executable_.get()); }
-  // The program after the plugin's passes, as a serialised xla::HloModuleProto. Fails with Unimplemented if the plugin
-  // returns another format.
-  absl::StatusOr<std::string> OptimizedProgram() const;
+  absl::StatusOr<std::string> OptimizedProgram() const { return pjrt::OptimizedProgram(plugin(), executable_.get()); }
 
  private:
   const Plugin& plugin() const { return *loaded_.get_deleter().plugin; }
@@ -61,8 +64,11 @@ struct MemoryStats {
 // Uses one addressable device. Thread safe. Must outlive all objects that it creates.
 class Client {
  public:
-  // Uses the first addressable device. The plugin reads no flags from XLA_FLAGS; see HiddenXlaFlags.
-  static absl::StatusOr<std::unique_ptr<Client>> Create(const Plugin& plugin, const Options& options);
+  // Uses the first addressable device. The plugin reads no flags from XLA_FLAGS; see HiddenXlaFlags. `store`: shared
+  // with other processes whose clients form one client with this one (options node_id and num_nodes); null for a client
+  // of this process alone. The client owns the store. Create may block until the other processes call it.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(const Plugin& plugin, const Options& options,
+                                                        std::unique_ptr<KeyValueStore> store = nullptr);
   // Uses the addressable device `index` of the same PJRT client, which lives as long as one of its users. Programs with
   // one replica that the result compiles or loads run on its device; programs must have been compiled by such a Client.
   // Fails with InvalidArgument if there is no such device.
@@ -115,8 +121,14 @@ class Client {
   bool IsDeleted(PJRT_Buffer* buffer) const;
 
  private:
-  Client(const Plugin& plugin, std::shared_ptr<const ClientHandle> client, bool is_portable)
-      : plugin_(plugin), client_(std::move(client)), is_portable_(is_portable) {}
+  // Destroyed in reverse order: the PJRT client uses the store.
+  struct Shared {
+    std::unique_ptr<KeyValueStore> store;
+    ClientHandle client;
+  };
+
+  Client(const Plugin& plugin, std::shared_ptr<const Shared> shared, bool is_portable)
+      : plugin_(plugin), shared_(std::move(shared)), is_portable_(is_portable) {}
 
   absl::Status Initialize(size_t index);
   absl::StatusOr<std::unique_ptr<Executable>> CompileFormat(absl::string_view format, absl::string_view code,
@@ -127,10 +139,10 @@ class Client {
     return Handle<Object>(object, Deleter<Object>{&plugin_});
   }
 
-  PJRT_Client* get() const { return client_->get(); }
+  PJRT_Client* get() const { return shared_->client.get(); }
 
   const Plugin& plugin_;
-  const std::shared_ptr<const ClientHandle> client_;
+  const std::shared_ptr<const Shared> shared_;
   const bool is_portable_;  // whether programs are compiled for any device, and launched on device_
   PJRT_Device* device_ = nullptr;
   int64_t device_id_ = 0;
