@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <set>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -15,9 +19,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/backends/pjrt/client/client.h"
+#include "plugin/backends/pjrt/client/topology.h"
 #include "plugin/backends/pjrt/compile_options.h"
 #include "plugin/backends/pjrt/helper_programs.h"
+#include "plugin/backends/pjrt/target_compiler.h"
+#include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/testing/cts/fixture.h"
+#include "xla/service/hlo.pb.h"
 
 namespace hpu::pjrt {
 namespace collective_programs_test {
@@ -266,6 +274,76 @@ TEST_P(CollectivePrograms, ProgramsOfOneDeviceRunOnTheirDevice) {
     EXPECT_OK(end.Await());
     EXPECT_OK(cts::Value(client->ToHost(result, sums, sizeof(sums))).Await());
     EXPECT_EQ(8, sums[3]);
+  }
+}
+
+class CountingStore final : public KeyValueStore {
+ public:
+  explicit CountingStore(std::atomic<int>* calls) : calls_(*calls) {}
+  absl::StatusOr<std::string> Get(absl::string_view, std::chrono::milliseconds) override { return Missing(); }
+  absl::StatusOr<std::string> TryGet(absl::string_view) override { return Missing(); }
+  absl::Status Put(absl::string_view, absl::string_view) override { return Missing(); }
+
+ private:
+  absl::Status Missing() {
+    ++calls_;
+    return absl::NotFoundError("no key");
+  }
+
+  std::atomic<int>& calls_;
+};
+
+// Clients of CPU plugins ignore the other processes, so a job of several processes needs cards. If this test fails, CPU
+// plugins can prove such jobs.
+TEST_P(CollectivePrograms, CpuPluginsHaveNoCollectivesBetweenProcesses) {
+  std::atomic<int> calls{0};
+  std::vector<std::unique_ptr<Client>> processes;
+  for (int64_t process = 0; process < 2; ++process) {
+    processes.push_back(
+        cts::Value(Client::Create(clients_[0]->plugin(), {{"cpu_device_count", int64_t{1}}, {"process_id", process}},
+                                  std::make_unique<CountingStore>(&calls))));
+    ASSERT_NE(nullptr, processes.back());
+  }
+  EXPECT_EQ(0, calls);
+}
+
+// Names of the instructions of all computations of a serialised xla::HloModuleProto.
+std::set<std::string> Opcodes(const std::string& program) {
+  xla::HloModuleProto module;
+  EXPECT_TRUE(module.ParseFromString(program));
+  std::set<std::string> opcodes;
+  for (const xla::HloComputationProto& computation : module.computations()) {
+    for (const xla::HloInstructionProto& instruction : computation.instructions()) opcodes.insert(instruction.opcode());
+  }
+  return opcodes;
+}
+
+// Two H100 in two processes, which need not be present: the plugin compiles calls of NCCL for collective instructions.
+TEST(CollectiveProgramsForCards, StayCollectivesAfterThePluginsPasses) {
+  const char* const chosen = std::getenv("HPU_TEST_CUDA_PLUGIN");
+  const std::string file =
+      chosen != nullptr ? chosen
+                        : absl::StrCat(CTS_PACKAGES, "/../../../card-plugin/jax_plugins/xla_cuda13/xla_cuda_plugin.so");
+  if (access(file.c_str(), R_OK) != 0) GTEST_SKIP() << "needs jax-cuda13-pjrt: " << file << " is not installed";
+  const auto plugin = Plugin::Load(file);
+  ASSERT_TRUE(plugin.ok()) << plugin.status();
+  const Target target = FindTarget("h100").value();
+  const auto topology = cts::Value(
+      Topology::Create(**plugin, "cuda", {{"target_config", target.description}, {"topology", std::string("1x2x1")}}));
+  ASSERT_NE(nullptr, topology);
+  // The setting of CompileOptions for a client of several processes.
+  EXPECT_OK(topology->TryOptions(
+      OptionsOf({{"xla_gpu_shard_autotuning", {"false", XlaSetting::Source::kPackage, true}}}).SerializeAsString()));
+  const std::string options = cts::Value(CollectiveCompileOptions(file, {0, 1}));
+  for (const auto& [kind, opcode] :
+       {std::pair(Kind::kAllReduce, "all-reduce"), std::pair(Kind::kReduceScatter, "reduce-scatter"),
+        std::pair(Kind::kAllGather, "all-gather"), std::pair(Kind::kBroadcast, "all-reduce")}) {
+    for (const auto dtype : {hal::DataType::kFloat32, hal::DataType::kBFloat16}) {
+      const std::string program = CollectiveProgram(Of(kind, dtype, hal::ReduceOp::kAverage), 2);
+      const std::set<std::string> opcodes = Opcodes(cts::Value(topology->OptimizeText(program, options)));
+      EXPECT_TRUE(opcodes.count(opcode) + opcodes.count(absl::StrCat(opcode, "-start")) > 0)
+          << program << absl::StrJoin(opcodes, " ");
+    }
   }
 }
 
