@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from tests.distribute.jobs import run_job
 from tests.nvidia.machine import compiled, with_compiler
 from tests.pjrt import errors_programs, rendezvous_programs
 from tests.support.processes import WARM_PYTHON, call_to, run, run_with_tensorflow
@@ -67,3 +68,16 @@ def test_processes_without_a_job_are_reported(plugin: pathlib.Path, rendezvous: 
     done = run_with_tensorflow(call_to(errors_programs.load_and_compute), environment)
     assert message in done.stdout
     assert "CPU computes 3.0" in done.stdout
+
+
+@pytest.mark.parametrize("collectives", ["device", "host"])
+def test_devices_of_a_job_form_a_communicator(collectives: str) -> None:
+    """CPU plugins have no collectives between processes, so their data goes through the ranks' shared memory.
+
+    Everything else is as on cards: the processes meet in the job's directory, and compare their requests.
+    """
+    environment = {"HPU_BACKEND": "pjrt:cpu", "HPU_PJRT_COLLECTIVES": collectives}
+    result = run_job(2, pathlib.Path(__file__).with_name("job_collectives.py"), environment=environment)
+    for rank in range(2):
+        assert f"[{rank}] joined {collectives == 'device'}" in result.output, result.output
+        assert f"[{rank}] collectives agree" in result.output, result.output

@@ -20,6 +20,7 @@
 #include "plugin/backends/pjrt/device.h"
 #include "plugin/backends/pjrt/directory_store.h"
 #include "plugin/backends/pjrt/job_rank.h"
+#include "plugin/backends/pjrt/job_rendezvous.h"
 #include "plugin/backends/pjrt/plugin_file.h"
 #include "plugin/backends/pjrt/recipe.h"
 #include "plugin/backends/pjrt/target_compiler.h"
@@ -34,8 +35,9 @@ namespace {
 constexpr absl::string_view kScheme = "pjrt:";
 
 std::string CompilerTargetOf(const Client& client) {
-  return pjrt::CompilerTargetOf(client.plugin(), client.platform_name(), client.device_kind(),
-                                client.platform_version());
+  return absl::StrCat(
+      pjrt::CompilerTargetOf(client.plugin(), client.platform_name(), client.device_kind(), client.platform_version()),
+      client.is_portable() ? " portable" : "");
 }
 
 // Share of a card's memory that plugins allocate unless the option memory_fraction is set.
@@ -62,48 +64,71 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
 
 bool RunsCollectives() { return flags::PjrtCollectives() == "device"; }
 
-// Whether several processes create one client. CPU plugins have no collectives between processes.
-bool IsMemberOfJob(const Plugin& plugin) { return RunsCollectives() && !IsForCpu(plugin.path()); }
+// Whether this process is part of a job whose processes meet (HPU_PJRT_RENDEZVOUS). Devices of CPU plugins without a
+// job run collectives within the process.
+bool IsMemberOfJob(const Plugin& plugin) {
+  return RunsCollectives() && (!IsForCpu(plugin.path()) || !flags::PjrtRendezvous().empty());
+}
 
-// A client of this process and the other processes of its job (HPU_PJRT_RENDEZVOUS), which blocks until all of them
-// call the function equally often.
-absl::StatusOr<World::Member> JoinProcesses(const Plugin& plugin, Options options) {
+// Returns a random id of the job's clients, which rank 0 chooses.
+absl::StatusOr<uint64_t> AgreeOnId(const JobRank& job, KeyValueStore& store) {
+  constexpr absl::string_view kKey = "hpu/world";
+  // Gives the other processes time to import TensorFlow.
+  constexpr auto kMaxWait = std::chrono::minutes(5);
+  if (job.rank == 0) {
+    const uint64_t id = NewWorldId();
+    HPU_RETURN_IF_ERROR(store.Put(kKey, absl::StrCat(id)));
+    return id;
+  }
+  HPU_ASSIGN_OR_RETURN(const std::string text, store.Get(kKey, kMaxWait));
+  uint64_t id = 0;
+  if (absl::SimpleAtoi(text, &id)) return id;
+  return absl::InternalError(absl::StrCat("the key ", kKey, " in ", job.directory, " is not a number: ", text,
+                                          "; give each job a directory of its own"));
+}
+
+// A client for the module, and what its collectives need (HPU_PJRT_COLLECTIVES).
+struct Member {
+  std::unique_ptr<Client> client;
+  std::shared_ptr<World> world;        // null if collectives go through host memory
+  std::unique_ptr<JobRendezvous> job;  // null if the ranks of a communicator are in this process
+};
+
+// Blocks until all processes of the job call the function equally often. Their clients form one client, except for CPU
+// plugins, which have no collectives between processes: their data goes through host memory.
+absl::StatusOr<Member> JoinProcesses(const Plugin& plugin, Options options) {
   HPU_ASSIGN_OR_RETURN(const JobRank job, ParseJobRank(flags::PjrtRendezvous()));
   // Keys of an earlier client of this job would be out of date.
   static std::atomic<int> clients{0};
-  auto store = std::make_unique<DirectoryStore>(job.directory, absl::StrCat(clients++, "-"));
-  constexpr absl::string_view kWorldKey = "hpu/world";
-  // Gives the other processes time to import TensorFlow.
-  constexpr auto kMaxWait = std::chrono::minutes(5);
-  uint64_t id = 0;
-  if (job.rank == 0) {
-    id = NewWorldId();
-    HPU_RETURN_IF_ERROR(store->Put(kWorldKey, absl::StrCat(id)));
-  } else {
-    HPU_ASSIGN_OR_RETURN(const std::string text, store->Get(kWorldKey, kMaxWait));
-    if (!absl::SimpleAtoi(text, &id)) {
-      return absl::InternalError(absl::StrCat("the key ", kWorldKey, " in ", job.directory, " is not a number: ", text,
-                                              "; give each job a directory of its own"));
-    }
+  const std::string prefix = absl::StrCat(clients++, "-");
+  auto store = std::make_unique<DirectoryStore>(job.directory, prefix);
+  HPU_ASSIGN_OR_RETURN(const uint64_t id, AgreeOnId(job, *store));
+  Member member;
+  member.job = std::make_unique<JobRendezvous>(id, std::make_unique<DirectoryStore>(job.directory, prefix));
+  if (IsForCpu(plugin.path())) {
+    HPU_ASSIGN_OR_RETURN(member.client, CreateClient(plugin, options));
+    return member;
   }
   options.emplace_back("node_id", int64_t{job.rank});
   options.emplace_back("num_nodes", int64_t{job.size});
-  World::Member member;
   HPU_ASSIGN_OR_RETURN(member.client, CreateClient(plugin, options, std::move(store)));
   member.world = std::make_shared<World>(id, /*client=*/nullptr);
   return member;
 }
 
-// A client for the module, and the world of its collectives (HPU_PJRT_COLLECTIVES); null if they go through the host.
 // Fails with InvalidArgument if the module is no device of the client.
-absl::StatusOr<World::Member> CreateMember(const Plugin& plugin, const Options& defaults, int module_id) {
-  if (!RunsCollectives()) {
-    World::Member member;
-    HPU_ASSIGN_OR_RETURN(member.client, CreateClient(plugin, defaults));
-    return member;
-  }
+absl::StatusOr<Member> CreateMember(const Plugin& plugin, const Options& defaults, int module_id) {
+  Member member;
   if (IsMemberOfJob(plugin)) return JoinProcesses(plugin, defaults);
-  return World::InProcess(plugin, flags::PjrtOptions(), module_id, [&] { return CreateClient(plugin, defaults); });
+  if (RunsCollectives()) {
+    HPU_ASSIGN_OR_RETURN(World::Member own, World::InProcess(plugin, flags::PjrtOptions(), module_id,
+                                                             [&] { return CreateClient(plugin, defaults); }));
+    member.client = std::move(own.client);
+    member.world = std::move(own.world);
+  } else {
+    HPU_ASSIGN_OR_RETURN(member.client, CreateClient(plugin, defaults));
+  }
+  return member;
 }
 
 // Bytes for tensors on a device with `device_bytes` bytes (0: unknown). The options or HPU_MEMORY_MB may lower the
@@ -175,16 +200,15 @@ class PjrtBackend final : public hal::Backend {
       LoadCudaLibraries(plugin->path());
       defaults = CudaOptions(module_id);
     }
-    HPU_ASSIGN_OR_RETURN(World::Member member, CreateMember(*plugin, defaults, module_id));
+    HPU_ASSIGN_OR_RETURN(Member member, CreateMember(*plugin, defaults, module_id));
     std::unique_ptr<Client>& client = member.client;
     const auto stats = client->memory_stats();
     HPU_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(options, stats.ok() ? stats->limit : 0));
     hal::DeviceInfo info = Info(module_id, bytes, CompilerTargetOf(*client));
-    if (client->is_portable()) info.compiler_target += " portable";
     info.description = absl::StrCat(client->device_kind(), " by PJRT, module ", module_id);
     HPU_ASSIGN_OR_RETURN(auto reservation, common::Reservation::Create(bytes, common::Reservation::Data::kNone));
     return std::make_unique<PjrtDevice>(std::move(info), std::move(lock), std::move(client), std::move(member.world),
-                                        std::move(reservation), std::move(faults));
+                                        std::move(member.job), std::move(reservation), std::move(faults));
   }
 
  private:
@@ -240,7 +264,9 @@ class PjrtBackend final : public hal::Backend {
       return absl::UnimplementedError(
           absl::StrCat("HPU_BACKEND=", spec_, " compiles only on an acquired device; acquire the device first"));
     }
-    return CreateClient(*plugin, /*defaults=*/{});
+    HPU_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(*plugin, /*defaults=*/{}));
+    if (!RunsCollectives() || IsMemberOfJob(*plugin)) return client;
+    return client->ForDevice(0);  // its recipes run on each device of the process (World::InProcess)
   }
 
   const std::string spec_;

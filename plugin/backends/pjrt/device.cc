@@ -24,9 +24,9 @@ PjrtDevice::State::State(PjrtDevice* device, std::unique_ptr<Client> owned_clien
       faults(std::move(owned_faults)) {}
 
 PjrtDevice::PjrtDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock, std::unique_ptr<Client> client,
-                       std::shared_ptr<World> world, std::unique_ptr<common::Reservation> reservation,
-                       common::Faults faults)
-    : info_(std::move(info)), lock_(std::move(lock)) {
+                       std::shared_ptr<World> world, std::unique_ptr<JobRendezvous> job,
+                       std::unique_ptr<common::Reservation> reservation, common::Faults faults)
+    : info_(std::move(info)), lock_(std::move(lock)), job_(std::move(job)) {
   state_ =
       std::make_unique<State>(this, std::move(client), std::move(world), std::move(reservation), std::move(faults));
 }
@@ -93,14 +93,18 @@ absl::Status PjrtDevice::CheckCanExchange() const {
 absl::StatusOr<std::string> PjrtDevice::CreateCommunicatorId() {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   HPU_RETURN_IF_ERROR(CheckCanExchange());
-  return peers::PeerCommunicator::NewId();
+  return job_ == nullptr ? peers::PeerCommunicator::NewId() : job_->NewCommunicatorId();
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> PjrtDevice::CreateCommunicator(
     const hal::CommunicatorOptions& options) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   HPU_RETURN_IF_ERROR(CheckCanExchange());
-  return peers::PeerCommunicator::Create(*this, liveness_, state_->memory, options);
+  hal::CommunicatorOptions with_job = options;
+  if (job_ != nullptr && !options.rendezvous) {
+    with_job.rendezvous = [&](int segment) { return job_->Meet(options, segment); };
+  }
+  return peers::PeerCommunicator::Create(*this, liveness_, state_->memory, with_job);
 }
 
 absl::Status PjrtDevice::StartRecord(absl::string_view options) {

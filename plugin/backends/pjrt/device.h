@@ -17,6 +17,7 @@
 #include "plugin/backends/pjrt/client/client.h"
 #include "plugin/backends/pjrt/client/profiler.h"
 #include "plugin/backends/pjrt/device_contents.h"
+#include "plugin/backends/pjrt/job_rendezvous.h"
 #include "plugin/backends/pjrt/world.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/device_traits.h"
@@ -31,9 +32,11 @@ class PjrtDevice final : public hal::Device,
                          public peers::PeerDevice,
                          public peers::CollectiveDevice {
  public:
-  // `world`: world of the client's device; null if collectives go through host memory.
+  // `world`: world of the client's device; null if collectives go through host memory. `job`: job whose processes are
+  // the ranks of communicators; null if the ranks are in this process.
   PjrtDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock, std::unique_ptr<Client> client,
-             std::shared_ptr<World> world, std::unique_ptr<common::Reservation> reservation, common::Faults faults);
+             std::shared_ptr<World> world, std::unique_ptr<JobRendezvous> job,
+             std::unique_ptr<common::Reservation> reservation, common::Faults faults);
   ~PjrtDevice() override;
 
   const hal::DeviceInfo& info() const override { return info_; }
@@ -105,6 +108,7 @@ class PjrtDevice final : public hal::Device,
 
   const hal::DeviceInfo info_;
   const std::optional<common::ModuleLock> lock_;  // empty if the caller has claimed the module
+  const std::unique_ptr<JobRendezvous> job_;
   common::Liveness liveness_;
   std::unique_ptr<State> state_;
 };

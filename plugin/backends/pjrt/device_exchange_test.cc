@@ -93,6 +93,13 @@ TEST_F(DeviceExchangeTest, AWorldEndsWithItsDevices) {
   EXPECT_NE(first, device(0).world()->id());
 }
 
+TEST_F(DeviceExchangeTest, RecipesOfTheBackendAreForEachDevice) {
+  const std::string target = cts::Value(cts::Value(hal::GetBackend("pjrt:cpu"))->CompilerTarget());
+  for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(target, device(rank).info().compiler_target);
+  const cts::ScopedVariable host("HPU_PJRT_COLLECTIVES", "host");
+  EXPECT_NE(target, cts::Value(cts::Value(hal::GetBackend("pjrt:cpu"))->CompilerTarget()));
+}
+
 TEST_F(DeviceExchangeTest, AModuleThatIsNoDeviceIsRefused) {
   const auto backend = cts::Value(hal::GetBackend("pjrt:cpu"));
   hal::AcquireOptions options;

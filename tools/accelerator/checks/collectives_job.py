@@ -8,8 +8,8 @@ import time
 import tensorflow as tf
 from tensorflow.python.ops import collective_ops
 
-from habana_frameworks.tensorflow import load_habana_module, multinode_helpers
-from habana_frameworks.tensorflow.distribute import HPUStrategy
+from habana_frameworks.tensorflow import flags, load_habana_module, multinode_helpers
+from habana_frameworks.tensorflow.distribute import HPUStrategy, in_server
 from tools.accelerator.checks import outcome
 
 MEBIBYTES = (1, 64)
@@ -24,6 +24,8 @@ def main() -> None:
     HPUStrategy()  # starts the job's collectives
     size = multinode_helpers.comm_size()
     rank = multinode_helpers.comm_rank()
+    joined = in_server.join(_GROUP, rank, size)
+    assert joined == (flags.pjrt_collectives() == "device"), f"the devices form a communicator: {joined}"
     results = {}
     for number, mebibytes in enumerate(MEBIBYTES):
 
