@@ -21,21 +21,22 @@ namespace hpu::pjrt {
 // A random id of a World; never 0.
 uint64_t NewWorldId();
 
-// Caches the most recently used collective programs. Devices of one process share the World, because plugins join the
-// launches of one Executable only. Thread safe.
+// Caches the most recently used collective programs. Devices of one process share the World, because a plugin may
+// join the launches of one Executable only. Thread safe.
 class World {
  public:
   // `id`: equal in all processes of the world, and not 0. `client`: kept alive with the World; may be null.
   World(uint64_t id, std::unique_ptr<Client> client) : id_(id), client_(std::move(client)) {}
 
-  // The world of all devices of a client in this process, and a Client of the device `index`. Worlds of one plugin and
-  // `options` are the same world while one of its devices is held. Fails with InvalidArgument if there is no such
-  // device.
+  // A device of a world in this process.
   struct Member {
-    std::unique_ptr<Client> client;
+    std::unique_ptr<Client> client;  // of the device
     std::shared_ptr<World> world;
   };
   using CreateClient = std::function<absl::StatusOr<std::unique_ptr<Client>>()>;
+  // The device `index` of the world of all devices of one client in this process. `create` creates the client. Worlds
+  // of one plugin and `options` are the same world while one of its devices is held. Fails with InvalidArgument if
+  // there is no such device.
   static absl::StatusOr<Member> InProcess(const Plugin& plugin, const std::string& options, size_t index,
                                           const CreateClient& create);
 
