@@ -92,6 +92,22 @@ def pjrt_donation() -> bool:
     return values.parse_bool(BY_NAME["HPU_PJRT_DONATION"])
 
 
+def pjrt_collectives() -> str:
+    """HPU_PJRT_COLLECTIVES: How the ranks of a job exchange data with HPU_BACKEND=pjrt:…. host: through the host's
+    memory. device: all-reduce, all-gather, reduce-scatter and broadcast are programs of all cards, in which the
+    CUDA plugin uses NCCL (docs/user/pjrt.md); not tried on two cards. The same on every rank.
+    """
+    return values.parse_string(BY_NAME["HPU_PJRT_COLLECTIVES"])
+
+
+def pjrt_rendezvous() -> str:
+    """HPU_PJRT_RENDEZVOUS: Rank and number of the processes of a job on this machine, and the directory in which
+    they exchange the keys of their PJRT clients, as RANK/SIZE:DIRECTORY, for HPU_PJRT_COLLECTIVES=device. Set by
+    hpu run. Other launchers need a directory of the job's own, which exists before the processes start.
+    """
+    return values.parse_string(BY_NAME["HPU_PJRT_RENDEZVOUS"])
+
+
 def pjrt_target() -> str:
     """HPU_PJRT_TARGET: Absent card for which HPU_BACKEND=pjrt:cuda compiles: a100, h100, h200, l4, or the path of a
     description (GpuTargetConfigProto as text). The device then computes nothing. hpu warmup stores recipes for

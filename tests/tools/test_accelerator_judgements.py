@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from tests.profiling.traces import Event
 from tools.accelerator import programs
-from tools.accelerator.checks import launches, numerics, outcome, profiler, recipes, speed, training
+from tools.accelerator.checks import collectives, launches, numerics, outcome, profiler, recipes, speed, training
 from tools.accelerator.checks.outcome import FAILED, OVER, PASSED
 from tools.accelerator.corpus import Array, Errors, Losses, Reference, compare
 
@@ -154,3 +154,16 @@ def test_profiles_need_events_of_the_card(monkeypatch: pytest.MonkeyPatch) -> No
     assert problem == "1 events of the card are seconds away from the launches"
     monkeypatch.setenv("HPU_BACKEND", CPU)
     assert profiler.judge(launched, {}).status == PASSED
+
+
+def test_collectives_are_compared_by_mode() -> None:
+    both = {"host": {"1 MiB": 2.0, "64 MiB": 90.0}, "device": {"1 MiB": 1.0, "64 MiB": 99.0}}
+    assert collectives.judge(both).over == ["64 MiB, device / host: 1.1 (limit 1)"]
+    assert collectives.judge({**both, "device": {"1 MiB": 1.0}}).status == PASSED
+    assert collectives.judge({**both, "device": {}}).problems == ["no result with HPU_PJRT_COLLECTIVES=device"]
+
+
+def test_collectives_need_two_cards(tmp_path: pathlib.Path) -> None:
+    for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"):
+        (tmp_path / name).touch()
+    assert collectives.cards(tmp_path) == 2

@@ -226,6 +226,7 @@ def all_checks() -> tuple[Check, ...]:
         Check("memory", "memory during training", ("memory",), 120),
         Check("profiler", "profiler", ("profiler",), 120),
         Check("commands", "hpu doctor and hpu smi", ("commands",), 120),
+        Check("collectives", "all-reduce between two cards", ("collectives",), 240, 60),
     ]
     return tuple(checks)
 

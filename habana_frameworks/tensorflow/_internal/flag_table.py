@@ -19,6 +19,8 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_GAUDI_UNPROVEN", "bool", "false"),
     values.Flag("HPU_GAUDI_RANDOM", "enum", "exact", ("exact", "card")),
     values.Flag("HPU_PJRT_DONATION", "bool", "true"),
+    values.Flag("HPU_PJRT_COLLECTIVES", "enum", "host", ("host", "device")),
+    values.Flag("HPU_PJRT_RENDEZVOUS", "string", ""),
     values.Flag("HPU_PJRT_TARGET", "string", ""),
     values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
     values.Flag("HPU_MEMORY_MB", "int", "0"),

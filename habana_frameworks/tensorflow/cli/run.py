@@ -14,7 +14,7 @@ from typing import Any
 
 from habana_frameworks.tensorflow import flags, lib_utils, monitor
 from habana_frameworks.tensorflow._internal import text
-from habana_frameworks.tensorflow._internal.launch import launchers, module_choice, ports
+from habana_frameworks.tensorflow._internal.launch import launchers, module_choice, ports, rendezvous
 from habana_frameworks.tensorflow._internal.launch.job import Grace, Interruption, Job, Outcome, how_ended
 from habana_frameworks.tensorflow._internal.launch.job_supervisor import (
     Attempt,
@@ -38,7 +38,7 @@ _NO_HOROVOD = re.compile(r"No module named '?horovod\b")
 _AUTOLOAD = f"{__package__}.autoload"
 _MAX_RESTARTS = 1 << 20
 # Variables of an enclosing job. With an inherited HLS_MODULE_ID, all ranks would acquire the same module.
-_NOT_INHERITED = (*launchers.VARIABLES, "HLS_MODULE_ID", "HLS1_MODULE_ID")
+_NOT_INHERITED = (*launchers.VARIABLES, rendezvous.VARIABLE, "HLS_MODULE_ID", "HLS1_MODULE_ID")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -103,9 +103,10 @@ def run(arguments: argparse.Namespace) -> int:
             return 1
 
         def start(placement: Placement, restart_count: int) -> Outcome:
-            with ports.reserved(placement.ranks) as numbers:
+            with ports.reserved(placement.ranks) as numbers, rendezvous.variables(placement.ranks) as meeting:
                 environments = [
-                    _environment(arguments, placement, restart_count, numbers, rank) for rank in range(placement.ranks)
+                    {**_environment(arguments, placement, restart_count, numbers, rank), **meeting(rank)}
+                    for rank in range(placement.ranks)
                 ]
                 outcome = Job(_command(arguments), environments, sink, _GRACE, interruption).run()
             if outcome.failed is not None:

@@ -37,6 +37,7 @@ absl::StatusOr<std::string> CompileOptions(absl::string_view plugin_file, absl::
                                            absl::string_view compiler_target) {
   HPU_ASSIGN_OR_RETURN(PluginSettings plugin, PluginSettingsOf(std::string(plugin_file)));
   XlaSettings& settings = plugin.settings;
+  settings.insert(plugin.job_settings.begin(), plugin.job_settings.end());
   if (plugin.has_autotune_cache && !compiler_target.empty()) {
     const XlaSettings cache = AutotuneCacheSettingsFor(compiler_target);
     settings.insert(cache.begin(), cache.end());

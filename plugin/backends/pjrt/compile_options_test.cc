@@ -69,5 +69,21 @@ TEST(CompileOptionsTest, SettingsArePartOfTheCompilerTarget) {
   EXPECT_EQ(defaults + " TF_ENABLE_WINOGRAD_NONFUSED=0", CompilerSettings("target/cpu.so"));
 }
 
+// A process of a job compiles programs that the others do not compile, so it must not wait for their measurements.
+TEST(CompileOptionsTest, ProcessesOfAJobDoNotTuneTogether) {
+  const ScopedVariable collectives("HPU_PJRT_COLLECTIVES", "device");
+  const auto accept = [](absl::string_view) { return absl::OkStatus(); };
+  const std::string file = "job/xla_cuda_plugin.so";
+  ASSERT_OK(InitializeXlaSettings(file, accept));
+  EXPECT_EQ("false", SettingsFor({}, file)["xla_gpu_shard_autotuning"]);
+  EXPECT_EQ(std::string::npos, CompilerSettings(file).find("shard_autotuning"));  // the code is the same
+  const auto refuse = [](absl::string_view options) -> absl::Status {
+    if (options.find("xla_gpu_shard_autotuning") == absl::string_view::npos) return absl::OkStatus();
+    return absl::InvalidArgumentError("No such compile option: 'xla_gpu_shard_autotuning'");
+  };
+  ASSERT_OK(InitializeXlaSettings("old/xla_cuda_plugin.so", refuse));
+  EXPECT_EQ(0, SettingsFor({}, "old/xla_cuda_plugin.so").count("xla_gpu_shard_autotuning"));
+}
+
 }  // namespace compile_options_test
 }  // namespace hpu::pjrt

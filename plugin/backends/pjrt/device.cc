@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/common/point_event.h"
+#include "plugin/backends/pjrt/collective_programs.h"
 #include "plugin/backends/pjrt/recipe.h"
 #include "plugin/backends/pjrt/stream.h"
 #include "plugin/base/flags/flags.h"
@@ -12,9 +13,10 @@
 
 namespace hpu::pjrt {
 
-PjrtDevice::State::State(PjrtDevice* device, std::unique_ptr<Client> owned_client,
+PjrtDevice::State::State(PjrtDevice* device, std::unique_ptr<Client> owned_client, std::shared_ptr<World> shared_world,
                          std::unique_ptr<common::Reservation> reservation, common::Faults owned_faults)
     : client(std::move(owned_client)),
+      world(std::move(shared_world)),
       contents(*client, flags::PjrtDonation()),
       memory(std::move(reservation), device->liveness_,
              [this](hal::DeviceAddress address, uint64_t bytes) { contents.Erase(address, bytes); }),
@@ -22,9 +24,11 @@ PjrtDevice::State::State(PjrtDevice* device, std::unique_ptr<Client> owned_clien
       faults(std::move(owned_faults)) {}
 
 PjrtDevice::PjrtDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock, std::unique_ptr<Client> client,
+                       std::shared_ptr<World> world, std::unique_ptr<JobRendezvous> job,
                        std::unique_ptr<common::Reservation> reservation, common::Faults faults)
-    : info_(std::move(info)), lock_(std::move(lock)) {
-  state_ = std::make_unique<State>(this, std::move(client), std::move(reservation), std::move(faults));
+    : info_(std::move(info)), lock_(std::move(lock)), job_(std::move(job)) {
+  state_ =
+      std::make_unique<State>(this, std::move(client), std::move(world), std::move(reservation), std::move(faults));
   if (lock_.has_value() && state_->client->memory_stats().ok()) state_->publisher.emplace(*state_->client, *lock_);
 }
 
@@ -97,14 +101,18 @@ absl::Status PjrtDevice::CheckCanExchange() const {
 absl::StatusOr<std::string> PjrtDevice::CreateCommunicatorId() {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   HPU_RETURN_IF_ERROR(CheckCanExchange());
-  return peers::PeerCommunicator::NewId();
+  return job_ == nullptr ? peers::PeerCommunicator::NewId() : job_->NewCommunicatorId();
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> PjrtDevice::CreateCommunicator(
     const hal::CommunicatorOptions& options) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   HPU_RETURN_IF_ERROR(CheckCanExchange());
-  return peers::PeerCommunicator::Create(*this, liveness_, state_->memory, options);
+  hal::CommunicatorOptions with_job = options;
+  if (job_ != nullptr && !options.rendezvous) {
+    with_job.rendezvous = [&](int segment) { return job_->Meet(options, segment); };
+  }
+  return peers::PeerCommunicator::Create(*this, liveness_, state_->memory, with_job);
 }
 
 absl::Status PjrtDevice::StartRecord(absl::string_view options) {
@@ -137,6 +145,38 @@ bool PjrtDevice::OwnsStream(const hal::Stream& stream) const {
 
 void PjrtDevice::QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands, peers::Exchange exchange) {
   static_cast<PjrtStream&>(stream).QueueExchange(operands, std::move(exchange));
+}
+
+peers::DeviceMember PjrtDevice::member() const {
+  if (state_->world == nullptr) return {};
+  return {state_->world->id(), static_cast<uint64_t>(state_->client->device_id())};
+}
+
+absl::Status PjrtDevice::CheckMembers(absl::Span<const peers::DeviceMember> members) const {
+  for (size_t rank = 1; rank < members.size(); ++rank) {
+    if (members[rank].world == members[0].world) continue;
+    const bool differ = members[rank].world == 0 || members[0].world == 0;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "cannot create the communicator: ranks 0 and ", rank, " cannot run collectives together, because ",
+        differ ? "HPU_PJRT_COLLECTIVES differs between them; set it to the same value on every rank"
+               : "their PJRT clients were created in different jobs; start the ranks with one hpu run, or set "
+                 "HPU_PJRT_COLLECTIVES=host on every rank"));
+  }
+  return absl::OkStatus();
+}
+
+void PjrtDevice::QueueCollective(hal::Stream& stream, const common::Collective& collective,
+                                 const peers::Operand& source, const peers::Operand& destination,
+                                 const std::vector<uint64_t>& devices, peers::CollectiveTurn turn) {
+  const auto prepare = [&] {
+    DeviceExchange::Program program;
+    program.stablehlo = CollectiveProgram(collective, static_cast<int>(devices.size()));
+    program.devices.assign(devices.begin(), devices.end());
+    const bool is_broadcast = collective.kind == common::Collective::Kind::kBroadcast;
+    program.source_bytes = is_broadcast ? destination.bytes : source.bytes;
+    return state_->contents.Collective(*state_->world, std::move(program), source, destination);
+  };
+  static_cast<PjrtStream&>(stream).QueueCollective(prepare, std::move(turn));
 }
 
 absl::Status PjrtDevice::Synchronize() {

@@ -17,7 +17,9 @@
 #include "plugin/backends/pjrt/client/client.h"
 #include "plugin/backends/pjrt/client/profiler.h"
 #include "plugin/backends/pjrt/device_contents.h"
+#include "plugin/backends/pjrt/job_rendezvous.h"
 #include "plugin/backends/pjrt/memory_publisher.h"
+#include "plugin/backends/pjrt/world.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/device_traits.h"
 
@@ -28,9 +30,13 @@ class PjrtStream;
 class PjrtDevice final : public hal::Device,
                          public hal::FreedRanges,
                          public hal::ActivityRecorder,
-                         public peers::PeerDevice {
+                         public peers::PeerDevice,
+                         public peers::CollectiveDevice {
  public:
+  // `world`: world of the client's device; null if collectives go through host memory. `job`: job whose processes are
+  // the ranks of communicators; null if the ranks are in this process.
   PjrtDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock, std::unique_ptr<Client> client,
+             std::shared_ptr<World> world, std::unique_ptr<JobRendezvous> job,
              std::unique_ptr<common::Reservation> reservation, common::Faults faults);
   ~PjrtDevice() override;
 
@@ -63,6 +69,7 @@ class PjrtDevice final : public hal::Device,
   const common::HostMemory& host() const { return state_->host; }
   const Client& client() const { return *state_->client; }
   DeviceContents& contents() { return state_->contents; }
+  World* world() const { return state_->world.get(); }
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
   }
@@ -70,6 +77,12 @@ class PjrtDevice final : public hal::Device,
   absl::StatusOr<std::string> TakeRecord() override;
   bool OwnsStream(const hal::Stream& stream) const override;
   void QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands, peers::Exchange exchange) override;
+  peers::CollectiveDevice* collective_device() override { return this; }
+  peers::DeviceMember member() const override;
+  absl::Status CheckMembers(absl::Span<const peers::DeviceMember> members) const override;
+  void QueueCollective(hal::Stream& stream, const common::Collective& collective, const peers::Operand& source,
+                       const peers::Operand& destination, const std::vector<uint64_t>& devices,
+                       peers::CollectiveTurn turn) override;
   void AddStream(PjrtStream* stream);
   void RemoveStream(PjrtStream* stream);
 
@@ -77,10 +90,11 @@ class PjrtDevice final : public hal::Device,
   // Leaked, not destroyed, in a forked child. `client` is the first member, because buffers must not outlive the
   // client.
   struct State {
-    State(PjrtDevice* device, std::unique_ptr<Client> client, std::unique_ptr<common::Reservation> reservation,
-          common::Faults faults);
+    State(PjrtDevice* device, std::unique_ptr<Client> client, std::shared_ptr<World> world,
+          std::unique_ptr<common::Reservation> reservation, common::Faults faults);
 
     const std::unique_ptr<Client> client;
+    const std::shared_ptr<World> world;
     DeviceContents contents;
     common::DeviceMemory memory;
     common::HostMemory host;
@@ -98,6 +112,7 @@ class PjrtDevice final : public hal::Device,
 
   const hal::DeviceInfo info_;
   const std::optional<common::ModuleLock> lock_;  // empty if the caller has claimed the module
+  const std::unique_ptr<JobRendezvous> job_;
   common::Liveness liveness_;
   std::unique_ptr<State> state_;
 };

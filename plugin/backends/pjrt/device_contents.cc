@@ -68,14 +68,14 @@ void DeviceContents::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress 
   }
 }
 
+absl::StatusOr<BufferHandle> DeviceContents::Filled(uint8_t value, uint64_t bytes, Event* end) {
+  if (bytes > kMaxHostFill) return programs_.Fill(bytes, value, end);
+  const std::vector<uint8_t> contents(bytes, value);
+  return client_.ToDevice(contents.data(), bytes, /*source_free=*/nullptr);
+}
+
 absl::Status DeviceContents::Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes, Event* end) {
-  absl::StatusOr<BufferHandle> handle;
-  if (bytes <= kMaxHostFill) {
-    const std::vector<uint8_t> contents(bytes, value);
-    handle = client_.ToDevice(contents.data(), bytes, /*source_free=*/nullptr);
-  } else {
-    handle = programs_.Fill(bytes, value, end);
-  }
+  absl::StatusOr<BufferHandle> handle = Filled(value, bytes, end);
   if (!handle.ok()) return client_.WithMemoryStats(handle.status());
   auto buffer = std::make_shared<SharedBuffer>(*std::move(handle), bytes);
   std::lock_guard<std::mutex> lock(mutex_);
@@ -136,7 +136,8 @@ void DeviceContents::FindArguments(const PjrtRecipe& recipe, const hal::LaunchAr
     SharedBufferPtr* const whole = state->whole[argument];
     // The two owners are the map and this launch. Any other owner (a second argument, a range, a queued copy, a view)
     // needs the contents after the launch has begun.
-    if (donates_ && whole != nullptr && whole->use_count() == 2 && (*whole)->handle != nullptr) {
+    if (donates_ && whole != nullptr && whole->use_count() == 2 && (*whole)->is_launched() &&
+        (*whole)->handle != nullptr) {
       whole->reset();  // so that no other call finds the donated buffer
       state->donated[i] = 1;
     } else {
@@ -151,6 +152,7 @@ absl::Status DeviceContents::AssembleArguments(const PjrtRecipe& recipe, LaunchS
   }
   for (size_t i = 0; i < state->arguments.size(); ++i) {
     SharedBuffer& buffer = *state->arguments[i];
+    buffer.AwaitLaunch();
     if (buffer.handle == nullptr) {
       return absl::Status(buffer.lost.code(), absl::StrCat("argument ", i, " is lost: ", buffer.lost.message()));
     }
@@ -228,9 +230,39 @@ absl::StatusOr<HostExchange> DeviceContents::Exchange(absl::Span<const peers::Op
   return HostExchange(std::move(prepared));
 }
 
+std::unique_ptr<DeviceExchange> DeviceContents::Collective(World& world, DeviceExchange::Program program,
+                                                           const peers::Operand& source,
+                                                           const peers::Operand& destination) {
+  std::promise<void> launched;
+  auto buffer = std::make_shared<SharedBuffer>(launched.get_future().share(), destination.bytes);
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<AddressMap::Piece> pieces;
+  if (source.bytes > 0) pieces = map_.Pieces(source.address, source.bytes);
+  map_.Bind(destination.address, destination.bytes, buffer);
+  return std::make_unique<DeviceExchange>(*this, world, client_, std::move(program), std::move(pieces),
+                                          std::move(buffer), std::move(launched));
+}
+
+absl::StatusOr<SharedBufferPtr> DeviceContents::Argument(const std::vector<AddressMap::Piece>& pieces, uint64_t bytes) {
+  SharedBufferPtr argument;
+  if (pieces.empty()) {
+    Event end;
+    HPU_ASSIGN_OR_RETURN(BufferHandle handle, Filled(0, bytes, &end));
+    argument = std::make_shared<SharedBuffer>(std::move(handle), bytes);
+  } else if (pieces.size() == 1 && pieces[0].is_whole()) {
+    argument = pieces[0].buffer;
+  } else {
+    HPU_ASSIGN_OR_RETURN(argument, Assemble(pieces, bytes));
+  }
+  HPU_RETURN_IF_ERROR(WaitFor(*argument));
+  return argument;
+}
+
 absl::StatusOr<SharedBufferPtr> DeviceContents::Assemble(const std::vector<AddressMap::Piece>& pieces, uint64_t bytes) {
   for (const AddressMap::Piece& piece : pieces) {
-    if (piece.buffer != nullptr && piece.buffer->handle == nullptr) return piece.buffer;  // lost
+    if (piece.buffer == nullptr) continue;
+    piece.buffer->AwaitLaunch();
+    if (piece.buffer->handle == nullptr) return piece.buffer;  // lost
   }
   if (pieces.size() == 1 && pieces[0].buffer != nullptr && pieces[0].offset % kViewAlignment == 0) {
     if (auto view = View(pieces[0]); view.ok()) return view;
@@ -275,7 +307,9 @@ void DeviceContents::Erase(hal::DeviceAddress address, uint64_t bytes) {
 
 bool DeviceContents::IsReady(absl::Span<const AddressMap::Piece> pieces) const {
   return std::all_of(pieces.begin(), pieces.end(), [this](const AddressMap::Piece& piece) {
-    if (piece.buffer == nullptr || piece.buffer->handle == nullptr) return true;
+    if (piece.buffer == nullptr) return true;
+    if (!piece.buffer->is_launched()) return false;
+    if (piece.buffer->handle == nullptr) return true;
     if (piece.buffer->is_ready.load(std::memory_order_acquire)) return true;
     const auto event = client_.Ready(piece.buffer->handle.get());
     return event.ok() && event->IsReady();
@@ -311,6 +345,7 @@ absl::Status DeviceContents::CopyToHost(absl::Span<const AddressMap::Piece> piec
 
 absl::Status DeviceContents::WaitFor(SharedBuffer& buffer) const {
   if (buffer.is_ready.load(std::memory_order_acquire)) return absl::OkStatus();
+  buffer.AwaitLaunch();
   if (buffer.handle == nullptr) return buffer.lost;
   HPU_ASSIGN_OR_RETURN(const Event ready, client_.Ready(buffer.handle.get()));
   HPU_RETURN_IF_ERROR(ready.Await());

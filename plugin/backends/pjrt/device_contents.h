@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_BACKENDS_PJRT_DEVICE_CONTENTS_H_
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "absl/types/span.h"
 #include "plugin/backends/pjrt/address_map.h"
 #include "plugin/backends/pjrt/client/client.h"
+#include "plugin/backends/pjrt/device_exchange.h"
 #include "plugin/backends/pjrt/helper_programs.h"
 #include "plugin/backends/pjrt/host_exchange.h"
 #include "plugin/backends/pjrt/plugin_file.h"
@@ -45,7 +47,7 @@ class DeviceContents {
   absl::Status Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes, Event* end);
   // Donates the buffers of aliased arguments to results, unless the contents are still needed. If the launch fails,
   // donated arguments may be lost: later uses of their addresses fail with the error. Returns the event of the launch's
-  // end. On a card, waits for the exchanges that write arguments.
+  // end. Waits for the launch of collectives that write arguments and, on a card, for exchanges that write them.
   absl::StatusOr<Event> Launch(const PjrtRecipe& recipe, const hal::LaunchArguments& launch);
   // Destroys the handles of donated buffers, if there are more than `kept`. The handles hold no device memory, but
   // their destruction takes time. So threads call DestroyDonated before they wait for the device.
@@ -53,6 +55,13 @@ class DeviceContents {
   // Prepares an exchange: captures the current contents of source operands, and binds new buffers to destination
   // operands.
   absl::StatusOr<HostExchange> Exchange(absl::Span<const peers::Operand> operands);
+  // Prepares a collective of devices: captures the current contents of `source`, and binds a new buffer to
+  // `destination`. `world` must outlive the result.
+  std::unique_ptr<DeviceExchange> Collective(World& world, DeviceExchange::Program program,
+                                             const peers::Operand& source, const peers::Operand& destination);
+  // One ready buffer with the contents of the pieces; zeros without pieces. Waits for the work that writes the pieces,
+  // and returns its error.
+  absl::StatusOr<SharedBufferPtr> Argument(const std::vector<AddressMap::Piece>& pieces, uint64_t bytes);
   // Current contents of the range, for CopyToHost. Later writes do not change the returned pieces.
   std::vector<AddressMap::Piece> Pieces(hal::DeviceAddress source, uint64_t bytes) const;
   // Drops the contents of the range, and frees buffers without other references.
@@ -77,6 +86,7 @@ class DeviceContents {
   // One buffer with the contents of an argument that is not a whole buffer.
   absl::StatusOr<SharedBufferPtr> Assemble(const std::vector<AddressMap::Piece>& pieces, uint64_t bytes);
   absl::StatusOr<SharedBufferPtr> AssembleOnHost(absl::Span<const AddressMap::Piece> pieces, uint64_t bytes);
+  absl::StatusOr<BufferHandle> Filled(uint8_t value, uint64_t bytes, Event* end);
   absl::StatusOr<SharedBufferPtr> View(const AddressMap::Piece& piece);
   void FindArguments(const PjrtRecipe& recipe, const hal::LaunchArguments& launch, LaunchState* state);
   absl::Status AssembleArguments(const PjrtRecipe& recipe, LaunchState* state);

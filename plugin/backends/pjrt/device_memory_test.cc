@@ -23,8 +23,8 @@ class DeviceMemoryTest : public ClientFixture {
     info.memory_bytes = 1 << 20;
     auto reservation = cts::Value(common::Reservation::Create(info.memory_bytes, common::Reservation::Data::kNone));
     ASSERT_NE(nullptr, reservation);
-    device_ =
-        std::make_unique<PjrtDevice>(info, std::nullopt, std::move(client_), std::move(reservation), common::Faults());
+    device_ = std::make_unique<PjrtDevice>(info, std::nullopt, std::move(client_), /*world=*/nullptr, /*job=*/nullptr,
+                                           std::move(reservation), common::Faults());
   }
   void TearDown() override {
     device_.reset();

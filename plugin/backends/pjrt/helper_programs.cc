@@ -102,13 +102,14 @@ absl::StatusOr<BufferHandle> HelperPrograms::Run(const std::string& stablehlo, a
 
 absl::StatusOr<Event> Execute(const Executable& executable, const Plugin& plugin,
                               absl::Span<PJRT_Buffer* const> arguments, absl::Span<const int64_t> kept,
-                              absl::Span<PJRT_Buffer*> results) {
+                              absl::Span<PJRT_Buffer*> results, const CollectiveLaunch& collective) {
   PJRT_Buffer* const* argument_list = arguments.data();
   PJRT_Buffer** result_list = results.data();
   PJRT_Event* end = nullptr;
   Arguments<PJRT_ExecuteOptions> options;
   options->non_donatable_input_indices = kept.data();
   options->num_non_donatable_input_indices = kept.size();
+  options->launch_id = collective.id;
   Arguments<PJRT_LoadedExecutable_Execute_Args> execute;
   execute->executable = executable.get();
   execute->options = &options.args;
@@ -117,6 +118,7 @@ absl::StatusOr<Event> Execute(const Executable& executable, const Plugin& plugin
   execute->num_args = arguments.size();
   execute->output_lists = &result_list;
   execute->device_complete_events = &end;
+  execute->execute_device = collective.device == nullptr ? executable.device() : collective.device;
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_LoadedExecutable_Execute, execute));
   return Event(plugin, end);
 }

@@ -42,11 +42,17 @@ class HelperPrograms {
   std::map<std::string, std::list<Entry>::iterator> found_;  // by StableHLO; guarded by mutex_
 };
 
+// One device's part in the launch of a program of several devices.
+struct CollectiveLaunch {
+  PJRT_Device* device = nullptr;
+  int32_t id = 0;  // not 0; the same on all devices, and not the id of another launch that has not ended
+};
+
 // Launches a program; returns the event of the launch's end. `results` receives one buffer per output. `kept`: indices
-// of the arguments that are not donated.
+// of the arguments that are not donated. `collective`: for programs of Client::CompileCollective.
 absl::StatusOr<Event> Execute(const Executable& executable, const Plugin& plugin,
                               absl::Span<PJRT_Buffer* const> arguments, absl::Span<const int64_t> kept,
-                              absl::Span<PJRT_Buffer*> results);
+                              absl::Span<PJRT_Buffer*> results, const CollectiveLaunch& collective = {});
 
 }  // namespace hpu::pjrt
 

@@ -192,6 +192,15 @@ void PjrtStream::QueueExchange(absl::Span<const peers::Operand> operands, peers:
   });
 }
 
+void PjrtStream::QueueCollective(const std::function<std::unique_ptr<DeviceExchange>()>& prepare,
+                                 peers::CollectiveTurn turn) {
+  state_->queue.Push([&](Command& command, uint64_t) {
+    command.kind = Command::Kind::kCollective;
+    command.turn = std::move(turn);
+    if (!state_->error.is_set()) command.collective = prepare();
+  });
+}
+
 absl::Status PjrtStream::Synchronize() {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const uint64_t sequence = state_->queue.pushed();
@@ -237,6 +246,12 @@ absl::Status PjrtStream::Finish(Command& command, uint64_t sequence) {
       const absl::Status before = state_->error.UpTo(sequence);
       if (!command.operands.has_value()) return command.exchange(before, {});
       return command.operands->Run(command.exchange, before, device_->contents());
+    }
+    case Command::Kind::kCollective: {
+      const absl::Status before = state_->error.UpTo(sequence);
+      const absl::Status status = command.turn(before, before.ok() ? command.collective.get() : nullptr);
+      if (!status.ok() && command.collective != nullptr) command.collective->Fail(status);
+      return status;
     }
   }
   return absl::OkStatus();

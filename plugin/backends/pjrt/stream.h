@@ -16,6 +16,7 @@
 #include "plugin/backends/common/timeline.h"
 #include "plugin/backends/pjrt/address_map.h"
 #include "plugin/backends/pjrt/client/handles.h"
+#include "plugin/backends/pjrt/device_exchange.h"
 #include "plugin/backends/pjrt/host_exchange.h"
 #include "plugin/hal/stream.h"
 
@@ -26,7 +27,7 @@ class PjrtDevice;
 // A command in a stream's queue; the stream's thread waits for its end. Comments list the kinds that use a field.
 struct Command {
   // kNothing: failed or completed at the call. kEnd: work that is queued with PJRT.
-  enum class Kind { kNothing, kEnd, kCopyToHost, kWait, kCallback, kExchange, kStop };
+  enum class Kind { kNothing, kEnd, kCopyToHost, kWait, kCallback, kExchange, kCollective, kStop };
 
   Kind kind = Kind::kStop;
   Event end;                                   // kEnd
@@ -38,6 +39,9 @@ struct Command {
   // kExchange: `operands` is empty if the stream had failed at the call.
   peers::Exchange exchange;
   std::optional<HostExchange> operands;
+  // kCollective: `collective` is null if the stream had failed at the call.
+  peers::CollectiveTurn turn;
+  std::unique_ptr<DeviceExchange> collective;
 
   // Releases the objects that the command kept alive.
   void Clear() {
@@ -48,13 +52,16 @@ struct Command {
     callback = nullptr;
     exchange = nullptr;
     operands.reset();
+    turn = nullptr;
+    collective.reset();
   }
 };
 
 // PJRT has no streams. Each call queues its work with PJRT immediately, on the calling thread (DeviceContents). The
 // stream's thread waits for the completion of the work in order, as the HAL requires for events and errors. A copy to
 // the host whose source is not one ready piece starts on the stream's thread, because plugins abort the process if a
-// failed buffer is copied. On a card, a launch that reads an exchange's result waits for the exchange.
+// failed buffer is copied. On a card, a launch that reads an exchange's result waits for the exchange. A launch that
+// reads the result of a collective of devices waits until the collective has been launched.
 class PjrtStream final : public hal::Stream {
  public:
   PjrtStream(PjrtDevice* device, hal::StreamKind kind);
@@ -73,6 +80,8 @@ class PjrtStream final : public hal::Stream {
 
   // See peers::PeerDevice.
   void QueueExchange(absl::Span<const peers::Operand> operands, peers::Exchange exchange);
+  // See peers::CollectiveDevice. `prepare` returns the collective.
+  void QueueCollective(const std::function<std::unique_ptr<DeviceExchange>()>& prepare, peers::CollectiveTurn turn);
   const PjrtDevice* device() const { return device_; }
   // Waits for the work queued so far. An error stays with the stream.
   void WaitForWork();

@@ -122,6 +122,19 @@ bool AcceptsAutotuneCache(absl::string_view plugin_file, TryOptions try_options,
   return CheckXlaSettings(plugin_file, try_options, &accepted).ok() && accepted.size() == cache.size();
 }
 
+// Settings for a client of several processes, as far as the plugin accepts them. By default, the processes tune each
+// program together, and a process that compiles a program alone waits for the others.
+XlaSettings JobSettings(absl::string_view plugin_file, TryOptions try_options, const XlaSettings& settings) {
+  constexpr char kShardAutotuning[] = "xla_gpu_shard_autotuning";
+  XlaSettings job;
+  if (!IsForCuda(plugin_file) || flags::PjrtCollectives() != "device" || settings.count(kShardAutotuning) > 0) {
+    return job;
+  }
+  job[kShardAutotuning] = {"false", Source::kPackage, /*is_bool=*/true};
+  CheckXlaSettings(plugin_file, try_options, &job).IgnoreError();  // settings of the package are removed, not refused
+  return job;
+}
+
 struct Initialized {
   std::mutex mutex;
   std::map<std::string, PluginSettings> settings;  // by plugin file
@@ -202,6 +215,7 @@ absl::Status InitializeXlaSettings(const std::string& plugin_file, TryOptions tr
     HPU_ASSIGN_OR_RETURN(plugin.settings, ReadXlaSettings(plugin_file));
     HPU_RETURN_IF_ERROR(CheckXlaSettings(plugin_file, try_options, &plugin.settings));
     plugin.has_autotune_cache = AcceptsAutotuneCache(plugin_file, try_options, plugin.settings);
+    plugin.job_settings = JobSettings(plugin_file, try_options, plugin.settings);
     state.settings.emplace(plugin_file, std::move(plugin));
   }
   return absl::OkStatus();

@@ -51,6 +51,8 @@ absl::Status CheckXlaSettings(absl::string_view plugin_file, TryOptions try_opti
 struct PluginSettings {
   XlaSettings settings;
   bool has_autotune_cache = false;  // whether the plugin accepts AutotuneCacheSettings
+  // Not part of a recipe's key, because they do not change the code of one program: HPU_PJRT_COLLECTIVES=device.
+  XlaSettings job_settings;
 };
 
 // Reads and checks the settings of this process for a plugin. The first successful call for a plugin determines the

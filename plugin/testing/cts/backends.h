@@ -5,6 +5,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hpu::cts {
@@ -16,8 +17,9 @@ struct Listed {
 };
 
 struct BackendUnderTest {
-  std::string name;                             // suffix of the tests' names
-  std::string spec;                             // value of HPU_BACKEND
+  std::string name;                                           // suffix of the tests' names
+  std::string spec;                                           // value of HPU_BACKEND
+  std::vector<std::pair<const char*, std::string>> settings;  // environment variables of the backend's tests
   bool holds_data = true;                       // false: copies and launches have no effect, CopyToHost returns zeros
   bool exclusive = true;                        // only one process at a time can acquire a module
   bool asynchronous = true;                     // work may still run when the call that queued it returns

@@ -42,6 +42,7 @@ std::vector<uint8_t> Pattern(uint64_t bytes, uint8_t seed) {
 void CtsTest::SetUp() {
   const auto* info = testing::UnitTest::GetInstance()->current_test_info();
   if (const Listed* listed = Find(backend().unsupported, PlainName(*info))) GTEST_SKIP() << listed->reason;
+  for (const auto& [name, value] : backend().settings) settings_.emplace_back(name, value);
   auto device = Acquire();
   ASSERT_TRUE(device.ok()) << device.status();
   device_ = std::move(device).value();

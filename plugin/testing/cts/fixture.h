@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -85,6 +86,7 @@ class CtsTest : public testing::TestWithParam<BackendUnderTest> {
   absl::Status QueueSlowWork(hal::Stream& stream);
 
  private:
+  std::list<ScopedVariable> settings_;
   std::unique_ptr<hal::Device> device_;
   std::map<hal::Stream*, std::unique_ptr<hal::Memory>> slow_work_;
 };

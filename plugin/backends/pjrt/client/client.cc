@@ -10,9 +10,13 @@
 #include "absl/strings/strip.h"
 #include "plugin/backends/pjrt/client/hidden_xla_flags.h"
 #include "plugin/base/status_macros.h"
+#include "xla/xla.pb.h"
 
 namespace hpu::pjrt {
 namespace {
+
+// compile_portable_executable = true, as a field of a serialised xla::CompileOptionsProto.
+constexpr absl::string_view kPortable = "\x20\x01";
 
 OptionValue ParseValue(absl::string_view text) {
   if (text == "true" || text == "false") return text == "true";
@@ -102,54 +106,78 @@ uint64_t TemporaryBytes(const Plugin& plugin, PJRT_Executable* executable) {
   return status.ok() ? static_cast<uint64_t>(std::max<int64_t>(get->temp_size_in_bytes, 0)) : 0;
 }
 
-absl::StatusOr<std::string> Executable::OptimizedProgram() const {
+absl::StatusOr<std::string> OptimizedProgram(const Plugin& plugin, PJRT_Executable* executable) {
   Arguments<PJRT_Program> program;
   Arguments<PJRT_Executable_OptimizedProgram_Args> get;
-  get->executable = executable_.get();
+  get->executable = executable;
   get->program = &program.args;
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));  // the first call sets the sizes
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Executable_OptimizedProgram, get));  // the first call sets the sizes
   std::string code(program->code_size, '\0');
   program->code = code.data();
-  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin(), PJRT_Executable_OptimizedProgram, get));
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Executable_OptimizedProgram, get));
   const std::string format(program->format, program->format_size);
   if (format == "hlo") return code;
-  return absl::UnimplementedError(absl::StrCat(
-      "the optimised program is not available: expected the format hlo, but the PJRT plugin returned ", format));
+  xla::HloModuleProtoWithConfig module;
+  if (format == "hlo_with_config" && module.ParseFromString(code)) return module.hlo_module().SerializeAsString();
+  return absl::UnimplementedError(
+      absl::StrCat("the optimised program is not available: expected the format hlo or hlo_with_config, but the PJRT "
+                   "plugin returned ",
+                   format));
 }
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, const Options& options) {
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(const Plugin& plugin, const Options& options,
+                                                       std::unique_ptr<KeyValueStore> store) {
   const std::vector<PJRT_NamedValue> values = NamedValues(options);
   Arguments<PJRT_Client_Create_Args> create;
   create->create_options = values.data();
   create->num_options = values.size();
+  if (store != nullptr) SetKeyValueCallbacks(store.get(), &create.args);
   return CreateWithoutXlaFlags(plugin, [&]() -> absl::StatusOr<std::unique_ptr<Client>> {
     HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Client_Create, create));
-    std::unique_ptr<Client> client(new Client(plugin, ClientHandle(create->client, Deleter<PJRT_Client>{&plugin})));
-    HPU_RETURN_IF_ERROR(client->Initialize());
+    auto shared = std::make_shared<Shared>();
+    shared->store = std::move(store);
+    shared->client = ClientHandle(create->client, Deleter<PJRT_Client>{&plugin});
+    std::unique_ptr<Client> client(new Client(plugin, std::move(shared), /*is_portable=*/false));
+    HPU_RETURN_IF_ERROR(client->Initialize(/*index=*/0));
     return client;
   });
 }
 
-absl::Status Client::Initialize() {
+absl::StatusOr<std::unique_ptr<Client>> Client::ForDevice(size_t index) const {
+  std::unique_ptr<Client> client(new Client(plugin_, shared_, /*is_portable=*/true));
+  HPU_RETURN_IF_ERROR(client->Initialize(index));
+  return client;
+}
+
+absl::Status Client::Initialize(size_t index) {
   Arguments<PJRT_Client_PlatformName_Args> name;
-  name->client = client_.get();
+  name->client = get();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_PlatformName, name));
   platform_name_.assign(name->platform_name, name->platform_name_size);
   Arguments<PJRT_Client_PlatformVersion_Args> version;
-  version->client = client_.get();
+  version->client = get();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_PlatformVersion, version));
   platform_version_.assign(version->platform_version, version->platform_version_size);
   Arguments<PJRT_Client_AddressableDevices_Args> devices;
-  devices->client = client_.get();
+  devices->client = get();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_AddressableDevices, devices));
   if (devices->num_addressable_devices == 0) {
     return absl::UnavailableError(absl::StrCat(
         "the PJRT plugin ", plugin_.path(), " found no device: check the accelerator's driver and HPU_PJRT_OPTIONS"));
   }
-  device_ = devices->addressable_devices[0];
+  if (index >= devices->num_addressable_devices) {
+    return absl::InvalidArgumentError(absl::StrCat("the PJRT plugin ", plugin_.path(), " has no device ", index,
+                                                   ": it found ", devices->num_addressable_devices,
+                                                   "; correct the module or HPU_PJRT_OPTIONS"));
+  }
+  device_ = devices->addressable_devices[index];
   Arguments<PJRT_Device_GetDescription_Args> description;
   description->device = device_;
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Device_GetDescription, description));
+  Arguments<PJRT_DeviceDescription_Id_Args> id;
+  id->device_description = description->device_description;
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_DeviceDescription_Id, id));
+  device_id_ = id->id;
   Arguments<PJRT_DeviceDescription_Kind_Args> kind;
   kind->device_description = description->device_description;
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_DeviceDescription_Kind, kind));
@@ -171,12 +199,17 @@ absl::Status Client::WithMemoryStats(absl::Status status) const {
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(absl::string_view hlo, absl::string_view options) const {
-  return CompileFormat("hlo", hlo, options);
+  return CompileFormat("hlo", hlo, options, is_portable_);
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileText(absl::string_view stablehlo,
                                                                 absl::string_view options) const {
-  return CompileFormat("mlir", stablehlo, options);
+  return CompileFormat("mlir", stablehlo, options, is_portable_);
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::CompileCollective(absl::string_view stablehlo,
+                                                                      absl::string_view options) const {
+  return CompileFormat("mlir", stablehlo, options, /*is_portable=*/false);
 }
 
 absl::Status Client::TryOptions(absl::string_view options) const {
@@ -184,38 +217,43 @@ absl::Status Client::TryOptions(absl::string_view options) const {
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileFormat(absl::string_view format, absl::string_view code,
-                                                                  absl::string_view options) const {
+                                                                  absl::string_view options, bool is_portable) const {
+  std::string portable_options;
+  if (is_portable) {
+    portable_options = absl::StrCat(options, kPortable);
+    options = portable_options;
+  }
   Arguments<PJRT_Program> program = ProgramArguments(format, code);
   Arguments<PJRT_Client_Compile_Args> compile;
-  compile->client = client_.get();
+  compile->client = get();
   compile->program = &program.args;
   compile->compile_options = options.data();
   compile->compile_options_size = options.size();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Client_Compile, compile));
-  return Wrap(compile->executable);
+  return Wrap(compile->executable, is_portable);
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Load(absl::string_view bytes) const {
   Arguments<PJRT_Executable_DeserializeAndLoad_Args> load;
-  load->client = client_.get();
+  load->client = get();
   load->serialized_executable = bytes.data();
   load->serialized_executable_size = bytes.size();
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_Executable_DeserializeAndLoad, load));
-  return Wrap(load->loaded_executable);
+  return Wrap(load->loaded_executable, is_portable_);
 }
 
-absl::StatusOr<std::unique_ptr<Executable>> Client::Wrap(PJRT_LoadedExecutable* loaded) const {
+absl::StatusOr<std::unique_ptr<Executable>> Client::Wrap(PJRT_LoadedExecutable* loaded, bool is_portable) const {
   LoadedExecutableHandle owned = Own(loaded);
   Arguments<PJRT_LoadedExecutable_GetExecutable_Args> get;
   get->loaded_executable = loaded;
   HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin_, PJRT_LoadedExecutable_GetExecutable, get));
-  return std::make_unique<Executable>(std::move(owned), Own(get->executable));
+  return std::make_unique<Executable>(std::move(owned), Own(get->executable), is_portable ? device_ : nullptr);
 }
 
 absl::StatusOr<BufferHandle> Client::ToDevice(const void* data, uint64_t bytes, Event* source_free) const {
   const int64_t dims[1] = {static_cast<int64_t>(bytes)};
   Arguments<PJRT_Client_BufferFromHostBuffer_Args> copy;
-  copy->client = client_.get();
+  copy->client = get();
   copy->data = data;
   copy->type = PJRT_Buffer_Type_U8;
   copy->dims = dims;
@@ -241,7 +279,7 @@ absl::StatusOr<BufferPromise> Client::Promise(uint64_t bytes) const {
   shape->num_dims = 1;
   shape->element_type = PJRT_Buffer_Type_U8;
   Arguments<PJRT_Client_CreateBuffersForAsyncHostToDevice_Args> create;
-  create->client = client_.get();
+  create->client = get();
   create->shape_specs = &shape.args;
   create->num_shape_specs = 1;
   create->memory = memory_;
@@ -276,7 +314,7 @@ absl::StatusOr<BufferHandle> Client::View(void* device_memory, uint64_t bytes, s
   const int64_t dims[1] = {static_cast<int64_t>(bytes)};
   auto callback = std::make_unique<std::function<void()>>(std::move(on_delete));
   Arguments<PJRT_Client_CreateViewOfDeviceBuffer_Args> view;
-  view->client = client_.get();
+  view->client = get();
   view->device_buffer_ptr = device_memory;
   view->dims = dims;
   view->num_dims = 1;

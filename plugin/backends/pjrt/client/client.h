@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "plugin/backends/pjrt/client/buffer_promise.h"
 #include "plugin/backends/pjrt/client/handles.h"
+#include "plugin/backends/pjrt/client/key_value_store.h"
 #include "plugin/backends/pjrt/client/memory_stats.h"
 #include "plugin/backends/pjrt/client/plugin.h"
 
@@ -29,35 +30,51 @@ absl::StatusOr<std::string> Serialize(const Plugin& plugin, const PJRT_Executabl
 // Device memory that a launch needs besides arguments and results; 0 if the plugin does not report it.
 uint64_t TemporaryBytes(const Plugin& plugin, PJRT_Executable* executable);
 
+// The program after the plugin's passes, as a serialised xla::HloModuleProto. Fails with Unimplemented if the plugin
+// returns another format.
+absl::StatusOr<std::string> OptimizedProgram(const Plugin& plugin, PJRT_Executable* executable);
+
 // A program that a client has compiled or loaded. Must not outlive the client. Immutable and thread safe.
 class Executable {
  public:
-  Executable(LoadedExecutableHandle loaded, ExecutableHandle executable)
-      : loaded_(std::move(loaded)), executable_(std::move(executable)) {}
+  // `device`: device of each launch; null for a program that was compiled for its devices.
+  Executable(LoadedExecutableHandle loaded, ExecutableHandle executable, PJRT_Device* device)
+      : loaded_(std::move(loaded)), executable_(std::move(executable)), device_(device) {}
 
   PJRT_LoadedExecutable* get() const { return loaded_.get(); }
+  PJRT_Device* device() const { return device_; }
   absl::StatusOr<std::string> Serialize() const { return pjrt::Serialize(plugin(), executable_.get()); }
   // Device memory that a launch needs besides arguments and results; 0 if unknown.
   uint64_t temporary_bytes() const { return TemporaryBytes(plugin(), executable_.get()); }
-  // The program after the plugin's passes, as a serialised xla::HloModuleProto. Fails with Unimplemented if the plugin
-  // returns another format.
-  absl::StatusOr<std::string> OptimizedProgram() const;
+  absl::StatusOr<std::string> OptimizedProgram() const { return pjrt::OptimizedProgram(plugin(), executable_.get()); }
 
  private:
   const Plugin& plugin() const { return *loaded_.get_deleter().plugin; }
 
   const LoadedExecutableHandle loaded_;
   const ExecutableHandle executable_;
+  PJRT_Device* const device_;
 };
 
-// Uses the first addressable device. Thread safe. Must outlive all objects that it creates.
+// Uses one addressable device. Thread safe. Must outlive all objects that it creates.
 class Client {
  public:
-  // The plugin reads no flags from XLA_FLAGS; see HiddenXlaFlags.
-  static absl::StatusOr<std::unique_ptr<Client>> Create(const Plugin& plugin, const Options& options);
+  // Uses the first addressable device. The plugin reads no flags from XLA_FLAGS; see HiddenXlaFlags. `store`: shared
+  // with other processes whose clients form one client with this one (options node_id and num_nodes); null for a client
+  // of this process alone. The client owns the store. Create may block until the other processes call it.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(const Plugin& plugin, const Options& options,
+                                                        std::unique_ptr<KeyValueStore> store = nullptr);
+  // Uses the addressable device `index` of the same PJRT client, which lives as long as one of its users. Programs with
+  // one replica that the result compiles or loads run on its device; programs must have been compiled by such a Client.
+  // Fails with InvalidArgument if there is no such device.
+  absl::StatusOr<std::unique_ptr<Client>> ForDevice(size_t index) const;
 
   const Plugin& plugin() const { return plugin_; }
   PJRT_Device* device() const { return device_; }
+  // Whether the client's programs are compiled for any device (ForDevice).
+  bool is_portable() const { return is_portable_; }
+  // Number of the device among the devices of all processes that share the client's programs.
+  int64_t device_id() const { return device_id_; }
   const std::string& platform_name() const { return platform_name_; }        // "cpu", "cuda"
   const std::string& platform_version() const { return platform_version_; }  // "PJRT C API\ncuda 13000"
   const std::string& device_kind() const { return device_kind_; }            // "NVIDIA H100 80GB HBM3"
@@ -70,6 +87,9 @@ class Client {
   absl::StatusOr<std::unique_ptr<Executable>> Compile(absl::string_view hlo, absl::string_view options) const;
   // As Compile, for a program in StableHLO text form.
   absl::StatusOr<std::unique_ptr<Executable>> CompileText(absl::string_view stablehlo, absl::string_view options) const;
+  // As CompileText, for a program of several devices, which `options` names. Each device launches the program itself.
+  absl::StatusOr<std::unique_ptr<Executable>> CompileCollective(absl::string_view stablehlo,
+                                                                absl::string_view options) const;
   // Compiles a small program with `options`, to find out whether the plugin accepts them. Returns the plugin's error.
   absl::Status TryOptions(absl::string_view options) const;
   // Inverse of Executable::Serialize. Plugins may load damaged bytes, so the caller must verify them.
@@ -98,20 +118,31 @@ class Client {
   bool IsDeleted(PJRT_Buffer* buffer) const;
 
  private:
-  Client(const Plugin& plugin, ClientHandle client) : plugin_(plugin), client_(std::move(client)) {}
+  // Destroyed in reverse order: the PJRT client uses the store.
+  struct Shared {
+    std::unique_ptr<KeyValueStore> store;
+    ClientHandle client;
+  };
 
-  absl::Status Initialize();
+  Client(const Plugin& plugin, std::shared_ptr<const Shared> shared, bool is_portable)
+      : plugin_(plugin), shared_(std::move(shared)), is_portable_(is_portable) {}
+
+  absl::Status Initialize(size_t index);
   absl::StatusOr<std::unique_ptr<Executable>> CompileFormat(absl::string_view format, absl::string_view code,
-                                                            absl::string_view options) const;
-  absl::StatusOr<std::unique_ptr<Executable>> Wrap(PJRT_LoadedExecutable* loaded) const;
+                                                            absl::string_view options, bool is_portable) const;
+  absl::StatusOr<std::unique_ptr<Executable>> Wrap(PJRT_LoadedExecutable* loaded, bool is_portable) const;
   template <typename Object>
   Handle<Object> Own(Object* object) const {
     return Handle<Object>(object, Deleter<Object>{&plugin_});
   }
 
+  PJRT_Client* get() const { return shared_->client.get(); }
+
   const Plugin& plugin_;
-  const ClientHandle client_;
+  const std::shared_ptr<const Shared> shared_;
+  const bool is_portable_;  // whether programs are compiled for any device, and launched on device_
   PJRT_Device* device_ = nullptr;
+  int64_t device_id_ = 0;
   PJRT_Memory* memory_ = nullptr;
   std::string platform_name_;
   std::string platform_version_;

@@ -1,5 +1,9 @@
 #include "plugin/backends/pjrt/client/handles.h"
 
+#include <utility>
+
+#include "plugin/base/status_macros.h"
+
 namespace hpu::pjrt {
 
 // The only possible error is a wrong struct size, which leaks the object.
@@ -37,6 +41,25 @@ absl::Status Event::Await() const {
   await->event = handle_.get();
   PJRT_Error* error = plugin.api().PJRT_Event_Await(&await.args);
   return error == nullptr ? absl::OkStatus() : plugin.ConsumeError(error);
+}
+
+absl::Status Event::OnReady(std::function<void(absl::Status)> callback) const {
+  struct Registered {
+    const Plugin& plugin;
+    const std::function<void(absl::Status)> callback;
+  };
+  const Plugin& plugin = *handle_.get_deleter().plugin;
+  auto registered = std::make_unique<Registered>(Registered{plugin, std::move(callback)});
+  Arguments<PJRT_Event_OnReady_Args> on_ready;
+  on_ready->event = handle_.get();
+  on_ready->callback = [](PJRT_Error* error, void* argument) {
+    const std::unique_ptr<Registered> owned(static_cast<Registered*>(argument));
+    owned->callback(error == nullptr ? absl::OkStatus() : owned->plugin.ConsumeError(error));
+  };
+  on_ready->user_arg = registered.get();
+  HPU_RETURN_IF_ERROR(HPU_PJRT_CALL(plugin, PJRT_Event_OnReady, on_ready));
+  static_cast<void>(registered.release());
+  return absl::OkStatus();
 }
 
 }  // namespace hpu::pjrt

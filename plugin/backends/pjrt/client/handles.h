@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_BACKENDS_PJRT_CLIENT_HANDLES_H_
 #define HPU_PLUGIN_BACKENDS_PJRT_CLIENT_HANDLES_H_
 
+#include <functional>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -37,6 +38,9 @@ class Event {
   bool IsReady() const;
   // Blocks until the event has occurred; returns its error, if any.
   absl::Status Await() const;
+  // Calls `callback` once, with the event's error, when the event has occurred: within this call or on a thread of the
+  // plugin. If OnReady fails, `callback` is not called. Requires an event that is not null.
+  absl::Status OnReady(std::function<void(absl::Status)> callback) const;
 
  private:
   Handle<PJRT_Event> handle_;

@@ -60,6 +60,11 @@ absl::StatusOr<ExecutableHandle> Topology::CompileFormat(absl::string_view forma
   return ExecutableHandle(compile->executable, Deleter<PJRT_Executable>{&plugin_});
 }
 
+absl::StatusOr<std::string> Topology::OptimizeText(absl::string_view stablehlo, absl::string_view options) const {
+  HPU_ASSIGN_OR_RETURN(const ExecutableHandle executable, CompileFormat("mlir", stablehlo, options));
+  return OptimizedProgram(plugin_, executable.get());
+}
+
 absl::StatusOr<CompiledProgram> Topology::Compile(absl::string_view hlo, absl::string_view options) const {
   HPU_ASSIGN_OR_RETURN(const ExecutableHandle executable, CompileFormat("hlo", hlo, options));
   CompiledProgram compiled;

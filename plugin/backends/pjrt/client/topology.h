@@ -37,6 +37,9 @@ class Topology {
   // `hlo`: serialised xla::HloModuleProto. `options`: serialised xla::CompileOptionsProto. May take minutes.
   absl::StatusOr<CompiledProgram> Compile(absl::string_view hlo, absl::string_view options) const;
 
+  // As Compile, for a program in StableHLO text form. Returns the program after the plugin's passes (OptimizedProgram).
+  absl::StatusOr<std::string> OptimizeText(absl::string_view stablehlo, absl::string_view options) const;
+
   // Compiles a small program with `options`, to find out whether the plugin accepts them. Returns the plugin's error.
   absl::Status TryOptions(absl::string_view options) const;
 

@@ -17,6 +17,8 @@ namespace {
 constexpr absl::string_view kPjrtScheme = "pjrt:";
 // Number of modules in tests that need several modules.
 constexpr int kModules = 2;
+// Number of devices of a client that runs collectives; tests acquire modules 0 to 3.
+constexpr int kDevices = 4;
 
 // Sets the properties of an NVIDIA card. The machine determines the number of modules, so tests cannot choose it.
 void AddCardProperties(BackendUnderTest* backend) {
@@ -34,7 +36,7 @@ void AddCardProperties(BackendUnderTest* backend) {
 }
 
 // The PJRT backend with the plugin of `spec` ("pjrt:…").
-BackendUnderTest Pjrt(const char* name, absl::string_view spec) {
+BackendUnderTest Pjrt(const std::string& name, absl::string_view spec) {
   BackendUnderTest backend;
   backend.name = name;
   backend.spec = std::string(spec);
@@ -54,7 +56,12 @@ std::vector<BackendUnderTest> PjrtBackends() {
   for (const auto& [name, file] : {std::pair("pjrt_0_81", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"),
                                    std::pair("pjrt_0_115", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so")}) {
     const std::string path = absl::StrCat(CTS_PACKAGES, "/", file);
-    if (access(path.c_str(), R_OK) == 0) backends.push_back(Pjrt(name, absl::StrCat(kPjrtScheme, path)));
+    if (access(path.c_str(), R_OK) != 0) continue;
+    const std::string spec = absl::StrCat(kPjrtScheme, path);
+    backends.push_back(Pjrt(name, spec));
+    backends.push_back(Pjrt(absl::StrCat(name, "_device_collectives"), spec));
+    backends.back().settings = {{"HPU_PJRT_COLLECTIVES", "device"},
+                                {"HPU_PJRT_OPTIONS", absl::StrCat("cpu_device_count=", kDevices)}};
   }
   return backends;
 }
