@@ -44,6 +44,7 @@ OTHERS = {
     "takes the handle of any resource": "IsResourceHandleRefCounting",
     "of TensorFlow's own tests": "ResourceCreateOp ResourceInitializedOp ResourceUsingOp",
     "is created by TensorFlow's auto-clustering, which ignores the HPU": "XlaLaunch",
+    "is created by the graph passes: tests/passes/test_guards.py": "HabanaRevertUpdate",
 }
 
 
