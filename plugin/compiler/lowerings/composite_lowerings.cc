@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/marked_call_builder.h"
+#include "plugin/compiler/lowerings/rows.h"
 #include "plugin/compiler/make_lowering.h"
 #include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -87,21 +88,14 @@ class FunctionLowering final : public CompositeLowering {
   }
 };
 
-// Reduces the last dimension, and broadcasts the results to the shape of x.
-XlaOp OverRows(XlaOp x, XlaOp initial, const xla::XlaComputation& combiner) {
-  const xla::Shape shape = x.builder()->GetShape(x).value();
-  std::vector<int64_t> rows;
-  for (int64_t d = 0; d + 1 < shape.rank(); ++d) rows.push_back(d);
-  return xla::BroadcastInDim(xla::Reduce(x, initial, combiner, {shape.rank() - 1}), shape.dimensions(), rows);
-}
-XlaOp RowSums(XlaOp x) {
-  const xla::PrimitiveType type = x.builder()->GetShape(x).value().element_type();
-  return OverRows(x, xla::Zero(x.builder(), type), xla::CreateScalarAddComputation(type, x.builder()));
-}
+XlaOp RowSums(XlaOp x) { return AlongRows(SumsOfRows(x), x); }
 
 XlaOp LogSoftmax(XlaOp x) {
-  const xla::PrimitiveType type = x.builder()->GetShape(x).value().element_type();
-  const XlaOp max = OverRows(x, xla::MinValue(x.builder(), type), xla::CreateScalarMaxComputation(type, x.builder()));
+  const xla::Shape shape = x.builder()->GetShape(x).value();
+  const xla::PrimitiveType type = shape.element_type();
+  const XlaOp largest = xla::Reduce(x, xla::MinValue(x.builder(), type),
+                                    xla::CreateScalarMaxComputation(type, x.builder()), {shape.rank() - 1});
+  const XlaOp max = AlongRows(largest, x);
   return (x - max) - xla::Log(RowSums(xla::Exp(x - max)));
 }
 

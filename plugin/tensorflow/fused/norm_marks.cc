@@ -1,11 +1,13 @@
 // Marked calls of layer normalisation along the last dimension.
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "plugin/compiler/lowerings/marked_call_builder.h"
+#include "plugin/compiler/lowerings/rows.h"
 #include "plugin/passes/analysis/constant_value.h"
 #include "plugin/program/marked_call.h"
 #include "plugin/tensorflow/fused/marked_fused_op.h"
@@ -56,54 +58,44 @@ std::string EpsilonText(float epsilon) { return absl::StrFormat("%.9g", epsilon)
 
 XlaOp ToFloat(XlaOp x) { return xla::ConvertElementType(x, xla::F32); }
 
-// Sums of rows, or of columns: without the last dimension, or with the last dimension only.
-XlaOp SumOf(XlaOp x, bool is_of_rows) {
-  const int64_t last = x.builder()->GetShape(x)->rank() - 1;
-  std::vector<int64_t> dimensions;
-  for (int64_t d = 0; d <= last; ++d) {
-    if ((d == last) == is_of_rows) dimensions.push_back(d);
-  }
-  return xla::Reduce(x, xla::Zero(x.builder(), xla::F32), xla::CreateScalarAddComputation(xla::F32, x.builder()),
-                     dimensions);
+XlaOp SumsOfColumns(XlaOp x) {
+  std::vector<int64_t> rows(x.builder()->GetShape(x)->rank() - 1);
+  std::iota(rows.begin(), rows.end(), 0);
+  return xla::Reduce(x, xla::Zero(x.builder(), xla::F32), xla::CreateScalarAddComputation(xla::F32, x.builder()), rows);
 }
 
 XlaOp MeanOfRows(XlaOp x) {
   const xla::Shape shape = *x.builder()->GetShape(x);
-  const XlaOp sum = SumOf(x, /*is_of_rows=*/true);
+  const XlaOp sum = SumsOfRows(x);
   return sum / xla::ScalarLike(sum, shape.dimensions(shape.rank() - 1));
 }
 
-// Repeats a value of each row, or of each column, in the shape of x.
-XlaOp Along(XlaOp value, XlaOp x, bool is_of_rows) {
+// Repeats a value of each column in the shape of x.
+XlaOp AlongColumns(XlaOp values, XlaOp x) {
   const xla::Shape shape = *x.builder()->GetShape(x);
-  std::vector<int64_t> dimensions;
-  for (int64_t d = 0; d + 1 < shape.rank(); ++d) dimensions.push_back(d);
-  if (!is_of_rows) dimensions = {shape.rank() - 1};
-  return xla::BroadcastInDim(value, shape.dimensions(), dimensions);
+  return xla::BroadcastInDim(values, shape.dimensions(), {shape.rank() - 1});
 }
-XlaOp OfRows(XlaOp value, XlaOp x) { return Along(value, x, /*is_of_rows=*/true); }
-XlaOp OfColumns(XlaOp value, XlaOp x) { return Along(value, x, /*is_of_rows=*/false); }
 
 // y, mean and inverse deviation of x, beta and gamma.
 XlaOp LayerNorm(const Values& operands, float epsilon, xla::PrimitiveType type) {
   const XlaOp x = ToFloat(operands[0]);
   const XlaOp mean = MeanOfRows(x);
-  const XlaOp centred = x - OfRows(mean, x);
+  const XlaOp centred = x - AlongRows(mean, x);
   const XlaOp variance = MeanOfRows(centred * centred);
   const XlaOp istd = xla::Rsqrt(variance + xla::ScalarLike(variance, epsilon));
-  const XlaOp y = centred * (OfRows(istd, x) * OfColumns(operands[2], x)) + OfColumns(operands[1], x);
+  const XlaOp y = centred * (AlongRows(istd, x) * AlongColumns(operands[2], x)) + AlongColumns(operands[1], x);
   return xla::Tuple(x.builder(), {xla::ConvertElementType(y, type), mean, istd});
 }
 
 // dx, dbeta and dgamma of x, dy, mean, inverse deviation and gamma.
 XlaOp LayerNormGradient(const Values& operands, xla::PrimitiveType type) {
   const XlaOp x = ToFloat(operands[0]), dy = ToFloat(operands[1]);
-  const XlaOp istd = OfRows(operands[3], x);
-  const XlaOp normal = (x - OfRows(operands[2], x)) * istd;
-  const XlaOp d = dy * OfColumns(operands[4], x);
-  const XlaOp shift = OfRows(MeanOfRows(d), x) + normal * OfRows(MeanOfRows(d * normal), x);
+  const XlaOp istd = AlongRows(operands[3], x);
+  const XlaOp normal = (x - AlongRows(operands[2], x)) * istd;
+  const XlaOp d = dy * AlongColumns(operands[4], x);
+  const XlaOp shift = AlongRows(MeanOfRows(d), x) + normal * AlongRows(MeanOfRows(d * normal), x);
   const XlaOp dx = xla::ConvertElementType(istd * (d - shift), type);
-  return xla::Tuple(x.builder(), {dx, SumOf(dy, /*is_of_rows=*/false), SumOf(dy * normal, /*is_of_rows=*/false)});
+  return xla::Tuple(x.builder(), {dx, SumsOfColumns(dy), SumsOfColumns(dy * normal)});
 }
 
 absl::StatusOr<bool> MarkLayerNorm(XlaOpKernelContext* context, const NodeDef& node) {

@@ -1,15 +1,13 @@
 // HabanaMaskedSoftmax: softmax of masked logits. HabanaSoftmaxGrad and HabanaLogSoftmaxGrad: gradients over the last
 // dimension, computed from the forward results.
-#include <cstdint>
 #include <vector>
 
+#include "plugin/compiler/lowerings/rows.h"
 #include "plugin/program/marked_call.h"
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "plugin/tensorflow/fused/marked_fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
-#include "xla/client/lib/arithmetic.h"
-#include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu {
@@ -57,14 +55,7 @@ const FusedOp log_softmax_grad("HabanaLogSoftmaxGrad", "", R"(
 
 xla::XlaOp SoftmaxGradient(const std::vector<xla::XlaOp>& operands) {
   const xla::XlaOp dy = operands[0], y = operands[1];
-  xla::XlaBuilder* const builder = y.builder();
-  const xla::Shape shape = builder->GetShape(y).value();
-  const xla::PrimitiveType type = shape.element_type();
-  std::vector<int64_t> rows;
-  for (int64_t d = 0; d + 1 < shape.rank(); ++d) rows.push_back(d);
-  const xla::XlaOp sums =
-      xla::Reduce(dy * y, xla::Zero(builder, type), xla::CreateScalarAddComputation(type, builder), {shape.rank() - 1});
-  return (dy - xla::BroadcastInDim(sums, shape.dimensions(), rows)) * y;
+  return (dy - AlongRows(SumsOfRows(dy * y), y)) * y;
 }
 
 const MarkedFusedOp softmax_grad_mark("HabanaSoftmaxGrad", "", kSoftmaxGradient, "", SoftmaxGradient);
