@@ -8,11 +8,25 @@
 
 namespace hpu {
 
+namespace {
+
+void FillRandomly(void* bytes, size_t count) {
+  // getrandom() always serves requests of up to 256 bytes completely. All supported Linux kernels have getrandom().
+  if (getrandom(bytes, count, 0) != static_cast<ssize_t>(count)) std::abort();
+}
+
+}  // namespace
+
 std::string RandomId() {
   std::string bytes(16, '\0');
-  // getrandom() always serves requests of up to 256 bytes completely. All supported Linux kernels have getrandom().
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) std::abort();
+  FillRandomly(bytes.data(), bytes.size());
   return absl::BytesToHexString(bytes);
+}
+
+uint64_t RandomNumber() {
+  uint64_t number = 0;
+  FillRandomly(&number, sizeof(number));
+  return number;
 }
 
 }  // namespace hpu

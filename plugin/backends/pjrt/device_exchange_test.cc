@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/pjrt/collective_programs.h"
@@ -39,9 +41,9 @@ class DeviceExchangeTest : public testing::Test {
 
   PjrtDevice& device(int rank) { return static_cast<PjrtDevice&>(*devices_[rank]); }
 
-  // Runs `body` for each rank with a communicator of all ranks.
-  template <typename Body>
-  void ForEachRank(const Body& body) {
+  // Calls `use` on a thread per rank with the result of creating a communicator of all ranks.
+  template <typename Use>
+  void CreateCommunicators(const Use& use) {
     const std::string id = cts::Value(device(0).CreateCommunicatorId());
     std::vector<std::thread> threads;
     for (int rank = 0; rank < kRanks; ++rank) {
@@ -50,11 +52,19 @@ class DeviceExchangeTest : public testing::Test {
         options.id = id;
         options.rank = rank;
         options.size = kRanks;
-        const auto communicator = cts::Value(device(rank).CreateCommunicator(options));
-        if (communicator != nullptr) body(device(rank), *communicator);
+        use(device(rank), device(rank).CreateCommunicator(options));
       });
     }
     for (std::thread& thread : threads) thread.join();
+  }
+
+  // Runs `body` for each rank with a communicator of all ranks.
+  template <typename Body>
+  void ForEachRank(const Body& body) {
+    CreateCommunicators([&](PjrtDevice& device, auto created) {
+      const auto communicator = cts::Value(std::move(created));
+      if (communicator != nullptr) body(device, *communicator);
+    });
   }
 
   const cts::ScopedVariable collectives_{"HPU_PJRT_COLLECTIVES", "device"};
@@ -114,19 +124,10 @@ TEST_F(DeviceExchangeTest, RanksWithOtherSettingsAreRefused) {
     const cts::ScopedVariable host("HPU_PJRT_COLLECTIVES", "host");
     devices_[1] = Acquire();
   }
-  const std::string id = cts::Value(device(0).CreateCommunicatorId());
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < kRanks; ++rank) {
-    threads.emplace_back([&, rank] {
-      hal::CommunicatorOptions options;
-      options.id = id;
-      options.rank = rank;
-      options.size = kRanks;
-      cts::ExpectError(device(rank).CreateCommunicator(options).status(), absl::StatusCode::kFailedPrecondition,
-                       "HPU_PJRT_COLLECTIVES differs between them");
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  CreateCommunicators([](PjrtDevice&, const auto& created) {
+    cts::ExpectError(created.status(), absl::StatusCode::kFailedPrecondition,
+                     "HPU_PJRT_COLLECTIVES differs between them");
+  });
 }
 
 // A launch on the result waits until the collective has been launched, and fails with its error.

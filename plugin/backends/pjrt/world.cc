@@ -1,6 +1,5 @@
 #include "plugin/backends/pjrt/world.h"
 
-#include "absl/strings/numbers.h"
 #include "plugin/backends/pjrt/collective_programs.h"
 #include "plugin/base/random_id.h"
 #include "plugin/base/status_macros.h"
@@ -12,11 +11,7 @@ constexpr size_t kMaxCollectives = 512;
 
 }  // namespace
 
-uint64_t NewWorldId() {
-  uint64_t id = 0;
-  static_cast<void>(absl::SimpleHexAtoi(RandomId().substr(0, 16), &id));
-  return id | 1;
-}
+uint64_t NewWorldId() { return RandomNumber() | 1; }
 
 absl::StatusOr<World::Member> World::InProcess(const Plugin& plugin, const std::string& options, size_t index,
                                                const CreateClient& create) {

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/common/peers/reduction.h"
 #include "plugin/base/random_id.h"
@@ -78,7 +77,7 @@ absl::StatusOr<PeerCommunicator::Team> PeerCommunicator::MeetDevices(PeerDevice&
   };
   Message message;
   message.member = own->member();
-  static_cast<void>(absl::SimpleHexAtoi(RandomId().substr(0, 16), &message.first_launch));
+  message.first_launch = RandomNumber();
   std::vector<Message> messages(size);
   MappedCollective gather;
   gather.kind = MappedCollective::Kind::kAllGather;
