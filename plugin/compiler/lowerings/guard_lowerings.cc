@@ -47,12 +47,15 @@ class IndicesInRangeLowering : public tensorflow::XlaOpKernel {
   }
 
  private:
+  // The bound of an unsorted segment operation is a scalar, other sizes are vectors.
+  static XlaOp SizesVector(XlaOpKernelContext* context, int64_t rank) { return xla::Reshape(context->Input(1), {rank}); }
+
   // `rank`: the number of sizes.
   XlaOp VectorsInRange(XlaOpKernelContext* context, const tensorflow::TensorShape& shape, int64_t rank) const {
     const int64_t length = shape.dims() == 0 ? 0 : shape.dim_size(shape.dims() - 1);
     if (length == 0 || length > rank) return xla::ConstantR0<bool>(context->builder(), true);
     const XlaOp indices = context->Input(0);
-    const XlaOp sizes = xla::ConvertElementType(context->Input(1), context->input_xla_type(0));
+    const XlaOp sizes = xla::ConvertElementType(SizesVector(context, rank), context->input_xla_type(0));
     const XlaOp limits = xla::BroadcastInDim(xla::SliceInDim(sizes, 0, length, 1, 0), shape.dim_sizes(),
                                              {static_cast<int64_t>(shape.dims()) - 1});
     return All(xla::And(xla::Ge(indices, xla::ZerosLike(indices)), xla::Lt(indices, limits)));
@@ -68,7 +71,7 @@ class IndicesInRangeLowering : public tensorflow::XlaOpKernel {
   }
 
   XlaOp EachInRange(XlaOpKernelContext* context, int64_t axis, int64_t rank) const {
-    const XlaOp indices = context->Input(0), sizes = context->Input(1);
+    const XlaOp indices = context->Input(0), sizes = SizesVector(context, rank);
     const auto size = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(sizes, i, i + 1, 1, 0), {}); };
     const XlaOp limit = xla::ConvertElementType(size(axis), context->input_xla_type(0));
     XlaOp valid = kind_ == "length" ? xla::Le(indices, limit) : xla::Lt(indices, limit);
