@@ -42,9 +42,17 @@ class GradientLowering : public tensorflow::XlaOpKernel {
   }
 };
 
-XlaOp ReciprocalGradient(XlaOp y, XlaOp dy) { return -(dy * (y * y)); }
-XlaOp RsqrtGradient(XlaOp y, XlaOp dy) { return ((y * y) * y) * (dy / xla::ScalarLike(dy, -2)); }
-XlaOp SqrtGradient(XlaOp y, XlaOp dy) { return (dy * xla::ScalarLike(dy, 0.5)) / y; }
+// The CPU kernels return 0 where dy is 0, also where y is infinite, NaN or a divisor of 0.
+XlaOp ZeroWhereZero(XlaOp dy, XlaOp gradient) {
+  const XlaOp zero = xla::ZerosLike(dy);
+  return xla::Select(xla::Eq(dy, zero), zero, gradient);
+}
+
+XlaOp ReciprocalGradient(XlaOp y, XlaOp dy) { return ZeroWhereZero(dy, -(dy * (y * y))); }
+XlaOp RsqrtGradient(XlaOp y, XlaOp dy) {
+  return ZeroWhereZero(dy, ((y * y) * y) * (dy / xla::ScalarLike(dy, -2)));
+}
+XlaOp SqrtGradient(XlaOp y, XlaOp dy) { return ZeroWhereZero(dy, (dy * xla::ScalarLike(dy, 0.5)) / y); }
 
 // As on the CPU, the inputs y of SigmoidGrad and TanhGrad are already conjugated.
 XlaOp SigmoidGradient(XlaOp y, XlaOp dy) { return (dy * y) * (xla::ScalarLike(y, 1) - y); }
