@@ -32,6 +32,12 @@ class UnaryLowering : public XlaOpKernel {
   void Compile(XlaOpKernelContext* context) override { context->SetOutput(0, kFunction(context->Input(0))); }
 };
 
+// XLA's simplifier takes x * x for non-negative and removes its absolute value, but products of integers overflow.
+xla::XlaOp Abs(xla::XlaOp x) {
+  const absl::StatusOr<xla::Shape> shape = x.builder()->GetShape(x);
+  if (!shape.ok() || !shape->IsInteger()) return xla::Abs(x);
+  return xla::Select(xla::Lt(x, xla::ZerosLike(x)), xla::Neg(x), x);
+}
 xla::XlaOp Relu(xla::XlaOp x) { return xla::Max(x, xla::ZerosLike(x)); }
 xla::XlaOp Relu6(xla::XlaOp x) { return xla::Clamp(xla::ScalarLike(x, 0), x, xla::ScalarLike(x, 6)); }
 
@@ -106,7 +112,7 @@ class EinsumLowering : public XlaOpKernel {
   std::string equation_;
 };
 
-REGISTER_XLA_OP(Name("Abs").Device(kCompilationDevice), UnaryLowering<xla::Abs>)
+REGISTER_XLA_OP(Name("Abs").Device(kCompilationDevice), UnaryLowering<Abs>)
 REGISTER_XLA_OP(Name("Exp").Device(kCompilationDevice), UnaryLowering<xla::Exp>)
 REGISTER_XLA_OP(Name("Expm1").Device(kCompilationDevice), UnaryLowering<xla::Expm1>)
 REGISTER_XLA_OP(Name("Floor").Device(kCompilationDevice), UnaryLowering<xla::Floor>)
