@@ -139,6 +139,7 @@ FIELDS: Mapping[str, tuple[str, Writer | Struct]] = {
             {
                 "test": ("test", word("Test", "ValueRule::")),
                 "input": ("input", number),
+                "other": ("other", number),
                 "types": ("types", word("Types", "ValueRule::")),
                 "if": ("attribute", text),
                 "code": ("code", status),

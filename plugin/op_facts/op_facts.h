@@ -89,6 +89,7 @@ struct ValueRule {
   enum class Types { kAny, kInteger, kFloating };
   Test test = Test::kNonzero;
   int input = 0;
+  int other = -1;  // the CPU kernel tests no values if this input is empty, because the result is empty; -1: it does
   Types types = Types::kAny;                                   // values of attribute T that the rule applies to
   const char* attribute = nullptr;                             // the rule applies only if this attribute is true
   absl::StatusCode code = absl::StatusCode::kInvalidArgument;  // status code of the CPU kernel's error

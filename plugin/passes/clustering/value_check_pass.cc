@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/analysis/shape_formulas.h"
+#include "plugin/passes/analysis/static_shapes.h"
 #include "plugin/passes/analysis/value_rules.h"
 #include "plugin/passes/clustering/check_order.h"
 #include "plugin/passes/graph/graph_util.h"
@@ -82,7 +83,9 @@ class TestMaker {
 class ValueCheckMaker {
  public:
   explicit ValueCheckMaker(PassContext* context)
-      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)) {}
+      : context_(context),
+        lowered_(HasLoweredControlFlow(**context->graph)),
+        shapes_(context->graph->get(), context->library) {}
 
   absl::Status Add(Node* node, const ValueRule& rule);
 
@@ -92,7 +95,11 @@ class ValueCheckMaker {
   bool IsBandOf(Node* node, const Tensor& lower, const Tensor& upper);
   // Size of the matrices in the node's first input. Infers shapes at the first call for a node.
   const MatrixSize& SizeOf(const Node& node);
+  // Whether the input that ValueRule::other names has elements, or the rule names none; nullopt if this is known only at
+  // run time.
+  std::optional<bool> OtherHasElements(const Node& node, const ValueRule& rule);
   absl::StatusOr<Node*> MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker);
+  absl::StatusOr<Node*> AcceptEmpty(OutputTensor other, Node* passes, const NodeMaker& maker);
   absl::StatusOr<Node*> MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker);
   absl::StatusOr<Node*> MakeBand(const Node& node, const ValueRule& rule, const NodeMaker& maker);
   absl::StatusOr<Node*> MakeOrdered(const Node& node, const ValueRule& rule, const NodeMaker& maker);
@@ -100,6 +107,7 @@ class ValueCheckMaker {
 
   PassContext* const context_;
   const bool lowered_;
+  LazyShapes shapes_;
   std::map<const Node*, MatrixSize> sizes_;
 };
 
@@ -201,7 +209,23 @@ absl::StatusOr<Node*> ValueCheckMaker::MakeTest(const Node& node, const ValueRul
   return absl::InternalError(absl::StrCat(node.name(), ": unknown value rule; please report this"));
 }
 
+std::optional<bool> ValueCheckMaker::OtherHasElements(const Node& node, const ValueRule& rule) {
+  if (rule.other < 0) return true;
+  const int64_t elements = shapes_.Get().InputShape(node, rule.other).num_elements();
+  return elements < 0 ? std::nullopt : std::optional<bool>(elements > 0);
+}
+
+// Adds a node that computes whether `passes` is true or `other` is empty.
+absl::StatusOr<Node*> ValueCheckMaker::AcceptEmpty(OutputTensor other, Node* passes, const NodeMaker& maker) {
+  NodeBuilder builder = maker.New("elements", "Size");
+  TF_ASSIGN_OR_RETURN(Node * elements, maker.Add(builder.Input(other.node, other.index)));
+  TF_ASSIGN_OR_RETURN(Node * empty, TestMaker(maker, {elements, 0}).AllAgainstZero("Equal"));
+  return maker.Binary("accepted", "LogicalOr", passes, empty);
+}
+
 absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
+  const std::optional<bool> has_elements = OtherHasElements(*node, rule);
+  if (has_elements == false) return absl::OkStatus();
   if (const std::optional<bool> known = Known(node, rule); known.has_value()) {
     if (!*known) node->AddAttr(kUncheckedAttr, true);
     return absl::OkStatus();
@@ -213,6 +237,7 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
   if (rule.test == Test::kOrdered || rule.test == Test::kBand) {
     before = before && IsOnHost(InputOf(*node, rule.input + 1));
   }
+  if (!has_elements.has_value()) before = before && IsOnHost(InputOf(*node, rule.other));
   // The shape of a tensor on the device is computed there.
   if (rule.test == Test::kBand) before = before && SizeOf(*node).known();
   const std::string host = HostOf(node->assigned_device_name());
@@ -220,6 +245,9 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
   Node* const anchor = !lowered_ ? nullptr : of_result ? node : InputOf(*node, rule.input).node;
   const NodeMaker tests(context_->graph->get(), prefix, before ? host : node->assigned_device_name(), anchor);
   TF_ASSIGN_OR_RETURN(Node * passes, MakeTest(*node, rule, tests));
+  if (!has_elements.has_value()) {
+    TF_ASSIGN_OR_RETURN(passes, AcceptEmpty(InputOf(*node, rule.other), passes, tests));
+  }
   const NodeMaker checks(context_->graph->get(), prefix, host);
   NodeBuilder builder = checks.New("values", kCheckValuesOp);
   builder.Input(passes).Attr("code", static_cast<int>(rule.code)).Attr("error", rule.error);
