@@ -7,11 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/search_counts.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
+#include "xla/shape_util.h"
 
 namespace hpu {
 namespace {
@@ -36,12 +37,14 @@ class BucketizeLowering : public XlaOpKernel {
   void Compile(XlaOpKernelContext* context) override {
     const xla::PrimitiveType type = context->input_xla_type(0) == xla::F64 ? xla::F64 : xla::F32;
     xla::XlaBuilder* builder = context->builder();
-    const XlaOp input = xla::ConvertElementType(context->Input(0), type);
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
+    OP_REQUIRES_OK(context, shape.status());
+    const int64_t elements = xla::ShapeUtil::ElementsIn(*shape), count = static_cast<int64_t>(boundaries_.size());
+    const XlaOp input = xla::Reshape(xla::ConvertElementType(context->Input(0), type), {1, elements});
     const XlaOp boundaries = xla::ConvertElementType(xla::ConstantR1<float>(builder, boundaries_), type);
-    const XlaOp rows = xla::Broadcast(input, {static_cast<int64_t>(boundaries_.size())});
-    const XlaOp reached = xla::Not(xla::Lt(rows, boundaries, /*broadcast_dimensions=*/{0}));
-    context->SetOutput(0, xla::Reduce(xla::ConvertElementType(reached, xla::S32), xla::Zero(builder, xla::S32),
-                                      xla::CreateScalarAddComputation(xla::S32, builder), {0}));
+    const XlaOp reached = CountUpTo(xla::Reshape(boundaries, {1, count}), input, count, 1, elements);
+    const XlaOp bucket = xla::Select(xla::Ne(input, input), xla::FullLike(reached, count), reached);
+    context->SetOutput(0, xla::Reshape(bucket, shape->dimensions()));
   }
 
  private:

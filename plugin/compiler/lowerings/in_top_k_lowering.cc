@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/search_counts.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "xla/client/lib/arithmetic.h"
@@ -16,18 +17,6 @@ namespace hpu {
 namespace {
 
 using xla::XlaOp;
-
-// Counts, for each row and bound, the elements that are <= the bound.
-// [rows, classes], [rows, bounds] -> int64 [rows, bounds]
-XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int64_t> dims) {
-  xla::XlaBuilder* const builder = rows.builder();
-  // The same instructions as tf.searchsorted, for which the emulator has a kernel.
-  const int64_t all[] = {dims[0], dims[1], classes};
-  const XlaOp up_to = xla::Ge(xla::BroadcastInDim(bounds, all, {0, 1}), xla::BroadcastInDim(rows, all, {0, 2}));
-  const XlaOp counts = xla::Reduce(xla::ConvertElementType(up_to, xla::S32), xla::Zero(builder, xla::S32),
-                                   xla::CreateScalarAddComputation(xla::S32, builder), {2});
-  return xla::ConvertElementType(counts, xla::S64);
-}
 
 // Selects one element of each row without a gather, which would number the rows and so prevent row padding.
 // [rows, classes], integer [rows] -> [rows, 1]
@@ -73,7 +62,7 @@ class InTopKLowering : public tensorflow::XlaOpKernel {
         rows.builder(),
         {value, bound(xla::MaxFiniteValue(rows.builder(), xla::F32)), bound(-xla::MaxValue(rows.builder(), xla::F32))},
         1);
-    const XlaOp counts = CountUpTo(rows, bounds, classes, {count, 3});
+    const XlaOp counts = xla::ConvertElementType(CountUpTo(rows, bounds, classes, count, 3), xla::S64);
     const auto of = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(counts, i, i + 1, 1, 1), {count}); };
     const auto number = [&](int64_t n) { return xla::ScalarLike(counts, n); };
     const XlaOp among = xla::Gt(of(0), number(classes - std::clamp<int64_t>(k, 0, classes + 1)));

@@ -1,8 +1,8 @@
 // HabanaCheckIndices: checks indices on the host, because compiled code cannot raise errors. HabanaIndicesInRange on
 // the host, and HabanaRevertUpdate outside clusters.
 #include <string>
+#include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -44,7 +44,7 @@ class IndexCheck {
       const auto code = kind_ == "box" ? absl::StatusCode::kOutOfRange : absl::StatusCode::kInvalidArgument;
       return absl::Status(code, Text(indices, i, values(i), limit));
     }
-    return kind_ == "permutation" ? CheckOnce(indices) : absl::OkStatus();
+    return kind_ == "permutation" ? CheckOnce(indices, limit) : absl::OkStatus();
   }
 
   static bool HasEmptySlices(const Shape& shape, int64_t axis) {
@@ -71,11 +71,15 @@ class IndexCheck {
   }
 
   // TensorFlow's own text.
-  absl::Status CheckOnce(const Tensor& indices) const {
-    absl::flat_hash_set<Index> seen;
+  // Requires values in [0, limit).
+  static absl::Status CheckOnce(const Tensor& indices, int64_t limit) {
+    std::vector<bool> seen(limit);
     const auto values = indices.flat<Index>();
     for (int64_t i = 0; i < values.size(); ++i) {
-      if (seen.insert(values(i)).second) continue;
+      if (!seen[values(i)]) {
+        seen[values(i)] = true;
+        continue;
+      }
       return tensorflow::errors::InvalidArgument(values(i), " is duplicated in the input.");
     }
     return absl::OkStatus();

@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -74,8 +73,13 @@ bool AllBelow(const Tensor& indices, const std::vector<int64_t>& bounds, Indexed
     const int64_t bound = bounds.size() == 1 ? bounds[0] : bounds[i % bounds.size()];
     if ((data[i] < 0 && kind != IndexedOp::Kind::kSegment) || data[i] >= bound) return false;
   }
-  return kind != IndexedOp::Kind::kPermutation ||
-         absl::flat_hash_set<T>(data, data + count).size() == static_cast<size_t>(count);
+  if (kind != IndexedOp::Kind::kPermutation) return true;
+  std::vector<bool> seen(bounds[0]);
+  for (int64_t i = 0; i < count; ++i) {
+    if (seen[data[i]]) return false;
+    seen[data[i]] = true;
+  }
+  return true;
 }
 
 }  // namespace
