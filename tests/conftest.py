@@ -8,12 +8,12 @@ import os
 import pathlib
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import settings
 
-from tests.support import exceptions, processes, results
+from tests.support import crashes, exceptions, processes, results
 
 # Background jobs of a shell ignore SIGINT, which programs that tests start and interrupt would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -71,6 +71,13 @@ def pytest_collection_finish() -> None:
     """Exempts TensorFlow's modules and the tests from garbage collections, which would visit all of them each time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    crashes.check(item, report)
+    return report
 
 
 def _place(item: pytest.Item) -> int:

@@ -32,6 +32,8 @@ from typing import Any
 
 from typing_extensions import ParamSpec
 
+from tests.support import crashes
+
 Parameters = ParamSpec("Parameters")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -106,6 +108,7 @@ def run(
         timeout=timeout,
         input=input,
     )
+    crashes.note(done.stderr)
     return _checked(done) if check else done
 
 
