@@ -11,7 +11,6 @@
 #include "plugin/tensorflow/kernels/data_flow_memory.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/variant_op_registry.h"
-#include "tensorflow/core/kernels/tensor_map.h"
 #include "tensorflow/core/public/version.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -76,27 +75,6 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> MakeVariantFallback(size_t inputs) 
   }
   return MakeKernelFallback(node, TF_GRAPH_DEF_VERSION);
 }
-
-absl::Status KeepOnHost(const Variant& from, Variant* to, const UnaryVariantOpRegistry::AsyncTensorDeviceCopyFn&) {
-  *to = from;
-  return absl::OkStatus();
-}
-
-// A map hashes its keys on the host. TensorFlow's copy function would hash a key after copying it to the device.
-[[maybe_unused]] const bool maps_stay_on_host = [] {
-  UnaryVariantOpRegistry* registry = UnaryVariantOpRegistry::Global();
-  const auto map = tensorflow::TypeIndex::Make<tensorflow::TensorMap>();
-  for (const auto direction : {VariantDeviceCopyDirection::HOST_TO_DEVICE, VariantDeviceCopyDirection::DEVICE_TO_HOST,
-                               VariantDeviceCopyDirection::DEVICE_TO_DEVICE}) {
-    UnaryVariantOpRegistry::AsyncVariantDeviceCopyFn* registered = registry->GetDeviceCopyFn(direction, map);
-    if (registered != nullptr) {
-      *registered = KeepOnHost;
-    } else {
-      registry->RegisterDeviceCopyFn(direction, map, KeepOnHost);
-    }
-  }
-  return true;
-}();
 
 }  // namespace
 
