@@ -68,6 +68,7 @@ class IndexCheckMaker {
   std::optional<Bound> BoundOf(const Node& node, const IndexedOp& op) const;
   // Sizes that bound the indices; -1 for a size that is not fixed. Empty if the number of sizes is unknown.
   std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
+  bool HasEmptySegments(const Node& node, const IndexedOp& op);
   OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
   bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
   absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
@@ -181,7 +182,17 @@ bool InRange(const Tensor& indices, const Bound& bound, const std::vector<int32_
   return true;
 }
 
+// Whether the rows of a segment operation have no elements. Its CPU kernel then reads no segment ids.
+bool IndexCheckMaker::HasEmptySegments(const Node& node, const IndexedOp& op) {
+  if (op.kind != Kind::kSegment) return false;
+  for (int i = 0; i < shapes_.InputRank(node, 0); ++i) {
+    if (shapes_.FixedInputSize(node, 0, i) == 0) return true;
+  }
+  return false;
+}
+
 absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
+  if (HasEmptySegments(*node, op)) return absl::OkStatus();
   const std::optional<Bound> bound = BoundOf(*node, op);
   const OutputTensor indices = InputOf(*node, op.indices);
   const std::vector<int32_t> sizes = FixedSizes(*node, op);
