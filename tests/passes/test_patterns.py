@@ -46,6 +46,30 @@ def run(case: Case, dtype: tf.DType, batch: int | None, matcher: bool, monkeypat
         return train_step(case, dtype, batch)(tf.cast(x, dtype), tf.cast(0.7, dtype))
 
 
+# TensorFlow's vectorised convolutions lose explicit paddings, and fail on the CPU.
+@pytest.mark.parametrize("case", [case for case in CASES if case.name != "explicit_conv"], ids=lambda case: case.name)
+def test_a_jacobian(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The upstream gradient has one more dimension than the result of the forward op."""
+    monkeypatch.setenv("TF_CPU_RUNTIME_FALLBACK", "forbid")
+
+    def rows(matcher: bool) -> Any:
+        monkeypatch.setenv("TF_ENABLE_PATTERN_MATCHER", str(int(matcher)))
+        tf.keras.utils.set_random_seed(7)
+        layer = case.make(tf.float32)
+
+        @tf.function
+        def jacobian(x: tf.Tensor) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                some = tf.reshape(tf.sin(layer(x)), [-1])[:3]
+            return tape.jacobian(some, x)
+
+        with tf.device(HPU):
+            return jacobian(np.random.default_rng(1).standard_normal(case.shape, dtype=np.float32))
+
+    assert_close(rows(matcher=True), rows(matcher=False), context=case.name)
+
+
 @pytest.mark.parametrize("known", [True, False], ids=["batch", "any_batch"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_train_step(case: Case, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:

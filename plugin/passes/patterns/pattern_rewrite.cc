@@ -13,6 +13,7 @@
 #include "tensorflow/core/framework/attr_value_util.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/shape_inference.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/platform/logging.h"
@@ -24,6 +25,7 @@ using tensorflow::AttrValue;
 using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
+using tensorflow::PartialTensorShape;
 
 // The captured attribute, converted to the type that the fused op declares for its attribute `name`.
 absl::StatusOr<AttrValue> Converted(const std::string& name, const AttrValue& captured, const std::string& type) {
@@ -60,6 +62,19 @@ AttrValue ParseLiteral(const std::string& text, const std::string& type) {
     value.set_s(text);
   }
   return value;
+}
+
+// The shape of result 0 that the op's shape function infers; unknown if inference fails.
+PartialTensorShape InferredShape(const tensorflow::NodeDef& definition, const tensorflow::OpRegistrationData& op,
+                                 const std::vector<PartialTensorShape>& inputs, int producer) {
+  tensorflow::shape_inference::InferenceContext context(
+      producer, tensorflow::AttrSlice(definition), op.op_def, inputs,
+      std::vector<const tensorflow::Tensor*>(inputs.size(), nullptr), {}, {});
+  PartialTensorShape shape;
+  if (!context.construction_status().ok() || !context.Run(op.shape_inference_fn).ok()) return shape;
+  tensorflow::TensorShapeProto proto;
+  context.ShapeHandleToProto(context.output(0), &proto);
+  return PartialTensorShape(proto);
 }
 
 std::string Signature(const tensorflow::NodeDef& definition, const std::vector<Output>& inputs) {
@@ -187,6 +202,25 @@ bool PatternRewriter::MakesCycle(const Nodes& own, const Node& root, const std::
   return false;
 }
 
+PartialTensorShape PatternRewriter::ShapeOf(const PatternMatch& match, const tensorflow::NodeDef& definition,
+                                            const std::vector<Output>& inputs) const {
+  const tensorflow::OpRegistrationData* op = nullptr;
+  if (!graph_->op_registry()->LookUp(definition.op(), &op).ok()) return PartialTensorShape();
+  std::vector<PartialTensorShape> shapes;
+  for (const Output& input : inputs) {
+    const auto added = added_shapes_.find(input.node);
+    shapes.push_back(added != added_shapes_.end() ? added->second
+                                                  : match.shapes->Get().Shape(*input.node, input.index));
+  }
+  return InferredShape(definition, *op, shapes, graph_->versions().producer());
+}
+
+bool PatternRewriter::KeepsShape(const PatternMatch& match, const tensorflow::NodeDef& definition,
+                                 const std::vector<Output>& inputs) const {
+  if (match.Find("dy") == nullptr) return true;
+  return ShapeOf(match, definition, inputs).IsCompatibleWith(match.shapes->Get().Shape(*match.root, 0));
+}
+
 absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& pattern, const PatternMatch& match,
                                                             const OpExpression& fused, std::vector<Output>* inputs) {
   const Node& root = *match.root;
@@ -229,6 +263,7 @@ absl::StatusOr<Output> PatternRewriter::InputFor(const Pattern& pattern, const P
       TF_ASSIGN_OR_RETURN(node, Add(definition, inputs, *match.root));
       SetLevel(*node);
     }
+    if (match.Find("dy") != nullptr) added_shapes_[node] = ShapeOf(match, definition, inputs);
     return Output{node, argument.output};
   }
   const Output* value = match.Find(argument.name);
@@ -320,11 +355,14 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
   }
   const Nodes own = OwnNodes(match);
   std::vector<Output> inputs;
+  added_shapes_.clear();
   const absl::StatusOr<tensorflow::NodeDef> definition = Define(pattern, match, pattern.fused, &inputs);
   const std::vector<Node*> waits_for = ControlInputs(match, own, inputs);
-  if (!definition.ok() || !KeepsUnmatchedUses(own, moved) || MakesCycle(own, *root, inputs, waits_for)) {
+  if (!definition.ok() || !KeepsShape(match, *definition, inputs) || !KeepsUnmatchedUses(own, moved) ||
+      MakesCycle(own, *root, inputs, waits_for)) {
     VLOG(2) << root->name() << " matches " << pattern.entry->name << " but is not replaced: "
-            << (definition.ok() ? "inner values have other consumers, or the fused op would create a cycle"
+            << (definition.ok() ? "the fused op would change the shape or create a cycle, or inner values have other "
+                                  "consumers"
                                 : definition.status().ToString());
     std::vector<int> made;  // input nodes that Define may have added
     for (const Output& input : inputs) made.push_back(input.node->id());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,7 @@ class PatternRewriter {
   //   - Other nodes use an inner value of the match.
   //   - The fused op does not support the types or a captured value.
   //   - The fused op would create a cycle.
+  //   - The upstream gradient is broadcast (tf.GradientTape.jacobian), so the fused op's result has another shape.
   absl::StatusOr<bool> Replace(const Pattern& pattern, const PatternMatch& match);
 
  private:
@@ -41,6 +43,12 @@ class PatternRewriter {
   bool KeepsUnmatchedUses(const Nodes& own, const std::vector<Moved>& moved) const;
   bool MakesCycle(const Nodes& own, const tensorflow::Node& root, const std::vector<Output>& inputs,
                   const std::vector<tensorflow::Node*>& control_inputs);
+  // The shape of result 0 of an op that will be added; unknown if the shapes of its inputs do not determine it.
+  tensorflow::PartialTensorShape ShapeOf(const PatternMatch& match, const tensorflow::NodeDef& definition,
+                                         const std::vector<Output>& inputs) const;
+  // Whether the fused op of a gradient may have the shape of the match's root.
+  bool KeepsShape(const PatternMatch& match, const tensorflow::NodeDef& definition,
+                  const std::vector<Output>& inputs) const;
   void ComputeLevels();
   int Level(const tensorflow::Node& node) const;
   // The definition of the op `fused`, and its inputs. Recursively adds ops that compute the inputs.
@@ -58,6 +66,7 @@ class PatternRewriter {
   const std::string prefix_;
   passes::Report* const report_;
   std::map<std::string, int> made_;  // ids of added nodes by op, inputs and attributes; equal nodes are shared
+  absl::flat_hash_map<const tensorflow::Node*, tensorflow::PartialTensorShape> added_shapes_;  // of the current match
   std::vector<int> levels_;          // levels by node id, greater than the levels of predecessors; empty: not computed
 };
 
