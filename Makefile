@@ -90,9 +90,9 @@ $(CARD_PLUGIN): requirements/card.txt | $(PACKAGES)
 	@touch $@
 
 # The .pth file makes the source tree the installed package, so Python imports the files built here.
-$(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt requirements/pjrt.txt | $(SYSTEM) $(VENV)/bin/python
+$(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt requirements/no_deps.txt | $(SYSTEM) $(VENV)/bin/python
 	$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/dev.txt
-	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps -r requirements/pjrt.txt
+	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps -r requirements/no_deps.txt
 	@$(PYTHON) tools/link_tree.py
 	@touch $@
 

@@ -24,7 +24,7 @@ LAYERS = (
     (f"{PACKAGE}.flags", f"{PACKAGE}.errors", f"{PACKAGE}.lib_utils", f"{PACKAGE}.device_channel"),
     (f"{PACKAGE}._internal.flag_table",),
     (f"{PACKAGE}._internal.flag_values", f"{PACKAGE}._internal.version"),
-    (f"{PACKAGE}.lib",),
+    (f"{PACKAGE}.lib", "habana_frameworks._import_hook"),
 )
 
 # Import of names from the package, in Python code or in a string or page that contains Python code.

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow import device_trace, flags, habana_device, multinode_helpers
+from habana_frameworks.tensorflow._internal.patches import keras_import
 from habana_frameworks.tensorflow.errors import SettingError
 
 __all__ = ["SynapseLoggerHook", "append_param", "install", "wrap_train"]
@@ -119,8 +120,6 @@ def install() -> None:
         atexit.register(lambda: recording.write(_file_name("")))
     if hook is None:
         return
-    import tensorflow as tf
-
     if mode in ("v1", "all"):
         from tensorflow.python.training.monitored_session import _MonitoredSession
 
@@ -128,11 +127,7 @@ def install() -> None:
     if mode in ("ctl", "all"):
         _count_function_calls(hook)
     if mode in ("keras", "all"):
-        callback = tf.keras.callbacks.LambdaCallback(
-            on_train_batch_begin=lambda batch, logs: hook.before_run(),
-            on_train_batch_end=lambda batch, logs: hook.after_run(),
-        )
-        tf.keras.Model.fit = _without_steps(append_param(tf.keras.Model.fit, "callbacks", [callback]))
+        keras_import.call_after_import(functools.partial(_count_train_batches, hook=hook))
 
 
 def _warn_without_instructions() -> None:
@@ -144,6 +139,15 @@ def _warn_without_instructions() -> None:
             "HPU_EMULATOR_PROFILE, or set HPU_BACKEND=emulator (docs/tuning/profiling.md)",
             backend,
         )
+
+
+def _count_train_batches(package: Any, hook: SynapseLoggerHook) -> None:
+    """Makes each batch of a Keras package's Model.fit a step."""
+    callback = package.callbacks.LambdaCallback(
+        on_train_batch_begin=lambda batch, logs: hook.before_run(),
+        on_train_batch_end=lambda batch, logs: hook.after_run(),
+    )
+    package.Model.fit = _without_steps(append_param(package.Model.fit, "callbacks", [callback]))
 
 
 class _Nesting(threading.local):

@@ -30,6 +30,7 @@ from habana_frameworks.tensorflow._internal.patches import (
     failed_reads,
     graph_optimizers,
     jit_compile,
+    keras_import,
     keyboard_interrupts,
     loop_gradients,
     loss_scaling,
@@ -128,11 +129,14 @@ def _load() -> None:
 
 
 def _override_symbols() -> None:
-    tf = plugin_library.import_tensorflow()
-    loss_scaling.scale_on_request(tf)
-    keras_symbols.replace_symbols(tf)
-    jit_compile.install()
-    verbosity.install()
+    loss_scaling.scale_v1_optimizers(plugin_library.import_tensorflow())
+    for function in (
+        loss_scaling.scale_keras_optimizers,
+        keras_symbols.replace_symbols,
+        jit_compile.install,
+        verbosity.install,
+    ):
+        keras_import.call_after_import(function)
 
 
 def _join_horovod() -> None:

@@ -220,6 +220,7 @@ def test_the_error_of_a_failed_rank_is_one_line() -> None:
 
 @pytest.mark.parametrize(("rank", "expected"), [(0, 2), (1, 0)])
 def test_only_rank_0_prints_epochs(rank: int, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    import keras
     import tensorflow as tf
     from keras.src.engine import training
 
@@ -227,10 +228,10 @@ def test_only_rank_0_prints_epochs(rank: int, expected: int, monkeypatch: pytest
     strategy = tf.distribute.get_strategy()
     task = {"type": "worker", "index": rank}
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["127.0.0.1:1", "127.0.0.1:2"]}, "task": task}))
-    verbosity.install()  # outside of `hpu run`
+    verbosity.install(keras)  # outside of `hpu run`
     assert training._get_verbosity("auto", strategy) == 1
     monkeypatch.setenv("HPU_RESTART_COUNT", "0")
-    verbosity.install()
+    verbosity.install(keras)
     assert [training._get_verbosity(verbose, strategy) for verbose in ("auto", 0, 1, 2)] == [expected, 0, 1, 2]
 
 

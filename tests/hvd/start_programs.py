@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from tests.hvd.results import result
 
 
 def _remove_hook() -> None:
     """Removes the import hook, as if hpu_tensorflow.pth was not installed."""
-    sys.meta_path = [
-        finder
-        for finder in sys.meta_path
-        if getattr(finder, "__module__", None) != "habana_frameworks._hpu_import_hook"
-    ]
+    from habana_frameworks import _import_hook
+
+    _import_hook._waiting.clear()
 
 
 def horovod_alone() -> None:

@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -256,7 +257,7 @@ def test_a_detection_head_in_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path) -> None:
-    assert issubclass(tf.keras.layers.LayerNormalization, HabanaLayerNormalization)
+    assert hasattr(tf.keras.layers.LayerNormalization, "_replaced")
     model = tf.keras.Sequential(
         [
             tf.keras.layers.Dense(4, input_shape=[3], activation=tf.keras.activations.gelu),
@@ -265,7 +266,7 @@ def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path
     )
     model.save(tmp_path / "model.keras")
     model.save_weights(tmp_path / "weights.h5")
-    with keras_symbols.original_symbols(tf):
+    with keras_symbols.original_symbols(keras):
         assert tf.keras.layers.LayerNormalization is KerasLayerNormalization
         plain = tf.keras.models.load_model(tmp_path / "model.keras")
         assert type(plain.layers[1]) is KerasLayerNormalization
@@ -277,7 +278,7 @@ def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path
     np.testing.assert_allclose(y, plain(x), atol=1e-5)
     ops = {op.type for op in tf.function(model).get_concrete_function(tf.TensorSpec([5, 3])).graph.get_operations()}
     assert not any(op.startswith("Habana") for op in ops), "graphs are TensorFlow's own"
-    assert issubclass(tf.keras.layers.LayerNormalization, HabanaLayerNormalization)
+    assert hasattr(tf.keras.layers.LayerNormalization, "_replaced")
     assert statistics.get().fallbacks == 0
 
 
@@ -328,7 +329,7 @@ def test_replaced_symbols_are_fused_in_graphs_by_the_passes(way: Callable[..., A
     name, values = way(x)
     assert {rewrite.what.split(":")[0] for rewrite in pattern_rewrites(name)} >= REPLACED
     if values is not None:
-        with keras_symbols.original_symbols(tf), tf.device(CPU):
+        with keras_symbols.original_symbols(keras), tf.device(CPU):
             expected = with_gradients(replaced_model)(tf.constant(x))
         np.testing.assert_allclose(values[0], expected[0], atol=1e-4)
         np.testing.assert_allclose(values[1], expected[1][0], atol=1e-4)

@@ -31,7 +31,7 @@ def surround_once(hook: str) -> None:
     assert not hasattr(first.__wrapped__, "__wrapped__")
     assert inspect.getsource(basics).strip().startswith("class HorovodBasics")
     finders = [getattr(finder, "__module__", "") for finder in sys.meta_path]
-    assert finders.count("habana_frameworks._hpu_import_hook") == 0
+    assert finders.count("habana_frameworks._import_hook") == 0
 
 
 def imported_before(hook: str) -> None:

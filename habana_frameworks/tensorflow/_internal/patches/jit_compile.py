@@ -10,16 +10,13 @@ from typing import Any
 _logger = logging.getLogger("habana_frameworks.tensorflow")
 
 
-def install() -> None:
+def install(keras: Any) -> None:
     """Patches Keras's check of jit_compile=True, which warns for every device of a plugin. Idempotent.
 
     The check still returns False: the graph passes compile a train step into clusters anyway, and with jit_compile=True
-    an op that does not compile would be an error. Does nothing for Keras 3, which lacks the check.
+    an op that does not compile would be an error.
     """
-    try:
-        tf_utils: Any = importlib.import_module("keras.src.utils.tf_utils")
-    except ImportError:
-        return
+    tf_utils: Any = importlib.import_module(f"{keras.__name__}.src.utils.tf_utils")
     check = tf_utils.can_jit_compile
     if hasattr(check, "_replaced"):
         return

@@ -12,18 +12,17 @@ from habana_frameworks.tensorflow import flags
 _WRAPPERS = "_hpu_loss_scale_wrappers"
 
 
-def scale_on_request(tf: Any) -> None:
-    """Patches Keras's Model.compile and TensorFlow 1's Optimizer to add loss scaling to optimizers.
-
-    The patched methods read TF_ENABLE_AUTO_MIXED_PRECISION at each call.
-    """
-    _wrap_keras(tf)
+def scale_v1_optimizers(tf: Any) -> None:
+    """Patches TensorFlow 1's Optimizer to add loss scaling. Reads TF_ENABLE_AUTO_MIXED_PRECISION at each call."""
     _V1Optimizers(tf).install()
 
 
-def _wrap_keras(tf: Any) -> None:
-    loss_scale_optimizer = tf.keras.mixed_precision.LossScaleOptimizer
-    get_optimizer = tf.keras.Model._get_optimizer
+def scale_keras_optimizers(keras: Any) -> None:
+    """Patches Keras's Model.compile to add loss scaling. Reads TF_ENABLE_AUTO_MIXED_PRECISION at each call."""
+    import tensorflow as tf
+
+    loss_scale_optimizer = keras.mixed_precision.LossScaleOptimizer
+    get_optimizer = keras.Model._get_optimizer
 
     def scaled(optimizer: Any) -> Any:
         return optimizer if isinstance(optimizer, loss_scale_optimizer) else loss_scale_optimizer(optimizer)
@@ -33,7 +32,7 @@ def _wrap_keras(tf: Any) -> None:
         chosen = get_optimizer(self, optimizer)
         return tf.nest.map_structure(scaled, chosen) if flags.tf_enable_auto_mixed_precision() else chosen
 
-    tf.keras.Model._get_optimizer = wrapped
+    keras.Model._get_optimizer = wrapped
 
 
 class _V1Optimizers:

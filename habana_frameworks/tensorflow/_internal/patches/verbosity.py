@@ -12,17 +12,14 @@ from habana_frameworks.tensorflow._internal.launch import launchers
 _ONE_LINE_PER_EPOCH, _SILENT = 2, 0
 
 
-def install() -> None:
+def install(keras: Any) -> None:
     """Patches Keras's choice for verbose="auto", the default of fit, evaluate and predict. Idempotent.
 
     Other values of `verbose` keep their meaning. Does nothing outside a job of `hpu run` with several ranks.
     """
     if launchers.RESTART_COUNT not in os.environ or launchers.ranks().size < 2:
         return
-    try:
-        training: Any = importlib.import_module("keras.src.engine.training")
-    except ImportError:  # Keras 3
-        return
+    training: Any = importlib.import_module(f"{keras.__name__}.src.engine.training")
     choose = training._get_verbosity
     if hasattr(choose, "_replaced"):
         return
