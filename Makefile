@@ -44,7 +44,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files --cached --others --exclude-standard 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts run-hpu-cts run-other-cts horovod try-horovod try-card-plugin lint format generate wheel test-wheel bench docs keras ops chains soak ray soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
+.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts run-hpu-cts run-other-cts horovod try-horovod try-card-plugin lint format generate wheel test-wheel optional-packages bench docs keras ops chains soak ray soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -70,6 +70,14 @@ try-horovod:
 try-card-plugin:
 	@$(if $(CARD_PLUGIN),$(MAKE) --no-print-directory $(CARD_PLUGIN),true) || \
 	  echo "make test: jax-cuda13-pjrt is missing (see above): the tests of compilation for cards are skipped"
+
+# `make test` passes where these packages cannot be installed. .ci/run does not.
+optional-packages: ## fail if `make test` skipped tests, because Horovod or the plugin for cards is not installed
+	@missing=; \
+	[ -n "$(HPU_WITHOUT_HOROVOD)" ] || $(PYTHON) -c 'import horovod' 2> /dev/null || missing=" Horovod"; \
+	[ -z "$(CARD_PLUGIN)" ] || [ -d $(CARD_PLUGIN) ] || missing="$$missing jax-cuda13-pjrt"; \
+	[ -z "$$missing" ] || { echo "failed: make test skipped the tests of packages that could not be installed:$$missing"; exit 1; }; \
+	echo "no tests were skipped for a missing package$(if $(HPU_WITHOUT_HOROVOD),; HPU_WITHOUT_HOROVOD left Horovod out)"
 
 setup: $(PACKAGES)
 
