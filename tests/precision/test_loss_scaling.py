@@ -86,6 +86,25 @@ class SessionStep(NamedTuple):
     weights: npt.NDArray[np.float32]
 
 
+class Clipped(tf1.train.GradientDescentOptimizer):  # type: ignore[misc,name-defined]
+    """A program's own optimizer, whose methods change gradients and call the base class's methods.
+
+    The limit is far above the gradients, and far below scaled gradients.
+    """
+
+    def __init__(self, rate: float) -> None:
+        super().__init__(2.0 * rate)
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+        pairs = super().compute_gradients(*args, **kwargs)
+        return [(tf.clip_by_norm(gradient, 1000.0), variable) for gradient, variable in pairs]
+
+    def apply_gradients(self, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
+        return super().apply_gradients(
+            [(gradient / 2.0, variable) for gradient, variable in grads_and_vars], *args, **kwargs
+        )
+
+
 def minimize(optimizer: Any, loss: tf.Tensor) -> Any:
     return optimizer.minimize(loss)
 
@@ -143,12 +162,16 @@ def descent() -> Any:
     return tf1.train.GradientDescentOptimizer(0.1)
 
 
-@pytest.fixture(params=["variable", "wrapper"])
+def own_class() -> Any:
+    return Clipped(0.1)
+
+
+@pytest.fixture(params=["variable", "variable, own class", "wrapper"])
 def make_scaled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Any]]:
-    """Both ways to enable automatic mixed precision for a TensorFlow 1 optimizer."""
-    if request.param == "variable":
+    """The ways to enable automatic mixed precision for a TensorFlow 1 optimizer."""
+    if request.param.startswith("variable"):
         monkeypatch.setenv("TF_ENABLE_AUTO_MIXED_PRECISION", "1")
-        yield descent
+        yield own_class if request.param.endswith("own class") else descent
         return
     yield lambda: tf1.train.experimental.enable_mixed_precision_graph_rewrite(descent())
     tf1.train.experimental.disable_mixed_precision_graph_rewrite()
@@ -206,3 +229,55 @@ def test_automatic_mixed_precision_scales_the_loss_of_an_estimator_once(
     values = train("own", lambda: wrapper(descent(), tf1.mixed_precision.DynamicLossScale(2.0**8)))
     assert np.linalg.norm(values["w"] - 1.0) < 0.5
     assert [values[name] for name in values if "loss_scale" in name] == [2.0**8]
+
+
+def test_a_skipped_step_is_not_a_global_step(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_ENABLE_AUTO_MIXED_PRECISION", "1")
+    with tf.Graph().as_default() as graph, tf.device(hpu):
+        factor = tf1.placeholder(tf.float32, [])
+        weight = tf1.get_variable("w", initializer=2.0, use_resource=True)
+        with tf.device("/device:CPU:0"):
+            global_step = tf1.train.get_or_create_global_step()
+        train = descent().minimize(weight * factor, global_step=global_step)
+        with tf1.Session(graph=graph) as session:
+            session.run(tf1.global_variables_initializer())
+            steps = []
+            for value in (1.0, np.inf, np.nan, 1.0):
+                session.run(train, {factor: value})
+                steps.append((int(session.run(global_step)), float(session.run(weight))))
+    assert [step for step, _ in steps] == [1, 1, 1, 2]
+    np.testing.assert_allclose([weight for _, weight in steps], [1.9, 1.9, 1.9, 1.8], rtol=1e-6)
+
+
+def test_the_graph_rewrite_alone_scales_nothing(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE converts graphs, and leaves the loss and the optimizers alone."""
+    monkeypatch.setenv("TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE", "1")
+    converted = converted_products()
+    # An overflow is not skipped.
+    steps = session_steps(descent, [1.0, np.inf])
+    assert converted_products() > converted
+    assert {step.gradient_of_loss for step in steps} == {1.0}
+    assert np.isfinite(steps[0].weights).all() and not np.isfinite(steps[1].weights).any()
+    wrapper = tf.keras.mixed_precision.LossScaleOptimizer
+    for kind in OPTIMIZERS.values():
+        assert not isinstance(keras_model(kind(0.1)).optimizer, wrapper)
+
+
+def test_a_loss_scaled_by_hand(hpu: str) -> None:
+    """float16 products of a float32 variable: without the factor, the gradients are below float16's smallest value."""
+    x = np.random.default_rng(4).uniform(0.5, 1.5, (16, 4)).astype(np.float32)
+    weight = tf.Variable(np.ones((4, 1), np.float32))
+
+    @tf.function
+    def gradient(scale: tf.Tensor, dtype: tf.DType) -> Any:
+        with tf.GradientTape() as tape:
+            products = tf.cast(tf.matmul(tf.cast(x, dtype), tf.cast(weight, dtype)), tf.float32)
+            loss = tf.reduce_mean(products) * 1e-7 * scale
+        return tape.gradient(loss, weight) / scale
+
+    with tf.device(hpu):
+        expected = gradient(tf.constant(1.0), tf.float32)
+        assert not np.any(gradient(tf.constant(1.0), tf.float16))
+        scaled = gradient(tf.constant(128.0 * 128.0), tf.float16)
+    assert scaled.dtype == tf.float32 and np.all(expected > 0)
+    np.testing.assert_allclose(scaled, expected, rtol=1e-2)

@@ -48,7 +48,8 @@ class _V1Optimizers:
         self._tf = tf
         self._class = tf.compat.v1.train.Optimizer
         self._wrapper_class = loss_scale_optimizer.MixedPrecisionLossScaleOptimizer
-        # Optimizers whose loss the program scales, and optimizers that are being called by their wrapper.
+        self._base_class = _base_methods(self._class)
+        # Optimizers whose loss the program scales.
         self._scaled: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def install(self) -> None:
@@ -64,7 +65,7 @@ class _V1Optimizers:
         def compute_gradients(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             if not flags.tf_enable_auto_mixed_precision() or self._has_scale(optimizer):
                 return compute(optimizer, *args, **kwargs)
-            return self._call_wrapper(optimizer, self._wrapper_of(optimizer).compute_gradients, *args, **kwargs)
+            return self._wrapper_of(optimizer).compute_gradients(*args, **kwargs)
 
         @functools.wraps(apply)
         def apply_gradients(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -72,7 +73,7 @@ class _V1Optimizers:
             # No wrapper: the program has not called compute_gradients(), so its gradients are not scaled here.
             if wrapper is None or self._has_scale(optimizer):
                 return apply(optimizer, *args, **kwargs)
-            return self._call_wrapper(optimizer, wrapper.apply_gradients, *args, **kwargs)
+            return wrapper.apply_gradients(*args, **kwargs)
 
         self._wrapper_class.__init__ = wrap_for_program
         self._class.compute_gradients = compute_gradients
@@ -91,14 +92,29 @@ class _V1Optimizers:
             setattr(optimizer, _WRAPPERS, {})
         wrappers, graph = getattr(optimizer, _WRAPPERS), self._graph()
         if graph not in wrappers:
-            wrappers[graph] = self._wrapper_class(optimizer, "dynamic")
-            self._scaled.discard(optimizer)
+            wrappers[graph] = self._wrapper_class(self._base_class(optimizer), "dynamic")
         return wrappers[graph]
 
-    def _call_wrapper(self, optimizer: Any, method: Any, *args: Any, **kwargs: Any) -> Any:
-        """Calls a method of the optimizer's wrapper. The wrapper's own calls of the optimizer are not scaled again."""
-        self._scaled.add(optimizer)
-        try:
-            return method(*args, **kwargs)
-        finally:
-            self._scaled.discard(optimizer)
+
+def _base_methods(base: Any) -> Any:
+    """Returns a class of proxies with which a wrapper calls the unpatched methods of `base` on an optimizer.
+
+    An optimizer's class may override the methods, and its overrides call the patched ones: they must not run again.
+    """
+    compute, apply = base.compute_gradients, base.apply_gradients
+
+    class BaseMethods(base):  # type: ignore[misc]
+        def __init__(self, optimizer: Any) -> None:
+            super().__init__(optimizer._use_locking, optimizer.get_name())
+            self._optimizer = optimizer
+
+        def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+            return compute(self._optimizer, *args, **kwargs)
+
+        def apply_gradients(self, *args: Any, **kwargs: Any) -> Any:
+            return apply(self._optimizer, *args, **kwargs)
+
+        def variables(self) -> Any:
+            return self._optimizer.variables()
+
+    return BaseMethods
