@@ -65,6 +65,21 @@ def test_all_published_recipes_are_included() -> None:
     assert {key for recipe in RECIPES.values() for key in recipe} == {*KEYS, *CANONICAL} - {"allow_list"}
 
 
+@pytest.mark.parametrize("key", [*KEYS[:3], *CANONICAL])
+def test_every_spelling_of_a_key_loads(
+    key: str, graph: Any, dump: pathlib.Path, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """Gaudi's guide has `allow_list` in its template, and `allowlist` in its example."""
+    written = {"allowlist": ["MatMul"], key: ["MatMul", "Tanh"]}
+    if CANONICAL.get(key) == "allowlist":
+        del written["allowlist"]
+    path = tmp_path / "template.json"
+    path.write_text(json.dumps(written))
+    monkeypatch.setenv("TF_BF16_CONVERSION", str(path))
+    assert converted(graph) == {"product", "tanh"}
+    assert json.loads(dump.read_text()) == canonical(written)
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_published_recipe_loads_and_its_dump_equals_it(
     name: str, graph: Any, dump: pathlib.Path, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
