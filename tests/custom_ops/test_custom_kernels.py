@@ -16,6 +16,7 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import load_op_library, statistics, sysconfig
+from habana_frameworks.tensorflow.explanation import passes
 from tests.custom_ops import custom_kernels_programs as programs
 from tests.pjrt.cuda_plugin import PLUGIN, with_plugin
 from tests.support.clusters import assert_launched
@@ -102,6 +103,29 @@ def test_exact_quotient_with_unknown_shapes(custom_div: Any, dtype: tf.DType) ->
     assert tf.cast(square, tf.float32).numpy().tolist() == [[45.5, 4.0], [2.0, 0.25]]
     (cluster,) = statistics.get().launched_clusters
     assert cluster.ops >= 3 and cluster.launches == 2 and cluster.fallbacks == 0, "the op is not clustered"
+
+
+def test_conversion_to_bfloat16_needs_a_list_with_the_op(custom_div: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The conversion leaves custom ops alone, unless a list has the name in REGISTER_OP."""
+    monkeypatch.setenv("TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE", "1")
+
+    def converted() -> set[str]:
+        @tf.function
+        def divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+            return custom_div.custom_div_op(tf.matmul(a, a), b, example_attr=23)
+
+        with tf.device(HPU):
+            quotient = divide(tf.fill([2, 2], 3.0), tf.fill([2, 2], 1.0 + 2.0**-10))
+        assert quotient.dtype == tf.float32
+        assert bool(tf.reduce_all(quotient == 18.0)) == ("CustomDivOp" in ops_of_last_graph())  # bfloat16 rounds b to 1
+        return ops_of_last_graph()
+
+    def ops_of_last_graph() -> set[str]:
+        return {rewrite.op for rewrite in passes.recent_reports()[-1].rewrites if rewrite.pass_name == "bf16"}
+
+    assert converted() == {"MatMul"}
+    monkeypatch.setenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD", "CustomDivOp")
+    assert converted() == {"MatMul", "CustomDivOp"}
 
 
 def test_the_example_prints_only_its_result(custom_div_library: pathlib.Path) -> None:

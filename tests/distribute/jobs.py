@@ -78,6 +78,7 @@ class Trained:
     numbers: list[float]
     replicas: int
     travelled: float  # distance from the first weights
+    loss_scale: float  # of the optimizer; 1 without loss scaling
     fallbacks: int
     clusters: dict[str, int]
     compiled: int

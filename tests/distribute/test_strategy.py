@@ -54,6 +54,18 @@ def test_two_workers_train_as_one_does(
         assert worker.numbers == pytest.approx(expected.numbers, rel=1e-4)
 
 
+def test_automatic_mixed_precision(tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
+    """Two workers convert their graphs to bfloat16, scale the loss, and train as one worker does in float32."""
+    case = "cnn-fit"
+    (expected,) = alone[case]
+    ranks = train(tmp_path, 2, case, environment={"TF_ENABLE_AUTO_MIXED_PRECISION": "1"})[case]
+    for rank in ranks:
+        assert (rank.replicas, rank.loss_scale, expected.loss_scale) == (2, 2.0**15, 1.0)
+        assert_same_weights(rank, ranks[0], rtol=0)
+        assert_same_weights(rank, expected, rtol=2e-2)
+        assert rank.numbers != expected.numbers, "nothing was converted"
+
+
 def test_workers_share_their_recipes(pair: dict[str, list[Trained]], recipes: pathlib.Path) -> None:
     last = pair[CASES[-1]]
     assert sum(worker.compiled for worker in last) == len(list_entries(recipes).entries), "a recipe was compiled twice"

@@ -138,6 +138,7 @@ def write_record(
         "clusters": {cluster.name: cluster.launches for cluster in counts.launched_clusters},
         "compiled": recipes.compiled,
         "disk_hits": recipes.disk_hits,
+        "loss_scale": float(getattr(getattr(model, "optimizer", None), "loss_scale", 1.0)),
         "devices": sorted({weight.device for weight in model.trainable_variables}),
     }
     np.savez(directory / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(weights)})

@@ -254,6 +254,27 @@ def test_mixed_bfloat16(data: Data) -> None:
     assert statistics.get().cluster("train_function").fallbacks == 0
 
 
+def test_mixed_bfloat16_with_a_float32_last_layer(data: Data) -> None:
+    """The policy of the guides: layers compute in bfloat16, the last layer and the loss in float32."""
+    tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
+
+    def with_float32_result() -> tf.keras.Model:
+        return tf.keras.Sequential([*cnn().layers[:-1], tf.keras.layers.Dense(2, dtype="float32")])
+
+    models = pair(with_float32_result)
+    predictions = {}
+    for device, model in models.items():
+        assert {layer.compute_dtype for layer in model.layers[:-1]} == {"bfloat16"}
+        assert model.layers[-1].compute_dtype == "float32" and model.output.dtype == tf.float32
+        fit(model, device, data)
+        assert {weight.dtype for weight in model.trainable_weights} == {tf.float32}
+        with tf.device(device):
+            predictions[device] = model.predict(data[0], batch_size=16, verbose=0)
+    assert np.any(predictions[HPU] != predictions[HPU].astype(tf.bfloat16.as_numpy_dtype)), "the result was rounded"
+    np.testing.assert_allclose(predictions[HPU], predictions[CPU], atol=3e-2)
+    assert statistics.get().cluster("train_function").fallbacks == 0
+
+
 def test_custom_train_step(data: Data) -> None:
     class Clipped(tf.keras.Model):
         def __init__(self) -> None:

@@ -44,6 +44,39 @@ def test_operands_are_rounded_and_sums_are_not(hpu: str, monkeypatch: pytest.Mon
         assert np.abs(one - other).max() > 1e-4
 
 
+def test_products_of_a_recurrent_layer(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The products are in the body of a loop, and in the body of its gradient."""
+    generator = np.random.default_rng(1)
+    x = generator.standard_normal((4, 6, 8)).astype(np.float32)
+    layer = tf.keras.layers.LSTM(8)
+    layer.build(x.shape)
+
+    def results(device: str) -> list[np.ndarray]:
+        @tf.function
+        def recurrent(x: tf.Tensor) -> list[tf.Tensor]:
+            with tf.GradientTape() as tape:
+                y = layer(x)
+                loss = tf.reduce_sum(y * y)
+            return [y, *tape.gradient(loss, layer.trainable_weights)]
+
+        with tf.device(device):
+            return [result.numpy() for result in recurrent(tf.constant(x))]
+
+    expected = results("/device:CPU:0")
+    plain = results(hpu)
+    monkeypatch.setenv("HPU_FP32_MATH", "bfloat16")
+    fast = results(hpu)
+    rewrites = [r for r in passes.recent_reports()[-1].rewrites if r.pass_name == "fp32_math"]
+    assert {rewrite.op for rewrite in rewrites} == {"MatMul"}
+    functions = {rewrite.node.rpartition("/")[0] for rewrite in rewrites}
+    assert any("while" in name for name in functions), rewrites
+    for exact, own, rounded_products in zip(expected, plain, fast):
+        scale = np.abs(exact).max()
+        np.testing.assert_allclose(own, exact, atol=1e-5 * scale)
+        np.testing.assert_allclose(rounded_products, exact, atol=3e-2 * scale)
+        assert np.abs(rounded_products - exact).max() > 1e-4 * scale, "the operands were not rounded"
+
+
 def test_conversion_and_rounding_of_the_rest(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """HPU_FP32_MATH does not affect ops that the conversion has changed to bfloat16."""
     monkeypatch.setenv("HPU_FP32_MATH", "bfloat16")
