@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
-import os
 import pathlib
 import re
+import shutil
 import signal
+import subprocess
 
 import numpy as np
 import pytest
@@ -92,22 +93,35 @@ def test_tensors_fill_the_memory(mib: int) -> None:
     assert int(done.stdout) == 99 // mib
 
 
-@pytest.mark.parametrize("asked", [2, None])
-def test_the_host_pool_follows_the_guide(asked: int | None, tmp_path: pathlib.Path) -> None:
-    """The pool's size is TF_CPU_ALLOCATOR_SIZE_G if set, or else depends on free memory."""
-    run_with_tensorflow(
-        call_to(programs.acquire),
-        {
-            "TF_CPU_ALLOCATOR_SIZE_G": str(asked) if asked else None,
-            "LOG_LEVEL_DEVICE": "2",
-            "HABANA_LOGS": str(tmp_path),
-        },
-    )
-    (log,) = tmp_path.iterdir()
+@pytest.fixture(scope="module")
+def free_memory(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A library to preload, with which the machine has FREE_GIB of free memory."""
+    library = tmp_path_factory.mktemp("fake") / "free_memory.so"
+    source = pathlib.Path(__file__).parent / "fakes" / "free_memory.c"
+    subprocess.run(["cc", "-Wall", "-Werror", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    return library
+
+
+def host_pool_bytes(directory: pathlib.Path, environment: dict[str, str | None]) -> int:
+    logs = {"LOG_LEVEL_DEVICE": "2", "HABANA_LOGS": str(directory)}
+    run_with_tensorflow(call_to(programs.acquire), {**logs, **environment})
+    (log,) = directory.iterdir()
     (found,) = re.findall(r"(\d+) bytes of host pool", log.read_text())
-    if asked:
-        assert int(found) == asked << 30
-        return
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    expected = max(min(64 << 30, free * 0.8, free - (16 << 30)), free / 8, 1 << 26)
-    assert expected / 2 < int(found) < expected * 2  # tolerance: other processes allocate and free memory
+    return int(found)
+
+
+def test_the_host_pool_has_the_size_of_the_setting(tmp_path: pathlib.Path) -> None:
+    assert host_pool_bytes(tmp_path, {"TF_CPU_ALLOCATOR_SIZE_G": "2"}) == 2 << 30
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+@pytest.mark.parametrize(("free", "mib"), [(10, 1280), (40, 24 << 10), (400, 64 << 10)])
+def test_the_default_size_of_the_host_pool_depends_on_free_memory(
+    free: int, mib: int, free_memory: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """The guide's minimum of 64 GiB, 80 % of the free memory, and the free memory less 16 GiB; at least an eighth.
+
+    80 % is never the least of the three.
+    """
+    environment = {"TF_CPU_ALLOCATOR_SIZE_G": None, "LD_PRELOAD": str(free_memory), "FREE_GIB": str(free)}
+    assert host_pool_bytes(tmp_path, environment) == mib << 20

@@ -73,7 +73,7 @@ def test_out_of_memory_names_the_users_and_the_remedy() -> None:
     assert re.search(r" MiB of HPU memory for temporaries; .* of 64 MiB are in use\.", message), message
     told = re.search(r"The cluster has (.*) of arguments, (.*) of results and (.*) MiB of temporaries\.", message)
     assert told and (told[1], told[2]) == (size, "4 bytes") and float(told[3]) >= argument >> 20, message
-    remedies = ("a smaller batch", "HPU_MAX_CLUSTER_SIZE", "fewer threads", "HPU_MEMORY_MB")
+    remedies = ("a smaller batch", "HPU_MAX_CLUSTER_SIZE", "fewer threads", "TF_NUM_INTEROP_THREADS", "HPU_MEMORY_MB")
     assert all(remedy in message for remedy in remedies), message
     assert "in one piece" not in message  # the memory is too small, not divided
     _, tensors = message.split("Largest tensors: ")

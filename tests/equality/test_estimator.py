@@ -129,15 +129,24 @@ def test_input_fn_that_gives_tensors(hpu: str, tmp_path: pathlib.Path) -> None:
 
 
 def test_a_keras_model_as_an_estimator(hpu: str, tmp_path: pathlib.Path) -> None:
-    with tf.device(HPU):
-        inputs = tf.keras.Input([5], name="x")
-        keras = tf.keras.Model(inputs, tf.keras.layers.Dense(2)(inputs))
-        keras.compile("sgd", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"])
-        statistics.reset()
-        model = tf.keras.estimator.model_to_estimator(keras, model_dir=str(tmp_path))
-        dataset = lambda: tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).batch(8).repeat(4)  # noqa: E731
-        before = model.evaluate(dataset)
-        model.train(dataset)
-        after = model.evaluate(dataset)
-    assert after["global_step"] == 16 and after["loss"] < before["loss"]
+    def dataset() -> tf.data.Dataset:
+        return tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).batch(8).repeat(4)
+
+    def evaluations(device: str, directory: str) -> list[dict[str, float]]:
+        """Evaluates before and after 16 steps."""
+        with tf.device(device):
+            inputs = tf.keras.Input([5], name="x")
+            initializer = tf.keras.initializers.GlorotUniform(seed=1)
+            keras = tf.keras.Model(inputs, tf.keras.layers.Dense(2, kernel_initializer=initializer)(inputs))
+            keras.compile("sgd", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"])
+            model = tf.keras.estimator.model_to_estimator(keras, model_dir=str(tmp_path / directory))
+            before = model.evaluate(dataset)
+            model.train(dataset)
+            return [before, model.evaluate(dataset)]
+
+    expected = evaluations(CPU, "cpu")
+    statistics.reset()
+    before, after = evaluations(HPU, "hpu")
     assert statistics.get().launched_clusters and statistics.get().fallbacks == 0
+    assert before == pytest.approx(expected[0], rel=1e-5) and after == pytest.approx(expected[1], rel=1e-4)
+    assert after["global_step"] == 16 and after["loss"] < before["loss"]

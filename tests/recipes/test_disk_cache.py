@@ -6,6 +6,7 @@ plugin/recipes/*_test.cc tests the files: locks, damage, full disks.
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import subprocess
 from collections.abc import Callable
@@ -26,6 +27,15 @@ def test_second_process_compiles_nothing(warm: Warm) -> None:
     assert second["losses"] == first["losses"]
     assert len(set(first["losses"])) == 4
     assert {path.suffix for path in warm.cache.iterdir()} == {".recipe"}
+
+
+def test_entries_of_other_programs_are_not_read(warm: Warm) -> None:
+    """Opening a FIFO without a writer blocks, so the program would not end."""
+    for digit in "0f":
+        os.mkfifo(warm.cache / f"{digit * 64}.recipe")
+    second = run_training(warm.cache)
+    assert second["recipes"]["disk_hits"] == warm.first["recipes"]["compiled"]
+    assert (second["recipes"]["compiled"], second["recipes"]["refused"]) == (0, 0)
 
 
 def test_path_set_after_loading_and_unrelated_functions_traced_first(warm: Warm) -> None:
