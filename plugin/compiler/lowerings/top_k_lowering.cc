@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -43,10 +44,12 @@ class TopKLowering : public tensorflow::XlaOpKernel {
     std::vector<XlaOp> operands = {x, positions};
     if (tensorflow::DataTypeIsFloating(input_type(0))) {
       const XlaOp zero = xla::ZerosLike(x);
-      operands = {xla::Select(xla::Eq(x, zero), zero, x), positions, x};  // x as a payload keeps the signs of zeros
+      const XlaOp keys = xla::Select(xla::Eq(x, zero), zero, x);
+      // x as a payload keeps the signs of zeros. Gaudi compares float32 keys, but not bfloat16 keys, in total order.
+      operands = {Widened(keys, shape->element_type()), positions, x};
     }
-    std::vector<xla::PrimitiveType> types(operands.size(), shape->element_type());
-    types[1] = xla::S32;
+    std::vector<xla::PrimitiveType> types;
+    for (const XlaOp operand : operands) types.push_back(builder->GetShape(operand)->element_type());
     const XlaOp sorted =
         xla::Sort(operands, xla::CreateScalarGtComputation(types, builder), last, /*is_stable=*/true);
     const auto first = [&](int64_t operand) {
