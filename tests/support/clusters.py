@@ -17,7 +17,7 @@ def report_of(name_part: str) -> Any:
     for report in reversed(reports):
         if name_part in report.graph:
             return report
-    raise LookupError(f"no graph name contains {name_part!r}: {[report['graph'] for report in reports]}")
+    raise LookupError(f"no graph name contains {name_part!r}: {[report.graph for report in reports]}")
 
 
 def pattern_rewrites(name_part: str) -> list[Any]:
