@@ -251,6 +251,7 @@ chains: build ## random programs on the HPU against the CPU; CHAINS_ARGS='--coun
 ops: build ## every op that the HPU supports, on generated arguments, against the CPU; writes docs/user/ops.md; OPS_ARGS='Conv.* --jobs 2'
 	$(PYTHON) -m tests.ops.sweep --write docs/user/ops.md
 	$(PYTHON) -m tests.ops.sweep $(OPS_ARGS)
+	$(PYTHON) -m tests.ops.pairs_program
 
 soak-clients: build ## 8 processes on a device server for 10 minutes, killed at random; SOAK_ARGS='--minutes 30'
 	$(PYTHON) -m tests.soak.kill_clients $(SOAK_ARGS)
