@@ -109,3 +109,17 @@ def test_an_end_of_a_worker_is_reported() -> None:
         assert described.startswith("x=")
     finally:
         worker.close()
+
+
+def test_a_contained_crash_is_reported() -> None:
+    worker = Worker("cpu")
+    try:
+        list(worker.ask("describe", "Abs:0"))
+        assert worker.contained_crashes() == []
+        line = "E contained_call.cc:89] lowering f: crashed; the thread was stopped: signal 11"
+        worker._errors.write(f"other\n{line}\n".encode())
+        worker._errors.flush()
+        assert worker.contained_crashes() == [line]
+        assert worker.contained_crashes() == []
+    finally:
+        worker.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 import queue
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import threading
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from tests.support import crashes
 from tests.support.processes import WARM_PYTHON, start
 
 TIMEOUT_S = 120.0
@@ -56,6 +58,7 @@ class Worker:
         )
         self._lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
+        self._bytes_read = 0  # of the errors
         self.programs = 0
         self.alive = True
 
@@ -82,8 +85,16 @@ class Worker:
         if not line:
             return self._ended(seed, dropped, self._death())
         answer: dict[str, Any] = json.loads(line)
+        if contained := self._contained_crashes():
+            answer["difference"] = answer.get("difference") or contained[0]
         lists = {name: tuple(answer.get(name, ())) for name in ("steps", "listing", "dropped")}
         return Outcome(**{**answer, **lists})
+
+    def _contained_crashes(self) -> list[str]:
+        """Returns the lines about crashes that the plugin contained since the last call."""
+        text = os.pread(self._errors.fileno(), 1 << 22, self._bytes_read)  # keeps the process's position in the file
+        self._bytes_read += len(text)
+        return [*crashes.lines_of(text.decode(errors="replace"))]
 
     def _death(self) -> str:
         code = self._process.wait()

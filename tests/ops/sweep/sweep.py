@@ -151,6 +151,8 @@ class Sweep:
             if isinstance(self._ask(self._cpu, case, mode), str):
                 verdict, outcomes = Verdict.SAME, f"the CPU's process ends too; on the HPU: {outcomes}"
             return Result(case, mode, verdict, outcomes, found.description, found.outcome.ok)
+        if contained := self._hpu.contained_crashes():
+            return Result(case, mode, Verdict.ABORT, contained[0][:300], found.description, found.outcome.ok)
         verdict, detail = _worst(expected, outcomes)
         if verdict is not Verdict.SAME and mode is not Mode.GRADIENT:
             expected = expected + self._also(case, mode, found)

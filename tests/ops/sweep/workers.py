@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.ops.sweep.records import FRAME_BYTES, Ended, Started
+from tests.support import crashes
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CASE_SECONDS = 60.0
@@ -50,6 +51,14 @@ class Worker:
             if isinstance(reply, Ended):
                 raise self._ended(reply, "")
             yield reply
+
+    def contained_crashes(self) -> list[str]:
+        """Returns the lines about crashes that the plugin contained since the last call."""
+        self._errors.seek(0)
+        lines = [*crashes.lines_of(self._errors.read().decode(errors="replace"))]
+        if lines:
+            self._errors.truncate(0)
+        return lines
 
     def end(self) -> None:
         """Kills the process. The next request starts a new process."""
