@@ -1,0 +1,217 @@
+"""Time of every op of the op sweep (tests/ops/sweep) on the emulated HPU, relative to TensorFlow's CPU.
+
+Each op runs eagerly and in a tf.function, with small and large arguments. Prints the ops whose ratio exceeds --ratio.
+Workers run the ops, because some arguments end TensorFlow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
+import tensorflow as tf
+
+from benchmarks.measure import in_turns
+from habana_frameworks.tensorflow import load_habana_module
+from tests.ops.sweep import excluded, generic, makers, modes, registry, values
+from tests.ops.sweep.program import Program
+from tests.ops.sweep.records import Mode
+
+DEVICES = {"hpu": "/device:HPU:0", "cpu": "/device:CPU:0"}
+SIZES = (100, 100_000)
+_DRAWS = 40
+_DRAW_SECONDS = 2.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """An op's times in seconds, at about `size` elements."""
+
+    op: str
+    size: int
+    elements: int  # of the largest argument or result
+    how: str
+    hpu: float
+    cpu: float
+    arguments: str
+
+    @property
+    def ratio(self) -> float:
+        return self.hpu / self.cpu
+
+
+class _Sizes:
+    """Replaces the sizes that the sweep draws by sizes of about `elements` elements."""
+
+    def __init__(self, elements: int) -> None:
+        self._elements = elements
+
+    def draw_dimension(self, rng: np.random.Generator) -> int:
+        return max(1, round(self._elements ** (1 / 3)))
+
+    def draw_shape(self, rng: np.random.Generator, rank: int | None = None) -> tuple[int, ...]:
+        rank = int(rng.integers(1, 5)) if rank is None else rank
+        return (max(1, round(self._elements ** (1 / max(1, rank)))),) * rank
+
+    def install(self) -> None:
+        makers.find("Add")  # imports all makers
+        for name, module in list(sys.modules.items()):
+            if name.startswith("tests.ops.sweep"):
+                for function in ("draw_dimension", "draw_shape"):
+                    if hasattr(module, function):
+                        setattr(module, function, getattr(self, function))
+                if hasattr(module, "draw_style"):
+                    setattr(module, "draw_style", lambda rng: values.Style.UNIT)  # noqa: B010
+
+
+def _draw(op: str, size: int) -> tuple[Program, int] | None:
+    """Returns the program for which the CPU returns values and whose number of elements is closest to `size`."""
+    best: tuple[float, Program, int] | None = None
+    end = time.monotonic() + _DRAW_SECONDS
+    for seed in range(_DRAWS):
+        if time.monotonic() > end or (best is not None and best[0] < 0.7):
+            break
+        rng = np.random.default_rng(seed)
+        maker = makers.find(op)
+        program = dataclasses.replace(maker(rng) if maker else generic.draw(op, rng), op=op)
+        sizes = [array.size for array in (*program.arrays, *program.variables)]
+        if max(sizes, default=0) > 20 * size:
+            continue
+        (outcome,) = modes.run(program, Mode.EAGER, DEVICES["cpu"], calls=1)
+        if not outcome.ok:
+            continue
+        elements = max([*sizes, *(array.size for array in outcome.arrays)], default=0)
+        distance = abs(float(np.log(max(elements, 1) / size)))
+        if best is None or distance < best[0]:
+            best = distance, program, elements
+    return None if best is None else best[1:]
+
+
+def _repeated(program: Program, device: str, graph: bool) -> Callable[[int], None]:
+    """Returns a function that runs the op n times. Reading an element of the last result waits for all runs."""
+    with tf.device(device):
+        variables = [tf.Variable(value) for value in program.variables]
+        constants = {i: tf.constant(program.arrays[i]) for i in program.constants}
+        fed = [tf.constant(array) for i, array in enumerate(program.arrays) if i not in constants]
+
+    def call(*tensors: tf.Tensor) -> Any:
+        rest = iter(tensors)
+        known = program.constants if graph else ()
+        arguments = [
+            tf.constant(array) if i in known else constants[i] if i in constants else next(rest)
+            for i, array in enumerate(program.arrays)
+        ]
+        flat = tf.nest.flatten(program.function(*[v.handle for v in variables], *arguments))
+        return [one for one in flat if tf.is_tensor(one) and one.dtype not in (tf.resource, tf.variant)]
+
+    function = tf.function(call, autograph=False) if graph else call
+
+    def run(times: int) -> None:
+        with tf.device(device):
+            for _ in range(times):
+                results = function(*fed)
+            for last in (*results, *variables):
+                if last.shape.num_elements():
+                    tf.reshape(last, [-1])[0].numpy()
+                    break
+
+    return run
+
+
+def _rows(op: str, rounds: int, seconds: float) -> Iterator[Row]:
+    for size in SIZES:
+        _Sizes(size).install()
+        drawn = _draw(op, size)
+        if drawn is None:
+            continue
+        program, elements = drawn
+        for how, graph in (("eager", False), ("function", True)):
+            try:
+                variants = {name: _repeated(program, device, graph) for name, device in DEVICES.items()}
+                times = in_turns(variants, rounds, seconds)
+            except Exception as error:
+                print(f"{op}, {how}: {type(error).__name__}: {str(error)[:100]}", file=sys.stderr)
+                continue
+            medians = {name: times.summary(name).median for name in DEVICES}
+            yield Row(op, size, elements, how, medians["hpu"], medians["cpu"], program.describe()[:120])
+
+
+def _work(rounds: int, seconds: float) -> None:
+    """Measures the ops that standard input names. Prints a line for each result, and an empty line after each op."""
+    load_habana_module()
+    for line in sys.stdin:
+        try:
+            for row in _rows(line.strip(), rounds, seconds):
+                print(json.dumps(dataclasses.asdict(row)), flush=True)
+        except generic.NoMakerError:
+            pass
+        print(flush=True)
+
+
+def _measured(ops: Sequence[str], arguments: argparse.Namespace) -> Iterator[list[Row]]:
+    """Yields the rows of each op. A worker that ends costs its op the remaining rows."""
+    command = [sys.executable, "-m", "benchmarks.op_times", "--worker"]
+    command += ["--rounds", str(arguments.rounds), "--seconds", str(arguments.seconds)]
+    worker: subprocess.Popen[str] | None = None
+    for op in ops:
+        if worker is None or worker.poll() is not None:
+            worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.write(f"{op}\n")
+        worker.stdin.flush()
+        rows = []
+        while (line := worker.stdout.readline()).strip():
+            rows.append(Row(**json.loads(line)))
+        if not line:
+            worker.wait()
+            print(f"{op}: the worker ended", file=sys.stderr)
+        yield rows
+    if worker is not None and worker.stdin is not None:
+        worker.stdin.close()
+        worker.wait()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ops", nargs="?", default=".*", metavar="REGEX", help="ops whose whole name matches")
+    parser.add_argument("--ratio", type=float, default=2.0, help="print ops whose ratio exceeds this (default: 2)")
+    parser.add_argument("--rounds", type=int, default=5, help="measurement rounds (default: 5)")
+    parser.add_argument("--seconds", type=float, default=0.02, help="length of a turn (default: 0.02)")
+    parser.add_argument("--json", action="store_true", help="print all results as lines of JSON")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        _work(arguments.rounds, arguments.seconds)
+        return 0
+    load_habana_module()
+    names = [claim.op for claim in registry.claims() if claim.op not in excluded.reasons()]
+    count = slow = 0
+    for rows in _measured([op for op in names if re.fullmatch(arguments.ops, op)], arguments):
+        for row in rows:
+            count += 1
+            slow += row.ratio > arguments.ratio
+            if arguments.json:
+                print(json.dumps(dataclasses.asdict(row)), flush=True)
+            elif row.ratio > arguments.ratio:
+                print(
+                    f"{row.op}, {row.how}, {row.elements} elements: {row.hpu * 1e6:.1f} us, {row.ratio:.1f} x the CPU; "
+                    f"{row.arguments}",
+                    flush=True,
+                )
+    print(f"{slow} of {count} times exceed {arguments.ratio:g} x the CPU's", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
