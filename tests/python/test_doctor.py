@@ -201,3 +201,21 @@ def test_output_to_a_closed_pipe() -> None:
     os.close(write_end)
     _, errors = program.communicate(timeout=120)
     assert b"Traceback" not in errors
+
+
+def test_options_of_xla_in_nvidias_guide() -> None:
+    environment: dict[str, str | None] = {
+        "TF_XLA_FLAGS": "--tf_xla_min_cluster_size=4,--tf_xla_async_io_level=1",
+        "XLA_FLAGS": "--xla_gpu_autotune_level=0 --xla_gpu_disable_ptxas_optimizations --tf_xla_auto_jit=1",
+    }
+    _, findings = doctor(environment)
+    notes = {finding["text"]: finding["remedy"] for finding in about(findings, "settings", "note")}
+    text = "TF_XLA_FLAGS: --tf_xla_min_cluster_size has no effect on the HPU. It is for TensorFlow's auto-clustering."
+    assert notes[text] == "use HPU_MIN_CLUSTER_SIZE (docs/user/xla_options.md)"
+    assert not any("autotune" in note and "no effect" in note for note in notes)
+    assert not any("auto_jit has" in note for note in notes), "an option of the other variable"
+    warnings = {finding["text"]: finding["remedy"] for finding in about(findings, "settings", "warning")}
+    asked = "TF_XLA_FLAGS: TensorFlow 2.15.1 does not know --tf_xla_async_io_level, and ends the process"
+    assert warnings[asked] == "use HPU_COLLECTIVE_BUCKET_MB (docs/user/xla_options.md)"
+    text = "XLA_FLAGS: TensorFlow 2.15.1 does not know --xla_gpu_disable_ptxas_optimizations, and ends the process"
+    assert warnings[text].startswith("remove it. PTX is compiled by NVIDIA's tools")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 
 from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow._internal import flag_values
+from habana_frameworks.tensorflow._internal.xla_options import XLA_OPTIONS
 from habana_frameworks.tensorflow.cli.checks import setting_values
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
@@ -16,6 +18,7 @@ def check() -> Iterator[Finding]:
     declared = {name: flag for flag in flags.ALL for name in flag.names_in(os.environ)}
     in_force = [(flag, name) for name, flag in declared.items()]
     yield from (_check_setting(flag, name) for flag, name in in_force)
+    yield from _check_xla_options()
     misnamed = flag_values.unknown(flags.ALL, os.environ)
     if not in_force and not misnamed:
         yield Finding("settings", Level.OK, "all at their defaults")
@@ -29,6 +32,26 @@ def check() -> Iterator[Finding]:
         )
         data = {"name": unknown.name, "nearest": unknown.nearest}
         yield Finding("settings", level, f"{unknown.name} is not a setting of hpu-tensorflow", remedy, data)
+
+
+def _check_xla_options() -> Iterator[Finding]:
+    """Reports options of NVIDIA's guide that have no effect on the HPU, or that TensorFlow does not know."""
+    for variable in ("XLA_FLAGS", "TF_XLA_FLAGS"):
+        words = re.split(r"[\s,]+", os.environ.get(variable, ""))
+        for name in dict.fromkeys(word.partition("=")[0] for word in words):
+            option = XLA_OPTIONS.get(name)
+            if option is None or option.variable != variable or option.effect == "acts":
+                continue
+            data = {"name": name, "variable": variable, "instead": option.instead}
+            remedy = (
+                f"use {option.instead} (docs/user/xla_options.md)" if option.instead else f"remove it. {option.meaning}"
+            )
+            if option.effect == "unknown":
+                text = f"{variable}: TensorFlow 2.15.1 does not know {name}, and ends the process"
+                yield Finding("settings", Level.WARNING, text, remedy, data)
+            else:
+                text = f"{variable}: {name} has no effect on the HPU. {option.meaning}"
+                yield Finding("settings", Level.NOTE, text, remedy, data)
 
 
 def _check_setting(flag: flag_values.Flag, name: str) -> Finding:
