@@ -173,6 +173,7 @@ lint: $(PACKAGES) ## static checks and format checks
 	$(PYTHON) tools/layers.py --check
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_imports.py
+	$(PYTHON) tools/check_tests.py
 
 format: $(PACKAGES) ## reformat Python and C++
 	ruff check --fix-only -q .

@@ -88,7 +88,10 @@ def test_an_event_may_be_dropped_while_a_stream_waits_for_it(matrix: tf.Tensor) 
         event.wait(Stream.DEVICE_TO_HOST)
         del event
         gc.collect()
+    last = Event()
+    last.record(Stream.DEVICE_TO_HOST)
     habana_device.synchronize()
+    assert last.query()
 
 
 def test_events_without_timing(matrix: tf.Tensor) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +12,8 @@ from habana_frameworks.tensorflow import cli, explanation, op_registry
 from habana_frameworks.tensorflow._internal.card_table import CARDS
 from habana_frameworks.tensorflow.explanation import passes
 from habana_frameworks.tensorflow.op_registry import Place, RegisteredOp, kernels
-from tests.support.processes import run_with_tensorflow
+from tests.python import op_registry_programs as programs
+from tests.support.processes import call_to, run_with_tensorflow
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -47,8 +47,7 @@ def refusals(ops: list[tuple[RegisteredOp, str]], dtype: tf.DType) -> dict[str, 
 
 def test_the_page_matches() -> None:
     """Runs in its own process, because other tests load op libraries whose ops the page lacks."""
-    check = "runpy.run_module('tools.generate_op_pages', run_name='__main__')"
-    run_with_tensorflow(f"import runpy, sys\nsys.argv = ['', '--check']\n{check}")
+    run_with_tensorflow(call_to(programs.check_pages))
 
 
 def test_every_op_has_a_place_and_every_other_op_a_reason(ops: dict[str, RegisteredOp]) -> None:
@@ -140,15 +139,7 @@ def test_names_of_functions(name: str, found: list[str], capsys: pytest.CaptureF
 
 def test_the_page_has_the_table_of_the_command() -> None:
     """Runs in its own process, like test_the_page_matches."""
-    compare = """
-    from tools import generate_op_pages
-    from habana_frameworks.tensorflow import op_registry
-    from habana_frameworks.tensorflow.op_registry import text
-    page = generate_op_pages.PAGE.read_text()
-    missing = [row for row in text.families(op_registry.ops().values()) if f"| {' | '.join(row)} |" not in page]
-    assert not missing, missing
-    """
-    run_with_tensorflow(textwrap.dedent(compare))
+    run_with_tensorflow(call_to(programs.check_table))
 
 
 @pytest.mark.parametrize(
