@@ -32,7 +32,7 @@ class Backend {
 
   virtual absl::string_view name() const = 0;
   // Whether the backend wants `operation` (plugin/program/marked_call.h) as a marked call. If not, the compiler emits
-  // the operation's plain instructions. Linear algebra and the operations of images are marked calls for all backends.
+  // the operation's plain instructions. Linear algebra is marked for all backends.
   virtual bool MarksOperation(absl::string_view /*operation*/) const { return false; }
   // Number of modules of this machine or server, free or held. Acquires no module.
   virtual absl::StatusOr<int> ModuleCount() = 0;

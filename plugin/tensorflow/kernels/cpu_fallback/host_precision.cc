@@ -24,7 +24,9 @@ using tensorflow::FunctionDef;
 using tensorflow::NodeDef;
 using tensorflow::OpDef;
 
-bool HasCpuKernel(const NodeDef& node) { return tensorflow::KernelDefAvailable(tensorflow::DeviceType("CPU"), node); }
+bool IsRegisteredOnCpu(const NodeDef& node) {
+  return tensorflow::KernelDefAvailable(tensorflow::DeviceType("CPU"), node);
+}
 
 // Returns a copy of the node whose bfloat16 attributes are float32.
 NodeDef InFloat32(const NodeDef& node) {
@@ -37,7 +39,7 @@ NodeDef InFloat32(const NodeDef& node) {
   return wide;
 }
 
-bool IsWidened(const NodeDef& node) { return !HasCpuKernel(node) && HasCpuKernel(InFloat32(node)); }
+bool IsWidened(const NodeDef& node) { return !IsRegisteredOnCpu(node) && IsRegisteredOnCpu(InFloat32(node)); }
 
 // Appends a cast and returns the name of its result.
 std::string AddCast(FunctionDef* function, const std::string& name, const std::string& input, DataType from,
@@ -128,10 +130,10 @@ class Widening {
     const NodeDef original = function_->node_def(index);
     const OpDef* op = nullptr;
     // A function call is not a registered op.
-    if (!tensorflow::OpRegistry::Global()->LookUpOpDef(original.op(), &op).ok() || HasCpuKernel(original)) return;
+    if (!tensorflow::OpRegistry::Global()->LookUpOpDef(original.op(), &op).ok() || IsRegisteredOnCpu(original)) return;
     const NodeDef wide = InFloat32(original);
     DataTypeVector inputs, outputs, wide_inputs, wide_outputs;
-    if (!HasCpuKernel(wide) || !tensorflow::InOutTypesForNode(original, *op, &inputs, &outputs).ok() ||
+    if (!IsRegisteredOnCpu(wide) || !tensorflow::InOutTypesForNode(original, *op, &inputs, &outputs).ok() ||
         !tensorflow::InOutTypesForNode(wide, *op, &wide_inputs, &wide_outputs).ok()) {
       return;
     }
