@@ -17,7 +17,7 @@ namespace hpu {
 // for static results.
 using SizeIndices = std::vector<int>;
 
-// Immutable after compilation; shared by all launches of a signature.
+// Shared by all launches of a signature. Immutable after CompileCluster and PlaceConstants (kernels/launch/launch.h).
 struct Executable {
   struct Output {
     enum class Kind { kResult, kConstant, kResource };
@@ -40,6 +40,7 @@ struct Executable {
   };
 
   std::string name;
+  std::string attributes;                     // of a single op, as text for traces; empty for clusters
   std::shared_ptr<const hal::Recipe> recipe;  // null if the cluster computes nothing
   std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: the handle)
   std::vector<Output> outputs;                // one per kernel output

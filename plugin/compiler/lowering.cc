@@ -12,6 +12,7 @@
 #include "plugin/compiler/marked_operations.h"
 #include "plugin/program/determinism.h"
 #include "plugin/program/marked_call.h"
+#include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 #include "tsl/util/determinism.h"
@@ -139,6 +140,7 @@ absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector
 
   Lowered lowered;
   lowered.executable.name = source.name;
+  if (source.node != nullptr) lowered.executable.attributes = tensorflow::SummarizeAttrs(*source.node);
   lowered.executable.argument_inputs = result.input_mapping;
   TF_RETURN_IF_ERROR(FillOutputs(source, result, &lowered.executable));
   lowered.program.name = source.name;

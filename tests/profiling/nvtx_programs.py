@@ -1,4 +1,4 @@
-"""Program of test_nvtx.py."""
+"""Programs of test_nvtx.py."""
 
 from __future__ import annotations
 
@@ -19,3 +19,13 @@ def step_twice() -> None:
     with tf.device("/device:HPU:0"):
         for _ in range(2):
             assert nvtx_step(x).numpy() == 64**3
+
+
+def product_alone() -> None:
+    """An eager product, large enough to be launched."""
+    load_habana_module()
+    with tf.device("/device:HPU:0"):
+        x = tf.ones([256, 256])
+        for _ in range(3):  # the first call may run on the CPU
+            y = tf.matmul(x, x, transpose_a=True)
+    assert float(y[0, 0]) == 256.0

@@ -7,6 +7,7 @@ import importlib.util
 import pathlib
 import shutil
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -31,11 +32,13 @@ def tool(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return library
 
 
-def ranges(tool: pathlib.Path, tmp_path: pathlib.Path, **settings: str) -> collections.Counter[str]:
+def ranges(
+    tool: pathlib.Path, tmp_path: pathlib.Path, program: Callable[[], None] = programs.step_twice, **settings: str
+) -> collections.Counter[str]:
     """Returns the number of ranges of the program by "lane: name, bytes"; empty if the program makes no domain."""
     events = tmp_path / "events"
     run_with_tensorflow(
-        call_to(programs.step_twice),
+        call_to(program),
         {"NVTX_INJECTION64_PATH": str(tool), "NVTX_TOOL_FILE": str(events), "TF_RECIPE_CACHE_PATH": None, **settings},
     )
     lines = [line.split("\t") for line in events.read_text().splitlines()] if events.exists() else []
@@ -59,6 +62,14 @@ def test_launches_copies_and_compilations_are_ranges(backend: str, tool: pathlib
 def test_details_are_shapes(tool: pathlib.Path, tmp_path: pathlib.Path) -> None:
     found = ranges(tool, tmp_path, TF_ENABLE_NVTX_RANGES_DETAILED="1")
     assert found["Compute: habana_cluster_nvtx_step_0 (float32[64,64]) -> (float32[]), 0"] == 2
+
+
+def test_details_of_an_op_have_its_attributes(tool: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """An op that is launched outside clusters."""
+    found = ranges(tool, tmp_path, programs.product_alone, TF_ENABLE_NVTX_RANGES_DETAILED="1")
+    (details,) = [name for name in found if name.startswith("Compute: ")]
+    assert "(float32[256,256], float32[256,256]) -> (float32[256,256]) {" in details
+    assert "transpose_a=true" in details and "transpose_b=false" in details and "T=DT_FLOAT" in details
 
 
 def test_without_the_setting_there_are_none(tool: pathlib.Path, tmp_path: pathlib.Path) -> None:

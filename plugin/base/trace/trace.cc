@@ -126,11 +126,16 @@ void Record(Event event) {
 
 namespace {
 thread_local std::string_view launch_name;
+thread_local std::string_view launch_attributes;
 }  // namespace
 
-LaunchName::LaunchName(std::string_view name) { launch_name = name; }
-LaunchName::~LaunchName() { launch_name = {}; }
+LaunchName::LaunchName(std::string_view name, std::string_view attributes) {
+  launch_name = name;
+  launch_attributes = attributes;
+}
+LaunchName::~LaunchName() { launch_name = launch_attributes = {}; }
 std::string_view LaunchName::Current() { return launch_name; }
+std::string_view LaunchName::CurrentAttributes() { return launch_attributes; }
 
 Session::Session(bool detailed) : detailed_(detailed), start_ns_(NowNs()) { AllBuffers().Begin(detailed); }
 

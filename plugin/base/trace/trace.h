@@ -28,7 +28,7 @@ struct Instruction {
 struct Event {
   Lane lane = Lane::kMark;
   std::string name;      // name of the cluster or op
-  std::string detail;    // shapes if a detailed session runs; may be empty
+  std::string detail;    // shapes and attributes if a detailed session runs; may be empty
   int64_t begin_ns = 0;  // time in nanoseconds since 1970
   int64_t end_ns = 0;
   uint64_t bytes = 0;  // size of a copy or collective; otherwise 0
@@ -77,16 +77,18 @@ class Scope {
 };
 
 // Names the launches that the calling thread queues during the object's lifetime. The recipe's name does not suffice,
-// because clusters with different names may share a recipe.
+// because clusters with different names may share a recipe. `attributes`: of an op that is launched alone; may be
+// empty.
 class LaunchName {
  public:
-  explicit LaunchName(std::string_view name);
+  explicit LaunchName(std::string_view name, std::string_view attributes = {});
   ~LaunchName();
   LaunchName(const LaunchName&) = delete;
   LaunchName& operator=(const LaunchName&) = delete;
 
   // Returns the calling thread's current launch name; empty outside LaunchName scopes.
   static std::string_view Current();
+  static std::string_view CurrentAttributes();
 };
 
 // A recording, from construction until Stop. Several sessions may run concurrently. Not thread safe.

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -36,6 +37,12 @@ std::string ShapesOf(const hal::Recipe& recipe) {
   return absl::StrCat(text, ")");
 }
 
+// Shapes, and the attributes of an op outside clusters: "(float32[2,2], …) -> (float32[2,2]) {transpose_a=true, …}"
+std::string DetailsOf(const hal::Recipe& recipe) {
+  const std::string_view attributes = trace::LaunchName::CurrentAttributes();
+  return attributes.empty() ? ShapesOf(recipe) : absl::StrCat(ShapesOf(recipe), " {", attributes, "}");
+}
+
 std::string NameOf(const hal::Recipe& recipe) {
   return trace::LaunchName::Current().empty() ? recipe.name() : std::string(trace::LaunchName::Current());
 }
@@ -61,7 +68,7 @@ class TracedStream final : public StreamWrapper {
     trace::Event event;
     event.lane = Lane::kCompute;
     event.name = NameOf(*recipe);
-    if (trace::IsDetailed() || trace::HasDetailedNvtx()) event.detail = ShapesOf(*recipe);
+    if (trace::IsDetailed() || trace::HasDetailedNvtx()) event.detail = DetailsOf(*recipe);
     return Traced(std::move(event), [&] { return inner().Launch(std::move(recipe), arguments); });
   }
 

@@ -320,7 +320,7 @@ class LaunchFrame {
     }
     launch.arguments = storage_->arguments;
     launch.results = storage_->results;
-    const trace::LaunchName named(executable_.name);
+    const trace::LaunchName named(executable_.name, executable_.attributes);
     return device_.compute().Launch(executable_.recipe, launch);
   }
 
@@ -356,7 +356,7 @@ class LaunchFrame {
         FormatBytes(used), " of ", FormatBytes(limit), " are in use. The cluster has ", FormatBytes(memory.arguments),
         " of arguments, ", FormatBytes(memory.results), " of results and ", FormatBytes(memory.workspace),
         " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that "
-        "launch concurrently, or on the emulator more memory (HPU_MEMORY_MB).");
+        "launch concurrently (TF_NUM_INTEROP_THREADS), or on the emulator more memory (HPU_MEMORY_MB).");
     if (used + bytes <= limit) {
       absl::StrAppend(&text, " ", FormatBytes(limit - used),
                       " are free, but not in one piece: reserve memory for temporaries before tensors divide it "
