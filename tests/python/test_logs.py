@@ -6,8 +6,10 @@ import pathlib
 import re
 
 import pytest
+from google.protobuf import text_format
 
 from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow.lib import report_pb2
 from tests.python import logs_programs as programs
 from tests.support.processes import call_to, run_with_tensorflow
 
@@ -92,6 +94,30 @@ class TestNativeLog:
         assert re.search(r"segmentation_pass.cc:\d+\] habana_cluster_\w+: 3 ops", stderr)
         assert re.search(r"marking_pass.cc:\d+\] x \(_Arg\) stays outside clusters by rule border: ", stderr)
         assert_has_table(stderr)
+
+    def test_compilations_and_reports(self, tmp_path: pathlib.Path) -> None:
+        """launch_kernel=1 logs the running total of compile time, report=1 each graph's report as protobuf text."""
+        modules = "launch_kernel=1,report=1"
+        _, stderr = run_program(
+            tmp_path, {"TF_RECIPE_CACHE_PATH": ""}, TF_CPP_MIN_LOG_LEVEL="0", TF_CPP_VMODULE=modules
+        )
+        found = re.findall(
+            r"launch_kernel.cc:\d+\] (habana_cluster_\w+): compiled in (\S+) s \((\S+) s in total\), (\d+) bytes of "
+            r"arguments, recipe of (\d+) bytes",
+            stderr,
+        )
+        ((cluster, seconds, total, arguments, recipe),) = found
+        assert float(total) >= float(seconds) - 1e-6 > 0, "the total counts whole microseconds"
+        assert int(arguments) == 4 * 4 and int(recipe) > 1000
+        (text,) = re.findall(r"report.cc:\d+\] graph passes: (.*)", stderr)
+        report = text_format.Parse(text, report_pb2.GraphReport())
+        assert report.clusters[0].name == cluster and report.hpu_nodes > 2
+
+    def test_conversions_to_bfloat16(self, tmp_path: pathlib.Path) -> None:
+        variables: dict[str, str | None] = {"TF_CPP_VMODULE": "bf16_pass=2", "TF_BF16_CONVERSION": "full"}
+        _, stderr = run_program(tmp_path, None, TF_CPP_MIN_LOG_LEVEL="0", **variables)
+        assert re.search(r"bf16_pass.cc:\d+\] \w* ?: [1-9]\d* nodes to bfloat16", stderr)
+        assert re.search(r"bf16_pass.cc:\d+\] \w+ \(Tanh\) becomes bfloat16, by allowlist", stderr)
 
     def test_the_plugins_warnings_obey_the_least_level(self) -> None:
         code = call_to(programs.train, {})

@@ -52,6 +52,8 @@ absl::StatusOr<bool> Convert(PassContext* context, const Bf16Config& config, Gra
     SetBf16Types(conversion.types, conversion.node);
     AddRewrite(&context->report, absl::StrCat(prefix, conversion.node->name()), conversion.node->type_string(), "bf16",
                absl::StrCat("float32 to bfloat16, by ", conversion.list));
+    VLOG(2) << conversion.node->name() << " (" << conversion.node->type_string() << ") becomes bfloat16, by "
+            << conversion.list;
   }
   VLOG(1) << context->graph_name << " " << prefix << ": " << conversions.size() << " nodes to bfloat16";
   if (conversions.empty()) return false;

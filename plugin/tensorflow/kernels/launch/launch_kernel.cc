@@ -234,7 +234,8 @@ std::function<void(const Executable&)> LaunchKernel::CompileCounter() const {
     }
     counters->argument_bytes.store(argument_bytes, std::memory_order_relaxed);
     counters->recipe_bytes.fetch_add(recipe_bytes, std::memory_order_relaxed);
-    VLOG(1) << name << ": compiled in " << executable.compile_seconds << " s, " << argument_bytes
+    VLOG(1) << name << ": compiled in " << executable.compile_seconds << " s ("
+            << Statistics::Get().Read().compile_seconds() << " s in total), " << argument_bytes
             << " bytes of arguments, recipe of " << recipe_bytes << " bytes";
   };
 }
