@@ -214,6 +214,7 @@ test-remote: build ## training tests on a device server; results must equal the 
 # Values and steps on which compilers and CPU kernels tend to differ.
 VALUE_TESTS := $(addprefix tests/ops/test_,singular_gradients.py wrapped_integers.py order_of_zeros.py)
 VALUE_TESTS := $(VALUE_TESTS) tests/equality/test_segment_guards.py
+VALUE_TESTS := $(VALUE_TESTS) $(addprefix tests/ops/test_empty_results.py::test_,a_mean_of_no_elements divisions_and_powers)
 QUICK_PJRT_TESTS := $(VALUE_TESTS) $(addprefix tests/equality/test_,control_flow.py dtypes.py errors.py threads.py)
 QUICK_PJRT_TESTS := $(QUICK_PJRT_TESTS) tests/distribute/test_collectives.py
 QUICK_PJRT_TESTS := $(QUICK_PJRT_TESTS) tests/distribute/test_strategy.py::test_two_workers_train_as_one_does
