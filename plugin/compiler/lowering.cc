@@ -10,6 +10,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/full_precision.h"
 #include "plugin/compiler/marked_operations.h"
+#include "plugin/compiler/merged_arguments.h"
 #include "plugin/program/determinism.h"
 #include "plugin/program/marked_call.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -131,8 +132,8 @@ absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompilationResult& resul
   return std::move(program.hlo);
 }
 
-// Lower without crash containment.
-absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
+// Lower for arguments that name each variable once.
+absl::StatusOr<Lowered> LowerMerged(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
   std::vector<XlaArgument> xla_arguments;
   xla_arguments.reserve(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) xla_arguments.push_back(ToXla(arguments[i], i));
@@ -157,6 +158,17 @@ absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector
     return absl::ResourceExhaustedError(
         absl::StrCat(source.name, ": the program exceeds 2 GB; pass large constants as arguments or variables"));
   }
+  return lowered;
+}
+
+// Lower without crash containment.
+absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
+  if (!NamesVariableTwice(arguments)) return LowerMerged(source, arguments);
+  TF_ASSIGN_OR_RETURN(const MergedArguments merged, MergeArguments(source, arguments));
+  ClusterSource merged_source = source;
+  merged_source.library = merged.library.get();
+  TF_ASSIGN_OR_RETURN(Lowered lowered, LowerMerged(merged_source, merged.arguments));
+  merged.RestoreInputs(&lowered.executable);
   return lowered;
 }
 

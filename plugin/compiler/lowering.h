@@ -23,6 +23,7 @@ struct ArgumentDescription {
   tensorflow::TensorShape shape;                        // of a variable: shape of its value
   tensorflow::Tensor constant;                          // kConstant: the value, in host memory
   bool initialized = true;                              // kVariable: whether the variable has a value
+  int same_as = -1;  // kVariable: the first argument with the same variable, or -1 for that argument
 };
 
 // Input of Lower: a function of the library, or a single op if `node` is set. Borrowed pointers.

@@ -9,6 +9,7 @@
 #include "plugin/passes/clustering/call_order_pass.h"
 #include "plugin/passes/clustering/check_pass.h"
 #include "plugin/passes/clustering/encapsulation_pass.h"
+#include "plugin/passes/clustering/handle_identity_pass.h"
 #include "plugin/passes/clustering/marking_pass.h"
 #include "plugin/passes/clustering/op_records.h"
 #include "plugin/passes/clustering/range_check_pass.h"
@@ -44,6 +45,7 @@ absl::Status AddChecks(PassContext* context) {
 
 constexpr Pass kPasses[] = {
     {"results", RemoveUnusedResults},
+    {"handles", BypassHandleIdentities},
     {"fold", FoldConstants},
     {"patterns", MatchPatterns},
     {"bf16", ConvertToBf16, /*for_clusters=*/false},

@@ -14,8 +14,8 @@
 namespace hpu::recipes {
 
 // Contains, in argument order, the run-time dtypes and shapes of a cluster's arguments, the values of compile-time
-// constants, and marks of uninitialised variables. Equal signatures of one cluster share a recipe. Built at every
-// launch. Reusing an object avoids allocations.
+// constants, and marks of uninitialised variables and of variables that are passed twice. Equal signatures of one
+// cluster share a recipe. Built at every launch. Reusing an object avoids allocations.
 class Signature {
  public:
   void AddParameter(tensorflow::DataType dtype, const tensorflow::TensorShape& shape) {
@@ -27,6 +27,8 @@ class Signature {
     AddArray(kVariable, dtype, shape);
   }
   void AddUninitializedVariable() { words_.push_back(kUninitialized); }
+  // The variable of argument `first` once more.
+  void AddSameVariable(int first) { words_.push_back(kSameVariable | int64_t{first} << 32); }
   void Clear() { words_.clear(); }
 
   friend bool operator==(const Signature& a, const Signature& b) { return a.words_ == b.words_; }
@@ -36,7 +38,7 @@ class Signature {
   }
 
  private:
-  enum Tag : int64_t { kParameter = 1, kConstant = 2, kVariable = 3, kUninitialized = 4 };
+  enum Tag : int64_t { kParameter = 1, kConstant = 2, kVariable = 3, kUninitialized = 4, kSameVariable = 5 };
 
   void AddArray(Tag tag, tensorflow::DataType dtype, const tensorflow::TensorShape& shape) {
     const int rank = shape.dims();

@@ -1,4 +1,4 @@
-// Device of the resource behind a resource handle.
+// Queries about the resource behind a resource handle.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_HANDLE_DEVICE_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_HANDLE_DEVICE_H_
 
@@ -10,6 +10,12 @@ namespace hpu::passes {
 // iterator. A cluster cannot contain such a node. A functional loop, branch or call with handles to resources on two
 // devices has no valid placement.
 bool HasHandleOfOtherDevice(const tensorflow::Node& node);
+
+// The tensor that input `input`, a resource handle, is a copy of: skips identities.
+tensorflow::OutputTensor HandleSource(const tensorflow::Node& node, int input);
+
+// Whether the node takes one handle as several inputs.
+bool PassesHandleTwice(const tensorflow::Node& node);
 
 }  // namespace hpu::passes
 

@@ -126,6 +126,11 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string&
 }
 
 std::optional<OpRefusal> CandidateRules::Impl::RefuseCalls(const Node& node, int depth) {
+  const bool is_call = node.IsFunctionCall() || IsFunctionalControlFlow(node);
+  if (is_call && PassesHandleTwice(node)) {
+    // The function has two arguments for the variable, and tf2xla would lose the writes to one of them.
+    return OpRefusal{"resource-handle", "passes one variable as several arguments to a function"};
+  }
   if (node.IsFunctionCall() && !node.IsPartitionedCall()) {
     return RefuseFunction(node.type_string(), node.attrs(), depth + 1);
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 
 namespace hpu {
@@ -33,20 +32,12 @@ absl::Status KernelArguments::FindVariables() {
   return absl::OkStatus();
 }
 
-std::string KernelArguments::DuplicateVariable() const {
-  if (!duplicates_) return "";
-  for (int i = 0; i < size(); ++i) {
-    if (variables_[i] == nullptr) continue;
-    std::vector<int> positions;
-    for (int j = i; j < size(); ++j) {
-      if (variables_[j].get() == variables_[i].get()) positions.push_back(j);
-    }
-    if (positions.size() > 1) {
-      return absl::StrCat("variable ", tensorflow::HandleFromInput(context_, i).name(), " is passed as arguments ",
-                          absl::StrJoin(positions, " and "));
-    }
+int KernelArguments::SameVariable(int i) const {
+  if (!duplicates_ || variables_[i] == nullptr) return -1;
+  for (int first = 0; first < i; ++first) {
+    if (variables_[first].get() == variables_[i].get()) return first;
   }
-  return "";
+  return -1;
 }
 
 std::vector<std::string> KernelArguments::UninitializedVariables() const {
@@ -80,7 +71,9 @@ void KernelArguments::Sign(recipes::Signature* signature) const {
         signature->AddParameter(context_->input(i).dtype(), context_->input(i).shape());
         break;
       case Kind::kVariable:
-        if (variables_[i]->is_initialized) {
+        if (const int first = SameVariable(i); first >= 0) {
+          signature->AddSameVariable(first);
+        } else if (variables_[i]->is_initialized) {
           signature->AddVariable(value(i).dtype(), value(i).shape());
         } else {
           signature->AddUninitializedVariable();
@@ -98,7 +91,9 @@ std::vector<ArgumentDescription> KernelArguments::Describe() const {
     description.dtype = value(i).dtype();
     description.shape = value(i).shape();
     if (kinds_[i] == Kind::kConstant) description.constant = context_->input(i);
-    if (kinds_[i] == Kind::kVariable) description.initialized = variables_[i]->is_initialized;
+    if (kinds_[i] != Kind::kVariable) continue;
+    description.initialized = variables_[i]->is_initialized;
+    description.same_as = SameVariable(i);
   }
   return descriptions;
 }

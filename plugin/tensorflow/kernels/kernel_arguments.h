@@ -32,10 +32,6 @@ class KernelArguments {
   // Looks up the variables. Creates missing variables without a value. FailedPrecondition if an input is a resource of
   // another kind.
   absl::Status FindVariables();
-  // Describes a variable that is passed as several arguments; empty if no variable is passed twice. tf2xla would lose
-  // all but one of the writes to such a variable.
-  std::string DuplicateVariable() const;
-
   // Names of the variables without a value; empty if every variable has a value. Requires Lock().
   std::vector<std::string> UninitializedVariables() const;
 
@@ -53,11 +49,14 @@ class KernelArguments {
   int size() const { return static_cast<int>(kinds_.size()); }
 
  private:
+  // The first argument with the variable of argument `i`, or -1 if argument `i` is the first.
+  int SameVariable(int i) const;
+
   tensorflow::OpKernelContext* const context_;
   const ArgumentKinds& kinds_;
   absl::InlinedVector<tensorflow::core::RefCountPtr<tensorflow::Var>, 8> variables_;  // null for other inputs
   absl::InlinedVector<tensorflow::Var*, 8> lock_order_;                               // sorted, without duplicates
-  bool duplicates_ = false;
+  bool duplicates_ = false;  // whether a variable is passed twice
   bool locked_ = false;
 };
 

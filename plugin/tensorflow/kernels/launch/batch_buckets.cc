@@ -16,7 +16,8 @@ constexpr int kSignaturesBefore = 2;  // number of signatures before the first p
 constexpr int kRefusals = 3;          // number of refusals after which no rows are padded
 
 bool SameButSizes(const ArgumentDescription& a, const ArgumentDescription& b) {
-  if (a.kind != b.kind || a.dtype != b.dtype || a.initialized != b.initialized || a.shape.dims() != b.shape.dims()) {
+  if (a.kind != b.kind || a.dtype != b.dtype || a.initialized != b.initialized || a.same_as != b.same_as ||
+      a.shape.dims() != b.shape.dims()) {
     return false;
   }
   if (a.kind == ArgumentDescription::Kind::kParameter) return true;
@@ -36,7 +37,9 @@ recipes::Signature SignatureOf(const Arguments& arguments) {
         signature.AddParameter(argument.dtype, argument.shape);
         break;
       case ArgumentDescription::Kind::kVariable:
-        if (argument.initialized) {
+        if (argument.same_as >= 0) {
+          signature.AddSameVariable(argument.same_as);
+        } else if (argument.initialized) {
           signature.AddVariable(argument.dtype, argument.shape);
         } else {
           signature.AddUninitializedVariable();

@@ -100,11 +100,6 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   KernelArguments arguments(context, kinds_);
   TF_RETURN_IF_ERROR(arguments.FindVariables());
-  if (const std::string duplicate = arguments.DuplicateVariable(); !duplicate.empty()) {
-    arguments.Lock();
-    return FallBack(context, *device, arguments,
-                    absl::UnimplementedError(absl::StrCat(duplicate, "; pass each variable once")));
-  }
   static thread_local recipes::Signature signature;
   // Compilation takes seconds and runs without the locks. Variables may change during the compilation, so the signature
   // is computed again.
