@@ -1,16 +1,25 @@
 #include "plugin/passes/analysis/constant_origin.h"
 
 #include <algorithm>
+#include <string>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/op_facts/op_facts.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/graph/algorithm.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
 
+using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Node;
 
 // Whether an argument is an integer or boolean, like sizes and positions. Floating-point arguments are data.
@@ -20,12 +29,54 @@ bool IsSizeLike(const Node& node) {
   });
 }
 
+// Whether tf2xla cannot evaluate results of the op while it compiles, even if all operands are known. XLA's evaluator
+// (ValueInference) refuses scatters, loops, matrix products, windows and random numbers.
+bool HasNoCompileTimeValue(const std::string& op) {
+  static const auto* const kOps = new absl::flat_hash_set<std::string>{
+      "Bincount", "Cumprod",       "Cumsum",        "CumulativeLogsumexp", "DenseBincount", "Einsum",   "Igamma",
+      "Lgamma",   "MatrixInverse", "SparseToDense", "StatelessWhile",      "Unique",        "UniqueV2", "While"};
+  constexpr absl::string_view kParts[] = {"Scatter", "Segment", "MatMul", "Conv2D",
+                                          "Conv3D",  "Pool",    "FFT",    "SliceUpdate"};
+  return kOps->contains(op) || FactsOf(op).random != RandomNumbers::kNone ||
+         absl::c_any_of(kParts, [&](absl::string_view part) { return absl::StrContains(op, part); });
+}
+
+// Whether a node is such an op, or has a function with such an op.
+class Evaluation {
+ public:
+  explicit Evaluation(const FunctionLibraryDefinition& library) : library_(library) {}
+
+  bool Refuses(const std::string& op, const tensorflow::AttrSlice& attrs) {
+    if (HasNoCompileTimeValue(op) || RefusesFunction(op)) return true;
+    return absl::c_any_of(attrs, [&](const auto& attribute) {
+      const tensorflow::AttrValue& value = attribute.second;
+      return (value.has_func() && RefusesFunction(value.func().name())) ||
+             absl::c_any_of(value.list().func(),
+                            [&](const auto& function) { return RefusesFunction(function.name()); });
+    });
+  }
+
+ private:
+  bool RefusesFunction(const std::string& name) {
+    const tensorflow::FunctionDef* const function = library_.Find(name);
+    if (function == nullptr) return false;
+    if (const auto [found, is_new] = functions_.try_emplace(name, false); !is_new) return found->second;
+    const bool refuses = absl::c_any_of(function->node_def(), [&](const tensorflow::NodeDef& node) {
+      return Refuses(node.op(), tensorflow::AttrSlice(node));
+    });
+    return functions_[name] = refuses;
+  }
+
+  const FunctionLibraryDefinition& library_;
+  absl::flat_hash_map<std::string, bool> functions_;
+};
+
 Origin OwnOrigin(const Node& node) {
-  if (node.IsConstant()) return Origin::kStatic;
+  if (node.IsConstant()) return Origin::kConstant;
   if (node.IsArg() || node.type_string() == "Placeholder") return IsSizeLike(node) ? Origin::kArgument : Origin::kData;
   if (node.IsMerge()) return Origin::kLoop;
   if (node.op_def().is_stateful()) return Origin::kData;
-  return Origin::kStatic;
+  return Origin::kConstant;
 }
 
 // Adds the inputs that the function in `attribute` requires as compile-time constants. Argument i of the function is
@@ -41,19 +92,41 @@ tensorflow::Status AddBodyConstants(const Node& node, const char* attribute, int
 
 }  // namespace
 
-std::vector<Origin> FindOrigins(const tensorflow::Graph& graph, const std::vector<Node*>& order) {
-  std::vector<Origin> origins(graph.num_node_ids(), Origin::kStatic);
+std::vector<Origin> FindOrigins(const tensorflow::Graph& graph, bool is_body) {
+  std::vector<Node*> order;
+  tensorflow::GetReversePostOrder(graph, &order, tensorflow::NodeComparatorID(),
+                                  [](const tensorflow::Edge& edge) { return !edge.src()->IsNextIteration(); });
+  std::vector<Origin> origins(graph.num_node_ids(), Origin::kConstant);
+  Evaluation evaluation(graph.flib_def());
   for (const Node* node : order) {
     if (!node->IsOp()) continue;
-    Origin origin = OwnOrigin(*node);
-    if (!tensorflow::XlaOpRegistry::IsMetadataOp(node->type_string())) {
+    Origin origin = is_body && node->IsArg() ? Origin::kArgument : OwnOrigin(*node);
+    if (tensorflow::XlaOpRegistry::IsMetadataOp(node->type_string())) {
+      origin = std::max(origin, Origin::kStatic);
+    } else {
       for (const tensorflow::Edge* edge : node->in_edges()) {
         if (!edge->IsControlEdge()) origin = std::max(origin, origins[edge->src()->id()]);
+      }
+      if (origin > Origin::kConstant && origin < Origin::kData &&
+          evaluation.Refuses(node->type_string(), node->attrs())) {
+        origin = Origin::kData;
       }
     }
     origins[node->id()] = origin;
   }
   return origins;
+}
+
+absl::StatusOr<Origin> OriginOfConstants(const Node& node, const std::vector<Origin>& origins,
+                                         tensorflow::FunctionLibraryRuntime* runtime) {
+  TF_ASSIGN_OR_RETURN(const std::vector<int> inputs, CompileTimeConstantInputs(node, runtime));
+  Origin worst = Origin::kConstant;
+  for (const int input : inputs) {
+    const Node* source = nullptr;
+    TF_RETURN_IF_ERROR(node.input_node(input, &source));
+    worst = std::max(worst, origins[source->id()]);
+  }
+  return worst;
 }
 
 absl::StatusOr<std::vector<int>> CompileTimeConstantInputs(const Node& node,

@@ -30,6 +30,7 @@ using tensorflow::Edge;
 using tensorflow::Node;
 
 constexpr int kMaxCallDepth = 32;
+constexpr char kDependsOnData[] = "requires a compile-time constant whose value depends on data";
 
 // Checks for a lowering, because TensorFlow's checker also accepts kernels for DEVICE_DEFAULT.
 std::optional<OpRefusal> RefuseWithoutLowering(const Node& node) {
@@ -66,6 +67,7 @@ struct CandidateRules::Impl {
   std::optional<OpRefusal> RefuseFunction(const std::string& name, tensorflow::AttrSlice attrs, int depth);
   std::optional<OpRefusal> RefuseBodyNode(const Node& node, int depth);
   std::optional<OpRefusal> RefuseCalls(const Node& node, int depth);
+  std::optional<OpRefusal> RefuseConstants(const Node& node, const std::vector<Origin>& origins);
 
   const Settings& settings;
   tensorflow::FunctionLibraryRuntime* runtime;
@@ -101,6 +103,13 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, 
   return RefuseCalls(node, depth);
 }
 
+// Refuses a node whose compile-time constants depend on data or on ops that tf2xla cannot evaluate.
+std::optional<OpRefusal> CandidateRules::Impl::RefuseConstants(const Node& node, const std::vector<Origin>& origins) {
+  const absl::StatusOr<Origin> origin = OriginOfConstants(node, origins, runtime);
+  if (!origin.ok() || *origin != Origin::kData) return std::nullopt;
+  return OpRefusal{"changing-constant", kDependsOnData};
+}
+
 std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string& name, tensorflow::AttrSlice attrs,
                                                               int depth) {
   if (depth > kMaxCallDepth)
@@ -114,8 +123,10 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string&
     refusal = OpRefusal{"uncompilable",
                         absl::StrCat("cannot instantiate its function ", name, ": ", body.status().message())};
   } else {
+    const std::vector<Origin> origins = FindOrigins(*(*body)->graph, /*is_body=*/true);
     for (const Node* node : (*body)->graph->op_nodes()) {
       refusal = RefuseBodyNode(*node, depth);
+      if (!refusal) refusal = RefuseConstants(*node, origins);
       if (!refusal) continue;
       refusal->reason = absl::StrCat(refusal->reason, " (", node->name(), " in ", name, ")");
       break;
@@ -178,28 +189,19 @@ namespace {
 // Refuses ops whose compile-time constants depend on data or change in each loop iteration, because recompiling costs
 // more than a launch saves.
 tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Node*>* candidates) {
-  std::vector<Node*> order;
-  tensorflow::GetReversePostOrder(**context->graph, &order, tensorflow::NodeComparatorID(),
-                                  [](const Edge& edge) { return !edge.src()->IsNextIteration(); });
-  const std::vector<Origin> origins = FindOrigins(**context->graph, order);
+  const std::vector<Origin> origins = FindOrigins(**context->graph);
   std::vector<Node*> kept;
   for (Node* node : *candidates) {
-    const auto inputs = CompileTimeConstantInputs(*node, context->Runtime());
-    if (!inputs.ok()) {
-      AddRefusal(&context->report, node->name(), node->type_string(), "uncompilable", inputs.status().message());
+    const absl::StatusOr<Origin> origin = OriginOfConstants(*node, origins, context->Runtime());
+    if (!origin.ok()) {
+      AddRefusal(&context->report, node->name(), node->type_string(), "uncompilable", origin.status().message());
       continue;
     }
-    Origin worst = Origin::kStatic;
-    for (const int input : *inputs) {
-      const Node* source = nullptr;
-      TF_RETURN_IF_ERROR(node->input_node(input, &source));
-      worst = std::max(worst, origins[source->id()]);
-    }
-    if (worst >= Origin::kLoop) {
+    if (*origin >= Origin::kLoop) {
       AddRefusal(&context->report, node->name(), node->type_string(), "changing-constant",
-                 worst == Origin::kLoop
+                 *origin == Origin::kLoop
                      ? "requires a compile-time constant whose value changes in each iteration of a loop"
-                     : "requires a compile-time constant whose value depends on data");
+                     : kDependsOnData);
       continue;
     }
     kept.push_back(node);
