@@ -17,6 +17,7 @@
 #include "plugin/passes/clustering/update_guard_pass.h"
 #include "plugin/passes/clustering/value_check_pass.h"
 #include "plugin/passes/collectives/collective_pass.h"
+#include "plugin/passes/control_flow/constant_branch_pass.h"
 #include "plugin/passes/control_flow/unused_results_pass.h"
 #include "plugin/passes/patterns/fold_pass.h"
 #include "plugin/passes/patterns/pattern_pass.h"
@@ -57,6 +58,7 @@ constexpr Pass kPasses[] = {
     {"segment", SegmentGraph},
     {"guards", GuardUpdates},
     {"sizes", RewriteSizes},
+    {"branches", ReplaceConstantBranches},
     {"calls", OrderCalls},
     {"encapsulate", EncapsulateClusters},
 };

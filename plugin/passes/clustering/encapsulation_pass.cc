@@ -10,8 +10,10 @@
 #include "absl/strings/match.h"
 #include "plugin/compat/tf_2_15/cluster_analysis.h"
 #include "plugin/compat/tf_2_15/graph_rewrites.h"
+#include "plugin/passes/control_flow/constant_branch_pass.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/statusor.h"
@@ -49,11 +51,34 @@ std::vector<int> ArgumentOrder(const std::vector<OutputTensor>& sources, const s
   return permutation;
 }
 
+// Marks the arguments that determine the index of a Case with kKnownIndexAttr as constants, so that tf2xla knows the
+// index.
+void AddConstantsOfBranches(const Graph& body, std::vector<bool>* constants) {
+  std::vector<const Node*> work;
+  std::vector<bool> seen(body.num_node_ids());
+  for (const Node* node : body.op_nodes()) {
+    if (node->attrs().Find(kKnownIndexAttr) != nullptr) work.push_back(InputOf(*node, 0).node);
+  }
+  while (!work.empty()) {
+    const Node* const node = work.back();
+    work.pop_back();
+    if (seen[node->id()]) continue;
+    seen[node->id()] = true;
+    int index = 0;
+    if (node->IsArg() && tensorflow::TryGetNodeAttr(node->attrs(), "index", &index)) (*constants)[index] = true;
+    if (tensorflow::XlaOpRegistry::IsMetadataOp(node->type_string())) continue;
+    for (const Edge* edge : node->in_edges()) {
+      if (!edge->IsControlEdge()) work.push_back(edge->src());
+    }
+  }
+}
+
 // Orders the arguments of a cluster's function. Records in attributes of the call how many arguments are constants or
 // resources, and which are in host memory.
 Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sources, Graph* body,
                      std::vector<int>* permutation, NodeDef* call) {
   TF_ASSIGN_OR_RETURN(std::vector<bool> constants, FindConstantArguments(*body, sources.size(), context->Runtime()));
+  AddConstantsOfBranches(*body, &constants);
   // Handles are never constants.
   for (size_t i = 0; i < sources.size(); ++i) constants[i] = constants[i] && !IsResource(sources[i]);
   *permutation = ArgumentOrder(sources, constants);

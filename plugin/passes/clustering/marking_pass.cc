@@ -7,6 +7,7 @@
 #include "plugin/compat/tf_2_15/cluster_analysis.h"
 #include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/op_facts/op_facts.h"
+#include "plugin/passes/analysis/branch_shapes.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/analysis/constant_origin.h"
 #include "plugin/passes/analysis/handle_device.h"
@@ -57,7 +58,8 @@ bool HasUsedResourceOutput(const Node& node) {
 
 struct CandidateRules::Impl {
   explicit Impl(PassContext* context)
-      : settings(context->settings),
+      : graph(**context->graph),
+        settings(context->settings),
         runtime(context->Runtime()),
         checker(CompilationDevice()),
         shapes(context->graph->get(), context->library),
@@ -68,7 +70,15 @@ struct CandidateRules::Impl {
   std::optional<OpRefusal> RefuseBodyNode(const Node& node, int depth);
   std::optional<OpRefusal> RefuseCalls(const Node& node, int depth);
   std::optional<OpRefusal> RefuseConstants(const Node& node, const std::vector<Origin>& origins);
+  std::optional<OpRefusal> RefuseShapesOfBranches(const Node& node, const std::vector<Origin>& origins);
 
+  // Of the graph's nodes. Nodes that are added after the first call have no origin.
+  const std::vector<Origin>& Origins() {
+    if (!graph_origins.has_value()) graph_origins = FindOrigins(graph);
+    return *graph_origins;
+  }
+
+  const tensorflow::Graph& graph;
   const Settings& settings;
   tensorflow::FunctionLibraryRuntime* runtime;
   CompilabilityChecker checker;
@@ -77,6 +87,7 @@ struct CandidateRules::Impl {
   ListStates lists_inside;  // for functions, whose shapes are unknown
   const PlacementPolicy& policy = PlacementPolicy::Active();
   absl::flat_hash_map<std::string, std::optional<OpRefusal>> functions;
+  std::optional<std::vector<Origin>> graph_origins;
 };
 
 std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, int depth) {
@@ -110,6 +121,16 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseConstants(const Node& node,
   return OpRefusal{"changing-constant", kDependsOnData};
 }
 
+// Refuses a branch whose predicate is unknown while tf2xla compiles, if its functions return different shapes.
+std::optional<OpRefusal> CandidateRules::Impl::RefuseShapesOfBranches(const Node& node,
+                                                                      const std::vector<Origin>& origins) {
+  if (!node.IsIfNode() && !node.IsCaseNode()) return std::nullopt;
+  const Node* predicate = nullptr;
+  if (!node.input_node(0, &predicate).ok() || origins[predicate->id()] <= Origin::kStatic) return std::nullopt;
+  const auto reason = WhyShapesDiffer(node, runtime);
+  return reason ? std::make_optional(OpRefusal{"uncompilable", *reason}) : std::nullopt;
+}
+
 std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string& name, tensorflow::AttrSlice attrs,
                                                               int depth) {
   if (depth > kMaxCallDepth)
@@ -127,6 +148,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string&
     for (const Node* node : (*body)->graph->op_nodes()) {
       refusal = RefuseBodyNode(*node, depth);
       if (!refusal) refusal = RefuseConstants(*node, origins);
+      if (!refusal) refusal = RefuseShapesOfBranches(*node, origins);
       if (!refusal) continue;
       refusal->reason = absl::StrCat(refusal->reason, " (", node->name(), " in ", name, ")");
       break;
@@ -166,6 +188,9 @@ CandidateRules::~CandidateRules() = default;
 
 std::optional<OpRefusal> CandidateRules::RefuseCallees(const Node& node) {
   if (auto refusal = impl_->RefuseCalls(node, 0)) return refusal;
+  if (node.IsIfNode() || node.IsCaseNode()) {
+    if (auto refusal = impl_->RefuseShapesOfBranches(node, impl_->Origins())) return refusal;
+  }
   if (auto reason = impl_->checker.WhyNotCompilable(node, impl_->runtime)) return OpRefusal{"uncompilable", *reason};
   return RefuseWithoutLowering(node);
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -27,6 +28,13 @@ using tensorflow::Node;
 
 using Names = absl::flat_hash_set<std::string>;
 
+// Whether one of `names` is a node's name, or its name in the function from which it was inlined, as errors name it.
+bool IsNamed(const tensorflow::NodeDef& node, const Names& names) {
+  return names.contains(node.name()) ||
+         absl::c_any_of(node.experimental_debug_info().original_node_names(),
+                        [&](const std::string& original) { return names.contains(original); });
+}
+
 // Whether a function, or a function that it calls, contains a node with one of these names.
 bool FunctionContains(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
                       int depth);
@@ -50,7 +58,7 @@ bool CallsOneOf(const tensorflow::AttrSlice& attrs, const std::string& op, const
 bool FunctionContains(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
                       int depth) {
   for (const tensorflow::NodeDef& node : function.node_def()) {
-    if (names.contains(node.name())) return true;
+    if (IsNamed(node, names)) return true;
     if (CallsOneOf(tensorflow::AttrSlice(node), node.op(), names, library, depth)) return true;
   }
   return false;
@@ -65,7 +73,7 @@ absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const 
     node->set_requested_device(device);
     node->set_assigned_device_name(device);
     if (node->IsArg() || node->IsRetval()) continue;
-    if (refused.contains(node->name()) || CallsOneOf(node->attrs(), node->type_string(), refused, library, 0)) {
+    if (IsNamed(node->def(), refused) || CallsOneOf(node->attrs(), node->type_string(), refused, library, 0)) {
       if (!KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
         return tensorflow::errors::InvalidArgument(node->name(), " (", node->type_string(),
                                                    ") cannot run outside its cluster: the op has no HPU kernel");

@@ -1,0 +1,54 @@
+#include "plugin/passes/analysis/branch_shapes.h"
+
+#include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/passes/analysis/static_shapes.h"
+#include "tensorflow/core/framework/node_def_util.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::NameAttrList;
+using tensorflow::Node;
+using tensorflow::PartialTensorShape;
+
+// Empty if the function cannot be instantiated.
+std::vector<PartialTensorShape> ResultShapes(const NameAttrList& function,
+                                             tensorflow::FunctionLibraryRuntime* runtime) {
+  const auto body = InstantiateBody(function.name(), tensorflow::AttrSlice(&function.attr()), runtime);
+  if (!body.ok()) return {};
+  const StaticShapes shapes((*body)->graph, runtime->GetFunctionLibraryDefinition());
+  std::vector<PartialTensorShape> results;
+  for (const Node* result : (*body)->ret_nodes) results.push_back(shapes.InputShape(*result, 0));
+  return results;
+}
+
+}  // namespace
+
+std::vector<NameAttrList> BranchesOf(const Node& node) {
+  std::vector<NameAttrList> branches;
+  if (node.IsCaseNode()) {
+    tensorflow::GetNodeAttr(node.attrs(), "branches", &branches).IgnoreError();
+  } else if (node.IsIfNode()) {
+    branches.resize(2);
+    tensorflow::GetNodeAttr(node.attrs(), "then_branch", &branches[0]).IgnoreError();
+    tensorflow::GetNodeAttr(node.attrs(), "else_branch", &branches[1]).IgnoreError();
+  }
+  return branches;
+}
+
+std::optional<std::string> WhyShapesDiffer(const Node& node, tensorflow::FunctionLibraryRuntime* runtime) {
+  std::vector<PartialTensorShape> first;
+  for (const NameAttrList& branch : BranchesOf(node)) {
+    std::vector<PartialTensorShape> shapes = ResultShapes(branch, runtime);
+    if (first.empty()) first = std::move(shapes);
+    for (size_t i = 0; i < shapes.size() && i < first.size(); ++i) {
+      if (shapes[i].IsCompatibleWith(first[i])) continue;
+      return absl::StrCat("its branches return different shapes, ", first[i].DebugString(), " and ",
+                          shapes[i].DebugString(), ", and the choice depends on data");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace hpu::passes
