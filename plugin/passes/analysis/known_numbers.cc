@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "plugin/passes/analysis/constant_value.h"
+#include "plugin/passes/analysis/shape_formulas.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -60,18 +61,36 @@ std::optional<int64_t> KnownNumbers::Scalar(const Node* node) {
   const Node* vector = SourceOf(*node, 0);
   const std::optional<int32_t> index = ConstantScalar(SourceOf(*node, 1));
   if (vector == nullptr || !index.has_value()) return std::nullopt;
+  if (vector->type_string() == "Shape") {
+    const int64_t size = SizeOfInput(*vector, 0, *index);
+    return size >= 0 ? std::optional<int64_t>(size) : std::nullopt;
+  }
   std::vector<int64_t> elements;
   if (vector->IsConstant()) elements = WholeNumbersOf(*vector->attrs().Find("value"));
-  if (vector->type_string() == "Shape") elements = SizesOfInput(*vector, 0);
   const int64_t place = *index < 0 ? *index + static_cast<int64_t>(elements.size()) : *index;
   if (place < 0 || place >= static_cast<int64_t>(elements.size()) || elements[place] < 0) return std::nullopt;
   return elements[place];
 }
 
-std::vector<int64_t> KnownNumbers::SizesOfInput(const Node& node, int input) {
+int64_t KnownNumbers::SizeOfInput(const Node& node, int input, int dimension) {
   const tensorflow::PartialTensorShape shape = shapes_.Get().InputShape(node, input);
-  std::vector<int64_t> sizes;
+  if (shape.dims() < 0) return -1;
+  const int place = dimension < 0 ? dimension + shape.dims() : dimension;
+  if (place < 0 || place >= shape.dims()) return -1;
+  return shape.dim_size(place) >= 0 ? shape.dim_size(place) : SizesOfInput(node, input)[place];
+}
+
+const std::vector<int64_t>& KnownNumbers::SizesOfInput(const Node& node, int input) {
+  const auto [found, is_new] = sizes_.try_emplace({&node, input});
+  std::vector<int64_t>& sizes = found->second;
+  const tensorflow::PartialTensorShape shape = shapes_.Get().InputShape(node, input);
+  if (!is_new || shape.dims() < 0) return sizes;
   for (int i = 0; i < shape.dims(); ++i) sizes.push_back(shape.dim_size(i));
+  if (shape.IsFullyDefined()) return sizes;
+  ShapeFormulas formulas(graph_, {const_cast<Node*>(&node)}, ShapeFormulas::Stacks::kSources);
+  for (int i = 0; i < shape.dims(); ++i) {
+    if (sizes[i] < 0) sizes[i] = formulas.FixedInputSize(node, input, i);
+  }
   return sizes;
 }
 

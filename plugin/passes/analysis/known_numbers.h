@@ -3,7 +3,9 @@
 #define HPU_PLUGIN_PASSES_ANALYSIS_KNOWN_NUMBERS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "plugin/passes/analysis/static_shapes.h"
@@ -11,22 +13,27 @@
 
 namespace hpu::passes {
 
-// Evaluates int32 constants and dimensions of known shapes. Accepts null nodes, whose values are unknown. Not thread
-// safe.
+// Evaluates int32 constants and dimensions of known shapes. Sizes that shape inference loses behind an unknown batch
+// size come from ShapeFormulas. Accepts null nodes, whose values are unknown. Not thread safe.
 class KnownNumbers {
  public:
   // `graph` and `library` must outlive this object.
   KnownNumbers(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library)
-      : shapes_(graph, library) {}
+      : graph_(graph), shapes_(graph, library) {}
 
   // Evaluates a constant, an element of a constant or an element of a shape (`tf.shape(x)[1]`), plus or minus
   // constants. nullopt for other nodes.
   std::optional<int64_t> Scalar(const tensorflow::Node* node);
   // The dimensions of a node's input; -1 for an unknown dimension. Empty if the rank is unknown.
-  std::vector<int64_t> SizesOfInput(const tensorflow::Node& node, int input);
+  const std::vector<int64_t>& SizesOfInput(const tensorflow::Node& node, int input);
 
  private:
+  // The size of one dimension (negative: from the end) of a node's input; -1 if it is unknown.
+  int64_t SizeOfInput(const tensorflow::Node& node, int input, int dimension);
+
+  tensorflow::Graph* const graph_;
   LazyShapes shapes_;
+  std::map<std::pair<const tensorflow::Node*, int>, std::vector<int64_t>> sizes_;  // of SizesOfInput
 };
 
 // The value of an int32 constant with one element; nullopt for other nodes.

@@ -35,7 +35,7 @@ std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType typ
 }
 
 // The value that each iteration pushes onto a list, if the value is the length or element shape of a
-// TensorListFromTensor whose shape is known.
+// TensorListFromTensor whose sizes are known. Unknown sizes of elements are -1.
 std::optional<Tensor> PushedValue(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
   const Node* value = SourceOf(*SourceOf(*body.ret_nodes[index], 0), 1);
   if (value == nullptr) return std::nullopt;
@@ -45,8 +45,8 @@ std::optional<Tensor> PushedValue(const Node& loop, const FunctionBody& body, in
   if (list < 0 || !IsInvariant(body, list)) return std::nullopt;
   const Node* source = SourceOf(loop, list);
   if (source == nullptr || source->type_string() != "TensorListFromTensor") return std::nullopt;
-  const std::vector<int64_t> sizes = known->SizesOfInput(*source, 0);
-  if (sizes.empty() || std::find(sizes.begin(), sizes.end(), -1) != sizes.end()) return std::nullopt;
+  const std::vector<int64_t>& sizes = known->SizesOfInput(*source, 0);
+  if (sizes.empty() || (length && sizes[0] < 0)) return std::nullopt;
   if (length) return TensorOf({sizes[0]}, value->output_type(0), /*scalar=*/true);
   return TensorOf({sizes.begin() + 1, sizes.end()}, value->output_type(0), /*scalar=*/false);
 }
@@ -65,8 +65,28 @@ bool Pops(const FunctionBody& body, int index, const Node* pop) {
   return pop->type_string() == "TensorListPopBack" && SourceOf(*body.ret_nodes[index], 0) == pop;
 }
 
-// Replaces the popped value by a constant. Returns false if Pops is false for all users of the list.
+// Whether the op accepts -1 for an unknown size in this input, the element shape of a list.
+bool TakesPartialShape(const Edge& use) {
+  const std::string& op = use.dst()->type_string();
+  return (use.dst_input() == 0 && (op == "TensorListReserve" || op == "EmptyTensorList")) ||
+         (use.dst_input() == 1 && (op == "TensorListStack" || op == "TensorListPopBack")) ||
+         (use.dst_input() == 2 && op == "TensorListGetItem");
+}
+
+bool IsPartial(const Tensor& shape) {
+  const auto negative = [](int64_t size) { return size < 0; };
+  if (shape.dtype() == tensorflow::DT_INT32) {
+    const auto sizes = shape.flat<int32_t>();
+    return std::any_of(sizes.data(), sizes.data() + sizes.size(), negative);
+  }
+  const auto sizes = shape.flat<int64_t>();
+  return std::any_of(sizes.data(), sizes.data() + sizes.size(), negative);
+}
+
+// Replaces the popped value by a constant, which ops other than list ops get only if it is complete. Returns false if
+// Pops is false for all users of the list.
 absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const Tensor& value) {
+  const bool partial = IsPartial(value);
   for (const Edge* edge : OutEdges(*body.arg_nodes[index])) {
     Node* pop = edge->dst();
     if (edge->IsControlEdge() || !Pops(body, index, pop)) continue;
@@ -77,7 +97,7 @@ absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const Te
     tensorflow::AddNodeAttr("value", value, &definition);
     TF_ASSIGN_OR_RETURN(Node * constant, body.graph->AddNode(std::move(definition)));
     for (const Edge* use : OutEdges(*pop)) {
-      if (use->src_output() != 1) continue;
+      if (use->src_output() != 1 || (partial && !TakesPartialShape(*use))) continue;
       TF_RETURN_IF_ERROR(body.graph->UpdateEdge(constant, 0, use->dst(), use->dst_input()));
     }
     return true;

@@ -50,14 +50,15 @@ int64_t Primes::At(size_t index) {
   return found_[index];
 }
 
-ShapeFormulas::ShapeFormulas(PassContext* context, const std::vector<Node*>& targets) : context_(context) {
+ShapeFormulas::ShapeFormulas(tensorflow::Graph* graph, const std::vector<Node*>& targets, Stacks stacks)
+    : graph_(graph), stacks_(stacks) {
   Infer(targets);
 }
 
 ShapeFormulas::~ShapeFormulas() = default;
 
 void ShapeFormulas::Infer(const std::vector<Node*>& targets) {
-  const tensorflow::Graph& graph = **context_->graph;
+  const tensorflow::Graph& graph = *graph_;
   // Infers only the shapes of the targets and their ancestors, because shape inference costs more than all passes
   // together.
   std::vector<bool> needed(graph.num_node_ids(), false);
@@ -80,7 +81,7 @@ void ShapeFormulas::Infer(const std::vector<Node*>& targets) {
 }
 
 std::vector<Node*> ShapeFormulas::InferWith(Probe probe, const std::vector<Node*>& order) {
-  const tensorflow::Graph& graph = **context_->graph;
+  const tensorflow::Graph& graph = *graph_;
   refiners_[probe] = std::make_unique<tensorflow::ShapeRefiner>(graph.versions(), graph.op_registry());
   refiners_[probe]->set_require_shape_inference_fns(false);
   std::vector<Node*> refused;
@@ -91,7 +92,8 @@ std::vector<Node*> ShapeFormulas::InferWith(Probe probe, const std::vector<Node*
       refused.push_back(node);
       continue;
     }
-    if (IsSource(*node)) PutSizes(node, probe);
+    const bool is_stack = stacks_ == Stacks::kSources && node->type_string() == "TensorListStack";
+    if (IsSource(*node) || is_stack) PutSizes(node, probe);
   }
   return refused;
 }
@@ -169,7 +171,7 @@ std::vector<int> ShapeFormulas::SourcesOf(const Node& node, int batch) const {
     if (sources_[i].batch == batch) sources.push_back(i);
   }
   if (sources.size() == 1) return sources;
-  const tensorflow::Graph& graph = **context_->graph;
+  const tensorflow::Graph& graph = *graph_;
   std::vector<bool> needed(graph.num_node_ids(), false);
   tensorflow::ReverseDFSFrom(graph, {&node}, [&needed](const Node* before) { needed[before->id()] = true; }, nullptr);
   const auto others = [&](int source) { return !needed[sources_[source].node->id()]; };
@@ -249,8 +251,7 @@ int64_t ShapeFormulas::FixedInputSize(const Node& node, int input, int dimension
 absl::StatusOr<Node*> ShapeFormulas::AddSize(const Source& source) {
   Node*& made = made_[absl::StrCat(source.node->name(), ":", source.output, "[", source.dimension, "]")];
   if (made != nullptr) return made;
-  NodeMaker maker(context_->graph->get(), absl::StrCat(source.node->name(), "/habana_size"),
-                  source.node->assigned_device_name());
+  NodeMaker maker(graph_, absl::StrCat(source.node->name(), "/habana_size"), source.node->assigned_device_name());
   Node*& shape = made_[absl::StrCat(source.node->name(), ":", source.output)];
   if (shape == nullptr) {
     tensorflow::NodeBuilder builder = maker.New("shape", "Shape");
@@ -295,7 +296,7 @@ absl::StatusOr<std::optional<Node*>> ShapeFormulas::ShapeOf(const Node& node, in
   }
   Node*& made = made_[formula];
   if (made != nullptr) return made;
-  const NodeMaker maker(context_->graph->get(), absl::StrCat(node.name(), "/habana_shape"), device);
+  const NodeMaker maker(graph_, absl::StrCat(node.name(), "/habana_shape"), device);
   if (absl::c_all_of(sizes, [](const Size& size) { return size.sources.empty(); })) {
     tensorflow::Tensor shape(tensorflow::DT_INT32, {rank});
     for (int i = 0; i < rank; ++i) shape.flat<int32_t>()(i) = static_cast<int32_t>(sizes[i].factor);

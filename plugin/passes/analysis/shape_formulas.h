@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "plugin/compat/tf_2_15/graph_shapes.h"
 #include "plugin/passes/graph/node_maker.h"
-#include "plugin/passes/reporting/pass_context.h"
+#include "tensorflow/core/graph/graph.h"
 
 namespace hpu::passes {
 
@@ -40,8 +40,13 @@ class Primes {
 // Not thread safe. All nodes that the graph contains when the constructor runs must outlive this object.
 class ShapeFormulas {
  public:
+  // Whether an unknown size of a stacked TensorList is a size that inference starts from, like an input's. ShapeOf
+  // must not be called then, because such a size is known only inside a cluster.
+  enum class Stacks { kUnknown, kSources };
+
   // Later calls may pass only `targets` and their ancestors.
-  ShapeFormulas(PassContext* context, const std::vector<tensorflow::Node*>& targets);
+  ShapeFormulas(tensorflow::Graph* graph, const std::vector<tensorflow::Node*>& targets,
+                Stacks stacks = Stacks::kUnknown);
   ~ShapeFormulas();
 
   // kExact: nullopt if the batch size may come from several inputs. kLikely: uses the largest of these inputs' batch
@@ -108,7 +113,8 @@ class ShapeFormulas {
   absl::StatusOr<tensorflow::Node*> AddSize(const Source& source);
   absl::StatusOr<tensorflow::Node*> AddSize(const Size& size, const NodeMaker& maker);
 
-  PassContext* const context_;
+  tensorflow::Graph* const graph_;
+  const Stacks stacks_;
   Primes primes_{1000}, large_primes_{100000};
   // By probe. If all sizes are known, only kRising is set.
   std::array<std::unique_ptr<tensorflow::ShapeRefiner>, kProbes> refiners_;

@@ -60,7 +60,7 @@ int64_t ScalarOf(const Tensor& value) {
 class IndexCheckMaker {
  public:
   IndexCheckMaker(PassContext* context, const std::vector<Node*>& nodes)
-      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)), shapes_(context, nodes) {}
+      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)), shapes_(context->graph->get(), nodes) {}
 
   absl::Status Add(Node* node, const IndexedOp& op);
 

@@ -121,7 +121,7 @@ bool ValueCheckMaker::IsBandOf(Node* node, const Tensor& lower, const Tensor& up
 const MatrixSize& ValueCheckMaker::SizeOf(const Node& node) {
   const auto [found, is_new] = sizes_.try_emplace(&node);
   if (is_new) {
-    ShapeFormulas shapes(context_, {const_cast<Node*>(&node)});
+    ShapeFormulas shapes(context_->graph->get(), {const_cast<Node*>(&node)});
     found->second = {shapes.FixedInputSize(node, 0, -2), shapes.FixedInputSize(node, 0, -1)};
   }
   return found->second;

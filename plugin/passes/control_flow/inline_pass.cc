@@ -1,13 +1,17 @@
 #include "plugin/passes/control_flow/inline_pass.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/settings.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
+#include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tsl/platform/errors.h"
 
@@ -21,11 +25,41 @@ bool Has(const tensorflow::DataTypeVector& types, tensorflow::DataType type) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-bool SharesLists(const Node& node, const FunctionLibraryDefinition& library) {
-  return node.IsPartitionedCall() &&
-         (Has(node.input_types(), tensorflow::DT_VARIANT) || Has(node.output_types(), tensorflow::DT_VARIANT)) &&
-         !IsPinnedToOtherDevice(node) && !MustCompile(node, library);
-}
+// Finds calls that share TensorLists, and calls whose functions contain such calls.
+class ListCalls {
+ public:
+  explicit ListCalls(const FunctionLibraryDefinition& library) : library_(library) {}
+
+  bool Contains(const Node& node) {
+    return node.IsPartitionedCall() && !IsPinnedToOtherDevice(node) && !MustCompile(node, library_) &&
+           SharesLists(node.def());
+  }
+
+ private:
+  bool SharesLists(const tensorflow::NodeDef& call) {
+    tensorflow::DataTypeVector arguments, results;
+    tensorflow::NameAttrList function;
+    if (!tensorflow::GetNodeAttr(call, "Tin", &arguments).ok() ||
+        !tensorflow::GetNodeAttr(call, "Tout", &results).ok() || !tensorflow::GetNodeAttr(call, "f", &function).ok()) {
+      return false;
+    }
+    return Has(arguments, tensorflow::DT_VARIANT) || Has(results, tensorflow::DT_VARIANT) ||
+           FunctionShares(function.name());
+  }
+
+  bool FunctionShares(const std::string& name) {
+    const tensorflow::FunctionDef* const function = library_.Find(name);
+    if (function == nullptr) return false;
+    if (const auto [found, is_new] = functions_.try_emplace(name, false); !is_new) return found->second;
+    const bool shares = absl::c_any_of(function->node_def(), [&](const tensorflow::NodeDef& node) {
+      return (node.op() == "PartitionedCall" || node.op() == "StatefulPartitionedCall") && SharesLists(node);
+    });
+    return functions_[name] = shares;
+  }
+
+  const FunctionLibraryDefinition& library_;
+  absl::flat_hash_map<std::string, bool> functions_;
+};
 
 }  // namespace
 
@@ -33,10 +67,11 @@ absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefi
   // Limit for recursive functions.
   constexpr int kDeepest = 16;
   absl::flat_hash_set<const Node*> kept;
+  ListCalls list_calls(library);
   for (int depth = 0; depth < kDeepest; ++depth) {
     std::vector<Node*> calls;
     for (Node* node : graph->op_nodes()) {
-      if (SharesLists(*node, library) && !kept.contains(node)) calls.push_back(node);
+      if (!kept.contains(node) && list_calls.Contains(*node)) calls.push_back(node);
     }
     if (calls.empty()) break;
     for (Node* call : calls) {

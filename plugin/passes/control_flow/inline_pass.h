@@ -11,9 +11,9 @@ namespace hpu::passes {
 
 // Grappler does not inline calls of functions with several implementations (Keras's recurrent layers). The forward call
 // passes TensorLists to the gradient's call, and the sizes of these lists can be found only if both calls are inlined.
-// So this pass inlines calls with TensorLists among their arguments or results, also inside inlined functions. A call
-// stays if it is pinned to another device, if its function has jit_compile=True, or if its function must not be
-// inlined.
+// So this pass inlines calls with TensorLists among their arguments or results, also inside inlined functions, and the
+// calls of functions that contain such calls (a train step with @tf.function). A call stays if it is pinned to another
+// device, if its function has jit_compile=True, or if its function must not be inlined.
 absl::Status InlineListCalls(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
 
 // InlineListCalls as a TensorFlow graph pass (phases.cc).

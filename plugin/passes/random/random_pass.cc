@@ -113,7 +113,7 @@ class RandomRewriter {
  public:
   RandomRewriter(PassContext* context, const std::vector<Node*>& shaped)
       : context_(context), lowered_(HasLoweredControlFlow(**context->graph)) {
-    if (!lowered_ && !shaped.empty()) shapes_ = std::make_unique<ShapeFormulas>(context, shaped);
+    if (!lowered_ && !shaped.empty()) shapes_ = std::make_unique<ShapeFormulas>(context->graph->get(), shaped);
   }
 
   absl::Status Rewrite(Node* node, const RandomOp& op);
