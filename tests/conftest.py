@@ -123,6 +123,27 @@ def same_results(digests: results.Digests, request: pytest.FixtureRequest) -> It
     assert digests.as_expected(name), f"{name}: the results differ from the file of --same-results"
 
 
+# Folders with models and trainings. A cluster or eager op that fails on the HPU fails their tests, instead of running
+# on the CPU in each step. Other folders test ops and errors, whose texts come from the CPU's kernels.
+NO_FALLBACK_FOLDERS = ("distribute", "equality", "examples", "explain", "gaudi", "hvd", "keras", "pjrt", "precision")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forbidden_fallbacks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Forbids CPU fallbacks in NO_FALLBACK_FOLDERS. Programs of tests inherit the setting."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.relative_to(pathlib.Path(__file__).parent).parts[0] in NO_FALLBACK_FOLDERS:
+            patch.setenv("TF_CPU_RUNTIME_FALLBACK", "forbid")
+        yield
+
+
+@pytest.fixture(autouse=True)
+def cpu_fallback(forbidden_fallbacks: None, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Allows CPU fallbacks in tests with the marker cpu_fallback."""
+    if request.node.get_closest_marker("cpu_fallback"):
+        monkeypatch.setenv("TF_CPU_RUNTIME_FALLBACK", "allow")
+
+
 @pytest.fixture(scope="module", autouse=True)
 def counters() -> None:
     """Resets the counters before each file, so that earlier files do not affect them."""

@@ -222,6 +222,7 @@ def test_an_op_that_exhausts_host_memory() -> None:
         assert re.search(text, log), (text, log)
 
 
+@pytest.mark.cpu_fallback("the test is about the fallback")
 def test_a_cluster_that_does_not_compile_runs_on_the_cpu() -> None:
     log = run(call_to(programs.fallback), {"HPU_FAULTS": "compile@1+"})
     for warning in (
@@ -231,6 +232,7 @@ def test_a_cluster_that_does_not_compile_runs_on_the_cpu() -> None:
         assert log.count(warning) == 1, log
 
 
+@pytest.mark.cpu_fallback("the test is about the fallback")
 def test_variables_that_a_fallback_assigns() -> None:
     run(call_to(programs.fallback_that_assigns), {"HPU_FAULTS": "compile@1+"})
 
@@ -239,10 +241,12 @@ def test_a_fallback_that_is_forbidden() -> None:
     run(call_to(programs.forbidden_fallback), {"HPU_FAULTS": "compile@1+", "TF_CPU_RUNTIME_FALLBACK": "forbid"})
 
 
+@pytest.mark.cpu_fallback("the test is about the fallback")
 def test_a_fallback_that_fails_leaves_variables_alone() -> None:
     run(call_to(programs.failing_fallback), {"HPU_FAULTS": "compile@1+"})
 
 
+@pytest.mark.cpu_fallback("the test is about the fallback")
 def test_an_invalid_index_in_a_fallback_leaves_variables_alone() -> None:
     run(call_to(programs.invalid_index_in_a_fallback), {"HPU_FAULTS": "compile@1+"})
 
@@ -253,5 +257,6 @@ def test_channels_first_on_the_hpu() -> None:
     assert statistics.get().fallbacks == 0
 
 
+@pytest.mark.cpu_fallback("the test is about the fallback")
 def test_channels_first_in_a_fallback() -> None:
     run(call_to(programs.channels_first_in_a_fallback), {"HPU_FAULTS": "compile@1+"})

@@ -274,6 +274,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.cpu_fallback("the test is about the fallback")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_failures_at_run_time_are_reported(fault: str) -> None:
     done = run_with_tensorflow(call_to(programs.explain), {"HPU_FAULTS": fault})

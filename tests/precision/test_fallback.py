@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.precision import fallback_programs as programs
 from tests.support.processes import call_to, run_with_tensorflow
+
+pytestmark = pytest.mark.cpu_fallback("the tests are about the fallback")
 
 
 def test_ops_that_the_cpu_has_in_float32_only() -> None:
