@@ -49,6 +49,11 @@ class PoolingWindows {
       return absl::InvalidArgumentError(absl::StrCat(windows.op_, ": invalid data_format '", format, "', expected ",
                                                      windows.rank_ == 5 ? "NDHWC or NCDHW" : "NHWC or NCHW"));
     }
+    if (windows.padding_ == tensorflow::EXPLICIT) {
+      TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "explicit_paddings", &windows.explicit_));
+      TF_RETURN_IF_ERROR(
+          tensorflow::CheckValidPadding(windows.padding_, windows.explicit_, windows.rank_, windows.format_));
+    }
     TF_ASSIGN_OR_RETURN(windows.sizes_, Numbers(kernel, context, "ksize"));
     TF_ASSIGN_OR_RETURN(windows.strides_, Numbers(kernel, context, "strides"));
     TF_RETURN_IF_ERROR(windows.Check("ksize", windows.sizes_));
@@ -61,16 +66,15 @@ class PoolingWindows {
   // The op's output shape for `images`.
   absl::StatusOr<TensorShape> OutputShape(const TensorShape& images) const {
     TensorShape shape = images;
-    if (padding_ == tensorflow::EXPLICIT) {
-      return absl::UnimplementedError(absl::StrCat(op_, ": padding EXPLICIT is not supported; use SAME or VALID"));
-    }
     if (format_ == tensorflow::FORMAT_NCHW_VECT_C) {
       return absl::UnimplementedError(absl::StrCat(op_, ": data_format NCHW_VECT_C is not supported; use NHWC"));
     }
     for (int i = 0; i < rank_; ++i) {
-      int64_t output = 0, pad = 0;
-      TF_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSize(images.dim_size(i), sizes_[i], /*dilation_rate=*/1,
-                                                           strides_[i], padding_, &output, &pad));
+      int64_t output = 0;
+      int64_t before = padding_ == tensorflow::EXPLICIT ? explicit_[2 * i] : 0;
+      int64_t after = padding_ == tensorflow::EXPLICIT ? explicit_[2 * i + 1] : 0;
+      TF_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSizeVerbose(images.dim_size(i), sizes_[i], /*dilation_rate=*/1,
+                                                                  strides_[i], padding_, &output, &before, &after));
       TF_RETURN_IF_ERROR(shape.SetDimWithStatus(i, output));
     }
     return shape;
@@ -117,6 +121,7 @@ class PoolingWindows {
   std::string op_;
   int rank_ = 0;
   tensorflow::Padding padding_;
+  std::vector<int64_t> explicit_;  // EXPLICIT: padding before and after each dimension
   tensorflow::TensorFormat format_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> strides_;

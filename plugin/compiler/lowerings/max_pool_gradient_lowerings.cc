@@ -6,12 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/pool_padding.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tensorflow/core/util/padding.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
-#include "xla/client/padding.h"
 #include "xla/client/xla_builder.h"
 #include "xla/hlo/ir/hlo_opcode.h"
 #include "xla/shape_util.h"
@@ -32,12 +31,7 @@ class SecondPoolLowering : public tensorflow::XlaOpKernel {
       OP_REQUIRES_OK(construction, construction->GetAttr("ksize", &sizes_));
       OP_REQUIRES_OK(construction, construction->GetAttr("strides", &strides_));
     }
-    tensorflow::Padding padding;
-    OP_REQUIRES_OK(construction, construction->GetAttr("padding", &padding));
-    OP_REQUIRES(construction, padding != tensorflow::EXPLICIT,
-                absl::UnimplementedError(
-                    absl::StrCat(type_string(), ": padding EXPLICIT is not supported; use SAME or VALID")));
-    padding_ = padding == tensorflow::VALID ? xla::Padding::kValid : xla::Padding::kSame;
+    OP_REQUIRES_OK(construction, padding_.Initialize(construction));
   }
 
   void Compile(XlaOpKernelContext* context) final {
@@ -52,12 +46,12 @@ class SecondPoolLowering : public tensorflow::XlaOpKernel {
  protected:
   virtual XlaOp Gradient(XlaOp images, XlaOp maxima, XlaOp gradient, const Numbers& sizes,
                          const Numbers& strides) const = 0;
-  xla::Padding padding() const { return padding_; }
+  const PoolPadding& padding() const { return padding_; }
 
  private:
   Numbers sizes_;
   Numbers strides_;
-  xla::Padding padding_;
+  PoolPadding padding_;
 };
 
 // A window's first element is its maximum unless a later element is greater. So NaN counts only as the first element.
@@ -71,8 +65,9 @@ class MaxPoolGradLowering : public SecondPoolLowering {
     const absl::StatusOr<xla::Shape> shape = builder->GetShape(images);
     if (!shape.ok()) return builder->ReportError(shape.status());
     const xla::PrimitiveType type = shape->element_type();
-    return xla::SelectAndScatter(images, FirstMaximum(type), sizes, strides, padding(), gradient,
-                                 xla::Zero(builder, type), xla::CreateScalarAddComputation(type, builder));
+    return xla::SelectAndScatterWithGeneralPadding(
+        images, FirstMaximum(type), sizes, strides, padding().Of(shape->dimensions(), sizes, strides), gradient,
+        xla::Zero(builder, type), xla::CreateScalarAddComputation(type, builder));
   }
 
  private:
@@ -90,9 +85,9 @@ constexpr int64_t kMaxWindow = 256;
 
 // Padding at both ends of each dimension.
 xla::PaddingConfig Edges(absl::Span<const int64_t> dimensions, const Numbers& sizes, const Numbers& strides,
-                         xla::Padding padding) {
+                         const PoolPadding& padding) {
   xla::PaddingConfig edges;
-  for (const auto& [low, high] : xla::MakePadding(dimensions, sizes, strides, padding)) {
+  for (const auto& [low, high] : padding.Of(dimensions, sizes, strides)) {
     xla::PaddingConfig::PaddingConfigDimension* const edge = edges.add_dimensions();
     edge->set_edge_padding_low(low);
     edge->set_edge_padding_high(high);

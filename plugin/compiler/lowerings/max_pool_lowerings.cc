@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/pool_padding.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tensorflow/core/util/padding.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
-#include "xla/client/padding.h"
 #include "xla/client/xla_builder.h"
 #include "xla/primitive_util.h"
 
@@ -28,7 +27,7 @@ class MaxPoolLowering : public tensorflow::XlaOpKernel {
       OP_REQUIRES_OK(construction, construction->GetAttr("ksize", &sizes_));
       OP_REQUIRES_OK(construction, construction->GetAttr("strides", &strides_));
     }
-    OP_REQUIRES_OK(construction, construction->GetAttr("padding", &padding_));
+    OP_REQUIRES_OK(construction, padding_.Initialize(construction));
   }
 
   void Compile(XlaOpKernelContext* context) override {
@@ -47,15 +46,18 @@ class MaxPoolLowering : public tensorflow::XlaOpKernel {
       const XlaOp min = finite ? xla::MinFiniteValue(builder, type) : xla::MinValue(builder, type);
       images = xla::Select(xla::Gt(images, min), images, min);
     }
-    const xla::Padding padding = padding_ == tensorflow::VALID ? xla::Padding::kValid : xla::Padding::kSame;
-    context->SetOutput(0, xla::ReduceWindow(images, xla::MinValue(builder, type),
-                                            xla::CreateScalarMaxComputation(type, builder), sizes, strides, padding));
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
+    OP_REQUIRES_OK(context, shape.status());
+    context->SetOutput(0, xla::ReduceWindowWithGeneralPadding(
+                              images, xla::MinValue(builder, type), xla::CreateScalarMaxComputation(type, builder),
+                              sizes, strides, /*base_dilations=*/{}, /*window_dilations=*/{},
+                              padding_.Of(shape->dimensions(), sizes, strides)));
   }
 
  private:
   std::vector<int64_t> sizes_;
   std::vector<int64_t> strides_;
-  tensorflow::Padding padding_;
+  PoolPadding padding_;
 };
 
 REGISTER_XLA_OP(Name("MaxPool").Device(kCompilationDevice), MaxPoolLowering)
