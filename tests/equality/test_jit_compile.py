@@ -126,6 +126,26 @@ def test_inside_a_function_that_is_not_compiled() -> None:
     assert_close(results[HPU], results[CPU])
 
 
+def test_results_are_on_the_device_wherever_their_ops_are_pinned() -> None:
+    variable = tf.Variable([1.0, 2.0])
+    with tf.device(CPU):
+        on_cpu = tf.constant([3.0, 4.0])
+
+    def run(x: tf.Tensor) -> Any:
+        with tf.device(CPU):
+            called = tf.function(lambda y: y * 2.0)(x)
+            chosen = tf.cond(tf.reduce_sum(x) > 0.0, lambda: x + 1.0, lambda: x)
+            return tf.sin(x), tf.shape(x), tf.constant([5.0]), tf.identity(variable), on_cpu, called, chosen, x
+
+    with tf.device(HPU):
+        results = tf.function(run, jit_compile=True)(tf.constant(X))
+        assert [result.backing_device[-5:] for result in results] == ["HPU:0"] * len(results)
+        nested = tf.function(run, jit_compile=True)
+        results = tf.function(lambda x: nested(x))(tf.constant(X))
+    expected = ["CPU:0" if result.dtype == tf.int32 else "HPU:0" for result in results]
+    assert [result.backing_device[-5:] for result in results] == expected, "functions return int32 in host memory"
+
+
 def test_control_flow() -> None:
     def make() -> Any:
         def run(x: tf.Tensor, n: tf.Tensor) -> Any:

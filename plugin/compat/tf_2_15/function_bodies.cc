@@ -63,12 +63,14 @@ absl::StatusOr<NameAttrList> CalledFunction(const tensorflow::NodeDef& call) {
 }
 
 absl::StatusOr<bool> InlineCall(tensorflow::Node* call, tensorflow::Graph* graph,
-                                const FunctionLibraryDefinition& library) {
+                                const FunctionLibraryDefinition& library, bool even_noinline) {
   TF_ASSIGN_OR_RETURN(const NameAttrList function, CalledFunction(call->def()));
   if (library.Find(function.name()) == nullptr) return false;
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
-  if (!tensorflow::ValidateInlining(call, body.get(), InlineOptions()).ok()) return false;
-  TF_RETURN_IF_ERROR(tensorflow::InlineFunctionBody(library, graph, call, body.get(), InlineOptions()));
+  tensorflow::InlineFunctionBodyOptions options = InlineOptions();
+  options.ignore_noinline = even_noinline;
+  if (!tensorflow::ValidateInlining(call, body.get(), options).ok()) return false;
+  TF_RETURN_IF_ERROR(tensorflow::InlineFunctionBody(library, graph, call, body.get(), options));
   return true;
 }
 

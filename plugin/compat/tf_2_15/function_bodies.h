@@ -32,9 +32,9 @@ absl::StatusOr<const tensorflow::FunctionBody*> InstantiateBody(const std::strin
 absl::StatusOr<tensorflow::NameAttrList> CalledFunction(const tensorflow::NodeDef& call);
 
 // Replaces `call` by the nodes of its function. Returns false and changes nothing if the function is not in the library
-// or must not be inlined.
+// or must not be inlined. `even_noinline` ignores the function's attribute _noinline, which jit_compile functions have.
 absl::StatusOr<bool> InlineCall(tensorflow::Node* call, tensorflow::Graph* graph,
-                                const tensorflow::FunctionLibraryDefinition& library);
+                                const tensorflow::FunctionLibraryDefinition& library, bool even_noinline = false);
 
 }  // namespace hpu
 

@@ -5,16 +5,22 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/tf_2_15/graph_rewrites.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/kernel_search.h"
 #include "plugin/passes/clustering/encapsulation_pass.h"
 #include "plugin/passes/clustering/segmentation_pass.h"
+#include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/random/random_pass.h"
 #include "plugin/passes/reporting/pass_context.h"
 #include "tensorflow/core/framework/graph_to_functiondef.h"
+#include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/lib/core/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -27,6 +33,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 using Names = absl::flat_hash_set<std::string>;
+using NodeTest = absl::FunctionRef<bool(const tensorflow::NodeDef&)>;
 
 // Whether one of `names` is a node's name, or its name in the function from which it was inlined, as errors name it.
 bool IsNamed(const tensorflow::NodeDef& node, const Names& names) {
@@ -35,12 +42,11 @@ bool IsNamed(const tensorflow::NodeDef& node, const Names& names) {
                         [&](const std::string& original) { return names.contains(original); });
 }
 
-// Whether a function, or a function that it calls, contains a node with one of these names.
-bool FunctionContains(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
-                      int depth);
+// Whether a function, or a function that it calls, contains a node that passes the test.
+bool FunctionContains(const FunctionDef& function, NodeTest test, const FunctionLibraryDefinition& library, int depth);
 
-bool CallsOneOf(const tensorflow::AttrSlice& attrs, const std::string& op, const Names& names,
-                const FunctionLibraryDefinition& library, int depth) {
+bool CallsOneOf(const tensorflow::AttrSlice& attrs, const std::string& op, NodeTest test,
+                const FunctionLibraryDefinition& library, int depth = 0) {
   constexpr int kMaxDepth = 32;
   if (depth > kMaxDepth) return false;
   std::vector<std::string> called = {op};
@@ -50,18 +56,22 @@ bool CallsOneOf(const tensorflow::AttrSlice& attrs, const std::string& op, const
   }
   for (const std::string& name : called) {
     const FunctionDef* callee = library.Find(name);
-    if (callee != nullptr && FunctionContains(*callee, names, library, depth + 1)) return true;
+    if (callee != nullptr && FunctionContains(*callee, test, library, depth + 1)) return true;
   }
   return false;
 }
 
-bool FunctionContains(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
-                      int depth) {
+bool FunctionContains(const FunctionDef& function, NodeTest test, const FunctionLibraryDefinition& library, int depth) {
   for (const tensorflow::NodeDef& node : function.node_def()) {
-    if (IsNamed(node, names)) return true;
-    if (CallsOneOf(tensorflow::AttrSlice(node), node.op(), names, library, depth)) return true;
+    if (test(node) || CallsOneOf(tensorflow::AttrSlice(node), node.op(), test, library, depth)) return true;
   }
   return false;
+}
+
+// Whether an op draws numbers by the state of its kernel, which compiled code lacks.
+bool DrawsByKernel(const tensorflow::NodeDef& node) {
+  const OpFacts& facts = FactsOf(node.op());
+  return facts.random == RandomNumbers::kSeeded && facts.compile == CompilePolicy::kNever;
 }
 
 // Places all nodes on the HPU, and marks all except the refused nodes as candidates. Returns the names of the refused
@@ -73,7 +83,8 @@ absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const 
     node->set_requested_device(device);
     node->set_assigned_device_name(device);
     if (node->IsArg() || node->IsRetval()) continue;
-    if (IsNamed(node->def(), refused) || CallsOneOf(node->attrs(), node->type_string(), refused, library, 0)) {
+    const auto is_refused = [&](const tensorflow::NodeDef& inner) { return IsNamed(inner, refused); };
+    if (is_refused(node->def()) || CallsOneOf(node->attrs(), node->type_string(), is_refused, library)) {
       if (!KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
         return tensorflow::errors::InvalidArgument(node->name(), " (", node->type_string(),
                                                    ") cannot run outside its cluster: the op has no HPU kernel");
@@ -93,34 +104,129 @@ std::string FreeName(const std::string& prefix, const FunctionLibraryDefinition&
   }
 }
 
+absl::StatusOr<std::unique_ptr<Graph>> GraphOf(const std::string& cluster, const FunctionLibraryDefinition& library) {
+  const FunctionDef* function = library.Find(cluster);
+  if (function == nullptr) {
+    return tensorflow::errors::NotFound("cluster function ", cluster, " is not in the function library; report a bug");
+  }
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(*function, library));
+  auto graph = std::make_unique<Graph>(&library);
+  graph->Copy(*body->graph);
+  return graph;
+}
+
+// Inlines the calls and lowers the loops and branches that contain random ops.
+absl::Status ExpandRandomFunctions(std::unique_ptr<Graph>* graph, FunctionLibraryDefinition* library) {
+  constexpr int kMaxDepth = 32;  // for recursive functions
+  const char* const kLower = tensorflow::LowerFunctionalOpsPass::kLowerUsingSwitchMergeAttr;
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    bool lower = false;
+    std::vector<Node*> calls;
+    for (Node* node : (*graph)->op_nodes()) {
+      const bool draws = CallsOneOf(node->attrs(), node->type_string(), DrawsByKernel, *library);
+      if (IsFunctionalControlFlow(*node)) {
+        node->ClearAttr(kLower);
+        if (draws) node->AddAttr(kLower, true);
+        lower |= draws;
+      } else if (draws) {
+        calls.push_back(node);
+      }
+    }
+    if (calls.empty() && !lower) return absl::OkStatus();
+    for (Node* call : calls) {
+      const std::string name = call->name();
+      TF_ASSIGN_OR_RETURN(const bool inlined, InlineCall(call, graph->get(), *library, /*even_noinline=*/true));
+      if (!inlined) return tensorflow::errors::InvalidArgument(name, " calls a random op, but cannot be inlined");
+    }
+    if (!lower) continue;
+    tensorflow::GraphOptimizationPassOptions options;
+    options.graph = graph;
+    options.flib_def = library;
+    options.is_function_graph = true;
+    tensorflow::FixupSourceAndSinkEdges(graph->get());
+    TF_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
+  }
+  return tensorflow::errors::InvalidArgument("functions with random ops are nested more than ", kMaxDepth,
+                                             " levels deep");
+}
+
+// Whether a node of an expanded function runs outside clusters.
+bool StaysOutside(const Node& node, bool lowered) {
+  const std::string& op = node.type_string();
+  if (node.IsArg() || node.IsRetval() || node.IsControlFlow() || node.IsLoopCond() || node.IsControlTrigger()) {
+    return true;
+  }
+  if (op == kPhiloxStateOp || op == kRandomOrderOp || node.attrs().Find(kHostShapeAttr) != nullptr) return true;
+  // TensorLists that pass through lowered control flow cannot enter clusters.
+  const auto has_list = [](const tensorflow::DataTypeVector& types) {
+    return absl::c_linear_search(types, tensorflow::DT_VARIANT);
+  };
+  return DrawsByKernel(node.def()) || (lowered && (has_list(node.input_types()) || has_list(node.output_types())));
+}
+
+// The context of the new clusters of `cluster`.
+PassContext MakeContext(const std::string& cluster, std::unique_ptr<Graph>* graph, FunctionLibraryDefinition* library) {
+  Settings settings = Settings::FromEnvironment();
+  settings.cluster_fuel = -1;  // the cluster has already been counted
+  const absl::string_view graph_name = absl::StripPrefix(cluster, kClusterPrefix);
+  return PassContext(graph, library, AsNodeName({graph_name.data(), graph_name.size()}), settings);
+}
+
+// Makes clusters of the marked nodes, and adds the function to the library.
+absl::Status AddSplit(const std::string& cluster, PassContext* context, SplitCluster* result) {
+  TF_RETURN_IF_ERROR(SegmentGraph(context));
+  TF_RETURN_IF_ERROR(EncapsulateClusters(context));
+  if (context->must_compile) {
+    for (Node* node : (*context->graph)->op_nodes()) {
+      if (node->type_string() == kLaunchOp) node->AddAttr("must_compile", true);
+    }
+  }
+  result->function = FreeName(absl::StrCat(cluster, "_split_"), *context->library);
+  result->clusters = static_cast<int>(context->report.clusters_size());
+  FunctionDef split;
+  TF_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(**context->graph, result->function, &split));
+  return context->library->AddFunctionDef(split);
+}
+
 }  // namespace
 
 absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const std::vector<std::string>& refused,
                                               const std::string& device, FunctionLibraryDefinition* library) {
-  const FunctionDef* function = library->Find(cluster);
-  if (function == nullptr) {
-    return tensorflow::errors::NotFound("cluster function ", cluster, " is not in the function library; report a bug");
-  }
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(*function, *library));
-  auto graph = std::make_unique<Graph>(library);
-  graph->Copy(*body->graph);
+  TF_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, GraphOf(cluster, *library));
   SplitCluster result;
   TF_ASSIGN_OR_RETURN(result.removed, MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
   if (result.removed.empty()) {
     return tensorflow::errors::InvalidArgument("cluster ", cluster,
                                                " contains none of the ops to remove: ", absl::StrJoin(refused, ", "));
   }
-  Settings settings = Settings::FromEnvironment();
-  settings.cluster_fuel = -1;  // the cluster has already been counted
-  const std::string graph_name(absl::StripPrefix(cluster, kClusterPrefix));
-  PassContext context(&graph, library, graph_name, settings);
-  TF_RETURN_IF_ERROR(SegmentGraph(&context));
-  TF_RETURN_IF_ERROR(EncapsulateClusters(&context));
-  result.function = FreeName(absl::StrCat(cluster, "_split_"), *library);
-  result.clusters = static_cast<int>(context.report.clusters_size());
-  FunctionDef split;
-  TF_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(*graph, result.function, &split));
-  TF_RETURN_IF_ERROR(library->AddFunctionDef(split));
+  PassContext context = MakeContext(cluster, &graph, library);
+  TF_RETURN_IF_ERROR(AddSplit(cluster, &context, &result));
+  return result;
+}
+
+absl::StatusOr<SplitCluster> ReclusterRandomOps(const std::string& function, const std::string& device,
+                                                FunctionLibraryDefinition* library) {
+  TF_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, GraphOf(function, *library));
+  TF_RETURN_IF_ERROR(ExpandRandomFunctions(&graph, library));
+  SplitCluster result;
+  for (Node* node : graph->op_nodes()) {
+    node->set_requested_device(device);
+    node->set_assigned_device_name(device);
+    if (DrawsByKernel(node->def())) result.removed.push_back(node->name());
+  }
+  if (result.removed.empty()) {
+    return tensorflow::errors::InvalidArgument("function ", function, " contains no random op");
+  }
+  PassContext context = MakeContext(function, &graph, library);
+  context.must_compile = true;
+  tensorflow::FixupSourceAndSinkEdges(graph.get());
+  TF_RETURN_IF_ERROR(RewriteRandomOps(&context));
+  const bool lowered = HasLoweredControlFlow(*graph);
+  for (Node* node : graph->op_nodes()) {
+    if (!StaysOutside(*node, lowered)) node->AddAttr(kCandidateAttr, true);
+  }
+  tensorflow::FixupSourceAndSinkEdges(graph.get());
+  TF_RETURN_IF_ERROR(AddSplit(function, &context, &result));
   return result;
 }
 

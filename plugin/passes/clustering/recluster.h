@@ -10,7 +10,7 @@
 
 namespace hpu::passes {
 
-// Result of ReclusterWithout.
+// A function in place of a cluster's function.
 struct SplitCluster {
   std::string function;              // replaces the cluster's function, with the same arguments and results
   int clusters = 0;                  // number of HabanaLaunch nodes in `function`; 0 if no launch is worthwhile
@@ -34,6 +34,14 @@ struct SplitCluster {
 absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const std::vector<std::string>& refused,
                                               const std::string& device,
                                               tensorflow::FunctionLibraryDefinition* library);
+
+// Like ReclusterWithout, for a jit_compile function with random ops that draw by the state of their kernels, also in
+// functions that it calls, and in loops and branches. Inlines these calls, and lowers these loops and branches. States
+// and random ops without a rewrite (random_pass.h) run between the new clusters, which must compile.
+//
+// Fails with INVALID_ARGUMENT if there are no such ops.
+absl::StatusOr<SplitCluster> ReclusterRandomOps(const std::string& function, const std::string& device,
+                                                tensorflow::FunctionLibraryDefinition* library);
 
 }  // namespace hpu::passes
 

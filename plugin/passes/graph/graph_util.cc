@@ -100,10 +100,12 @@ std::string GraphName(std::string_view function) {
   if (function.empty()) return "session";
   absl::string_view name(function.data(), function.size());
   if (!absl::ConsumePrefix(&name, "__inference_")) absl::ConsumePrefix(&name, "__");
+  return AsNodeName(WithoutUniqueId({name.data(), name.size()}));
+}
+
+std::string AsNodeName(std::string_view name) {
   std::string result;
-  for (const char c : WithoutUniqueId({name.data(), name.size()})) {
-    result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  }
+  for (const char c : name) result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return result;
 }
 

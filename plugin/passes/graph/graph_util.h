@@ -78,6 +78,10 @@ bool AnyOnHpu(const tensorflow::Graph& graph);
 // letters and digits become _.
 std::string GraphName(std::string_view function);
 
+// The name with _ in place of characters other than letters and digits. Names of functions ("__inference_<lambda>_7")
+// are not valid names of nodes.
+std::string AsNodeName(std::string_view name);
+
 // Whether a function is eager execution's wrapper of a single op ("__wrapped__…").
 bool IsEagerWrapper(std::string_view function);
 

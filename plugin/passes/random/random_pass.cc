@@ -294,12 +294,14 @@ absl::Status RewriteRandomOps(PassContext* context) {
       continue;
     }
     if (IsCategoricalSampling(*node)) {
+      if (context->must_compile && node->type_string() == "StatelessMultinomial") continue;
       categories.push_back(node);
       shaped.push_back(node);
       continue;
     }
     const RandomOp* op = FindRandomOp(node->type_string());
     if (op == nullptr || !CanRewrite(*node, *op)) continue;
+    if (context->must_compile && op->state != State::kStateful) continue;
     found.emplace_back(node, op);
     if (op->state == State::kStateful) shaped.push_back(node);
   }

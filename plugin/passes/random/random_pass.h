@@ -27,7 +27,8 @@ namespace hpu::passes {
 // uses some words twice.
 //
 // The last node of each replacement inherits the name and the edges of the replaced node. Ops and dtypes without a
-// replacement stay unchanged and outside clusters.
+// replacement stay unchanged and outside clusters. In the graph of a jit_compile function, only stateful ops are
+// rewritten.
 absl::Status RewriteRandomOps(PassContext* context);
 
 }  // namespace hpu::passes

@@ -28,6 +28,7 @@ struct PassContext {
   std::string function;    // full function name; empty for a Session's graph
   Settings settings;
   Report report;
+  bool must_compile = false;  // the graph is of a jit_compile function: stateless random ops have XLA's numbers
 
  private:
   std::optional<AnalysisRuntime> runtime_;

@@ -44,19 +44,6 @@ std::string RefusalText(const std::string& refusal) {
   return refusal.empty() ? "" : absl::StrCat("the cluster's rows cannot be padded: ", refusal);
 }
 
-// Whether all of `names` are random ops of `function` that draw on the host. Only such ops may stay outside the
-// compiled code of a must-compile function.
-bool OnlyRandomOps(const tensorflow::FunctionLibraryDefinition& library, const std::string& function,
-                   const std::vector<std::string>& names) {
-  const tensorflow::FunctionDef* definition = library.Find(function);
-  if (definition == nullptr || names.empty()) return false;
-  return absl::c_all_of(names, [&](const std::string& name) {
-    return absl::c_any_of(definition->node_def(), [&](const tensorflow::NodeDef& node) {
-      return node.name() == name && DrawsOnHost(node.op());
-    });
-  });
-}
-
 }  // namespace
 
 LaunchKernel::LaunchKernel(tensorflow::OpKernelConstruction* construction)
@@ -124,20 +111,20 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
   split_tried_ = true;
   tensorflow::FunctionLibraryRuntime* runtime = context->function_library();
   const std::vector<std::string> refused = NodesNamedIn(failure.message());
-  if (must_compile_ && !OnlyRandomOps(*runtime->GetFunctionLibraryDefinition(), function_.name(), refused)) {
-    // The program receives the error, and may continue.
-    OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", {}, failure.message());
-    return nullptr;
-  }
-  absl::StatusOr<std::unique_ptr<SplitProgram>> split = SplitProgram::Make(runtime, function_.name(), refused);
+  absl::StatusOr<std::unique_ptr<SplitProgram>> split = must_compile_
+                                                            ? SplitProgram::MakeForRandomOps(runtime, function_.name())
+                                                            : SplitProgram::Make(runtime, function_.name(), refused);
   if (!split.ok()) {
     VLOG(1) << name() << " cannot be split: " << split.status();
+    // The program receives the error, and may continue.
+    if (must_compile_) {
+      OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", {}, failure.message());
+    }
     return nullptr;
   }
-  VLOG(1) << name() << " was split, because these nodes cannot be compiled: " << absl::StrJoin(refused, ", ") << ": "
-          << failure.message();
-  HPU_LOG(kKernels, kInfo) << name()
-                           << " was split, because these nodes cannot be compiled: " << absl::StrJoin(refused, ", ");
+  const std::string removed = absl::StrJoin((*split)->removed(), ", ");
+  VLOG(1) << name() << " was split, because these nodes cannot be compiled: " << removed << ": " << failure.message();
+  HPU_LOG(kKernels, kInfo) << name() << " was split, because these nodes cannot be compiled: " << removed;
   OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", (*split)->removed(),
                                failure.message());
   split_ = *std::move(split);

@@ -6,7 +6,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/compat/tf_2_15/function_runtimes.h"
-#include "plugin/passes/clustering/recluster.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
 #include "tensorflow/core/framework/device.h"
 #include "tsl/platform/errors.h"
@@ -48,9 +47,22 @@ std::vector<std::string> NodesNamedIn(absl::string_view message) {
 absl::StatusOr<std::unique_ptr<SplitProgram>> SplitProgram::Make(tensorflow::FunctionLibraryRuntime* runtime,
                                                                  const std::string& function,
                                                                  const std::vector<std::string>& refused) {
+  return Make(runtime, function, [&](tensorflow::FunctionLibraryDefinition* library) {
+    return passes::ReclusterWithout(function, refused, runtime->device()->name(), library);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<SplitProgram>> SplitProgram::MakeForRandomOps(
+    tensorflow::FunctionLibraryRuntime* runtime, const std::string& function) {
+  return Make(runtime, function, [&](tensorflow::FunctionLibraryDefinition* library) {
+    return passes::ReclusterRandomOps(function, runtime->device()->name(), library);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<SplitProgram>> SplitProgram::Make(tensorflow::FunctionLibraryRuntime* runtime,
+                                                                 const std::string& function, Recluster recluster) {
   auto library = std::make_unique<tensorflow::FunctionLibraryDefinition>(*runtime->GetFunctionLibraryDefinition());
-  TF_ASSIGN_OR_RETURN(const passes::SplitCluster split,
-                      passes::ReclusterWithout(function, refused, runtime->device()->name(), library.get()));
+  TF_ASSIGN_OR_RETURN(const passes::SplitCluster split, recluster(library.get()));
   if (split.clusters == 0) {
     return absl::InvalidArgumentError(absl::StrCat(function, ": no cluster remains after removing the failed ops"));
   }

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "plugin/passes/clustering/recluster.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -27,6 +29,10 @@ class SplitProgram {
   static absl::StatusOr<std::unique_ptr<SplitProgram>> Make(tensorflow::FunctionLibraryRuntime* runtime,
                                                             const std::string& function,
                                                             const std::vector<std::string>& refused);
+  // For a function with jit_compile=True that contains random ops (ReclusterRandomOps). InvalidArgument if it contains
+  // none.
+  static absl::StatusOr<std::unique_ptr<SplitProgram>> MakeForRandomOps(tensorflow::FunctionLibraryRuntime* runtime,
+                                                                        const std::string& function);
   ~SplitProgram();
   SplitProgram(const SplitProgram&) = delete;
   SplitProgram& operator=(const SplitProgram&) = delete;
@@ -39,6 +45,11 @@ class SplitProgram {
   const std::vector<std::string>& removed() const { return removed_; }
 
  private:
+  using Recluster =
+      absl::FunctionRef<absl::StatusOr<passes::SplitCluster>(tensorflow::FunctionLibraryDefinition* library)>;
+
+  static absl::StatusOr<std::unique_ptr<SplitProgram>> Make(tensorflow::FunctionLibraryRuntime* runtime,
+                                                            const std::string& function, Recluster recluster);
   SplitProgram(tensorflow::FunctionLibraryRuntime* runtime,
                std::unique_ptr<tensorflow::FunctionLibraryDefinition> library, std::vector<std::string> removed)
       : runtime_(runtime), library_(std::move(library)), removed_(std::move(removed)) {}
