@@ -1,6 +1,7 @@
 // Registration and order of all graph passes in TensorFlow's phases.
 #include <memory>
 
+#include "plugin/passes/clustering/xla_launch_pass.h"
 #include "plugin/passes/control_flow/control_flow_pass.h"
 #include "plugin/passes/control_flow/function_values_pass.h"
 #include "plugin/passes/control_flow/inline_pass.h"
@@ -45,6 +46,8 @@ constexpr Phase kPhases[] = {
     // Place the ops that remain after lowering.
     {Registry::PRE_PLACEMENT, 12, "FunctionValuesPass", RunFunctionValuesPass},
     {Registry::PRE_PLACEMENT, 12, "PlacementPass", RunPlacementPass},
+    // Phase 36: TensorFlow encapsulates the ops of tf.xla.experimental.compile.
+    {Registry::PRE_PLACEMENT, 37, "XlaLaunchPass", RunXlaLaunchPass},
     {Registry::PRE_PLACEMENT, kLast, "DumpBeforePlacement", DumpBeforePlacement},
     // TensorFlow places the graph.
     {Registry::POST_PLACEMENT, kLast, "DumpAfterPlacement", DumpAfterPlacement},

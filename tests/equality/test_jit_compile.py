@@ -187,6 +187,65 @@ def test_keras_fit() -> None:
     assert statistics.get().fallbacks == 0
 
 
+class TestExperimentalCompile:
+    """tf.xla.experimental.compile becomes the call of a function with jit_compile=True."""
+
+    def both(self, make: Any) -> None:
+        results = {}
+        for device in (CPU, HPU):
+            with tf.device(device):
+                run = tf.function(make())
+                results[device] = [run(tf.constant(X)) for _ in range(2)]
+        assert_close(results[HPU], results[CPU])
+
+    def test_variables(self) -> None:
+        def make() -> Any:
+            weights, count = tf.Variable(tf.ones([6, 3])), tf.Variable(0)
+
+            def compute(x: tf.Tensor) -> Any:
+                weights.assign_add(tf.ones([6, 3]))
+                count.assign_add(1)
+                return tf.tanh(x @ weights), count.read_value()
+
+            def run(x: tf.Tensor) -> Any:
+                outputs = tf.xla.experimental.compile(compute, [x * 2.0])
+                return outputs[0] + weights[:5], outputs[1], count.read_value()
+
+            return run
+
+        self.both(make)
+        assert statistics.get().fallbacks == 0 and launched_ops()
+
+    def test_a_variable_is_read(self) -> None:
+        def make() -> Any:
+            weights = tf.Variable(tf.ones([6]))
+            return lambda x: tf.xla.experimental.compile(lambda y: y * weights, [x])[0]
+
+        self.both(make)
+        assert launched_ops() == [2]
+
+    def test_a_loop_beside_an_integer(self) -> None:
+        def make() -> Any:
+            def compute(x: tf.Tensor, limit: tf.Tensor) -> Any:
+                return tf.while_loop(lambda i, y: i < limit, lambda i, y: (i + 1, tf.sin(y) * 2.0), [0, x])
+
+            return lambda x: tf.xla.experimental.compile(compute, [x, tf.shape(x)[0]])
+
+        self.both(make)
+
+    def test_a_size_that_is_an_argument(self) -> None:
+        """The CPU raises an error, because XlaLaunch does not know the argument at compile time."""
+        run = tf.function(lambda x: tf.xla.experimental.compile(tf.reshape, [x, tf.constant([3, 10])])[0])
+        with tf.device(HPU):
+            assert run(tf.constant(X)).shape == [3, 10]
+
+    def test_on_the_cpu(self) -> None:
+        with tf.device(CPU):
+            weights = tf.Variable(tf.ones([6]))
+            run = tf.function(lambda x: tf.xla.experimental.compile(lambda y: y * weights, [x])[0])
+            np.testing.assert_allclose(run(tf.constant(X)), X)
+
+
 def test_an_op_that_cannot_compile_is_named() -> None:
     @tf.function(jit_compile=True)
     def run(x: tf.Tensor) -> tf.Tensor:

@@ -13,8 +13,6 @@
 namespace hpu::passes {
 namespace {
 
-constexpr char kXlaMustCompileAttr[] = "_XlaMustCompile";
-
 // Removes a suffix like "_1234".
 std::string_view WithoutUniqueId(std::string_view name) {
   const size_t end = name.find_last_not_of("0123456789");

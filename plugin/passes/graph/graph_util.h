@@ -25,6 +25,9 @@ inline constexpr char kIndicesInRangeOp[] = "HabanaIndicesInRange";
 inline constexpr char kRevertUpdateOp[] = "HabanaRevertUpdate";
 inline constexpr char kRandomOrderOp[] = "HabanaRandomOrder";
 
+// TensorFlow's attribute of functions with jit_compile=True, and of their calls (bool).
+inline constexpr char kXlaMustCompileAttr[] = "_XlaMustCompile";
+
 // Attributes that passes use to communicate. These attributes have no meaning after the last pass.
 inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: a cluster may hold the node (marking_pass.h)
 inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the cluster that holds the node
