@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
 from tests.equality import jit_compile_programs as programs
+from tests.support.clusters import assert_one_cluster
 from tests.support.compare import CPU, HPU, assert_close
 from tests.support.processes import call_to, run_with_tensorflow
 
@@ -33,6 +34,11 @@ def both(make: Any, *arguments: Any) -> Any:
 
 def launched_ops() -> list[int]:
     return [cluster.launches for cluster in statistics.get().launched_clusters]
+
+
+def fill_in_a_loop(x: tf.Tensor) -> tf.Tensor:
+    """The compiler requires the size of Fill as a constant, and so finds an error that the passes do not see."""
+    return tf.while_loop(lambda i, _: i < 4, lambda i, y: (i + 1, y + tf.reduce_sum(tf.fill([i], 1.0))), [1, x])[1]
 
 
 def test_arguments_and_results_of_many_types() -> None:
@@ -246,6 +252,97 @@ class TestExperimentalCompile:
             np.testing.assert_allclose(run(tf.constant(X)), X)
 
 
+class TestInAStep:
+    """A function with jit_compile=True that is called in another function shares the cluster of the ops beside it."""
+
+    def test_values_gradients_and_variables(self) -> None:
+        results = {}
+        for device, jit in ((CPU, None), (HPU, True)):
+            with tf.device(device):
+                kernel, scale, count = tf.Variable(0.1 * tf.ones([6, 6])), tf.Variable(2.0), tf.Variable(0)
+
+                @tf.function(jit_compile=jit)
+                def layer(x: tf.Tensor, rows: tf.Tensor, kernel: Any = kernel, count: Any = count) -> Any:
+                    count.assign_add(1)
+                    return tf.reshape(tf.tanh(x @ kernel), [rows, -1]), count + rows
+
+                @tf.function
+                def step(x: tf.Tensor, layer: Any = layer, kernel: Any = kernel, scale: Any = scale) -> Any:
+                    with tf.GradientTape() as tape:
+                        y, number = layer(tf.sin(x) * scale, tf.shape(x)[0])
+                        loss = tf.reduce_sum(layer(y, 5)[0] ** 2) * tf.cast(number, tf.float32)
+                    gradients = tape.gradient(loss, [kernel, scale])
+                    kernel.assign_sub(0.01 * gradients[0])
+                    return loss, gradients, number
+
+                results[device] = [step(tf.constant(X)) for _ in range(2)]
+        assert_close(results[HPU], results[CPU])
+        assert_one_cluster("step", launches=2)
+
+    def test_indices_are_not_checked(self) -> None:
+        rows = tf.function(lambda x, i: tf.gather(x, i), jit_compile=True)
+        with tf.device(HPU):
+            step = tf.function(lambda x, i: tf.sin(rows(x * 2.0, i)) + 1.0)
+            assert step(tf.constant(X), tf.constant([1, 9])).shape == [2, 6]
+
+    def test_a_failed_step_keeps_the_variables_that_depend_on_the_failed_op(self) -> None:
+        for device, jit in ((CPU, None), (HPU, True)):
+            with tf.device(device):
+                total = tf.Variable(tf.zeros([6]))
+                add = tf.function(lambda x, total=total: total.assign_add(x), jit_compile=jit)
+
+                @tf.function
+                def step(x: tf.Tensor, add: Any = add) -> tf.Tensor:
+                    row = tf.gather(x, tf.cast(tf.reduce_max(x), tf.int32))  # the cluster computes the index
+                    return add(tf.sin(row)) * 2.0
+
+                step(tf.ones([2, 6]))
+                with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices.* = 7 is not in \[0, 2\)"):
+                    step(tf.fill([2, 6], 7.0))
+                np.testing.assert_allclose(total, np.sin(np.ones(6)), rtol=1e-6)
+
+    def test_random_numbers_are_those_of_xla(self) -> None:
+        def uniform(device: str) -> Any:
+            with tf.device(device):
+                draw = tf.function(lambda x: x + tf.random.stateless_uniform([3], [1, 2]), jit_compile=True)
+                return tf.function(lambda x: draw(x * 2.0) * 3.0)(tf.zeros([3]))
+
+        assert_close(uniform(HPU), uniform(CPU))
+        assert len(launched_ops()) == 1
+
+    def test_a_size_that_depends_on_values(self) -> None:
+        results = {}
+        for device in (CPU, HPU):
+            with tf.device(device):
+                positive = tf.function(lambda x: tf.boolean_mask(x, x > 0.0), jit_compile=device == HPU)
+                results[device] = tf.function(lambda x, f=positive: f(x * 2.0) + 1.0)(tf.constant(X))
+        assert_close(results[HPU], results[CPU])
+
+    def test_an_op_that_cannot_compile_is_named(self) -> None:
+        text = tf.function(lambda x: tf.strings.length(tf.strings.as_string(x)), jit_compile=True)
+        step = tf.function(lambda x: tf.cast(text(x * 2.0), tf.float32) + 1.0)
+        with tf.device(HPU), pytest.raises(tf.errors.InvalidArgumentError, match="AsString"):
+            step(tf.constant(X))
+
+    def test_it_is_compiled_if_the_op_beside_it_is_not(self) -> None:
+        layer = tf.function(lambda x: tf.tanh(x) * 2.0, jit_compile=True)
+        results = {}
+        for device in (HPU, CPU):
+            with tf.device(device):
+                step = tf.function(lambda x: fill_in_a_loop(layer(x * 2.0)) + 1.0)
+                results[device] = [step(tf.constant(X)) for _ in range(2)]
+        assert_close(results[HPU], results[CPU])
+        assert statistics.get().fallbacks == 0
+
+    def test_it_raises_if_only_it_does_not_compile(self) -> None:
+        layer = tf.function(fill_in_a_loop, jit_compile=True)
+        step = tf.function(lambda x: tf.sin(layer(x * 2.0)) + 1.0)
+        for _ in range(2):
+            with tf.device(HPU), pytest.raises(tf.errors.InvalidArgumentError, match=r"jit_compile=True.*constant"):
+                step(tf.constant(X))
+        assert statistics.get().fallbacks == 0
+
+
 def test_an_op_that_cannot_compile_is_named() -> None:
     @tf.function(jit_compile=True)
     def run(x: tf.Tensor) -> tf.Tensor:
@@ -259,6 +356,14 @@ def test_an_op_that_cannot_compile_is_named() -> None:
 
 def test_it_never_falls_back() -> None:
     run_with_tensorflow(call_to(programs.failing_compile), {"HPU_FAULTS": "compile@1+"})
+
+
+def test_it_never_falls_back_in_a_step() -> None:
+    run_with_tensorflow(call_to(programs.failing_step), {"HPU_FAULTS": "compile@1+"})
+
+
+def test_it_is_compiled_at_once_in_each_mode() -> None:
+    run_with_tensorflow(call_to(programs.lazy_step), {"HPU_COMPILE_MODE": "never"})
 
 
 @pytest.mark.parametrize("flags", ["--tf_xla_auto_jit=2", "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"])

@@ -42,7 +42,7 @@ def looping(x: tf.Tensor) -> tf.Tensor:
 
 @tf.function
 def nested(x: tf.Tensor) -> tf.Tensor:
-    inner = tf.function(lambda a: tf.tanh(a) * 2.0, jit_compile=True)
+    inner = tf.function(lambda a: tf.reduce_sum(tf.boolean_mask(a, a > 0.0)) * 2.0, jit_compile=True)
     return tf.exp(inner(tf.sin(x) * 3.0)) * 0.5
 
 

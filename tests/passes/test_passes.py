@@ -141,14 +141,53 @@ def test_small_groups_and_shape_arithmetic_get_no_launch(monkeypatch: pytest.Mon
     assert launches(passes.run(sizes).graph) == []
 
 
-def test_a_jit_compiled_call_is_a_separate_cluster() -> None:
+def jit_call_graph(function: Callable[[tf.Tensor], tf.Tensor]) -> tf.compat.v1.GraphDef:
     def build() -> None:
-        call = tf.function(lambda x: tf.tanh(x), jit_compile=True)
-        on_cpu(tf.exp(call(tf.sin(placeholder([2]) * 3.0)) * 2.0))
+        call = tf.function(function, jit_compile=True)
+        on_cpu(tf.exp(call(tf.sin(placeholder([2]) * 3.0, name="inner")) * 2.0))
 
-    result = passes.run(graph_of(build))
-    kinds = sorted(launch.attr["must_compile"].b for launch in launches(result.graph))
-    assert kinds == [False, False, True]
+    return graph_of(build)
+
+
+def must_compile(graph: tf.compat.v1.GraphDef) -> list[bool]:
+    """Returns the launches' values of must_compile after all passes."""
+    return sorted(launch.attr["must_compile"].b for launch in launches(passes.run(graph).graph))
+
+
+def test_a_jit_compiled_call_shares_the_cluster_of_other_ops() -> None:
+    graph = passes.run(jit_call_graph(lambda x: tf.tanh(x) + tf.gather(x, [5]))).graph
+    (launch,) = launches(graph)
+    assert not launch.attr["must_compile"].b
+    assert not any(node.op.startswith("HabanaCheck") for node in graph.node), "its indices are not checked"
+
+
+def test_a_jit_compiled_call_is_a_cluster_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone: list[Callable[[tf.Tensor], tf.Tensor]] = [
+        lambda x: tf.boolean_mask(x, x > 0.0),
+        lambda x: tf.tanh(x) + tf.random.normal([2]),
+    ]
+    for function in alone:
+        assert must_compile(jit_call_graph(function)) == [False, False, True]
+    graph = jit_call_graph(lambda x: tf.tanh(x))
+    for setting, value, kinds in [
+        ("HPU_COMPILE_MODE", "lazy", [False, False, True]),
+        ("HPU_CLUSTERING", "lite", [False, False, True]),
+        ("TF_DONT_CLUSTER", "inner,mul,mul_1,Exp", [True]),
+    ]:
+        monkeypatch.setenv(setting, value)
+        assert must_compile(graph) == kinds, setting
+        monkeypatch.delenv(setting)
+
+
+@pytest.mark.parametrize("refused", ["in_function", "unknown", "inner"])
+def test_a_cluster_that_fails_is_split_around_its_jit_compiled_call(refused: str) -> None:
+    """The call must compile by itself, unless the error names another op."""
+    graph = passes.run(jit_call_graph(lambda x: tf.tanh(x, name="in_function"))).graph
+    (launch,) = launches(graph)
+    split, name = passes.split(graph, launch.name, [refused])
+    (function,) = (f for f in split.library.function if f.signature.name == name)
+    kinds = [node.attr["must_compile"].b for node in function.node_def if node.op == "HabanaLaunch"]
+    assert sorted(kinds) == ([False, False] if refused == "inner" else [False, False, True])
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16, tf.float16])

@@ -180,7 +180,9 @@ _TABLE = (
     Rule("deadness", "the clusters run under different conditions", "see rule `lowered` of the branch"),
     Rule("loop", "a lowered loop contains only one of the clusters", "see rule `lowered` of the loop"),
     Rule(
-        "must-compile", "jit_compile=True forms a cluster of its own", "remove jit_compile=True inside the train step"
+        "must-compile",
+        "a function with jit_compile=True that cannot share a cluster",
+        "remove jit_compile=True inside the train step",
     ),
     Rule("device", "the clusters are on different devices", "nothing", expected=True),
     Rule(

@@ -126,8 +126,10 @@ class SplitFinder {
       return result;
     };
     for (const Node* node : {&one, &two}) {
-      if (node->attrs().Find(kMustCompileAttr) == nullptr) continue;
-      return split("must-compile", absl::StrCat(node->name(), " has jit_compile=True, so it is a cluster by itself"));
+      std::string reason;
+      if (!tensorflow::TryGetNodeAttr(node->attrs(), kMustCompileAttr, &reason)) continue;
+      return split("must-compile",
+                   absl::StrCat(node->name(), " has jit_compile=True, and is a cluster by itself: ", reason));
     }
     if (one.assigned_device_name_index() != two.assigned_device_name_index()) {
       return split("device", absl::StrCat("the clusters are on different devices: ", one.assigned_device_name(),

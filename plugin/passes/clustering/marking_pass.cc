@@ -14,6 +14,7 @@
 #include "plugin/passes/analysis/list_states.h"
 #include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/passes/clustering/jit_calls.h"
 #include "plugin/passes/clustering/range_check_pass.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
@@ -211,22 +212,35 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
 
 namespace {
 
+// Makes the call of a jit_compile function a cluster by itself.
+void SetAlone(Node* call, const std::string& reason) {
+  call->ClearAttr(kJitCallAttr);
+  call->AddAttr(kMustCompileAttr, reason);
+}
+
 // Refuses ops whose compile-time constants depend on data or change in each loop iteration, because recompiling costs
 // more than a launch saves.
 tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Node*>* candidates) {
   const std::vector<Origin> origins = FindOrigins(**context->graph);
   std::vector<Node*> kept;
   for (Node* node : *candidates) {
+    const bool is_jit_call = node->attrs().Find(kJitCallAttr) != nullptr;
+    const auto refuse = [&](const char* rule, const std::string& reason) {
+      if (is_jit_call) {
+        SetAlone(node, reason);
+      } else {
+        AddRefusal(&context->report, node->name(), node->type_string(), rule, reason);
+      }
+    };
     const absl::StatusOr<Origin> origin = OriginOfConstants(*node, origins, context->Runtime());
     if (!origin.ok()) {
-      AddRefusal(&context->report, node->name(), node->type_string(), "uncompilable", origin.status().message());
+      refuse("uncompilable", std::string(origin.status().message()));
       continue;
     }
     if (*origin >= Origin::kLoop) {
-      AddRefusal(&context->report, node->name(), node->type_string(), "changing-constant",
-                 *origin == Origin::kLoop
-                     ? "requires a compile-time constant whose value changes in each iteration of a loop"
-                     : kDependsOnData);
+      refuse("changing-constant", *origin == Origin::kLoop
+                                      ? "requires a compile-time constant whose value changes in each iteration of a loop"
+                                      : kDependsOnData);
       continue;
     }
     kept.push_back(node);
@@ -256,7 +270,12 @@ absl::Status MarkCandidates(PassContext* context) {
     context->report.set_hpu_nodes(context->report.hpu_nodes() + 1);
     if (node->attrs().Find(kRefusalAttr) != nullptr) continue;  // RecordPlacement has reported the reason
     if (node->IsFunctionCall() && MustCompile(*node, *context->library)) {
-      node->AddAttr(kMustCompileAttr, true);
+      if (const auto reason = WhyAlone(*node, *context)) {
+        SetAlone(node, *reason);
+      } else {
+        node->AddAttr(kJitCallAttr, true);
+        candidates.push_back(node);
+      }
       continue;
     }
     if (const auto refusal = rules.Refuse(*node)) {

@@ -8,8 +8,9 @@
 
 namespace hpu::passes {
 
-// Sets kCandidateAttr on every HPU node that may be in a cluster, and kMustCompileAttr on calls of jit_compile
-// functions. Afterwards, the report contains a refusal of every other HPU node.
+// Sets kCandidateAttr on every HPU node that may be in a cluster. Of these, calls of jit_compile functions also have
+// kJitCallAttr. Sets kMustCompileAttr on calls that must be clusters by themselves (jit_calls.h). Afterwards, the
+// report contains a refusal of every other HPU node.
 absl::Status MarkCandidates(PassContext* context);
 
 // Decides whether a node may be in a cluster. Caches decisions on called functions. Not thread safe.

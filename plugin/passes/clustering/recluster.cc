@@ -32,6 +32,8 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
 
+constexpr char kFailedCluster[] = "its cluster with other ops did not compile";
+
 using Names = absl::flat_hash_set<std::string>;
 using NodeTest = absl::FunctionRef<bool(const tensorflow::NodeDef&)>;
 
@@ -74,27 +76,54 @@ bool DrawsByKernel(const tensorflow::NodeDef& node) {
   return facts.random == RandomNumbers::kSeeded && facts.compile == CompilePolicy::kNever;
 }
 
-// Places all nodes on the HPU, and marks all except the refused nodes as candidates. Returns the names of the refused
-// nodes. Fails if a refused node has no HPU kernel, because such a node can run only in a cluster.
+// Places all nodes on the HPU, and marks all except the refused nodes as candidates. A refused call of a jit_compile
+// function becomes a cluster by itself. Returns the names of the refused nodes. Fails if a refused node has no HPU
+// kernel, because such a node can run only in a cluster.
 absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const std::string& device,
                                                     const FunctionLibraryDefinition& library, Graph* graph) {
   std::vector<std::string> found;
+  absl::Status failure;
   for (Node* node : graph->op_nodes()) {
     node->set_requested_device(device);
     node->set_assigned_device_name(device);
     if (node->IsArg() || node->IsRetval()) continue;
+    const bool is_jit_call = MustCompile(*node, library);
     const auto is_refused = [&](const tensorflow::NodeDef& inner) { return IsNamed(inner, refused); };
     if (is_refused(node->def()) || CallsOneOf(node->attrs(), node->type_string(), is_refused, library)) {
+      if (is_jit_call) {
+        found.push_back(node->name());
+        node->AddAttr(kMustCompileAttr, kFailedCluster);
+        continue;
+      }
       if (!KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
-        return tensorflow::errors::InvalidArgument(node->name(), " (", node->type_string(),
-                                                   ") cannot run outside its cluster: the op has no HPU kernel");
+        failure.Update(tensorflow::errors::InvalidArgument(
+            node->name(), " (", node->type_string(), ") cannot run outside its cluster: the op has no HPU kernel"));
+        node->AddAttr(kCandidateAttr, true);
+        continue;
       }
       found.push_back(node->name());
       continue;
     }
     node->AddAttr(kCandidateAttr, true);
+    if (is_jit_call) node->AddAttr(kJitCallAttr, true);
   }
+  if (!failure.ok()) return failure;
   return found;
+}
+
+// Makes each call of a jit_compile function a cluster by itself. Returns the names of the calls.
+std::vector<std::string> SeparateJitCalls(Graph* graph) {
+  std::vector<std::string> separated;
+  for (Node* node : graph->op_nodes()) {
+    if (node->attrs().Find(kJitCallAttr) != nullptr) {
+      node->ClearAttr(kJitCallAttr);
+      node->ClearAttr(kCandidateAttr);
+      node->AddAttr(kMustCompileAttr, kFailedCluster);
+    }
+    if (node->attrs().Find(kMustCompileAttr) == nullptr) continue;
+    separated.push_back(node->name());
+  }
+  return separated;
 }
 
 std::string FreeName(const std::string& prefix, const FunctionLibraryDefinition& library) {
@@ -194,8 +223,11 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
                                               const std::string& device, FunctionLibraryDefinition* library) {
   TF_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, GraphOf(cluster, *library));
   SplitCluster result;
-  TF_ASSIGN_OR_RETURN(result.removed, MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
+  const absl::StatusOr<std::vector<std::string>> removed =
+      MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get());
+  result.removed = removed.ok() && !removed->empty() ? *removed : SeparateJitCalls(graph.get());
   if (result.removed.empty()) {
+    TF_RETURN_IF_ERROR(removed.status());
     return tensorflow::errors::InvalidArgument("cluster ", cluster,
                                                " contains none of the ops to remove: ", absl::StrJoin(refused, ", "));
   }

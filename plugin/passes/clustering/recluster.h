@@ -19,8 +19,9 @@ struct SplitCluster {
 
 // Adds a function to `library` that computes the same as the cluster's function `cluster`, but runs the ops named in
 // `refused` outside clusters. Also adds the functions of the new clusters. Places all nodes on `device` (a full name),
-// where the function must run. int32 arguments and results are in host memory, resources are handles, and all other
-// values are on the device.
+// where the function must run. A call of a jit_compile function is not removed, but becomes a cluster that must
+// compile: if `refused` names the call or a node inside it, or if no other named node of the cluster can be removed.
+// int32 arguments and results are in host memory, resources are handles, and all other values are on the device.
 //
 // Used for a cluster whose compile error names nodes. If `refused` names a node inside a called function, the calling
 // node is removed; unknown names are ignored. The new clusters may fail and be split again. Each split removes at least
@@ -29,8 +30,9 @@ struct SplitCluster {
 // The function is named "<cluster>_split_<n>", and the m-th new cluster of cluster k "habana_cluster_<graph>_<k>_<m>".
 // Numbers whose names the library already contains are skipped.
 //
-// Fails with NOT_FOUND if the library lacks the function. Fails with INVALID_ARGUMENT if an op in `refused` has no HPU
-// kernel, or if the function contains none of the ops in `refused`. As thread safe as `library`.
+// Fails with NOT_FOUND if the library lacks the function. Without calls of jit_compile functions, fails with
+// INVALID_ARGUMENT if an op in `refused` has no HPU kernel, or if the function contains none of the ops in `refused`.
+// As thread safe as `library`.
 absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const std::vector<std::string>& refused,
                                               const std::string& device,
                                               tensorflow::FunctionLibraryDefinition* library);

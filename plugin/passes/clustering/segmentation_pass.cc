@@ -57,7 +57,7 @@ class Classifier {
     if (deadness_.has_value()) {
       TF_ASSIGN_OR_RETURN(predicate, deadness_->PredicateOf(node));
     }
-    // Each call of a jit_compile function has a separate class, and each node if conditions are unknown.
+    // A call that is a cluster by itself has a separate class, and each node if conditions are unknown.
     const int alone = is_unknown_ || node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
     int stage = -1;
     tensorflow::TryGetNodeAttr(node->attrs(), kStageAttr, &stage);
@@ -108,13 +108,18 @@ bool ContainsMustCompile(const std::vector<Node*>& nodes) {
   return nodes.front()->attrs().Find(kMustCompileAttr) != nullptr;
 }
 
+bool ContainsJitCall(const std::vector<Node*>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const Node* node) { return node->attrs().Find(kJitCallAttr) != nullptr; });
+}
+
 bool ContainsControlFlow(const std::vector<Node*>& nodes) {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return IsFunctionalControlFlow(*node); });
 }
 
 bool IsWorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
   // Without a launch, TensorFlow would run a loop or branch op by op, and some ops of its functions have no kernel.
-  if (ContainsMustCompile(nodes) || ContainsControlFlow(nodes)) return true;
+  if (ContainsMustCompile(nodes) || ContainsJitCall(nodes) || ContainsControlFlow(nodes)) return true;
   int64_t working = 0;
   bool requested = false;
   for (const Node* node : nodes) {
@@ -204,6 +209,9 @@ absl::Status SegmentGraph(PassContext* context) {
   TF_ASSIGN_OR_RETURN(std::vector<int> classes, ClassifyCandidates(*graph, order, context->settings));
   int counter = 0;
   for (const auto& [nodes, cut] : FindClusters(context, order, &classes)) {
+    if (nodes.size() == 1 && ContainsJitCall(nodes)) {
+      nodes.front()->AddAttr(kMustCompileAttr, "no op beside it can be in its cluster");
+    }
     if (cut.empty() && !IsWorthALaunch(nodes, context->settings.min_cluster_size)) {
       const std::string reason =
           absl::StrCat("its cluster would be smaller than HPU_MIN_CLUSTER_SIZE=", context->settings.min_cluster_size,
@@ -212,7 +220,8 @@ absl::Status SegmentGraph(PassContext* context) {
       continue;
     }
     const bool must_compile = ContainsMustCompile(nodes);
-    if (!must_compile && !ConsumeFuel(context->settings) && !ContainsControlFlow(nodes)) {
+    const bool has_fuel = must_compile || ConsumeFuel(context->settings);
+    if (!has_fuel && !ContainsControlFlow(nodes) && !ContainsJitCall(nodes)) {
       for (const Node* node : nodes) Refuse(context, *node, "fuel", "HPU_CLUSTER_FUEL is used up");
       continue;
     }
@@ -237,6 +246,7 @@ absl::Status SegmentGraph(PassContext* context) {
     node->ClearAttr(kHostShapeAttr);
     node->ClearAttr(kStageAttr);
     node->ClearAttr(kUncheckedAttr);
+    node->ClearAttr(kJitCallAttr);
   }
   return CopyConstantsIntoClusters(graph);
 }

@@ -119,12 +119,16 @@ bool HasLoweredControlFlow(const tensorflow::Graph& graph) {
 }
 
 bool MustCompile(const tensorflow::Node& node, const tensorflow::FunctionLibraryDefinition& library) {
+  return MustCompile(node.def(), library);
+}
+
+bool MustCompile(const tensorflow::NodeDef& node, const tensorflow::FunctionLibraryDefinition& library) {
   bool must = false;
-  if (tensorflow::TryGetNodeAttr(node.attrs(), kXlaMustCompileAttr, &must)) return must;
-  if (!node.IsFunctionCall()) return false;
-  std::string function = node.type_string();
-  if (const tensorflow::AttrValue* call = node.attrs().Find("f"); call != nullptr) function = call->func().name();
-  const tensorflow::FunctionDef* definition = library.Find(function);
+  if (tensorflow::TryGetNodeAttr(node, kXlaMustCompileAttr, &must)) return must;
+  const bool is_partitioned = node.op() == "PartitionedCall" || node.op() == "StatefulPartitionedCall";
+  const auto call = node.attr().find("f");
+  const bool has_function = is_partitioned && call != node.attr().end();
+  const tensorflow::FunctionDef* definition = library.Find(has_function ? call->second.func().name() : node.op());
   return definition != nullptr &&
          tensorflow::TryGetNodeAttr(tensorflow::AttrSlice(&definition->attr()), kXlaMustCompileAttr, &must) && must;
 }

@@ -39,7 +39,8 @@ inline constexpr char kChecksAttr[] = "_habana_checks";  // list(string): checks
 inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: device of the node if no cluster contains it
 inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that excludes the node from the HPU
 inline constexpr char kMustCompileAttr[] =
-    "_habana_must_compile";  // bool: the node calls a jit_compile function, and is a cluster by itself
+    "_habana_must_compile";  // string: why the node, a call of a jit_compile function, is a cluster by itself
+inline constexpr char kJitCallAttr[] = "_habana_jit_call";  // bool: a call of a jit_compile function beside other ops
 
 // Attributes for op records (op_records.h). These attributes remain after the last pass.
 inline constexpr char kRecordAttr[] = "_hpu_record";     // int, on every op node: the number of the graph's report
@@ -93,6 +94,7 @@ bool HasLoweredControlFlow(const tensorflow::Graph& graph);
 
 // Whether the node calls a function with jit_compile=True.
 bool MustCompile(const tensorflow::Node& node, const tensorflow::FunctionLibraryDefinition& library);
+bool MustCompile(const tensorflow::NodeDef& node, const tensorflow::FunctionLibraryDefinition& library);
 
 // The library's functions, sorted by name to make the result deterministic.
 tensorflow::FunctionDefLibrary SortedLibrary(const tensorflow::FunctionLibraryDefinition& library);

@@ -10,6 +10,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/passes/graph/graph_util.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/launch/launch_limit.h"
 #include "plugin/tensorflow/kernels/op_counters.h"
@@ -74,6 +75,9 @@ void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cl
     OP_REQUIRES_OK(construction, passes::PlacementPolicy::Active().CheckMustCompile(function_.name(), library));
     OP_REQUIRES_OK(construction, passes::CheckLowerings(function_.name(), library, DrawsOnHost));
   }
+  calls_jit_ = !must_compile_ && absl::c_any_of(definition->node_def(), [&](const tensorflow::NodeDef& node) {
+    return passes::MustCompile(node, *construction->function_library()->GetFunctionLibraryDefinition());
+  });
   counters_ = Statistics::Get().Cluster(function_.name(), definition->node_def_size(), kinds().size(),
                                         absl::c_count(kinds(), Kind::kConstant));
 }
@@ -132,7 +136,8 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
 }
 
 absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) {
-  if (must_compile_) {
+  // A jit_compile function never runs on the CPU. Only a variable that is passed twice is no failure of the function.
+  if (must_compile_ || (calls_jit_ && !absl::IsUnimplemented(failure))) {
     return passes::MustCompileFailure(function_.name(), *context->function_library()->GetFunctionLibraryDefinition(),
                                       failure, NodesNamedIn(failure.message()));
   }
@@ -169,7 +174,7 @@ CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const Kernel
   const Rows rows = buckets != nullptr ? buckets->Lookup(arguments.Describe()) : Rows::kUnknown;
   counts.in_buckets = rows != Rows::kUnknown;
   if (IsMegamorphic(counts)) WarnOfChanges(counts);
-  return must_compile_ || rows == Rows::kCompiled ? CompileDecision() : DecideCompile(counts);
+  return must_compile_ || calls_jit_ || rows == Rows::kCompiled ? CompileDecision() : DecideCompile(counts);
 }
 
 std::vector<std::string> LaunchKernel::ArgumentNames() const {
