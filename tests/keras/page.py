@@ -23,6 +23,11 @@ cluster fell back. For random numbers, only mean and deviation are compared. Tol
 Keras here is tf.keras, the package `keras` 2.15. Keras 3 is a different package: `load_habana_module()` and
 `hpu doctor` warn if it is in use.
 
+The sweep leaves out what runs around models, mostly with NumPy or strings on the CPU, as it should: `utils`,
+`preprocessing` (images, texts, sequences), `experimental` and `datasets`. `tests/keras/test_other_parts.py` trains
+models on the HPU with what they return. `applications`: one model of each family computes and trains as on the CPU
+(`tests/keras/test_applications.py`; in `make test` only the smallest).
+
 `hpu explain` ([explain.md](explain.md)) reports the placement and cost of a program's ops.
 """
 _DATE = re.compile(r"^Run on .*\n", re.MULTILINE)
