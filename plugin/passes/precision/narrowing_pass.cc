@@ -28,7 +28,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 using tensorflow::NodeDef;
 
-struct Output {
+struct NarrowTensor {
   Node* node = nullptr;
   int index = 0;
 };
@@ -53,7 +53,7 @@ class Narrowing {
   // Whether all inputs whose type is in `attribute` have a narrow form.
   bool InputsFit(const Node& node, const std::string& attribute) const;
   // The narrow form of an output that is in narrow_. Adds the narrow form to the graph on first use.
-  absl::StatusOr<Output> NarrowOf(Node* node, int index);
+  absl::StatusOr<NarrowTensor> NarrowOf(Node* node, int index);
   absl::StatusOr<Node*> Add(const NodeDef& definition, const Node& like);
   absl::StatusOr<Node*> AddCast(const std::string& name, DataType from, DataType to, const Node& like);
   // Connects the inputs of `from`, including control inputs, to `to`. Inputs whose type is in `attributes` use the
@@ -63,7 +63,7 @@ class Narrowing {
   absl::Status Split(Node* node, const std::vector<std::string>& attributes);
   // Moves the consumers of a node with several outputs to `outputs`, and replaces the node by an IdentityN of
   // `outputs`.
-  absl::Status Spread(Node* node, const std::vector<Output>& outputs);
+  absl::Status Spread(Node* node, const std::vector<NarrowTensor>& outputs);
   void Report(const Node& node, std::string_view what, DataType type);
 
   Graph* const graph_;
@@ -74,7 +74,7 @@ class Narrowing {
   passes::Report* const report_;
   bool changed_ = false;
   // Narrow forms by wide output. The node of a narrow form is null until the form is added to the graph.
-  absl::flat_hash_map<std::pair<const Node*, int>, Output> narrow_;
+  absl::flat_hash_map<std::pair<const Node*, int>, NarrowTensor> narrow_;
   std::vector<int> wide_;  // ids of nodes that provide wide outputs to other consumers
 };
 
@@ -151,8 +151,8 @@ absl::StatusOr<Node*> Narrowing::AddCast(const std::string& name, DataType from,
   return Add(definition, like);
 }
 
-absl::StatusOr<Output> Narrowing::NarrowOf(Node* node, int index) {
-  Output& output = narrow_.at({node, index});
+absl::StatusOr<NarrowTensor> Narrowing::NarrowOf(Node* node, int index) {
+  NarrowTensor& output = narrow_.at({node, index});
   if (output.node != nullptr) return output;
   const DataType type = NarrowType(node->output_type(0));
   if (node->IsConstant()) {
@@ -166,7 +166,7 @@ absl::StatusOr<Output> Narrowing::NarrowOf(Node* node, int index) {
   } else {
     TF_ASSIGN_OR_RETURN(output.node, AddCast(NarrowName(graph_, *node), node->input_type(0), type, *node));
   }
-  const Output made = output;  // a copy, because Connect may rehash the map
+  const NarrowTensor made = output;  // a copy, because Connect may rehash the map
   TF_RETURN_IF_ERROR(Connect(*node, made.node, {}));
   return made;
 }
@@ -177,7 +177,7 @@ absl::Status Narrowing::Connect(const Node& from, Node* to, const std::vector<st
     if (edge->IsControlEdge()) {
       graph_->AddControlEdge(edge->src(), to);
     } else if (absl::c_linear_search(attributes, inputs[edge->dst_input()])) {
-      TF_ASSIGN_OR_RETURN(const Output narrow, NarrowOf(edge->src(), edge->src_output()));
+      TF_ASSIGN_OR_RETURN(const NarrowTensor narrow, NarrowOf(edge->src(), edge->src_output()));
       graph_->AddEdge(narrow.node, narrow.index, to, edge->dst_input());
     } else {
       graph_->AddEdge(edge->src(), edge->src_output(), to, edge->dst_input());
@@ -209,7 +209,7 @@ absl::Status Narrowing::Split(Node* node, const std::vector<std::string>& attrib
   TF_ASSIGN_OR_RETURN(Node * narrow, Add(definition, *node));
   TF_RETURN_IF_ERROR(Connect(*node, narrow, attributes));
   const std::vector<std::string> types = OutputAttributes(*node);
-  std::vector<Output> outputs;
+  std::vector<NarrowTensor> outputs;
   DataType type = tensorflow::DT_INVALID;
   for (int i = 0; i < node->num_outputs(); ++i) {
     if (!absl::c_linear_search(attributes, types[i])) {
@@ -232,7 +232,7 @@ absl::Status Narrowing::Split(Node* node, const std::vector<std::string>& attrib
   return absl::OkStatus();
 }
 
-absl::Status Narrowing::Spread(Node* node, const std::vector<Output>& outputs) {
+absl::Status Narrowing::Spread(Node* node, const std::vector<NarrowTensor>& outputs) {
   NodeDef definition;
   definition.set_name(node->name());
   definition.set_op("IdentityN");
@@ -249,7 +249,7 @@ absl::Status Narrowing::Spread(Node* node, const std::vector<Output>& outputs) {
       graph_->AddControlEdge(all, edge->dst(), /*allow_duplicates=*/true);
       continue;
     }
-    const Output& output = outputs[edge->src_output()];
+    const NarrowTensor& output = outputs[edge->src_output()];
     Node* user = edge->dst();
     const int input = edge->dst_input();
     graph_->RemoveEdge(edge);
@@ -277,7 +277,7 @@ absl::Status Narrowing::Visit(Node* node) {
     const Edge* edge = nullptr;
     TF_RETURN_IF_ERROR(node->input_edge(0, &edge));
     const bool same = node->input_type(0) == NarrowType(node->output_type(0));
-    narrow_[{node, 0}] = same ? Output{edge->src(), edge->src_output()} : Output{};
+    narrow_[{node, 0}] = same ? NarrowTensor{edge->src(), edge->src_output()} : NarrowTensor{};
     return absl::OkStatus();
   }
   if (node->IsConstant() && IsWide(node->output_type(0))) {
