@@ -36,6 +36,8 @@ else
   CARD_PLUGIN := $(VENV)/card-plugin
   RAY_PYTHON := $(VENV)-ray/bin/python
   RAY_PACKAGES := $(VENV)-ray/.packages
+  LIBRARIES_PYTHON := $(VENV)-libraries/bin/python
+  LIBRARIES_PACKAGES := $(VENV)-libraries/.packages
 endif
 TRY_HOROVOD := $(if $(HOROVOD),$(if $(HPU_WITHOUT_HOROVOD),,try-horovod))
 # Tools that pip installed beside the interpreter precede the system's tools.
@@ -44,7 +46,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files --cached --others --exclude-standard 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts run-hpu-cts run-other-cts horovod try-horovod try-card-plugin lint format generate wheel test-wheel optional-packages bench docs keras ops chains soak ray soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
+.PHONY: help setup build build-tests demo test test-remote test-pjrt test-gaudi pytest cts run-cts run-hpu-cts run-other-cts horovod try-horovod try-card-plugin lint format generate wheel test-wheel optional-packages bench docs keras libraries ops chains soak ray soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service fuzz-gaudi tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -113,12 +115,23 @@ $(VENV)/.horovod: requirements/horovod.txt requirements/horovod-build.txt tools/
 horovod: $(HOROVOD) ## build Horovod, with MPI if installed
 	@$(PYTHON) -c 'import horovod' 2>/dev/null || { echo "Horovod is missing: run tools/build_horovod.sh $(PYTHON)"; exit 1; }
 
-# Ray pins old versions of other packages, so it has its own environment, which also finds the packages of $(VENV).
+# An environment that also finds the packages of $(VENV). $(1): its suffix.
+define venv_beside
+$(PYTHON) -m venv $(VENV)-$(1)
+@$(PYTHON) -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' > \
+  $$($(VENV)-$(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/hpu_tensorflow.pth
+endef
+
+# Ray pins old versions of other packages, so it has its own environment.
 $(VENV)-ray/.packages: requirements/ray.txt | $(PACKAGES)
-	$(PYTHON) -m venv $(VENV)-ray
-	@$(PYTHON) -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' > \
-	  $$($(RAY_PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/hpu_tensorflow.pth
+	$(call venv_beside,ray)
 	$(RAY_PYTHON) -m pip install -q --disable-pip-version-check -r requirements/ray.txt
+	@touch $@
+
+# Many libraries depend on tensorflow, which would overwrite tensorflow-cpu. The file lists their other dependencies.
+$(VENV)-libraries/.packages: requirements/libraries.txt | $(PACKAGES)
+	$(call venv_beside,libraries)
+	$(LIBRARIES_PYTHON) -m pip install -q --disable-pip-version-check --no-deps -r requirements/libraries.txt
 	@touch $@
 
 ray: build $(RAY_PACKAGES) ## the job of Ray Train, with Ray in an environment of its own
@@ -246,6 +259,9 @@ docs: build-tests ## every code block of the documentation, including slow ones
 keras: build ## public API of tf.keras on the HPU against the CPU; writes docs/user/keras.md, or compares with KERAS_ARGS=--check
 	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/user/keras.md)
 	$(PYTHON) -m pytest tests/keras -m slow -k 'not all_cases' $(PYTEST_ARGS)
+
+libraries: build $(LIBRARIES_PACKAGES) ## training with public libraries on the HPU against the CPU; writes docs/user/libraries.md; LIBRARIES_ARGS='--only gpflow'
+	$(LIBRARIES_PYTHON) -m tests.libraries.sweep $(or $(LIBRARIES_ARGS),--write docs/user/libraries.md)
 
 chains: build ## random programs on the HPU against the CPU; CHAINS_ARGS='--count 20000 --seed 7 --json'
 	$(PYTHON) -m tests.ops.chains $(CHAINS_ARGS)
