@@ -30,17 +30,23 @@ class TopKLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
     int64_t k = 0;
-    OP_REQUIRES_OK(context, context->ConstantInputAsIntScalar(1, &k));
+    // In jit_compile functions, k may be a size that is known up to a bound.
+    bool k_is_dynamic = false;
+    OP_REQUIRES_OK(context, context->ConstantInputAsIntScalar(1, &k, xla::ValueInferenceMode::kUpperBound));
+    OP_REQUIRES_OK(context, context->ResolveInputDynamismIntoPred(1, &k_is_dynamic));
     // TensorFlow's own texts.
     OP_REQUIRES(context, k >= 0, absl::InvalidArgumentError(absl::StrCat("Need k >= 0, got ", k)));
     OP_REQUIRES(context, shape->rank() >= 1, absl::InvalidArgumentError("input must be >= 1-D, got shape []"));
     const int64_t last = shape->rank() - 1;
     OP_REQUIRES(context, shape->dimensions(last) >= k,
-                absl::InvalidArgumentError(absl::StrCat("input must have at least k columns. Had ",
-                                                        shape->dimensions(last), ", needed ", k)));
+                absl::InvalidArgumentError(
+                    absl::StrCat("input must have at least k columns. Had ", shape->dimensions(last), ", needed ", k)));
     const XlaOp x = context->Input(0);
     xla::XlaBuilder* const builder = context->builder();
-    const XlaOp positions = xla::Iota(builder, xla::ShapeUtil::ChangeElementType(*shape, xla::S32), last);
+    XlaOp positions = xla::Iota(builder, xla::ShapeUtil::MakeShape(xla::S32, shape->dimensions()), last);
+    for (int64_t i = 0; i <= last; ++i) {
+      if (shape->is_dynamic_dimension(i)) positions = xla::SetDimensionSize(positions, xla::GetDimensionSize(x, i), i);
+    }
     std::vector<XlaOp> operands = {x, positions};
     if (tensorflow::DataTypeIsFloating(input_type(0))) {
       const XlaOp zero = xla::ZerosLike(x);
@@ -50,10 +56,10 @@ class TopKLowering : public tensorflow::XlaOpKernel {
     }
     std::vector<xla::PrimitiveType> types;
     for (const XlaOp operand : operands) types.push_back(builder->GetShape(operand)->element_type());
-    const XlaOp sorted =
-        xla::Sort(operands, xla::CreateScalarGtComputation(types, builder), last, /*is_stable=*/true);
+    const XlaOp sorted = xla::Sort(operands, xla::CreateScalarGtComputation(types, builder), last, /*is_stable=*/true);
     const auto first = [&](int64_t operand) {
-      return xla::SliceInDim(xla::GetTupleElement(sorted, operand), 0, k, 1, last);
+      const XlaOp slice = xla::SliceInDim(xla::GetTupleElement(sorted, operand), 0, k, 1, last);
+      return k_is_dynamic ? xla::SetDimensionSize(slice, context->Input(1), last) : slice;
     };
     context->SetOutput(0, first(operands.size() == 2 ? 0 : 2));
     context->SetOutput(1, xla::ConvertElementType(first(1), index_type_));
