@@ -48,7 +48,9 @@ class IndicesInRangeLowering : public tensorflow::XlaOpKernel {
 
  private:
   // The bound of an unsorted segment operation is a scalar, other sizes are vectors.
-  static XlaOp SizesVector(XlaOpKernelContext* context, int64_t rank) { return xla::Reshape(context->Input(1), {rank}); }
+  static XlaOp SizesVector(XlaOpKernelContext* context, int64_t rank) {
+    return xla::Reshape(context->Input(1), {rank});
+  }
 
   // `rank`: the number of sizes.
   XlaOp VectorsInRange(XlaOpKernelContext* context, const tensorflow::TensorShape& shape, int64_t rank) const {

@@ -48,10 +48,10 @@ class MaxPoolLowering : public tensorflow::XlaOpKernel {
     }
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
-    context->SetOutput(0, xla::ReduceWindowWithGeneralPadding(
-                              images, xla::MinValue(builder, type), xla::CreateScalarMaxComputation(type, builder),
-                              sizes, strides, /*base_dilations=*/{}, /*window_dilations=*/{},
-                              padding_.Of(shape->dimensions(), sizes, strides)));
+    context->SetOutput(0, xla::ReduceWindowWithGeneralPadding(images, xla::MinValue(builder, type),
+                                                              xla::CreateScalarMaxComputation(type, builder), sizes,
+                                                              strides, /*base_dilations=*/{}, /*window_dilations=*/{},
+                                                              padding_.Of(shape->dimensions(), sizes, strides)));
   }
 
  private:

@@ -49,9 +49,7 @@ XlaOp ZeroWhereZero(XlaOp dy, XlaOp gradient) {
 }
 
 XlaOp ReciprocalGradient(XlaOp y, XlaOp dy) { return ZeroWhereZero(dy, -(dy * (y * y))); }
-XlaOp RsqrtGradient(XlaOp y, XlaOp dy) {
-  return ZeroWhereZero(dy, ((y * y) * y) * (dy / xla::ScalarLike(dy, -2)));
-}
+XlaOp RsqrtGradient(XlaOp y, XlaOp dy) { return ZeroWhereZero(dy, ((y * y) * y) * (dy / xla::ScalarLike(dy, -2))); }
 XlaOp SqrtGradient(XlaOp y, XlaOp dy) { return ZeroWhereZero(dy, (dy * xla::ScalarLike(dy, 0.5)) / y); }
 
 // As on the CPU, the inputs y of SigmoidGrad and TanhGrad are already conjugated.

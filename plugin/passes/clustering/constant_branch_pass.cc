@@ -1,4 +1,4 @@
-#include "plugin/passes/control_flow/constant_branch_pass.h"
+#include "plugin/passes/clustering/constant_branch_pass.h"
 
 #include <utility>
 #include <vector>

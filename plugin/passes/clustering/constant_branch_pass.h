@@ -1,6 +1,6 @@
 // Branches whose predicate depends on shapes only.
-#ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_CONSTANT_BRANCH_PASS_H_
-#define HPU_PLUGIN_PASSES_CONTROL_FLOW_CONSTANT_BRANCH_PASS_H_
+#ifndef HPU_PLUGIN_PASSES_CLUSTERING_CONSTANT_BRANCH_PASS_H_
+#define HPU_PLUGIN_PASSES_CLUSTERING_CONSTANT_BRANCH_PASS_H_
 
 #include "absl/status/status.h"
 #include "plugin/passes/reporting/pass_context.h"
@@ -17,4 +17,4 @@ absl::Status ReplaceConstantBranches(PassContext* context);
 
 }  // namespace hpu::passes
 
-#endif  // HPU_PLUGIN_PASSES_CONTROL_FLOW_CONSTANT_BRANCH_PASS_H_
+#endif  // HPU_PLUGIN_PASSES_CLUSTERING_CONSTANT_BRANCH_PASS_H_

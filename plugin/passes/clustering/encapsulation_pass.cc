@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "plugin/compat/tf_2_15/cluster_analysis.h"
 #include "plugin/compat/tf_2_15/graph_rewrites.h"
-#include "plugin/passes/control_flow/constant_branch_pass.h"
+#include "plugin/passes/clustering/constant_branch_pass.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"

@@ -238,9 +238,10 @@ tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Nod
       continue;
     }
     if (*origin >= Origin::kLoop) {
-      refuse("changing-constant", *origin == Origin::kLoop
-                                      ? "requires a compile-time constant whose value changes in each iteration of a loop"
-                                      : kDependsOnData);
+      refuse("changing-constant",
+             *origin == Origin::kLoop
+                 ? "requires a compile-time constant whose value changes in each iteration of a loop"
+                 : kDependsOnData);
       continue;
     }
     kept.push_back(node);

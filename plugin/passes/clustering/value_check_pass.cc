@@ -95,8 +95,8 @@ class ValueCheckMaker {
   bool IsBandOf(Node* node, const Tensor& lower, const Tensor& upper);
   // Size of the matrices in the node's first input. Infers shapes at the first call for a node.
   const MatrixSize& SizeOf(const Node& node);
-  // Whether the input that ValueRule::other names has elements, or the rule names none; nullopt if this is known only at
-  // run time.
+  // Whether the input that ValueRule::other names has elements, or the rule names none; nullopt if this is known only
+  // at run time.
   std::optional<bool> OtherHasElements(const Node& node, const ValueRule& rule);
   absl::StatusOr<Node*> MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker);
   absl::StatusOr<Node*> AcceptEmpty(OutputTensor other, Node* passes, const NodeMaker& maker);

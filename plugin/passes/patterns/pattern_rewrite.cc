@@ -67,9 +67,9 @@ AttrValue ParseLiteral(const std::string& text, const std::string& type) {
 // The shape of result 0 that the op's shape function infers; unknown if inference fails.
 PartialTensorShape InferredShape(const tensorflow::NodeDef& definition, const tensorflow::OpRegistrationData& op,
                                  const std::vector<PartialTensorShape>& inputs, int producer) {
-  tensorflow::shape_inference::InferenceContext context(
-      producer, tensorflow::AttrSlice(definition), op.op_def, inputs,
-      std::vector<const tensorflow::Tensor*>(inputs.size(), nullptr), {}, {});
+  tensorflow::shape_inference::InferenceContext context(producer, tensorflow::AttrSlice(definition), op.op_def, inputs,
+                                                        std::vector<const tensorflow::Tensor*>(inputs.size(), nullptr),
+                                                        {}, {});
   PartialTensorShape shape;
   if (!context.construction_status().ok() || !context.Run(op.shape_inference_fn).ok()) return shape;
   tensorflow::TensorShapeProto proto;

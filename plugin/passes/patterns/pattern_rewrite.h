@@ -67,7 +67,7 @@ class PatternRewriter {
   passes::Report* const report_;
   std::map<std::string, int> made_;  // ids of added nodes by op, inputs and attributes; equal nodes are shared
   absl::flat_hash_map<const tensorflow::Node*, tensorflow::PartialTensorShape> added_shapes_;  // of the current match
-  std::vector<int> levels_;          // levels by node id, greater than the levels of predecessors; empty: not computed
+  std::vector<int> levels_;  // levels by node id, greater than the levels of predecessors; empty: not computed
 };
 
 }  // namespace hpu::passes

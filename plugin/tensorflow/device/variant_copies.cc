@@ -23,8 +23,7 @@ using CopyTensor = UnaryVariantOpRegistry::AsyncTensorDeviceCopyFn;
 using CopyVariant = UnaryVariantOpRegistry::AsyncVariantDeviceCopyFn;
 using Direction = tensorflow::VariantDeviceCopyDirection;
 
-constexpr Direction kDirections[] = {Direction::HOST_TO_DEVICE, Direction::DEVICE_TO_HOST,
-                                     Direction::DEVICE_TO_DEVICE};
+constexpr Direction kDirections[] = {Direction::HOST_TO_DEVICE, Direction::DEVICE_TO_HOST, Direction::DEVICE_TO_DEVICE};
 
 absl::Status KeepVariant(const Variant& from, Variant* to, const CopyTensor&) {
   *to = from;
