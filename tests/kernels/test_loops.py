@@ -221,3 +221,26 @@ def test_all_of_this_around_clusters(tests: str) -> None:
         timeout=600,
     )
     assert "passed" in done.stdout
+
+
+@pytest.mark.parametrize("stepped", [False, True], ids=["loop", "step before the loop"])
+def test_gradient_of_a_variable_that_a_loop_reads(stepped: bool) -> None:
+    """The gradient has the shape of the variable as an op, of which TensorFlow's shape inference makes a constant."""
+
+    def train(x: tf.Tensor) -> list[tf.Tensor]:
+        weights = tf.Variable(tf.ones([2, 2]) * 0.3)
+
+        @tf.function
+        def step(x: tf.Tensor) -> list[tf.Tensor]:
+            with tf.GradientTape() as tape:
+                rows = tf.TensorArray(tf.float32, 4).unstack(x)
+                state = tf.tanh((rows.read(0) if stepped else tf.zeros([3, 2])) @ weights)
+                for i in tf.range(1, 4):
+                    state = tf.tanh((state + rows.read(i)) @ weights)
+                loss = tf.reduce_sum(tf.square(state))
+            weights.assign_sub(0.1 * tape.gradient(loss, weights))
+            return [loss, state]
+
+        return [*step(x), *step(x), weights.read_value()]
+
+    assert_same_on_hpu(train, X)

@@ -34,13 +34,19 @@ tensorflow::InferredShape ArgumentShape(const Node& argument) {
 
 StaticShapes::StaticShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library) {
   std::map<int, tensorflow::InferredShape> arguments;
+  bool has_shapes_of_variables = false;
   for (const Node* node : graph->op_nodes()) {
+    has_shapes_of_variables |= node->type_string() == "VariableShape";
     int index = 0;
     if (node->IsArg() && tensorflow::TryGetNodeAttr(node->attrs(), "index", &index)) {
       arguments[index] = ArgumentShape(*node);
     }
   }
-  const tensorflow::Status status = tensorflow::InferShapes(graph, arguments, library, &shapes_);
+  // InferShapes replaces VariableShape ops by constants without a device, so it gets a copy of the graph.
+  tensorflow::Graph copy(graph->op_registry());
+  if (has_shapes_of_variables) copy.Copy(*graph);
+  const tensorflow::Status status =
+      tensorflow::InferShapes(has_shapes_of_variables ? &copy : graph, arguments, library, &shapes_);
   if (!status.ok()) VLOG(1) << "shape inference failed: " << status.message();
 }
 
