@@ -358,6 +358,7 @@ def test_it_never_falls_back() -> None:
     run_with_tensorflow(call_to(programs.failing_compile), {"HPU_FAULTS": "compile@1+"})
 
 
+@pytest.mark.cpu_fallback("the compiled function must fail where other clusters fall back")
 def test_it_never_falls_back_in_a_step() -> None:
     run_with_tensorflow(call_to(programs.failing_step), {"HPU_FAULTS": "compile@1+"})
 

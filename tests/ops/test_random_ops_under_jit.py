@@ -17,6 +17,9 @@ pytestmark = pytest.mark.usefixtures("hpu")
 ROWS = 6
 
 
+# Loops run one iteration after the other. In parallel, their random ops would draw in any order, on the CPU as well.
+
+
 def draw(x: Any) -> Any:
     return x + tf.random.normal([ROWS, 2], seed=3)
 
@@ -40,6 +43,7 @@ def shuffle(x: Any) -> Any:
 
 def draw_in_a_loop(x: Any) -> Any:
     for step in tf.range(4):
+        tf.autograph.experimental.set_loop_options(parallel_iterations=1)
         x = x * 0.5 + draw(x) * tf.cast(step, tf.float32)
     return x
 
@@ -47,19 +51,23 @@ def draw_in_a_loop(x: Any) -> Any:
 def draw_in_a_loop_with_an_array(x: Any) -> Any:
     rows = tf.TensorArray(tf.float32, 3)
     for step in tf.range(3):
+        tf.autograph.experimental.set_loop_options(parallel_iterations=1)
         rows = rows.write(step, tf.reduce_sum(draw(x), 0))
     return rows.stack()
 
 
 def draw_beside_a_loop(x: Any) -> Any:
     for _ in tf.range(3):
+        tf.autograph.experimental.set_loop_options(parallel_iterations=1)
         x = tf.sin(x)
     return draw(x)
 
 
 def draw_in_nested_loops(x: Any) -> Any:
     for _ in tf.range(2):
+        tf.autograph.experimental.set_loop_options(parallel_iterations=1)
         for _ in tf.range(2):
+            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
             x = draw(x)
     return x
 
@@ -111,6 +119,7 @@ def in_a_compiled_step(function: Any, jit: bool | None) -> Any:
 def in_a_loop(function: Any, jit: bool | None) -> Any:
     def run(x: Any) -> Any:
         for _ in tf.range(2):
+            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
             x = function(x) * 0.5
         return x
 
@@ -186,6 +195,7 @@ def test_other_failures_are_errors() -> None:
     @tf.function(jit_compile=True)
     def run(x: Any) -> Any:
         for _ in tf.range(2):
+            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
             x = draw(x)
         return tf.strings.as_string(x)
 
