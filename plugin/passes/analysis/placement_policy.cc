@@ -20,6 +20,7 @@
 #include "plugin/base/flags/parse.h"
 #include "plugin/passes/analysis/custom_ops.h"
 #include "plugin/passes/analysis/unlisted_ops.h"
+#include "plugin/passes/functions/reachable_nodes.h"
 #include "plugin/passes/graph/registered_ops.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/platform/logging.h"
@@ -212,30 +213,17 @@ int PlacementPolicy::MaxRank(const std::string& op) const {
 absl::Status PlacementPolicy::CheckMustCompile(const std::string& function,
                                                const tensorflow::FunctionLibraryDefinition& library) const {
   if (accepts_all()) return absl::OkStatus();
-  std::vector<std::string> waiting = {function};
-  absl::flat_hash_set<std::string> seen = {function};
-  const auto visit = [&](const std::string& callee) {
-    if (seen.insert(callee).second) waiting.push_back(callee);
+  const auto refuse = [this](const tensorflow::NodeDef& node) {
+    return Refuse(node.op(), tensorflow::AttrSlice(node));
   };
-  while (!waiting.empty()) {
-    const tensorflow::FunctionDef* definition = library.Find(waiting.back());
-    waiting.pop_back();
-    if (definition == nullptr) continue;
-    for (const tensorflow::NodeDef& node : definition->node_def()) {
-      visit(node.op());
-      for (const auto& [name, value] : node.attr()) {
-        if (value.has_func()) visit(value.func().name());
-        for (const auto& callee : value.list().func()) visit(callee.name());
-      }
-      const auto refusal = Refuse(node.op(), tensorflow::AttrSlice(node));
-      if (!refusal) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("jit_compile=True: ", function, " must be compiled as a whole for the HPU, but its op ",
-                       node.name(), " (", node.op(), ") is kept off the HPU by rule ", refusal->rule, ": ",
-                       refusal->reason, ". Change the setting, or remove jit_compile=True."));
-    }
-  }
-  return absl::OkStatus();
+  const tensorflow::NodeDef* node =
+      FindReachableNode(function, library, [&](const tensorflow::NodeDef& inner) { return refuse(inner).has_value(); });
+  if (node == nullptr) return absl::OkStatus();
+  const auto refusal = refuse(*node);
+  return absl::InvalidArgumentError(
+      absl::StrCat("jit_compile=True: ", function, " must be compiled as a whole for the HPU, but its op ",
+                   node->name(), " (", node->op(), ") is kept off the HPU by rule ", refusal->rule, ": ",
+                   refusal->reason, ". Change the setting, or remove jit_compile=True."));
 }
 
 }  // namespace hpu::passes

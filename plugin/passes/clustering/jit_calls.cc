@@ -1,10 +1,8 @@
 #include "plugin/passes/clustering/jit_calls.h"
 
-#include <utility>
-#include <vector>
+#include <string>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
@@ -14,6 +12,7 @@
 #include "plugin/passes/analysis/handle_device.h"
 #include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/passes/functions/reachable_nodes.h"
 #include "plugin/passes/graph/graph_util.h"
 
 namespace hpu::passes {
@@ -40,27 +39,10 @@ std::optional<std::string> WhyAlone(const NodeDef& node) {
 }
 
 std::optional<std::string> WhyFunctionAlone(const std::string& function, const FunctionLibraryDefinition& library) {
-  std::vector<std::string> waiting = {function};
-  absl::flat_hash_set<std::string> seen = {function};
-  const auto visit = [&](const std::string& callee) {
-    if (seen.insert(callee).second) waiting.push_back(callee);
-  };
-  while (!waiting.empty()) {
-    const tensorflow::FunctionDef* definition = library.Find(waiting.back());
-    waiting.pop_back();
-    if (definition == nullptr) continue;
-    for (const NodeDef& node : definition->node_def()) {
-      if (const auto reason = WhyAlone(node)) {
-        return absl::StrCat("contains ", node.name(), " (", node.op(), "): ", *reason);
-      }
-      visit(node.op());
-      for (const auto& [name, value] : node.attr()) {
-        if (value.has_func()) visit(value.func().name());
-        for (const auto& callee : value.list().func()) visit(callee.name());
-      }
-    }
-  }
-  return std::nullopt;
+  const NodeDef* node =
+      FindReachableNode(function, library, [](const NodeDef& inner) { return WhyAlone(inner).has_value(); });
+  if (node == nullptr) return std::nullopt;
+  return absl::StrCat("contains ", node->name(), " (", node->op(), "): ", *WhyAlone(*node));
 }
 
 }  // namespace
