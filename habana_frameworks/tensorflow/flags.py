@@ -273,7 +273,7 @@ def eager_max_signatures() -> int:
 def clustering() -> str:
     """HPU_CLUSTERING: Whether graphs are divided into clusters (docs/tuning/clustering.md). off: each op is its own
     recipe. lite: clusters contain only ops that XLA fuses (element-wise ops, reductions, shape changes). If set,
-    this setting overrides set_jit and global_jit_level. A function with jit_compile=True is always a cluster.
+    this setting overrides set_jit and global_jit_level. A function with jit_compile=True is always compiled.
     """
     return values.parse_string(BY_NAME["HPU_CLUSTERING"])
 
