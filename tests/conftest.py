@@ -123,6 +123,15 @@ def same_results(digests: results.Digests, request: pytest.FixtureRequest) -> It
     assert digests.as_expected(name), f"{name}: the results differ from the file of --same-results"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiles_each_signature() -> Iterator[None]:
+    """Compiles each signature, so that tests of many shapes test recipes. test_changing_shapes.py tests the default."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "HPU_COMPILE_MODE" not in os.environ:
+            patch.setenv("HPU_COMPILE_MODE", "strict")
+        yield
+
+
 # Folders with models and trainings. A cluster or eager op that fails on the HPU fails their tests, instead of running
 # on the CPU in each step. Other folders test ops and errors, whose texts come from the CPU's kernels.
 NO_FALLBACK_FOLDERS = ("distribute", "equality", "examples", "explain", "gaudi", "hvd", "keras", "pjrt", "precision")

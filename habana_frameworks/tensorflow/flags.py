@@ -600,9 +600,10 @@ def recipe_lock_timeout_s() -> int:
 
 
 def compile_mode() -> str:
-    """HPU_COMPILE_MODE: When clusters are compiled. strict: at the first execution of each signature; lazy: after
-    HPU_LAZY_COMPILE_AFTER executions on the CPU; async: in the background, while the cluster runs on the CPU;
-    never: not at all. A function with jit_compile=True is always compiled at its first execution.
+    """HPU_COMPILE_MODE: When clusters are compiled. auto: at the first execution, and for further signatures in the
+    background once the CPU has needed as long as a compile; strict: at the first execution of each signature;
+    lazy: after HPU_LAZY_COMPILE_AFTER executions on the CPU; async: in the background, while the cluster runs on
+    the CPU; never: not at all. A function with jit_compile=True is always compiled at its first execution.
     """
     return values.parse_string(BY_NAME["HPU_COMPILE_MODE"])
 

@@ -95,7 +95,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_RECIPE_CACHE_REMOTE_READ_ONLY", "bool", "false"),
     values.Flag("HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S", "int", "10"),
     values.Flag("HPU_RECIPE_LOCK_TIMEOUT_S", "int", "600"),
-    values.Flag("HPU_COMPILE_MODE", "enum", "strict", ("strict", "lazy", "async", "never")),
+    values.Flag("HPU_COMPILE_MODE", "enum", "auto", ("auto", "strict", "lazy", "async", "never")),
     values.Flag("HPU_LAZY_COMPILE_AFTER", "int", "2"),
     values.Flag("HPU_COMPILE_LIMIT_S", "int", "30"),
     values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "bool", "false"),

@@ -50,7 +50,7 @@ std::optional<std::string> WhyFunctionAlone(const std::string& function, const F
 std::optional<std::string> WhyAlone(const Node& call, const PassContext& context) {
   if (!call.IsPartitionedCall()) return "is called by its name";
   if (const auto refusal = RefuseBySettings(call, context.settings)) return refusal->reason;
-  if (const std::string mode = flags::CompileMode(); mode != "strict") {
+  if (const std::string mode = flags::CompileMode(); mode != "strict" && mode != "auto") {
     return absl::StrCat("is compiled at once, but HPU_COMPILE_MODE=", mode);
   }
   if (!absl::c_all_of(call.input_types(), CanCrossCluster) || !absl::c_all_of(call.output_types(), CanCrossCluster) ||

@@ -1,8 +1,10 @@
 #include "plugin/tensorflow/kernels/compile_policy.h"
 
+#include <atomic>
 #include <string>
 
 #include "plugin/base/flags/flags.h"
+#include "tsl/util/determinism.h"
 
 namespace hpu {
 namespace {
@@ -25,6 +27,7 @@ constexpr Words kWords[kFallbackReasons] = {
     {"megamorphic", "the cluster needs too many recipes for its number of executions"},
     {"compile-limit", "the cluster takes too long to compile for new shapes (HPU_COMPILE_LIMIT_S)"},
     {"never", "HPU_COMPILE_MODE=never"},
+    {"new-shape", "the cluster has not run long enough with these shapes to be compiled for them"},
 };
 
 // With dynamic shapes, the number of recipes must be bounded even in the mode strict.
@@ -34,7 +37,24 @@ CompileDecision DecideStrict(const ClusterCounts& counts) {
   return on_host ? CompileDecision{Action::kRunOnCpu, FallbackReason::kMegamorphic} : CompileDecision();
 }
 
+std::atomic<bool> equal_choices{false};
+
+bool MayChooseByTime() {
+  return flags::TfCpuRuntimeFallback() != "forbid" && !equal_choices.load(std::memory_order_relaxed) &&
+         !tsl::OpDeterminismRequired();
+}
+
+CompileDecision DecideAuto(const ClusterCounts& counts) {
+  if (!MayChooseByTime()) return DecideStrict(counts);
+  if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
+  if (counts.is_first || counts.is_known || counts.in_buckets) return {};
+  if (counts.cpu_seconds < counts.longest_compile_seconds) return {Action::kRunOnCpu, FallbackReason::kNewShape};
+  return {Action::kCompileInBackground, FallbackReason::kCompiling};
+}
+
 }  // namespace
+
+void RequireEqualChoices() { equal_choices.store(true, std::memory_order_relaxed); }
 
 absl::string_view NameOf(FallbackReason reason) { return kWords[static_cast<int>(reason)].name; }
 
@@ -46,6 +66,7 @@ bool IsMegamorphic(const ClusterCounts& counts) {
 
 CompileDecision DecideCompile(const ClusterCounts& counts) {
   const std::string mode = flags::CompileMode();
+  if (mode == "auto") return DecideAuto(counts);
   if (mode == "strict") return DecideStrict(counts);
   if (mode == "never") return {Action::kRunOnCpu, FallbackReason::kNever};
   if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};

@@ -17,10 +17,12 @@ enum class FallbackReason {
   kMegamorphic,   // the cluster needs too many recipes for its number of executions
   kCompileLimit,  // the cluster takes too long to compile
   kNever,         // settings or rules exclude compilation
+  kNewShape,      // the signature is new to the cluster and has not run long enough
 };
-inline constexpr int kFallbackReasons = 6;
+inline constexpr int kFallbackReasons = 7;
 
-// Name in statistics and `hpu explain`: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never".
+// Name in statistics and `hpu explain`: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never",
+// "new-shape".
 absl::string_view NameOf(FallbackReason reason);
 // A clause for messages: "a background compilation is queued or running".
 absl::string_view MeaningOf(FallbackReason reason);
@@ -36,7 +38,7 @@ struct CompileDecision {
   FallbackReason reason = FallbackReason::kFailure;  // why the execution runs on the CPU
 };
 
-// Counters of a cluster that the policy reads.
+// Counters of a cluster that the policy reads. Traces of one function for different shapes count as one cluster.
 struct ClusterCounts {
   int64_t recipes = 0;     // compiled, for all signatures
   int64_t executions = 0;  // for all signatures, on the HPU and the CPU
@@ -45,6 +47,9 @@ struct ClusterCounts {
   bool scheduled = false;     // whether a background compilation of this signature is queued or running
   int64_t in_background = 0;  // signatures queued for, or in, background compilation
   bool in_buckets = false;    // a batch bucket serves this signature (batch_buckets.h)
+  bool is_first = true;       // no recipe exists for the cluster with variables of these shapes
+  bool is_known = false;      // another trace has a recipe for this signature
+  double cpu_seconds = 0;     // time that this signature has run on the CPU
 };
 
 // Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. XLA's lazy
@@ -52,7 +57,16 @@ struct ClusterCounts {
 // is eventually compiled again. Always false for a signature that a batch bucket serves.
 bool IsMegamorphic(const ClusterCounts& counts);
 
-// Reads HPU_COMPILE_MODE at each call. In the modes lazy and async, a megamorphic cluster runs new signatures on the
+// Declares that other processes depend on this process's results: replicas stay equal only if all run a cluster alike.
+// The mode auto then compiles as the mode strict. Thread safe.
+void RequireEqualChoices();
+
+// Reads HPU_COMPILE_MODE at each call. In the mode auto, the first signature is compiled at once. Any other signature
+// runs on the CPU until its time there exceeds the cluster's longest compile time, and is then compiled in the
+// background. So no program takes more than twice the time of the better choice (ski rental). If fallbacks are
+// forbidden, TensorFlow's ops must be deterministic, or RequireEqualChoices() was called, auto is strict.
+//
+// In the modes lazy and async, a megamorphic cluster runs new signatures on the
 // CPU. In these modes, so does a cluster that once took longer than HPU_COMPILE_LIMIT_S to compile. With
 // TF_ENABLE_DYNAMIC_SHAPES the megamorphic rule also applies in the mode strict, unless TF_CPU_RUNTIME_FALLBACK=forbid.
 CompileDecision DecideCompile(const ClusterCounts& counts);

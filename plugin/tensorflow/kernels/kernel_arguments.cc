@@ -98,4 +98,28 @@ std::vector<ArgumentDescription> KernelArguments::Describe() const {
   return descriptions;
 }
 
+recipes::Signature SignatureOf(const std::vector<ArgumentDescription>& arguments) {
+  recipes::Signature signature;
+  for (const ArgumentDescription& argument : arguments) {
+    switch (argument.kind) {
+      case Kind::kConstant:
+        signature.AddConstant(argument.constant);
+        break;
+      case Kind::kParameter:
+        signature.AddParameter(argument.dtype, argument.shape);
+        break;
+      case Kind::kVariable:
+        if (argument.same_as >= 0) {
+          signature.AddSameVariable(argument.same_as);
+        } else if (argument.initialized) {
+          signature.AddVariable(argument.dtype, argument.shape);
+        } else {
+          signature.AddUninitializedVariable();
+        }
+        break;
+    }
+  }
+  return signature;
+}
+
 }  // namespace hpu

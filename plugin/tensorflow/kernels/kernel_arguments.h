@@ -20,6 +20,9 @@ namespace hpu {
 // Kind of each input for the compiler. Fixed for a kernel.
 using ArgumentKinds = std::vector<ArgumentDescription::Kind>;
 
+// The signature of described arguments; equal to KernelArguments::Sign.
+recipes::Signature SignatureOf(const std::vector<ArgumentDescription>& arguments);
+
 // Lives on the stack of Compute. The kinds and the context must outlive the object. Not thread safe.
 class KernelArguments {
  public:

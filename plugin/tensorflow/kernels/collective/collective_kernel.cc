@@ -19,6 +19,7 @@
 #include "plugin/tensorflow/kernels/collective/collective_watch.h"
 #include "plugin/tensorflow/kernels/collective/exchange_call.h"
 #include "plugin/tensorflow/kernels/collective/peer_exchange.h"
+#include "plugin/tensorflow/kernels/compile_policy.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
 #include "plugin/tensorflow/kernels/staged_tensor.h"
 #include "tensorflow/core/framework/op.h"
@@ -198,6 +199,7 @@ class CollectiveKernel : public AsyncOpKernel {
         absl::InternalError(absl::StrCat(
             type_string(), ": the CPU kernel is not asynchronous; use a TensorFlow version that the plugin supports")));
     kernel_.reset((*kernel).release()->AsAsync());
+    RequireEqualChoices();
   }
 
   void ComputeAsync(OpKernelContext* context, DoneCallback done) override {

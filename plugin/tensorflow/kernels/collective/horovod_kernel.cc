@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/kernels/compile_policy.h"
 #include "plugin/tensorflow/kernels/eager/eager_kernel.h"
 #include "tensorflow/core/framework/kernel_def_builder.h"
 #include "tensorflow/core/framework/op.h"
@@ -24,6 +25,7 @@ class HorovodKernelFactory : public tensorflow::kernel_factory::OpKernelFactory 
 
 void RegisterHorovodKernel() {
   if (tensorflow::OpRegistry::Global()->LookUp(kOp) == nullptr) return;
+  RequireEqualChoices();
   [[maybe_unused]] static auto* registrar = new tensorflow::kernel_factory::OpKernelRegistrar(
       tensorflow::KernelDefBuilder(kOp).Device(kDeviceType).HostMemory("resources").Build(), "HpuHorovodKernel",
       std::make_unique<HorovodKernelFactory>());

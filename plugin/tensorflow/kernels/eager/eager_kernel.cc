@@ -163,7 +163,8 @@ bool EagerKernel::HasEmptyInput(const KernelArguments& arguments) const {
   return false;
 }
 
-CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
+CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
+                                    const std::vector<ArgumentDescription>& descriptions) {
   constexpr CompileDecision kNever{CompileDecision::Action::kRunOnCpu, FallbackReason::kNever};
   if (runs_on_cpu_) {
     return algorithm_ >= 0 && IsThreeFry(arguments.value(algorithm_)) ? CompileDecision() : kNever;
@@ -217,7 +218,7 @@ absl::Status EagerKernel::OnFailure(tensorflow::OpKernelContext* context, const 
 
 void EagerKernel::CountLaunch() { Statistics::Get().eager().launches.fetch_add(1, std::memory_order_relaxed); }
 
-std::function<void(const Executable&)> EagerKernel::CompileCounter() const {
+std::function<void(const Executable&)> EagerKernel::CompileCounter(const std::vector<ArgumentDescription>&) const {
   return [](const Executable& executable) {
     EagerCounters& counters = Statistics::Get().eager();
     counters.recipes.fetch_add(1, std::memory_order_relaxed);

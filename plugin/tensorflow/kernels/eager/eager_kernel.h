@@ -23,14 +23,16 @@ class EagerKernel : public ClusterKernel {
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
   absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const override;
-  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) override;
+  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
+                         const std::vector<ArgumentDescription>& descriptions) override;
   absl::StatusOr<bool> NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                      const KernelArguments& arguments) override;
   absl::StatusOr<bool> ResultNeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device) override;
   absl::Status CheckFallback(ProcessDevice& device, const KernelArguments& arguments) override;
   absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
   void CountLaunch() override;
-  std::function<void(const Executable&)> CompileCounter() const override;
+  std::function<void(const Executable&)> CompileCounter(
+      const std::vector<ArgumentDescription>& descriptions) const override;
   void CountFallback(uint64_t bytes, FallbackReason reason) override;
 
  private:

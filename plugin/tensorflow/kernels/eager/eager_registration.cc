@@ -119,7 +119,7 @@ void RegisterChecks() {
   }
 }
 
-bool RegisterAll() {
+bool RegisterEagerKernels() {
   RegisterLowerings();
   const absl::flat_hash_map<std::string, DefaultKernels> defaults = ReadDefaultKernels();
   for (const KernelDef* lowering : tensorflow::XlaOpRegistry::DeviceKernels(kCompilationDevice, false)) {
@@ -141,7 +141,7 @@ bool RegisterAll() {
   return true;
 }
 
-[[maybe_unused]] const bool kernels_registered = RegisterAll();
+[[maybe_unused]] const bool kernels_registered = RegisterEagerKernels();
 
 }  // namespace
 }  // namespace hpu

@@ -2,6 +2,7 @@
 
 #include "absl/algorithm/container.h"
 #include "plugin/base/log/log.h"
+#include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "tensorflow/core/platform/logging.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -24,30 +25,6 @@ bool SameButSizes(const ArgumentDescription& a, const ArgumentDescription& b) {
   // Variables and compile-time constants are never padded.
   return a.shape == b.shape &&
          (a.kind != ArgumentDescription::Kind::kConstant || a.constant.tensor_data() == b.constant.tensor_data());
-}
-
-recipes::Signature SignatureOf(const Arguments& arguments) {
-  recipes::Signature signature;
-  for (const ArgumentDescription& argument : arguments) {
-    switch (argument.kind) {
-      case ArgumentDescription::Kind::kConstant:
-        signature.AddConstant(argument.constant);
-        break;
-      case ArgumentDescription::Kind::kParameter:
-        signature.AddParameter(argument.dtype, argument.shape);
-        break;
-      case ArgumentDescription::Kind::kVariable:
-        if (argument.same_as >= 0) {
-          signature.AddSameVariable(argument.same_as);
-        } else if (argument.initialized) {
-          signature.AddVariable(argument.dtype, argument.shape);
-        } else {
-          signature.AddUninitializedVariable();
-        }
-        break;
-    }
-  }
-  return signature;
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/compiler/lowering.h"
 #include "plugin/tensorflow/kernels/compile_policy.h"
-#include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "plugin/tensorflow/kernels/launch/executable_table.h"
 #include "plugin/tensorflow/kernels/launch/shape_changes.h"
 
@@ -21,11 +21,12 @@ namespace hpu {
 class ClusterHistory {
  public:
   void CountExecution() { executions_.fetch_add(1, std::memory_order_relaxed); }
-  void CountRecipe(double compile_seconds);
+  void CountRecipe() { recipes_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Counts an execution of the entry's signature without a recipe, and returns the counts for the policy. On the first
-  // such execution, keeps the arguments for MostFrequentChange(). The caller holds the arguments' lock.
-  ClusterCounts CountMiss(ExecutableTable::Entry& entry, const KernelArguments& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Counts an execution of the entry's signature without a recipe, and returns counts for the policy, without those of
+  // CompiledSignatures. On the first such execution, keeps the arguments for MostFrequentChange().
+  ClusterCounts CountMiss(ExecutableTable::Entry& entry, const std::vector<ArgumentDescription>& arguments)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // See ShapeChanges::MostFrequent.
   std::string MostFrequentChange(const std::vector<std::string>& names) const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -34,7 +35,6 @@ class ClusterHistory {
   std::atomic<int64_t> executions_{0};
   std::atomic<int64_t> recipes_{0};
   mutable absl::Mutex mutex_;
-  double longest_compile_seconds_ ABSL_GUARDED_BY(mutex_) = 0;
   ShapeChanges changes_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -7,6 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/compiler/background/compile_queue.h"
 #include "plugin/compiler/background/interruptible_compiles.h"
@@ -127,10 +129,10 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       arguments.Lock();
       return FallBack(context, *device, arguments, entry.failure());
     }
-    const CompileDecision decision = Decide(entry, arguments);
     std::vector<ArgumentDescription> descriptions = arguments.Describe();
+    const CompileDecision decision = Decide(entry, arguments, descriptions);
     if (decision.action != CompileDecision::Action::kCompile) {
-      absl::Status status = RunFallback(context, *device, arguments, decision.reason);
+      absl::Status status = RunFallback(context, *device, arguments, decision.reason, &entry);
       // Queued after the CPU run, so that the compilation does not compete with the run for processors.
       if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
         return CompileInBackground(context, *device, std::move(descriptions), entry);
@@ -153,9 +155,10 @@ absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKern
   ClusterSource source = Source(context);
   TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
   const auto node = source.node == nullptr ? nullptr : std::make_shared<const tensorflow::NodeDef>(*source.node);
+  std::function<void(const Executable&)> counter = CompileCounter(descriptions);
   // Does not capture `this`, because the kernel may be destroyed during the compilation.
   return CompileQueue::Work([&device, &entry, table = table_, source, library, node,
-                             descriptions = std::move(descriptions), counter = CompileCounter(),
+                             descriptions = std::move(descriptions), counter = std::move(counter),
                              buckets = batch_buckets()](const std::atomic<bool>& cancelled) mutable {
     source.library = library.get();
     source.node = node.get();
@@ -205,11 +208,14 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
 }
 
 absl::Status ClusterKernel::RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                        const KernelArguments& arguments, FallbackReason reason) {
+                                        const KernelArguments& arguments, FallbackReason reason,
+                                        ExecutableTable::Entry* entry) {
   const trace::Scope traced(trace::Lane::kCpuFallback, name());
   TF_RETURN_IF_ERROR(CheckFallback(device, arguments));
   TF_ASSIGN_OR_RETURN(CpuFallback * program, cpu_fallback(context));
+  const absl::Time start = absl::Now();
   TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunCpuFallback(context, device, *program, arguments));
+  if (entry != nullptr) entry->AddCpuTime(absl::Now() - start);
   CountFallback(bytes, reason);
   return absl::OkStatus();
 }

@@ -46,8 +46,9 @@ class ClusterKernel : public tensorflow::OpKernel {
   virtual absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const = 0;
   // Chooses and compiles recipes for signatures that differ in rows; null if each signature has its own recipe.
   virtual std::shared_ptr<BatchBuckets> batch_buckets() const { return nullptr; }
-  // Decides how to run this execution, whose signature has no recipe yet.
-  virtual CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) = 0;
+  // Decides how to run this execution, whose signature has no recipe yet. `descriptions` describe the arguments.
+  virtual CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
+                                 const std::vector<ArgumentDescription>& descriptions) = 0;
   // Whether this execution must run on the CPU because of its input values. Called before every launch.
   virtual absl::StatusOr<bool> NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                              const KernelArguments& arguments) {
@@ -74,8 +75,10 @@ class ClusterKernel : public tensorflow::OpKernel {
     return false;
   }
   virtual void CountLaunch() = 0;
-  // Callback for each successful compilation. Runs on any thread, possibly after this kernel is destroyed.
-  virtual std::function<void(const Executable&)> CompileCounter() const = 0;
+  // Callback for a successful compilation for these arguments. Runs on any thread, possibly after this kernel is
+  // destroyed.
+  virtual std::function<void(const Executable&)> CompileCounter(
+      const std::vector<ArgumentDescription>& descriptions) const = 0;
   virtual void CountFallback(uint64_t bytes, FallbackReason reason) = 0;
 
  private:
@@ -91,8 +94,10 @@ class ClusterKernel : public tensorflow::OpKernel {
   // the arguments' lock.
   absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
                         const absl::Status& failure);
+  // Adds the time of the run to the entry, unless null.
   absl::Status RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                           const KernelArguments& arguments, FallbackReason reason);
+                           const KernelArguments& arguments, FallbackReason reason,
+                           ExecutableTable::Entry* entry = nullptr);
 
   ArgumentKinds kinds_;
   const std::shared_ptr<ExecutableTable> table_;

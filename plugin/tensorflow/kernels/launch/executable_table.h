@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "plugin/compiler/executable.h"
 #include "plugin/recipes/signature.h"
 
@@ -43,6 +44,12 @@ class ExecutableTable {
     bool raised() const { return raised_.load(std::memory_order_relaxed); }
     void SetRaised() { raised_.store(true, std::memory_order_relaxed); }
 
+    // Time that executions of this signature have taken on the CPU.
+    double cpu_seconds() const { return 1e-6 * static_cast<double>(cpu_microseconds_.load(std::memory_order_relaxed)); }
+    void AddCpuTime(absl::Duration time) {
+      cpu_microseconds_.fetch_add(absl::ToInt64Microseconds(time), std::memory_order_relaxed);
+    }
+
     // Whether a background compilation is scheduled. SetScheduled returns the previous value.
     bool scheduled() const { return scheduled_.load(std::memory_order_relaxed); }
     bool SetScheduled(bool scheduled) { return scheduled_.exchange(scheduled, std::memory_order_relaxed); }
@@ -54,6 +61,7 @@ class ExecutableTable {
     std::atomic<const Executable*> ready_{nullptr};
     std::atomic<bool> failed_{false};
     std::atomic<int> fallbacks_{0};
+    std::atomic<int64_t> cpu_microseconds_{0};
     std::atomic<bool> raised_{false};
     std::atomic<bool> scheduled_{false};
   };

@@ -10,6 +10,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/passes/functions/function_identity.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/launch/launch_limit.h"
@@ -78,6 +79,10 @@ void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cl
   calls_jit_ = !must_compile_ && absl::c_any_of(definition->node_def(), [&](const tensorflow::NodeDef& node) {
     return passes::MustCompile(node, *construction->function_library()->GetFunctionLibraryDefinition());
   });
+  const passes::FunctionIdentity identity =
+      passes::IdentityOf(function_.name(), *construction->function_library()->GetFunctionLibraryDefinition());
+  content_ = identity.content;
+  signatures_ = CompiledSignatures::Of(function_.name(), static_cast<int>(kinds().size()), identity);
   counters_ = Statistics::Get().Cluster(function_.name(), definition->node_def_size(), kinds().size(),
                                         absl::c_count(kinds(), Kind::kConstant));
 }
@@ -166,12 +171,14 @@ void LaunchKernel::OnFallback(const absl::Status& failure) {
   HPU_LOG(kKernels, kWarning) << name() << " runs on the CPU: " << failure.message();
 }
 
-CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
+CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments&,
+                                     const std::vector<ArgumentDescription>& descriptions) {
   using Rows = BatchBuckets::Rows;
-  ClusterCounts counts = history_->CountMiss(entry, arguments);
+  ClusterCounts counts = history_->CountMiss(entry, descriptions);
+  signatures_->Count(content_, descriptions, &counts);
   counts.in_background = table().in_background();
   const std::shared_ptr<BatchBuckets> buckets = batch_buckets();
-  const Rows rows = buckets != nullptr ? buckets->Lookup(arguments.Describe()) : Rows::kUnknown;
+  const Rows rows = buckets != nullptr ? buckets->Lookup(descriptions) : Rows::kUnknown;
   counts.in_buckets = rows != Rows::kUnknown;
   if (IsMegamorphic(counts)) WarnOfChanges(counts);
   return must_compile_ || calls_jit_ || rows == Rows::kCompiled ? CompileDecision() : DecideCompile(counts);
@@ -208,9 +215,12 @@ void LaunchKernel::CountLaunch() {
   HPU_LOG(kKernels, kTrace) << name() << ": launched";
 }
 
-std::function<void(const Executable&)> LaunchKernel::CompileCounter() const {
-  return [counters = counters_, history = history_, buckets = batch_buckets_, record = RecordOf(def()),
-          function = function_.name(), name = name()](const Executable& executable) {
+std::function<void(const Executable&)> LaunchKernel::CompileCounter(
+    const std::vector<ArgumentDescription>& descriptions) const {
+  return [descriptions, content = content_, signatures = signatures_, counters = counters_, history = history_,
+          buckets = batch_buckets_, record = RecordOf(def()), function = function_.name(),
+          name = name()](const Executable& executable) {
+    signatures->Add(content, descriptions, executable.compile_seconds);
     if (executable.shares_recipe) return;
     if (const std::string refusal = buckets->refusal(); !refusal.empty()) {
       OpCounters::Get().AddFailure(record, function, "dynamic-shapes", {}, RefusalText(refusal));
@@ -218,7 +228,7 @@ std::function<void(const Executable&)> LaunchKernel::CompileCounter() const {
     counters->recipes.fetch_add(1, std::memory_order_relaxed);
     counters->compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
     counters->lowering_microseconds.fetch_add(static_cast<int64_t>(executable.lowering_seconds * 1e6));
-    history->CountRecipe(executable.compile_seconds);
+    history->CountRecipe();
     int64_t argument_bytes = 0, recipe_bytes = 0;
     if (executable.recipe != nullptr) {
       for (const hal::TensorSpec& argument : executable.recipe->arguments()) argument_bytes += argument.bytes;

@@ -10,6 +10,7 @@
 
 #include "plugin/tensorflow/kernels/launch/cluster_history.h"
 #include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
+#include "plugin/tensorflow/kernels/launch/compiled_signatures.h"
 #include "plugin/tensorflow/kernels/launch/split_program.h"
 #include "plugin/tensorflow/kernels/statistics.h"
 
@@ -33,7 +34,8 @@ class LaunchKernel : public ClusterKernel {
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
   absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const override;
-  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) override;
+  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
+                         const std::vector<ArgumentDescription>& descriptions) override;
   std::shared_ptr<BatchBuckets> batch_buckets() const override;
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                 const absl::Status& failure) override;
@@ -41,7 +43,8 @@ class LaunchKernel : public ClusterKernel {
   void OnTooLarge(const absl::Status& failure) override;
   void OnFallback(const absl::Status& failure) override;
   void CountLaunch() override;
-  std::function<void(const Executable&)> CompileCounter() const override;
+  std::function<void(const Executable&)> CompileCounter(
+      const std::vector<ArgumentDescription>& descriptions) const override;
   void CountFallback(uint64_t bytes, FallbackReason reason) override;
 
  private:
@@ -61,6 +64,8 @@ class LaunchKernel : public ClusterKernel {
   int graph_def_version_ = 0;
   ClusterCounters* counters_ = nullptr;
   const std::shared_ptr<ClusterHistory> history_ = std::make_shared<ClusterHistory>();
+  uint64_t content_ = 0;  // FunctionIdentity::content
+  std::shared_ptr<CompiledSignatures> signatures_;
   const std::shared_ptr<BatchBuckets> batch_buckets_ = std::make_shared<BatchBuckets>();
   std::atomic<bool> warned_{false};
   std::atomic<bool> warned_of_changes_{false};
