@@ -123,11 +123,16 @@ def same_results(digests: results.Digests, request: pytest.FixtureRequest) -> It
     assert digests.as_expected(name), f"{name}: the results differ from the file of --same-results"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def compiles_each_signature() -> Iterator[None]:
-    """Compiles each signature, so that tests of many shapes test recipes. test_changing_shapes.py tests the default."""
+def folder_of(request: pytest.FixtureRequest) -> str:
+    """Returns the name of the folder below tests/ that holds the test."""
+    return str(request.path.relative_to(pathlib.Path(__file__).parent).parts[0])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiles_each_signature(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compiles each signature, so that tests of many shapes test recipes. Programs of pages have the default mode."""
     with pytest.MonkeyPatch.context() as patch:
-        if "HPU_COMPILE_MODE" not in os.environ:
+        if "HPU_COMPILE_MODE" not in os.environ and folder_of(request) != "docs":
             patch.setenv("HPU_COMPILE_MODE", "strict")
         yield
 
@@ -141,7 +146,7 @@ NO_FALLBACK_FOLDERS = ("distribute", "equality", "examples", "explain", "gaudi",
 def forbidden_fallbacks(request: pytest.FixtureRequest) -> Iterator[None]:
     """Forbids CPU fallbacks in NO_FALLBACK_FOLDERS. Programs of tests inherit the setting."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.relative_to(pathlib.Path(__file__).parent).parts[0] in NO_FALLBACK_FOLDERS:
+        if folder_of(request) in NO_FALLBACK_FOLDERS:
             patch.setenv("TF_CPU_RUNTIME_FALLBACK", "forbid")
         yield
 

@@ -195,6 +195,63 @@ def two_shapes() -> None:
     report()
 
 
+def rare_shapes() -> None:
+    load_habana_module()
+    run_sizes(range(1, 20))
+    report()
+
+
+def shapes_until_compiled() -> None:
+    load_habana_module()
+    run_sizes([4])
+    end = time.monotonic() + 120
+    while counts()["recipes"] < 2:
+        assert time.monotonic() < end, counts()
+        run_sizes([5])
+    before = counts()
+    run_sizes([4, 5, 6])
+    report(before=before)
+
+
+def traces_for_each_shape() -> None:
+    """A function without a signature: TensorFlow traces it for each shape. The second function is equal to the first."""
+    load_habana_module()
+
+    def make() -> Callable[[tf.Tensor], tf.Tensor]:
+        @tf.function
+        def step(x: tf.Tensor) -> tf.Tensor:
+            return tf.reduce_sum(tf.sin(x) * 2.0, 0)
+
+        return step  # type: ignore[no-any-return]
+
+    for function, sizes in ((make(), range(1, 6)), (make(), (1,))):
+        for n in sizes:
+            with tf.device(HPU):
+                result = function(tf.ones([n, 3]))
+            np.testing.assert_allclose(result.numpy(), [2 * n * np.sin(1.0)] * 3, rtol=1e-4)
+    report()
+
+
+def models_of_two_sizes() -> None:
+    load_habana_module()
+
+    @tf.function
+    def step(weights: tf.Variable, x: tf.Tensor) -> tf.Tensor:
+        weights.assign_sub(tf.reduce_mean(x) * tf.sin(weights))
+        return tf.reduce_sum(weights)
+
+    for n in (4, 8):
+        with tf.device(HPU):
+            step(tf.Variable(tf.ones([n])), tf.ones([n]))
+    report()
+
+
+def deterministic_shapes() -> None:
+    tf.config.experimental.enable_op_determinism()
+    tf.random.set_seed(1)
+    rare_shapes()
+
+
 def shapes_in_strict_mode() -> None:
     load_habana_module()
     run_sizes(range(1, 20))

@@ -31,6 +31,38 @@ def test_where_a_train_step_runs(mode: str, expected: Mapping[str, Any]) -> None
     assert {name: done[name] for name in expected} == expected
 
 
+def test_auto_compiles_the_first_shape_only() -> None:
+    assert run(call_to(programs.steps), "auto")["launches"] == 6
+    done = run(call_to(programs.rare_shapes), "auto")
+    assert (done["launches"], done["recipes"], done["reasons"]) == (1, 1, {"new-shape": 18})
+    assert "most frequent change" not in done["messages"]
+
+
+def test_auto_compiles_a_shape_once_the_cpu_has_taken_as_long() -> None:
+    done = run(call_to(programs.shapes_until_compiled), "auto")
+    assert done["recipes"] == 2 and done["launches"] == done["before"]["launches"] + 2
+    assert done["before"]["reasons"]["compiling"] >= 1
+    assert done["reasons"]["new-shape"] == done["before"]["reasons"]["new-shape"] + 1
+
+
+def test_auto_counts_all_traces_of_a_function_as_one() -> None:
+    done = run(call_to(programs.traces_for_each_shape), "auto")
+    # The first shape of each function has the same recipe.
+    assert (done["launches"], done["reasons"]) == (2, {"new-shape": 4})
+
+
+def test_auto_compiles_each_model_at_once() -> None:
+    done = run(call_to(programs.models_of_two_sizes), "auto")
+    assert (done["launches"], done["recipes"], done["reasons"]) == (2, 2, {})
+
+
+def test_auto_is_strict_where_fallbacks_are_forbidden_or_ops_must_be_deterministic() -> None:
+    forbidden = run(call_to(programs.rare_shapes), "auto", {"TF_CPU_RUNTIME_FALLBACK": "forbid"})
+    deterministic = run(call_to(programs.deterministic_shapes), "auto")
+    for done in (forbidden, deterministic):
+        assert (done["launches"], done["recipes"], done["reasons"]) == (19, 19, {})
+
+
 def test_the_threshold_of_lazy() -> None:
     assert run(call_to(programs.steps), "lazy", {"HPU_LAZY_COMPILE_AFTER": "4"})["reasons"] == {"lazy": 4}
 
@@ -62,7 +94,7 @@ def test_a_background_compile_that_fails_is_an_error_where_fallbacks_are_forbidd
     assert "TF_CPU_RUNTIME_FALLBACK=forbid" in done["error"] and done["reasons"].keys() == {"compiling"}
 
 
-@pytest.mark.parametrize("mode", ["lazy", "async", "never"])
+@pytest.mark.parametrize("mode", ["auto", "lazy", "async", "never"])
 def test_jit_compile_compiles_at_once(mode: str) -> None:
     done = run(call_to(programs.jit_compile), mode, {"TF_CPU_RUNTIME_FALLBACK": "forbid"})
     assert (done["launches"], done["recipes"], done["reasons"]) == (1, 1, {})
@@ -94,7 +126,7 @@ def test_strict_follows_no_such_rule_but_warns() -> None:
     assert (done["recipes"], done["reasons"]) == (19, {}) and done["messages"].count("most frequent change") == 1
 
 
-@pytest.mark.parametrize("mode", ["lazy", "async", "never"])
+@pytest.mark.parametrize("mode", ["auto", "lazy", "async", "never"])
 def test_a_function_that_the_cpu_cannot_run_is_compiled_at_once(mode: str) -> None:
     # An op that only XLA supports.
     done = run(call_to(programs.op_of_xla_alone), mode)

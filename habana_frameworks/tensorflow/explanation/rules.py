@@ -172,6 +172,12 @@ _TABLE = (
         "the cluster needs too many recipes for its number of executions",
         "pad the dimension that the reason names",
     ),
+    Rule(
+        "new-shape",
+        "the cluster has run for less time with these shapes than a compile takes",
+        "nothing: it is compiled once that pays; HPU_COMPILE_MODE=strict compiles at once",
+        expected=True,
+    ),
     Rule("compile-limit", "the cluster takes too long to compile for new shapes", "raise HPU_COMPILE_LIMIT_S"),
     Rule("never", "HPU_COMPILE_MODE=never compiles no cluster", "unset HPU_COMPILE_MODE"),
     # Rules that separate clusters.
