@@ -30,6 +30,18 @@ class HostResults {
   HostResults() = default;
 };
 
+// Gives host threads access to device memory, without copies. Thread safe.
+class HostView {
+ public:
+  virtual ~HostView() = default;
+
+  // The host address of device memory, at a constant distance. No queued work may use the memory during an access.
+  virtual char* HostAddressOf(DeviceAddress address) const = 0;
+
+ protected:
+  HostView() = default;
+};
+
 // Interrupts a thread that waits for work. Thread safe.
 class Interruptible {
  public:
@@ -75,6 +87,7 @@ struct DeviceTraits {
   // source immediately and need no bounce buffer.
   bool copies_are_staged = false;
   HostResults* host_results = nullptr;
+  const HostView* host_view = nullptr;
   Interruptible* interruptible = nullptr;
   FreedRanges* freed_ranges = nullptr;
   ActivityRecorder* activity_recorder = nullptr;

@@ -24,7 +24,7 @@ CASES: dict[str, tuple[list[Any], tuple[int, ...]]] = {
 
 def data_for(indices: list[Any], row: tuple[int, ...], dtype: type) -> list[np.ndarray]:
     begin = 1
-    data = []
+    data: list[np.ndarray] = []
     for index in indices:
         shape = np.shape(np.array(index, np.int32)) + row
         data.append(np.arange(begin, begin + int(np.prod(shape))).astype(dtype).reshape(shape))

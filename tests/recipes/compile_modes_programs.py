@@ -214,7 +214,7 @@ def shapes_until_compiled() -> None:
 
 
 def traces_for_each_shape() -> None:
-    """A function without a signature: TensorFlow traces it for each shape. The second function is equal to the first."""
+    """Functions without a signature: TensorFlow traces them for each shape. The second is equal to the first."""
     load_habana_module()
 
     def make() -> Callable[[tf.Tensor], tf.Tensor]:

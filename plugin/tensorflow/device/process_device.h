@@ -57,6 +57,7 @@ class ProcessDevice {
   hal::Stream& host_to_device() { return *host_to_device_; }
   hal::Stream& device_to_host() { return *device_to_host_; }
   EventPool& events() { return *events_; }
+  const hal::Memory& memory() const { return *memory_; }
   // Workspace of the recipes on compute().
   Workspace& workspace() { return *workspace_; }
 

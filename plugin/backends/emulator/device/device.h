@@ -25,7 +25,10 @@ namespace hpu::emulator {
 
 class EmulatorStream;
 
-class EmulatorDevice final : public hal::Device, public hal::HostResults, public peers::PeerDevice {
+class EmulatorDevice final : public hal::Device,
+                             public hal::HostResults,
+                             public hal::HostView,
+                             public peers::PeerDevice {
  public:
   EmulatorDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock,
                  std::unique_ptr<common::Reservation> reservation, common::Faults faults);
@@ -35,6 +38,8 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults, public
   hal::DeviceTraits traits() override {
     hal::DeviceTraits traits;
     traits.host_results = this;
+    // Tests of errors count copies.
+    if (!has_faults()) traits.host_view = this;
     return traits;
   }
   hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
@@ -60,6 +65,8 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults, public
   bool OwnsStream(const hal::Stream& stream) const override;
   void QueueExchange(hal::Stream& stream, std::vector<peers::Operand> operands, peers::Exchange exchange) override;
   void EnableHostResults() override { host_results_enabled_.store(true, std::memory_order_relaxed); }
+
+  char* HostAddressOf(hal::DeviceAddress address) const override { return ToData(address); }
 
   // Used by EmulatorStream.
   const common::Liveness& liveness() const { return liveness_; }

@@ -7,7 +7,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/device_view.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
+#include "tensorflow/core/framework/tensor_util.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -33,10 +35,15 @@ absl::Status ExplainExhaustedMemory(const tensorflow::OpKernel& kernel, const ab
 class CpuFallbackRun {
  public:
   CpuFallbackRun(tensorflow::OpKernelContext* context, ProcessDevice& device, HostDevice& host,
-                 const KernelArguments& arguments)
-      : context_(context), device_(device), arguments_(arguments), temporaries_(host) {}
+                 const KernelArguments& arguments, UpdatesOnError updates_on_error)
+      : context_(context),
+        device_(device),
+        arguments_(arguments),
+        updates_on_error_(updates_on_error),
+        temporaries_(host) {}
 
   absl::StatusOr<uint64_t> Run(CpuFallback& program) {
+    TF_ASSIGN_OR_RETURN(view_, DeviceView::Open(device_));
     std::vector<Tensor> inputs;
     for (int i = 0; i < context_->num_inputs(); ++i) {
       if (arguments_.variable(i) != nullptr) {
@@ -63,6 +70,7 @@ class CpuFallbackRun {
     Tensor before;                      // value before the run, kept so that CPU kernels write to a new buffer
     std::optional<std::string> bytes;   // copy of a small value, instead of `before`
     bool changed = false;
+    const void* viewed = nullptr;  // address of a value that kernels overwrite in device memory, instead of `before`
     bool in_place = false;  // the device buffer of `variable` is not shared and has the new value's type and shape
     Tensor after;           // the new value: in host memory if in_place, else in the memory that its type requires
   };
@@ -75,12 +83,18 @@ class CpuFallbackRun {
   }
 
   static bool IsChanged(const Borrowed& entry, const Tensor& value) {
+    if (entry.viewed != nullptr && value.tensor_data().data() == entry.viewed) return false;
     const Tensor& old = *entry.variable->tensor();
     if (value.shape() != old.shape() || value.dtype() != old.dtype()) return true;
     return entry.bytes ? value.tensor_data() != *entry.bytes : !value.SharesBufferWith(entry.before);
   }
 
+  bool CanView(const Tensor& tensor) const {
+    return view_ && tensor.TotalBytes() > 0 && device_.Owns(tensor.tensor_data().data());
+  }
+
   absl::StatusOr<Tensor> ToHost(const Tensor& tensor) {
+    if (CanView(tensor)) return view_->Of(tensor, DeviceView::Access::kRead);
     TF_ASSIGN_OR_RETURN(Tensor copy, HostCopyOf(device_, tensor));
     if (!copy.SharesBufferWith(tensor)) bytes_ += tensor.TotalBytes();
     return copy;
@@ -107,6 +121,10 @@ class CpuFallbackRun {
     }
     Borrowed entry;
     entry.variable = variable;
+    if (updates_on_error_ == UpdatesOnError::kSome && variable->is_initialized && CanView(*variable->tensor()) &&
+        variable->tensor()->RefCountIsOne()) {
+      return BorrowInPlace(i, std::move(entry));
+    }
     if (variable->is_initialized) {
       TF_ASSIGN_OR_RETURN(entry.before, ToHost(*variable->tensor()));
     }
@@ -116,6 +134,15 @@ class CpuFallbackRun {
       entry.bytes = std::string(entry.before.tensor_data());
       entry.before = Tensor();
     }
+    borrowed_.push_back(std::move(entry));
+    return borrowed_.back().temporary.handle;
+  }
+
+  // Lets kernels overwrite the value in device memory, as they do in the memory of a CPU device.
+  absl::StatusOr<Tensor> BorrowInPlace(int i, Borrowed entry) {
+    const Tensor value = view_->Of(*entry.variable->tensor(), DeviceView::Access::kWrite);
+    entry.viewed = value.tensor_data().data();
+    TF_ASSIGN_OR_RETURN(entry.temporary, temporaries_.Make(&value, tensorflow::HandleFromInput(context_, i)));
     borrowed_.push_back(std::move(entry));
     return borrowed_.back().temporary.handle;
   }
@@ -131,7 +158,7 @@ class CpuFallbackRun {
       const Tensor& current = *entry.variable->tensor();
       entry.in_place = entry.variable->is_initialized && current.dtype() == value.dtype() &&
                        current.shape() == value.shape() && current.RefCountIsOne() &&
-                       device_.Owns(current.tensor_data().data());
+                       device_.Owns(current.tensor_data().data()) && !(view_ && view_->Contains(value));
       if (entry.in_place || value.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(value.dtype())) {
         entry.after = value;
       } else {
@@ -148,7 +175,8 @@ class CpuFallbackRun {
     }
     for (int i = 0; i < context_->num_outputs(); ++i) {
       if (context_->output_memory_type(i) == tensorflow::HOST_MEMORY) {
-        context_->set_output(i, outputs[i]);
+        context_->set_output(
+            i, view_ && view_->Contains(outputs[i]) ? tensorflow::tensor::DeepCopy(outputs[i]) : outputs[i]);
         continue;
       }
       TF_ASSIGN_OR_RETURN(Tensor copy, ToDevice(outputs[i]));
@@ -175,6 +203,8 @@ class CpuFallbackRun {
   tensorflow::OpKernelContext* const context_;
   ProcessDevice& device_;
   const KernelArguments& arguments_;
+  const UpdatesOnError updates_on_error_;
+  std::optional<DeviceView> view_;
   HostVariables temporaries_;
   std::vector<Borrowed> borrowed_;
   uint64_t bytes_ = 0;
@@ -191,9 +221,10 @@ absl::StatusOr<Tensor> HostCopyOf(ProcessDevice& device, const Tensor& tensor) {
 }
 
 absl::StatusOr<uint64_t> RunCpuFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                        CpuFallback& program, const KernelArguments& arguments) {
+                                        CpuFallback& program, const KernelArguments& arguments,
+                                        UpdatesOnError updates_on_error) {
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
-  return CpuFallbackRun(context, device, *host, arguments).Run(program);
+  return CpuFallbackRun(context, device, *host, arguments, updates_on_error).Run(program);
 }
 
 bool IsHostMemoryExhausted(const absl::Status& status) { return status.GetPayload(kHostMemoryUrl).has_value(); }

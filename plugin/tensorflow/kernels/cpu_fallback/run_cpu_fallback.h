@@ -16,12 +16,19 @@ namespace hpu {
 // Returns `tensor` if its data are in host memory, otherwise a host copy. Waits for the device.
 absl::StatusOr<tensorflow::Tensor> HostCopyOf(ProcessDevice& device, const tensorflow::Tensor& tensor);
 
-// Runs `program` on copies of the inputs and variables in host memory, sets the context's outputs, and writes changed
-// variables back. The caller holds the variables' locks. Returns the number of bytes copied between host and device.
-// Errors other than device errors leave the variables unchanged. If a CPU kernel cannot allocate memory, the error is
-// ResourceExhausted, names the op and the remedy, and satisfies IsHostMemoryExhausted().
+// What an error during the run leaves of the variables.
+enum class UpdatesOnError {
+  kNone,  // their values before the run, unless the device fails
+  kSome,  // some new values, as on TensorFlow's CPU device; saves copies if the host can access device memory
+};
+
+// Runs `program` on the inputs and variables in host memory, sets the context's outputs, and writes changed variables
+// back. The caller holds the variables' locks. Returns the number of bytes copied between host and device. If a CPU
+// kernel cannot allocate memory, the error is ResourceExhausted, names the op and the remedy, and satisfies
+// IsHostMemoryExhausted().
 absl::StatusOr<uint64_t> RunCpuFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                        CpuFallback& program, const KernelArguments& arguments);
+                                        CpuFallback& program, const KernelArguments& arguments,
+                                        UpdatesOnError updates_on_error = UpdatesOnError::kNone);
 
 // Whether RunCpuFallback() failed because host memory, not device memory, is exhausted.
 bool IsHostMemoryExhausted(const absl::Status& status);

@@ -132,12 +132,13 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     std::vector<ArgumentDescription> descriptions = arguments.Describe();
     const CompileDecision decision = Decide(entry, arguments, descriptions);
     if (decision.action != CompileDecision::Action::kCompile) {
+      const bool repeats = ran_on_cpu_.load(std::memory_order_relaxed);
       absl::Status status = RunFallback(context, *device, arguments, decision.reason, &entry);
       // Queued after the CPU run, so that the compilation does not compete with the run for processors.
       if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
         return CompileInBackground(context, *device, std::move(descriptions), entry);
       }
-      if (!MayRunOnDevice(status, decision.reason)) {
+      if (repeats || !MayRunOnDevice(status, decision.reason)) {
         if (!status.ok()) entry.SetRaised();
         return status;
       }
@@ -213,9 +214,13 @@ absl::Status ClusterKernel::RunFallback(tensorflow::OpKernelContext* context, Pr
   const trace::Scope traced(trace::Lane::kCpuFallback, name());
   TF_RETURN_IF_ERROR(CheckFallback(device, arguments));
   TF_ASSIGN_OR_RETURN(CpuFallback * program, cpu_fallback(context));
+  // A run of a program whose kernels are known to be there does not begin again on the device.
+  const UpdatesOnError updates_on_error =
+      entry != nullptr && ran_on_cpu_.load(std::memory_order_relaxed) ? UpdatesOnError::kSome : UpdatesOnError::kNone;
   const absl::Time start = absl::Now();
-  TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunCpuFallback(context, device, *program, arguments));
+  TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunCpuFallback(context, device, *program, arguments, updates_on_error));
   if (entry != nullptr) entry->AddCpuTime(absl::Now() - start);
+  ran_on_cpu_.store(true, std::memory_order_relaxed);
   CountFallback(bytes, reason);
   return absl::OkStatus();
 }

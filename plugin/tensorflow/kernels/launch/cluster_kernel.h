@@ -102,6 +102,7 @@ class ClusterKernel : public tensorflow::OpKernel {
   ArgumentKinds kinds_;
   const std::shared_ptr<ExecutableTable> table_;
   std::atomic<bool> compiles_later_{false};  // whether a background compilation was ever requested
+  std::atomic<bool> ran_on_cpu_{false};      // whether the CPU program has succeeded
   absl::Mutex fallback_mutex_;
   absl::StatusOr<std::unique_ptr<CpuFallback>> cpu_fallback_ ABSL_GUARDED_BY(fallback_mutex_) = nullptr;
 };

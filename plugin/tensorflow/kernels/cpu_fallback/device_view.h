@@ -1,0 +1,37 @@
+// DeviceView: device memory as tensors of CPU kernels, without copies.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_DEVICE_VIEW_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_DEVICE_VIEW_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace hpu {
+
+// Valid while no other work uses the tensors. Not thread safe.
+class DeviceView {
+ public:
+  // Waits for the work queued so far. nullopt if the host cannot access the device's memory (hal::HostView).
+  static absl::StatusOr<std::optional<DeviceView>> Open(ProcessDevice& device);
+
+  enum class Access {
+    kRead,   // kernels write their results elsewhere
+    kWrite,  // kernels may overwrite the data while nothing else refers to the returned tensor
+  };
+  // A tensor at the host address of the same data. It keeps the device tensor alive.
+  tensorflow::Tensor Of(const tensorflow::Tensor& tensor, Access access) const;
+  // Whether the tensor's data are in device memory, at their host address.
+  bool Contains(const tensorflow::Tensor& tensor) const;
+
+ private:
+  DeviceView(ProcessDevice& device, const hal::HostView& view) : device_(&device), view_(&view) {}
+
+  ProcessDevice* device_;
+  const hal::HostView* view_;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_DEVICE_VIEW_H_
