@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/types/span.h"
+#include "tensorflow/compiler/tf2xla/lib/broadcast.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
@@ -43,6 +44,19 @@ class ElementwiseLowering : public tensorflow::XlaOpKernel {
     const xla::PrimitiveType type = context->input_xla_type(0);
     const xla::XlaOp x = Widened(context->Input(0), type);
     context->SetOutput(0, xla::ConvertElementType(kFunction(x, type == xla::F64 ? xla::F64 : xla::F32), type));
+  }
+};
+
+// Lowering of an op that applies `kFunction` to each pair of elements of the broadcast operands, in float32 or float64.
+template <xla::XlaOp (*kFunction)(xla::XlaOp x, xla::XlaOp y, xla::PrimitiveType type)>
+class PairLowering : public tensorflow::XlaOpKernel {
+ public:
+  using tensorflow::XlaOpKernel::XlaOpKernel;
+  void Compile(tensorflow::XlaOpKernelContext* context) override {
+    const xla::PrimitiveType type = context->input_xla_type(0);
+    xla::XlaOp x = Widened(context->Input(0), type), y = Widened(context->Input(1), type);
+    OP_REQUIRES_OK(context, tensorflow::BroadcastOpsToSame(&x, &y));
+    context->SetOutput(0, xla::ConvertElementType(kFunction(x, y, type == xla::F64 ? xla::F64 : xla::F32), type));
   }
 };
 

@@ -7,7 +7,6 @@
 
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/elementwise_lowering.h"
-#include "tensorflow/compiler/tf2xla/lib/broadcast.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "xla/client/lib/constants.h"
@@ -54,7 +53,7 @@ XlaOp Series(XlaOp x, XlaOp q) {
   return xla::Select(xla::Or(xla::Eq(first, Scalar(first, kInfinity)), infinite), first, sum);
 }
 
-XlaOp HurwitzZeta(XlaOp x, XlaOp q) {
+XlaOp HurwitzZeta(XlaOp x, XlaOp q, xla::PrimitiveType) {
   const XlaOp one = Scalar(x, 1), zero = xla::ZerosLike(q);
   const XlaOp whole = xla::Eq(x, xla::Floor(x));
   const XlaOp half = x * Scalar(x, 0.5);
@@ -67,23 +66,12 @@ XlaOp HurwitzZeta(XlaOp x, XlaOp q) {
   return NumberWhere(xla::Eq(x, one), kInfinity, result);
 }
 
-XlaOp Polygamma(XlaOp n, XlaOp x) {
+XlaOp Polygamma(XlaOp n, XlaOp x, xla::PrimitiveType type) {
   const XlaOp next = n + Scalar(n, 1);
-  XlaOp result = xla::Pow(Scalar(n, -1), next) * xla::Exp(xla::Lgamma(next)) * HurwitzZeta(next, x);
+  XlaOp result = xla::Pow(Scalar(n, -1), next) * xla::Exp(xla::Lgamma(next)) * HurwitzZeta(next, x, type);
   result = xla::Select(xla::Eq(n, xla::ZerosLike(n)), xla::Digamma(x), result);
   return NumberWhere(xla::Or(xla::Lt(n, xla::ZerosLike(n)), xla::Ne(n, xla::Floor(n))), kNan, result);
 }
-
-template <XlaOp (*kFunction)(XlaOp, XlaOp)>
-class PairLowering : public tensorflow::XlaOpKernel {
- public:
-  using XlaOpKernel::XlaOpKernel;
-  void Compile(tensorflow::XlaOpKernelContext* context) override {
-    XlaOp first = context->Input(0), second = context->Input(1);
-    OP_REQUIRES_OK(context, tensorflow::BroadcastOpsToSame(&first, &second));
-    context->SetOutput(0, kFunction(first, second));
-  }
-};
 
 REGISTER_XLA_OP(Name("Polygamma").Device(kCompilationDevice), PairLowering<Polygamma>)
 REGISTER_XLA_OP(Name("Zeta").Device(kCompilationDevice), PairLowering<HurwitzZeta>)

@@ -32,9 +32,12 @@ bool IsSizeLike(const Node& node) {
 // Whether tf2xla cannot evaluate results of the op while it compiles, even if all operands are known. XLA's evaluator
 // (ValueInference) refuses scatters, loops, matrix products, windows and random numbers.
 bool HasNoCompileTimeValue(const std::string& op) {
-  static const auto* const kOps = new absl::flat_hash_set<std::string>{
-      "Bincount", "Cumprod",       "Cumsum",        "CumulativeLogsumexp", "DenseBincount", "Einsum",   "Igamma",
-      "Lgamma",   "MatrixInverse", "SparseToDense", "StatelessWhile",      "Unique",        "UniqueV2", "While"};
+  static const auto* const kOps =
+      new absl::flat_hash_set<std::string>{"Bincount",      "Cumprod",         "Cumsum", "CumulativeLogsumexp",
+                                           "DenseBincount", "Einsum",          "Igamma", "IgammaGradA",
+                                           "Igammac",       "RandomGammaGrad", "Lgamma", "MatrixInverse",
+                                           "SparseToDense", "StatelessWhile",  "Unique", "UniqueV2",
+                                           "While"};
   constexpr absl::string_view kParts[] = {"Scatter", "Segment", "MatMul", "Conv2D",
                                           "Conv3D",  "Pool",    "FFT",    "SliceUpdate"};
   return kOps->contains(op) || FactsOf(op).random != RandomNumbers::kNone ||

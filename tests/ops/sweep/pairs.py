@@ -35,7 +35,7 @@ _HYPERPARAMETERS = {"rho": 0.9, "lr": 0.1, "alpha": 0.1, "lr_power": -0.5, "glob
 _TUNED_TO_ZERO = re.compile("epsilon|l1|l2|momentum|l2_shrinkage")
 _RANGES = ((-6.0, 6.0), (0.0, 6.0), (-1.0, 0.0))
 _LIMIT = re.compile("(input_)?(min|max)")  # operands that are scalars
-# The HPU does not end, because XLA's series does not converge for operands above 1e15.
+# Functions with jit_compile=True do not end on the CPU, because XLA's series does not converge for operands above 1e15.
 _ENDLESS = {("Igamma", "float64")}
 _ELEMENTWISE = """
     Add AddV2 ApproximateEqual Atan2 Betainc BitwiseAnd BitwiseOr BitwiseXor ClipByValue Complex Div DivNoNan EluGrad
@@ -175,7 +175,7 @@ def grids(op: str, types: Sequence[str] = TYPES) -> Iterator[Grid]:
     """Yields the op's programs with combinations of special values."""
     make = _grids_of_updates if _is_update(op) else _grids_of_calls
     for dtype in _types(op) if _shared_type(op) else ["float32"]:
-        if dtype in types and (op, dtype) not in _ENDLESS and (dtype in FLOATS or not _is_update(op)):
+        if dtype in types and (dtype in FLOATS or not _is_update(op)):
             yield from make(op, dtype)
 
 
@@ -225,7 +225,8 @@ def differences(grid: Grid, wanted: Sequence[Mode] = MODES) -> Iterator[Differen
         if mode is Mode.JIT:
             if not any(one.ok for one in accepted):
                 continue  # compiled functions raise no errors about values
-            compiled = modes.run(grid.program, mode, "/device:CPU:0", calls=1)
+            endless = (grid.program.op, grid.dtype) in _ENDLESS
+            compiled = [] if endless else modes.run(grid.program, mode, "/device:CPU:0", calls=1)
             accepted = expected + [one for one in compiled if not one.ok]
         for call, outcome in enumerate(modes.run(grid.program, mode, "/device:HPU:0")):
             alike = [one for one in accepted if one.ok == outcome.ok] or accepted
