@@ -1,5 +1,6 @@
 // Lowerings of activation gradients that treat zeros and NaN like the CPU kernels, unlike tf2xla's lowerings.
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "xla/client/lib/constants.h"
@@ -25,6 +26,15 @@ XlaOp SeluGradient(XlaOp gradient, XlaOp result) {
                      gradient * xla::ScalarLike(gradient, kSeluScale));
 }
 
+XlaOp ReluGradient(XlaOp gradient, XlaOp features) {
+  return TimesIndicator(xla::Gt(features, xla::ZerosLike(features)), gradient);
+}
+
+XlaOp Relu6Gradient(XlaOp gradient, XlaOp features) {
+  const XlaOp zero = xla::ZerosLike(features), six = xla::FullLike(features, 6);
+  return TimesIndicator(xla::And(xla::Gt(features, zero), xla::Lt(features, six)), gradient);
+}
+
 template <XlaOp (*kGradient)(XlaOp gradient, XlaOp result)>
 class ActivationGradientLowering : public tensorflow::XlaOpKernel {
  public:
@@ -35,6 +45,8 @@ class ActivationGradientLowering : public tensorflow::XlaOpKernel {
 };
 
 REGISTER_XLA_OP(Name("EluGrad").Device(kCompilationDevice), ActivationGradientLowering<EluGradient>)
+REGISTER_XLA_OP(Name("Relu6Grad").Device(kCompilationDevice), ActivationGradientLowering<Relu6Gradient>)
+REGISTER_XLA_OP(Name("ReluGrad").Device(kCompilationDevice), ActivationGradientLowering<ReluGradient>)
 REGISTER_XLA_OP(Name("SeluGrad").Device(kCompilationDevice), ActivationGradientLowering<SeluGradient>)
 
 }  // namespace

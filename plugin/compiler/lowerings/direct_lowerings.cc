@@ -41,15 +41,6 @@ xla::XlaOp Abs(xla::XlaOp x) {
 xla::XlaOp Relu(xla::XlaOp x) { return xla::Max(x, xla::ZerosLike(x)); }
 xla::XlaOp Relu6(xla::XlaOp x) { return xla::Clamp(xla::ScalarLike(x, 0), x, xla::ScalarLike(x, 6)); }
 
-class ReluGradLowering : public XlaOpKernel {
- public:
-  using XlaOpKernel::XlaOpKernel;
-  void Compile(XlaOpKernelContext* context) override {
-    const xla::XlaOp gradient = context->Input(0), features = context->Input(1), zeros = xla::ZerosLike(features);
-    context->SetOutput(0, xla::Select(xla::Gt(features, zeros), gradient, zeros));
-  }
-};
-
 class BiasAddGradLowering : public XlaOpKernel {
  public:
   explicit BiasAddGradLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
@@ -123,7 +114,6 @@ REGISTER_XLA_OP(Name("Sigmoid").Device(kCompilationDevice), UnaryLowering<xla::L
 REGISTER_XLA_OP(Name("Sign").Device(kCompilationDevice), UnaryLowering<xla::Sign>)
 REGISTER_XLA_OP(Name("Sqrt").Device(kCompilationDevice), UnaryLowering<xla::Sqrt>)
 REGISTER_XLA_OP(Name("Tanh").Device(kCompilationDevice), UnaryLowering<xla::Tanh>)
-REGISTER_XLA_OP(Name("ReluGrad").Device(kCompilationDevice), ReluGradLowering)
 REGISTER_XLA_OP(Name("BiasAddGrad").Device(kCompilationDevice), BiasAddGradLowering)
 REGISTER_XLA_OP(Name("Einsum").Device(kCompilationDevice), EinsumLowering)
 

@@ -28,6 +28,12 @@ inline xla::XlaOp NumberWhere(xla::XlaOp condition, double number, xla::XlaOp x)
   return xla::Select(condition, xla::FullLike(x, number), x);
 }
 
+// x times 1 where `condition` is true, else x times 0, which is NaN for infinities and NaN. XLA replaces such a product
+// of x and a condition by 0.
+inline xla::XlaOp TimesIndicator(xla::XlaOp condition, xla::XlaOp x) {
+  return xla::Select(condition, x, x * xla::ZerosLike(x));
+}
+
 // Evaluates a polynomial by Horner's rule; the coefficient of the highest power comes first.
 xla::XlaOp Polynomial(xla::XlaOp x, absl::Span<const double> coefficients);
 
