@@ -66,6 +66,9 @@ OF_SIGNED: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
     "maximum of abs": lambda x: tf.maximum(tf.abs(x), number(0, x)) * tf.abs(x),
     "negative product": lambda x: -(x * x),
     "quotient by a negative power of 2": lambda x: (x * x) // number(-8, x),
+    "power with an exponent above 63": lambda x: tf.pow(x, number(65, x)),
+    "powers with exponents above 63": lambda x: tf.pow(x, tf.abs(x % number(37, x)) + number(70, x)),
+    "powers with the largest exponents": lambda x: tf.pow(x, number(x.dtype.max, x) - tf.abs(x % number(7, x))),
 }
 
 
