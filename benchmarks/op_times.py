@@ -11,8 +11,10 @@ import dataclasses
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -30,6 +32,7 @@ from tests.ops.sweep.records import Mode
 
 DEVICES = {"hpu": "/device:HPU:0", "cpu": "/device:CPU:0"}
 SIZES = (100, 100_000)
+HOW = ("eager", "function")
 _DRAWS = 40
 _DRAW_SECONDS = 2.0
 
@@ -129,17 +132,17 @@ def _repeated(program: Program, device: str, graph: bool) -> Callable[[int], Non
     return run
 
 
-def _rows(op: str, rounds: int, seconds: float) -> Iterator[Row]:
-    for size in SIZES:
+def _rows(op: str, arguments: argparse.Namespace) -> Iterator[Row]:
+    for size in arguments.sizes:
         _Sizes(size).install()
         drawn = _draw(op, size)
         if drawn is None:
             continue
         program, elements = drawn
-        for how, graph in (("eager", False), ("function", True)):
+        for how in arguments.how:
             try:
-                variants = {name: _repeated(program, device, graph) for name, device in DEVICES.items()}
-                times = in_turns(variants, rounds, seconds)
+                variants = {name: _repeated(program, device, how == "function") for name, device in DEVICES.items()}
+                times = in_turns(variants, arguments.rounds, arguments.seconds)
             except Exception as error:
                 print(f"{op}, {how}: {type(error).__name__}: {str(error)[:100]}", file=sys.stderr)
                 continue
@@ -147,39 +150,53 @@ def _rows(op: str, rounds: int, seconds: float) -> Iterator[Row]:
             yield Row(op, size, elements, how, shortest["hpu"], shortest["cpu"], program.describe()[:120])
 
 
-def _work(rounds: int, seconds: float) -> None:
+def _work(arguments: argparse.Namespace) -> None:
     """Measures the ops that standard input names. Prints a line for each result, and an empty line after each op."""
     load_habana_module()
     for line in sys.stdin:
         try:
-            for row in _rows(line.strip(), rounds, seconds):
+            for row in _rows(line.strip(), arguments):
                 print(json.dumps(dataclasses.asdict(row)), flush=True)
         except generic.NoMakerError:
             pass
         print(flush=True)
 
 
-def _measured(ops: Sequence[str], arguments: argparse.Namespace) -> Iterator[list[Row]]:
-    """Yields the rows of each op. A worker that ends costs its op the remaining rows."""
-    command = [sys.executable, "-m", "benchmarks.op_times", "--worker"]
-    command += ["--rounds", str(arguments.rounds), "--seconds", str(arguments.seconds)]
-    worker: subprocess.Popen[str] | None = None
-    for op in ops:
-        if worker is None or worker.poll() is not None:
-            worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert worker.stdin is not None and worker.stdout is not None
-        worker.stdin.write(f"{op}\n")
-        worker.stdin.flush()
-        rows = []
-        while (line := worker.stdout.readline()).strip():
-            rows.append(Row(**json.loads(line)))
+class Worker:
+    """A process that measures ops. A process that ends, or that takes too long, costs its op the remaining rows."""
+
+    def __init__(self, command: Sequence[str], timeout: float) -> None:
+        self._command = command
+        self._timeout = timeout
+        self._process: subprocess.Popen[str] | None = None
+
+    def rows(self, op: str) -> Iterator[Row]:
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = self._process
+        assert process.stdin is not None and process.stdout is not None
+        timer = threading.Timer(self._timeout, process.kill)
+        timer.start()
+        try:
+            process.stdin.write(f"{op}\n")
+            process.stdin.flush()
+            while (line := process.stdout.readline()).strip():
+                yield Row(**json.loads(line))
+        except BrokenPipeError:
+            line = ""
+        finally:
+            timer.cancel()
         if not line:
-            worker.wait()
-            print(f"{op}: the worker ended", file=sys.stderr)
-        yield rows
-    if worker is not None and worker.stdin is not None:
-        worker.stdin.close()
-        worker.wait()
+            print(f"{op}: the worker ended: {_end_of(process.wait())}", file=sys.stderr)
+
+    def close(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait()
+
+
+def _end_of(code: int) -> str:
+    return signal.Signals(-code).name if code < 0 else f"exit status {code}"
 
 
 def main() -> int:
@@ -188,17 +205,23 @@ def main() -> int:
     parser.add_argument("--ratio", type=float, default=2.0, help="print ops whose ratio exceeds this (default: 2)")
     parser.add_argument("--rounds", type=int, default=7, help="measurement rounds (default: 7)")
     parser.add_argument("--seconds", type=float, default=0.02, help="length of a turn (default: 0.02)")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of elements (default: 100 100000)")
+    parser.add_argument("--how", nargs="+", choices=HOW, default=HOW, help="how ops run (default: eager function)")
+    parser.add_argument("--timeout", type=float, default=60, help="maximum seconds per op (default: 60)")
     parser.add_argument("--json", action="store_true", help="print all results as lines of JSON")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
-        _work(arguments.rounds, arguments.seconds)
+        _work(arguments)
         return 0
     load_habana_module()
     names = [claim.op for claim in registry.claims() if claim.op not in excluded.reasons()]
+    worker = Worker([sys.executable, "-m", "benchmarks.op_times", "--worker", *sys.argv[1:]], arguments.timeout)
     count = slow = 0
-    for rows in _measured([op for op in names if re.fullmatch(arguments.ops, op)], arguments):
-        for row in rows:
+    for op in names:
+        if not re.fullmatch(arguments.ops, op):
+            continue
+        for row in worker.rows(op):
             count += 1
             slow += row.ratio > arguments.ratio
             if arguments.json:
@@ -209,6 +232,7 @@ def main() -> int:
                     f"{row.arguments}",
                     flush=True,
                 )
+    worker.close()
     print(f"{slow} of {count} times exceed {arguments.ratio:g} x the CPU's", file=sys.stderr)
     return 0
 
