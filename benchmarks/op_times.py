@@ -27,6 +27,7 @@ import tensorflow as tf
 from benchmarks.measure import in_turns
 from habana_frameworks.tensorflow import load_habana_module
 from tests.ops.sweep import excluded, generic, makers, modes, registry, values
+from tests.ops.sweep.makers import calls
 from tests.ops.sweep.program import Program
 from tests.ops.sweep.records import Mode
 
@@ -35,6 +36,8 @@ SIZES = (100, 100_000)
 HOW = ("eager", "function")
 _DRAWS = 40
 _DRAW_SECONDS = 2.0
+_ENDS = 3  # of workers, per op
+_SEED = "seed "  # begins a line of a worker's output
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,16 +81,33 @@ class _Sizes:
                     setattr(module, "draw_style", lambda rng: values.Style.UNIT)  # noqa: B010
 
 
-def _draw(op: str, size: int) -> tuple[Program, int] | None:
-    """Returns the program for which the CPU returns values and whose number of elements is closest to `size`."""
+def _gather(elements: int, rng: np.random.Generator) -> Program:
+    rows = max(1, round(elements**0.5))
+    arguments = {
+        "params": rng.random((rows, rows), np.float32),
+        "indices": rng.integers(0, rows, rows, np.int32),
+        "axis": np.array(0, np.int32),
+    }
+    return calls.call("GatherV2", arguments)
+
+
+# Makers of programs for ops whose arguments in the sweep end TensorFlow for larger dimensions.
+_MAKERS = {"GatherV2": _gather}
+
+
+def _draw(op: str, size: int, first: int) -> tuple[Program, int] | None:
+    """Returns the program for which the CPU returns values and whose number of elements is closest to `size`.
+
+    Draws from seed `first` on, and prints each seed first, because some arguments end TensorFlow.
+    """
     best: tuple[float, Program, int] | None = None
     end = time.monotonic() + _DRAW_SECONDS
-    for seed in range(_DRAWS):
+    for seed in range(first, _DRAWS):
         if time.monotonic() > end or (best is not None and best[0] < 0.7):
             break
+        print(f"{_SEED}{seed}", flush=True)
         rng = np.random.default_rng(seed)
-        maker = makers.find(op)
-        program = dataclasses.replace(maker(rng) if maker else generic.draw(op, rng), op=op)
+        program = dataclasses.replace(_program(op, size, rng), op=op)
         sizes = [array.size for array in (*program.arrays, *program.variables)]
         if max(sizes, default=0) > 20 * size:
             continue
@@ -99,6 +119,13 @@ def _draw(op: str, size: int) -> tuple[Program, int] | None:
         if best is None or distance < best[0]:
             best = distance, program, elements
     return None if best is None else best[1:]
+
+
+def _program(op: str, size: int, rng: np.random.Generator) -> Program:
+    if op in _MAKERS:
+        return _MAKERS[op](size, rng)
+    maker = makers.find(op)
+    return maker(rng) if maker else generic.draw(op, rng)
 
 
 def _repeated(program: Program, device: str, graph: bool) -> Callable[[int], None]:
@@ -132,10 +159,10 @@ def _repeated(program: Program, device: str, graph: bool) -> Callable[[int], Non
     return run
 
 
-def _rows(op: str, arguments: argparse.Namespace) -> Iterator[Row]:
+def _rows(op: str, first: int, arguments: argparse.Namespace) -> Iterator[Row]:
     for size in arguments.sizes:
         _Sizes(size).install()
-        drawn = _draw(op, size)
+        drawn = _draw(op, size, first)
         if drawn is None:
             continue
         program, elements = drawn
@@ -151,11 +178,15 @@ def _rows(op: str, arguments: argparse.Namespace) -> Iterator[Row]:
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    """Measures the ops that standard input names. Prints a line for each result, and an empty line after each op."""
+    """Measures the ops that standard input names, with arguments from a seed on.
+
+    Prints a line for each result, and an empty line after each op.
+    """
     load_habana_module()
     for line in sys.stdin:
+        op, first = line.split()
         try:
-            for row in _rows(line.strip(), arguments):
+            for row in _rows(op, int(first), arguments):
                 print(json.dumps(dataclasses.asdict(row)), flush=True)
         except generic.NoMakerError:
             pass
@@ -163,14 +194,26 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 class Worker:
-    """A process that measures ops. A process that ends, or that takes too long, costs its op the remaining rows."""
+    """A process that measures ops. If the process ends or takes too long, a new process draws other arguments."""
 
     def __init__(self, command: Sequence[str], timeout: float) -> None:
         self._command = command
         self._timeout = timeout
         self._process: subprocess.Popen[str] | None = None
+        self._next_seed: int | None = 0  # None: the op is done
 
     def rows(self, op: str) -> Iterator[Row]:
+        self._next_seed = 0
+        seen = set()
+        for _ in range(_ENDS):
+            for row in self._rows_from(op, self._next_seed):
+                if (row.size, row.how) not in seen:
+                    yield row
+                seen.add((row.size, row.how))
+            if self._next_seed is None:
+                break
+
+    def _rows_from(self, op: str, seed: int) -> Iterator[Row]:
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         process = self._process
@@ -178,14 +221,18 @@ class Worker:
         timer = threading.Timer(self._timeout, process.kill)
         timer.start()
         try:
-            process.stdin.write(f"{op}\n")
+            process.stdin.write(f"{op} {seed}\n")
             process.stdin.flush()
             while (line := process.stdout.readline()).strip():
-                yield Row(**json.loads(line))
+                if line.startswith(_SEED):
+                    seed = int(line[len(_SEED) :])
+                else:
+                    yield Row(**json.loads(line))
         except BrokenPipeError:
             line = ""
         finally:
             timer.cancel()
+        self._next_seed = None if line else seed + 1
         if not line:
             print(f"{op}: the worker ended: {_end_of(process.wait())}", file=sys.stderr)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,13 @@ from tests.support.processes import WARM_PYTHON, run
 COMMAND = [WARM_PYTHON, "-m", "benchmarks.op_times", "--worker", "--rounds", "1", "--seconds", "0.001"]
 
 
+def rows_of(output: str) -> list[dict[str, Any]]:
+    lines = output.split("\n\n")[0].splitlines()
+    return [json.loads(line) for line in lines if not line.startswith("seed ")]
+
+
 def test_rows_of_an_op() -> None:
-    rows = [json.loads(line) for line in run(COMMAND, input="Neg\n").stdout.split("\n\n")[0].splitlines()]
+    rows = rows_of(run(COMMAND, input="Neg 0\n").stdout)
     assert [(row["size"], row["how"]) for row in rows] == [
         (size, how) for size in (100, 100_000) for how in ("eager", "function")
     ]
@@ -23,15 +29,16 @@ def test_rows_of_an_op() -> None:
 
 
 def test_rows_of_one_size() -> None:
-    command = [*COMMAND, "--sizes", "1000", "--how", "function"]
-    (row,) = (json.loads(line) for line in run(command, input="Neg\n").stdout.split("\n\n")[0].splitlines())
+    (row,) = rows_of(run([*COMMAND, "--sizes", "1000", "--how", "function"], input="Neg 0\n").stdout)
     assert (row["size"], row["how"]) == (1000, "function")
 
 
-def test_a_worker_that_ends_costs_one_op(capsys: pytest.CaptureFixture[str]) -> None:
-    worker = Worker([sys.executable, "-m", "tests.python.ending_worker"], timeout=5)
-    rows = {op: list(worker.rows(op)) for op in ("Neg", "End", "Abs", "Hang", "Exp")}
+def test_arguments_that_end_a_worker_are_skipped(capsys: pytest.CaptureFixture[str]) -> None:
+    worker = Worker([sys.executable, "-m", "tests.python.op_times_programs"], timeout=2)
+    seeds = {op: [row.elements for row in worker.rows(op)] for op in ("Neg", "End", "Abort", "Hang", "Exp")}
     worker.close()
-    assert {op: len(found) for op, found in rows.items()} == dict.fromkeys(rows, 1)
-    errors = capsys.readouterr().err
-    assert errors.splitlines() == ["End: the worker ended: SIGABRT", "Hang: the worker ended: SIGKILL"]
+    assert seeds == {"Neg": [0], "End": [1], "Abort": [], "Hang": [], "Exp": [0]}
+    ends = [
+        f"{op}: the worker ended: {end}" for op, end in (("Abort", "SIGABRT"), ("Hang", "SIGKILL")) for _ in range(3)
+    ]
+    assert capsys.readouterr().err.splitlines() == ["End: the worker ended: SIGABRT", *ends]
