@@ -90,6 +90,23 @@ def test_one_test_guards_all_updates() -> None:
     assert len(reports) == 3 and all("habana_check/indices" in rewrite.what for rewrite in reports)
 
 
+def test_guards_of_sparse_updates_copy_no_table() -> None:
+    def build() -> None:
+        numbers = {"lr": tf.constant(0.1), "momentum": tf.constant(0.9)}
+        ids = tf.cast(placeholder([1]) * 3.0, tf.int64)
+        update = tf.raw_ops.ResourceSparseApplyMomentum(
+            var=new_variable(10, 4), accum=new_variable(10, 4), grad=tf.exp(placeholder([1, 4])), indices=ids, **numbers
+        )
+        with_updates(update)
+
+    result = guarded(build)
+    assert names_of_ops(result.graph) == ["HabanaIndicesInRange"]
+    (launch,) = launches(result.graph)
+    nodes = {node.name: node for node in body_of(result.graph, launch)}
+    (update,) = (node for node in nodes.values() if node.op == "ResourceSparseApplyMomentum")
+    assert nodes[update.input[4].partition(":")[0]].op == "SelectV2"
+
+
 def test_updates_before_the_checked_op_have_no_guards() -> None:
     def build() -> None:
         before = new_variable()

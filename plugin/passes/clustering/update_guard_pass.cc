@@ -40,8 +40,12 @@ Handle HandleOf(const Node& node, int input) {
   return {handle.node, handle.index};
 }
 
-// Whether an op changes a few elements of a variable, at indices that IndexedOpOf describes.
-bool Scatters(const Node& node) { return absl::StartsWith(node.type_string(), "ResourceScatter"); }
+// Whether an op changes a few elements of its variables, at indices that IndexedOpOf describes. The op's lowering drops
+// indices out of range.
+bool Scatters(const Node& node) {
+  return absl::StartsWith(node.type_string(), "ResourceScatter") ||
+         absl::StartsWith(node.type_string(), "ResourceSparseApply");
+}
 
 // Position of each node in an order of the cluster that runs updates as late as possible. Edges from lower to higher
 // positions create no cycle.

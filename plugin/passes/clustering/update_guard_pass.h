@@ -11,9 +11,9 @@ namespace hpu::passes {
 // index or divisor, so the cluster would overwrite variables before the check raises the error.
 //
 // An update in the cluster of a checked op is guarded, unless the checked op depends on the update: as on the CPU, such
-// an update happens before the error. The cluster computes one boolean for each check. Ops that scatter into a variable
-// get indices out of range if the boolean is false, which XLA drops, so tables are not copied. After other updates, a
-// HabanaRevertUpdate selects between the new and the old value.
+// an update happens before the error. The cluster computes one boolean for each check. Ops that update some rows of a
+// variable get indices out of range if the boolean is false. Their lowerings drop such indices, so tables are not
+// copied. After other updates, a HabanaRevertUpdate selects between the new and the old value.
 //
 // Updates outside the cluster that depend on the checked op wait for the check. In lowered loops and branches, the
 // update's Merge, Exit, Enter or NextIteration waits instead, because the check may be dead where the update runs.
