@@ -38,6 +38,19 @@ std::optional<Convolution::Kind> KindOf(const hlo::Convolution& c) {
   return std::nullopt;
 }
 
+std::optional<Convolution::Type> ConvolutionTypeOf(xla::PrimitiveType type) {
+  switch (type) {
+    case xla::F32:
+      return Convolution::Type::kFloat32;
+    case xla::BF16:
+      return Convolution::Type::kBfloat16;
+    case xla::F64:
+      return Convolution::Type::kFloat64;
+    default:
+      return std::nullopt;
+  }
+}
+
 // A convolution and the kernel that computes it.
 struct Description {
   hlo::Convolution hlo;
@@ -47,7 +60,8 @@ struct Description {
 std::optional<Description> Describe(const HloInstruction* convolution) {
   const xla::Shape &input = convolution->operand(0)->shape(), &kernel = convolution->operand(1)->shape();
   const xla::Shape& output = convolution->shape();
-  if (!hlo::IsFloatArray(input) || !hlo::IsFloatArray(kernel) || !hlo::IsFloatArray(output) ||
+  const std::optional<Convolution::Type> type = ConvolutionTypeOf(input.element_type());
+  if (!type.has_value() || !hlo::IsPlainArray(input) || !hlo::IsPlainArray(kernel) || !hlo::IsPlainArray(output) ||
       input.element_type() != kernel.element_type() || input.element_type() != output.element_type()) {
     return std::nullopt;
   }
@@ -57,7 +71,7 @@ std::optional<Description> Describe(const HloInstruction* convolution) {
   if (!kind.has_value()) return std::nullopt;
   Convolution c;
   c.kind = *kind;
-  c.bfloat16 = input.element_type() == xla::BF16;
+  c.type = *type;
   c.batch = found->batch;
   c.input_features = found->input_features;
   c.output_features = found->output_features;

@@ -150,7 +150,8 @@ bool HasKernel(Convolution c) {
 
 class ConvolutionPassTest : public testing::TestWithParam<int> {};
 
-void ExpectEqualsXla(const Convolution& c, xla::PrimitiveType type, double tolerance) {
+void ExpectEqualsXla(Convolution c, xla::PrimitiveType type, double tolerance) {
+  if (type == xla::F64) c.type = Convolution::Type::kFloat64;
   SCOPED_TRACE(testing::PrintToString(c.Spec().parameters));
   xla::XlaBuilder builder("convolution");
   xla::Tuple(&builder, {Build(&builder, c, type)});
@@ -161,6 +162,7 @@ void ExpectEqualsXla(const Convolution& c, xla::PrimitiveType type, double toler
 void ExpectEqualsXla(const Convolution& c) {
   ExpectEqualsXla(c, xla::F32, 2e-6);
   ExpectEqualsXla(c, xla::BF16, 1e-2);
+  ExpectEqualsXla(c, xla::F64, 1e-13);
 }
 
 constexpr Kind kKinds[] = {Kind::kForward, Kind::kInputGradient, Kind::kFilterGradient};
@@ -178,7 +180,7 @@ TEST(ConvolutionPass, ComputesByBfloat16Instructions) {
   for (int seed = 0; seed < 40; ++seed) {
     Convolution c = RandomCase(seed);
     ExpectEqualsXla(c, xla::BF16, 1e-2);
-    c.bfloat16 = true;
+    c.type = Convolution::Type::kBfloat16;
     if (HasKernel(c)) ++in_bfloat16;
   }
   EXPECT_GT(in_bfloat16, IsTargetGeneric() ? -1 : 20);
@@ -330,11 +332,11 @@ xla::XlaComputation WithBias(const Convolution& c, xla::PrimitiveType type, bool
 
 // The expected kernel: with the bias if a kernel supports the bias, and in float32 if no kernel supports bfloat16.
 Convolution Taken(Convolution c, xla::PrimitiveType type) {
-  c.bfloat16 = type == xla::BF16;
+  c.type = type == xla::BF16 ? Convolution::Type::kBfloat16 : Convolution::Type::kFloat32;
   c.bias = true;
   if (MakeKernel(c.Spec()).ok()) return c;
   c.bias = false;
-  if (!MakeKernel(c.Spec()).ok()) c.bfloat16 = false;
+  if (!MakeKernel(c.Spec()).ok()) c.type = Convolution::Type::kFloat32;
   return c;
 }
 

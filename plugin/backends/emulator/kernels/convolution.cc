@@ -14,8 +14,9 @@ namespace hpu::emulator {
 namespace {
 
 using Kind = Convolution::Kind;
+using Type = Convolution::Type;
 
-constexpr char kConvolutionName[] = "convolution.5";
+constexpr char kConvolutionName[] = "convolution.6";
 
 // Number of input elements that a window spans.
 int64_t Reach(const Convolution::Dimension& d) { return (d.window - 1) * d.dilation + 1; }
@@ -86,11 +87,22 @@ void AddBias(tensorflow::NodeDef* node, tensorflow::DataType dtype) {
   attributes["fused_ops"].mutable_list()->add_s("BiasAdd");
 }
 
+tensorflow::DataType DataTypeOf(Type type) {
+  switch (type) {
+    case Type::kFloat32:
+      return tensorflow::DT_FLOAT;
+    case Type::kBfloat16:
+      return tensorflow::DT_BFLOAT16;
+    case Type::kFloat64:
+      return tensorflow::DT_DOUBLE;
+  }
+}
+
 // Unimplemented if TensorFlow's kernel would accept the call, but then fail, be slow or compute something else.
 absl::Status CheckKernel(const Convolution& c) {
   const bool one_dnn = c.UsesOneDnn(), three = c.dimensions.size() == 3;
   const char* lacking = nullptr;
-  if (c.bfloat16 && !one_dnn) lacking = "bfloat16 with sums in float32";
+  if (c.type == Type::kBfloat16 && !one_dnn) lacking = "bfloat16 with sums in float32";
   if (three && c.groups > 1) lacking = "groups in three dimensions";
   if (three && !c.HasNamedPadding()) lacking = "padding other than SAME and VALID in three dimensions";
   if (!one_dnn) {
@@ -111,7 +123,7 @@ absl::Status CheckKernel(const Convolution& c) {
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeConvolution(absl::Span<const int64_t> parameters) {
   HPU_ASSIGN_OR_RETURN(const Convolution c, Convolution::Parse(parameters));
   HPU_RETURN_IF_ERROR(CheckKernel(c));
-  const auto dtype = c.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
+  const tensorflow::DataType dtype = DataTypeOf(c.type);
   tensorflow::NodeDef node = NativeNode(OpName(c), dtype);
   if (c.bias) AddBias(&node, dtype);
   if (c.constant_filter) (*node.mutable_attr())["is_filter_const"].set_b(true);
@@ -171,12 +183,14 @@ bool Convolution::HasNamedPadding() const {
          std::all_of(dimensions.begin(), dimensions.end(), IsSame);
 }
 
-bool Convolution::UsesOneDnn() const { return emulator::UsesOneDnn(OpName(*this), bfloat16); }
+bool Convolution::UsesOneDnn() const {
+  return type != Type::kFloat64 && emulator::UsesOneDnn(OpName(*this), type == Type::kBfloat16);
+}
 
 KernelSpec Convolution::Spec() const {
-  KernelSpec spec{
-      kConvolutionName,
-      {static_cast<int64_t>(kind), bias, bfloat16, constant_filter, batch, input_features, output_features, groups}};
+  KernelSpec spec{kConvolutionName,
+                  {static_cast<int64_t>(kind), bias, static_cast<int64_t>(type), constant_filter, batch, input_features,
+                   output_features, groups}};
   for (const Convolution::Dimension& d : dimensions) {
     spec.parameters.insert(spec.parameters.end(),
                            {d.input, d.output, d.window, d.stride, d.dilation, d.pad_low, d.pad_high});
@@ -187,17 +201,18 @@ KernelSpec Convolution::Spec() const {
 absl::StatusOr<Convolution> Convolution::Parse(absl::Span<const int64_t> parameters) {
   constexpr size_t kHead = 8, kEach = 7;
   if (parameters.size() < kHead || (parameters.size() - kHead) % kEach != 0 || parameters[0] < 0 ||
-      parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] >> 1 != 0 ||
-      parameters[3] >> 1 != 0) {
+      parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] >> 1 != 0 || parameters[2] < 0 ||
+      parameters[2] > static_cast<int64_t>(Type::kFloat64) || parameters[3] >> 1 != 0) {
     return absl::InvalidArgumentError(
-        "expected kind (0: forward, 1: input gradient, 2: filter gradient), bias (0 or 1), bfloat16, constant_filter "
-        "(0 or 1), batch, input_features, output_features and groups, then input, output, window, stride, dilation, "
+        "expected kind (0: forward, 1: input gradient, 2: filter gradient), bias (0 or 1), type (0: float32, 1: "
+        "bfloat16, 2: float64), constant_filter (0 or 1), batch, input_features, output_features and groups, then "
+        "input, output, window, stride, dilation, "
         "pad_low and pad_high of each dimension");
   }
   Convolution c;
   c.kind = static_cast<Kind>(parameters[0]);
   c.bias = parameters[1] != 0;
-  c.bfloat16 = parameters[2] != 0;
+  c.type = static_cast<Type>(parameters[2]);
   c.constant_filter = parameters[3] != 0;
   c.batch = parameters[4];
   c.input_features = parameters[5];

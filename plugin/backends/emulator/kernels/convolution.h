@@ -20,6 +20,7 @@ struct Convolution {
     kInputGradient = 1,   // gradient of the result, filter
     kFilterGradient = 2,  // image, gradient of the result
   };
+  enum class Type : int64_t { kFloat32 = 0, kBfloat16 = 1, kFloat64 = 2 };
   struct Dimension {
     int64_t input = 0;
     int64_t output = 0;
@@ -30,8 +31,8 @@ struct Convolution {
     int64_t pad_high = 0;
   };
   Kind kind = Kind::kForward;
-  bool bias = false;      // whether a third operand [output_features] is added; see constant_filter
-  bool bfloat16 = false;  // else float32
+  bool bias = false;  // whether a third operand [output_features] is added; see constant_filter
+  Type type = Type::kFloat32;
   // Whether all calls use the same filter, so that oneDNN packs the filter only once. `bias` and `constant_filter`
   // require oneDNN and a kForward convolution in two dimensions that is not depthwise.
   bool constant_filter = false;
