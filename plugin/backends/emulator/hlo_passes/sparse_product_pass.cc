@@ -1,5 +1,6 @@
 #include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -64,7 +65,8 @@ SparseMatrix EntriesOf(const xla::Literal& matrix, int64_t contracted) {
   int64_t entries = 0;
   for (int64_t row = 0; row < to; ++row) {
     for (int64_t column = 0; column < from; ++column) {
-      const float weight = contracted == 1 ? matrix.Get<float>({row, column}) : matrix.Get<float>({column, row});
+      const auto index = contracted == 1 ? std::array{row, column} : std::array{column, row};
+      const double weight = matrix.GetAsDouble(index).value_or(0);
       if (weight == 0) continue;
       sparse.rows[row].push_back({column, weight});
       ++entries;
@@ -85,8 +87,12 @@ struct MatrixProduct {
 std::optional<MatrixProduct> MatrixProductOf(HloInstruction* dot) {
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   HloInstruction *matrix = dot->mutable_operand(0), *array = dot->mutable_operand(1);
-  if (!hlo::IsFloat32Array(dot->shape()) || !hlo::IsFloat32Array(matrix->shape()) ||
-      !hlo::IsFloat32Array(array->shape()) || matrix->shape().rank() != 2 || numbers.lhs_batch_dimensions_size() != 0 ||
+  const xla::PrimitiveType type = dot->shape().element_type();
+  const auto is_array = [type](const HloInstruction* value) {
+    return hlo::IsPlainArray(value->shape()) && value->shape().element_type() == type;
+  };
+  if ((type != xla::F32 && type != xla::F64) || !is_array(dot) || !is_array(matrix) || !is_array(array) ||
+      matrix->shape().rank() != 2 || numbers.lhs_batch_dimensions_size() != 0 ||
       numbers.lhs_contracting_dimensions_size() != 1 || !IsConstant(matrix)) {
     return std::nullopt;
   }
@@ -145,6 +151,7 @@ absl::StatusOr<HloInstruction*> SparseProductKernel(HloInstruction* value, Kerne
     if (!kernel.vertical.rows.empty()) array = first->array;
   }
   const xla::Shape& shape = array->shape();
+  kernel.is_float64 = shape.element_type() == xla::F64;
   for (int64_t i = 0; i < shape.rank(); ++i) {
     const bool is_height = i == dimension - 1 && !kernel.vertical.rows.empty();
     (is_height        ? kernel.height

@@ -13,27 +13,29 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kSparseProductName[] = "sparse_product.2";
+constexpr char kSparseProductName[] = "sparse_product.3";
 // Fewer adjacent elements do not fill a vector register.
 constexpr int64_t kShortInner = 16;
 // Number of lines whose row sums are computed before their columns, because reading data right after storing it is
 // slow.
 constexpr int64_t kLinesAtOnce = 4;
 
+template <typename T>
 struct Entry {
   int64_t begin;  // offset of the weighted element, in elements
-  float weight;
+  T weight;
 };
 
 // The rows of a matrix; row i has the entries from ends[i] to ends[i + 1].
+template <typename T>
 struct Rows {
-  std::vector<Entry> entries;
+  std::vector<Entry<T>> entries;
   std::vector<int64_t> ends = {0};
 
   Rows(const SparseMatrix& matrix, int64_t elements_per_column) {
     for (const std::vector<SparseMatrix::Entry>& row : matrix.rows) {
       for (const SparseMatrix::Entry& entry : row)
-        entries.push_back({entry.column * elements_per_column, entry.weight});
+        entries.push_back({entry.column * elements_per_column, static_cast<T>(entry.weight)});
       ends.push_back(entries.size());
     }
   }
@@ -41,20 +43,21 @@ struct Rows {
 };
 
 // A weighted sum of sections of `from`.
+template <typename T>
 struct Sum {
-  const float* from;
-  float* to;
-  const Entry* entries;
+  const T* from;
+  T* to;
+  const Entry<T>* entries;
   int64_t count;
 };
 
 struct AddLanes {
-  template <int n>
-  static HPU_INLINE void Run(const Sum& sum, int64_t lane) {
-    float sums[n] = {};
+  template <int n, typename T>
+  static HPU_INLINE void Run(const Sum<T>& sum, int64_t lane) {
+    T sums[n] = {};
     for (int64_t e = 0; e < sum.count; ++e) {
-      const float* from = sum.from + sum.entries[e].begin + lane;
-      const float weight = sum.entries[e].weight;
+      const T* from = sum.from + sum.entries[e].begin + lane;
+      const T weight = sum.entries[e].weight;
       HPU_SIMD
       for (int i = 0; i < n; ++i) sums[i] += weight * from[i];
     }
@@ -64,12 +67,13 @@ struct AddLanes {
 };
 
 // Lines of the result from `begin` to `end`.
+template <typename T>
 struct Lines {
-  const float* from;
-  float* to;
-  float* lines;  // buffer for the row sums of kLinesAtOnce lines
-  const Rows* vertical;
-  const Rows* horizontal;
+  const T* from;
+  T* to;
+  T* lines;  // buffer for the row sums of kLinesAtOnce lines
+  const Rows<T>* vertical;
+  const Rows<T>* horizontal;
   int64_t short_columns;  // number of leading columns that MakeShortColumns computes
   int64_t begin, end;
   int64_t height, to_height;
@@ -82,33 +86,33 @@ constexpr int LanesOfColumn(int64_t inner) { return inner <= 4 ? 4 : inner <= 8 
 
 // Computes the columns of `count` consecutive lines of the result. The stores of a column may extend beyond its end;
 // the next column overwrites the excess.
-template <int n, int count>
-HPU_INLINE void MakeShortColumns(const Lines& work, const float* const* lines, float* to) {
-  const Rows& columns = *work.horizontal;
+template <int n, int count, typename T>
+HPU_INLINE void MakeShortColumns(const Lines<T>& work, const T* const* lines, T* to) {
+  const Rows<T>& columns = *work.horizontal;
   for (int64_t c = 0; c < work.short_columns; ++c) {
-    Lanes<float, n> sums[count] = {};
+    Lanes<T, n> sums[count] = {};
     for (int64_t e = columns.ends[c]; e < columns.ends[c + 1]; ++e) {
-      const Entry entry = columns.entries[e];
+      const Entry<T> entry = columns.entries[e];
       for (int i = 0; i < count; ++i) sums[i] += entry.weight * LoadLanes<n>(lines[i] + entry.begin);
     }
     for (int i = 0; i < count; ++i) StoreLanes(sums[i], to + i * work.to_line + c * work.inner);
   }
 }
 
-template <int count>
-HPU_INLINE void MakeColumns(const Lines& work, const float* const* lines, float* to) {
+template <int count, typename T>
+HPU_INLINE void MakeColumns(const Lines<T>& work, const T* const* lines, T* to) {
   if (work.short_columns > 0) {
     const int lanes = LanesOfColumn(work.inner);
     if (lanes == 4) MakeShortColumns<4, count>(work, lines, to);
     if (lanes == 8) MakeShortColumns<8, count>(work, lines, to);
     if (lanes == 16) MakeShortColumns<16, count>(work, lines, to);
   }
-  const Rows& columns = *work.horizontal;
+  const Rows<T>& columns = *work.horizontal;
   for (int i = 0; i < count; ++i) {
     for (int64_t c = work.short_columns; c < columns.size(); ++c) {
       const int64_t first = columns.ends[c];
-      const Sum sum{lines[i], to + i * work.to_line + c * work.inner, &columns.entries[first],
-                    columns.ends[c + 1] - first};
+      const Sum<T> sum{lines[i], to + i * work.to_line + c * work.inner, &columns.entries[first],
+                       columns.ends[c + 1] - first};
       OverLanes<AddLanes>(sum, 0, work.inner);
     }
   }
@@ -116,37 +120,41 @@ HPU_INLINE void MakeColumns(const Lines& work, const float* const* lines, float*
 
 // Returns the row sums of line i of the result, from which the line's columns are computed. If the sums equal one row
 // of the operand, may return that row (see `may_be_operands`). Otherwise computes the sums in `made`.
-HPU_INLINE const float* MakeRow(const Lines& work, int64_t i, bool may_be_operands, float* made) {
+template <typename T>
+HPU_INLINE const T* MakeRow(const Lines<T>& work, int64_t i, bool may_be_operands, T* made) {
   const int64_t row = i % work.to_height;
-  const float* const from = work.from + i / work.to_height * work.height * work.from_line;
+  const T* const from = work.from + i / work.to_height * work.height * work.from_line;
   if (work.vertical->size() == 0) return from + row * work.from_line;
   const int64_t first = work.vertical->ends[row], count = work.vertical->ends[row + 1] - first;
-  const Entry* const entries = &work.vertical->entries[first];
-  if (may_be_operands && count == 1 && entries->weight == 1.0f) return from + entries->begin;
-  OverLanes<AddLanes>(Sum{from, made, entries, count}, 0, work.from_line);
+  const Entry<T>* const entries = &work.vertical->entries[first];
+  if (may_be_operands && count == 1 && entries->weight == 1) return from + entries->begin;
+  OverLanes<AddLanes>(Sum<T>{from, made, entries, count}, 0, work.from_line);
   return made;
 }
 
-template <int count>
-HPU_INLINE void MakeLinesAt(const Lines& work, int64_t first) {
-  float* const to = work.to + first * work.to_line;
+template <int count, typename T>
+HPU_INLINE void MakeLinesAt(const Lines<T>& work, int64_t first) {
+  T* const to = work.to + first * work.to_line;
   if (work.horizontal->size() == 0) {
     for (int i = 0; i < count; ++i) MakeRow(work, first + i, false, to + i * work.to_line);
     return;
   }
-  const float* lines[count];
+  const T* lines[count];
   for (int i = 0; i < count; ++i) lines[i] = MakeRow(work, first + i, true, work.lines + i * work.from_line);
   MakeColumns<count>(work, lines, to);
 }
 
-HPU_INLINE void MakeLines(const Lines& work) {
+template <typename T>
+HPU_INLINE void MakeLines(const Lines<T>& work) {
   int64_t i = work.begin;
   for (; i + kLinesAtOnce <= work.end; i += kLinesAtOnce) MakeLinesAt<kLinesAtOnce>(work, i);
   for (; i < work.end; ++i) MakeLinesAt<1>(work, i);
 }
 
-HPU_VECTORIZED(RunLines, Lines, MakeLines)
+HPU_VECTORIZED(RunLines, Lines<float>, MakeLines<float>)
+HPU_VECTORIZED(RunLines, Lines<double>, MakeLines<double>)
 
+template <typename T>
 class SparseProductKernel final : public Kernel {
  public:
   explicit SparseProductKernel(const SparseProduct& product)
@@ -161,13 +169,13 @@ class SparseProductKernel final : public Kernel {
         short_columns_(inner_ < kShortInner ? CountShortColumns() : 0) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    RunShards(call.pool, lines_, ShardSize(4 * (from_line_ + to_line_)), [&](Shard shard) {
+    RunShards(call.pool, lines_, ShardSize(sizeof(T) * (from_line_ + to_line_)), [&](Shard shard) {
       // Kept per thread, so that not every launch allocates.
-      thread_local std::vector<float> lines;
+      thread_local std::vector<T> lines;
       if (static_cast<int64_t>(lines.size()) < kLinesAtOnce * from_line_) lines.resize(kLinesAtOnce * from_line_);
-      RunLines({static_cast<const float*>(call.operands[0]), static_cast<float*>(call.results[0]), lines.data(),
-                &vertical_, &horizontal_, short_columns_, shard.begin, shard.end, height_, to_height_, from_line_,
-                to_line_, inner_});
+      RunLines(Lines<T>{static_cast<const T*>(call.operands[0]), static_cast<T*>(call.results[0]), lines.data(),
+                        &vertical_, &horizontal_, short_columns_, shard.begin, shard.end, height_, to_height_,
+                        from_line_, to_line_, inner_});
     });
     return absl::OkStatus();
   }
@@ -178,7 +186,7 @@ class SparseProductKernel final : public Kernel {
     const int64_t lanes = LanesOfColumn(inner_);
     int64_t column = 0;
     for (; column < horizontal_.size() && column * inner_ + lanes <= to_line_; ++column) {
-      const auto fits = [&](const Entry& entry) { return entry.begin + lanes <= from_line_; };
+      const auto fits = [&](const Entry<T>& entry) { return entry.begin + lanes <= from_line_; };
       const auto entries = horizontal_.entries.begin();
       if (!std::all_of(entries + horizontal_.ends[column], entries + horizontal_.ends[column + 1], fits)) break;
     }
@@ -186,7 +194,7 @@ class SparseProductKernel final : public Kernel {
   }
 
   const int64_t height_, inner_, from_line_;
-  const Rows vertical_, horizontal_;
+  const Rows<T> vertical_, horizontal_;
   const int64_t to_height_, to_line_, lines_, short_columns_;
 };
 
@@ -207,7 +215,7 @@ bool ParseMatrix(int64_t columns, absl::Span<const int64_t>* parameters, SparseM
     row.resize(count);
     for (SparseMatrix::Entry& entry : row) {
       entry.column = take();
-      entry.weight = absl::bit_cast<float>(static_cast<uint32_t>(take()));
+      entry.weight = absl::bit_cast<double>(take());
       if (entry.column < 0 || entry.column >= columns) return false;
     }
   }
@@ -219,24 +227,27 @@ void Append(const SparseMatrix& matrix, std::vector<int64_t>* parameters) {
   for (const std::vector<SparseMatrix::Entry>& row : matrix.rows) {
     parameters->push_back(row.size());
     for (const SparseMatrix::Entry& entry : row) {
-      parameters->insert(parameters->end(), {entry.column, absl::bit_cast<uint32_t>(entry.weight)});
+      parameters->insert(parameters->end(), {entry.column, absl::bit_cast<int64_t>(entry.weight)});
     }
   }
 }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeSparseProduct(absl::Span<const int64_t> parameters) {
-  if (parameters.size() >= 4 && *std::min_element(parameters.begin(), parameters.begin() + 4) > 0) {
-    SparseProduct product{parameters[0], parameters[1], parameters[2], parameters[3], {}, {}};
-    parameters.remove_prefix(4);
+  constexpr size_t kHead = 5;
+  if (parameters.size() >= kHead && parameters[0] >> 1 == 0 &&
+      *std::min_element(parameters.begin() + 1, parameters.begin() + kHead) > 0) {
+    SparseProduct product{parameters[1], parameters[2], parameters[3], parameters[4], {}, {}, parameters[0] != 0};
+    parameters.remove_prefix(kHead);
     if (ParseMatrix(product.height, &parameters, &product.vertical) &&
         ParseMatrix(product.width, &parameters, &product.horizontal) && parameters.empty() &&
         product.vertical.rows.size() + product.horizontal.rows.size() > 0) {
-      return std::make_unique<SparseProductKernel>(product);
+      if (product.is_float64) return std::make_unique<SparseProductKernel<double>>(product);
+      return std::make_unique<SparseProductKernel<float>>(product);
     }
   }
   return absl::InvalidArgumentError(
-      "expected positive outer, height, width and inner, then two matrices, at least one of which has rows; a matrix "
-      "is the number of rows, then for each row the number of entries and the entries");
+      "expected is_float64 (0 or 1), positive outer, height, width and inner, then two matrices, at least one of which "
+      "has rows; a matrix is the number of rows, then for each row the number of entries and the entries");
 }
 
 const bool sparse_product_registered = RegisterKernel(kSparseProductName, MakeSparseProduct);
@@ -244,7 +255,7 @@ const bool sparse_product_registered = RegisterKernel(kSparseProductName, MakeSp
 }  // namespace
 
 KernelSpec SparseProduct::Spec() const {
-  KernelSpec spec{kSparseProductName, {outer, height, width, inner}};
+  KernelSpec spec{kSparseProductName, {is_float64, outer, height, width, inner}};
   Append(vertical, &spec.parameters);
   Append(horizontal, &spec.parameters);
   return spec;

@@ -13,14 +13,14 @@ namespace hpu::emulator {
 struct SparseMatrix {
   struct Entry {
     int64_t column;  // less than `from`
-    float weight;
+    double weight;
   };
   std::vector<std::vector<Entry>> rows;
 };
 
-// Operand: a float32 array [outer, height, width, inner]. Result: [outer, to, to', inner]: `vertical` multiplies the
-// height, `horizontal` the width. A matrix without rows leaves the dimension unchanged. Elements with weight 0 are
-// ignored, even NaN and infinities.
+// Operand: an array [outer, height, width, inner] of float32, or of float64. Result: [outer, to, to', inner]:
+// `vertical` multiplies the height, `horizontal` the width. A matrix without rows leaves the dimension unchanged.
+// Elements with weight 0 are ignored, even NaN and infinities.
 struct SparseProduct {
   int64_t outer = 1;
   int64_t height = 1;
@@ -28,6 +28,7 @@ struct SparseProduct {
   int64_t inner = 1;
   SparseMatrix vertical;
   SparseMatrix horizontal;
+  bool is_float64 = false;  // else float32
 
   KernelSpec Spec() const;
 };
