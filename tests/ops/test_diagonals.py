@@ -33,3 +33,24 @@ OPS: dict[str, Callable[[Any], Any]] = {
 def test_diagonals(op: str, dtype: Any, shape: tuple[int, ...]) -> None:
     x = tf.constant((1 + np.arange(np.prod(shape)).reshape(shape)).astype(dtype))  # captured, so that it is not folded
     assert not differences(lambda: OPS[op](x))
+
+
+@pytest.mark.parametrize("align", ["LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT"])
+@pytest.mark.parametrize("band", [(0, 0), (2, 2), (-1, -1), (-2, 3), (-1, 0), (1, 2)])
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5), (2, 5, 4)])
+def test_bands_of_diagonals(shape: tuple[int, ...], band: tuple[int, int], align: str) -> None:
+    x = tf.constant(1.0 + np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
+    padding = tf.constant(-7.0)
+    assert not differences(lambda: raw.MatrixDiagPartV3(input=x, k=band, padding_value=padding, align=align))
+    assert not differences(lambda: raw.MatrixDiagPartV2(input=x, k=band, padding_value=padding))
+
+
+@pytest.mark.parametrize("band", [(5, 5), (-4, -4), (1, 0), (0, 1, 2)])
+def test_bands_outside_the_matrix_raise(band: tuple[int, ...]) -> None:
+    x = tf.reshape(tf.range(12.0), [3, 4])
+    assert not differences(lambda: raw.MatrixDiagPartV3(input=x, k=band, padding_value=tf.constant(0.0)))
+
+
+def test_diagonal_of_an_array_of_four_dimensions() -> None:
+    x = tf.reshape(tf.range(36.0), [2, 3, 2, 3])
+    assert not differences(lambda: raw.DiagPart(input=x))
