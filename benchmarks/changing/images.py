@@ -57,7 +57,7 @@ def detection() -> Step:
     )
     proposing = layers.Conv2D(5 * len(anchor_sizes), 1)
     head = tf.keras.Sequential([layers.Flatten(), layers.Dense(64, "relu"), layers.Dense(classes + 1)])
-    optimizer = tf.keras.optimizers.Adam(1e-3)
+    optimizer = tf.keras.optimizers.SGD(0.01, momentum=0.9)
     centers = np.stack(np.meshgrid(*[np.arange(stride / 2, size, stride)] * 2, indexing="ij"), -1).reshape(-1, 1, 2)
     halves = np.array(anchor_sizes)[np.newaxis, :, np.newaxis] / 2
     anchors = tf.constant(np.concatenate([centers - halves, centers + halves], -1).reshape(-1, 4) / size, tf.float32)
@@ -86,6 +86,8 @@ def detection() -> Step:
             overlap = overlaps(proposals, boxes)
             found = tf.gather(labels, tf.argmax(overlap, 1))
             found = tf.where(tf.reduce_max(overlap, 1) > 0.5, found, classes)
+            # On the CPU, the threads of crop_and_resize's gradient overwrite each other's sums, so losses would vary.
+            features = tf.stop_gradient(features)
             crops = tf.image.crop_and_resize(features, proposals, tf.zeros_like(found), [5, 5])
             logits = head(crops, training=True)
             loss += tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=found, logits=logits))
