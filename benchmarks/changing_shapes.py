@@ -42,6 +42,8 @@ class Run:
     launches: int = 0
     cpu_runs: dict[str, int] = dataclasses.field(default_factory=dict)
     """Runs of clusters on the CPU, by reason, and of eager ops ("eager")."""
+    copied_bytes: int = 0
+    """Bytes that these runs copied between host and device."""
 
     @property
     def mean(self) -> float:
@@ -75,6 +77,8 @@ class Result:
     compile_seconds: float
     launches: int
     cpu_runs: dict[str, int]
+    copied_bytes: int
+    """Bytes that the CPU runs copied between host and device."""
     difference: float
     """Largest difference of a step's losses, relative to the larger loss; infinite if only one is a number."""
 
@@ -120,6 +124,7 @@ def run(program: str, device: str, steps: int) -> Run:
         compile_seconds=counts.compile_seconds,
         launches=counts.launches,
         cpu_runs=dict(cpu_runs),
+        copied_bytes=counts.fallback_bytes,
     )
 
 
@@ -160,6 +165,7 @@ def compare(program: str, cpu_runs: list[Run], hpu_runs: list[Run]) -> Result:
         compile_seconds=last.compile_seconds,
         launches=last.launches,
         cpu_runs=last.cpu_runs,
+        copied_bytes=last.copied_bytes,
         difference=max(difference(*pair) for cpu, hpu in rounds for pair in zip(cpu.losses, hpu.losses)),
     )
 
@@ -178,7 +184,7 @@ def print_header(mode: str) -> None:
     print(f"programs of changing shapes (backend {backend}, HPU_COMPILE_MODE={mode}, load {os.getloadavg()[0]:.1f})")
     print(
         f"{'program':<22}{'steps':>6}{'CPU, ms':>9}{'HPU, ms':>9}{'ratio':>7}{'CPU time':>9}{'slowest':>8}"
-        f"{'whole':>7}{'recipes':>8}{'launches':>9}{'loss':>9}  CPU runs"
+        f"{'whole':>7}{'recipes':>8}{'launches':>9}{'copied, MB':>11}{'loss':>9}  CPU runs"
     )
 
 
@@ -187,7 +193,8 @@ def print_result(result: Result) -> None:
     print(
         f"{result.program:<22}{result.steps:>6}{result.cpu_ms:>9.1f}{result.hpu_ms:>9.1f}{result.ratio:>7.2f}"
         f"{result.processor_ratio:>9.2f}{result.slowest_ratio:>8.2f}{result.whole_ratio:>7.2f}"
-        f"{result.recipes:>8}{result.launches:>9}{result.difference:>9.1e}  {reasons}",
+        f"{result.recipes:>8}{result.launches:>9}{result.copied_bytes / 1e6:>11.1f}{result.difference:>9.1e}"
+        f"  {reasons}",
         flush=True,
     )
 
