@@ -40,7 +40,7 @@ XLA_OPTIONS = {
         "TF_XLA_FLAGS",
         "inert",
         "HPU_COMPILE_MODE",
-        "The mode lazy runs a cluster twice on the CPU before it is compiled; strict, the default, is false here.",
+        "The mode lazy runs a cluster twice on the CPU before it is compiled. The mode strict is false here.",
     ),
     "--tf_xla_always_defer_compilation": XlaOption(
         "TF_XLA_FLAGS",
