@@ -128,12 +128,22 @@ def folder_of(request: pytest.FixtureRequest) -> str:
     return str(request.path.relative_to(pathlib.Path(__file__).parent).parts[0])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compiles_each_signature(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Compiles each signature, so that tests of many shapes test recipes. Programs of pages have the default mode."""
+@pytest.fixture(scope="session", autouse=True)
+def compiles_each_signature() -> Iterator[bool]:
+    """Compiles each signature, so that tests of many shapes test recipes. False if the user has chosen a mode."""
+    chooses = "HPU_COMPILE_MODE" not in os.environ
     with pytest.MonkeyPatch.context() as patch:
-        if "HPU_COMPILE_MODE" not in os.environ and folder_of(request) != "docs":
+        if chooses:
             patch.setenv("HPU_COMPILE_MODE", "strict")
+        yield chooses
+
+
+@pytest.fixture(scope="module", autouse=True)
+def default_mode_of_pages(compiles_each_signature: bool, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Programs of pages have the default mode."""
+    with pytest.MonkeyPatch.context() as patch:
+        if compiles_each_signature and folder_of(request) == "docs":
+            patch.delenv("HPU_COMPILE_MODE")
         yield
 
 

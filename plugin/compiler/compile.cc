@@ -64,12 +64,12 @@ absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* ex
 
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
                                                            const std::vector<ArgumentDescription>& arguments,
-                                                           const std::atomic<bool>* cancelled) {
+                                                           const std::atomic<bool>* cancelled, bool only_stored) {
   log::ReadSettings();
   HPU_LOG(kCompiler, kDebug) << source.name << ": compiling with " << arguments.size() << " arguments";
   const trace::Scope traced(trace::Lane::kCompile, source.name);
   CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source), cancelled);
-  const CompileTask task{cancelled, &progress};
+  const CompileTask task{cancelled, &progress, only_stored};
   absl::StatusOr<std::shared_ptr<Executable>> executable = LowerAndCompile(device, source, arguments, task);
   progress.SetOutcome(executable.status());
   if (executable.ok()) {

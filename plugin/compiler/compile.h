@@ -17,10 +17,11 @@ namespace hpu {
 
 // Lowers the cluster and finds or compiles its recipe. Blocks the calling thread, often for seconds, and shows progress
 // (compile_progress.h). Fails with CANCELLED if `cancelled` is true when a step begins; null disables cancellation.
-// Thread safe.
+// `only_stored`: fails with CANCELLED, too, if the recipe is neither in memory nor stored. Thread safe.
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
                                                            const std::vector<ArgumentDescription>& arguments,
-                                                           const std::atomic<bool>* cancelled = nullptr);
+                                                           const std::atomic<bool>* cancelled = nullptr,
+                                                           bool only_stored = false);
 
 // Number of nodes in the cluster.
 int64_t CountOps(const ClusterSource& source);

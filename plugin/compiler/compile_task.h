@@ -16,6 +16,7 @@ struct CompileTask {
   // of compiling and while waiting for other threads and processes.
   const std::atomic<bool>* cancelled = nullptr;
   CompileProgress::Scope* progress = nullptr;  // null: no progress is shown
+  bool only_stored = false;                    // a recipe that must be compiled is not: the task ends with CANCELLED
 
   // Fails with CANCELLED if `cancelled` is true. The error names `step`, the next step.
   absl::Status Check(absl::string_view step) const {

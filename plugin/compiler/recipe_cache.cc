@@ -113,6 +113,7 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device
     if (!lookup.is_remote) counters_.disk_hits.fetch_add(1, std::memory_order_relaxed);
     return std::move(lookup.recipe);
   }
+  if (task.only_stored) return absl::CancelledError(absl::StrCat(program.name, ": no recipe is stored"));
   TF_RETURN_IF_ERROR(task.Enter("generating code"));
   const absl::Time start = absl::Now();
   std::shared_ptr<const hal::Recipe> recipe;

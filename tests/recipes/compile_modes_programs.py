@@ -201,6 +201,12 @@ def rare_shapes() -> None:
     report()
 
 
+def other_rare_shapes() -> None:
+    load_habana_module()
+    run_sizes([1, 2, *range(30, 48)])
+    report()
+
+
 def shapes_until_compiled() -> None:
     load_habana_module()
     run_sizes([4])

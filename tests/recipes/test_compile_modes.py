@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,6 +62,15 @@ def test_auto_is_strict_where_fallbacks_are_forbidden_or_ops_must_be_determinist
     deterministic = run(call_to(programs.deterministic_shapes), "auto")
     for done in (forbidden, deterministic):
         assert (done["launches"], done["recipes"], done["reasons"]) == (19, 19, {})
+
+
+def test_auto_uses_stored_recipes_at_once(tmp_path: pathlib.Path) -> None:
+    store = {"TF_RECIPE_CACHE_PATH": str(tmp_path), "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
+    assert run(call_to(programs.rare_shapes), "strict", store)["launches"] == 19
+    assert run(call_to(programs.rare_shapes), "auto", store)["launches"] == 19
+    # Other shapes run on the CPU, after a few lookups.
+    done = run(call_to(programs.other_rare_shapes), "auto", store)
+    assert (done["launches"], done["reasons"]) == (2, {"new-shape": 18})
 
 
 def test_the_threshold_of_lazy() -> None:

@@ -48,6 +48,7 @@ CompileDecision DecideAuto(const ClusterCounts& counts) {
   if (!MayChooseByTime()) return DecideStrict(counts);
   if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
   if (counts.is_first || counts.is_known || counts.in_buckets) return {};
+  if (counts.may_be_stored) return {Action::kCompile, FallbackReason::kNewShape, /*only_stored=*/true};
   if (counts.cpu_seconds < counts.longest_compile_seconds) return {Action::kRunOnCpu, FallbackReason::kNewShape};
   return {Action::kCompileInBackground, FallbackReason::kCompiling};
 }

@@ -36,6 +36,7 @@ struct CompileDecision {
   };
   Action action = Action::kCompile;
   FallbackReason reason = FallbackReason::kFailure;  // why the execution runs on the CPU
+  bool only_stored = false;                          // kCompile: only if the recipe is stored; else decide again
 };
 
 // Counters of a cluster that the policy reads. Traces of one function for different shapes count as one cluster.
@@ -43,13 +44,14 @@ struct ClusterCounts {
   int64_t recipes = 0;     // compiled, for all signatures
   int64_t executions = 0;  // for all signatures, on the HPU and the CPU
   double longest_compile_seconds = 0;
-  int64_t fallbacks = 0;      // of this signature
-  bool scheduled = false;     // whether a background compilation of this signature is queued or running
-  int64_t in_background = 0;  // signatures queued for, or in, background compilation
-  bool in_buckets = false;    // a batch bucket serves this signature (batch_buckets.h)
-  bool is_first = true;       // no recipe exists for the cluster with variables of these shapes
-  bool is_known = false;      // another trace has a recipe for this signature
-  double cpu_seconds = 0;     // time that this signature has run on the CPU
+  int64_t fallbacks = 0;       // of this signature
+  bool scheduled = false;      // whether a background compilation of this signature is queued or running
+  int64_t in_background = 0;   // signatures queued for, or in, background compilation
+  bool in_buckets = false;     // a batch bucket serves this signature (batch_buckets.h)
+  bool is_first = true;        // no recipe exists for the cluster with variables of these shapes
+  bool is_known = false;       // another trace has a recipe for this signature
+  double cpu_seconds = 0;      // time that this signature has run on the CPU
+  bool may_be_stored = false;  // the recipe may be stored, but has not been looked up
 };
 
 // Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. XLA's lazy
@@ -63,8 +65,9 @@ void RequireEqualChoices();
 
 // Reads HPU_COMPILE_MODE at each call. In the mode auto, the first signature is compiled at once. Any other signature
 // runs on the CPU until its time there exceeds the cluster's longest compile time, and is then compiled in the
-// background. So no program takes more than twice the time of the better choice (ski rental). If fallbacks are
-// forbidden, TensorFlow's ops must be deterministic, or RequireEqualChoices() was called, auto is strict.
+// background. Before its first run, its recipe is looked up, if recipes are stored. So no program takes more than twice
+// the time of the better choice (ski rental). If fallbacks are forbidden, TensorFlow's ops must be deterministic, or
+// RequireEqualChoices() was called, auto is strict.
 //
 // In the modes lazy and async, a megamorphic cluster runs new signatures on the
 // CPU. In these modes, so does a cluster that once took longer than HPU_COMPILE_LIMIT_S to compile. With

@@ -76,12 +76,12 @@ absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const Clus
 // executable.
 void Compile(ProcessDevice& device, const ClusterSource& source, const std::vector<ArgumentDescription>& descriptions,
              const std::atomic<bool>* cancelled, const std::function<void(const Executable&)>& counter,
-             BatchBuckets* buckets, ExecutableTable::Entry& entry) {
+             BatchBuckets* buckets, bool only_stored, ExecutableTable::Entry& entry) {
   const Executable* made = nullptr;
   auto compile = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
     absl::StatusOr<std::shared_ptr<Executable>> executable =
         buckets != nullptr ? buckets->Compile(device.hal(), source, descriptions, cancelled)
-                           : CompileCluster(device.hal(), source, descriptions, cancelled);
+                           : CompileCluster(device.hal(), source, descriptions, cancelled, only_stored);
     if (!executable.ok()) return ExplainCrash(source, executable.status());
     TF_RETURN_IF_ERROR(PlaceConstants(device, executable->get()));
     made = executable->get();
@@ -144,7 +144,8 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       }
     }
     arguments.Unlock();
-    TF_ASSIGN_OR_RETURN(CompileQueue::Work work, CompileWork(context, *device, std::move(descriptions), entry));
+    TF_ASSIGN_OR_RETURN(CompileQueue::Work work,
+                        CompileWork(context, *device, std::move(descriptions), entry, decision.only_stored));
     TF_RETURN_IF_ERROR(InterruptibleCompiles::Get().Run(name(), std::move(work)));
   }
 }
@@ -152,7 +153,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
 absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKernelContext* context,
                                                               ProcessDevice& device,
                                                               std::vector<ArgumentDescription> descriptions,
-                                                              ExecutableTable::Entry& entry) {
+                                                              ExecutableTable::Entry& entry, bool only_stored) {
   ClusterSource source = Source(context);
   TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
   const auto node = source.node == nullptr ? nullptr : std::make_shared<const tensorflow::NodeDef>(*source.node);
@@ -160,10 +161,10 @@ absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKern
   // Does not capture `this`, because the kernel may be destroyed during the compilation.
   return CompileQueue::Work([&device, &entry, table = table_, source, library, node,
                              descriptions = std::move(descriptions), counter = std::move(counter),
-                             buckets = batch_buckets()](const std::atomic<bool>& cancelled) mutable {
+                             buckets = batch_buckets(), only_stored](const std::atomic<bool>& cancelled) mutable {
     source.library = library.get();
     source.node = node.get();
-    Compile(device, source, descriptions, &cancelled, counter, buckets.get(), entry);
+    Compile(device, source, descriptions, &cancelled, counter, buckets.get(), only_stored, entry);
   });
 }
 
@@ -172,7 +173,8 @@ absl::Status ClusterKernel::CompileInBackground(tensorflow::OpKernelContext* con
                                                 ExecutableTable::Entry& entry) {
   if (entry.SetScheduled(true)) return absl::OkStatus();
   compiles_later_.store(true, std::memory_order_relaxed);
-  TF_ASSIGN_OR_RETURN(CompileQueue::Work compile, CompileWork(context, device, std::move(descriptions), entry));
+  TF_ASSIGN_OR_RETURN(CompileQueue::Work compile,
+                      CompileWork(context, device, std::move(descriptions), entry, /*only_stored=*/false));
   auto work = [compile = std::move(compile), table = table_](const std::atomic<bool>& cancelled) {
     compile(cancelled);
     table->AddInBackground(-1);

@@ -86,7 +86,7 @@ class ClusterKernel : public tensorflow::OpKernel {
   // Work that compiles the entry. Owns its state, and may run after this kernel is destroyed.
   absl::StatusOr<CompileQueue::Work> CompileWork(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                                  std::vector<ArgumentDescription> descriptions,
-                                                 ExecutableTable::Entry& entry);
+                                                 ExecutableTable::Entry& entry, bool only_stored);
   // Queues the entry for compilation in the background, if the queue has room.
   absl::Status CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                    std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);

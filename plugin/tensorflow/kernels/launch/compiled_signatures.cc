@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "plugin/base/flags/flags.h"
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
 
 namespace hpu {
@@ -49,14 +50,19 @@ void CompiledSignatures::Add(uint64_t content, const std::vector<ArgumentDescrip
   longest_compile_seconds_ = std::max(longest_compile_seconds_, compile_seconds);
   variables_.insert(HashOfVariables(arguments));
   signatures_.insert(absl::HashOf(content, SignatureOf(arguments)));
+  missing_ = std::max(0, missing_ - 1);
 }
 
 void CompiledSignatures::Count(uint64_t content, const std::vector<ArgumentDescription>& arguments,
-                               ClusterCounts* counts) const {
+                               ClusterCounts* counts) {
   absl::MutexLock lock(&mutex_);
   counts->longest_compile_seconds = longest_compile_seconds_;
   counts->is_first = !variables_.contains(HashOfVariables(arguments));
   counts->is_known = signatures_.contains(absl::HashOf(content, SignatureOf(arguments)));
+  if (counts->is_first || counts->is_known || counts->fallbacks > 0 || missing_ == kMissingLookups) return;
+  if (flags::TfRecipeCachePath().empty()) return;
+  counts->may_be_stored = true;
+  ++missing_;
 }
 
 }  // namespace hpu
