@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import collective_ops
 
 from habana_frameworks.tensorflow import load_habana_module, statistics
 from habana_frameworks.tensorflow._internal.native import plugin_library
@@ -249,6 +250,14 @@ def models_of_two_sizes() -> None:
     for n in (4, 8):
         with tf.device(HPU):
             step(tf.Variable(tf.ones([n])), tf.ones([n]))
+    report()
+
+
+def shapes_after_a_collective() -> None:
+    load_habana_module()
+    with tf.device(HPU):
+        collective_ops.all_reduce(tf.ones([2]), group_size=1, group_key=1, instance_key=1)
+    run_sizes(range(1, 20))
     report()
 
 

@@ -57,10 +57,11 @@ def test_auto_compiles_each_model_at_once() -> None:
     assert (done["launches"], done["recipes"], done["reasons"]) == (2, 2, {})
 
 
-def test_auto_is_strict_where_fallbacks_are_forbidden_or_ops_must_be_deterministic() -> None:
+def test_auto_is_strict_where_the_choice_would_matter() -> None:
     forbidden = run(call_to(programs.rare_shapes), "auto", {"TF_CPU_RUNTIME_FALLBACK": "forbid"})
     deterministic = run(call_to(programs.deterministic_shapes), "auto")
-    for done in (forbidden, deterministic):
+    collective = run(call_to(programs.shapes_after_a_collective), "auto")
+    for done in (forbidden, deterministic, collective):
         assert (done["launches"], done["recipes"], done["reasons"]) == (19, 19, {})
 
 
