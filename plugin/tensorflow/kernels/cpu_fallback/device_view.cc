@@ -28,9 +28,14 @@ class ViewBuffer : public tensorflow::TensorBuffer {
 
 }  // namespace
 
-absl::StatusOr<std::optional<DeviceView>> DeviceView::Open(ProcessDevice& device) {
+absl::StatusOr<std::optional<DeviceView>> DeviceView::Open(ProcessDevice& device, const KernelArguments& arguments) {
   const hal::HostView* view = device.traits().host_view;
   if (view == nullptr) return std::optional<DeviceView>();
+  for (int i = 0; i < arguments.size(); ++i) {
+    const Tensor& value = arguments.value(i);
+    if (value.TotalBytes() == 0 || !device.Owns(value.tensor_data().data())) continue;
+    TF_RETURN_IF_ERROR(device.OrderAfterCopies(AddressOf(value), value.TotalBytes(), device.compute()));
+  }
   TF_RETURN_IF_ERROR(WaitForHostResults(device));
   return std::optional<DeviceView>(DeviceView(device, *view));
 }

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "plugin/tensorflow/device/process_device.h"
+#include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace hpu {
@@ -13,14 +14,15 @@ namespace hpu {
 // Valid while no other work uses the tensors. Not thread safe.
 class DeviceView {
  public:
-  // Waits for the work queued so far. nullopt if the host cannot access the device's memory (hal::HostView).
-  static absl::StatusOr<std::optional<DeviceView>> Open(ProcessDevice& device);
+  // Waits for the compute work queued so far, and for pending copies to the arguments' memory. nullopt if the host
+  // cannot access the device's memory (hal::HostView).
+  static absl::StatusOr<std::optional<DeviceView>> Open(ProcessDevice& device, const KernelArguments& arguments);
 
   enum class Access {
     kRead,   // kernels write their results elsewhere
     kWrite,  // kernels may overwrite the data while nothing else refers to the returned tensor
   };
-  // A tensor at the host address of the same data. It keeps the device tensor alive.
+  // A tensor at the host address of an argument's data. It keeps the device tensor alive.
   tensorflow::Tensor Of(const tensorflow::Tensor& tensor, Access access) const;
   // Whether the tensor's data are in device memory, at their host address.
   bool Contains(const tensorflow::Tensor& tensor) const;

@@ -43,7 +43,7 @@ class CpuFallbackRun {
         temporaries_(host) {}
 
   absl::StatusOr<uint64_t> Run(CpuFallback& program) {
-    TF_ASSIGN_OR_RETURN(view_, DeviceView::Open(device_));
+    TF_ASSIGN_OR_RETURN(view_, DeviceView::Open(device_, arguments_));
     std::vector<Tensor> inputs;
     for (int i = 0; i < context_->num_inputs(); ++i) {
       if (arguments_.variable(i) != nullptr) {
