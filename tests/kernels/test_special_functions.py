@@ -88,3 +88,26 @@ def test_special_functions_of_bfloat16(function: Any) -> None:
     with tf.device("/device:HPU:0"):
         narrow, wide = tf.function(function)(x), tf.function(function)(tf.cast(x, tf.float32))
     assert_close(narrow, tf.nest.map_structure(lambda y: tf.cast(y, tf.bfloat16), wide))
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16, tf.bfloat16])
+def test_error_functions_of_large_numbers(dtype: tf.DType) -> None:
+    large = np.array([10, 30, 1e4, np.inf])
+    x = np.concatenate([large, -large]).astype(dtype.as_numpy_dtype)
+    with tf.device("/device:HPU:0"):
+        erf, gelu = tf.function(lambda x: (tf.math.erf(x), tf.nn.gelu(x[:-1])))(tf.constant(x))
+        erfc = tf.function(tf.math.erfc)(tf.constant(x))
+    np.testing.assert_array_equal(erf, np.sign(x))
+    np.testing.assert_array_equal(gelu, np.maximum(x[:-1], 0))
+    np.testing.assert_array_equal(erfc[4:], np.full(4, 2, x.dtype))
+    assert np.all(tf.cast(erfc[:4], tf.float64) < 1e-44)
+
+
+@pytest.mark.parametrize(("dtype", "denormal", "least"), [("float32", 1e-40, 1.2e-38), ("float64", 1e-310, 2.3e-308)])
+def test_angles_of_denormals(dtype: str, denormal: float, least: float) -> None:
+    numbers = np.array([0, denormal, 2 * denormal, least, 4 * least, 1, 1e20, np.inf])
+    y, x = (part.ravel() for part in np.meshgrid([*numbers, *-numbers], [*numbers, *-numbers]))
+    with tf.device("/device:HPU:0"):
+        angles = tf.function(tf.math.atan2)(tf.constant(y, dtype), tf.constant(x, dtype)).numpy()
+    np.testing.assert_allclose(angles, np.arctan2(y.astype(dtype), x.astype(dtype)), rtol=1e-3, atol=least)
+    np.testing.assert_array_equal(np.signbit(angles), np.signbit(y))

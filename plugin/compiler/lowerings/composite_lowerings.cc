@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "plugin/compiler/lowerings/marked_call_builder.h"
 #include "plugin/compiler/lowerings/rows.h"
 #include "plugin/compiler/make_lowering.h"
@@ -43,14 +44,16 @@ class CompositeLowering : public tensorflow::XlaOpKernel {
   }
 
   void Compile(XlaOpKernelContext* context) final {
-    if (!CanMark(operation_, context)) {
-      plain_->Compute(context->op_kernel_context());
-      return;
+    if (CanMark(operation_, context)) {
+      Mark(context);
+    } else {
+      CompilePlain(context);
     }
-    Mark(context);
   }
 
  protected:
+  virtual void CompilePlain(XlaOpKernelContext* context) { plain_->Compute(context->op_kernel_context()); }
+
   // Sets the outputs to results of a marked call. All inputs have elements.
   virtual void Mark(XlaOpKernelContext* context) = 0;
   const char* operation() const { return operation_; }
@@ -66,7 +69,7 @@ struct Function {
   const char* name;  // in marked_call.h
   XlaOp (*body)(XlaOp x);
 };
-constexpr Function kFunctions[] = {{"Erf", "erf", xla::Erf},
+constexpr Function kFunctions[] = {{"Erf", "erf", ErrorFunction},
                                    {"Erfc", "erfc", xla::Erfc},
                                    {"Erfinv", "erf_inv", xla::ErfInv},
                                    {"Lgamma", "lgamma", xla::Lgamma},
@@ -77,6 +80,11 @@ class FunctionLowering final : public CompositeLowering {
   explicit FunctionLowering(OpKernelConstruction* construction) : CompositeLowering(construction, kUnary) {}
 
  private:
+  void CompilePlain(XlaOpKernelContext* context) override {
+    if (type_string() != "Erf") return CompositeLowering::CompilePlain(context);
+    context->SetOutput(0, ErrorFunction(context->Input(0)));
+  }
+
   void Mark(XlaOpKernelContext* context) override {
     for (const Function& function : kFunctions) {
       if (type_string() != function.op) continue;

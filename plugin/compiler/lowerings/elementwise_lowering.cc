@@ -1,5 +1,7 @@
 #include "plugin/compiler/lowerings/elementwise_lowering.h"
 
+#include "xla/client/lib/math.h"
+
 namespace hpu {
 
 using xla::XlaOp;
@@ -18,6 +20,13 @@ XlaOp ChebyshevSum(XlaOp x, absl::Span<const double> coefficients) {
     sum = x * before - first + Scalar(x, coefficient);
   }
   return Scalar(x, 0.5) * (sum - first);
+}
+
+XlaOp ErrorFunction(XlaOp x) {
+  constexpr double kRoundsToOne = 3.832506856900711;  // in float32, as in Eigen
+  const absl::StatusOr<xla::Shape> shape = x.builder()->GetShape(x);
+  if (!shape.ok() || shape->element_type() == xla::F64) return xla::Erf(x);
+  return xla::Select(xla::Ge(xla::Abs(x), Scalar(x, kRoundsToOne)), xla::Sign(x), xla::Erf(x));
 }
 
 }  // namespace hpu

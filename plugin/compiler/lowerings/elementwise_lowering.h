@@ -41,6 +41,10 @@ xla::XlaOp Polynomial(xla::XlaOp x, absl::Span<const double> coefficients);
 // is doubled, as in the Cephes library.
 xla::XlaOp ChebyshevSum(xla::XlaOp x, absl::Span<const double> coefficients);
 
+// xla::Erf that is 1 or -1 for large numbers. In float32, xla::Erf ends at 0.9999998, so a GELU of -10^4 would be
+// -10^-3.
+xla::XlaOp ErrorFunction(xla::XlaOp x);
+
 // Lowering of an op that applies `kFunction` to each element, in float32 or float64.
 template <xla::XlaOp (*kFunction)(xla::XlaOp x, xla::PrimitiveType type)>
 class ElementwiseLowering : public tensorflow::XlaOpKernel {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "plugin/include/habanalabs/hpu_hlo_kernel.h"
 #include "tensorflow/compiler/tf2xla/lib/broadcast.h"
 #include "tsl/platform/errors.h"
@@ -74,7 +75,7 @@ bool RegisterAll() {
   Register("reciprocal_fwd", 1, [](const Operands& x) { return xla::Reciprocal(x[0]); }, floats);
   Register("sin_fwd", 1, [](const Operands& x) { return xla::Sin(x[0]); }, floats);
   Register("cos_fwd", 1, [](const Operands& x) { return xla::Cos(x[0]); }, floats);
-  Register("erf_fwd", 1, [](const Operands& x) { return xla::Erf(x[0]); }, floats);
+  Register("erf_fwd", 1, [](const Operands& x) { return ErrorFunction(x[0]); }, floats);
   Register("sigmoid_fwd", 1, [](const Operands& x) { return xla::Logistic(x[0]); }, floats);
   Register("tanh_fwd", 1, [](const Operands& x) { return xla::Tanh(x[0]); }, floats);
   Register("relu_fwd", 1, [](const Operands& x) { return xla::Max(x[0], xla::ZerosLike(x[0])); }, floats);

@@ -1,13 +1,13 @@
 // HabanaGelu and HabanaGeluGrad: Gaussian error linear unit and its gradient.
 #include <vector>
 
+#include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "plugin/program/marked_call.h"
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "plugin/tensorflow/fused/marked_fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 #include "xla/client/lib/constants.h"
-#include "xla/client/lib/math.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu {
@@ -59,7 +59,7 @@ const FusedOp gelu_tanh_grad("HabanaGeluGrad", "approximate=true", R"(
 
 xla::XlaOp ExactGelu(const std::vector<xla::XlaOp>& operands) {
   const xla::XlaOp x = operands[0];
-  const xla::XlaOp share = xla::ScalarLike(x, 1) + xla::Erf(x * xla::ScalarLike(x, 0.7071067811865476));
+  const xla::XlaOp share = xla::ScalarLike(x, 1) + ErrorFunction(x * xla::ScalarLike(x, 0.7071067811865476));
   return xla::ScalarLike(x, 0.5) * x * share;
 }
 
