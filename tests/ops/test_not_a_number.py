@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -86,3 +87,15 @@ def test_positions(op: Callable[..., tf.Tensor], dtype: tf.DType) -> None:
     assert not differences(lambda: op(x, 1))
     assert not differences(lambda: op(x, 0))
     assert not differences(lambda: op(tf.tile(x, [512, 1]), 1))  # large enough for the emulator's kernel
+
+
+@pytest.mark.parametrize("columns", [1, 9])
+@pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("op", ["UnsortedSegmentMax", "UnsortedSegmentMin"])
+def test_segments(op: str, dtype: tf.DType, columns: int) -> None:
+    orders = np.array(list(itertools.product([1, 2, NAN], repeat=4)))
+    data = tf.constant(np.tile(orders.reshape(-1, 1), (1, columns)), dtype)
+    ids = tf.repeat(tf.range(len(orders)), 4)
+    # The last segment is empty. A negative id is ignored.
+    ids = tf.concat([ids[:-1], [-1]], 0)
+    assert not differences(lambda: getattr(raw, op)(data=data, segment_ids=ids, num_segments=len(orders) + 1))
