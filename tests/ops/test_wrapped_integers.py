@@ -40,6 +40,10 @@ PROGRAMS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
     "narrower product": lambda x: tf.cast(x * x, tf.int8),
     "unsigned product": lambda x: tf.cast(x * x, tf.uint8),
     "sum": lambda x: tf.reduce_sum(x * x, keepdims=True),
+    "mean": lambda x: tf.reduce_mean(x, 0, keepdims=True),
+    "means of rows": lambda x: tf.reduce_mean(tf.stack([x, x // number(2, x), x]), 1),
+    "mean of no elements": lambda x: tf.reduce_mean(x[:0], 0, keepdims=True) + x,
+    "means of columns": lambda x: tf.reduce_mean(tf.stack([x, x, x // number(3, x)]), 0),
     "product of all": lambda x: tf.reduce_prod(x | number(1, x), keepdims=True),
 }
 OF_SIGNED: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
