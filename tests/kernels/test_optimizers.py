@@ -15,20 +15,15 @@ from tests.support.compare import CPU, HPU
 
 STEPS = 4
 TABLE = (7, 3)
-NUMBERS = {
-    **{"lr": 0.1, "alpha": 0.1, "rho": 0.9, "epsilon": 1e-3, "momentum": 0.8},
-    **{"l1": 0.01, "l2": 0.02, "lr_power": -0.5},
-}
+NUMBERS = {"lr": 0.1, "alpha": 0.1, "rho": 0.9, "epsilon": 1e-3, "momentum": 0.8, "l1": 0.01, "l2": 0.02}
 # Inputs of each ResourceSparseApply…: the variables, the other inputs, a boolean attribute.
 SPARSE_UPDATES: dict[str, tuple[str, str, str]] = {
     "Adadelta": ("var accum accum_update", "lr rho epsilon", ""),
     "Adagrad": ("var accum", "lr", "update_slots"),
     "AdagradV2": ("var accum", "lr epsilon", "update_slots"),
     "CenteredRMSProp": ("var mg ms mom", "lr rho momentum epsilon", ""),
-    "Ftrl": ("var accum linear", "lr l1 l2 lr_power", "multiply_linear_by_lr"),
     "KerasMomentum": ("var accum", "lr momentum", "use_nesterov"),
     "Momentum": ("var accum", "lr momentum", "use_nesterov"),
-    "ProximalAdagrad": ("var accum", "lr l1 l2", ""),
     "ProximalGradientDescent": ("var", "alpha l1 l2", ""),
     "RMSProp": ("var ms mom", "lr rho momentum epsilon", ""),
 }
@@ -58,7 +53,7 @@ def test_adam_with_amsgrad_is_one_cluster() -> None:
 class SparseUpdate:
     """A function that updates rows of variables on a device. `flag` is the value of the op's boolean attribute."""
 
-    def __init__(self, op: str, device: str, flag: bool = True, jit: bool | None = None, power: float = -0.5) -> None:
+    def __init__(self, op: str, device: str, flag: bool = True, jit: bool | None = None) -> None:
         names, numbers, attribute = SPARSE_UPDATES[op]
         # The mean of the gradients is small, so that the variance of the centered RMSProp is positive.
         starts = {"mg": 0.01, "ms": 0.5}
@@ -66,8 +61,6 @@ class SparseUpdate:
             shape = np.arange(np.prod(TABLE), dtype=np.float32).reshape(TABLE)
             self.variables = [tf.Variable(starts.get(name, 0.1) + 0.01 * shape) for name in names.split()]
             values = {name: tf.constant(NUMBERS[name]) for name in numbers.split()}
-        if "lr_power" in values:
-            values["lr_power"] = tf.constant(power)
         arguments: dict[str, Any] = {attribute: flag} if attribute else {}
 
         @tf.function(jit_compile=jit)
@@ -99,16 +92,6 @@ def test_sparse_updates_are_clusters(op: str, flag: bool) -> None:
             np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
     after = statistics.get()
     assert (after.launches - before.launches, after.fallbacks - before.fallbacks) == (3, 0)
-
-
-@pytest.mark.usefixtures("hpu")
-def test_other_power_of_the_learning_rate() -> None:
-    for actual, expected in zip(
-        SparseUpdate("Ftrl", HPU, power=-0.7).run([5, 5]),
-        SparseUpdate("Ftrl", CPU, power=-0.7).run([5, 5]),
-        strict=True,
-    ):
-        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.usefixtures("hpu")

@@ -1,5 +1,6 @@
 // Lowerings of sparse optimizer updates (ResourceSparseApply...), which tf2xla lacks. These ops update rows of
-// variables, for example of embeddings.
+// variables, for example of embeddings. The CPU kernels of Ftrl and ProximalAdagrad fail for some values of the
+// numbers, such as a negative learning rate, so these ops have no lowerings, and neither have FtrlV2 and AdagradDA.
 //
 // A loop over the indices updates one row after the other, because an index may occur several times, and each
 // occurrence updates the row. XLA updates the variables in place.
@@ -94,37 +95,12 @@ void UpdateCenteredRmsProp(RowUpdate* u) {
   u->rows[0] = u->rows[0] - u->rows[3];
 }
 
-// Step of length `lr` along the gradient, then shrinking by the regularization strengths l1 and l2.
-XlaOp ProximalStep(XlaOp row, XlaOp gradient, XlaOp lr, XlaOp l1, XlaOp l2) {
-  const XlaOp next = row - gradient * lr, zero = xla::ScalarLike(l1, 0);
-  const XlaOp shrunk = xla::Sign(next) * xla::Max(xla::Abs(next) - lr * l1, zero);
-  const XlaOp has_l1 = xla::Gt(l1, zero);
-  return xla::Select(has_l1, shrunk, next) / (xla::ScalarLike(lr, 1) + l2 * lr);
-}
-
-void UpdateProximalAdagrad(RowUpdate* u) {
-  u->rows[1] = u->rows[1] + Squared(u->gradient);
-  u->rows[0] =
-      ProximalStep(u->rows[0], u->gradient, u->numbers[0] * xla::Rsqrt(u->rows[1]), u->numbers[1], u->numbers[2]);
-}
-
+// Step along the gradient, then shrinking by the regularization strengths l1 and l2.
 void UpdateProximalGradientDescent(RowUpdate* u) {
-  u->rows[0] = ProximalStep(u->rows[0], u->gradient, u->numbers[0], u->numbers[1], u->numbers[2]);
-}
-
-// H. B. McMahan et al., Ad click prediction: a view from the trenches, 2013. Rows: variable, sum of squares, linear
-// term, which is multiplied by the learning rate if the flag is true.
-void UpdateFtrl(RowUpdate* u) {
-  const XlaOp lr = u->numbers[0], l1 = u->numbers[1], l2 = u->numbers[2], power = u->numbers[3];
-  const XlaOp is_root = xla::Eq(power, xla::ScalarLike(power, -0.5));
-  const auto raised = [&](XlaOp x) { return xla::Select(is_root, xla::Sqrt(x), xla::Pow(x, -power)); };
-  const auto scaled = [&](XlaOp x) { return u->flag ? x * lr : x; };
-  const auto divided = [&](XlaOp x) { return u->flag ? x : x / lr; };
-  const XlaOp sum = u->rows[1] + Squared(u->gradient);
-  u->rows[2] = u->rows[2] + scaled(u->gradient) - divided(raised(sum) - raised(u->rows[1])) * u->rows[0];
-  u->rows[1] = sum;
-  const XlaOp limit = scaled(l1), excess = xla::Clamp(-limit, u->rows[2], limit) - u->rows[2];
-  u->rows[0] = excess / (divided(raised(sum)) + scaled(xla::ScalarLike(l2, 2) * l2));
+  const XlaOp lr = u->numbers[0], l1 = u->numbers[1], l2 = u->numbers[2], zero = xla::ScalarLike(l1, 0);
+  const XlaOp next = u->rows[0] - u->gradient * lr;
+  const XlaOp shrunk = xla::Sign(next) * xla::Max(xla::Abs(next) - lr * l1, zero);
+  u->rows[0] = xla::Select(xla::Gt(l1, zero), shrunk, next) / (xla::ScalarLike(lr, 1) + l2 * lr);
 }
 
 const std::vector<SparseRule>& SparseRules() {
@@ -138,10 +114,8 @@ const std::vector<SparseRule>& SparseRules() {
        nullptr,
        false,
        UpdateCenteredRmsProp},
-      {"ResourceSparseApplyFtrl", 3, {"lr", "l1", "l2", "lr_power"}, "multiply_linear_by_lr", true, UpdateFtrl},
       {"ResourceSparseApplyKerasMomentum", 2, {"lr", "momentum"}, "use_nesterov", false, UpdateKerasMomentum},
       {"ResourceSparseApplyMomentum", 2, {"lr", "momentum"}, "use_nesterov", false, UpdateMomentum},
-      {"ResourceSparseApplyProximalAdagrad", 2, {"lr", "l1", "l2"}, nullptr, true, UpdateProximalAdagrad},
       {"ResourceSparseApplyProximalGradientDescent",
        1,
        {"alpha", "l1", "l2"},

@@ -43,8 +43,9 @@ Handle HandleOf(const Node& node, int input) {
 // Whether an op changes a few elements of its variables, at indices that IndexedOpOf describes. The op's lowering drops
 // indices out of range.
 bool Scatters(const Node& node) {
-  return absl::StartsWith(node.type_string(), "ResourceScatter") ||
-         absl::StartsWith(node.type_string(), "ResourceSparseApply");
+  const std::string& op = node.type_string();
+  return (absl::StartsWith(op, "ResourceScatter") || absl::StartsWith(op, "ResourceSparseApply")) &&
+         IndexedOpOf(op) != nullptr;
 }
 
 // Position of each node in an order of the cluster that runs updates as late as possible. Edges from lower to higher
