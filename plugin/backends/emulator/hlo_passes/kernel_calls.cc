@@ -99,6 +99,8 @@ std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type) {
       return NumberType::kInt32;
     case xla::F64:
       return NumberType::kFloat64;
+    case xla::S64:
+      return NumberType::kInt64;
     default:
       return std::nullopt;
   }

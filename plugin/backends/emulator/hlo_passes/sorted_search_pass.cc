@@ -7,6 +7,7 @@
 
 #include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/kernels/sorted_search.h"
+#include "xla/service/hlo_creation_utils.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -27,6 +28,24 @@ HloInstruction* BroadcastAlong(HloInstruction* value, int64_t first, int64_t sec
   return is ? value->mutable_operand(0) : nullptr;
 }
 
+// The type of the kernel that searches numbers of `type`. Conversions to this type keep the order of the numbers.
+xla::PrimitiveType SearchedType(xla::PrimitiveType type) {
+  switch (type) {
+    case xla::F16:
+    case xla::BF16:
+      return xla::F32;
+    case xla::S8:
+    case xla::S16:
+    case xla::U8:
+    case xla::U16:
+      return xla::S32;
+    case xla::U32:
+      return xla::S64;
+    default:
+      return type;
+  }
+}
+
 absl::StatusOr<HloInstruction*> SortedSearchKernel(HloInstruction* sum, KernelCalls* calls) {
   if (sum->operand_count() != 2 || !sum->shape().IsArray() || sum->shape().element_type() != xla::S32 ||
       !hlo::Computes(sum->to_apply(), HloOpcode::kAdd) || !hlo::IsConstantOf(sum->mutable_operand(1), 0) ||
@@ -37,12 +56,13 @@ absl::StatusOr<HloInstruction*> SortedSearchKernel(HloInstruction* sum, KernelCa
   if (compare->opcode() != HloOpcode::kCompare) return nullptr;
   const ComparisonDirection direction = compare->comparison_direction();
   if (direction != ComparisonDirection::kGt && direction != ComparisonDirection::kGe) return nullptr;
-  HloInstruction* const values = BroadcastAlong(compare->mutable_operand(0), 0, 1);
-  HloInstruction* const bounds = BroadcastAlong(compare->mutable_operand(1), 0, 2);
+  HloInstruction* values = BroadcastAlong(compare->mutable_operand(0), 0, 1);
+  HloInstruction* bounds = BroadcastAlong(compare->mutable_operand(1), 0, 2);
   if (values == nullptr || bounds == nullptr || !values->shape().is_static() || !bounds->shape().is_static()) {
     return nullptr;
   }
-  const std::optional<NumberType> type = NumberTypeOf(values->shape().element_type());
+  const xla::PrimitiveType searched = SearchedType(values->shape().element_type());
+  const std::optional<NumberType> type = NumberTypeOf(searched);
   if (!type.has_value()) return nullptr;
   SortedSearch search;
   search.type = *type;
@@ -53,6 +73,10 @@ absl::StatusOr<HloInstruction*> SortedSearchKernel(HloInstruction* sum, KernelCa
   if (search.bounds < kMinBounds || search.bounds > std::numeric_limits<int32_t>::max() ||
       xla::ShapeUtil::ElementsIn(compare->shape()) < kMinComparisons) {
     return nullptr;
+  }
+  if (searched != values->shape().element_type()) {
+    values = xla::MakeConvertToHlo(values, searched);
+    bounds = xla::MakeConvertToHlo(bounds, searched);
   }
   return calls->Add(search.Spec(), {values, bounds}, sum->shape());
 }

@@ -10,7 +10,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kCumulativeName[] = "cumulative.2";
+constexpr char kCumulativeName[] = "cumulative.3";
 // TensorFlow's ops, indexed by Cumulative::Function.
 constexpr const char* kCumulativeOps[Cumulative::kFunctions] = {"Cumsum", "Cumprod", "CumulativeLogsumexp"};
 
@@ -20,6 +20,8 @@ tensorflow::DataType TypeOf(NumberType type) {
       return tensorflow::DT_INT32;
     case NumberType::kFloat64:
       return tensorflow::DT_DOUBLE;
+    case NumberType::kInt64:
+      return tensorflow::DT_INT64;
     case NumberType::kFloat32:
       break;
   }
@@ -32,7 +34,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeCumulative(absl::Span<const in
       *std::min_element(parameters.begin() + 3, parameters.end()) <= 0) {
     return absl::InvalidArgumentError(
         "expected 6 parameters: function (0: sum, 1: product, 2: logarithm of sums of exponentials), type (0: float32, "
-        "1: int32, 2: float64), reverse (0 or 1), and positive outer, size and inner");
+        "1: int32, 2: float64, 3: int64), reverse (0 or 1), and positive outer, size and inner");
   }
   const tensorflow::DataType type = TypeOf(static_cast<NumberType>(parameters[1]));
   tensorflow::NodeDef node = PlainNode(kCumulativeOps[parameters[0]], type);

@@ -6,8 +6,8 @@
 
 namespace hpu::emulator {
 
-enum class NumberType : int64_t { kFloat32 = 0, kInt32 = 1, kFloat64 = 2 };
-inline constexpr int64_t kNumberTypes = 3;
+enum class NumberType : int64_t { kFloat32 = 0, kInt32 = 1, kFloat64 = 2, kInt64 = 3 };
+inline constexpr int64_t kNumberTypes = 4;
 
 }  // namespace hpu::emulator
 

@@ -11,7 +11,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kSortedSearchName[] = "sorted_search.2";
+constexpr char kSortedSearchName[] = "sorted_search.3";
 // Number of values that are searched at once, so that steps of one search hide the memory latency of another.
 constexpr int kBlock = 8;
 // Longer rows of values are split over the pool.
@@ -77,6 +77,8 @@ HPU_VECTORIZED(FindFirstDouble, Work<double>, (Search<false, double>))
 HPU_VECTORIZED(FindLastDouble, Work<double>, (Search<true, double>))
 HPU_VECTORIZED(FindFirstInteger, Work<int32_t>, (Search<false, int32_t>))
 HPU_VECTORIZED(FindLastInteger, Work<int32_t>, (Search<true, int32_t>))
+HPU_VECTORIZED(FindFirstLong, Work<int64_t>, (Search<false, int64_t>))
+HPU_VECTORIZED(FindLastLong, Work<int64_t>, (Search<true, int64_t>))
 
 // A row with NaN counts as unsorted.
 template <typename T>
@@ -106,6 +108,9 @@ class SortedSearchKernel final : public Kernel {
         break;
       case NumberType::kFloat64:
         Run(call, search_.or_equal ? FindLastDouble : FindFirstDouble);
+        break;
+      case NumberType::kInt64:
+        Run(call, search_.or_equal ? FindLastLong : FindFirstLong);
     }
     return absl::OkStatus();
   }
@@ -150,8 +155,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeSortedSearch(absl::Span<const 
       *std::min_element(parameters.begin() + 2, parameters.end()) <= 0 ||
       parameters[4] > std::numeric_limits<int32_t>::max()) {
     return absl::InvalidArgumentError(
-        "expected 5 parameters: type (0: float32, 1: int32, 2: float64), or_equal (0 or 1), and positive rows, values "
-        "and bounds; bounds must be less than 2^31");
+        "expected 5 parameters: type (0: float32, 1: int32, 2: float64, 3: int64), or_equal (0 or 1), and positive "
+        "rows, "
+        "values and bounds; bounds must be less than 2^31");
   }
   return std::make_unique<SortedSearchKernel>(SortedSearch{static_cast<NumberType>(parameters[0]), parameters[1] != 0,
                                                            parameters[2], parameters[3], parameters[4]});
