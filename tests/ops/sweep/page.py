@@ -33,6 +33,7 @@ How to read the tables:
 - *Kernel*: the op runs on the HPU, outside clusters, with a kernel that only copies or computes nothing.
 - *Clusters only*: the op is compiled in clusters. Elsewhere TensorFlow places it on the CPU.
 - TensorFlow places all other ops, and ops with other types, on the CPU.
+- [op_times.md](op_times.md) lists the ops that take longer on the emulator than on TensorFlow's CPU.
 - *numbers* are all whole numbers, floats and complex numbers; *floats* are float16, bfloat16, float32 and float64.
 """
 
