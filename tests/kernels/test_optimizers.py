@@ -53,7 +53,7 @@ def test_adam_with_amsgrad_is_one_cluster() -> None:
 class SparseUpdate:
     """A function that updates rows of variables on a device. `flag` is the value of the op's boolean attribute."""
 
-    def __init__(self, op: str, device: str, flag: bool = True, jit: bool | None = None) -> None:
+    def __init__(self, op: str, device: str, flag: bool = True, jit: bool | None = None, unique: bool = False) -> None:
         names, numbers, attribute = SPARSE_UPDATES[op]
         # The mean of the gradients is small, so that the variance of the centered RMSProp is positive.
         starts = {"mg": 0.01, "ms": 0.5}
@@ -65,6 +65,9 @@ class SparseUpdate:
 
         @tf.function(jit_compile=jit)
         def sparse_step(indices: tf.Tensor, gradients: tf.Tensor) -> None:
+            if unique:  # as Keras's optimizers do
+                indices, positions = tf.unique(indices)
+                gradients = tf.math.unsorted_segment_sum(gradients, positions, tf.shape(indices)[0])
             handles = {name: variable.handle for name, variable in zip(names.split(), self.variables)}
             update = getattr(tf.raw_ops, f"ResourceSparseApply{op}")
             update(**handles, **values, **arguments, indices=indices, grad=gradients)
@@ -92,6 +95,16 @@ def test_sparse_updates_are_clusters(op: str, flag: bool) -> None:
             np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
     after = statistics.get()
     assert (after.launches - before.launches, after.fallbacks - before.fallbacks) == (3, 0)
+
+
+@pytest.mark.usefixtures("hpu")
+@pytest.mark.parametrize("op", SPARSE_UPDATES)
+def test_sparse_updates_of_unique_indices(op: str) -> None:
+    """The cluster pads the unique indices to their bound. The padding updates no row."""
+    on_hpu, on_cpu = SparseUpdate(op, HPU, unique=True), SparseUpdate(op, CPU, unique=True)
+    for indices in ([5, 0, 5, 5], [2, 5, 2, 2], [6, 6, 6, 6], [0, 1, 2, 3]):
+        for actual, expected in zip(on_hpu.run(indices), on_cpu.run(indices), strict=True):
+            np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.usefixtures("hpu")

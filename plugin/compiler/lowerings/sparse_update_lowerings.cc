@@ -168,13 +168,10 @@ class SparseUpdateLowering : public tensorflow::XlaOpKernel {
                     absl::StrCat(type_string(), ": rows of the variable have no elements: ", shape.DebugString())));
     if (gradients.num_elements() == 0) return;
 
-    state.insert(state.end(), {context->Input("grad"), context->Input("indices")});
+    state.insert(state.end(), {Padded(context->Input("grad")), Padded(context->Input("indices"))});
     for (const char* name : rule_.numbers) state.push_back(context->Input(name));
-    const auto body = [&](XlaOp i, absl::Span<const XlaOp> values, xla::XlaBuilder*) {
-      return UpdateAt(i, Rows(values.begin(), values.end()), shape);
-    };
     const absl::StatusOr<Rows> updated =
-        xla::ForEachIndex(indices.dim_size(0), xla::S32, body, state, type_string(), context->builder());
+        UpdateRows({context->Input("indices"), context->Input("grad")}, indices.dim_size(0), state, shape);
     OP_REQUIRES_OK(context, updated.status());
     for (int i = 0; i < rule_.variables; ++i) {
       OP_REQUIRES_OK(context, context->AssignVariable(i, type_, (*updated)[i]));
@@ -182,6 +179,45 @@ class SparseUpdateLowering : public tensorflow::XlaOpKernel {
   }
 
  private:
+  // An array whose first dimension has its bound as its size, for example after tf.unique.
+  static XlaOp Padded(XlaOp array) {
+    const absl::StatusOr<xla::Shape> shape = array.builder()->GetShape(array);
+    return shape.ok() && shape->is_dynamic_dimension(0) ? xla::RemoveDynamicDimension(array, 0) : array;
+  }
+
+  // Updates the rows for all of at most `bound` indices. Padding beyond the size of one of `arrays`, the indices and
+  // the gradients, updates nothing.
+  absl::StatusOr<Rows> UpdateRows(const Rows& arrays, int64_t bound, const Rows& state,
+                                  const tensorflow::TensorShape& shape) const {
+    xla::XlaBuilder* const builder = arrays[0].builder();
+    XlaOp count = xla::ConstantR0<int32_t>(builder, static_cast<int32_t>(bound));
+    bool is_static = true;
+    for (const XlaOp array : arrays) {
+      TF_ASSIGN_OR_RETURN(const xla::Shape array_shape, builder->GetShape(array));
+      if (!array_shape.is_dynamic_dimension(0)) continue;
+      count = xla::Min(count, xla::GetDimensionSize(array, 0));
+      is_static = false;
+    }
+    const auto body = [&](XlaOp i, absl::Span<const XlaOp> values, xla::XlaBuilder*) {
+      return UpdateAt(i, Rows(values.begin(), values.end()), shape);
+    };
+    if (is_static) return xla::ForEachIndex(bound, xla::S32, body, state, type_string(), builder);
+    // Loop state: number of the index, number of indices, `state`.
+    Rows counted = {xla::ConstantR0<int32_t>(builder, 0), count};
+    counted.insert(counted.end(), state.begin(), state.end());
+    const auto has_next = [](absl::Span<const XlaOp> values, xla::XlaBuilder*) -> absl::StatusOr<XlaOp> {
+      return xla::Lt(values[0], values[1]);
+    };
+    const auto next = [&](absl::Span<const XlaOp> values, xla::XlaBuilder* inner) -> absl::StatusOr<Rows> {
+      TF_ASSIGN_OR_RETURN(Rows updated, body(values[0], values.subspan(2), inner));
+      updated.insert(updated.begin(), {values[0] + xla::ScalarLike(values[0], 1), values[1]});
+      return updated;
+    };
+    TF_ASSIGN_OR_RETURN(Rows updated, xla::WhileLoopHelper(has_next, next, counted, type_string(), builder));
+    updated.erase(updated.begin(), updated.begin() + 2);
+    return updated;
+  }
+
   // Updates the rows for index number i. `state`: variables, gradients, indices, numbers.
   absl::StatusOr<Rows> UpdateAt(XlaOp i, Rows state, const tensorflow::TensorShape& shape) const {
     const int variables = rule_.variables;
