@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,6 @@ from tests.support.compare import CPU, HPU
 pytestmark = pytest.mark.usefixtures("hpu")
 
 CASES = ARITHMETIC | INDEXING | VALUES
-FAULTS = {
-    f"UnsortedSegment{name} of rows without elements": "functions with unknown shapes raise for ids that are not read"
-    for name in ("Sum", "Prod", "Max", "Min")
-}
 Program = Callable[..., Any]
 CALLS = 4
 
@@ -118,23 +114,18 @@ def assert_same_outcomes(name: str, quick: bool) -> None:
     assert not wrong, {mode: f"{value} instead of {expected[mode]}" for mode, value in wrong.items()}
 
 
-def params(cases: Iterable[str]) -> list[Any]:
-    faulty = {name: [pytest.mark.xfail(reason=reason)] for name, reason in FAULTS.items()}
-    return [pytest.param(name, marks=faulty.get(name, [])) for name in cases]
-
-
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_divisions_and_powers(name: str) -> None:
     assert_same_outcomes(name, quick=True)
 
 
-@pytest.mark.parametrize("name", params(INDEXING | VALUES))
+@pytest.mark.parametrize("name", INDEXING | VALUES)
 def test_outcomes(name: str) -> None:
     assert_same_outcomes(name, quick=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", params(CASES))
+@pytest.mark.parametrize("name", CASES)
 def test_outcomes_in_all_modes(name: str) -> None:
     assert_same_outcomes(name, quick=False)
 

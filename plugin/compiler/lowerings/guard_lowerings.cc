@@ -79,8 +79,8 @@ class IndicesInRangeLowering : public tensorflow::XlaOpKernel {
     XlaOp valid = kind_ == "length" ? xla::Le(indices, limit) : xla::Lt(indices, limit);
     if (kind_ != "segment") valid = xla::And(valid, xla::Ge(indices, xla::ZerosLike(indices)));
     XlaOp passes = All(valid);
-    if (kind_ != "slice") return passes;
-    for (int64_t i = 0; i < rank; ++i) {  // slices without elements need no valid index
+    if (kind_ != "slice" && kind_ != "segment") return passes;
+    for (int64_t i = 0; i < rank; ++i) {  // slices and rows without elements need no valid index
       if (i != axis) passes = xla::Or(passes, xla::Eq(size(i), xla::Zero(context->builder(), xla::S32)));
     }
     return passes;

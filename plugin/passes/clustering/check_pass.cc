@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/shape_formulas.h"
 #include "plugin/passes/clustering/check_order.h"
+#include "plugin/passes/clustering/segment_sizes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 
@@ -68,7 +70,8 @@ class IndexCheckMaker {
   std::optional<Bound> BoundOf(const Node& node, const IndexedOp& op) const;
   // Sizes that bound the indices; -1 for a size that is not fixed. Empty if the number of sizes is unknown.
   std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
-  bool HasEmptySegments(const Node& node, const IndexedOp& op);
+  // Sizes of the rows of a segment operation: -1 for a size that is not fixed; nullopt if their number is unknown.
+  std::optional<std::vector<int64_t>> RowSizes(const Node& node, const IndexedOp& op);
   OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
   bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
   absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
@@ -182,17 +185,22 @@ bool InRange(const Tensor& indices, const Bound& bound, const std::vector<int32_
   return true;
 }
 
-// Whether the rows of a segment operation have no elements. Its CPU kernel then reads no segment ids.
-bool IndexCheckMaker::HasEmptySegments(const Node& node, const IndexedOp& op) {
-  if (op.kind != Kind::kSegment) return false;
-  for (int i = 0; i < shapes_.InputRank(node, 0); ++i) {
-    if (shapes_.FixedInputSize(node, 0, i) == 0) return true;
-  }
-  return false;
+std::optional<std::vector<int64_t>> IndexCheckMaker::RowSizes(const Node& node, const IndexedOp& op) {
+  const int rank = shapes_.InputRank(node, 0), ids_rank = shapes_.InputRank(node, op.indices);
+  if (rank < 0 || ids_rank < 0) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (int i = ids_rank; i < rank; ++i) sizes.push_back(shapes_.FixedInputSize(node, 0, i));
+  return sizes;
 }
 
 absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
-  if (HasEmptySegments(*node, op)) return absl::OkStatus();
+  // If the rows of a segment operation have no elements, its CPU kernel reads no segment ids.
+  bool may_be_empty = false;
+  if (op.kind == Kind::kSegment) {
+    const std::optional<std::vector<int64_t>> rows = RowSizes(*node, op);
+    if (rows.has_value() && absl::c_linear_search(*rows, 0)) return absl::OkStatus();
+    may_be_empty = !rows.has_value() || absl::c_any_of(*rows, [](int64_t size) { return size < 0; });
+  }
   const std::optional<Bound> bound = BoundOf(*node, op);
   const OutputTensor indices = InputOf(*node, op.indices);
   const std::vector<int32_t> sizes = FixedSizes(*node, op);
@@ -222,16 +230,23 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   const bool vectors = bound->kind == Kind::kVector;
   // In lowered loops and branches, the check must run in the frame and branch of the op, and so reads the op's input.
   OutputTensor values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/true);
-  const bool before = fixed && IsOnHost(values);
+  const bool before = fixed && IsOnHost(values) && !may_be_empty;
   if (!before && !lowered_) values = FindValues(indices, vectors, /*to_host=*/false);
-  const std::string key =
-      absl::StrCat(values.node->name(), ":", values.index, "|", NameOf(bound->kind), bound->axis, "|",
-                   fixed ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " has dynamic bounds"));
+  const std::string key = absl::StrCat(
+      values.node->name(), ":", values.index, "|", NameOf(bound->kind), bound->axis, "|",
+      fixed && !may_be_empty ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " has dynamic bounds"));
   Node*& check = made_[key];
   if (check == nullptr) {
     NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
                     HostOf(node->assigned_device_name()), lowered_ ? values.node : nullptr);
-    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut shape, SizesNode(*node, op, maker, sizes, fixed));
+    TF_ASSIGN_OR_RETURN(NodeBuilder::NodeOut shape, SizesNode(*node, op, maker, sizes, fixed));
+    if (may_be_empty) {
+      const NodeMaker on_device(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
+                                node->assigned_device_name());
+      std::vector<Node*> made;
+      TF_ASSIGN_OR_RETURN(Node * segments, SegmentSizes(maker, on_device, shape, InputOf(*node, 0), &made));
+      shape = NodeBuilder::NodeOut(segments, 0);
+    }
     NodeBuilder builder = maker.New("indices", kCheckIndicesOp);
     builder.Input(values.node, values.index).Input(shape).Attr("kind", NameOf(bound->kind)).Attr("axis", bound->axis);
     TF_ASSIGN_OR_RETURN(check, maker.Add(builder.Attr("node", node->name())));

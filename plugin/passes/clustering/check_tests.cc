@@ -1,9 +1,11 @@
 #include "plugin/passes/clustering/check_tests.h"
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/op_facts/op_facts.h"
+#include "plugin/passes/clustering/segment_sizes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -103,6 +105,17 @@ class ClusterTest {
 
   // The sizes that bound the indices.
   absl::StatusOr<NodeBuilder::NodeOut> Sizes() const {
+    const Node& sizes = *InputOf(check_, SizesOf(checked_).of_check).node;
+    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut bounds, Bounds());
+    if (!AreSegmentSizes(sizes)) return bounds;
+    std::vector<Node*> made;
+    TF_ASSIGN_OR_RETURN(Node * segments, SegmentSizes(maker_, maker_, bounds, InputOf(checked_, 0), &made));
+    for (Node* node : made) node->AddAttr(kClusterAttr, cluster_);
+    return NodeBuilder::NodeOut(segments, 0);
+  }
+
+  // The sizes of the tensor with the indices' dimension, or the number of segments.
+  absl::StatusOr<NodeBuilder::NodeOut> Bounds() const {
     const IndexedOp& op = *IndexedOpOf(checked_.type_string());
     TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut bound, Input(SizesOf(checked_)));
     if (InputOf(check_, SizesOf(checked_).of_check).node->IsConstant()) return bound;
@@ -137,6 +150,7 @@ std::vector<Node*> InputsOfTest(const Node& check, const Node& checked) {
   } else {
     inputs.push_back(InputOf(checked, IndexedOpOf(checked.type_string())->indices).node);
     add(SizesOf(checked));
+    if (AreSegmentSizes(*InputOf(check, SizesOf(checked).of_check).node)) inputs.push_back(InputOf(checked, 0).node);
   }
   return inputs;
 }

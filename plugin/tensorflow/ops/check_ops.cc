@@ -19,7 +19,7 @@ Fails with the error of TensorFlow's CPU kernel if an index is out of range.
 The code is OUT_OF_RANGE for kind box, INVALID_ARGUMENT for other kinds.
 
 indices: Must be at least 0 and less than shape[axis], with exceptions:
-  Kind slice: not checked if another dimension in shape is 0.
+  Kinds slice and segment: not checked if another number in shape is 0.
   Kind vector: rows of coordinates; the bound of each coordinate is the size of its dimension.
   Kind segment: negative indices are valid, because the op drops them.
   Kind length: shape[axis] itself is valid.

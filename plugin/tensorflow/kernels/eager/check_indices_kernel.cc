@@ -35,10 +35,10 @@ class IndexCheck {
   absl::Status CheckEach(const Tensor& indices, const Shape& shape) const {
     const int64_t axis = axis_ < 0 ? axis_ + shape.size() : axis_;
     if (axis < 0 || axis >= shape.size()) return absl::OkStatus();  // the op itself reports an invalid axis
-    if (kind_ == "slice" && HasEmptySlices(shape, axis)) return absl::OkStatus();
+    const bool lengths = kind_ == "length", segments = kind_ == "segment";
+    if ((segments || kind_ == "slice") && HasEmptySlices(shape, axis)) return absl::OkStatus();
     const auto values = indices.flat<Index>();
     const int64_t limit = shape(axis);
-    const bool lengths = kind_ == "length", segments = kind_ == "segment";
     for (int64_t i = 0; i < values.size(); ++i) {
       if (values(i) >= 0 ? values(i) < limit || (lengths && values(i) == limit) : segments) continue;
       const auto code = kind_ == "box" ? absl::StatusCode::kOutOfRange : absl::StatusCode::kInvalidArgument;
