@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "tensorflow/compiler/tf2xla/shape_util.h"
 #include "tensorflow/compiler/tf2xla/xla_compiler.h"
 #include "tensorflow/compiler/tf2xla/xla_resource.h"
 #include "tsl/platform/statusor.h"
@@ -50,6 +51,74 @@ OperandFacts FindOperandFacts(tensorflow::XlaOpKernelContext* context, int input
     }
   }
   return facts;
+}
+
+absl::StatusOr<std::optional<xla::Shape>> ShapeOfOperandValue(tensorflow::XlaOpKernelContext* context, int input) {
+  const XlaExpression& expression = context->InputExpression(input);
+  xla::XlaOp value;
+  if (expression.kind() == XlaExpression::Kind::kXlaOp || expression.kind() == XlaExpression::Kind::kTensorList) {
+    value = expression.handle();
+  } else if (expression.kind() == XlaExpression::Kind::kResource && expression.resource()->initialized()) {
+    value = expression.resource()->value();
+  }
+  if (!value.valid()) return std::nullopt;
+  TF_ASSIGN_OR_RETURN(xla::Shape shape, value.builder()->GetShape(value));
+  return shape;
+}
+
+namespace {
+
+std::optional<tensorflow::Tensor> Resolve(tensorflow::XlaOpKernelContext* context, const XlaExpression& expression,
+                                          xla::ValueInferenceMode mode) {
+  if (context->compiler() == nullptr) return std::nullopt;
+  auto value =
+      expression.ResolveConstant(context->compiler()->client(), /*dynamic_dimension_is_minus_one=*/false, mode);
+  return value.ok() ? *std::move(value) : std::nullopt;
+}
+
+}  // namespace
+
+bool IsKnownUpToBound(tensorflow::XlaOpKernelContext* context, int input) {
+  const XlaExpression& expression = context->InputExpression(input);
+  return expression.kind() == XlaExpression::Kind::kXlaOp &&
+         !Resolve(context, expression, xla::ValueInferenceMode::kValue).has_value() &&
+         Resolve(context, expression, xla::ValueInferenceMode::kUpperBound).has_value();
+}
+
+OperandReplacement::OperandReplacement(tensorflow::OpKernelContext* context, int input, xla::XlaOp value)
+    : operand_(const_cast<tensorflow::Tensor*>(&context->input(input))), original_(*operand_) {
+  tensorflow::TensorShape shape;
+  const absl::StatusOr<xla::Shape> xla_shape = value.builder()->GetShape(value);
+  OP_REQUIRES_OK(context, xla_shape.status());
+  OP_REQUIRES_OK(context, tensorflow::XLAShapeToTensorShape(*xla_shape, &shape));
+  Replace(context, XlaExpression::XlaOp(value, original_.dtype()), shape);
+}
+
+OperandReplacement::OperandReplacement(tensorflow::OpKernelContext* context, int input,
+                                       const tensorflow::Tensor& constant)
+    : operand_(const_cast<tensorflow::Tensor*>(&context->input(input))), original_(*operand_) {
+  Replace(context, XlaExpression::Constant(constant), constant.shape());
+}
+
+OperandReplacement::~OperandReplacement() { *operand_ = original_; }
+
+// tf2xla stores an expression in the buffer of a tensor, whose shape is that of the value.
+void OperandReplacement::Replace(tensorflow::OpKernelContext* context, const XlaExpression& expression,
+                                 const tensorflow::TensorShape& shape) {
+  tensorflow::Tensor replaced;
+  OP_REQUIRES_OK(context, context->allocate_temp(original_.dtype(), shape, &replaced));
+  XlaExpression::AssignExpressionToTensor(expression, &replaced);
+  *operand_ = replaced;
+}
+
+absl::Status ReplaceResult(tensorflow::OpKernelContext* context, int output,
+                           const std::function<xla::XlaOp(xla::XlaOp)>& replace) {
+  tensorflow::XlaOpKernelContext xla_context(context);
+  auto* const expression =
+      const_cast<XlaExpression*>(XlaExpression::CastExpressionFromTensor(*context->mutable_output(output)));
+  const xla::XlaOp value = replace(expression->AsXlaOp(xla_context.builder()));
+  *expression = XlaExpression::XlaOp(value, expression->dtype());
+  return value.builder()->first_error();
 }
 
 absl::StatusOr<std::optional<xla::Shape>> ResultShapeOf(const tensorflow::Tensor& result) {

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_COMPAT_TF_2_15_LOWERING_VALUES_H_
 #define HPU_PLUGIN_COMPAT_TF_2_15_LOWERING_VALUES_H_
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -31,6 +32,35 @@ struct OperandFacts {
 
 // `evaluates`: whether to evaluate the operations that compute a non-constant input.
 OperandFacts FindOperandFacts(tensorflow::XlaOpKernelContext* context, int input, bool evaluates);
+
+// The shape of an operand's value: of an array, the arrays of a TensorList (a tuple), or the value behind a handle.
+// nullopt for constants, and for a handle without a value.
+absl::StatusOr<std::optional<xla::Shape>> ShapeOfOperandValue(tensorflow::XlaOpKernelContext* context, int input);
+
+// Whether the values of an input are not known at compile time, but their upper bounds are, because the values depend
+// on sizes of dynamic dimensions.
+bool IsKnownUpToBound(tensorflow::XlaOpKernelContext* context, int input);
+
+// Replaces an operand, which is an array, while the object lives.
+class OperandReplacement {
+ public:
+  OperandReplacement(tensorflow::OpKernelContext* context, int input, xla::XlaOp value);
+  OperandReplacement(tensorflow::OpKernelContext* context, int input, const tensorflow::Tensor& constant);
+  ~OperandReplacement();
+  OperandReplacement(const OperandReplacement&) = delete;
+  OperandReplacement& operator=(const OperandReplacement&) = delete;
+
+ private:
+  void Replace(tensorflow::OpKernelContext* context, const tensorflow::XlaExpression& expression,
+               const tensorflow::TensorShape& shape);
+
+  tensorflow::Tensor* const operand_;
+  const tensorflow::Tensor original_;
+};
+
+// Replaces a result by `replace(result)`.
+absl::Status ReplaceResult(tensorflow::OpKernelContext* context, int output,
+                           const std::function<xla::XlaOp(xla::XlaOp)>& replace);
 
 // The shape of a lowering's result; nullopt if the result is a constant, a resource or a TensorList.
 absl::StatusOr<std::optional<xla::Shape>> ResultShapeOf(const tensorflow::Tensor& result);

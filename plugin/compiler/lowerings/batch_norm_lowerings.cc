@@ -59,6 +59,23 @@ class BatchNormLowering : public XlaOpKernel {
     return xla::Broadcast(xla::ConstantR0<float>(builder, value), {size});
   }
 
+  // The feature maps' number of elements for each feature, float32. `maps` has a dynamic dimension.
+  static XlaOp CountSamples(XlaOp maps, const xla::Shape& shape, int64_t feature) {
+    XlaOp samples = xla::One(maps.builder(), xla::S32);
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (d != feature) samples = samples * xla::GetDimensionSize(maps, d);
+    }
+    return xla::ConvertElementType(samples, xla::F32);
+  }
+
+  // XLA's padder computes statistics for the bound of a dynamic number of features.
+  absl::Status CheckFeatures(const xla::Shape& shape, int64_t feature) const {
+    if (!shape.is_dynamic_dimension(feature)) return absl::OkStatus();
+    return absl::UnimplementedError(absl::StrCat(name(), ": ", type_string(),
+                                                 " does not support a dynamic number of features, got shape ",
+                                                 shape.ToString(), "; make dimension ", feature, " static"));
+  }
+
   // The value of results that only CUDA's kernels use.
   static XlaOp NoValue(xla::XlaBuilder* builder) {
     return xla::ConstantLiteral(builder, xla::LiteralUtil::CreateR1<float>({}));
@@ -81,6 +98,7 @@ class FusedBatchNormLowering : public BatchNormLowering {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
     const int64_t feature = FeatureDimension(shape->rank());
+    OP_REQUIRES_OK(context, CheckFeatures(*shape, feature));
     const xla::PrimitiveType type = context->input_xla_type(0);
     const XlaOp x = Wide(context, 0), scale = context->Input(1), offset = context->Input(2);
     const XlaOp mean = context->Input(3), variance = context->Input(4);
@@ -100,7 +118,10 @@ class FusedBatchNormLowering : public BatchNormLowering {
     // Bessel's correction: the result is the unbiased estimate of the variance.
     const double correction = static_cast<double>(samples) / static_cast<double>(std::max<int64_t>(1, samples - 1));
     XlaOp unbiased = batch_variance;
-    if (correction != 1) {
+    if (shape->is_dynamic()) {
+      const XlaOp count = CountSamples(context->Input(0), *shape, feature);
+      unbiased = unbiased * (count / xla::Max(count - xla::ScalarLike(count, 1), xla::ScalarLike(count, 1)));
+    } else if (correction != 1) {
       unbiased = unbiased * Filled(context->builder(), static_cast<float>(correction), channels);
     }
     context->SetOutput(0, Narrow(xla::GetTupleElement(norm, 0), type));
@@ -131,6 +152,7 @@ class FusedBatchNormGradLowering : public BatchNormLowering {
     OP_REQUIRES_OK(context, shape.status());
     const int64_t rank = shape->rank();
     const int64_t feature = FeatureDimension(rank);
+    OP_REQUIRES_OK(context, CheckFeatures(*shape, feature));
     const xla::PrimitiveType type = context->input_xla_type(1);
     const XlaOp gradient = Wide(context, 0), x = Wide(context, 1), scale = context->Input(2);
     const XlaOp mean = context->Input(3), variance = context->Input(4);
@@ -139,8 +161,16 @@ class FusedBatchNormGradLowering : public BatchNormLowering {
     if (is_training_) {
       const XlaOp gradients = xla::BatchNormGrad(x, scale, mean, variance, gradient, epsilon_, feature);
       context->SetOutput(0, Narrow(xla::GetTupleElement(gradients, 0), type));
-      context->SetOutput(1, xla::GetTupleElement(gradients, 1));
-      context->SetOutput(2, xla::GetTupleElement(gradients, 2));
+      for (const int output : {1, 2}) {
+        XlaOp statistic = xla::GetTupleElement(gradients, output);
+        if (shape->is_dynamic()) {  // a sum over no samples is 0
+          const XlaOp count = CountSamples(context->Input(1), *shape, feature);
+          statistic =
+              xla::Select(xla::Broadcast(xla::Eq(count, xla::ScalarLike(count, 0)), {shape->dimensions(feature)}),
+                          xla::ZerosLike(statistic), statistic);
+        }
+        context->SetOutput(output, statistic);
+      }
       return;
     }
     std::vector<int64_t> others;

@@ -9,6 +9,7 @@
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "xla/client/lib/constants.h"
+#include "xla/client/lib/slicing.h"
 #include "xla/client/xla_builder.h"
 #include "xla/shape_util.h"
 
@@ -33,6 +34,18 @@ XlaOp RollBy(XlaOp value, XlaOp shift, int64_t axis, const xla::Shape& shape) {
   return xla::DynamicSlice(xla::ConcatInDim(value.builder(), {value, value}, axis), begins, shape.dimensions());
 }
 
+// Rolls the first `size` elements of a dimension. `shift`: a scalar. `value` is static, because XLA's gather makes all
+// dimensions static.
+XlaOp RollDynamic(XlaOp value, XlaOp shift, int64_t axis, XlaOp size, const xla::Shape& shape) {
+  xla::XlaBuilder* const builder = value.builder();
+  const XlaOp divisor = xla::Max(size, xla::ScalarLike(size, 1));
+  const auto wrap = [&](XlaOp index) { return xla::Rem(xla::Rem(index, divisor) + divisor, divisor); };
+  const XlaOp steps = xla::Rem(xla::ConvertElementType(shift, xla::S64), xla::ConvertElementType(divisor, xla::S64));
+  const XlaOp target = xla::Iota(builder, xla::S32, shape.dimensions(axis));
+  const XlaOp source = wrap(target - xla::ConvertElementType(steps, xla::S32));
+  return xla::TorchIndexSelect(value, source, axis);
+}
+
 class RollLowering : public tensorflow::XlaOpKernel {
  public:
   using XlaOpKernel::XlaOpKernel;
@@ -55,6 +68,12 @@ class RollLowering : public tensorflow::XlaOpKernel {
     const bool known = context->ConstantInputReshapedToIntVector(1, &shifts).ok();
     const XlaOp shift = xla::Reshape(context->Input(1), {count});
     XlaOp value = context->Input(0);
+    std::vector<XlaOp> sizes(shape->rank());
+    for (int64_t d = 0; d < shape->rank(); ++d) {
+      if (!shape->is_dynamic_dimension(d)) continue;
+      sizes[d] = xla::GetDimensionSize(context->Input(0), d);
+      value = xla::RemoveDynamicDimension(value, d);
+    }
     for (int64_t i = 0; i < count; ++i) {
       const int64_t axis = axes[i] < 0 ? axes[i] + shape->rank() : axes[i];
       OP_REQUIRES(context, 0 <= axis && axis < shape->rank(),
@@ -62,8 +81,15 @@ class RollLowering : public tensorflow::XlaOpKernel {
                       absl::StrCat(type_string(), ": axis ", axes[i], " is out of range for input ", shape->ToString(),
                                    ": expected a value in [", -shape->rank(), ", ", shape->rank(), ")")));
       if (shape->dimensions(axis) == 0) continue;
+      if (shape->is_dynamic_dimension(axis)) {
+        value = RollDynamic(value, xla::Reshape(xla::SliceInDim(shift, i, i + 1, 1, 0), {}), axis, sizes[axis], *shape);
+        continue;
+      }
       value = known ? RollByKnown(value, shifts[i], axis, shape->dimensions(axis))
                     : RollBy(value, xla::Reshape(xla::SliceInDim(shift, i, i + 1, 1, 0), {}), axis, *shape);
+    }
+    for (int64_t d = 0; d < shape->rank(); ++d) {
+      if (sizes[d].valid()) value = xla::SetDimensionSize(value, sizes[d], d);
     }
     context->SetOutput(0, value);
   }
