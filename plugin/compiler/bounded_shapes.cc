@@ -1,5 +1,6 @@
 #include "plugin/compiler/bounded_shapes.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "plugin/compiler/size_equality.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 #include "xla/client/lib/constants.h"
@@ -23,6 +25,7 @@
 #include "xla/service/conditional_canonicalizer.h"
 #include "xla/service/dynamic_dimension_simplifier.h"
 #include "xla/service/dynamic_padder.h"
+#include "xla/service/hlo_cse.h"
 #include "xla/service/hlo_dce.h"
 #include "xla/service/hlo_pass_pipeline.h"
 #include "xla/shape.h"
@@ -129,6 +132,67 @@ absl::StatusOr<xla::XlaComputation> AppendSizes(const xla::XlaComputation& progr
   return builder.Build();
 }
 
+int64_t MaxBound(const xla::HloModule& module) {
+  int64_t bound = 0;
+  for (const xla::HloComputation* computation : module.computations()) {
+    for (const xla::HloInstruction* instruction : computation->instructions()) {
+      const xla::Shape& shape = instruction->shape();
+      for (int64_t d = 0; shape.IsArray() && d < shape.rank(); ++d) {
+        if (shape.is_dynamic_dimension(d)) bound = std::max(bound, shape.dimensions(d));
+      }
+    }
+  }
+  return bound;
+}
+
+// Lets the padder compare the sizes of two dimensions, by a sum of arrays of these sizes. The sum has no user.
+void RequireEqualSizes(xla::HloInstruction* first, int64_t d, xla::HloInstruction* second, int64_t e) {
+  const xla::Shape size = xla::ShapeUtil::MakeShape(xla::S32, {});
+  const auto sized = [&](xla::HloInstruction* array, int64_t dimension) {
+    xla::HloComputation* const computation = array->parent();
+    xla::Shape shape = xla::ShapeUtil::MakeShape(xla::S32, {array->shape().dimensions(dimension)});
+    xla::HloInstruction* const iota = computation->AddInstruction(xla::HloInstruction::CreateIota(shape, 0));
+    shape.set_dynamic_dimension(0, true);
+    return computation->AddInstruction(xla::HloInstruction::CreateSetDimensionSize(
+        shape, iota, computation->AddInstruction(xla::HloInstruction::CreateGetDimensionSize(size, array, dimension)),
+        0));
+  };
+  xla::HloInstruction* const one = sized(first, d);
+  first->parent()->AddInstruction(
+      xla::HloInstruction::CreateBinary(one->shape(), xla::HloOpcode::kAdd, one, sized(second, e)));
+}
+
+// The padder fills a product's summed dimensions with zeros, without a comparison of their sizes. If only one of two
+// dimensions is dynamic, the sizes differ, or the smaller dimension would be broadcast.
+absl::Status CheckProducts(xla::HloModule* module) {
+  for (xla::HloComputation* computation : module->computations()) {
+    for (xla::HloInstruction* dot : computation->MakeInstructionPostOrder()) {
+      if (dot->opcode() != xla::HloOpcode::kDot) continue;
+      const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
+      std::vector<std::pair<int64_t, int64_t>> pairs;
+      for (int i = 0; i < numbers.lhs_contracting_dimensions_size(); ++i) {
+        pairs.emplace_back(numbers.lhs_contracting_dimensions(i), numbers.rhs_contracting_dimensions(i));
+      }
+      for (int i = 0; i < numbers.lhs_batch_dimensions_size(); ++i) {
+        pairs.emplace_back(numbers.lhs_batch_dimensions(i), numbers.rhs_batch_dimensions(i));
+      }
+      for (const auto& [left, right] : pairs) {
+        const bool is_dynamic = dot->operand(0)->shape().is_dynamic_dimension(left);
+        if (is_dynamic != dot->operand(1)->shape().is_dynamic_dimension(right)) {
+          return absl::UnimplementedError(
+              absl::StrCat(dot->metadata().op_name(), " (", dot->metadata().op_type(), "): a product of ",
+                           dot->operand(0)->shape().ToString(), " and ", dot->operand(1)->shape().ToString(),
+                           " is not supported, because dimension ", is_dynamic ? left : right, " of the ",
+                           is_dynamic ? "first" : "second", " is dynamic, and dimension ", is_dynamic ? right : left,
+                           " of the other is static; make both static, or both dynamic"));
+        }
+        if (is_dynamic) RequireEqualSizes(dot->mutable_operand(0), left, dot->mutable_operand(1), right);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Runs XLA's dynamic padder. As in XLA's CPU compiler, earlier passes rewrite instructions that the padder does not
 // support.
 absl::Status RunPadder(xla::HloModule* module) {
@@ -138,12 +202,20 @@ absl::Status RunPadder(xla::HloModule* module) {
                                            /*rewrite_grad_op=*/true);
   pipeline.AddPass<xla::ConditionalCanonicalizer>();
   pipeline.AddPass<xla::DynamicDimensionSimplifier>();
+  pipeline.AddPass<xla::HloCSE>(/*is_layout_sensitive=*/false);  // equal masks have one size
+  TF_RETURN_IF_ERROR(pipeline.Run(module).status());
+  const int64_t bound = MaxBound(*module);
+  TF_RETURN_IF_ERROR(CheckProducts(module));
   xla::DynamicPadderOptions options;
   options.slice_dynamic_output = false;
-  options.shape_check_mode = xla::DynamicDimensionInference::ShapeCheckMode::kCompileTime;
-  pipeline.AddPass<xla::DynamicPadder>(options);
-  pipeline.AddPass<xla::HloDCE>();
-  return pipeline.Run(module).status();
+  options.shape_check_mode = xla::DynamicDimensionInference::ShapeCheckMode::kRuntime;
+  absl::Status equal;
+  options.assertion_generator = [&](xla::HloInstruction* assertion) {
+    equal.Update(ProveSizesEqual(*assertion, bound));
+  };
+  TF_RETURN_IF_ERROR(xla::DynamicPadder(options).Run(module).status());
+  TF_RETURN_IF_ERROR(equal);
+  return xla::HloDCE().Run(module).status();
 }
 
 // Refuses reduce-window instructions that pad a dynamic dimension. XLA's padder ignores the windows' padding, so sizes
