@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/containment/contained_call.h"
 #include "plugin/compat/tf_2_15/lowering_values.h"
 #include "plugin/compiler/argument_rules.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/dynamic_operands.h"
 #include "plugin/compiler/inferred_shapes.h"
 #include "plugin/compiler/make_lowering.h"
 #include "plugin/op_facts/card_draw.h"
@@ -49,12 +51,30 @@ const char* DeviceOfLowering(const tensorflow::NodeDef& node) {
   return random ? tensorflow::DEVICE_CPU_XLA_JIT : kUncheckedDevice;
 }
 
+// Whether shape function, argument rules and result shapes apply to an op.
+bool HasArraysOnly(absl::string_view op) {
+  const tensorflow::OpDef* definition = nullptr;
+  if (absl::StartsWith(op, "_") || !tensorflow::OpRegistry::Global()->LookUpOpDef(std::string(op), &definition).ok()) {
+    return false;
+  }
+  const auto is_array = [](const auto& argument) {
+    return argument.type() != tensorflow::DT_VARIANT && argument.type() != tensorflow::DT_STRING;
+  };
+  return absl::c_all_of(definition->input_arg(), is_array) && absl::c_all_of(definition->output_arg(), is_array) &&
+         absl::c_none_of(definition->output_arg(),
+                         [](const auto& output) { return output.type() == tensorflow::DT_RESOURCE; }) &&
+         absl::c_none_of(definition->attr(), [](const auto& attribute) {
+           return attribute.type() == "func" || attribute.type() == "list(func)";
+         });
+}
+
 class CheckedLowering : public tensorflow::OpKernel {
  public:
   explicit CheckedLowering(OpKernelConstruction* construction)
       : OpKernel(construction),
         activity_(tensorflow::FormatNodeDefForError(construction->def())),
-        graph_def_version_(construction->graph_def_version()) {
+        graph_def_version_(construction->graph_def_version()),
+        has_arrays_only_(HasArraysOnly(construction->def().op())) {
     const containment::ActivityScope scope(activity_);
     OP_REQUIRES_OK(construction, Guarded([&] { return Initialize(construction); }));
   }
@@ -88,11 +108,12 @@ class CheckedLowering : public tensorflow::OpKernel {
 
   absl::Status Run(OpKernelContext* context) {
     XlaOpKernelContext xla_context(context);
+    TF_RETURN_IF_ERROR(CheckDynamicOperands(*this, constants_, &xla_context));
+    if (!has_arrays_only_) return LowerOverBounds(lowering_.get(), context);
     TF_ASSIGN_OR_RETURN(const Shapes shapes, InferShapes(*this, constants_, graph_def_version_, &xla_context));
     TF_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
     if (IsEmptySum(*this, &xla_context)) return SetZero(&xla_context, shapes);
-    lowering_->Compute(context);
-    TF_RETURN_IF_ERROR(context->status());
+    TF_RETURN_IF_ERROR(LowerOverBounds(lowering_.get(), context));
     for (int i = 0; i < num_outputs(); ++i) TF_RETURN_IF_ERROR(CheckResult(context, i, shapes[i]));
     return absl::OkStatus();
   }
@@ -138,6 +159,7 @@ class CheckedLowering : public tensorflow::OpKernel {
 
   const std::string activity_;  // names the node in crash messages
   const int graph_def_version_;
+  const bool has_arrays_only_;
   std::vector<int> constants_;
   std::unique_ptr<tensorflow::OpKernel> lowering_;
 };
@@ -145,19 +167,24 @@ class CheckedLowering : public tensorflow::OpKernel {
 }  // namespace
 
 bool IsChecked(absl::string_view op) {
-  const tensorflow::OpDef* definition = nullptr;
-  if (absl::StartsWith(op, "_") || !tensorflow::OpRegistry::Global()->LookUpOpDef(std::string(op), &definition).ok()) {
-    return false;
-  }
-  const auto is_array = [](const auto& argument) {
-    return argument.type() != tensorflow::DT_VARIANT && argument.type() != tensorflow::DT_STRING;
-  };
-  return absl::c_all_of(definition->input_arg(), is_array) && absl::c_all_of(definition->output_arg(), is_array) &&
-         absl::c_none_of(definition->output_arg(),
-                         [](const auto& output) { return output.type() == tensorflow::DT_RESOURCE; }) &&
-         absl::c_none_of(definition->attr(), [](const auto& attribute) {
-           return attribute.type() == "func" || attribute.type() == "list(func)";
-         });
+  static const auto* unchecked = new absl::flat_hash_set<absl::string_view>{"Case",
+                                                                            "If",
+                                                                            "PartitionedCall",
+                                                                            "StatefulPartitionedCall",
+                                                                            "StatelessCase",
+                                                                            "StatelessIf",
+                                                                            "StatelessWhile",
+                                                                            "SymbolicGradient",
+                                                                            "While",
+                                                                            "XlaIf",
+                                                                            "XlaWhile",
+                                                                            "_Arg",
+                                                                            "_ArrayToList",
+                                                                            "_EagerConst",
+                                                                            "_ListToArray",
+                                                                            "_Retval",
+                                                                            "_XlaAotOnlyVarHandleOp"};
+  return !unchecked->contains(op);
 }
 
 void RegisterCheckedLowering(const tensorflow::KernelDef& unchecked) {

@@ -39,6 +39,20 @@ enum class EagerPolicy {
   kCpuInt32,  // on the CPU if the operands are int32: int32 is in host memory, and the result stays there
 };
 
+// Dynamic dimensions with which an op's lowering computes right. A lowering of tf2xla may take the bound for the size.
+// tests/ops/sweep/dynamic_sweep.py compares the classes with the lowerings.
+enum class DynamicSizes {
+  kRefused,    // none is known: the op fails for operands of dynamic size
+  kAll,        // every dimension
+  kBroadcast,  // every dimension, but a dynamic dimension must not meet a static dimension other than 1
+  kBatch,      // dimension 0 of each operand
+  kLikeInput,  // every dimension of input 0, if the lowering runs over the bounds: result 0 has the shape of input 0,
+               // and elements past a size do not influence the others
+  kZerosPast,  // like kLikeInput, if the elements past a size are zeros
+  kOnesPast,   // like kLikeInput, if the elements past a size are ones
+  kDraw,       // random numbers by linear index; input 0, the result's shape, may depend on sizes
+};
+
 // Checks of operands and attributes that tf2xla's lowerings lack (plugin/compiler/argument_rules.h).
 enum class ArgumentCheck {
   kNone,
@@ -126,6 +140,7 @@ struct OpFacts {
   CompilePolicy compile = CompilePolicy::kAlways;
   EagerPolicy eager = EagerPolicy::kCompiled;
   ArgumentCheck argument_check = ArgumentCheck::kNone;
+  DynamicSizes dynamic = DynamicSizes::kRefused;
   std::optional<IndexedOp> indices;
   std::optional<ValueRule> values;
   std::optional<FeatureMaps> feature_maps;

@@ -60,22 +60,25 @@ def test_inputs_outputs_and_attributes_exist(op: str) -> None:
         assert layout.get("output") in {None, *(argument.name for argument in of_op.output_arg)}
 
 
+_ABS = "Abs: {fusible: true, dynamic: all}"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Abs: {fusible: true}", "Abs: {fusibel: true}", "Abs: unknown field fusibel; known: fusible"),
-        ("Abs: {fusible: true}", "Abs: {fusible: false}", "Abs.fusible: False must be true"),
-        ("Abs: {fusible: true}", "Abs: {}", "Abs: expected a non-empty mapping, got {}"),
-        ("Abs: {fusible: true}", "Abs: {size: huge}", "Abs.size: 'huge' must be one of shapes, bounded, data"),
-        ("Abs: {fusible: true}", "Zebra: {fusible: true}", "is listed after Zebra: list each op once"),
-        ("Abs: {fusible: true}", "Abs: {indices: {input: 1, bound: 0}}", "Abs.indices: kind is missing"),
+        (_ABS, "Abs: {fusibel: true}", "Abs: unknown field fusibel; known: fusible"),
+        (_ABS, "Abs: {fusible: false}", "Abs.fusible: False must be true"),
+        (_ABS, "Abs: {}", "Abs: expected a non-empty mapping, got {}"),
+        (_ABS, "Abs: {size: huge}", "Abs.size: 'huge' must be one of shapes, bounded, data"),
+        (_ABS, "Zebra: {fusible: true}", "is listed after Zebra: list each op once"),
+        (_ABS, "Abs: {indices: {input: 1, bound: 0}}", "Abs.indices: kind is missing"),
         (
-            "Abs: {fusible: true}",
+            _ABS,
             "Abs: {indices: {input: -1, bound: 0, kind: box}}",
             "Abs.indices.input: -1 must be the index of an input",
         ),
         (
-            "Abs: {fusible: true}",
+            _ABS,
             "Abs: {values: {test: odd, input: 0, error: x}}",
             "Abs.values.test: 'odd' must be one of nonzero, non_negative",
         ),

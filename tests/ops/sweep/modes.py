@@ -36,7 +36,7 @@ def run(program: Program, mode: Mode, device: str, calls: int | None = None) -> 
     return runners[mode](program, device, times)
 
 
-def _outcome(call: Callable[[], Any]) -> Outcome:
+def outcome(call: Callable[[], Any]) -> Outcome:
     try:
         return Outcome(to_arrays(call()))
     except Exception as error:
@@ -67,7 +67,7 @@ def to_arrays(value: Any) -> tuple[Array, ...]:
 
 def _run_eager(program: Program, device: str, calls: int) -> list[Outcome]:
     with tf.device(device):
-        return [_outcome(lambda: _call_eagerly(program)) for _ in range(calls)]
+        return [outcome(lambda: _call_eagerly(program)) for _ in range(calls)]
 
 
 def _call_eagerly(program: Program) -> Any:
@@ -83,7 +83,7 @@ def _run_graph(program: Program, device: str, calls: int, jit: bool | None = Non
 
         def body(*fed: Any) -> Any:
             tensors = _with_constants(program, fed)
-            return _tensors_of(program.function(*[v.handle for v in variables], *tensors))
+            return tensors_of(program.function(*[v.handle for v in variables], *tensors))
 
         function = tf.function(body, autograph=False, jit_compile=jit)
 
@@ -93,14 +93,14 @@ def _run_graph(program: Program, device: str, calls: int, jit: bool | None = Non
             fed = [tf.constant(array) for i, array in enumerate(program.arrays) if i not in program.constants]
             return [to_arrays(function(*fed)), [v.numpy() for v in variables]]
 
-        return [_outcome(call) for _ in range(calls)]
+        return [outcome(call) for _ in range(calls)]
 
 
 def _run_jit(program: Program, device: str, calls: int) -> list[Outcome]:
     return _run_graph(program, device, calls, jit=True)
 
 
-def _tensors_of(value: Any) -> Any:
+def tensors_of(value: Any) -> Any:
     """Returns the tensors that a function may return. Omits operations, resources and variants."""
     flat = tf.nest.flatten(value)
     return [part for part in flat if tf.is_tensor(part) and part.dtype not in (tf.resource, tf.variant)]
@@ -124,7 +124,7 @@ def _run_session(program: Program, device: str, calls: int) -> list[Outcome]:
                 session.run(start)
                 return [session.run(fetches, feeds), session.run(variables)]
 
-            return [_outcome(call) for _ in range(calls)]
+            return [outcome(call) for _ in range(calls)]
 
 
 def _session_graph(program: Program, device: str) -> tuple[Any, dict[Any, Array], Any, Any]:
@@ -145,7 +145,7 @@ def _session_graph(program: Program, device: str) -> tuple[Any, dict[Any, Array]
         start = [v.initializer for v in variables]
         values = [v.value() for v in variables]
     feeds = {holder: program.arrays[i] for i, holder in holders.items()}
-    return [_tensors_of(result), done], feeds, start, values
+    return [tensors_of(result), done], feeds, start, values
 
 
 def _run_gradient(program: Program, device: str, calls: int, jit: bool | None = None) -> list[Outcome]:
@@ -156,12 +156,12 @@ def _run_gradient(program: Program, device: str, calls: int, jit: bool | None = 
             floats = [t for t in tensors if t.dtype.is_floating or t.dtype.is_complex]
             with tf.GradientTape() as tape:
                 tape.watch(floats)
-                results = _tensors_of(program.function(*tensors))
+                results = tensors_of(program.function(*tensors))
                 targets = [r for r in results if r.dtype.is_floating or r.dtype.is_complex]
             return tape.gradient(targets, floats)
 
         function = tf.function(body, autograph=False, jit_compile=jit)
-        return [_outcome(lambda: function(*map(tf.constant, program.arrays))) for _ in range(calls)]
+        return [outcome(lambda: function(*map(tf.constant, program.arrays))) for _ in range(calls)]
 
 
 def _run_compiled_gradient(program: Program, device: str, calls: int) -> list[Outcome]:

@@ -42,7 +42,7 @@ def _prepare(kind: str) -> str:
 
 
 def _answer(request: tuple[Any, ...], device: str) -> Iterator[Any]:
-    from tests.ops.sweep import explore, modes, registry
+    from tests.ops.sweep import dynamic_sizes, explore, modes, registry
     from tests.ops.sweep.case import Case
     from tests.ops.sweep.records import Mode
 
@@ -58,6 +58,12 @@ def _answer(request: tuple[Any, ...], device: str) -> Iterator[Any]:
         program = Case.parse(name).program()
         for mode in wanted:
             yield mode, modes.run(program, Mode(mode), device)
+    elif action == "dynamic":
+        name, gradient = arguments
+        program = Case.parse(name).program()
+        for variant in dynamic_sizes.variants(program, gradient):
+            yield variant.name
+            yield dynamic_sizes.run(program, variant, device)
 
 
 def _send(reply: Any, replies: BinaryIO) -> None:
