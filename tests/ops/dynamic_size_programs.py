@@ -57,6 +57,11 @@ def _perceptron(x: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, hidden @ tf.constant(WEIGHTS))
 
 
+def _masked_perceptron(x: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    mask = x[:, 0] > 0
+    return _perceptron(tf.boolean_mask(x, mask), tf.boolean_mask(labels, mask))
+
+
 def _attention(x: tf.Tensor) -> tf.Tensor:
     scores = tf.nn.softmax(tf.matmul(x, x, transpose_b=True))
     values = scores @ x
@@ -142,6 +147,7 @@ RIGHT: Mapping[str, Program] = {
     "batch normalisation": Program(_batch_norm, [IMAGES], gradient=True, smallest=2),
     "images": Program(_images, [IMAGES], gradient=True, smallest=1),
     "perceptron": Program(_perceptron, [ROWS, LABELS], [(0,), (0,)], gradient=True),
+    "perceptron on the rows of a mask": Program(_masked_perceptron, [ROWS, LABELS], [(0,), (0,)], gradient=True),
     "attention": Program(_attention, [_random(2, BOUND, 4)], [(1,)], gradient=True, smallest=1),
     "attention of a batch": Program(_attention, [_random(BOUND, 3, 4)], gradient=True, smallest=1),
 }
