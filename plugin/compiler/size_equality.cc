@@ -135,9 +135,9 @@ std::vector<std::vector<int64_t>> Combinations(int64_t count, int64_t bound) {
   return combinations;
 }
 
-absl::Status NotProven(const HloInstruction& predicate, const std::string& reason) {
+absl::Status NotProven(const std::string& reason) {
   return absl::InvalidArgumentError(absl::StrCat(
-      predicate.metadata().op_name(), ": two dynamic dimensions must have equal sizes, but ", reason,
+      "two dynamic dimensions must have equal sizes, but ", reason,
       ". Compute both sizes in the same way, make them static, or move the op out of the jit_compile=True function"));
 }
 
@@ -147,7 +147,7 @@ absl::Status ProveSizesEqual(const HloInstruction& predicate, int64_t bound) {
   const SizeArithmetic arithmetic(predicate);
   for (const HloInstruction* parameter : arithmetic.parameters()) {
     if (IsSizes(parameter->shape()) && xla::ShapeUtil::ElementsIn(parameter->shape()) == 1) continue;
-    return NotProven(predicate, absl::StrCat("they depend on ", parameter->ToString()));
+    return NotProven(absl::StrCat("they depend on ", parameter->ToString()));
   }
   for (const std::vector<int64_t>& sizes : Combinations(static_cast<int64_t>(arithmetic.parameters().size()), bound)) {
     TF_ASSIGN_OR_RETURN(const bool equal, arithmetic.Evaluate(sizes));
@@ -156,7 +156,7 @@ absl::Status ProveSizesEqual(const HloInstruction& predicate, int64_t bound) {
     for (size_t i = 0; i < sizes.size(); ++i) {
       absl::StrAppend(&values, i > 0 ? ", " : "", arithmetic.parameters()[i]->name(), " = ", sizes[i]);
     }
-    return NotProven(predicate, absl::StrCat("they may differ, for example if ", values));
+    return NotProven(absl::StrCat("they may differ, for example if ", values));
   }
   return absl::OkStatus();
 }
