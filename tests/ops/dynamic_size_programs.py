@@ -140,6 +140,10 @@ RIGHT: Mapping[str, Program] = {
     "centred": on_rows(lambda x: x - tf.reduce_mean(x, 0), gradient=True, smallest=1),
     "norm": on_rows(lambda x: tf.nn.l2_normalize(x, 1), gradient=True),
     "band": on_square(lambda x: tf.linalg.band_part(x, -1, 0)),
+    "map": on_rows(lambda x: tf.map_fn(lambda row: row * 2.0, x), smallest=1),
+    "scan": on_rows(lambda x: tf.scan(lambda total, row: total + row, x), smallest=1),
+    "loop": on_rows(lambda x: tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * 1.5), (0, x))),
+    "branch": on_rows(lambda x: tf.cond(tf.shape(x)[0] > 2, lambda: tf.reduce_sum(x, 0), lambda: tf.reduce_max(x, 0))),
     "uniform": Program(lambda x: tf.random.stateless_uniform(tf.shape(x), [1, 2]), [ROWS], draws=True),
     "uniform columns": Program(_uniform(tf.float32), [SQUARE], [(1,)], draws=True),
     **{f"uniform {dtype.name}": Program(_uniform(dtype), [SQUARE], [(0, 1)], draws=True) for dtype in _DRAWN},
@@ -154,6 +158,7 @@ RIGHT: Mapping[str, Program] = {
 
 # Lowerings would take the bound for the size.
 REFUSED: Mapping[str, Program] = {
+    "gradient of a scan": Program(lambda x: tf.scan(lambda a, row: a + row, x), [SQUARE], [(1,)], gradient=True),
     "diagonal": on_square(tf.linalg.diag_part),
     "matrix of a diagonal": on_rows(lambda x: tf.linalg.diag(x[:, 0])),
     "normal": on_square(lambda x: tf.random.stateless_normal(tf.shape(x), [1, 2])),
