@@ -127,3 +127,56 @@ def test_a_branch_that_gets_one_variable_twice_keeps_all_writes(flag: bool) -> N
         return [branches(v, chosen) for _ in range(2)], v.read_value()
 
     assert_same_on_hpu(train, np.array(flag))
+    assert statistics.get().fallbacks == 0
+
+
+@pytest.mark.parametrize("jit_compile", [None, True], ids=["clusters", "jit_compile"])
+def test_a_called_function_that_gets_one_variable_twice_keeps_all_writes(jit_compile: bool | None) -> None:
+    """A compiled function stays a call in the cluster."""
+
+    def train(jit_compile: bool | None) -> tuple[Any, Any]:
+        v = variable()
+
+        @tf.function(jit_compile=jit_compile)
+        def called(slow: tf.Variable) -> tf.Tensor:
+            return write_both(slow, v)[0]
+
+        @tf.function
+        def step(slow: tf.Variable) -> tf.Tensor:
+            return called(slow) + 1.0
+
+        concrete = step.get_concrete_function(variable(7.0))
+
+        def call() -> Any:
+            return concrete._call_flat([v.handle], concrete.captured_inputs)
+
+        return [call() for _ in range(3)], v.read_value()
+
+    with tf.device(CPU):
+        expected = train(None)
+    with tf.device(HPU):
+        assert_close(train(jit_compile), expected)
+    assert statistics.get().fallbacks == 0
+
+
+def test_a_loop_that_gets_one_variable_twice_keeps_all_writes() -> None:
+    def train(turns: tf.Tensor) -> tuple[Any, Any]:
+        v, other = variable(), variable(3.0)
+
+        @tf.function
+        def loop(slow: tf.Variable, turns: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            total = tf.zeros([2])
+            for i in tf.range(turns):
+                slow.assign_add(0.25 * other + tf.cast(i, tf.float32))
+                v.assign(v * 0.5)
+                other.assign_add(slow)
+                if i > 1:
+                    slow.assign_add(v + 1.0)
+                total += slow
+            v.assign_sub([1.0, 0.0])
+            return total, slow + other
+
+        return [loop(v, turns) for _ in range(2)], v.read_value()
+
+    assert_same_on_hpu(train, np.array(5))
+    assert statistics.get().fallbacks == 0
