@@ -18,10 +18,10 @@ class LoopCounters::Finder {
   Finder(const Node& loop, const FunctionBody& condition, const FunctionBody& body, KnownNumbers* known)
       : loop_(loop), condition_(condition), body_(body), known_(known) {}
 
-  std::vector<Counter> Find() {
-    AddFrom(SourceOf(*condition_.ret_nodes[0], 0));
-    return std::move(found_);
-  }
+  void Find() { AddFrom(SourceOf(*condition_.ret_nodes[0], 0)); }
+
+  std::vector<Counter> found;
+  const Node* limit = nullptr;
 
  private:
   void AddFrom(const Node* holds) {
@@ -42,14 +42,25 @@ class LoopCounters::Finder {
   // `limit`, or equal to `limit` with `or_equal`.
   void AddComparison(const Node* number, const Node* limit, bool less, bool or_equal) {
     const int value = LoopValueOf(condition_, number);
-    const std::optional<int64_t> end = Fixed(condition_, limit);
-    if (value < 0 || !end.has_value()) return;
+    if (value < 0) return;
     const std::optional<int64_t> first = known_->Scalar(SourceOf(loop_, value)), step = StepOf(value);
     if (!first.has_value() || !step.has_value() || *step == 0 || (*step > 0) != less) return;
+    const std::optional<int64_t> end = Fixed(condition_, limit);
+    if (!end.has_value()) {
+      if (*first >= 0 && less && !or_equal) SetLimit(LoopValueOf(condition_, limit));
+      return;
+    }
     const int64_t last = or_equal ? *end : less ? *end - 1 : *end + 1;
     const Counter counter{value, less ? Range{*first, last} : Range{last, *first}, *step};
     // The first value that fails the condition must fit in int32, or the counter would wrap around.
-    if (std::abs(last + *step) <= std::numeric_limits<int32_t>::max()) found_.push_back(counter);
+    if (std::abs(last + *step) <= std::numeric_limits<int32_t>::max()) found.push_back(counter);
+  }
+
+  void SetLimit(int value) {
+    if (value < 0 || !IsInvariant(body_, value)) return;
+    const Node* const source = SourceOf(loop_, value);
+    if (source == nullptr || source->num_outputs() != 1 || source->output_type(0) != tensorflow::DT_INT32) return;
+    limit = source;
   }
 
   // The value of `number` if it is a constant or a loop invariant in one of the loop's functions.
@@ -76,12 +87,15 @@ class LoopCounters::Finder {
   const FunctionBody& condition_;
   const FunctionBody& body_;
   KnownNumbers* const known_;
-  std::vector<Counter> found_;
 };
 
 LoopCounters::LoopCounters(const Node& loop, const FunctionBody& condition, const FunctionBody& body,
-                           KnownNumbers* known)
-    : counters_(Finder(loop, condition, body, known).Find()) {}
+                           KnownNumbers* known) {
+  Finder finder(loop, condition, body, known);
+  finder.Find();
+  counters_ = std::move(finder.found);
+  limit_ = finder.limit;
+}
 
 std::optional<int64_t> LoopCounters::MaxIterations() const {
   std::optional<int64_t> max;

@@ -28,6 +28,10 @@ class LoopCounters {
   // Upper bound of the number of iterations; nullopt if the loop has no counter.
   std::optional<int64_t> MaxIterations() const;
 
+  // A node outside the loop whose only result, an int32 number, is an upper bound of the number of iterations; null if
+  // there is none. The number may be negative.
+  const tensorflow::Node* LimitOfIterations() const { return limit_; }
+
   // The range of loop value `value` at the start of an iteration; nullopt if the loop value is not a counter.
   std::optional<Range> RangeOf(int value) const;
 
@@ -38,7 +42,8 @@ class LoopCounters {
     int64_t step;
   };
 
-  const std::vector<Counter> counters_;
+  std::vector<Counter> counters_;
+  const tensorflow::Node* limit_ = nullptr;
 
   class Finder;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/passes/analysis/constant_origin.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "plugin/passes/analysis/list_lengths.h"
 #include "plugin/passes/analysis/list_values.h"
@@ -53,17 +54,29 @@ bool OnlyPushedOnto(const Node& list, const Node& loop, const FunctionBody& body
   });
 }
 
-absl::Status Bound(Graph* graph, Node* list, int32_t size) {
+absl::StatusOr<Node*> AddConstant(Graph* graph, const Node& list, int32_t size) {
   tensorflow::Tensor value(tensorflow::DT_INT32, {});
   value.scalar<int32_t>()() = size;
   tensorflow::NodeDef constant;
-  constant.set_name(graph->NewName(list->name() + "/bound"));
+  constant.set_name(graph->NewName(list.name() + "/bound"));
   constant.set_op("Const");
-  constant.set_device(list->requested_device());
+  constant.set_device(list.requested_device());
   tensorflow::AddNodeAttr("dtype", tensorflow::DT_INT32, &constant);
   tensorflow::AddNodeAttr("value", value, &constant);
-  TF_ASSIGN_OR_RETURN(Node * node, graph->AddNode(std::move(constant)));
-  return graph->UpdateEdge(node, 0, list, 1);
+  return graph->AddNode(std::move(constant));
+}
+
+// A node for the size of a list onto which each iteration pushes one element; null if the number of iterations has no
+// bound that is known to the compiler.
+absl::StatusOr<Node*> BoundOf(Graph* graph, const Node& list, const LoopCounters& counters,
+                              const std::vector<Origin>& origins) {
+  if (const std::optional<int64_t> max = counters.MaxIterations(); max.has_value()) {
+    if (*max > std::numeric_limits<int32_t>::max()) return nullptr;
+    return AddConstant(graph, list, static_cast<int32_t>(*max));
+  }
+  const Node* const limit = counters.LimitOfIterations();
+  if (limit == nullptr || origins[limit->id()] > Origin::kStatic) return nullptr;
+  return const_cast<Node*>(limit);
 }
 
 // An unbounded list that starts empty and is loop value `index`.
@@ -84,17 +97,18 @@ std::vector<Accumulator> AccumulatorsOf(const Node& loop) {
 }
 
 absl::Status BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryDefinition& library, KnownNumbers* known,
-                          ListValues* values) {
+                          const std::vector<Origin>& origins, ListValues* values) {
   const std::vector<Accumulator> accumulators = AccumulatorsOf(loop);
   if (accumulators.empty()) return absl::OkStatus();
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
-  const std::optional<int64_t> max = LoopCounters(loop, *condition, *body, known).MaxIterations();
-  if (!max.has_value() || *max > std::numeric_limits<int32_t>::max()) return absl::OkStatus();
+  const LoopCounters counters(loop, *condition, *body, known);
   for (const auto& [list, index] : accumulators) {
     if (!OnlyPushedOnto(*list, loop, *body)) continue;
+    TF_ASSIGN_OR_RETURN(Node* const bound, BoundOf(graph, *list, counters, origins));
+    if (bound == nullptr) continue;
     values->Add(loop, *body, index, known);
-    TF_RETURN_IF_ERROR(Bound(graph, list, static_cast<int32_t>(*max)));
+    TF_RETURN_IF_ERROR(graph->UpdateEdge(bound, 0, list, 1));
   }
   return absl::OkStatus();
 }
@@ -111,7 +125,8 @@ absl::Status BoundAccumulators(Graph* graph, FunctionLibraryDefinition* library)
   TF_RETURN_IF_ERROR(SetLengthsOfStacks(graph, *library, &first));
   KnownNumbers known(graph, library);  // infers shapes again, with the new lengths
   ListValues values;
-  for (const Node* loop : loops) TF_RETURN_IF_ERROR(BoundListsOf(graph, *loop, *library, &known, &values));
+  const std::vector<Origin> origins = FindOrigins(*graph);
+  for (const Node* loop : loops) TF_RETURN_IF_ERROR(BoundListsOf(graph, *loop, *library, &known, origins, &values));
   tensorflow::FixupSourceAndSinkEdges(graph);
   return values.Replace(library);
 }

@@ -41,7 +41,7 @@ const Function kFunctions[] = {
     {"arccosine", [](XlaOp x, XlaOp) { return xla::Acos(x); }, [](double x, double) { return std::acos(x); }, false, 4},
     {"arctangent", [](XlaOp x, XlaOp) { return xla::Atan(x); }, [](double x, double) { return std::atan(x); }},
     {"angle", [](XlaOp x, XlaOp y) { return xla::Atan2(x, y); }, [](double x, double y) { return std::atan2(x, y); },
-     true},
+     true, 4},
 };
 
 xla::XlaComputation ComputationOf(const Function& function, const xla::Shape& shape) {
