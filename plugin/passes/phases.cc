@@ -6,6 +6,7 @@
 #include "plugin/passes/control_flow/function_values_pass.h"
 #include "plugin/passes/control_flow/inline_pass.h"
 #include "plugin/passes/control_flow/list_bound_pass.h"
+#include "plugin/passes/control_flow/loop_handle_pass.h"
 #include "plugin/passes/control_flow/loop_index_pass.h"
 #include "plugin/passes/control_flow/loop_invariant_pass.h"
 #include "plugin/passes/control_flow/switch_side_pass.h"
@@ -39,6 +40,7 @@ constexpr Phase kPhases[] = {
     {Registry::PRE_PLACEMENT, 0, "InPlacePass", RunInPlacePass},
     {Registry::PRE_PLACEMENT, 1, "InlinePass", RunInlinePass},
     // Analyse loops, after inlining.
+    {Registry::PRE_PLACEMENT, 2, "LoopHandlePass", RunLoopHandlePass},
     {Registry::PRE_PLACEMENT, 2, "ListBoundPass", RunListBoundPass},
     {Registry::PRE_PLACEMENT, 2, "LoopIndexPass", RunLoopIndexPass},
     // Phase 10: TensorFlow inlines calls and lowers loops and branches.

@@ -29,6 +29,10 @@ bool IsSizeLike(const Node& node) {
   });
 }
 
+bool ReadsShape(const std::string& op) {
+  return tensorflow::XlaOpRegistry::IsMetadataOp(op) || op == "VariableShape";
+}
+
 // Whether tf2xla cannot evaluate results of the op while it compiles, even if all operands are known. XLA's evaluator
 // (ValueInference) refuses scatters, loops, matrix products, windows and random numbers.
 bool HasNoCompileTimeValue(const std::string& op) {
@@ -104,8 +108,8 @@ std::vector<Origin> FindOrigins(const tensorflow::Graph& graph, bool is_body) {
   for (const Node* node : order) {
     if (!node->IsOp()) continue;
     Origin origin = is_body && node->IsArg() ? Origin::kArgument : OwnOrigin(*node);
-    if (tensorflow::XlaOpRegistry::IsMetadataOp(node->type_string())) {
-      origin = std::max(origin, Origin::kStatic);
+    if (ReadsShape(node->type_string())) {
+      origin = Origin::kStatic;
     } else {
       for (const tensorflow::Edge* edge : node->in_edges()) {
         if (!edge->IsControlEdge()) origin = std::max(origin, origins[edge->src()->id()]);

@@ -34,21 +34,27 @@ std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType typ
   return tensor;
 }
 
-// The value that each iteration pushes onto a list, if the value is the length or element shape of a
-// TensorListFromTensor whose sizes are known. Unknown sizes of elements are -1.
-std::optional<Tensor> PushedValue(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
+// The length or element shape of a list that each iteration pushes onto another list.
+struct Pushed {
+  bool is_length = false;
+  std::optional<Tensor> value;  // unknown sizes of elements are -1
+};
+
+// The value is known if it is the length or element shape of a TensorListFromTensor whose sizes are known.
+Pushed PushedValue(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
   const Node* value = SourceOf(*SourceOf(*body.ret_nodes[index], 0), 1);
-  if (value == nullptr) return std::nullopt;
+  if (value == nullptr) return {};
   const bool length = value->type_string() == "TensorListLength";
-  if (!length && value->type_string() != "TensorListElementShape") return std::nullopt;
+  if (!length && value->type_string() != "TensorListElementShape") return {};
+  const Pushed unknown{length, std::nullopt};
   const int list = LoopValueOf(body, SourceOf(*value, 0));
-  if (list < 0 || !IsInvariant(body, list)) return std::nullopt;
+  if (list < 0 || !IsInvariant(body, list)) return unknown;
   const Node* source = SourceOf(loop, list);
-  if (source == nullptr || source->type_string() != "TensorListFromTensor") return std::nullopt;
+  if (source == nullptr || source->type_string() != "TensorListFromTensor") return unknown;
   const std::vector<int64_t>& sizes = known->SizesOfInput(*source, 0);
-  if (sizes.empty() || (length && sizes[0] < 0)) return std::nullopt;
-  if (length) return TensorOf({sizes[0]}, value->output_type(0), /*scalar=*/true);
-  return TensorOf({sizes.begin() + 1, sizes.end()}, value->output_type(0), /*scalar=*/false);
+  if (sizes.empty() || (length && sizes[0] < 0)) return unknown;
+  if (length) return {length, TensorOf({sizes[0]}, value->output_type(0), /*scalar=*/true)};
+  return {length, TensorOf({sizes.begin() + 1, sizes.end()}, value->output_type(0), /*scalar=*/false)};
 }
 
 // Finds the loop inputs that a result reaches, directly or through identities.
@@ -83,24 +89,68 @@ bool IsPartial(const Tensor& shape) {
   return std::any_of(sizes.data(), sizes.data() + sizes.size(), negative);
 }
 
-// Replaces the popped value by a constant, which ops other than list ops get only if it is complete. Returns false if
-// Pops is false for all users of the list.
-absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const Tensor& value) {
-  const bool partial = IsPartial(value);
-  for (const Edge* edge : OutEdges(*body.arg_nodes[index])) {
-    Node* pop = edge->dst();
-    if (edge->IsControlEdge() || !Pops(body, index, pop)) continue;
-    tensorflow::NodeDef definition;
-    definition.set_name(body.graph->NewName(absl::StrCat(pop->name(), "/known")));
-    definition.set_op("Const");
-    tensorflow::AddNodeAttr("dtype", value.dtype(), &definition);
-    tensorflow::AddNodeAttr("value", value, &definition);
-    TF_ASSIGN_OR_RETURN(Node * constant, body.graph->AddNode(std::move(definition)));
-    for (const Edge* use : OutEdges(*pop)) {
-      if (use->src_output() != 1 || (partial && !TakesPartialShape(*use))) continue;
-      TF_RETURN_IF_ERROR(body.graph->UpdateEdge(constant, 0, use->dst(), use->dst_input()));
+absl::StatusOr<Node*> AddConstant(const FunctionBody& body, const Node& pop, const Tensor& value) {
+  tensorflow::NodeDef definition;
+  definition.set_name(body.graph->NewName(absl::StrCat(pop.name(), "/known")));
+  definition.set_op("Const");
+  tensorflow::AddNodeAttr("dtype", value.dtype(), &definition);
+  tensorflow::AddNodeAttr("value", value, &definition);
+  return body.graph->AddNode(std::move(definition));
+}
+
+// The argument that the body adds to a list of the length in `use`; null without one. The gradient of a read element is
+// a new list of zeros with this element set, which the body adds to the gradient of the whole list. Lists that are
+// added have equal lengths.
+Node* AddedTo(const FunctionBody& body, const Edge& use) {
+  if (use.dst()->type_string() != "TensorListReserve" || use.dst_input() != 1) return nullptr;
+  for (const Edge* set : use.dst()->out_edges()) {
+    if (set->IsControlEdge() || set->dst()->type_string() != "TensorListSetItem") continue;
+    for (const Edge* sum : set->dst()->out_edges()) {
+      if (sum->IsControlEdge() || sum->dst()->type_string() != "AddN") continue;
+      for (int i = 0; i < sum->dst()->num_inputs(); ++i) {
+        if (const int value = LoopValueOf(body, SourceOf(*sum->dst(), i)); value >= 0) return body.arg_nodes[value];
+      }
     }
-    return true;
+  }
+  return nullptr;
+}
+
+// Replaces the popped value by a constant, which ops other than list ops get only if it is complete. Returns whether
+// a use was replaced.
+absl::StatusOr<bool> ReplaceByConstant(const FunctionBody& body, const Node& pop, const Tensor& value) {
+  const bool partial = IsPartial(value);
+  TF_ASSIGN_OR_RETURN(Node * constant, AddConstant(body, pop, value));
+  for (const Edge* use : OutEdges(pop)) {
+    if (use->src_output() != 1 || (partial && !TakesPartialShape(*use))) continue;
+    TF_RETURN_IF_ERROR(body.graph->UpdateEdge(constant, 0, use->dst(), use->dst_input()));
+  }
+  return true;
+}
+
+// Replaces the popped length where the body adds a list of this length to another one. Returns whether a use was
+// replaced.
+absl::StatusOr<bool> ReplaceByLength(const FunctionBody& body, const Node& pop) {
+  bool replaced = false;
+  for (const Edge* use : OutEdges(pop)) {
+    Node* const list = use->src_output() == 1 ? AddedTo(body, *use) : nullptr;
+    if (list == nullptr) continue;
+    tensorflow::NodeDef definition;
+    definition.set_name(body.graph->NewName(absl::StrCat(pop.name(), "/length")));
+    definition.set_op("TensorListLength");
+    TF_ASSIGN_OR_RETURN(Node * length, body.graph->AddNode(std::move(definition)));
+    body.graph->AddEdge(list, 0, length, 0);
+    TF_RETURN_IF_ERROR(body.graph->UpdateEdge(length, 0, use->dst(), use->dst_input()));
+    replaced = true;
+  }
+  return replaced;
+}
+
+// Returns whether a use of the popped value was replaced.
+absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const std::optional<Tensor>& value) {
+  for (const Edge* edge : OutEdges(*body.arg_nodes[index])) {
+    const Node* const pop = edge->dst();
+    if (edge->IsControlEdge() || !Pops(body, index, pop)) continue;
+    return value.has_value() ? ReplaceByConstant(body, *pop, *value) : ReplaceByLength(body, *pop);
   }
   return false;
 }
@@ -108,14 +158,14 @@ absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const Te
 }  // namespace
 
 void ListValues::Add(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
-  const std::optional<Tensor> value = PushedValue(loop, body, index, known);
-  if (!value.has_value()) return;
+  const Pushed pushed = PushedValue(loop, body, index, known);
+  if (!pushed.is_length && !pushed.value.has_value()) return;
   std::vector<std::pair<Node*, int>> inputs;
   FindLoopInputs(loop, index, &inputs);
   for (const auto& [node, input] : inputs) {
     auto found = std::find_if(popped_.begin(), popped_.end(), [&](const auto& of) { return of.first == node; });
     if (found == popped_.end()) found = popped_.insert(popped_.end(), {node, {}});
-    found->second.emplace(input, *value);
+    found->second.emplace(input, pushed.value);
   }
 }
 

@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_VALUES_H_
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,19 +18,20 @@ namespace hpu::passes {
 
 // The gradient of a loop needs the length and element shape of each list that the loop reads. TensorFlow pushes the
 // length and the shape in each iteration, but the compiler requires constants. If the list comes from a tensor of known
-// shape, this class puts constants into the body of the gradient's loop. Not thread safe.
+// shape, this class puts constants into the body of the gradient's loop. In place of an unknown length, it puts the
+// length of the list to which the body adds the gradient. Not thread safe.
 class ListValues {
  public:
-  // Records the value that the loop pushes onto loop value `index`, if the value is known, for all loops that receive
-  // the list. The list starts empty and grows by one element in each iteration.
+  // Records the length or shape that the loop pushes onto loop value `index`, for all loops that receive the list. The
+  // list starts empty and grows by one element in each iteration.
   void Add(const tensorflow::Node& loop, const tensorflow::FunctionBody& body, int index, KnownNumbers* known);
-  // Replaces the body of each loop that pops known values by a body with constants. Adds the new bodies to the library.
+  // Replaces the body of each loop that pops such values by a body without them. Adds the new bodies to the library.
   absl::Status Replace(tensorflow::FunctionLibraryDefinition* library);
 
  private:
-  // Loops that receive lists of known values, in the order of discovery. Each map: from the list's loop value index to
-  // the value of all elements of the list.
-  std::vector<std::pair<tensorflow::Node*, std::map<int, tensorflow::Tensor>>> popped_;
+  // Loops that receive the lists, in the order of discovery. Each map: from the list's loop value index to the value of
+  // all elements of the list; nullopt for an unknown length.
+  std::vector<std::pair<tensorflow::Node*, std::map<int, std::optional<tensorflow::Tensor>>>> popped_;
 };
 
 }  // namespace hpu::passes
