@@ -62,7 +62,7 @@ def test_automatic_mixed_precision(tmp_path: pathlib.Path, alone: dict[str, list
     for rank in ranks:
         assert (rank.replicas, rank.loss_scale, expected.loss_scale) == (2, 2.0**15, 1.0)
         assert_same_weights(rank, ranks[0], rtol=0)
-        assert_same_weights(rank, expected, rtol=2e-2)
+        assert_same_weights(rank, expected, rtol=5e-2)
         assert rank.numbers != expected.numbers, "nothing was converted"
 
 

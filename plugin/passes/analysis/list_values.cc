@@ -40,13 +40,14 @@ struct Pushed {
   std::optional<Tensor> value;  // unknown sizes of elements are -1
 };
 
-// The value is known if it is the length or element shape of a TensorListFromTensor whose sizes are known.
+// The value is exact if it is the length or element shape of a TensorListFromTensor whose sizes are known. An element
+// shape of unknown rank is -1.
 Pushed PushedValue(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
   const Node* value = SourceOf(*SourceOf(*body.ret_nodes[index], 0), 1);
   if (value == nullptr) return {};
   const bool length = value->type_string() == "TensorListLength";
   if (!length && value->type_string() != "TensorListElementShape") return {};
-  const Pushed unknown{length, std::nullopt};
+  const Pushed unknown{length, length ? std::nullopt : TensorOf({-1}, value->output_type(0), /*scalar=*/true)};
   const int list = LoopValueOf(body, SourceOf(*value, 0));
   if (list < 0 || !IsInvariant(body, list)) return unknown;
   const Node* source = SourceOf(loop, list);
@@ -98,6 +99,13 @@ absl::StatusOr<Node*> AddConstant(const FunctionBody& body, const Node& pop, con
   return body.graph->AddNode(std::move(definition));
 }
 
+// The argument from which a list comes, if the body only sets elements of it; null otherwise.
+Node* ArgumentOf(const FunctionBody& body, const Node* list) {
+  while (list != nullptr && list->type_string() == "TensorListSetItem") list = SourceOf(*list, 0);
+  const int value = LoopValueOf(body, list);
+  return value >= 0 ? body.arg_nodes[value] : nullptr;
+}
+
 // The argument that the body adds to a list of the length in `use`; null without one. The gradient of a read element is
 // a new list of zeros with this element set, which the body adds to the gradient of the whole list. Lists that are
 // added have equal lengths.
@@ -108,7 +116,7 @@ Node* AddedTo(const FunctionBody& body, const Edge& use) {
     for (const Edge* sum : set->dst()->out_edges()) {
       if (sum->IsControlEdge() || sum->dst()->type_string() != "AddN") continue;
       for (int i = 0; i < sum->dst()->num_inputs(); ++i) {
-        if (const int value = LoopValueOf(body, SourceOf(*sum->dst(), i)); value >= 0) return body.arg_nodes[value];
+        if (Node* const argument = ArgumentOf(body, SourceOf(*sum->dst(), i))) return argument;
       }
     }
   }

@@ -217,7 +217,7 @@ absl::StatusOr<std::string> Remover::AddFunction(const std::string& name, const 
                                                  const Kept& arguments) {
   const FunctionDef original = *context_->library->Find(name);
   const std::string now = context_->library->UniqueFunctionName(absl::StrCat(name, "_used"));
-  TF_ASSIGN_OR_RETURN(FunctionDef function, FunctionLike(original, body, now));
+  TF_ASSIGN_OR_RETURN(FunctionDef function, FunctionLike(original, *body.graph, now));
   CopyArgumentNotes(original, arguments, &function);
   TF_RETURN_IF_ERROR(context_->library->AddFunctionDef(function));
   return now;

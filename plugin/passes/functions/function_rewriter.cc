@@ -18,8 +18,7 @@ using tensorflow::FunctionDef;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-absl::StatusOr<FunctionDef> FunctionLike(const FunctionDef& original, const tensorflow::FunctionBody& body,
-                                         const std::string& name) {
+absl::StatusOr<FunctionDef> FunctionLike(const FunctionDef& original, const Graph& graph, const std::string& name) {
   std::map<std::string, std::string> control_results;  // node name to result name
   for (const auto& [result, node] : original.control_ret()) control_results[node] = result;
   const auto control_result = [&](const Node* node) -> absl::optional<std::string> {
@@ -27,7 +26,7 @@ absl::StatusOr<FunctionDef> FunctionLike(const FunctionDef& original, const tens
     return found == control_results.end() ? absl::nullopt : absl::make_optional(found->second);
   };
   FunctionDef function;
-  TF_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(*body.graph, name, control_result, &function));
+  TF_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(graph, name, control_result, &function));
   function.mutable_signature()->set_is_stateful(original.signature().is_stateful());
   *function.mutable_attr() = original.attr();
   *function.mutable_arg_attr() = original.arg_attr();
@@ -86,7 +85,7 @@ absl::StatusOr<std::string> FunctionRewriter::RewriteFunction(const std::string&
   TF_ASSIGN_OR_RETURN(const bool changed, RewriteGraph(body->graph, filter, absl::StrCat(name, "/")));
   if (!changed) return name;
   const std::string now = context_->library->UniqueFunctionName(absl::StrCat(name, suffix_));
-  TF_ASSIGN_OR_RETURN(const FunctionDef function, FunctionLike(original, *body, now));
+  TF_ASSIGN_OR_RETURN(const FunctionDef function, FunctionLike(original, *body->graph, now));
   TF_RETURN_IF_ERROR(context_->library->AddFunctionDef(function));
   done_[name] = now;
   return now;

@@ -13,9 +13,9 @@
 
 namespace hpu::passes {
 
-// A function named `name` with the graph of `body`, and the attributes and control results of `original`.
+// A function named `name` with the given graph, and the attributes and control results of `original`.
 absl::StatusOr<tensorflow::FunctionDef> FunctionLike(const tensorflow::FunctionDef& original,
-                                                     const tensorflow::FunctionBody& body, const std::string& name);
+                                                     const tensorflow::Graph& graph, const std::string& name);
 
 // Rewriter for one run of a pass. Adds each changed function to the library under a new name, and updates the
 // function's callers in the graph. Other graphs that use the function stay unchanged.

@@ -72,7 +72,7 @@ absl::Status SetBody(Node* loop, const FunctionBody& body, const char* suffix, F
   const tensorflow::FunctionDef* const definition = library->Find(function.name());
   if (definition == nullptr) return NoFunction(*loop, "body", function.name());
   const std::string name = library->UniqueFunctionName(absl::StrCat(function.name(), suffix));
-  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, body, name));
+  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, *body.graph, name));
   TF_RETURN_IF_ERROR(library->AddFunctionDef(rewritten));
   function.set_name(name);
   loop->ClearAttr("body");

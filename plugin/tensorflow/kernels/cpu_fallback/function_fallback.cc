@@ -8,6 +8,7 @@
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_layout.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_precision.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/lowered_control_flow.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -87,7 +88,8 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> MakeFunctionFallback(const tensorfl
   for (const tensorflow::GradientDef& gradient : reachable.gradient()) {
     TF_RETURN_IF_ERROR(own->AddGradientDef(gradient));
   }
-  TF_RETURN_IF_ERROR(own->AddFunctionDef(CpuVersion(*definition)));
+  TF_ASSIGN_OR_RETURN(const FunctionDef lowered, WithLoweredControlFlow(CpuVersion(*definition), own.get()));
+  TF_RETURN_IF_ERROR(own->AddFunctionDef(lowered));
   auto program = std::make_unique<FunctionFallback>(host, std::move(own), graph_def_version);
   TF_RETURN_IF_ERROR(program->Instantiate(function));
   return std::unique_ptr<CpuFallback>(std::move(program));
