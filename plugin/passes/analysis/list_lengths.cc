@@ -35,8 +35,9 @@ bool KeepsLength(const tensorflow::FunctionBody& body, int index) {
 
 }  // namespace
 
-absl::Status SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
+absl::StatusOr<bool> SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
                                 KnownNumbers* known) {
+  bool changed = false;
   for (Node* stack : graph->op_nodes()) {
     int64_t length = 0;
     if (stack->type_string() != "TensorListStack" ||
@@ -53,8 +54,9 @@ absl::Status SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::Func
     if (!KeepsLength(*body, list->src_output())) continue;
     stack->ClearAttr("num_elements");
     stack->AddAttr("num_elements", *size);
+    changed = true;
   }
-  return absl::OkStatus();
+  return changed;
 }
 
 }  // namespace hpu::passes

@@ -2,7 +2,7 @@
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LIST_LENGTHS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_LENGTHS_H_
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/graph/graph.h"
@@ -10,8 +10,8 @@
 namespace hpu::passes {
 
 // Sets num_elements on each TensorListStack whose list was filled by a loop and has a known length. Shape inference
-// then finds the shape of the stacked tensor.
-absl::Status SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
+// then finds the shape of the stacked tensor. Returns whether a node changed.
+absl::StatusOr<bool> SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
                                 KnownNumbers* known);
 
 }  // namespace hpu::passes

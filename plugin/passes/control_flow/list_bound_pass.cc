@@ -12,7 +12,9 @@
 #include "plugin/passes/analysis/list_lengths.h"
 #include "plugin/passes/analysis/list_values.h"
 #include "plugin/passes/analysis/loop_counters.h"
+#include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/functions/loop_functions.h"
+#include "plugin/passes/graph/graph_names.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/settings.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
@@ -96,46 +98,56 @@ std::vector<Accumulator> AccumulatorsOf(const Node& loop) {
   return found;
 }
 
-absl::Status BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryDefinition& library, KnownNumbers* known,
+// Returns whether a list got a bound.
+absl::StatusOr<bool> BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryDefinition& library, KnownNumbers* known,
                           const std::vector<Origin>& origins, ListValues* values) {
   const std::vector<Accumulator> accumulators = AccumulatorsOf(loop);
-  if (accumulators.empty()) return absl::OkStatus();
+  if (accumulators.empty()) return false;
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
   const LoopCounters counters(loop, *condition, *body, known);
+  bool changed = false;
   for (const auto& [list, index] : accumulators) {
     if (!OnlyPushedOnto(*list, loop, *body)) continue;
     TF_ASSIGN_OR_RETURN(Node* const bound, BoundOf(graph, *list, counters, origins));
     if (bound == nullptr) continue;
     values->Add(loop, *body, index, known);
     TF_RETURN_IF_ERROR(graph->UpdateEdge(bound, 0, list, 1));
+    changed = true;
   }
-  return absl::OkStatus();
+  return changed;
 }
 
 }  // namespace
 
-absl::Status BoundAccumulators(Graph* graph, FunctionLibraryDefinition* library) {
+absl::StatusOr<bool> BoundAccumulators(Graph* graph, FunctionLibraryDefinition* library) {
   std::vector<Node*> loops;
   for (Node* node : graph->op_nodes()) {
     if (node->IsWhileNode()) loops.push_back(node);
   }
-  if (loops.empty()) return absl::OkStatus();
+  if (loops.empty()) return false;
   KnownNumbers first(graph, library);
-  TF_RETURN_IF_ERROR(SetLengthsOfStacks(graph, *library, &first));
+  TF_ASSIGN_OR_RETURN(bool changed, SetLengthsOfStacks(graph, *library, &first));
   KnownNumbers known(graph, library);  // infers shapes again, with the new lengths
   ListValues values;
   const std::vector<Origin> origins = FindOrigins(*graph);
-  for (const Node* loop : loops) TF_RETURN_IF_ERROR(BoundListsOf(graph, *loop, *library, &known, origins, &values));
+  for (const Node* loop : loops) {
+    TF_ASSIGN_OR_RETURN(const bool bounded, BoundListsOf(graph, *loop, *library, &known, origins, &values));
+    changed |= bounded;
+  }
   tensorflow::FixupSourceAndSinkEdges(graph);
-  return values.Replace(library);
+  TF_RETURN_IF_ERROR(values.Replace(library));
+  return changed;
 }
 
 tensorflow::Status RunListBoundPass(const tensorflow::GraphOptimizationPassOptions& options) {
-  if (!MayUseHpu(options) || Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
-    return tensorflow::OkStatus();
-  }
-  return BoundAccumulators(options.graph->get(), options.flib_def);
+  const Settings settings = Settings::FromEnvironment(options.session_options);
+  if (!MayUseHpu(options) || settings.clustering == Clustering::kOff) return tensorflow::OkStatus();
+  PassContext context(options.graph, options.flib_def, GraphName(FunctionName(options)), settings);
+  FunctionRewriter rewriter(&context, "_bounded", [&](Graph* graph, const auto&, const std::string&) {
+    return BoundAccumulators(graph, options.flib_def);
+  });
+  return rewriter.Run([](const Node&) { return true; });
 }
 
 }  // namespace hpu::passes
