@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.support.clusters import assert_launched, assert_one_cluster, report_of
+from tests.support.clusters import assert_launched, assert_one_cluster
 from tests.support.compare import CPU, HPU, assert_close, assert_same_graph, assert_same_on_hpu
 
 tf1 = tf.compat.v1

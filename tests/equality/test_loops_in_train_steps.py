@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow.explanation import passes
 from tests.support.clusters import assert_one_cluster
 from tests.support.compare import CPU, HPU
 
@@ -148,6 +149,36 @@ def test_a_loop_over_a_variable(loop: Callable[[tf.Tensor, tf.Variable], tf.Tens
     found = train(make, tf.TensorSpec((turns, WIDTH, WIDTH)), x)
     np.testing.assert_allclose(found[HPU], found[CPU], rtol=1e-4)
     assert_one_cluster("loop_step", launches=4)
+
+
+def test_a_loop_of_unknown_length_in_a_loop_is_lowered_before_compilation(capfd: pytest.CaptureFixture[str]) -> None:
+    """The compiler cannot bound the list of states, so the loops run op by op. No compilation fails."""
+    generator = np.random.default_rng(0)
+    x = generator.standard_normal((TURNS, WIDTH, WIDTH), dtype=np.float32)
+    weights = 0.1 * generator.standard_normal((WIDTH, WIDTH), dtype=np.float32)
+
+    def make() -> tuple[Callable[[tf.Tensor], tf.Tensor], list[tf.Variable]]:
+        w = tf.Variable(weights)
+
+        def converge(x: tf.Tensor) -> tf.Tensor:
+            total = tf.zeros([WIDTH, WIDTH])
+            for item in x:
+                state, error = item, tf.constant(1.0)
+                while error > 1e-3:
+                    new = tf.tanh(state @ w)
+                    error = tf.reduce_max(tf.abs(new - state))
+                    state = new
+                total += state
+            return total + 1.0
+
+        return converge, [w]
+
+    found = train(make, tf.TensorSpec((TURNS, WIDTH, WIDTH)), x)
+    np.testing.assert_allclose(found[HPU], found[CPU], rtol=1e-4)
+    assert statistics.get().fallbacks == 0
+    refused = [refusal for report in passes.recent_reports() for refusal in report.refusals]
+    assert any("creates a TensorList of unknown size" in refusal.reason for refusal in refused)
+    assert "XLA compilation requires a fixed tensor list size" not in capfd.readouterr().err
 
 
 # Recurrent layers. Keras writes the loops of most of them into the step, and calls functions for LSTM and GRU.

@@ -87,16 +87,12 @@ _TABLE = (
     Rule("string", "the op has string inputs or results", "keep strings in the input pipeline"),
     Rule("control-flow", "the op is part of a lowered loop or branch", "see rule `lowered` of the loop or branch"),
     Rule("lowered", "the loop or branch cannot be in a cluster", "fix the cause that the reason states"),
-    Rule(
-        "unbounded-list",
-        "the op uses a TensorList of unknown size",
-        "set the loop's maximum_iterations or the TensorArray's size",
-    ),
     Rule("list-border", "the op shares a TensorList with ops outside clusters", "see the rules of the ops outside"),
     Rule(
         "list-length",
-        "the op uses a TensorList whose length or index cannot be checked",
-        "fill the list to its capacity and use constant indices",
+        "the op uses a TensorList whose length is unknown, or whose length or index cannot be checked",
+        "set the loop's maximum_iterations or the TensorArray's size, fill the list, and use the loop's counter or "
+        "constants as indices",
     ),
     Rule(
         "communication",

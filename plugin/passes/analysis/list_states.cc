@@ -33,6 +33,14 @@ bool Grows(const Node& set) {
   return tensorflow::TryGetNodeAttr(set.attrs(), "resize_if_index_out_of_bounds", &grows) && grows;
 }
 
+// Whether a node creates a list with the constant size -1, as loops of unknown length do.
+bool MakesUnboundedList(const Node& node) {
+  if (node.type_string() != "EmptyTensorList" && node.type_string() != "TensorListReserve") return false;
+  const Node* const size = SourceOf(node, 1);
+  if (size == nullptr || !size->IsConstant()) return false;
+  return ConstantScalar(size).value_or(-1) < 0;
+}
+
 }  // namespace
 
 ListStates::State ListStates::StateOfInput(const Node& node, int input, int depth) {
@@ -106,6 +114,7 @@ std::optional<int64_t> ListStates::LengthOfInput(const Node& node, int input) {
 std::optional<std::string> ListStates::WhyNotCompiled(const Node& node, bool whole) {
   const std::string& op = node.type_string();
   const bool pushes = op == "TensorListPushBack", pops = op == "TensorListPopBack";
+  if (MakesUnboundedList(node)) return "creates a TensorList of unknown size, and the compiler requires a bound";
   if (!IsListRead(op) && !HasIndexInput(op) && !pushes && !pops) return std::nullopt;
   if (op == "TensorListSetItem" && Grows(node)) return absl::StrCat(op, " may extend the list");
   const State state = StateOfInput(node, 0, 0);

@@ -64,21 +64,6 @@ bool IsHidden(const Node& node) {
   return tensorflow::TryGetNodeAttr(node.attrs(), kHiddenAttr, &hidden) && hidden;
 }
 
-// Whether a node creates a TensorList with the constant size -1, as loops of unknown length do. The compiler requires a
-// bound.
-bool MakesUnboundedList(const Node& node) {
-  int input = -1;
-  if (node.type_string() == "EmptyTensorList") input = 1;
-  if (node.type_string() == "TensorListReserve") input = 1;
-  if (input < 0) return false;
-  const Node* size = nullptr;
-  tensorflow::Tensor value;
-  if (!node.input_node(input, &size).ok() || !size->IsConstant()) return false;
-  if (!tensorflow::GetNodeAttr(size->attrs(), "value", &value).ok() || value.dtype() != tensorflow::DT_INT32)
-    return true;
-  return value.NumElements() != 1 || value.flat<int32_t>()(0) < 0;
-}
-
 // Decides which hidden nodes of a graph stay functional. Nodes that share a TensorList stay functional or are lowered
 // together.
 class Chooser {
@@ -113,7 +98,6 @@ std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
   if (IsPinnedToOtherDevice(node)) return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
   if (HasHandleOfOtherDevice(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   if (!HasFuel(context_->settings)) return OpRefusal{"fuel", "HPU_CLUSTER_FUEL is used up"};
-  if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "creates a TensorList of unknown size"};
   if (auto refusal = RefuseUnusedEffects(node, IsUnconditional(node), context_->Runtime())) return refusal;
   return rules_.Refuse(node);
 }
