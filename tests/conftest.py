@@ -147,9 +147,12 @@ def default_mode_of_pages(compiles_each_signature: bool, request: pytest.Fixture
         yield
 
 
-# Folders with models and trainings. A cluster or eager op that fails on the HPU fails their tests, instead of running
-# on the CPU in each step. Other folders test ops and errors, whose texts come from the CPU's kernels.
-NO_FALLBACK_FOLDERS = ("distribute", "equality", "examples", "explain", "gaudi", "hvd", "keras", "pjrt", "precision")
+# A cluster or eager op that fails on the HPU fails the tests of these folders, instead of running on the CPU in each
+# step. Other folders have no clusters, or have the default mode, which runs new shapes on the CPU (docs).
+NO_FALLBACK_FOLDERS = (
+    *("custom_ops", "device", "distribute", "equality", "examples", "explain", "gaudi", "hvd", "keras", "kernels"),
+    *("ops", "passes", "pjrt", "precision", "profiling", "recipes", "remote"),
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

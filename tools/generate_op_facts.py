@@ -111,6 +111,7 @@ FIELDS: Mapping[str, tuple[str, Writer | Struct]] = {
     "keeps_values": ("keeps_values", flag),
     "only_reads": ("only_reads", flag),
     "loses_error": ("loses_error", flag),
+    "unevaluated": ("unevaluated", flag),
     "dynamic": ("dynamic", word("DynamicSizes")),
     "size": ("result_size", word("ResultSize")),
     "random": ("random", word("RandomNumbers")),

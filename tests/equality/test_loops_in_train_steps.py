@@ -43,6 +43,13 @@ def index_each(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
     return state
 
 
+def gather_each(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
+    state = tf.zeros([WIDTH, WIDTH])
+    for i in tf.range(tf.shape(x)[0]):
+        state = tf.tanh(state @ w + tf.gather(x, i))
+    return state
+
+
 def iterate(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
     state = tf.zeros([WIDTH, WIDTH])
     for item in x:
@@ -125,6 +132,7 @@ LOOPS = [
     map_each,
     foldl,
     index_each,
+    gather_each,
     iterate,
     backwards,
     windows,

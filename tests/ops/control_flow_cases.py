@@ -231,6 +231,19 @@ def _if_of_strings(x: tf.Tensor, y: tf.Tensor) -> Any:
     )
 
 
+def _if(condition: Callable[[tf.Tensor], tf.Tensor]) -> Callable[..., Any]:
+    def run(x: tf.Tensor, y: tf.Tensor) -> Any:
+        branches = [
+            tf.function(branch, input_signature=PAIR).get_concrete_function()
+            for branch in (lambda x, y: x * 2.0, lambda x, y: x + 1.0)
+        ]
+        return tf.raw_ops.If(
+            cond=condition(y[0]), input=[x, y], Tout=[tf.float32], then_branch=branches[0], else_branch=branches[1]
+        )
+
+    return run
+
+
 FUNCTIONAL_OPS: dict[str, Callable[..., Any]] = {
     "for": _for,
     "remote call": _remote_call(HPU),
@@ -241,6 +254,9 @@ FUNCTIONAL_OPS: dict[str, Callable[..., Any]] = {
     "while of float": _while(lambda n: tf.cast(n, tf.float32)),
     "while of text": _while(lambda n: tf.where(n > 0, "more", "")),
     "if of strings": _if_of_strings,
+    "if of int32": _if(lambda n: n),
+    "if of float": _if(lambda n: tf.cast(n, tf.float32) - 3.0),
+    "if of text": _if(lambda n: tf.where(n > 0, "", "text")),
 }
 
 

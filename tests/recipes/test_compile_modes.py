@@ -32,6 +32,7 @@ def test_where_a_train_step_runs(mode: str, expected: Mapping[str, Any]) -> None
     assert {name: done[name] for name in expected} == expected
 
 
+@pytest.mark.cpu_fallback
 def test_auto_compiles_the_first_shape_only() -> None:
     assert run(call_to(programs.steps), "auto")["launches"] == 6
     done = run(call_to(programs.rare_shapes), "auto")
@@ -39,6 +40,7 @@ def test_auto_compiles_the_first_shape_only() -> None:
     assert "most frequent change" not in done["messages"]
 
 
+@pytest.mark.cpu_fallback
 def test_auto_compiles_a_shape_once_the_cpu_has_taken_as_long() -> None:
     done = run(call_to(programs.shapes_until_compiled), "auto")
     assert done["recipes"] == 2 and done["launches"] == done["before"]["launches"] + 2
@@ -46,6 +48,7 @@ def test_auto_compiles_a_shape_once_the_cpu_has_taken_as_long() -> None:
     assert done["reasons"]["new-shape"] == done["before"]["reasons"]["new-shape"] + 1
 
 
+@pytest.mark.cpu_fallback
 def test_auto_counts_all_traces_of_a_function_as_one() -> None:
     done = run(call_to(programs.traces_for_each_shape), "auto")
     # The first shape of each function has the same recipe.
@@ -65,6 +68,7 @@ def test_auto_is_strict_where_the_choice_would_matter() -> None:
         assert (done["launches"], done["recipes"], done["reasons"]) == (19, 19, {})
 
 
+@pytest.mark.cpu_fallback
 def test_auto_uses_stored_recipes_at_once(tmp_path: pathlib.Path) -> None:
     store = {"TF_RECIPE_CACHE_PATH": str(tmp_path), "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
     assert run(call_to(programs.rare_shapes), "strict", store)["launches"] == 19
@@ -91,6 +95,7 @@ def test_async_before_the_first_compilation() -> None:
     assert done["reasons"] == {"compiling": 2} and done["launches"] == 0
 
 
+@pytest.mark.cpu_fallback
 def test_a_background_compile_that_fails_is_a_fallback() -> None:
     done = run(call_to(programs.failing_compile), "async", {"HPU_FAULTS": "compile@1+"})
     assert done["launches"] == 0 and done["reasons"]["compiling"] >= 1 and done["reasons"]["fallback"] >= 2

@@ -107,6 +107,7 @@ def test_attention_over_200_batch_sizes() -> None:
     assert fallbacks() == 0
 
 
+@pytest.mark.cpu_fallback
 def test_train_step_over_200_batch_sizes_ends_on_the_cpu(capfd: pytest.CaptureFixture[str]) -> None:
     results = []
     for device in (CPU, HPU):
@@ -124,6 +125,7 @@ def test_train_step_over_200_batch_sizes_ends_on_the_cpu(capfd: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("setting", ["0", "1"])
+@pytest.mark.cpu_fallback
 def test_changing_constants_count_like_changing_shapes(
     setting: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,6 +166,7 @@ def test_dependent_rows_compile_for_each_size(name: str) -> None:
     assert count >= len(sizes)
 
 
+@pytest.mark.cpu_fallback
 def test_many_sizes_of_dependent_rows_fall_back_to_the_cpu() -> None:
     assert assert_same(MIX_ROWS["mean loss"], lambda n: (random(n, FEATURES),), range(5, 45)) <= 12
     assert fallbacks() > 0
@@ -310,6 +313,7 @@ def test_explanation_states_why_rows_are_not_padded() -> None:
     assert total.examples[0][2] == cluster.reason and "docs/tuning/dynamic_shapes.md" in total.rule.remedy
 
 
+@pytest.mark.cpu_fallback
 def test_explanation_of_a_cluster_that_ends_on_the_cpu() -> None:
     _, cluster = explain_sizes(range(5, 25))
     assert cluster.rule == "megamorphic" and cluster.fallbacks > 0 and cluster.reason

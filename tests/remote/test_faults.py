@@ -58,6 +58,7 @@ def test_each_error_is_the_cards(tmp_path: pathlib.Path) -> None:
         assert any("no HPU module is free" in line for line in lines), lines
 
 
+@pytest.mark.cpu_fallback
 def test_a_failed_compile_falls_back_or_raises(tmp_path: pathlib.Path) -> None:
     crash = {"kind": "compiler_crash", "at": 1, "session": 3}
     path = schedule(tmp_path, faults=[{"kind": "compile", "from": 1, "session": n} for n in (1, 2)] + [crash])

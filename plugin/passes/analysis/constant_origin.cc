@@ -5,9 +5,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
-#include "absl/strings/string_view.h"
 #include "plugin/compat/tf_2_15/cluster_analysis.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -33,19 +30,10 @@ bool ReadsShape(const std::string& op) {
   return tensorflow::XlaOpRegistry::IsMetadataOp(op) || op == "VariableShape";
 }
 
-// Whether tf2xla cannot evaluate results of the op while it compiles, even if all operands are known. XLA's evaluator
-// (ValueInference) refuses scatters, loops, matrix products, windows and random numbers.
+// Whether results of the op are no compile-time constants, even if all operands are known.
 bool HasNoCompileTimeValue(const std::string& op) {
-  static const auto* const kOps =
-      new absl::flat_hash_set<std::string>{"Bincount",      "Cumprod",         "Cumsum", "CumulativeLogsumexp",
-                                           "DenseBincount", "Einsum",          "Igamma", "IgammaGradA",
-                                           "Igammac",       "RandomGammaGrad", "Lgamma", "MatrixInverse",
-                                           "SparseToDense", "StatelessWhile",  "Unique", "UniqueV2",
-                                           "While"};
-  constexpr absl::string_view kParts[] = {"Scatter", "Segment", "MatMul", "Conv2D",
-                                          "Conv3D",  "Pool",    "FFT",    "SliceUpdate"};
-  return kOps->contains(op) || FactsOf(op).random != RandomNumbers::kNone ||
-         absl::c_any_of(kParts, [&](absl::string_view part) { return absl::StrContains(op, part); });
+  const OpFacts& facts = FactsOf(op);
+  return facts.unevaluated || facts.random != RandomNumbers::kNone;
 }
 
 // Whether a node is such an op, or has a function with such an op.

@@ -39,6 +39,16 @@ std::optional<int32_t> ConstantScalar(const Node* node) {
   return value->flat<int32_t>()(0);
 }
 
+std::optional<SizeOfTensor> SizeReadBy(const Node& node) {
+  if (node.type_string() != "StridedSlice" || !HasMasks(node, /*shrink=*/1)) return std::nullopt;
+  const Node* const shape = SourceOf(node, 0);
+  const std::optional<int32_t> index = ConstantScalar(SourceOf(node, 1));
+  if (shape == nullptr || shape->type_string() != "Shape" || index.value_or(-1) < 0) return std::nullopt;
+  const Node* const tensor = SourceOf(*shape, 0);
+  if (tensor == nullptr || tensor->num_outputs() != 1) return std::nullopt;
+  return SizeOfTensor{tensor, *index};
+}
+
 Sum SumOf(const Node& node) {
   const std::string& op = node.type_string();
   const bool plus = op == "AddV2" || op == "Add";

@@ -39,6 +39,14 @@ class KnownNumbers {
 // The value of an int32 constant with one element; nullopt for other nodes.
 std::optional<int32_t> ConstantScalar(const tensorflow::Node* node);
 
+// A dimension of a tensor. The tensor is the only result of `node`.
+struct SizeOfTensor {
+  const tensorflow::Node* node;
+  int dimension;
+};
+// The dimension that a node reads (`tf.shape(x)[1]`); nullopt for other nodes and for negative indices.
+std::optional<SizeOfTensor> SizeReadBy(const tensorflow::Node& node);
+
 // An int32 value as a source plus a constant. For any other node, the source is the node and `added` is 0.
 struct Sum {
   const tensorflow::Node* source;  // may be null

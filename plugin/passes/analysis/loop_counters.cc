@@ -18,10 +18,10 @@ class LoopCounters::Finder {
   Finder(const Node& loop, const FunctionBody& condition, const FunctionBody& body, KnownNumbers* known)
       : loop_(loop), condition_(condition), body_(body), known_(known) {}
 
-  void Find() { AddFrom(SourceOf(*condition_.ret_nodes[0], 0)); }
-
-  std::vector<Counter> found;
-  const Node* limit = nullptr;
+  std::vector<Counter> Find() {
+    AddFrom(SourceOf(*condition_.ret_nodes[0], 0));
+    return std::move(found_);
+  }
 
  private:
   void AddFrom(const Node* holds) {
@@ -47,20 +47,23 @@ class LoopCounters::Finder {
     if (!first.has_value() || !step.has_value() || *step == 0 || (*step > 0) != less) return;
     const std::optional<int64_t> end = Fixed(condition_, limit);
     if (!end.has_value()) {
-      if (*first >= 0 && less && !or_equal) SetLimit(LoopValueOf(condition_, limit));
+      const Node* const source = less && !or_equal ? LimitOutside(LoopValueOf(condition_, limit)) : nullptr;
+      if (source != nullptr) found_.push_back({value, Range{*first, -1, source}, *step});
       return;
     }
     const int64_t last = or_equal ? *end : less ? *end - 1 : *end + 1;
     const Counter counter{value, less ? Range{*first, last} : Range{last, *first}, *step};
     // The first value that fails the condition must fit in int32, or the counter would wrap around.
-    if (std::abs(last + *step) <= std::numeric_limits<int32_t>::max()) found.push_back(counter);
+    if (std::abs(last + *step) <= std::numeric_limits<int32_t>::max()) found_.push_back(counter);
   }
 
-  void SetLimit(int value) {
-    if (value < 0 || !IsInvariant(body_, value)) return;
+  // The node that computes an invariant outside the loop; null if it has several results.
+  const Node* LimitOutside(int value) const {
+    if (value < 0 || !IsInvariant(body_, value)) return nullptr;
     const Node* const source = SourceOf(loop_, value);
-    if (source == nullptr || source->num_outputs() != 1 || source->output_type(0) != tensorflow::DT_INT32) return;
-    limit = source;
+    const bool single =
+        source != nullptr && source->num_outputs() == 1 && source->output_type(0) == tensorflow::DT_INT32;
+    return single ? source : nullptr;
   }
 
   // The value of `number` if it is a constant or a loop invariant in one of the loop's functions.
@@ -87,24 +90,29 @@ class LoopCounters::Finder {
   const FunctionBody& condition_;
   const FunctionBody& body_;
   KnownNumbers* const known_;
+  std::vector<Counter> found_;
 };
 
 LoopCounters::LoopCounters(const Node& loop, const FunctionBody& condition, const FunctionBody& body,
-                           KnownNumbers* known) {
-  Finder finder(loop, condition, body, known);
-  finder.Find();
-  counters_ = std::move(finder.found);
-  limit_ = finder.limit;
-}
+                           KnownNumbers* known)
+    : counters_(Finder(loop, condition, body, known).Find()) {}
 
 std::optional<int64_t> LoopCounters::MaxIterations() const {
   std::optional<int64_t> max;
   for (const Counter& counter : counters_) {
+    if (counter.range.limit != nullptr) continue;
     const int64_t size = std::max<int64_t>(0, counter.range.max - counter.range.min + 1);
     const int64_t step = std::abs(counter.step), turns = (size + step - 1) / step;
     max = std::min(max.value_or(turns), turns);
   }
   return max;
+}
+
+const Node* LoopCounters::LimitOfIterations() const {
+  for (const Counter& counter : counters_) {
+    if (counter.range.limit != nullptr && counter.range.min >= 0) return counter.range.limit;
+  }
+  return nullptr;
 }
 
 std::optional<Range> LoopCounters::RangeOf(int value) const {

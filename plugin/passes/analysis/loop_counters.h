@@ -12,9 +12,11 @@
 
 namespace hpu::passes {
 
-// Integers from `min` to `max`, inclusive; empty if `max` < `min`.
+// Integers from `min` to `max`, inclusive; empty if `max` < `min`. With `limit`, `max` is relative to the only result of
+// this node outside the loop, an int32 number.
 struct Range {
   int64_t min, max;
+  const tensorflow::Node* limit = nullptr;
 };
 
 // A counter is a loop value that changes by the same amount in each iteration. The loop's condition, or one operand of
@@ -30,7 +32,7 @@ class LoopCounters {
 
   // A node outside the loop whose only result, an int32 number, is an upper bound of the number of iterations; null if
   // there is none. The number may be negative.
-  const tensorflow::Node* LimitOfIterations() const { return limit_; }
+  const tensorflow::Node* LimitOfIterations() const;
 
   // The range of loop value `value` at the start of an iteration; nullopt if the loop value is not a counter.
   std::optional<Range> RangeOf(int value) const;
@@ -42,8 +44,7 @@ class LoopCounters {
     int64_t step;
   };
 
-  std::vector<Counter> counters_;
-  const tensorflow::Node* limit_ = nullptr;
+  const std::vector<Counter> counters_;
 
   class Finder;
 };

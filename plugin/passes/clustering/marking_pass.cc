@@ -159,7 +159,21 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string&
   return refusal;
 }
 
+// The type of a loop's or branch's condition; DT_BOOL for other nodes.
+tensorflow::DataType TypeOfCondition(const Node& node, tensorflow::FunctionLibraryRuntime* runtime) {
+  if (node.IsIfNode()) return node.input_type(0);
+  tensorflow::NameAttrList condition;
+  if (!node.IsWhileNode() || !tensorflow::GetNodeAttr(node.attrs(), "cond", &condition).ok())
+    return tensorflow::DT_BOOL;
+  const auto body = InstantiateBody(condition.name(), tensorflow::AttrSlice(&condition.attr()), runtime);
+  return body.ok() && (*body)->ret_types.size() == 1 ? (*body)->ret_types[0] : tensorflow::DT_BOOL;
+}
+
 std::optional<OpRefusal> CandidateRules::Impl::RefuseCalls(const Node& node, int depth) {
+  if (const tensorflow::DataType type = TypeOfCondition(node, runtime); type != tensorflow::DT_BOOL) {
+    return OpRefusal{"uncompilable",
+                     absl::StrCat("its condition is of type ", tensorflow::DataTypeString(type), ", not bool")};
+  }
   const bool is_call = node.IsFunctionCall() || IsFunctionalControlFlow(node);
   if (is_call && PassesHandleTwice(node)) {
     // The function has two arguments for the variable, and tf2xla would lose the writes to one of them.

@@ -35,9 +35,11 @@ class LoopBody {
   bool IsInRange(const Node& node, const IndexedOp& op) const {
     if (op.resource || (op.kind != IndexedOp::Kind::kIndex && op.kind != IndexedOp::Kind::kSlice) || op.sizes)
       return false;
-    const std::optional<int64_t> size = BoundingSize(node, op);
     const std::optional<Range> range = Indices(InputOf(node, op.indices));
-    return size.has_value() && range.has_value() && range->min >= 0 && range->max < *size;
+    if (!range.has_value() || range->min < 0) return false;
+    if (range->limit != nullptr) return range->max < 0 && IsBoundingSize(*range->limit, node, op);
+    const std::optional<int64_t> size = BoundingSize(node, op);
+    return size.has_value() && range->max < *size;
   }
 
   // Whether the index range of a TensorList op exceeds the length of its list. False if the range or the length is
@@ -46,14 +48,27 @@ class LoopBody {
     const int value = LoopValueOf(body_, SourceOf(node, 0));
     const std::optional<int64_t> length = value < 0 ? std::nullopt : lists->LengthOfInput(loop_, value);
     const std::optional<Range> range = Indices(InputOf(node, 1));
-    return length.has_value() && range.has_value() && (range->min < 0 || range->max >= *length);
+    if (!length.has_value() || !range.has_value()) return false;
+    return range->min < 0 || (range->limit == nullptr && range->max >= *length);
   }
 
  private:
+  // The indexed dimension, which may count from the end; nullopt if it is unknown.
+  static std::optional<int32_t> AxisOf(const Node& node, const IndexedOp& op) {
+    return op.axis == nullptr ? std::optional<int32_t>(0) : ConstantScalar(SourceOf(node, 2));
+  }
+
+  // Whether `limit`, which is outside the loop, reads the size of the indexed dimension.
+  bool IsBoundingSize(const Node& limit, const Node& node, const IndexedOp& op) const {
+    const std::optional<SizeOfTensor> size = SizeReadBy(limit);
+    const int value = LoopValueOf(body_, SourceOf(node, op.bound));
+    return size.has_value() && value >= 0 && IsInvariant(body_, value) && SourceOf(loop_, value) == size->node &&
+           AxisOf(node, op) == size->dimension;
+  }
+
   // The size of the indexed dimension; nullopt if it is unknown.
   std::optional<int64_t> BoundingSize(const Node& node, const IndexedOp& op) const {
-    const std::optional<int32_t> axis =
-        op.axis == nullptr ? std::optional<int32_t>(0) : ConstantScalar(SourceOf(node, 2));
+    const std::optional<int32_t> axis = AxisOf(node, op);
     const std::vector<int64_t> sizes = Sizes(SourceOf(node, op.bound));
     if (!axis.has_value()) return std::nullopt;
     const int64_t place = *axis < 0 ? *axis + static_cast<int64_t>(sizes.size()) : *axis;
@@ -83,7 +98,8 @@ class LoopBody {
     const Sum sum = SumOf(*indices.node);
     const int value = LoopValueOf(body_, sum.source);
     const std::optional<Range> range = value < 0 ? std::nullopt : counters_.RangeOf(value);
-    return range.has_value() ? std::optional<Range>({range->min + sum.added, range->max + sum.added}) : std::nullopt;
+    if (!range.has_value()) return std::nullopt;
+    return Range{range->min + sum.added, range->max + sum.added, range->limit};
   }
 
   const Node& loop_;

@@ -37,7 +37,8 @@ absl::StatusOr<HloInstruction*> CumulativeKernel(HloInstruction* reduction, Kern
   kernel.function = FunctionOf(*found);
   kernel.type = *type;
   kernel.reverse = found->reverse;
-  if (kernel.function == Cumulative::Function::kLogAddExp && *type != NumberType::kFloat32) return nullptr;
+  const bool is_integer = *type == NumberType::kInt32 || *type == NumberType::kInt64;
+  if (kernel.function == Cumulative::Function::kLogAddExp && is_integer) return nullptr;
   const std::optional<Columns> sizes = ColumnSizes(shape, {found->dimension});
   if (!sizes.has_value()) return nullptr;
   kernel.outer = sizes->outer;

@@ -29,9 +29,18 @@ bool HasControlFlow(const FunctionDef& function) {
   return absl::c_any_of(function.node_def(), [](const NodeDef& node) { return passes::IsFunctionalControlFlow(node); });
 }
 
-void Mark(FunctionDef* function) {
+// Only functional loops accept conditions of other types than bool.
+bool HasBoolCondition(const NodeDef& node, const FunctionLibraryDefinition& library) {
+  const auto found = node.attr().find("cond");
+  if (found == node.attr().end()) return true;  // a branch
+  const FunctionDef* const condition = library.Find(found->second.func().name());
+  return condition != nullptr && condition->signature().output_arg(0).type() == tensorflow::DT_BOOL;
+}
+
+void Mark(const FunctionLibraryDefinition& library, FunctionDef* function) {
   for (NodeDef& node : *function->mutable_node_def()) {
-    if (passes::IsFunctionalControlFlow(node)) (*node.mutable_attr())[kLowerAttr].set_b(true);
+    if (passes::IsFunctionalControlFlow(node) && HasBoolCondition(node, library))
+      (*node.mutable_attr())[kLowerAttr].set_b(true);
   }
 }
 
@@ -39,7 +48,7 @@ absl::Status MarkAll(FunctionLibraryDefinition* library) {
   for (const std::string& name : library->ListFunctionNames()) {
     if (!HasControlFlow(*library->Find(name))) continue;
     FunctionDef marked = *library->Find(name);
-    Mark(&marked);
+    Mark(*library, &marked);
     TF_RETURN_IF_ERROR(library->ReplaceFunction(name, marked));
   }
   return absl::OkStatus();
@@ -67,7 +76,7 @@ absl::StatusOr<FunctionDef> WithLoweredControlFlow(const FunctionDef& function, 
   TF_RETURN_IF_ERROR(MarkAll(library));
   if (!HasControlFlow(function)) return function;
   FunctionDef marked = function;
-  Mark(&marked);
+  Mark(*library, &marked);
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(marked, *library));
   auto graph = std::make_unique<Graph>(library);
   tensorflow::CopyGraph(*body->graph, graph.get());

@@ -141,8 +141,8 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
 }
 
 absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) {
-  // A jit_compile function never runs on the CPU. Only a variable that is passed twice is no failure of the function.
-  if (must_compile_ || (calls_jit_ && !absl::IsUnimplemented(failure))) {
+  // A jit_compile function never runs on the CPU.
+  if (must_compile_ || calls_jit_) {
     return passes::MustCompileFailure(function_.name(), *context->function_library()->GetFunctionLibraryDefinition(),
                                       failure, NodesNamedIn(failure.message()));
   }

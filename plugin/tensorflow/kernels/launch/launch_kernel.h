@@ -60,7 +60,7 @@ class LaunchKernel : public ClusterKernel {
 
   tensorflow::NameAttrList function_;
   bool must_compile_ = false;
-  bool calls_jit_ = false;  // whether the cluster holds other ops beside calls of jit_compile functions
+  bool calls_jit_ = false;  // whether calls of jit_compile functions are among its ops
   int graph_def_version_ = 0;
   ClusterCounters* counters_ = nullptr;
   const std::shared_ptr<ClusterHistory> history_ = std::make_shared<ClusterHistory>();
