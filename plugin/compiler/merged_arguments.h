@@ -26,8 +26,8 @@ bool NamesVariableTwice(const std::vector<ArgumentDescription>& arguments);
 
 // Replaces the source's function by one with a single argument for each variable, and so the functions that it calls,
 // its loops and its branches. tf2xla has one value for each argument, and would lose all but one of the writes to a
-// variable that is passed twice. Fails with UNIMPLEMENTED for a single op: the result then depends on the order in which
-// the CPU's kernel reads and writes elements.
+// variable that is passed twice. Fails with UNIMPLEMENTED for a single op: the result then depends on the order in
+// which the CPU's kernel reads and writes elements.
 absl::StatusOr<MergedArguments> MergeArguments(const ClusterSource& source,
                                                const std::vector<ArgumentDescription>& arguments);
 

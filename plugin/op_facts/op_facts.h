@@ -135,8 +135,9 @@ struct OpFacts {
   bool keeps_values = false;  // result 0 contains only values of input 0
   bool only_reads = false;    // stateful, but without side effects
   bool loses_error = false;   // the CPU kernel may fail or print, which compiled code cannot
-  bool unevaluated = false;   // XLA's evaluator (ValueInference) cannot compute the result of known operands while tf2xla
-                              // compiles: scatters, loops, matrix products, windows. So it is no compile-time constant
+  bool unevaluated =
+      false;  // XLA's evaluator (ValueInference) cannot compute the result of known operands while tf2xla
+              // compiles: scatters, loops, matrix products, windows. So it is no compile-time constant
   ResultSize result_size = ResultSize::kShapes;
   RandomNumbers random = RandomNumbers::kNone;
   CompilePolicy compile = CompilePolicy::kAlways;

@@ -26,9 +26,7 @@ bool IsSizeLike(const Node& node) {
   });
 }
 
-bool ReadsShape(const std::string& op) {
-  return tensorflow::XlaOpRegistry::IsMetadataOp(op) || op == "VariableShape";
-}
+bool ReadsShape(const std::string& op) { return tensorflow::XlaOpRegistry::IsMetadataOp(op) || op == "VariableShape"; }
 
 // Whether results of the op are no compile-time constants, even if all operands are known.
 bool HasNoCompileTimeValue(const std::string& op) {

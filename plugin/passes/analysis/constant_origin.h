@@ -10,8 +10,9 @@
 namespace hpu::passes {
 
 // Ordered by how often the value changes. A result has the maximum of its op's own origin and its inputs' origins. Ops
-// that read only shapes (Shape, Size, VariableShape) ignore their inputs. tf2xla cannot evaluate some ops while it compiles (a
-// bincount, a segment sum, a loop): their results count as data, unless all inputs are constants of the graph.
+// that read only shapes (Shape, Size, VariableShape) ignore their inputs. tf2xla cannot evaluate some ops while it
+// compiles (a bincount, a segment sum, a loop): their results count as data, unless all inputs are constants of the
+// graph.
 enum class Origin : char {
   kConstant,  // constants of the graph, and results computed from them
   kStatic,    // shapes: fixed for given input shapes

@@ -36,7 +36,7 @@ bool KeepsLength(const tensorflow::FunctionBody& body, int index) {
 }  // namespace
 
 absl::StatusOr<bool> SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
-                                KnownNumbers* known) {
+                                        KnownNumbers* known) {
   bool changed = false;
   for (Node* stack : graph->op_nodes()) {
     int64_t length = 0;

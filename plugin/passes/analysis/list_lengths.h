@@ -12,7 +12,7 @@ namespace hpu::passes {
 // Sets num_elements on each TensorListStack whose list was filled by a loop and has a known length. Shape inference
 // then finds the shape of the stacked tensor. Returns whether a node changed.
 absl::StatusOr<bool> SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
-                                KnownNumbers* known);
+                                        KnownNumbers* known);
 
 }  // namespace hpu::passes
 

@@ -12,8 +12,8 @@
 
 namespace hpu::passes {
 
-// Integers from `min` to `max`, inclusive; empty if `max` < `min`. With `limit`, `max` is relative to the only result of
-// this node outside the loop, an int32 number.
+// Integers from `min` to `max`, inclusive; empty if `max` < `min`. With `limit`, `max` is relative to the only result
+// of this node outside the loop, an int32 number.
 struct Range {
   int64_t min, max;
   const tensorflow::Node* limit = nullptr;

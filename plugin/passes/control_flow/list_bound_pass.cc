@@ -99,8 +99,8 @@ std::vector<Accumulator> AccumulatorsOf(const Node& loop) {
 }
 
 // Returns whether a list got a bound.
-absl::StatusOr<bool> BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryDefinition& library, KnownNumbers* known,
-                          const std::vector<Origin>& origins, ListValues* values) {
+absl::StatusOr<bool> BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryDefinition& library,
+                                  KnownNumbers* known, const std::vector<Origin>& origins, ListValues* values) {
   const std::vector<Accumulator> accumulators = AccumulatorsOf(loop);
   if (accumulators.empty()) return false;
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
