@@ -159,6 +159,30 @@ def test_a_loop_over_a_variable(loop: Callable[[tf.Tensor, tf.Variable], tf.Tens
     assert_one_cluster("loop_step", launches=4)
 
 
+@pytest.mark.parametrize("loop", [scan, write_each, read_previous, loop_in_loop])
+def test_a_loop_of_a_cluster_that_runs_on_the_cpu(
+    loop: Callable[[tf.Tensor, tf.Variable], tf.Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HPU_COMPILE_MODE", "never")
+    x = np.random.default_rng(0).standard_normal((TURNS, WIDTH, WIDTH), dtype=np.float32)
+
+    def make() -> tuple[Callable[[tf.Tensor], tf.Tensor], list[tf.Variable]]:
+        w, turns = tf.Variable(0.3 * tf.eye(WIDTH)), tf.Variable(0.0)
+
+        def counting(x: tf.Tensor) -> tf.Tensor:
+            result = loop(x, w)
+            for _ in tf.range(tf.shape(x)[0]):
+                if turns < 100.0:
+                    turns.assign_add(1.0)
+            return tf.reduce_mean(result) + turns
+
+        return counting, [w]
+
+    found = train(make, tf.TensorSpec((None, WIDTH, WIDTH)), x)
+    np.testing.assert_allclose(found[HPU], found[CPU], rtol=1e-5)
+    assert [cluster.fallback_reasons for cluster in statistics.get().clusters if cluster.fallbacks] == [{"never": 4}]
+
+
 def test_a_loop_of_unknown_length_in_a_loop_is_lowered_before_compilation(capfd: pytest.CaptureFixture[str]) -> None:
     """The compiler cannot bound the list of states, so the loops run op by op. No compilation fails."""
     generator = np.random.default_rng(0)
