@@ -12,6 +12,7 @@
 #include "tensorflow/core/public/session_options.h"
 #include "tensorflow/core/util/device_name_utils.h"
 #include "tsl/platform/errors.h"
+#include "tsl/platform/unbounded_work_queue.h"
 
 namespace hpu {
 namespace {
@@ -37,9 +38,12 @@ absl::StatusOr<HostDevice*> HostDevice::Get() {
   return *host;
 }
 
+// A closure may wait for others, so the pool grows when all its threads are busy. A process has one, which is never
+// destroyed.
 HostDevice::HostDevice(std::unique_ptr<tensorflow::Device> device)
     : device_(std::move(device)),
-      runner_([](std::function<void()> closure) { tensorflow::Env::Default()->SchedClosure(std::move(closure)); }) {}
+      runner_([pool = new tsl::UnboundedWorkQueue(tensorflow::Env::Default(), "hpu_host")](
+                  std::function<void()> closure) { pool->Schedule(std::move(closure)); }) {}
 
 absl::StatusOr<tensorflow::Device*> CpuDeviceOf(tensorflow::OpKernelContext* context) {
   std::string name;
