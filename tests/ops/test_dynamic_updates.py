@@ -121,3 +121,32 @@ def test_an_embedding_of_changing_words_is_one_launch(optimizer: str) -> None:
         np.testing.assert_allclose(losses(), expected, rtol=1e-5)
     cluster = statistics.get().cluster("words_step")
     assert (cluster.recipes, cluster.launches, cluster.fallbacks) == (1, 8, 0)
+
+
+def test_a_table_whose_rows_the_step_chooses_is_one_launch() -> None:
+    """The cluster checks the rows that it computes, and guards the update of a computed number of rows."""
+
+    def losses() -> list[float]:
+        generator = np.random.default_rng(0)
+        table = tf.Variable(generator.standard_normal((20, 4), dtype=np.float32))
+        optimizer = tf.keras.optimizers.Adam(0.05)
+        optimizer.build([table])
+
+        @tf.function(input_signature=[tf.TensorSpec([16, 4])])
+        def codes_step(x: tf.Tensor) -> tf.Tensor:
+            distances = tf.reduce_sum((x[:, None] - table[None]) ** 2, axis=-1)
+            codes = tf.argmin(distances, axis=-1)
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((tf.gather(table, codes) - x) ** 2)
+            optimizer.apply_gradients([(tape.gradient(loss, table), table)])
+            return loss
+
+        return [float(codes_step(tf.constant(generator.standard_normal((16, 4)), tf.float32))) for _ in range(6)]
+
+    statistics.reset()
+    with tf.device(CPU):
+        expected = losses()
+    with tf.device(HPU):
+        np.testing.assert_allclose(losses(), expected, rtol=1e-5)
+    cluster = statistics.get().cluster("codes_step")
+    assert (cluster.recipes, cluster.launches, cluster.fallbacks) == (1, 6, 0)

@@ -1,6 +1,7 @@
 #include "plugin/passes/clustering/update_guard_pass.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -219,18 +220,26 @@ absl::Status ClusterGuards::GuardIndices(Node* update, Node* passes) {
   Graph* graph = context_->graph->get();
   const int input = IndexedOpOf(update->type_string())->indices;
   const OutputTensor indices = InputOf(*update, input);
-  Tensor invalid(indices.node->output_type(indices.index), {});
-  if (invalid.dtype() == tensorflow::DT_INT32) {
+  const DataType type = indices.node->output_type(indices.index);
+  Tensor invalid(type, {}), largest(type, {});
+  if (type == tensorflow::DT_INT32) {
     invalid.scalar<int32_t>()() = -1;
+    largest.scalar<int32_t>()() = std::numeric_limits<int32_t>::max();
   } else {
     invalid.scalar<int64_t>()() = -1;
+    largest.scalar<int64_t>()() = std::numeric_limits<int64_t>::max();
   }
   NodeMaker maker = Maker(*update);
   maker.set_anchor(indices.node);
   TF_ASSIGN_OR_RETURN(Node * none, Place(maker.Constant("none", invalid)));
-  NodeBuilder builder = maker.New("indices", "SelectV2");
-  builder.Input(passes).Input(indices.node, indices.index).Input(none);
-  TF_ASSIGN_OR_RETURN(Node * guarded, Place(maker.Add(builder)));
+  TF_ASSIGN_OR_RETURN(Node * all, Place(maker.Constant("all", largest)));
+  // The minimum with a scalar, because a select by a scalar would broadcast to the bounds of dynamic sizes.
+  NodeBuilder select = maker.New("limit", "SelectV2");
+  select.Input(passes).Input(all).Input(none);
+  TF_ASSIGN_OR_RETURN(Node * limit, Place(maker.Add(select)));
+  NodeBuilder minimum = maker.New("indices", "Minimum");
+  minimum.Input(indices.node, indices.index).Input(limit);
+  TF_ASSIGN_OR_RETURN(Node * guarded, Place(maker.Add(minimum)));
   return graph->UpdateEdge(guarded, 0, update, input);
 }
 
