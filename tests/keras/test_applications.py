@@ -71,6 +71,8 @@ def test_training(name: str) -> None:
     """
     size = FAMILIES[name]
     options = {"alpha": 0.25, "dropout": 0.0} if name == SMALLEST else {}
+    # At 1e-4, the CPU's third loss may be 2 % from a run in float64, and the HPU's 1e-5.
+    rate = 1e-5 if name == SMALLEST else 1e-4
     x = np.random.default_rng(0).uniform(0, 255, (16, size, size, 3)).astype(np.float32)
     labels = np.arange(16) % 4
     losses = {}
@@ -86,7 +88,7 @@ def test_training(name: str) -> None:
             weights = weights or model.get_weights()
             model.set_weights(weights)
             loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-            model.compile(tf.keras.optimizers.SGD(1e-4), loss)
+            model.compile(tf.keras.optimizers.SGD(rate), loss)
             history = model.fit(x, labels, batch_size=16, epochs=3, shuffle=False, verbose=0).history
         losses[device] = history["loss"]
     counts = statistics.get()
