@@ -149,17 +149,19 @@ def default_mode_of_pages(compiles_each_signature: bool, request: pytest.Fixture
 
 # A cluster or eager op that fails on the HPU fails the tests of these folders, instead of running on the CPU in each
 # step. Other folders have no clusters, or have the default mode, which runs new shapes on the CPU (docs).
-NO_FALLBACK_FOLDERS = (
-    *("custom_ops", "device", "distribute", "equality", "examples", "explain", "gaudi", "hvd", "keras", "kernels"),
-    *("ops", "passes", "pjrt", "precision", "profiling", "recipes", "remote"),
-)
+NO_FALLBACK_FOLDERS = ("distribute", "equality", "examples", "explain", "gaudi", "hvd", "keras", "pjrt", "precision")
+# Tests of single ops: only the emulator has them all.
+NO_FALLBACK_ON_EMULATOR = ("custom_ops", "device", "kernels", "ops", "passes", "profiling", "recipes", "remote")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def forbidden_fallbacks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Forbids CPU fallbacks in NO_FALLBACK_FOLDERS. Programs of tests inherit the setting."""
+    """Forbids CPU fallbacks in these folders. Programs of tests inherit the setting."""
     with pytest.MonkeyPatch.context() as patch:
-        if folder_of(request) in NO_FALLBACK_FOLDERS:
+        forbidding = (
+            NO_FALLBACK_FOLDERS if os.environ.get("HPU_BACKEND") else NO_FALLBACK_FOLDERS + NO_FALLBACK_ON_EMULATOR
+        )
+        if folder_of(request) in forbidding:
             patch.setenv("TF_CPU_RUNTIME_FALLBACK", "forbid")
         yield
 
