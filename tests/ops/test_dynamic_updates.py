@@ -86,6 +86,17 @@ def test_an_update_of_a_computed_number_of_rows(name: str) -> None:
         assert_close(train(True), expected)
 
 
+def assert_one_recipe(losses: Callable[[], list[float]], name: str) -> None:
+    """Checks that the losses of both devices agree, and that each step is one launch of the same recipe."""
+    statistics.reset()
+    with tf.device(CPU):
+        expected = losses()
+    with tf.device(HPU):
+        np.testing.assert_allclose(losses(), expected, rtol=1e-5)
+    cluster = statistics.get().cluster(name)
+    assert (cluster.recipes, cluster.launches, cluster.fallbacks) == (1, len(expected), 0)
+
+
 OPTIMIZERS = ["SGD", "Adam", "Adagrad", "RMSprop", "Adadelta", "Adamax", "Nadam"]
 
 
@@ -114,13 +125,7 @@ def test_an_embedding_of_changing_words_is_one_launch(optimizer: str) -> None:
             found.append(float(words_step(tf.constant(words, tf.int32), tf.constant(labels, tf.int32))))
         return found
 
-    statistics.reset()
-    with tf.device(CPU):
-        expected = losses()
-    with tf.device(HPU):
-        np.testing.assert_allclose(losses(), expected, rtol=1e-5)
-    cluster = statistics.get().cluster("words_step")
-    assert (cluster.recipes, cluster.launches, cluster.fallbacks) == (1, 8, 0)
+    assert_one_recipe(losses, "words_step")
 
 
 def test_a_table_whose_rows_the_step_chooses_is_one_launch() -> None:
@@ -143,10 +148,4 @@ def test_a_table_whose_rows_the_step_chooses_is_one_launch() -> None:
 
         return [float(codes_step(tf.constant(generator.standard_normal((16, 4)), tf.float32))) for _ in range(6)]
 
-    statistics.reset()
-    with tf.device(CPU):
-        expected = losses()
-    with tf.device(HPU):
-        np.testing.assert_allclose(losses(), expected, rtol=1e-5)
-    cluster = statistics.get().cluster("codes_step")
-    assert (cluster.recipes, cluster.launches, cluster.fallbacks) == (1, 6, 0)
+    assert_one_recipe(losses, "codes_step")

@@ -127,12 +127,14 @@ Node* AddedTo(const FunctionBody& body, const Edge& use) {
 // a use was replaced.
 absl::StatusOr<bool> ReplaceByConstant(const FunctionBody& body, const Node& pop, const Tensor& value) {
   const bool partial = IsPartial(value);
+  bool replaced = false;
   TF_ASSIGN_OR_RETURN(Node * constant, AddConstant(body, pop, value));
   for (const Edge* use : OutEdges(pop)) {
     if (use->src_output() != 1 || (partial && !TakesPartialShape(*use))) continue;
     TF_RETURN_IF_ERROR(body.graph->UpdateEdge(constant, 0, use->dst(), use->dst_input()));
+    replaced = true;
   }
-  return true;
+  return replaced;
 }
 
 // Replaces the popped length where the body adds a list of this length to another one. Returns whether a use was

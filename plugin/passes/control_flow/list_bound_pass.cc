@@ -121,10 +121,7 @@ absl::StatusOr<bool> BoundListsOf(Graph* graph, const Node& loop, const Function
 }  // namespace
 
 absl::StatusOr<bool> BoundAccumulators(Graph* graph, FunctionLibraryDefinition* library) {
-  std::vector<Node*> loops;
-  for (Node* node : graph->op_nodes()) {
-    if (node->IsWhileNode()) loops.push_back(node);
-  }
+  const std::vector<Node*> loops = LoopsOf(*graph);
   if (loops.empty()) return false;
   KnownNumbers first(graph, library);
   TF_ASSIGN_OR_RETURN(bool changed, SetLengthsOfStacks(graph, *library, &first));

@@ -47,11 +47,7 @@ absl::Status BypassHandlesOf(Graph* graph, Node* loop, const tensorflow::Functio
 }  // namespace
 
 absl::Status BypassLoopHandles(Graph* graph, const tensorflow::FunctionLibraryDefinition& library) {
-  std::vector<Node*> loops;
-  for (Node* node : graph->op_nodes()) {
-    if (node->IsWhileNode()) loops.push_back(node);
-  }
-  for (Node* loop : loops) TF_RETURN_IF_ERROR(BypassHandlesOf(graph, loop, library));
+  for (Node* loop : LoopsOf(*graph)) TF_RETURN_IF_ERROR(BypassHandlesOf(graph, loop, library));
   return absl::OkStatus();
 }
 

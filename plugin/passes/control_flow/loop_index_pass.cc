@@ -134,14 +134,10 @@ absl::Status MarkIn(Node* loop, FunctionLibraryDefinition* library, KnownNumbers
 }  // namespace
 
 absl::Status MarkCountedIndices(Graph* graph, FunctionLibraryDefinition* library) {
-  std::vector<Node*> loops;
-  for (Node* node : graph->op_nodes()) {
-    if (node->IsWhileNode()) loops.push_back(node);
-  }
   KnownNumbers known(graph, library);
   LazyShapes shapes(graph, library);
   ListStates lists(library, &shapes);
-  for (Node* loop : loops) TF_RETURN_IF_ERROR(MarkIn(loop, library, &known, &lists));
+  for (Node* loop : LoopsOf(*graph)) TF_RETURN_IF_ERROR(MarkIn(loop, library, &known, &lists));
   return absl::OkStatus();
 }
 

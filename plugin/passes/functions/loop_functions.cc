@@ -38,6 +38,14 @@ absl::Status NoFunction(const Node& loop, const char* attr, const std::string& f
 
 }  // namespace
 
+std::vector<Node*> LoopsOf(const tensorflow::Graph& graph) {
+  std::vector<Node*> loops;
+  for (Node* node : graph.op_nodes()) {
+    if (node->IsWhileNode()) loops.push_back(node);
+  }
+  return loops;
+}
+
 absl::StatusOr<std::unique_ptr<FunctionBody>> LoopFunction(const Node& loop, const char* attr,
                                                            const FunctionLibraryDefinition& library) {
   tensorflow::NameAttrList function;

@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_PASSES_FUNCTIONS_LOOP_FUNCTIONS_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -11,6 +12,9 @@
 #include "tensorflow/core/graph/graph.h"
 
 namespace hpu::passes {
+
+// The functional loops of a graph.
+std::vector<tensorflow::Node*> LoopsOf(const tensorflow::Graph& graph);
 
 // The function in a loop's attribute ("cond", "body"), as a graph. Inlines functions that the function calls by name,
 // as in tf.compat.v1. Fails with NOT_FOUND if the library lacks the function.
