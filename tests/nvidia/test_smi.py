@@ -106,25 +106,25 @@ def test_memory_by_the_plugins_of_holders(tmp_path: pathlib.Path, monkeypatch: p
     monkeypatch.setenv("HPU_MODULE_LOCK_DIR", str(tmp_path))
     status = json.dumps({"in_use": 3 << 20, "limit": 8 << 20, "of_a_later_release": 1})
     locks = {
-        "cuda-0": ["4711", "python train.py", status],  # NVML lists it on card 1
-        "cuda-2": ["4712", "python eval.py", status],
-        "cuda-3": ["4713", "python start.py"],
-        "cuda-1a2b-3": ["4714", "python uuid.py", status],  # its number is not the card's
-        "module-0": ["4715", "python emulated.py", status],
+        "cuda-0": ["999994711", "python train.py", status],  # NVML lists it on card 1
+        "cuda-2": ["999994712", "python eval.py", status],
+        "cuda-3": ["999994713", "python start.py"],
+        "cuda-1a2b-3": ["999994714", "python uuid.py", status],  # its number is not the card's
+        "module-0": ["999994715", "python emulated.py", status],
     }
-    cards = (H100, {**H100, "processes": [[4711, GIB]]}, H100, H100)
+    cards = (H100, {**H100, "processes": [[999994711, GIB]]}, H100, H100)
     with held(tmp_path, locks):
         lines = smi(cards=cards).splitlines()
         details = smi("-q", "-i", "2", cards=cards)
     figures = "memory by its plugin: in use 3 MiB, peak N/A, limit 8 MiB"
     assert lines[6:] == [
-        "module 1 is used by process 4711 (1024 MiB): N/A",
+        "module 1 is used by process 999994711 (1024 MiB): N/A",
         f"  {figures}",
-        "module 2 is used by process 4712 (N/A): python eval.py",
+        "module 2 is used by process 999994712 (N/A): python eval.py",
         f"  {figures}",
-        "module 3 is used by process 4713 (N/A): python start.py",
+        "module 3 is used by process 999994713 (N/A): python start.py",
     ]
-    assert f"process 4712: N/A, python eval.py\n    {figures}" in details
+    assert f"process 999994712: N/A, python eval.py\n    {figures}" in details
     assert smi(cards=(H100,)).count("is used by") == 0  # the files are unlocked
 
 
