@@ -112,6 +112,7 @@ FIELDS: Mapping[str, tuple[str, Writer | Struct]] = {
     "only_reads": ("only_reads", flag),
     "loses_error": ("loses_error", flag),
     "unevaluated": ("unevaluated", flag),
+    "unwritten": ("unwritten", flag),
     "dynamic": ("dynamic", word("DynamicSizes")),
     "size": ("result_size", word("ResultSize")),
     "random": ("random", word("RandomNumbers")),

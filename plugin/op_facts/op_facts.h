@@ -70,14 +70,17 @@ enum class ArgumentCheck {
 // An op whose CPU kernel fails for out-of-range indices. Compiled code would return a result.
 struct IndexedOp {
   enum class Kind {
-    kIndex,        // 0 <= index < dimension
-    kSlice,        // like kIndex, but not checked if the slices have no elements
-    kBox,          // like kIndex; index i selects the image of box i
-    kVector,       // each index is a vector; the leading dimensions bound its components
-    kLabel,        // class labels: 0 <= label < last dimension
-    kSegment,      // segment ids: id < dimension; negative ids are dropped
-    kLength,       // 0 <= length <= dimension
-    kPermutation,  // like kIndex, without duplicates
+    kIndex,           // 0 <= index < dimension
+    kSlice,           // like kIndex, but not checked if the slices have no elements
+    kBox,             // like kIndex; index i selects the image of box i
+    kVector,          // each index is a vector; the leading dimensions bound its components
+    kLabel,           // class labels: 0 <= label < last dimension
+    kSegment,         // segment ids: id < dimension; negative ids are dropped
+    kLength,          // 0 <= length <= dimension
+    kPermutation,     // like kIndex, without duplicates
+    kElement,         // -dimension <= index < dimension
+    kListElement,     // like kIndex; an element of a TensorList that is read
+    kWrittenElement,  // like kIndex; an element of a TensorList that is written
   };
   int indices = 0;        // input that holds the indices
   int bound = 0;          // input that bounds the indices
@@ -136,8 +139,9 @@ struct OpFacts {
   bool only_reads = false;    // stateful, but without side effects
   bool loses_error = false;   // the CPU kernel may fail or print, which compiled code cannot
   bool unevaluated =
-      false;  // XLA's evaluator (ValueInference) cannot compute the result of known operands while tf2xla
-              // compiles: scatters, loops, matrix products, windows. So it is no compile-time constant
+      false;               // XLA's evaluator (ValueInference) cannot compute the result of known operands while tf2xla
+                           // compiles: scatters, loops, matrix products, windows. So it is no compile-time constant
+  bool unwritten = false;  // the CPU kernel may leave elements of its result unwritten although no operand is empty
   ResultSize result_size = ResultSize::kShapes;
   RandomNumbers random = RandomNumbers::kNone;
   CompilePolicy compile = CompilePolicy::kAlways;

@@ -1,5 +1,6 @@
 #include "plugin/tensorflow/fused/fused_op.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "plugin/tensorflow/fused/decomposition_kernel.h"
@@ -50,6 +51,10 @@ FusedOp::FusedOp(const char* op, const char* condition, std::string decompositio
 }
 
 FusedOp::FusedOp(const char* op, TextOf decomposition) { PlainTexts().push_back({op, "", "", decomposition}); }
+
+bool FusedOp::Contains(absl::string_view op) {
+  return absl::c_any_of(PlainTexts(), [op](const PlainText& text) { return op == text.op; });
+}
 
 absl::StatusOr<std::vector<passes::OpStatement>> FusedOp::DecompositionOf(const tensorflow::NodeDef& node) {
   for (const PlainText& candidate : PlainTexts()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "plugin/passes/patterns/op_text.h"
 #include "tensorflow/core/framework/node_def.pb.h"
 #include "tensorflow/core/framework/shape_inference.h"
@@ -25,6 +26,9 @@ class FusedOp {
 
   // For a decomposition that depends on the node, for example on the length of a list input.
   FusedOp(const char* op, std::string (*decomposition)(const tensorflow::NodeDef& node));
+
+  // Whether the op is fused. Thread safe once the plugin is loaded.
+  static bool Contains(absl::string_view op);
 
   // Returns the first decomposition whose condition holds for the node. INTERNAL if no condition holds.
   static absl::StatusOr<std::vector<passes::OpStatement>> DecompositionOf(const tensorflow::NodeDef& node);

@@ -5,10 +5,10 @@
 #include "plugin/compat/tf_2_15/function_runtimes.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/cpu_rewrites.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_layout.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_precision.h"
-#include "plugin/tensorflow/kernels/cpu_fallback/lowered_control_flow.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -88,8 +88,8 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> MakeFunctionFallback(const tensorfl
   for (const tensorflow::GradientDef& gradient : reachable.gradient()) {
     TF_RETURN_IF_ERROR(own->AddGradientDef(gradient));
   }
-  TF_ASSIGN_OR_RETURN(const FunctionDef lowered, WithLoweredControlFlow(CpuVersion(*definition), own.get()));
-  TF_RETURN_IF_ERROR(own->AddFunctionDef(lowered));
+  TF_ASSIGN_OR_RETURN(const FunctionDef rewritten, WithCpuRewrites(CpuVersion(*definition), own.get(), host->device()));
+  TF_RETURN_IF_ERROR(own->AddFunctionDef(rewritten));
   auto program = std::make_unique<FunctionFallback>(host, std::move(own), graph_def_version);
   TF_RETURN_IF_ERROR(program->Instantiate(function));
   return std::unique_ptr<CpuFallback>(std::move(program));

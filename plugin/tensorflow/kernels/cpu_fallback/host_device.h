@@ -19,7 +19,7 @@
 namespace hpu {
 
 // Separate from TensorFlow's own CPU devices, so that temporary variables cannot collide with the program's variables.
-// Shares the process's compute threads. Memory that kernels allocate is zeroed. Never destroyed. Thread safe.
+// Shares the process's compute threads. No kernel returns memory that it did not write. Never destroyed. Thread safe.
 class HostDevice {
  public:
   static absl::StatusOr<HostDevice*> Get();

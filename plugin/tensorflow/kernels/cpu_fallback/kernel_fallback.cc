@@ -28,10 +28,10 @@ class KernelFallback : public CpuFallback {
                   std::move(inputs));
     if (tensorflow::AsyncOpKernel* async = kernel_->AsAsync()) {
       absl::Notification done;
-      async->ComputeAsync(call.context(), [&done] { done.Notify(); });
+      host_->device()->ComputeAsync(async, call.context(), [&done] { done.Notify(); });
       done.WaitForNotification();
     } else {
-      kernel_->Compute(call.context());
+      host_->device()->Compute(kernel_.get(), call.context());
     }
     return call.TakeOutputs(outputs);
   }

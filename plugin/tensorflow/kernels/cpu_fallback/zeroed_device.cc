@@ -4,11 +4,36 @@
 #include <string>
 #include <utility>
 
+#include "plugin/op_facts/op_facts.h"
 #include "tensorflow/core/framework/allocator.h"
+#include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace hpu {
 namespace {
+
+// Whether the thread runs a kernel whose memory must be zeroed. Kernels allocate their results on the thread that
+// calls them.
+thread_local bool zeroes_memory = false;
+
+class ZeroMemory {
+ public:
+  explicit ZeroMemory(bool zeroes) : before_(std::exchange(zeroes_memory, zeroes)) {}
+  ~ZeroMemory() { zeroes_memory = before_; }
+  ZeroMemory(const ZeroMemory&) = delete;
+  ZeroMemory& operator=(const ZeroMemory&) = delete;
+
+ private:
+  const bool before_;
+};
+
+bool MayLeaveMemoryUnwritten(const tensorflow::OpKernel& kernel, const tensorflow::OpKernelContext& context) {
+  if (FactsOf(kernel.type_string_view()).unwritten) return true;
+  for (int i = 0; i < context.num_inputs(); ++i) {
+    if (context.has_input(i) && !context.input_is_ref(i) && context.input(i).NumElements() == 0) return true;
+  }
+  return false;
+}
 
 class ZeroingAllocator final : public tensorflow::AllocatorWrapper {
  public:
@@ -22,7 +47,7 @@ class ZeroingAllocator final : public tensorflow::AllocatorWrapper {
  private:
   void* Zeroed(size_t alignment, size_t bytes, const tensorflow::AllocationAttributes& attributes) {
     void* const memory = wrapped()->AllocateRaw(alignment, bytes, attributes);
-    if (memory != nullptr) std::memset(memory, 0, bytes);
+    if (zeroes_memory && memory != nullptr) std::memset(memory, 0, bytes);
     return memory;
   }
 };
@@ -46,6 +71,16 @@ class ZeroedDevice final : public tensorflow::Device {
   tsl::thread::ThreadPool* tensorflow_device_thread_pool() override { return cpu_->tensorflow_device_thread_pool(); }
   tensorflow::DeviceBase* UnderlyingDevice() override { return cpu_->UnderlyingDevice(); }
   const tensorflow::DeviceBase* UnderlyingDevice() const override { return cpu_->UnderlyingDevice(); }
+
+  void Compute(tensorflow::OpKernel* kernel, tensorflow::OpKernelContext* context) override {
+    const ZeroMemory scope(MayLeaveMemoryUnwritten(*kernel, *context));
+    cpu_->Compute(kernel, context);
+  }
+  void ComputeAsync(tensorflow::AsyncOpKernel* kernel, tensorflow::OpKernelContext* context,
+                    tensorflow::AsyncOpKernel::DoneCallback done) override {
+    const ZeroMemory scope(MayLeaveMemoryUnwritten(*kernel, *context));
+    cpu_->ComputeAsync(kernel, context, std::move(done));
+  }
 
   tensorflow::Status Sync() override { return cpu_->Sync(); }
   tensorflow::Status MakeTensorFromProto(const tensorflow::TensorProto& proto,

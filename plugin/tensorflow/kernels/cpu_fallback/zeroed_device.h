@@ -1,4 +1,4 @@
-// A CPU device that zeroes the memory of its kernels.
+// A CPU device that zeroes memory which its kernels may leave unwritten.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_ZEROED_DEVICE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_ZEROED_DEVICE_H_
 
@@ -8,9 +8,10 @@
 
 namespace hpu {
 
-// Returns a CPU device that runs kernels like `cpu`, but zeroes all memory that the kernels allocate. Some CPU kernels
-// do not write their whole result: Cholesky skips the upper triangle of a matrix that has no decomposition. Thread
-// safe.
+// Returns a CPU device that runs kernels like `cpu`, but zeroes the memory of kernels that may not write their whole
+// result: those of ops with the fact `unwritten` (Cholesky skips the upper triangle of a matrix that has no
+// decomposition), and those with an empty operand (the gradient of a convolution's filter). Zeroing the memory of all
+// kernels would take a quarter of a convolutional network's time. Thread safe.
 std::unique_ptr<tensorflow::Device> ZeroMemoryOf(std::unique_ptr<tensorflow::Device> cpu);
 
 }  // namespace hpu

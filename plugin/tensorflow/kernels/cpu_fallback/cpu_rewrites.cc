@@ -1,16 +1,23 @@
-#include "plugin/tensorflow/kernels/cpu_fallback/lowered_control_flow.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/cpu_rewrites.h"
 
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/compat/tf_2_15/graph_rewrites.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/functions/functional_control_flow.h"
+#include "plugin/tensorflow/fused/written_out.h"
+#include "tensorflow/core/common_runtime/device_set.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
+#include "tensorflow/core/grappler/optimizers/meta_optimizer.h"
+#include "tensorflow/core/protobuf/config.pb.h"
+#include "tensorflow/core/protobuf/rewriter_config.pb.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -54,7 +61,7 @@ absl::Status MarkAll(FunctionLibraryDefinition* library) {
   return absl::OkStatus();
 }
 
-// Lowering removes nodes, among them control results. Returns the function's control results as nodes that stay.
+// The rewrites remove nodes, among them control results. Returns the function's control results as nodes that stay.
 absl::StatusOr<FunctionDef> WithLastingResults(const FunctionDef& function, Graph* graph) {
   FunctionDef lasting = function;
   std::map<std::string, Node*> nodes;
@@ -70,21 +77,67 @@ absl::StatusOr<FunctionDef> WithLastingResults(const FunctionDef& function, Grap
   return lasting;
 }
 
+absl::Status LowerControlFlow(std::unique_ptr<Graph>* graph, FunctionLibraryDefinition* library) {
+  tensorflow::GraphOptimizationPassOptions options;
+  options.graph = graph;
+  options.flib_def = library;
+  return tensorflow::LowerFunctionalOpsPass().Run(options);
+}
+
+// Runs Grappler's remapper, which fuses ops for the CPU.
+absl::Status FuseOps(const FunctionDef& function, std::unique_ptr<Graph>* graph, FunctionLibraryDefinition* library,
+                     tensorflow::Device* cpu) {
+  std::vector<std::string> results, kept;
+  for (Node* node : (*graph)->op_nodes()) {
+    node->set_requested_device(cpu->name());
+    if (node->IsRetval()) results.push_back(node->name());
+  }
+  for (const auto& [result, name] : function.control_ret()) kept.push_back(name);
+  tensorflow::DeviceSet devices;
+  devices.AddDevice(cpu);
+  devices.set_client_device(cpu);
+  tensorflow::ConfigProto config;
+  tensorflow::RewriterConfig* rewriter = config.mutable_graph_options()->mutable_rewrite_options();
+  rewriter->add_optimizers("remap");
+  rewriter->set_min_graph_nodes(-1);  // no graph is too small
+  rewriter->set_meta_optimizer_iterations(tensorflow::RewriterConfig::ONE);
+  return tensorflow::grappler::OptimizeGraph(std::move(results), std::move(kept), library, devices, cpu, config,
+                                             function.signature().name(), {}, graph);
+}
+
+absl::Status UseOneDnn(std::unique_ptr<Graph>* graph, FunctionLibraryDefinition* library) {
+  using Registry = tensorflow::OptimizationPassRegistry;
+  std::unordered_map<std::string, std::unique_ptr<Graph>> partitions;
+  std::unique_ptr<Graph>& partition = partitions["cpu"];
+  partition = std::move(*graph);
+  tensorflow::GraphOptimizationPassOptions options;
+  options.partition_graphs = &partitions;
+  options.flib_def = library;
+  options.is_function_graph = true;
+  for (const auto& [phase, passes] : Registry::Global()->groups().at(Registry::POST_PARTITIONING)) {
+    for (const auto& pass : passes) {
+      if (pass->name() == "MklLayoutRewritePass") TF_RETURN_IF_ERROR(pass->Run(options));
+    }
+  }
+  *graph = std::move(partition);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<FunctionDef> WithLoweredControlFlow(const FunctionDef& function, FunctionLibraryDefinition* library) {
+absl::StatusOr<FunctionDef> WithCpuRewrites(const FunctionDef& function, FunctionLibraryDefinition* library,
+                                            tensorflow::Device* cpu) {
   TF_RETURN_IF_ERROR(MarkAll(library));
-  if (!HasControlFlow(function)) return function;
   FunctionDef marked = function;
   Mark(*library, &marked);
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(marked, *library));
   auto graph = std::make_unique<Graph>(library);
   tensorflow::CopyGraph(*body->graph, graph.get());
   TF_ASSIGN_OR_RETURN(const FunctionDef lasting, WithLastingResults(function, graph.get()));
-  tensorflow::GraphOptimizationPassOptions options;
-  options.graph = &graph;
-  options.flib_def = library;
-  TF_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
+  if (HasControlFlow(function)) TF_RETURN_IF_ERROR(LowerControlFlow(&graph, library));
+  TF_RETURN_IF_ERROR(WriteOutFusedOps(graph.get()));
+  TF_RETURN_IF_ERROR(FuseOps(lasting, &graph, library, cpu));
+  TF_RETURN_IF_ERROR(UseOneDnn(&graph, library));
   return passes::FunctionLike(lasting, *graph, function.signature().name());
 }
 
