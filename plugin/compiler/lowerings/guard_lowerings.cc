@@ -77,7 +77,8 @@ class IndicesInRangeLowering : public tensorflow::XlaOpKernel {
     const auto size = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(sizes, i, i + 1, 1, 0), {}); };
     const XlaOp limit = xla::ConvertElementType(size(axis), context->input_xla_type(0));
     XlaOp valid = kind_ == "length" ? xla::Le(indices, limit) : xla::Lt(indices, limit);
-    if (kind_ != "segment") valid = xla::And(valid, xla::Ge(indices, xla::ZerosLike(indices)));
+    const XlaOp lowest = kind_ == "element" ? xla::Neg(limit) : xla::ZerosLike(limit);
+    if (kind_ != "segment") valid = xla::And(valid, xla::Ge(indices, lowest));
     XlaOp passes = All(valid);
     if (kind_ != "slice" && kind_ != "segment") return passes;
     for (int64_t i = 0; i < rank; ++i) {  // slices and rows without elements need no valid index
@@ -88,6 +89,13 @@ class IndicesInRangeLowering : public tensorflow::XlaOpKernel {
 
   std::string kind_;
   int64_t axis_ = 0;
+};
+
+class LoopIndicesLowering : public tensorflow::XlaOpKernel {
+ public:
+  using XlaOpKernel::XlaOpKernel;
+
+  void Compile(XlaOpKernelContext*) override {}
 };
 
 class RevertUpdateLowering : public tensorflow::XlaOpKernel {
@@ -112,6 +120,7 @@ class RevertUpdateLowering : public tensorflow::XlaOpKernel {
 };
 
 REGISTER_XLA_OP(Name("HabanaIndicesInRange").Device(kCompilationDevice), IndicesInRangeLowering)
+REGISTER_XLA_OP(Name("HabanaLoopIndices").Device(kCompilationDevice), LoopIndicesLowering)
 REGISTER_XLA_OP(Name("HabanaRevertUpdate").Device(kCompilationDevice), RevertUpdateLowering)
 
 }  // namespace

@@ -187,7 +187,7 @@ absl::Status ListValues::Replace(tensorflow::FunctionLibraryDefinition* library)
       TF_ASSIGN_OR_RETURN(const bool replaced, ReplacePopped(*body, index, value));
       changed |= replaced;
     }
-    if (changed) TF_RETURN_IF_ERROR(SetBody(loop, *body, "_known", library));
+    if (changed) TF_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_known", library));
   }
   return absl::OkStatus();
 }

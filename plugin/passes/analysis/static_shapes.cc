@@ -56,6 +56,12 @@ PartialTensorShape StaticShapes::Shape(const Node& node, int output) const {
   return found->second[output].shape;
 }
 
+std::pair<PartialTensorShape, tensorflow::DataType> StaticShapes::Variable(const Node& node, int output) const {
+  const auto found = shapes_.find(node.name());
+  if (found == shapes_.end() || output >= static_cast<int>(found->second.size())) return {{}, tensorflow::DT_INVALID};
+  return {found->second[output].handle_shape, found->second[output].handle_type};
+}
+
 PartialTensorShape StaticShapes::InputShape(const Node& node, int input) const {
   const tensorflow::Edge* edge = nullptr;
   if (!node.input_edge(input, &edge).ok()) return {};

@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_PASSES_ANALYSIS_STATIC_SHAPES_H_
 
 #include <optional>
+#include <utility>
 
 #include "plugin/compat/tf_2_15/graph_shapes.h"
 #include "tensorflow/core/framework/function.h"
@@ -17,6 +18,10 @@ class StaticShapes {
   StaticShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library);
 
   tensorflow::PartialTensorShape Shape(const tensorflow::Node& node, int output) const;
+
+  // The shape and dtype of the variable whose handle is an output; an unknown shape and DT_INVALID if they are unknown.
+  std::pair<tensorflow::PartialTensorShape, tensorflow::DataType> Variable(const tensorflow::Node& node,
+                                                                           int output) const;
 
   // The shape of a node's input. Follows the graph's current edges.
   tensorflow::PartialTensorShape InputShape(const tensorflow::Node& node, int input) const;

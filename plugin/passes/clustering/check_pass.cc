@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/op_facts/op_facts.h"
+#include "plugin/passes/analysis/index_bounds.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/shape_formulas.h"
 #include "plugin/passes/clustering/check_order.h"
@@ -41,24 +42,6 @@ bool KeepsShape(const OutputTensor& values) {
   return values.node->type_string() == "Identity" || values.node->type_string() == "Cast";
 }
 
-// The kind of an op's indices, and the dimension that bounds the indices.
-struct Bound {
-  IndexedOp::Kind kind;
-  int64_t axis = 0;
-};
-
-using Kind = IndexedOp::Kind;
-
-// The kind's name in the attribute of HabanaCheckIndices.
-const char* NameOf(Kind kind) {
-  constexpr const char* kNames[] = {"index", "slice", "box", "vector", "label", "segment", "length", "permutation"};
-  return kNames[static_cast<int>(kind)];
-}
-
-int64_t ScalarOf(const Tensor& value) {
-  return value.dtype() == tensorflow::DT_INT64 ? value.flat<int64_t>()(0) : value.flat<int32_t>()(0);
-}
-
 class IndexCheckMaker {
  public:
   IndexCheckMaker(PassContext* context, const std::vector<Node*>& nodes)
@@ -67,13 +50,12 @@ class IndexCheckMaker {
   absl::Status Add(Node* node, const IndexedOp& op);
 
  private:
-  std::optional<Bound> BoundOf(const Node& node, const IndexedOp& op) const;
   // Sizes that bound the indices; -1 for a size that is not fixed. Empty if the number of sizes is unknown.
   std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
   // Sizes of the rows of a segment operation: -1 for a size that is not fixed; nullopt if their number is unknown.
   std::optional<std::vector<int64_t>> RowSizes(const Node& node, const IndexedOp& op);
   OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
-  bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
+  bool AreCoordinates(OutputTensor indices, const IndexBound& bound, const std::vector<int32_t>& sizes);
   absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
                                                  const std::vector<int32_t>& sizes, bool fixed);
   void MarkUnchecked(Node* node) { node->AddAttr(kUncheckedAttr, true); }
@@ -83,16 +65,6 @@ class IndexCheckMaker {
   ShapeFormulas shapes_;
   std::map<std::string, Node*> made_;  // checks, by indices and bound
 };
-
-std::optional<Bound> IndexCheckMaker::BoundOf(const Node& node, const IndexedOp& op) const {
-  if (op.kind == Kind::kLabel) return Bound{op.kind, -1};
-  if (op.axis == nullptr) return Bound{op.kind, 0};
-  int64_t attribute = 0;
-  if (tensorflow::TryGetNodeAttr(node.attrs(), op.axis, &attribute)) return Bound{op.kind, attribute};
-  const std::optional<Tensor> axis = ConstantOf(*InputOf(node, 2).node);
-  if (!axis.has_value() || axis->NumElements() != 1) return std::nullopt;
-  return Bound{op.kind, ScalarOf(*axis)};
-}
 
 std::vector<int32_t> IndexCheckMaker::FixedSizes(const Node& node, const IndexedOp& op) {
   std::vector<int32_t> sizes;
@@ -129,8 +101,8 @@ OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, boo
 
 // Whether indices are coordinates of true flags (tf.boolean_mask), and the flags are at most as large as the indexed
 // tensor in each dimension.
-bool IndexCheckMaker::AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes) {
-  const bool vectors = bound.kind == Kind::kVector;
+bool IndexCheckMaker::AreCoordinates(OutputTensor indices, const IndexBound& bound, const std::vector<int32_t>& sizes) {
+  const bool vectors = bound.kind == IndexKind::kVector;
   while (KeepsValues(indices) && (!vectors || KeepsShape(indices))) indices = InputOf(*indices.node, 0);
   if (indices.node->type_string() != "Where") return false;
   const int rank = shapes_.InputRank(*indices.node, 0);
@@ -169,9 +141,10 @@ absl::StatusOr<NodeBuilder::NodeOut> IndexCheckMaker::SizesNode(const Node& node
 }
 
 // Whether all elements of a constant are in range.
-bool InRange(const Tensor& indices, const Bound& bound, const std::vector<int32_t>& sizes) {
-  const bool vectors = bound.kind == Kind::kVector;
-  if (bound.kind == Kind::kPermutation && indices.NumElements() > 1) return false;  // CPU kernel checks for duplicates
+bool InRange(const Tensor& indices, const IndexBound& bound, const std::vector<int32_t>& sizes) {
+  const bool vectors = bound.kind == IndexKind::kVector;
+  if (bound.kind == IndexKind::kPermutation && indices.NumElements() > 1)
+    return false;  // CPU kernel checks for duplicates
   const int64_t length = vectors && indices.dims() > 0 ? indices.dim_size(indices.dims() - 1) : 1;
   if (length > static_cast<int64_t>(sizes.size())) return false;
   const int64_t axis = bound.axis < 0 ? bound.axis + static_cast<int64_t>(sizes.size()) : bound.axis;
@@ -179,8 +152,8 @@ bool InRange(const Tensor& indices, const Bound& bound, const std::vector<int32_
   for (int64_t i = 0; i < indices.NumElements(); ++i) {
     const int64_t value =
         indices.dtype() == tensorflow::DT_INT64 ? indices.flat<int64_t>()(i) : indices.flat<int32_t>()(i);
-    const int64_t limit = sizes[vectors ? i % length : axis] + (bound.kind == Kind::kLength ? int64_t{1} : 0);
-    if ((value < 0 && bound.kind != Kind::kSegment) || value >= limit) return false;
+    const int64_t limit = sizes[vectors ? i % length : axis] + (bound.kind == IndexKind::kLength ? int64_t{1} : 0);
+    if ((value < 0 && bound.kind != IndexKind::kSegment) || value >= limit) return false;
   }
   return true;
 }
@@ -196,18 +169,18 @@ std::optional<std::vector<int64_t>> IndexCheckMaker::RowSizes(const Node& node, 
 absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   // If the rows of a segment operation have no elements, its CPU kernel reads no segment ids.
   bool may_be_empty = false;
-  if (op.kind == Kind::kSegment) {
+  if (op.kind == IndexKind::kSegment) {
     const std::optional<std::vector<int64_t>> rows = RowSizes(*node, op);
     if (rows.has_value() && absl::c_linear_search(*rows, 0)) return absl::OkStatus();
     may_be_empty = !rows.has_value() || absl::c_any_of(*rows, [](int64_t size) { return size < 0; });
   }
-  const std::optional<Bound> bound = BoundOf(*node, op);
+  const std::optional<IndexBound> bound = BoundOfIndices(*node, op);
   const OutputTensor indices = InputOf(*node, op.indices);
   const std::vector<int32_t> sizes = FixedSizes(*node, op);
   const auto is_fixed = [](int32_t size) { return size >= 0; };
   const int64_t rank = static_cast<int64_t>(sizes.size());
   bool fixed = rank > 0 && std::all_of(sizes.begin(), sizes.end(), is_fixed);
-  if (bound.has_value() && bound->kind != Kind::kVector) {
+  if (bound.has_value() && bound->kind != IndexKind::kVector) {
     const int64_t axis = bound->axis < 0 ? bound->axis + rank : bound->axis;
     fixed = axis >= 0 && axis < rank && is_fixed(sizes[axis]);
   }
@@ -220,14 +193,14 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
     return absl::OkStatus();
   }
   if (IsPosition(indices)) return absl::OkStatus();
-  if (fixed && bound->kind != Kind::kLabel && AreCoordinates(indices, *bound, sizes)) return absl::OkStatus();
+  if (fixed && bound->kind != IndexKind::kLabel && AreCoordinates(indices, *bound, sizes)) return absl::OkStatus();
   // Assumes that constant indices into int32 tensors are valid, because libraries use such indices for shape
   // arithmetic.
   const OutputTensor bounding = InputOf(*node, op.bound);
   if (!op.sizes && indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {
     return absl::OkStatus();
   }
-  const bool vectors = bound->kind == Kind::kVector;
+  const bool vectors = bound->kind == IndexKind::kVector;
   // In lowered loops and branches, the check must run in the frame and branch of the op, and so reads the op's input.
   OutputTensor values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/true);
   const bool before = fixed && IsOnHost(values) && !may_be_empty;

@@ -128,7 +128,7 @@ absl::Status MarkIn(Node* loop, FunctionLibraryDefinition* library, KnownNumbers
     node->AddAttr(op == nullptr ? kUncheckedAttr : kInRangeAttr, true);
     marked = true;
   }
-  return marked ? SetBody(loop, *body, "_in_range", library) : absl::OkStatus();
+  return marked ? SetFunction(loop, "body", *body, "_in_range", library) : absl::OkStatus();
 }
 
 }  // namespace

@@ -74,17 +74,18 @@ bool IsInvariant(const FunctionBody& body, int value) {
   return SourceOf(*body.ret_nodes[value], 0) == body.arg_nodes[value];
 }
 
-absl::Status SetBody(Node* loop, const FunctionBody& body, const char* suffix, FunctionLibraryDefinition* library) {
-  tensorflow::NameAttrList function;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop->attrs(), "body", &function));
-  const tensorflow::FunctionDef* const definition = library->Find(function.name());
-  if (definition == nullptr) return NoFunction(*loop, "body", function.name());
-  const std::string name = library->UniqueFunctionName(absl::StrCat(function.name(), suffix));
-  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, *body.graph, name));
+absl::Status SetFunction(Node* loop, const char* attr, const FunctionBody& function, const char* suffix,
+                         FunctionLibraryDefinition* library) {
+  tensorflow::NameAttrList named;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop->attrs(), attr, &named));
+  const tensorflow::FunctionDef* const definition = library->Find(named.name());
+  if (definition == nullptr) return NoFunction(*loop, attr, named.name());
+  const std::string name = library->UniqueFunctionName(absl::StrCat(named.name(), suffix));
+  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, *function.graph, name));
   TF_RETURN_IF_ERROR(library->AddFunctionDef(rewritten));
-  function.set_name(name);
-  loop->ClearAttr("body");
-  loop->AddAttr("body", function);
+  named.set_name(name);
+  loop->ClearAttr(attr);
+  loop->AddAttr(attr, named);
   return absl::OkStatus();
 }
 

@@ -30,9 +30,10 @@ int LoopValueOf(const tensorflow::FunctionBody& function, const tensorflow::Node
 // Whether each iteration returns loop value `value` unchanged.
 bool IsInvariant(const tensorflow::FunctionBody& body, int value);
 
-// Adds `body` to the library as a new function whose name ends in `suffix`, and sets this function as the loop's body.
-absl::Status SetBody(tensorflow::Node* loop, const tensorflow::FunctionBody& body, const char* suffix,
-                     tensorflow::FunctionLibraryDefinition* library);
+// Adds `function` to the library as a new function whose name ends in `suffix`, and sets it as the loop's function in
+// `attr` ("cond", "body").
+absl::Status SetFunction(tensorflow::Node* loop, const char* attr, const tensorflow::FunctionBody& function,
+                         const char* suffix, tensorflow::FunctionLibraryDefinition* library);
 
 }  // namespace hpu::passes
 

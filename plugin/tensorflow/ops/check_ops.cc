@@ -1,4 +1,5 @@
 // Check ops: raise the errors of an op's CPU kernel outside the cluster that contains the op.
+#include "plugin/tensorflow/ops/kinds_of_indices.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
@@ -8,7 +9,7 @@ REGISTER_OP("HabanaCheckIndices")
     .Input("indices: Tindices")
     .Input("shape: int32")
     .Attr("Tindices: {int32, int64}")
-    .Attr("kind: {'index', 'slice', 'box', 'vector', 'label', 'segment', 'length', 'permutation'}")
+    .Attr(kKindsOfIndices)
     .Attr("axis: int = 0")
     .Attr("node: string")
     .SetIsStateful()
@@ -24,6 +25,7 @@ indices: Must be at least 0 and less than shape[axis], with exceptions:
   Kind segment: negative indices are valid, because the op drops them.
   Kind length: shape[axis] itself is valid.
   Kind permutation: each index must occur once.
+  Kind element: a negative index counts from the end.
 shape: Shape of the indexed tensor.
 axis: Counts from the end if negative.
 node: Name of the op that uses the indices, for the error text.

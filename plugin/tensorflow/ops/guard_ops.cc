@@ -1,4 +1,5 @@
-// Ops that keep the value of a variable if a check after the cluster will fail.
+// Ops that keep the value of a variable if a check after the cluster will fail, and the place of a check after a loop.
+#include "plugin/tensorflow/ops/kinds_of_indices.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
@@ -9,7 +10,7 @@ REGISTER_OP("HabanaIndicesInRange")
     .Input("shape: int32")
     .Output("passes: bool")
     .Attr("Tindices: {int32, int64}")
-    .Attr("kind: {'index', 'slice', 'box', 'vector', 'label', 'segment', 'length', 'permutation'}")
+    .Attr(kKindsOfIndices)
     .Attr("axis: int = 0")
     .SetShapeFn(tensorflow::shape_inference::ScalarShape)
     .Doc(R"doc(
@@ -18,6 +19,20 @@ Whether HabanaCheckIndices passes for the same inputs and attributes.
 indices: Indices of an op.
 shape: Shape of the indexed tensor.
 passes: A scalar.
+)doc");
+
+REGISTER_OP("HabanaLoopIndices")
+    .Input("indices: Tindices")
+    .Input("shape: int32")
+    .Attr("Tindices: {int32, int64}")
+    .Attr(kKindsOfIndices)
+    .Attr("axis: int = 0")
+    .SetShapeFn(tensorflow::shape_inference::NoOutputs)
+    .Doc(R"doc(
+Does nothing. Stands after a loop for an op of the loop's body whose indices are checked there.
+
+indices: The first indices of the op that fail their check, or the last ones if none fails. Zeros if the op did not run.
+shape: Shape of the tensor that was indexed. Ones if the op did not run.
 )doc");
 
 REGISTER_OP("HabanaRevertUpdate")

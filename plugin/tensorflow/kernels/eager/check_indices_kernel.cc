@@ -1,5 +1,5 @@
 // HabanaCheckIndices: checks indices on the host, because compiled code cannot raise errors. HabanaIndicesInRange on
-// the host, and HabanaRevertUpdate outside clusters.
+// the host, and HabanaRevertUpdate and HabanaLoopIndices outside clusters.
 #include <string>
 #include <vector>
 
@@ -35,12 +35,13 @@ class IndexCheck {
   absl::Status CheckEach(const Tensor& indices, const Shape& shape) const {
     const int64_t axis = axis_ < 0 ? axis_ + shape.size() : axis_;
     if (axis < 0 || axis >= shape.size()) return absl::OkStatus();  // the op itself reports an invalid axis
-    const bool lengths = kind_ == "length", segments = kind_ == "segment";
+    const bool lengths = kind_ == "length", segments = kind_ == "segment", elements = kind_ == "element";
     if ((segments || kind_ == "slice") && HasEmptySlices(shape, axis)) return absl::OkStatus();
     const auto values = indices.flat<Index>();
     const int64_t limit = shape(axis);
     for (int64_t i = 0; i < values.size(); ++i) {
-      if (values(i) >= 0 ? values(i) < limit || (lengths && values(i) == limit) : segments) continue;
+      const bool may_be_negative = segments || (elements && values(i) >= -limit);
+      if (values(i) >= 0 ? values(i) < limit || (lengths && values(i) == limit) : may_be_negative) continue;
       const auto code = kind_ == "box" ? absl::StatusCode::kOutOfRange : absl::StatusCode::kInvalidArgument;
       return absl::Status(code, Text(indices, i, values(i), limit));
     }
@@ -67,6 +68,11 @@ class IndexCheck {
     if (kind_ == "length" && value < 0) return absl::StrCat("seq_lens(", i, ") < 0");
     if (kind_ == "length") return absl::StrCat("seq_lens(", i, ") > input.dims(", axis_, ")");
     if (kind_ == "permutation") return absl::StrCat(value, " is not between 0 and ", limit);
+    if (kind_ == "element") return absl::StrCat("slice index ", value, " of dimension ", axis_, " out of bounds.");
+    if (kind_ == "list_element" || kind_ == "written_element") {
+      return absl::StrCat("Trying to ", kind_ == "list_element" ? "access" : "modify", " element ", value,
+                          " in a list with ", limit, " elements.");
+    }
     return absl::StrCat("indices", Position(indices, i), " = ", value, " is not in [0, ", limit, ")");
   }
 
@@ -155,8 +161,9 @@ class IndicesInRangeKernel : public tensorflow::OpKernel {
   IndexCheck<Index> check_;
 };
 
-// Does nothing: on the host, an op with invalid values fails before the updates that depend on it.
-class RevertUpdateKernel : public tensorflow::OpKernel {
+// HabanaRevertUpdate and HabanaLoopIndices do nothing: on the host, an op with invalid values fails before the updates
+// that depend on it.
+class NoKernel : public tensorflow::OpKernel {
  public:
   using OpKernel::OpKernel;
   void Compute(tensorflow::OpKernelContext*) override {}
@@ -171,7 +178,8 @@ REGISTER_KERNEL_BUILDER(Name("HabanaIndicesInRange").Device(tensorflow::DEVICE_C
                         IndicesInRangeKernel<int32_t>);
 REGISTER_KERNEL_BUILDER(Name("HabanaIndicesInRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<int64_t>("Tindices"),
                         IndicesInRangeKernel<int64_t>);
-REGISTER_KERNEL_BUILDER(Name("HabanaRevertUpdate").Device(tensorflow::DEVICE_CPU), RevertUpdateKernel);
+REGISTER_KERNEL_BUILDER(Name("HabanaRevertUpdate").Device(tensorflow::DEVICE_CPU), NoKernel);
+REGISTER_KERNEL_BUILDER(Name("HabanaLoopIndices").Device(tensorflow::DEVICE_CPU), NoKernel);
 
 }  // namespace
 }  // namespace hpu

@@ -1,0 +1,202 @@
+"""Indices that a loop or a branch computes: one launch, and the CPU's error if an index is out of range."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import statistics
+from tests.support.compare import CPU, HPU
+
+pytestmark = pytest.mark.usefixtures("hpu")
+
+ROWS, WIDTH = 5, 4
+TABLE = np.arange(ROWS * WIDTH, dtype=np.float32).reshape(ROWS, WIDTH)
+Program = Callable[[tf.Tensor, tf.Variable], tf.Tensor]
+
+
+def on_device(first: tf.Tensor) -> tf.Tensor:
+    """Returns the same number, computed by the cluster."""
+    return tf.cast(tf.round(tf.cast(first, tf.float32) * 1.0001), tf.int32)
+
+
+def element(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, total, start = table * 1.5, tf.zeros([WIDTH]), on_device(first)
+    for i in tf.range(3):
+        total += rows[i + start]
+    return total
+
+
+def inner_element(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    columns, total, start = tf.transpose(table * 1.5)[tf.newaxis], tf.zeros([]), on_device(first)
+    for i in tf.range(3):
+        total += columns[0, ..., 1, i + start] * columns[0, 2, 1 - 1]
+    return tf.fill([WIDTH], total)
+
+
+def gather(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, total, start = table * 1.5, tf.zeros([2, WIDTH]), on_device(first)
+    for i in tf.range(3):
+        total += tf.gather(rows, tf.stack([i + start, i]))
+    return total[0]
+
+
+def gather_columns(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    columns, total, start = tf.transpose(table * 1.5), tf.zeros([WIDTH]), on_device(first)
+    for i in tf.range(3):
+        total += tf.gather(columns, i + start, axis=1)
+    return total
+
+
+def gather_nd(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, total, start = table * 1.5, tf.zeros([1]), on_device(first)
+    for i in tf.range(3):
+        total += tf.gather_nd(rows, [[i + start, 1]])
+    return tf.tile(total, [WIDTH])
+
+
+def lookup(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    total, start = tf.zeros([WIDTH]), on_device(first)
+    for i in tf.range(3):
+        total = tf.tanh(total) + tf.nn.embedding_lookup(table, i + start)
+    return total
+
+
+def lookup_of_elements(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    ids, total = on_device(first) + tf.range(3), tf.zeros([WIDTH])
+    for i in tf.range(3):
+        total = tf.tanh(total) + tf.gather(table, ids[i])
+    return total
+
+
+def map_ids(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows = table * 1.5
+    return tf.reduce_sum(
+        tf.map_fn(lambda i: rows[i], on_device(first) + tf.constant([0, 2, 1]), fn_output_signature=tf.float32), axis=0
+    )
+
+
+def read_list(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, total, start = tf.TensorArray(tf.float32, ROWS).unstack(table * 1.5), tf.zeros([WIDTH]), on_device(first)
+    for i in tf.range(3):
+        total += rows.read(i + start)
+    return total
+
+
+def write_list(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, start = tf.TensorArray(tf.float32, ROWS, element_shape=[WIDTH]), on_device(first)
+    for i in tf.range(3):
+        rows = rows.write(i + start, table[0] + tf.cast(i, tf.float32))
+    return tf.reduce_sum(rows.stack(), axis=0)
+
+
+def labels(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    total, start = tf.zeros([ROWS]), on_device(first)
+    for i in tf.range(2):
+        total += tf.nn.sparse_softmax_cross_entropy_with_logits(tf.fill([ROWS], i + start), table * 0.1)
+    return total[:WIDTH]
+
+
+def scatter(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    total, start = tf.zeros([ROWS]), on_device(first)
+    for i in tf.range(3):
+        total += tf.scatter_nd([[i + start]], [table[0, 1]], [ROWS])
+    return total[:WIDTH]
+
+
+def update_tensor(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, start = table * 1.5, on_device(first)
+    for i in tf.range(3):
+        rows = tf.tensor_scatter_nd_add(rows, [[i + start]], [tf.ones([WIDTH])])
+    return tf.reduce_max(rows, axis=0)
+
+
+def nested(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, total, start = table * 1.5, tf.zeros([WIDTH]), on_device(first)
+    for i in tf.range(2):
+        for j in tf.range(2):
+            total += tf.gather(rows, i + j + start)
+    return total
+
+
+def until_a_value(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    """Never ends if the last row is read again and again."""
+    rows, total, i = table * 1.5, tf.zeros([WIDTH]), on_device(first)
+    while tf.reduce_sum(total) < 150:
+        total += tf.gather(rows, i) + 1
+        i += 1
+    return total
+
+
+def gradient(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    start = on_device(first)
+    with tf.GradientTape() as tape:
+        total = tf.zeros([WIDTH])
+        for i in tf.range(3):
+            total = tf.tanh(total * 0.1) + tf.gather(table, i + start)
+        loss = tf.reduce_sum(total)
+    return tf.reduce_sum(tf.convert_to_tensor(tape.gradient(loss, table)), axis=0)
+
+
+PROGRAMS = (
+    element, inner_element, gather, gather_columns, gather_nd, lookup, lookup_of_elements, map_ids, read_list, write_list,
+    labels, scatter, update_tensor, nested, until_a_value, gradient,
+)  # fmt: skip
+FIRST = (0, 1, 4, 7, -3, 2, 0)
+
+
+def outcomes(program: Program, device: str) -> list[object]:
+    """Returns the value or the error of a train step for each first index, and the weights after it."""
+    with tf.device(device):
+        table, weights = tf.Variable(TABLE), tf.Variable(tf.zeros([WIDTH]))
+
+        @tf.function
+        def step(first: tf.Tensor) -> tf.Tensor:
+            value = program(first, table)
+            weights.assign_add(value)
+            return value
+
+        results: list[object] = []
+        for first in FIRST:
+            try:
+                results.append(step(tf.constant(first)).numpy())
+            except tf.errors.OpError as error:
+                results.append((type(error), error.message))
+            results.append(weights.numpy())
+        return results
+
+
+def text_of_error(message: str) -> str:
+    """Returns TensorFlow's own text, without nodes and traces.
+
+    Numbers are replaced, because the CPU runs iterations in parallel and reports any of those that fail.
+    """
+    lines = [re.sub(r"-?\d+", "#", re.split(r" \(|, node", line.strip().replace("param shape", "shape"))[0]) for line in message.splitlines()]
+    return next(line for line in lines if re.search(r" of dimension | is not in |in a list|does not index|label value", line))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_one_launch_with_the_errors_of_the_cpu(program: Program) -> None:
+    statistics.reset()
+    results = outcomes(program, HPU)
+    counts = statistics.get()
+    assert (counts.fallbacks, sum(cluster.launches for cluster in counts.clusters)) == (0, len(FIRST))
+    failed = 0
+    for result, expected in zip(results, outcomes(program, CPU)):
+        if isinstance(expected, tuple):
+            failed += 1
+            assert isinstance(result, tuple), result
+            assert result[0] is expected[0]
+            assert text_of_error(result[1]).split(" Label")[0] == text_of_error(expected[1]).split(" Label")[0]
+        else:
+            np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+    assert failed >= 2
+
+
+def test_the_error_is_that_of_the_first_index_out_of_range() -> None:
+    error = next(result for result in outcomes(gather, HPU) if isinstance(result, tuple))
+    assert "indices[0] = 5 is not in [0, 5) (while/GatherV2)" in error[1]  # of 4, 5 and 6
