@@ -142,9 +142,32 @@ def gradient(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
     return tf.reduce_sum(tf.convert_to_tensor(tape.gradient(loss, table)), axis=0)
 
 
+def branch(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, start = table * 1.5, on_device(first)
+    return tf.cond(start > 1, lambda: rows[start], lambda: tf.gather(rows, start) + tf.gather(table, start + 1))
+
+
+def case(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, start = table * 1.5, on_device(first)
+    branches = [lambda: tf.gather(rows, start), lambda: rows[:WIDTH, start], lambda: tf.zeros([WIDTH])]
+    return tf.switch_case(tf.where(tf.abs(start) > 2, 0, 1), branches)
+
+
+def branches_in_loops(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, total, start = table * 1.5, tf.zeros([WIDTH]), on_device(first)
+    for i in tf.range(3):
+        if tf.reduce_sum(total) > 30:
+            for j in tf.range(2):
+                total += rows[i] + tf.gather(table, i + start + j)
+        else:
+            total += tf.gather(rows, start + i) + 1
+    return total
+
+
 PROGRAMS = (
     element, inner_element, gather, gather_columns, gather_nd, lookup, lookup_of_elements, map_ids, read_list, write_list,
     labels, scatter, update_tensor, nested, until_a_value, gradient,
+    branch, case, branches_in_loops,
 )  # fmt: skip
 FIRST = (0, 1, 4, 7, -3, 2, 0)
 
@@ -175,7 +198,8 @@ def text_of_error(message: str) -> str:
 
     Numbers are replaced, because the CPU runs iterations in parallel and reports any of those that fail.
     """
-    lines = [re.sub(r"-?\d+", "#", re.split(r" \(|, node", line.strip().replace("param shape", "shape"))[0]) for line in message.splitlines()]
+    text = re.sub(r"\(\d+\) INVALID_ARGUMENT: ", "", message)
+    lines = [re.sub(r"-?\d+", "#", re.split(r" \(|, node", line.strip().replace("param shape", "shape"))[0]) for line in text.splitlines()]
     return next(line for line in lines if re.search(r" of dimension | is not in |in a list|does not index|label value", line))
 
 

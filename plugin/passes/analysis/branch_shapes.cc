@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/passes/analysis/static_shapes.h"
+#include "plugin/passes/functions/loop_functions.h"
 #include "tensorflow/core/framework/node_def_util.h"
 
 namespace hpu::passes {
@@ -24,18 +25,6 @@ std::vector<PartialTensorShape> ResultShapes(const NameAttrList& function,
 }
 
 }  // namespace
-
-std::vector<NameAttrList> BranchesOf(const Node& node) {
-  std::vector<NameAttrList> branches;
-  if (node.IsCaseNode()) {
-    tensorflow::GetNodeAttr(node.attrs(), "branches", &branches).IgnoreError();
-  } else if (node.IsIfNode()) {
-    branches.resize(2);
-    tensorflow::GetNodeAttr(node.attrs(), "then_branch", &branches[0]).IgnoreError();
-    tensorflow::GetNodeAttr(node.attrs(), "else_branch", &branches[1]).IgnoreError();
-  }
-  return branches;
-}
 
 std::optional<std::string> WhyShapesDiffer(const Node& node, tensorflow::FunctionLibraryRuntime* runtime) {
   std::vector<PartialTensorShape> first;

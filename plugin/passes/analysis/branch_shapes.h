@@ -4,16 +4,11 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/graph/graph.h"
 
 namespace hpu::passes {
-
-// The functions of an If (then, else) or a Case; empty for other nodes.
-std::vector<tensorflow::NameAttrList> BranchesOf(const tensorflow::Node& node);
 
 // The reason why two functions of an If or Case cannot return equal shapes, as compiled code requires. nullopt if the
 // shapes may be equal.

@@ -36,7 +36,7 @@ std::optional<IndexBound> BoundInAttributes(const tensorflow::Node& node) {
 const char* NameOf(IndexKind kind) { return kNames[static_cast<int>(kind)]; }
 
 std::optional<IndexBound> BoundOfIndices(const tensorflow::Node& node, const IndexedOp& op) {
-  if (node.type_string() == kLoopIndicesOp) return BoundInAttributes(node);
+  if (node.type_string() == kInnerIndicesOp) return BoundInAttributes(node);
   if (op.kind == IndexKind::kLabel) return IndexBound{op.kind, -1};
   if (op.axis == nullptr) return IndexBound{op.kind, 0};
   int64_t attribute = 0;

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/passes/analysis/branch_shapes.h"
 #include "plugin/passes/analysis/constant_origin.h"
+#include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"

@@ -30,10 +30,30 @@ absl::Status InlineWrapped(tensorflow::Graph* graph, const FunctionLibraryDefini
   return absl::OkStatus();
 }
 
-absl::Status NoFunction(const Node& loop, const char* attr, const std::string& function) {
-  return absl::NotFoundError(absl::StrCat("while loop ", loop.name(), ": its ", attr, " function ", function,
+absl::Status NoFunction(const Node& node, const std::string& function) {
+  return absl::NotFoundError(absl::StrCat(node.type_string(), " ", node.name(), ": its function ", function,
                                           " is not in the function library; save the graph together with its "
                                           "functions"));
+}
+
+absl::StatusOr<std::unique_ptr<FunctionBody>> FunctionOf(const Node& node, const tensorflow::NameAttrList& function,
+                                                         const FunctionLibraryDefinition& library) {
+  if (library.Find(function.name()) == nullptr) return NoFunction(node, function.name());
+  TF_ASSIGN_OR_RETURN(std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
+  TF_RETURN_IF_ERROR(InlineWrapped(body->graph, library));
+  return body;
+}
+
+// Adds a function with the graph of `body` to the library, and names it in `function` instead of the old one.
+absl::Status Replace(const Node& node, const FunctionBody& body, const char* suffix, FunctionLibraryDefinition* library,
+                     tensorflow::NameAttrList* function) {
+  const tensorflow::FunctionDef* const definition = library->Find(function->name());
+  if (definition == nullptr) return NoFunction(node, function->name());
+  const std::string name = library->UniqueFunctionName(absl::StrCat(function->name(), suffix));
+  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, *body.graph, name));
+  TF_RETURN_IF_ERROR(library->AddFunctionDef(rewritten));
+  function->set_name(name);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -50,10 +70,7 @@ absl::StatusOr<std::unique_ptr<FunctionBody>> LoopFunction(const Node& loop, con
                                                            const FunctionLibraryDefinition& library) {
   tensorflow::NameAttrList function;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop.attrs(), attr, &function));
-  if (library.Find(function.name()) == nullptr) return NoFunction(loop, attr, function.name());
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
-  TF_RETURN_IF_ERROR(InlineWrapped(body->graph, library));
-  return body;
+  return FunctionOf(loop, function, library);
 }
 
 const Node* SourceOf(const Node& node, int input) {
@@ -74,18 +91,49 @@ bool IsInvariant(const FunctionBody& body, int value) {
   return SourceOf(*body.ret_nodes[value], 0) == body.arg_nodes[value];
 }
 
-absl::Status SetFunction(Node* loop, const char* attr, const FunctionBody& function, const char* suffix,
+absl::Status SetFunction(Node* node, const char* attr, const FunctionBody& function, const char* suffix,
                          FunctionLibraryDefinition* library) {
   tensorflow::NameAttrList named;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop->attrs(), attr, &named));
-  const tensorflow::FunctionDef* const definition = library->Find(named.name());
-  if (definition == nullptr) return NoFunction(*loop, attr, named.name());
-  const std::string name = library->UniqueFunctionName(absl::StrCat(named.name(), suffix));
-  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, *function.graph, name));
-  TF_RETURN_IF_ERROR(library->AddFunctionDef(rewritten));
-  named.set_name(name);
-  loop->ClearAttr(attr);
-  loop->AddAttr(attr, named);
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), attr, &named));
+  TF_RETURN_IF_ERROR(Replace(*node, function, suffix, library, &named));
+  node->ClearAttr(attr);
+  node->AddAttr(attr, named);
+  return absl::OkStatus();
+}
+
+std::vector<tensorflow::NameAttrList> BranchesOf(const Node& node) {
+  std::vector<tensorflow::NameAttrList> branches;
+  if (node.IsCaseNode()) {
+    tensorflow::GetNodeAttr(node.attrs(), "branches", &branches).IgnoreError();
+  } else if (node.IsIfNode()) {
+    branches.resize(2);
+    tensorflow::GetNodeAttr(node.attrs(), "then_branch", &branches[0]).IgnoreError();
+    tensorflow::GetNodeAttr(node.attrs(), "else_branch", &branches[1]).IgnoreError();
+  }
+  return branches;
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<FunctionBody>>> BranchFunctions(const Node& branch,
+                                                                           const FunctionLibraryDefinition& library) {
+  std::vector<std::unique_ptr<FunctionBody>> functions;
+  for (const tensorflow::NameAttrList& function : BranchesOf(branch)) {
+    TF_ASSIGN_OR_RETURN(std::unique_ptr<FunctionBody> body, FunctionOf(branch, function, library));
+    functions.push_back(std::move(body));
+  }
+  return functions;
+}
+
+absl::Status SetBranches(Node* branch, const std::vector<std::unique_ptr<FunctionBody>>& functions, const char* suffix,
+                         FunctionLibraryDefinition* library) {
+  if (branch->IsIfNode()) {
+    TF_RETURN_IF_ERROR(SetFunction(branch, "then_branch", *functions[0], suffix, library));
+    return SetFunction(branch, "else_branch", *functions[1], suffix, library);
+  }
+  std::vector<tensorflow::NameAttrList> named = BranchesOf(*branch);
+  for (size_t i = 0; i < named.size(); ++i)
+    TF_RETURN_IF_ERROR(Replace(*branch, *functions[i], suffix, library, &named[i]));
+  branch->ClearAttr("branches");
+  branch->AddAttr("branches", named);
   return absl::OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// Access to the functions of a loop, for passes that analyse or rewrite loops.
+// Access to the functions of loops and branches, for passes that analyse or rewrite them.
 #ifndef HPU_PLUGIN_PASSES_FUNCTIONS_LOOP_FUNCTIONS_H_
 #define HPU_PLUGIN_PASSES_FUNCTIONS_LOOP_FUNCTIONS_H_
 
@@ -30,10 +30,22 @@ int LoopValueOf(const tensorflow::FunctionBody& function, const tensorflow::Node
 // Whether each iteration returns loop value `value` unchanged.
 bool IsInvariant(const tensorflow::FunctionBody& body, int value);
 
-// Adds `function` to the library as a new function whose name ends in `suffix`, and sets it as the loop's function in
-// `attr` ("cond", "body").
-absl::Status SetFunction(tensorflow::Node* loop, const char* attr, const tensorflow::FunctionBody& function,
+// Adds `function` to the library as a new function whose name ends in `suffix`, and sets it as the function in the
+// attribute `attr` of a loop or an If ("cond", "body", "then_branch", "else_branch").
+absl::Status SetFunction(tensorflow::Node* node, const char* attr, const tensorflow::FunctionBody& function,
                          const char* suffix, tensorflow::FunctionLibraryDefinition* library);
+
+// The functions of an If (true, false) or a Case; empty for other nodes.
+std::vector<tensorflow::NameAttrList> BranchesOf(const tensorflow::Node& node);
+
+// The branches of an If or a Case, as graphs, like LoopFunction.
+absl::StatusOr<std::vector<std::unique_ptr<tensorflow::FunctionBody>>> BranchFunctions(
+    const tensorflow::Node& branch, const tensorflow::FunctionLibraryDefinition& library);
+
+// SetFunction for all branches of an If or a Case.
+absl::Status SetBranches(tensorflow::Node* branch,
+                         const std::vector<std::unique_ptr<tensorflow::FunctionBody>>& functions, const char* suffix,
+                         tensorflow::FunctionLibraryDefinition* library);
 
 }  // namespace hpu::passes
 

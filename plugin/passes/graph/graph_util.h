@@ -22,7 +22,7 @@ inline constexpr char kCheckIndicesOp[] = "HabanaCheckIndices";
 inline constexpr char kCheckRangeOp[] = "HabanaCheckRange";
 inline constexpr char kCheckValuesOp[] = "HabanaCheckValues";
 inline constexpr char kIndicesInRangeOp[] = "HabanaIndicesInRange";
-inline constexpr char kLoopIndicesOp[] = "HabanaLoopIndices";
+inline constexpr char kInnerIndicesOp[] = "HabanaInnerIndices";
 inline constexpr char kRevertUpdateOp[] = "HabanaRevertUpdate";
 inline constexpr char kRandomOrderOp[] = "HabanaRandomOrder";
 

@@ -21,7 +21,7 @@ shape: Shape of the indexed tensor.
 passes: A scalar.
 )doc");
 
-REGISTER_OP("HabanaLoopIndices")
+REGISTER_OP("HabanaInnerIndices")
     .Input("indices: Tindices")
     .Input("shape: int32")
     .Attr("Tindices: {int32, int64}")

@@ -1,5 +1,5 @@
 // HabanaCheckIndices: checks indices on the host, because compiled code cannot raise errors. HabanaIndicesInRange on
-// the host, and HabanaRevertUpdate and HabanaLoopIndices outside clusters.
+// the host, and HabanaRevertUpdate and HabanaInnerIndices outside clusters.
 #include <string>
 #include <vector>
 
@@ -161,7 +161,7 @@ class IndicesInRangeKernel : public tensorflow::OpKernel {
   IndexCheck<Index> check_;
 };
 
-// HabanaRevertUpdate and HabanaLoopIndices do nothing: on the host, an op with invalid values fails before the updates
+// HabanaRevertUpdate and HabanaInnerIndices do nothing: on the host, an op with invalid values fails before the updates
 // that depend on it.
 class NoKernel : public tensorflow::OpKernel {
  public:
@@ -179,7 +179,7 @@ REGISTER_KERNEL_BUILDER(Name("HabanaIndicesInRange").Device(tensorflow::DEVICE_C
 REGISTER_KERNEL_BUILDER(Name("HabanaIndicesInRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<int64_t>("Tindices"),
                         IndicesInRangeKernel<int64_t>);
 REGISTER_KERNEL_BUILDER(Name("HabanaRevertUpdate").Device(tensorflow::DEVICE_CPU), NoKernel);
-REGISTER_KERNEL_BUILDER(Name("HabanaLoopIndices").Device(tensorflow::DEVICE_CPU), NoKernel);
+REGISTER_KERNEL_BUILDER(Name("HabanaInnerIndices").Device(tensorflow::DEVICE_CPU), NoKernel);
 
 }  // namespace
 }  // namespace hpu
