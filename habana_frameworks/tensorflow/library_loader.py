@@ -26,6 +26,7 @@ from habana_frameworks.tensorflow._internal import load_notice, settings_check
 from habana_frameworks.tensorflow._internal.native import c_api, interrupts, op_wrappers, plugin_library
 from habana_frameworks.tensorflow._internal.native.op_wrappers import habana_ops
 from habana_frameworks.tensorflow._internal.patches import (
+    branch_gradients,
     compiler_ir,
     failed_reads,
     graph_optimizers,
@@ -114,6 +115,7 @@ def _load() -> None:
     strategies.install()
     op_wrappers.provide(module)
     grads.register()
+    branch_gradients.install()
     loop_gradients.install()
     failed_reads.install(plugin)
     compiler_ir.install(plugin)

@@ -10,6 +10,7 @@
 #include "plugin/passes/control_flow/loop_handle_pass.h"
 #include "plugin/passes/control_flow/loop_index_pass.h"
 #include "plugin/passes/control_flow/loop_invariant_pass.h"
+#include "plugin/passes/control_flow/placeholder_pass.h"
 #include "plugin/passes/control_flow/switch_side_pass.h"
 #include "plugin/passes/driver_pass.h"
 #include "plugin/passes/patterns/in_place_pass.h"
@@ -40,7 +41,8 @@ constexpr Phase kPhases[] = {
     {Registry::PRE_PLACEMENT, 0, "HidePass", RunHidePass},
     {Registry::PRE_PLACEMENT, 0, "InPlacePass", RunInPlacePass},
     {Registry::PRE_PLACEMENT, 1, "InlinePass", RunInlinePass},
-    // Analyse loops, after inlining.
+    // Analyse loops and branches, after inlining.
+    {Registry::PRE_PLACEMENT, 2, "PlaceholderPass", RunPlaceholderPass},
     {Registry::PRE_PLACEMENT, 2, "LoopHandlePass", RunLoopHandlePass},
     {Registry::PRE_PLACEMENT, 2, "ListBoundPass", RunListBoundPass},
     {Registry::PRE_PLACEMENT, 2, "LoopIndexPass", RunLoopIndexPass},

@@ -1,4 +1,4 @@
-"""Indices that a loop or a branch computes: one launch, and the CPU's error if an index is out of range."""
+"""Indices and values that a loop or a branch computes: one launch, and the CPU's error if one is not valid."""
 
 from __future__ import annotations
 
@@ -164,12 +164,34 @@ def branches_in_loops(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
     return total
 
 
+def divide(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    total, start = tf.zeros([], tf.int32), on_device(first)
+    for i in tf.range(3):
+        total += 100 // (start + i - 4)
+    return tf.fill([WIDTH], tf.cast(total, tf.float32)) + table[0]
+
+
+def divide_in_branches_in_loops(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    total, start = tf.zeros([], tf.int32), on_device(first)
+    for i in tf.range(3):
+        if i > 0:
+            total += 100 % (start + i - 4)
+    return tf.fill([WIDTH], tf.cast(total, tf.float32)) + table[0]
+
+
+def solve(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    total, start = tf.zeros([WIDTH, WIDTH]), on_device(first)
+    for i in tf.range(2):
+        total += tf.linalg.inv(tf.eye(WIDTH) * tf.cast(start + i - 4, tf.float32) + 0 * table[:WIDTH])
+    return total[0]
+
+
 PROGRAMS = (
     element, inner_element, gather, gather_columns, gather_nd, lookup, lookup_of_elements, map_ids, read_list, write_list,
     labels, scatter, update_tensor, nested, until_a_value, gradient,
-    branch, case, branches_in_loops,
+    branch, case, branches_in_loops, divide, divide_in_branches_in_loops, solve,
 )  # fmt: skip
-FIRST = (0, 1, 4, 7, -3, 2, 0)
+FIRST = (0, 1, 4, 7, -3, 2, 3, 0)
 
 
 def outcomes(program: Program, device: str) -> list[object]:
@@ -198,9 +220,10 @@ def text_of_error(message: str) -> str:
 
     Numbers are replaced, because the CPU runs iterations in parallel and reports any of those that fail.
     """
-    text = re.sub(r"\(\d+\) INVALID_ARGUMENT: ", "", message)
-    lines = [re.sub(r"-?\d+", "#", re.split(r" \(|, node", line.strip().replace("param shape", "shape"))[0]) for line in text.splitlines()]
-    return next(line for line in lines if re.search(r" of dimension | is not in |in a list|does not index|label value", line))
+    text = re.sub(r"\(\d+\) INVALID_ARGUMENT: ", "", message).replace("param shape", "shape")
+    lines = [re.sub(r"-?\d+", "#", re.split(r" \(|, node", line.strip())[0]) for line in text.splitlines()]
+    own = re.compile(r" of dimension | is not in |in a list|does not index|label value|by zero|not invertible")
+    return next(line for line in lines if own.search(line))
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

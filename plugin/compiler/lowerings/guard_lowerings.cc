@@ -91,7 +91,7 @@ class IndicesInRangeLowering : public tensorflow::XlaOpKernel {
   int64_t axis_ = 0;
 };
 
-class InnerIndicesLowering : public tensorflow::XlaOpKernel {
+class NoLowering : public tensorflow::XlaOpKernel {
  public:
   using XlaOpKernel::XlaOpKernel;
 
@@ -120,7 +120,8 @@ class RevertUpdateLowering : public tensorflow::XlaOpKernel {
 };
 
 REGISTER_XLA_OP(Name("HabanaIndicesInRange").Device(kCompilationDevice), IndicesInRangeLowering)
-REGISTER_XLA_OP(Name("HabanaInnerIndices").Device(kCompilationDevice), InnerIndicesLowering)
+REGISTER_XLA_OP(Name("HabanaInnerIndices").Device(kCompilationDevice), NoLowering)
+REGISTER_XLA_OP(Name("HabanaInnerValues").Device(kCompilationDevice), NoLowering)
 REGISTER_XLA_OP(Name("HabanaRevertUpdate").Device(kCompilationDevice), RevertUpdateLowering)
 
 }  // namespace

@@ -28,7 +28,7 @@ std::vector<PartialTensorShape> ResultShapes(const NameAttrList& function,
 
 std::optional<std::string> WhyShapesDiffer(const Node& node, tensorflow::FunctionLibraryRuntime* runtime) {
   std::vector<PartialTensorShape> first;
-  for (const NameAttrList& branch : BranchesOf(node)) {
+  for (const NameAttrList& branch : FunctionsOf(node)) {
     std::vector<PartialTensorShape> shapes = ResultShapes(branch, runtime);
     if (first.empty()) first = std::move(shapes);
     for (size_t i = 0; i < shapes.size() && i < first.size(); ++i) {

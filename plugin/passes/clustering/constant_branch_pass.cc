@@ -21,7 +21,7 @@ using tensorflow::Node;
 tensorflow::NodeDef CaseOf(const Node& branch) {
   tensorflow::NodeDef definition = branch.def();
   definition.set_op(branch.type_string() == "StatelessIf" ? "StatelessCase" : "Case");
-  std::vector<tensorflow::NameAttrList> functions = BranchesOf(branch);
+  std::vector<tensorflow::NameAttrList> functions = FunctionsOf(branch);
   std::swap(functions[0], functions[1]);
   for (const char* name : {"Tcond", "then_branch", "else_branch"}) definition.mutable_attr()->erase(name);
   tensorflow::AddNodeAttr("branches", functions, &definition);

@@ -110,6 +110,8 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, 
   if (node.attrs().Find(kUncheckedAttr) != nullptr) {
     return OpRefusal{"lost-error", absl::StrCat(node.type_string(), " may have an out-of-range index")};
   }
+  if (IsPlaceholderOfUnknownShape(node))
+    return OpRefusal{"uncompilable", "is a placeholder of unknown shape for a tensor of another branch"};
   if (auto reason = lists_inside.WhyNotCompiled(node, /*whole=*/true)) return OpRefusal{"list-length", *reason};
   if (auto refusal = RefuseWithoutLowering(node)) return refusal;
   return RefuseCalls(node, depth);

@@ -1,232 +1,48 @@
 #include "plugin/passes/clustering/value_check_pass.h"
 
-#include <cstring>
-#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/passes/analysis/shape_formulas.h"
-#include "plugin/passes/analysis/static_shapes.h"
 #include "plugin/passes/analysis/value_rules.h"
+#include "plugin/passes/analysis/value_tests.h"
 #include "plugin/passes/clustering/check_order.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
+#include "tensorflow/core/framework/node_def_util.h"
 
 namespace hpu::passes {
 namespace {
 
 using tensorflow::Node;
 using tensorflow::NodeBuilder;
-using tensorflow::OutputTensor;
-using tensorflow::Tensor;
 using Test = ValueRule::Test;
-
-Tensor Vector(int32_t element) {
-  Tensor vector(tensorflow::DT_INT32, {1});
-  vector.flat<int32_t>()(0) = element;
-  return vector;
-}
-
-struct MatrixSize {
-  int64_t rows = -1, columns = -1;
-
-  bool known() const { return rows >= 0 && columns >= 0; }
-};
-
-Tensor Vector(const MatrixSize& size, tensorflow::DataType type) {
-  Tensor vector(type, {2});
-  if (type == tensorflow::DT_INT32) {
-    vector.flat<int32_t>()(0) = static_cast<int32_t>(size.rows);
-    vector.flat<int32_t>()(1) = static_cast<int32_t>(size.columns);
-  } else {
-    vector.flat<int64_t>()(0) = size.rows;
-    vector.flat<int64_t>()(1) = size.columns;
-  }
-  return vector;
-}
-
-// Builder of the graph nodes that test a tensor's values.
-class TestMaker {
- public:
-  TestMaker(const NodeMaker& maker, NodeBuilder::NodeOut values) : maker_(maker), values_(values) {}
-
-  // Adds a node that computes whether `comparison` with 0 is true for all elements.
-  absl::StatusOr<Node*> AllAgainstZero(const std::string& comparison) const {
-    Tensor zero(values_.node->output_type(values_.index), {});
-    std::memset(zero.data(), 0, zero.TotalBytes());
-    TF_ASSIGN_OR_RETURN(Node * constant, maker_.Constant("zero", zero));
-    NodeBuilder builder = maker_.New("compared", comparison);
-    TF_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_).Input(constant)));
-    return Reduce("All", compared);
-  }
-
-  // Adds a node that reduces `predicate` over all elements by `reduction` (Any or All).
-  absl::StatusOr<Node*> Reduced(const std::string& reduction, const std::string& predicate) const {
-    NodeBuilder builder = maker_.New("compared", predicate);
-    TF_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_)));
-    return Reduce(reduction, compared);
-  }
-
- private:
-  absl::StatusOr<Node*> Reduce(const std::string& reduction, Node* elements) const {
-    TF_ASSIGN_OR_RETURN(Node * flat_shape, maker_.Constant("shape", Vector(-1)));
-    TF_ASSIGN_OR_RETURN(Node * axis, maker_.Constant("axis", Vector(0)));
-    TF_ASSIGN_OR_RETURN(Node * flat, maker_.Binary("flat", "Reshape", elements, flat_shape));
-    return maker_.Binary("all", reduction, flat, axis);
-  }
-
-  const NodeMaker& maker_;
-  const NodeBuilder::NodeOut values_;
-};
 
 class ValueCheckMaker {
  public:
   explicit ValueCheckMaker(PassContext* context)
       : context_(context),
         lowered_(HasLoweredControlFlow(**context->graph)),
-        shapes_(context->graph->get(), context->library) {}
+        tests_(context->graph->get(), context->library) {}
 
   absl::Status Add(Node* node, const ValueRule& rule);
 
+  // For a HabanaInnerValues.
+  absl::Status AddInner(Node* node);
+
  private:
-  // Whether the node's values satisfy the rule; nullopt if the values are known only at run time.
-  std::optional<bool> Known(Node* node, const ValueRule& rule);
-  bool IsBandOf(Node* node, const Tensor& lower, const Tensor& upper);
-  // Size of the matrices in the node's first input. Infers shapes at the first call for a node.
-  const MatrixSize& SizeOf(const Node& node);
-  // Whether the input that ValueRule::other names has elements, or the rule names none; nullopt if this is known only
-  // at run time.
-  std::optional<bool> OtherHasElements(const Node& node, const ValueRule& rule);
-  absl::StatusOr<Node*> MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker);
-  absl::StatusOr<Node*> AcceptEmpty(OutputTensor other, Node* passes, const NodeMaker& maker);
-  absl::StatusOr<Node*> MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker);
-  absl::StatusOr<Node*> MakeBand(const Node& node, const ValueRule& rule, const NodeMaker& maker);
-  absl::StatusOr<Node*> MakeOrdered(const Node& node, const ValueRule& rule, const NodeMaker& maker);
-  absl::StatusOr<Node*> SizeNode(const Node& node, tensorflow::DataType type, const NodeMaker& maker);
+  absl::Status AddCheck(Node* node, Node* passes, int code, const std::string& error, bool before);
 
   PassContext* const context_;
   const bool lowered_;
-  LazyShapes shapes_;
-  std::map<const Node*, MatrixSize> sizes_;
+  ValueTests tests_;
 };
 
-bool ValueCheckMaker::IsBandOf(Node* node, const Tensor& lower, const Tensor& upper) {
-  // A band that is valid for a 0x0 matrix is valid for every matrix, so no shape is needed.
-  if (IsBand(lower, upper, tensorflow::TensorShape({0, 0}))) return true;
-  const MatrixSize& size = SizeOf(*node);
-  return !size.known() || IsBand(lower, upper, tensorflow::TensorShape({size.rows, size.columns}));
-}
-
-const MatrixSize& ValueCheckMaker::SizeOf(const Node& node) {
-  const auto [found, is_new] = sizes_.try_emplace(&node);
-  if (is_new) {
-    ShapeFormulas shapes(context_->graph->get(), {const_cast<Node*>(&node)});
-    found->second = {shapes.FixedInputSize(node, 0, -2), shapes.FixedInputSize(node, 0, -1)};
-  }
-  return found->second;
-}
-
-std::optional<bool> ValueCheckMaker::Known(Node* node, const ValueRule& rule) {
-  if (rule.test == Test::kFactored) return std::nullopt;
-  const OutputTensor input = InputOf(*node, rule.input);
-  const bool never_negative = tensorflow::DataTypeIsUnsigned(input.node->output_type(input.index));
-  if (rule.test == Test::kNonNegative && never_negative) return true;
-  const std::optional<Tensor> value = ConstantOf(*input.node);
-  if (rule.test != Test::kOrdered && rule.test != Test::kBand) {
-    return value.has_value() ? std::optional<bool>(Passes(rule, *value)) : std::nullopt;
-  }
-  const std::optional<Tensor> next = ConstantOf(*InputOf(*node, rule.input + 1).node);
-  if (!value.has_value() || !next.has_value()) return std::nullopt;
-  return rule.test == Test::kBand ? IsBandOf(node, *value, *next) : IsOrdered(*value, *next);
-}
-
-absl::StatusOr<Node*> ValueCheckMaker::MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
-  TF_ASSIGN_OR_RETURN(Node * failed, TestMaker(maker, {const_cast<Node*>(&node), 0}).Reduced("Any", "IsNan"));
-  for (int i = rule.input; i < node.num_inputs(); ++i) {
-    const OutputTensor input = InputOf(node, i);
-    TF_ASSIGN_OR_RETURN(Node * finite, TestMaker(maker, {input.node, input.index}).Reduced("All", "IsFinite"));
-    TF_ASSIGN_OR_RETURN(failed, maker.Binary("failed", "LogicalAnd", failed, finite));
-  }
-  NodeBuilder builder = maker.New("passes", "LogicalNot");
-  return maker.Add(builder.Input(failed));
-}
-
-// Numbers of rows and columns of the node's first input, as a vector.
-absl::StatusOr<Node*> ValueCheckMaker::SizeNode(const Node& node, tensorflow::DataType type, const NodeMaker& maker) {
-  if (const MatrixSize& size = SizeOf(node); size.known()) return maker.Constant("size", Vector(size, type));
-  const OutputTensor matrices = InputOf(node, 0);
-  NodeBuilder shape_builder = maker.New("shape", "Shape");
-  shape_builder.Input(matrices.node, matrices.index).Attr("out_type", type);
-  TF_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder));
-  TF_ASSIGN_OR_RETURN(Node * begin, maker.Constant("begin", Vector(-2)));
-  TF_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Vector(0)));
-  TF_ASSIGN_OR_RETURN(Node * stride, maker.Constant("stride", Vector(1)));
-  NodeBuilder builder = maker.New("size", "StridedSlice");
-  return maker.Add(builder.Input(shape).Input(begin).Input(end).Input(stride).Attr("end_mask", 1));
-}
-
-absl::StatusOr<Node*> ValueCheckMaker::MakeBand(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
-  const OutputTensor lower = InputOf(node, rule.input), upper = InputOf(node, rule.input + 1);
-  const std::vector<NodeBuilder::NodeOut> both = {{lower.node, lower.index}, {upper.node, upper.index}};
-  NodeBuilder builder = maker.New("bounds", "Pack");
-  TF_ASSIGN_OR_RETURN(Node * bounds, maker.Add(builder.Input(both)));
-  TF_ASSIGN_OR_RETURN(Node * size, SizeNode(node, bounds->output_type(0), maker));
-  TF_ASSIGN_OR_RETURN(Node * compared, maker.Binary("compared", "LessEqual", bounds, size));
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Vector(0)));
-  return maker.Binary("passes", "All", compared, axis);
-}
-
-absl::StatusOr<Node*> ValueCheckMaker::MakeOrdered(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
-  const OutputTensor low = InputOf(node, rule.input), high = InputOf(node, rule.input + 1);
-  NodeBuilder greater = maker.New("greater", "Greater");
-  TF_ASSIGN_OR_RETURN(Node * empty, maker.Add(greater.Input(low.node, low.index).Input(high.node, high.index)));
-  NodeBuilder builder = maker.New("passes", "LogicalNot");
-  return maker.Add(builder.Input(empty));
-}
-
-absl::StatusOr<Node*> ValueCheckMaker::MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
-  const auto test = [&] {  // kFactored may have no input to test
-    const OutputTensor input = InputOf(node, rule.input);
-    return TestMaker(maker, {input.node, input.index});
-  };
-  switch (rule.test) {
-    case Test::kNonzero:
-      return test().AllAgainstZero("NotEqual");
-    case Test::kNonNegative:
-      return test().AllAgainstZero("GreaterEqual");
-    case Test::kPositive:
-      return test().AllAgainstZero("Greater");
-    case Test::kFinite:
-      return test().Reduced("All", "IsFinite");
-    case Test::kOrdered:
-      return MakeOrdered(node, rule, maker);
-    case Test::kBand:
-      return MakeBand(node, rule, maker);
-    case Test::kFactored:
-      return MakeFactored(node, rule, maker);
-  }
-  return absl::InternalError(absl::StrCat(node.name(), ": unknown value rule; please report this"));
-}
-
-std::optional<bool> ValueCheckMaker::OtherHasElements(const Node& node, const ValueRule& rule) {
-  if (rule.other < 0) return true;
-  const int64_t elements = shapes_.Get().InputShape(node, rule.other).num_elements();
-  return elements < 0 ? std::nullopt : std::optional<bool>(elements > 0);
-}
-
-// Adds a node that computes whether `passes` is true or `other` is empty.
-absl::StatusOr<Node*> ValueCheckMaker::AcceptEmpty(OutputTensor other, Node* passes, const NodeMaker& maker) {
-  NodeBuilder builder = maker.New("elements", "Size");
-  TF_ASSIGN_OR_RETURN(Node * elements, maker.Add(builder.Input(other.node, other.index)));
-  TF_ASSIGN_OR_RETURN(Node * empty, TestMaker(maker, {elements, 0}).AllAgainstZero("Equal"));
-  return maker.Binary("accepted", "LogicalOr", passes, empty);
-}
-
 absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
-  const std::optional<bool> has_elements = OtherHasElements(*node, rule);
+  const std::optional<bool> has_elements = tests_.OtherHasElements(*node, rule);
   if (has_elements == false) return absl::OkStatus();
-  if (const std::optional<bool> known = Known(node, rule); known.has_value()) {
+  if (const std::optional<bool> known = tests_.Known(node, rule); known.has_value()) {
     if (!*known) node->AddAttr(kUncheckedAttr, true);
     return absl::OkStatus();
   }
@@ -239,19 +55,32 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
   }
   if (!has_elements.has_value()) before = before && IsOnHost(InputOf(*node, rule.other));
   // The shape of a tensor on the device is computed there.
-  if (rule.test == Test::kBand) before = before && SizeOf(*node).known();
+  if (rule.test == Test::kBand) before = before && tests_.KnowsSizeOf(*node);
   const std::string host = HostOf(node->assigned_device_name());
   const std::string prefix = absl::StrCat(node->name(), "/habana_check");
   Node* const anchor = !lowered_ ? nullptr : of_result ? node : InputOf(*node, rule.input).node;
-  const NodeMaker tests(context_->graph->get(), prefix, before ? host : node->assigned_device_name(), anchor);
-  TF_ASSIGN_OR_RETURN(Node * passes, MakeTest(*node, rule, tests));
-  if (!has_elements.has_value()) {
-    TF_ASSIGN_OR_RETURN(passes, AcceptEmpty(InputOf(*node, rule.other), passes, tests));
-  }
-  const NodeMaker checks(context_->graph->get(), prefix, host);
-  NodeBuilder builder = checks.New("values", kCheckValuesOp);
-  builder.Input(passes).Attr("code", static_cast<int>(rule.code)).Attr("error", rule.error);
-  TF_ASSIGN_OR_RETURN(Node * check, checks.Add(builder.Attr("node", node->name())));
+  const NodeMaker maker(context_->graph->get(), prefix, before ? host : node->assigned_device_name(), anchor);
+  TF_ASSIGN_OR_RETURN(Node * passes, tests_.Make(*node, rule, maker));
+  return AddCheck(node, passes, static_cast<int>(rule.code), rule.error, before);
+}
+
+absl::Status ValueCheckMaker::AddInner(Node* node) {
+  int code = 0;
+  std::string error;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "code", &code));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "error", &error));
+  const NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
+                        node->assigned_device_name(), lowered_ ? InputOf(*node, 0).node : nullptr);
+  TF_ASSIGN_OR_RETURN(Node * passes, OnlyOutput(InputOf(*node, 0), maker));
+  return AddCheck(node, passes, code, error, /*before=*/false);
+}
+
+absl::Status ValueCheckMaker::AddCheck(Node* node, Node* passes, int code, const std::string& error, bool before) {
+  const NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
+                        HostOf(node->assigned_device_name()));
+  NodeBuilder builder = maker.New("values", kCheckValuesOp);
+  builder.Input(passes).Attr("code", code).Attr("error", error);
+  TF_ASSIGN_OR_RETURN(Node * check, maker.Add(builder.Attr("node", node->name())));
   OrderCheck(context_, node, check, "values are", before);
   return absl::OkStatus();
 }
@@ -261,12 +90,17 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
 absl::Status AddValueChecks(PassContext* context) {
   std::vector<Node*> nodes;
   for (Node* node : (*context->graph)->op_nodes()) {
-    if (IsOnHpu(*node) && FindValueRule(node->type_string(), node->attrs()) != nullptr) nodes.push_back(node);
+    const bool checked =
+        node->type_string() == kInnerValuesOp ||
+        (FindValueRule(node->type_string(), node->attrs()) != nullptr && node->attrs().Find(kInRangeAttr) == nullptr);
+    if (checked && IsOnHpu(*node)) nodes.push_back(node);
   }
   if (nodes.empty()) return absl::OkStatus();
   ValueCheckMaker maker(context);
   for (Node* node : nodes) {
-    TF_RETURN_IF_ERROR(maker.Add(node, *FindValueRule(node->type_string(), node->attrs())));
+    TF_RETURN_IF_ERROR(node->type_string() == kInnerValuesOp
+                           ? maker.AddInner(node)
+                           : maker.Add(node, *FindValueRule(node->type_string(), node->attrs())));
   }
   return absl::OkStatus();
 }

@@ -15,10 +15,11 @@
 #include "plugin/passes/analysis/loop_counters.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/static_shapes.h"
+#include "plugin/passes/analysis/value_rules.h"
+#include "plugin/passes/analysis/value_tests.h"
 #include "plugin/passes/analysis/variable_updates.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/functions/loop_functions.h"
-#include "plugin/passes/functions/reachable_nodes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "plugin/passes/graph/settings.h"
@@ -45,22 +46,6 @@ using tensorflow::TensorShape;
 
 bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
 
-bool UpdatesVariable(const NodeDef& node) {
-  const tensorflow::OpDef* op = nullptr;
-  tensorflow::DataTypeVector inputs, outputs;
-  return !IsFunctionalControlFlow(node) && tensorflow::OpRegistry::Global()->LookUpOpDef(node.op(), &op).ok() &&
-         op->is_stateful() && !FactsOf(node.op()).only_reads &&
-         tensorflow::InOutTypesForNode(node, *op, &inputs, &outputs).ok() &&
-         absl::c_linear_search(inputs, tensorflow::DT_RESOURCE);
-}
-
-// Whether a function of a loop or branch, or a function that it calls, may update a variable.
-bool UpdatesVariables(const tensorflow::NameAttrList& function, const FunctionLibraryDefinition& library) {
-  return FindReachableNode(function.name(), library, [](const NodeDef& node) {
-           return node.op() != "PartitionedCall" && node.op() != "StatefulPartitionedCall" && UpdatesVariable(node);
-         }) != nullptr;
-}
-
 // Indices of an op in a loop's body or in a branch.
 struct Site {
   Node* node;
@@ -71,6 +56,48 @@ struct Site {
   std::vector<int> sizes;  // the sizes that bound the indices, if they are known
   int rank = 0;            // number of these sizes
 };
+
+// A test of an op's values in a loop's body or in a branch.
+struct ValueSite {
+  Node* node;
+  const ValueRule* rule;  // null for a HabanaInnerValues, whose input is the test
+  int code;               // of the error
+  std::string error;
+};
+
+// The checks of one function.
+struct Sites {
+  std::vector<Site> indices;
+  std::vector<ValueSite> values;
+
+  bool empty() const { return indices.empty() && values.empty(); }
+};
+
+std::vector<ValueSite> FindValueSites(const Graph& function, ValueTests* tests) {
+  std::vector<ValueSite> sites;
+  for (Node* node : function.op_nodes()) {
+    if (node->attrs().Find(kInRangeAttr) != nullptr) continue;
+    if (node->type_string() == kInnerValuesOp) {
+      ValueSite site{node, nullptr, 0, ""};
+      tensorflow::TryGetNodeAttr(node->attrs(), "code", &site.code);
+      tensorflow::TryGetNodeAttr(node->attrs(), "error", &site.error);
+      sites.push_back(std::move(site));
+      continue;
+    }
+    const ValueRule* const rule = FindValueRule(node->type_string(), node->attrs());
+    if (rule == nullptr || tests->Known(node, *rule) == true || tests->OtherHasElements(*node, *rule) == false)
+      continue;
+    sites.push_back({node, rule, static_cast<int>(rule->code), rule->error});
+  }
+  return sites;
+}
+
+// Adds nodes that compute whether the values pass.
+absl::StatusOr<Node*> TestOf(const ValueSite& site, const NodeMaker& maker, ValueTests* tests) {
+  site.node->AddAttr(kInRangeAttr, true);
+  if (site.rule != nullptr) return tests->Make(*site.node, *site.rule, maker);
+  return OnlyOutput(InputOf(*site.node, 0), maker);
+}
 
 // Finds the sites of one function.
 class SiteFinder {
@@ -304,13 +331,24 @@ class Places {
     NodeBuilder builder(NameFor(site.node->name()), kInnerIndicesOp, graph_->op_registry());
     builder.Device(node_->requested_device()).Input(node_, outputs.indices).Input(sizes);
     builder.Attr("kind", NameOf(site.bound.kind)).Attr("axis", site.bound.axis);
+    return Finish(builder);
+  }
+
+  // `output`: the output that holds the test's result.
+  absl::Status Add(const ValueSite& site, int output) {
+    NodeBuilder builder(NameFor(site.node->name()), kInnerValuesOp, graph_->op_registry());
+    builder.Device(node_->requested_device()).Input(node_, output).Attr("code", site.code).Attr("error", site.error);
+    return Finish(builder);
+  }
+
+ private:
+  absl::Status Finish(NodeBuilder& builder) {
     Node* place = nullptr;
     TF_RETURN_IF_ERROR(builder.Finalize(graph_, &place));
     for (Node* user : users_) graph_->AddControlEdge(place, user);
     return absl::OkStatus();
   }
 
- private:
   // The error names the op in the function, as on the CPU.
   std::string NameFor(const std::string& op) const {
     const bool taken = absl::c_any_of(graph_->op_nodes(), [&](const Node* node) { return node->name() == op; });
@@ -393,8 +431,8 @@ class LoopCarrier {
 // Moves the checks of one loop behind the loop.
 class LoopChecks {
  public:
-  LoopChecks(Graph* graph, Node* loop, FunctionBody* body, FunctionBody* condition, std::vector<Site> sites)
-      : graph_(graph), sites_(std::move(sites)), carrier_(graph, loop, body, condition) {}
+  LoopChecks(Graph* graph, Node* loop, FunctionBody* body, FunctionBody* condition, Sites sites, ValueTests* tests)
+      : graph_(graph), sites_(std::move(sites)), tests_(tests), carrier_(graph, loop, body, condition) {}
 
   // `counted`: the number of iterations does not depend on data.
   absl::Status Run(bool counted, FunctionLibraryDefinition* library) {
@@ -403,15 +441,22 @@ class LoopChecks {
     TF_ASSIGN_OR_RETURN(const int number, carrier_.Add(passes, &passed_));
     Node* all = passed_;
     std::vector<Outputs> outputs;
-    for (const Site& site : sites_) {
+    for (const Site& site : sites_.indices) {
       TF_ASSIGN_OR_RETURN(Node * test, Carry(site, &outputs.emplace_back()));
+      TF_ASSIGN_OR_RETURN(all, carrier_.in_body().Binary("passes", "LogicalAnd", all, test));
+    }
+    std::vector<int> tests;
+    for (const ValueSite& site : sites_.values) {
+      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, carrier_.in_body(), tests_));
+      TF_ASSIGN_OR_RETURN(tests.emplace_back(), Keep(passes, test));
       TF_ASSIGN_OR_RETURN(all, carrier_.in_body().Binary("passes", "LogicalAnd", all, test));
     }
     TF_RETURN_IF_ERROR(carrier_.Return(number, all));
     if (!counted) TF_RETURN_IF_ERROR(carrier_.EndIfFalse(number));
     TF_ASSIGN_OR_RETURN(Node * loop, carrier_.Finish(library));
     Places places(graph_, loop);
-    for (size_t i = 0; i < sites_.size(); ++i) TF_RETURN_IF_ERROR(places.Add(sites_[i], outputs[i]));
+    for (size_t i = 0; i < outputs.size(); ++i) TF_RETURN_IF_ERROR(places.Add(sites_.indices[i], outputs[i]));
+    for (size_t i = 0; i < tests.size(); ++i) TF_RETURN_IF_ERROR(places.Add(sites_.values[i], tests[i]));
     return absl::OkStatus();
   }
 
@@ -443,7 +488,8 @@ class LoopChecks {
   }
 
   Graph* const graph_;
-  const std::vector<Site> sites_;
+  const Sites sites_;
+  ValueTests* const tests_;
   LoopCarrier carrier_;
   Node* passed_ = nullptr;  // in the body: whether all tests of earlier iterations passed
 };
@@ -454,29 +500,43 @@ using Functions = std::vector<std::unique_ptr<FunctionBody>>;
 class BranchChecks {
  public:
   // `sites`: of each branch.
-  BranchChecks(Graph* graph, Node* branch, const Functions& functions, const std::vector<std::vector<Site>>& sites)
-      : graph_(graph), branch_(branch), functions_(functions), sites_(sites) {}
+  BranchChecks(Graph* graph, Node* branch, const Functions& functions, const std::vector<Sites>& sites,
+               const std::vector<std::unique_ptr<ValueTests>>& tests)
+      : graph_(graph), branch_(branch), functions_(functions), sites_(sites), tests_(tests) {}
 
   absl::Status Run(FunctionLibraryDefinition* library) {
     std::vector<std::pair<const Site*, Outputs>> outputs;
+    std::vector<std::pair<const ValueSite*, int>> tests;
+    Tensor passes(tensorflow::DT_BOOL, {});
+    passes.scalar<bool>()() = true;
     for (size_t i = 0; i < sites_.size(); ++i) {
-      for (const Site& site : sites_[i]) {
+      for (const Site& site : sites_[i].indices) {
         TF_ASSIGN_OR_RETURN(const Outputs added, Return(site, i));
         outputs.emplace_back(&site, added);
+      }
+      for (const ValueSite& site : sites_[i].values) {
+        TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, MakerFor(site.node, i), tests_[i].get()));
+        TF_ASSIGN_OR_RETURN(const int added, AddResults(i, test, passes));
+        tests.emplace_back(&site, added);
       }
     }
     TF_RETURN_IF_ERROR(SetBranches(branch_, functions_, "_checked", library));
     TF_ASSIGN_OR_RETURN(Node * branch, WithMoreOutputs(graph_, branch_, "Tout", results_, {}));
     Places places(graph_, branch);
     for (const auto& [site, output] : outputs) TF_RETURN_IF_ERROR(places.Add(*site, output));
+    for (const auto& [site, output] : tests) TF_RETURN_IF_ERROR(places.Add(*site, output));
     return absl::OkStatus();
   }
 
  private:
+  NodeMaker MakerFor(const Node* node, size_t branch) const {
+    return NodeMaker(functions_[branch]->graph, absl::StrCat(node->name(), "/habana_check"), "");
+  }
+
   // Adds the results for a site of the branch with the given number.
   absl::StatusOr<Outputs> Return(const Site& site, size_t branch) {
     Outputs outputs;
-    const NodeMaker maker(functions_[branch]->graph, absl::StrCat(site.node->name(), "/habana_check"), "");
+    const NodeMaker maker = MakerFor(site.node, branch);
     TF_ASSIGN_OR_RETURN(outputs.indices,
                         AddResults(branch, NodeBuilder::NodeOut(site.indices.node, site.indices.index), Unused(site)));
     if (site.sizes.empty()) {
@@ -506,7 +566,8 @@ class BranchChecks {
   Graph* const graph_;
   Node* const branch_;
   const Functions& functions_;
-  const std::vector<std::vector<Site>>& sites_;
+  const std::vector<Sites>& sites_;
+  const std::vector<std::unique_ptr<ValueTests>>& tests_;
   std::vector<Result> results_;
 };
 
@@ -564,10 +625,10 @@ class Mover {
   }
 
  private:
-  std::vector<Site> SitesOf(const FunctionBody& function, const tensorflow::NameAttrList& name) const {
+  Sites SitesOf(const FunctionBody& function, const tensorflow::NameAttrList& name, ValueTests* tests) const {
     if (UpdatesVariables(name, *library_)) return {};
     const StaticShapes shapes(function.graph, library_);
-    return SiteFinder(*function.graph, shapes).Run();
+    return {SiteFinder(*function.graph, shapes).Run(), FindValueSites(*function.graph, tests)};
   }
 
   absl::StatusOr<bool> RunLoop(Graph* graph, Node* loop, const StaticShapes& shapes_outside, KnownNumbers* known) {
@@ -578,7 +639,8 @@ class Mover {
     for (int i = 0; i < loop->num_inputs(); ++i)
       SetShape(*loop, i, body->arg_types[i], declared[i], shapes_outside, body->arg_nodes[i]);
     TF_ASSIGN_OR_RETURN(const bool inner, Run(body->graph));
-    std::vector<Site> sites = SitesOf(*body, name);
+    ValueTests tests(body->graph, library_);
+    Sites sites = SitesOf(*body, name, &tests);
     TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library_));
     if (sites.empty() || condition->ret_types[0] != tensorflow::DT_BOOL) {
       if (inner) TF_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_checked", library_));
@@ -586,15 +648,17 @@ class Mover {
     }
     const LoopCounters counters(*loop, *condition, *body, known);
     const bool counted = counters.MaxIterations().has_value() || counters.LimitOfIterations() != nullptr;
-    TF_RETURN_IF_ERROR(LoopChecks(graph, loop, body.get(), condition.get(), std::move(sites)).Run(counted, library_));
+    TF_RETURN_IF_ERROR(
+        LoopChecks(graph, loop, body.get(), condition.get(), std::move(sites), &tests).Run(counted, library_));
     return true;
   }
 
   absl::StatusOr<bool> RunBranch(Graph* graph, Node* branch, const StaticShapes& shapes_outside) {
-    const std::vector<tensorflow::NameAttrList> names = BranchesOf(*branch);
+    const std::vector<tensorflow::NameAttrList> names = FunctionsOf(*branch);
     TF_ASSIGN_OR_RETURN(const Functions functions, BranchFunctions(*branch, *library_));
     bool inner = false, found = false;
-    std::vector<std::vector<Site>> sites;
+    std::vector<Sites> sites;
+    std::vector<std::unique_ptr<ValueTests>> tests;
     for (size_t i = 0; i < functions.size(); ++i) {
       FunctionBody& function = *functions[i];
       for (size_t j = 0; j < function.arg_nodes.size(); ++j) {
@@ -604,11 +668,12 @@ class Mover {
       }
       TF_ASSIGN_OR_RETURN(const bool changed, Run(function.graph));
       inner |= changed;
-      sites.push_back(SitesOf(function, names[i]));
+      tests.push_back(std::make_unique<ValueTests>(function.graph, library_));
+      sites.push_back(SitesOf(function, names[i], tests.back().get()));
       found |= !sites.back().empty();
     }
     if (found) {
-      TF_RETURN_IF_ERROR(BranchChecks(graph, branch, functions, sites).Run(library_));
+      TF_RETURN_IF_ERROR(BranchChecks(graph, branch, functions, sites, tests).Run(library_));
     } else if (inner) {
       TF_RETURN_IF_ERROR(SetBranches(branch, functions, "_checked", library_));
     }

@@ -15,6 +15,7 @@
 #include "plugin/passes/control_flow/function_values_pass.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/functions/functional_control_flow.h"
+#include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/unused_nodes.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -114,14 +115,6 @@ void CopyArgumentNotes(const FunctionDef& original, const Kept& kept, FunctionDe
       (*function->mutable_resource_arg_unique_id())[index] = id->second;
     ++index;
   }
-}
-
-// The functions of a loop (condition, body) or of a branch (in order of the branches).
-std::vector<NameAttrList> FunctionsOf(const Node& node) {
-  if (node.IsWhileNode()) return {node.attrs().Find("cond")->func(), node.attrs().Find("body")->func()};
-  if (node.IsIfNode()) return {node.attrs().Find("then_branch")->func(), node.attrs().Find("else_branch")->func()};
-  const auto& branches = node.attrs().Find("branches")->list().func();
-  return {branches.begin(), branches.end()};
 }
 
 void SetFunctions(const std::vector<NameAttrList>& functions, const Node& node, NodeDef* definition) {

@@ -101,22 +101,25 @@ absl::Status SetFunction(Node* node, const char* attr, const FunctionBody& funct
   return absl::OkStatus();
 }
 
-std::vector<tensorflow::NameAttrList> BranchesOf(const Node& node) {
-  std::vector<tensorflow::NameAttrList> branches;
-  if (node.IsCaseNode()) {
-    tensorflow::GetNodeAttr(node.attrs(), "branches", &branches).IgnoreError();
+std::vector<tensorflow::NameAttrList> FunctionsOf(const Node& node) {
+  std::vector<tensorflow::NameAttrList> functions;
+  const auto add = [&](const char* attr) {
+    tensorflow::GetNodeAttr(node.attrs(), attr, &functions.emplace_back()).IgnoreError();
+  };
+  if (node.IsWhileNode()) {
+    for (const char* attr : {"cond", "body"}) add(attr);
   } else if (node.IsIfNode()) {
-    branches.resize(2);
-    tensorflow::GetNodeAttr(node.attrs(), "then_branch", &branches[0]).IgnoreError();
-    tensorflow::GetNodeAttr(node.attrs(), "else_branch", &branches[1]).IgnoreError();
+    for (const char* attr : {"then_branch", "else_branch"}) add(attr);
+  } else if (node.IsCaseNode()) {
+    tensorflow::GetNodeAttr(node.attrs(), "branches", &functions).IgnoreError();
   }
-  return branches;
+  return functions;
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<FunctionBody>>> BranchFunctions(const Node& branch,
                                                                            const FunctionLibraryDefinition& library) {
   std::vector<std::unique_ptr<FunctionBody>> functions;
-  for (const tensorflow::NameAttrList& function : BranchesOf(branch)) {
+  for (const tensorflow::NameAttrList& function : FunctionsOf(branch)) {
     TF_ASSIGN_OR_RETURN(std::unique_ptr<FunctionBody> body, FunctionOf(branch, function, library));
     functions.push_back(std::move(body));
   }
@@ -129,7 +132,7 @@ absl::Status SetBranches(Node* branch, const std::vector<std::unique_ptr<Functio
     TF_RETURN_IF_ERROR(SetFunction(branch, "then_branch", *functions[0], suffix, library));
     return SetFunction(branch, "else_branch", *functions[1], suffix, library);
   }
-  std::vector<tensorflow::NameAttrList> named = BranchesOf(*branch);
+  std::vector<tensorflow::NameAttrList> named = FunctionsOf(*branch);
   for (size_t i = 0; i < named.size(); ++i)
     TF_RETURN_IF_ERROR(Replace(*branch, *functions[i], suffix, library, &named[i]));
   branch->ClearAttr("branches");

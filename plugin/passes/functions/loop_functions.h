@@ -35,8 +35,8 @@ bool IsInvariant(const tensorflow::FunctionBody& body, int value);
 absl::Status SetFunction(tensorflow::Node* node, const char* attr, const tensorflow::FunctionBody& function,
                          const char* suffix, tensorflow::FunctionLibraryDefinition* library);
 
-// The functions of an If (true, false) or a Case; empty for other nodes.
-std::vector<tensorflow::NameAttrList> BranchesOf(const tensorflow::Node& node);
+// The functions of a loop (condition, body), of an If (true, false) or of a Case; empty for other nodes.
+std::vector<tensorflow::NameAttrList> FunctionsOf(const tensorflow::Node& node);
 
 // The branches of an If or a Case, as graphs, like LoopFunction.
 absl::StatusOr<std::vector<std::unique_ptr<tensorflow::FunctionBody>>> BranchFunctions(

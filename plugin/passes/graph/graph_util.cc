@@ -32,6 +32,13 @@ bool IsOnHpu(const tensorflow::Node& node) {
   return node.has_assigned_device_name() && IsHpuDevice(node.assigned_device_name());
 }
 
+bool IsPlaceholderOfUnknownShape(const Node& node) {
+  tensorflow::PartialTensorShape shape;
+  return node.type_string() == "FakeParam" &&
+         (node.output_type(0) == tensorflow::DT_VARIANT ||
+          (tensorflow::GetNodeAttr(node.attrs(), "shape", &shape).ok() && !shape.IsFullyDefined()));
+}
+
 bool IsPinnedToOtherDevice(const tensorflow::Node& node) {
   tensorflow::DeviceNameUtils::ParsedName parsed;
   return tensorflow::DeviceNameUtils::ParseFullName(node.requested_device(), &parsed) && parsed.has_type &&

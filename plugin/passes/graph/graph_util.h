@@ -23,6 +23,7 @@ inline constexpr char kCheckRangeOp[] = "HabanaCheckRange";
 inline constexpr char kCheckValuesOp[] = "HabanaCheckValues";
 inline constexpr char kIndicesInRangeOp[] = "HabanaIndicesInRange";
 inline constexpr char kInnerIndicesOp[] = "HabanaInnerIndices";
+inline constexpr char kInnerValuesOp[] = "HabanaInnerValues";
 inline constexpr char kRevertUpdateOp[] = "HabanaRevertUpdate";
 inline constexpr char kRandomOrderOp[] = "HabanaRandomOrder";
 
@@ -35,13 +36,17 @@ inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the c
 inline constexpr char kStageAttr[] = "_habana_stage";           // int: clusters do not cross stages (collective_pass.h)
 inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: computes a size for a host op
 inline constexpr char kUncheckedAttr[] = "_habana_unchecked";   // bool: a cluster would lose the op's errors
-inline constexpr char kInRangeAttr[] = "_habana_in_range";      // bool: indices need no check (loop_index_pass.h)
+inline constexpr char kInRangeAttr[] = "_habana_in_range";      // bool: the op needs no check (loop_index_pass.h, inner_check_pass.h)
 inline constexpr char kChecksAttr[] = "_habana_checks";  // list(string): checks after the cluster (check_order.h)
 inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: device of the node if no cluster contains it
 inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that excludes the node from the HPU
 inline constexpr char kMustCompileAttr[] =
     "_habana_must_compile";  // string: why the node, a call of a jit_compile function, is a cluster by itself
 inline constexpr char kJitCallAttr[] = "_habana_jit_call";  // bool: a call of a jit_compile function beside other ops
+
+// Attribute of a ZerosLike that stands for a FakeParam of unknown shape (placeholder_pass.h): that shape. Remains after
+// the last pass.
+inline constexpr char kPlaceholderAttr[] = "_habana_placeholder";
 
 // Attributes for op records (op_records.h). These attributes remain after the last pass.
 inline constexpr char kRecordAttr[] = "_hpu_record";     // int, on every op node: the number of the graph's report
@@ -52,6 +57,10 @@ bool IsHpuDevice(const std::string& device);
 
 // Whether a node is assigned to an HPU.
 bool IsOnHpu(const tensorflow::Node& node);
+
+// Whether a node stands for a tensor or TensorList of another branch (tensorflow/python/ops/cond_v2.py) whose shape the
+// node lacks.
+bool IsPlaceholderOfUnknownShape(const tensorflow::Node& node);
 
 // Whether the program requested a device that is not an HPU for the node.
 bool IsPinnedToOtherDevice(const tensorflow::Node& node);

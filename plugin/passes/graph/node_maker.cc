@@ -50,6 +50,12 @@ absl::StatusOr<Node*> NodeMaker::Cast(const std::string& suffix, NodeBuilder::No
   return Add(builder.Input(x).Attr("DstT", type));
 }
 
+absl::StatusOr<Node*> OnlyOutput(tensorflow::OutputTensor flag, const NodeMaker& maker) {
+  if (flag.node->num_outputs() == 1) return flag.node;
+  NodeBuilder builder = maker.New("flag", "LogicalAnd");
+  return maker.Add(builder.Input(flag.node, flag.index).Input(flag.node, flag.index));
+}
+
 void MoveConsumers(tensorflow::Graph* graph, Node* from, Node* to) {
   for (const tensorflow::Edge* edge : OutEdges(*from)) {
     Node* user = edge->dst();

@@ -42,6 +42,9 @@ class NodeMaker {
   tensorflow::Node* anchor_;
 };
 
+// Returns a node whose only result is `flag`, a boolean. Unlike an Identity, passes do not remove it.
+absl::StatusOr<tensorflow::Node*> OnlyOutput(tensorflow::OutputTensor flag, const NodeMaker& maker);
+
 // Moves every consumer of `from` to the same results of `to`, including control edges.
 void MoveConsumers(tensorflow::Graph* graph, tensorflow::Node* from, tensorflow::Node* to);
 

@@ -1,4 +1,5 @@
-// Ops that keep the value of a variable if a check after the cluster will fail, and the place of a check after a loop.
+// Ops that keep the value of a variable if a check after the cluster will fail, and the places of checks after loops
+// and branches.
 #include "plugin/tensorflow/ops/kinds_of_indices.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
@@ -29,10 +30,22 @@ REGISTER_OP("HabanaInnerIndices")
     .Attr("axis: int = 0")
     .SetShapeFn(tensorflow::shape_inference::NoOutputs)
     .Doc(R"doc(
-Does nothing. Stands after a loop for an op of the loop's body whose indices are checked there.
+Does nothing. Stands after a loop or branch for an op inside whose indices are checked there.
 
-indices: The first indices of the op that fail their check, or the last ones if none fails. Zeros if the op did not run.
+indices: In a loop, the first indices of the op that fail their check, or the last ones if none fails. Zeros if the op did not run.
 shape: Shape of the tensor that was indexed. Ones if the op did not run.
+)doc");
+
+REGISTER_OP("HabanaInnerValues")
+    .Input("passes: bool")
+    .Attr("code: int")
+    .Attr("error: string")
+    .SetShapeFn(tensorflow::shape_inference::NoOutputs)
+    .Doc(R"doc(
+Does nothing. Stands after a loop or branch for an op inside whose values are tested there.
+
+passes: Whether all values passed; a scalar. True if the op did not run.
+code, error: Of the CPU kernel's error.
 )doc");
 
 REGISTER_OP("HabanaRevertUpdate")

@@ -1,8 +1,11 @@
 #include <cstdint>
+#include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/compat/tf_2_15/function_runtimes.h"
+#include "plugin/passes/graph/graph_util.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_rewrites.h"
@@ -27,9 +30,38 @@ void ClearPlacement(tensorflow::NodeDef* node) {
   }
 }
 
+// On the CPU, branches may return different shapes, and a placeholder needs no elements. Returns whether the node is a
+// placeholder.
+bool ToPlaceholder(tensorflow::NodeDef* node) {
+  auto& attributes = *node->mutable_attr();
+  const auto shape = attributes.find(passes::kPlaceholderAttr);
+  if (shape == attributes.end()) return false;
+  node->set_op("FakeParam");
+  node->clear_input();
+  attributes["shape"] = shape->second;
+  attributes["dtype"] = attributes["T"];
+  for (const char* name : {passes::kPlaceholderAttr, "T"}) attributes.erase(name);
+  return true;
+}
+
+void ToPlaceholders(FunctionDef* function) {
+  absl::flat_hash_map<std::string, std::string> renamed;  // results of zeros, by their old name
+  for (tensorflow::NodeDef& node : *function->mutable_node_def()) {
+    if (ToPlaceholder(&node)) renamed[absl::StrCat(node.name(), ":y:0")] = absl::StrCat(node.name(), ":output:0");
+  }
+  const auto rename = [&](std::string* tensor) {
+    if (const auto found = renamed.find(*tensor); found != renamed.end()) *tensor = found->second;
+  };
+  for (tensorflow::NodeDef& node : *function->mutable_node_def()) {
+    for (std::string& input : *node.mutable_input()) rename(&input);
+  }
+  for (auto& [result, tensor] : *function->mutable_ret()) rename(&tensor);
+}
+
 FunctionDef CpuVersion(FunctionDef function) {
   for (const char* name : {"_XlaMustCompile", "_noinline"}) function.mutable_attr()->erase(name);
   for (tensorflow::NodeDef& node : *function.mutable_node_def()) ClearPlacement(&node);
+  ToPlaceholders(&function);
   ToChannelsLast(&function);
   ToHostPrecision(&function);
   return function;

@@ -1,5 +1,5 @@
 // HabanaCheckIndices: checks indices on the host, because compiled code cannot raise errors. HabanaIndicesInRange on
-// the host, and HabanaRevertUpdate and HabanaInnerIndices outside clusters.
+// the host, and HabanaRevertUpdate, HabanaInnerIndices and HabanaInnerValues outside clusters.
 #include <string>
 #include <vector>
 
@@ -161,8 +161,8 @@ class IndicesInRangeKernel : public tensorflow::OpKernel {
   IndexCheck<Index> check_;
 };
 
-// HabanaRevertUpdate and HabanaInnerIndices do nothing: on the host, an op with invalid values fails before the updates
-// that depend on it.
+// HabanaRevertUpdate, HabanaInnerIndices and HabanaInnerValues do nothing: on the host, an op with invalid values fails
+// before the updates that depend on it.
 class NoKernel : public tensorflow::OpKernel {
  public:
   using OpKernel::OpKernel;
@@ -180,6 +180,7 @@ REGISTER_KERNEL_BUILDER(Name("HabanaIndicesInRange").Device(tensorflow::DEVICE_C
                         IndicesInRangeKernel<int64_t>);
 REGISTER_KERNEL_BUILDER(Name("HabanaRevertUpdate").Device(tensorflow::DEVICE_CPU), NoKernel);
 REGISTER_KERNEL_BUILDER(Name("HabanaInnerIndices").Device(tensorflow::DEVICE_CPU), NoKernel);
+REGISTER_KERNEL_BUILDER(Name("HabanaInnerValues").Device(tensorflow::DEVICE_CPU), NoKernel);
 
 }  // namespace
 }  // namespace hpu
