@@ -99,3 +99,19 @@ def test_segments(op: str, dtype: tf.DType, columns: int) -> None:
     # The last segment is empty. A negative id is ignored.
     ids = tf.concat([ids[:-1], [-1]], 0)
     assert not differences(lambda: getattr(raw, op)(data=data, segment_ids=ids, num_segments=len(orders) + 1))
+
+
+INFINITE = np.array([[-3.4e38, np.inf, 6e-4], [-2.4, -1.8, 1.4], [4.3, 0.05, 0.45]], np.float32)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=lambda dtype: dtype.name)
+def test_decompositions_of_infinite_matrices(dtype: tf.DType) -> None:
+    """The CPU returns NaN without an error, so that compiled code's result is replaced by the CPU kernel's."""
+    x = tf.cast(INFINITE, dtype)
+    right = tf.ones([3, 2], dtype)
+    for call in (
+        lambda: raw.Lu(input=x),
+        lambda: raw.MatrixInverse(input=x),
+        lambda: raw.MatrixSolve(matrix=x, rhs=right),
+    ):
+        assert not [found for found in differences(call) if found.startswith("eager")]

@@ -174,6 +174,7 @@ class CpuFallbackRun {
                                               " results from the CPU, got ", outputs.size(), "; report a bug"));
     }
     for (int i = 0; i < context_->num_outputs(); ++i) {
+      delete context_->release_output(i).tensor;  // a result of compiled code that the CPU's result replaces
       if (context_->output_memory_type(i) == tensorflow::HOST_MEMORY) {
         context_->set_output(
             i, view_ && view_->Contains(outputs[i]) ? tensorflow::tensor::DeepCopy(outputs[i]) : outputs[i]);
