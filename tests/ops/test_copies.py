@@ -1,4 +1,4 @@
-"""Copy and CopyHost, which TensorFlow's debugger inserts into graphs."""
+"""Copy, CopyHost and DebugGradientIdentity, which TensorFlow's debugger inserts into graphs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def copy_of(op: str, number: tf.Variable) -> tf.Tensor:
     return getattr(raw, op)(input=number.value())
 
 
-@pytest.mark.parametrize("op", ["Copy", "CopyHost"])
+@pytest.mark.parametrize("op", ["Copy", "CopyHost", "DebugGradientIdentity"])
 def test_copies(op: str) -> None:
     for dtype in (tf.float32, tf.int64, tf.bool):
         number = tf.Variable(tf.cast([1, 0, 3], dtype))

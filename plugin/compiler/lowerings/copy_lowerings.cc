@@ -1,4 +1,5 @@
-// Lowerings of Copy and CopyHost as the identity. TensorFlow's debugger inserts these ops into graphs.
+// Lowerings of Copy, CopyHost and DebugGradientIdentity as the identity. TensorFlow's debugger inserts these ops into
+// graphs.
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -14,6 +15,7 @@ class CopyLowering : public tensorflow::XlaOpKernel {
 
 REGISTER_XLA_OP(Name("Copy").Device(kCompilationDevice), CopyLowering)
 REGISTER_XLA_OP(Name("CopyHost").Device(kCompilationDevice), CopyLowering)
+REGISTER_XLA_OP(Name("DebugGradientIdentity").Device(kCompilationDevice), CopyLowering)
 
 }  // namespace
 }  // namespace hpu
