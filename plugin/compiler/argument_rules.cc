@@ -19,6 +19,7 @@ namespace hpu {
 namespace {
 
 using tensorflow::OpKernel;
+using tensorflow::PartialTensorShape;
 using tensorflow::TensorShape;
 using tensorflow::XlaOpKernelContext;
 using ArgumentRule = absl::Status (*)(const OpKernel& kernel, XlaOpKernelContext* context);
@@ -67,6 +68,28 @@ absl::Status CheckGatherNd(const OpKernel&, XlaOpKernelContext* context) {
       absl::StrCat("Requested more than 0 entries, but params is empty.  Params shape: ", params.DebugString()));
 }
 
+// The order of the CPU kernels' checks.
+absl::Status CheckConvolution(const OpKernel& kernel, XlaOpKernelContext* context) {
+  TF_ASSIGN_OR_RETURN(const TensorShape images, OperandShape(context, 0));
+  TF_ASSIGN_OR_RETURN(const TensorShape filter, OperandShape(context, 1));
+  if (filter.num_elements() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "filter must not have zero elements (i.e. all dimensions must be non-zero), got ", filter.DebugString()));
+  }
+  std::string format = "NHWC";
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "data_format", &format));
+  const int channels = absl::StartsWith(format, "NC") ? 1 : images.dims() - 1;
+  if (channels < 0 || channels >= images.dims() || images.dim_size(channels) > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("grouped convolution must have at least one group: 0 groups");
+}
+
+absl::Status CheckListItem(const OpKernel&, XlaOpKernelContext* context) {
+  TF_ASSIGN_OR_RETURN(const TensorShape index, OperandShape(context, 1));
+  if (index.dims() == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("Expected argument 1 to be a scalar. Received a tensor of shape ", index.DebugString()));
+}
+
 // Operands: x, scale, offset, mean and variance.
 absl::Status CheckBatchNormalization(const OpKernel&, XlaOpKernelContext* context) {
   constexpr const char* kNames[] = {"scale", "offset", "estimated_mean", "estimated_variance"};
@@ -81,11 +104,15 @@ absl::Status CheckBatchNormalization(const OpKernel&, XlaOpKernelContext* contex
 ArgumentRule RuleOf(ArgumentCheck check) {
   switch (check) {
     case ArgumentCheck::kNone:
+    case ArgumentCheck::kAtLeastVector:
+    case ArgumentCheck::kVector:
       return nullptr;
     case ArgumentCheck::kAveragePoolingGradient:
       return CheckAveragePoolingGradient;
     case ArgumentCheck::kBatchNormalization:
       return CheckBatchNormalization;
+    case ArgumentCheck::kConvolution:
+      return CheckConvolution;
     case ArgumentCheck::kDilations:
       return CheckDilations;
     case ArgumentCheck::kFakeQuantization:
@@ -94,6 +121,8 @@ ArgumentRule RuleOf(ArgumentCheck check) {
       return CheckFakeQuantizationGradient;
     case ArgumentCheck::kGatherNd:
       return CheckGatherNd;
+    case ArgumentCheck::kListItem:
+      return CheckListItem;
     case ArgumentCheck::kMaxPoolingGradient:
       return CheckMaxPoolingGradient;
     case ArgumentCheck::kMaxPoolingSecondGradient:
@@ -106,18 +135,36 @@ ArgumentRule RuleOf(ArgumentCheck check) {
 
 }  // namespace
 
+absl::Status CheckRanks(const OpKernel& kernel, XlaOpKernelContext* context) {
+  const ArgumentCheck check = FactsOf(kernel.type_string()).argument_check;
+  if (check == ArgumentCheck::kAtLeastVector) {
+    TF_ASSIGN_OR_RETURN(const TensorShape shape, OperandShape(context, 0));
+    if (shape.dims() > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("Tensor must be at least a vector, but saw shape: ", shape.DebugString()));
+  }
+  if (check == ArgumentCheck::kVector) {
+    TF_ASSIGN_OR_RETURN(const TensorShape shape, OperandShape(context, 1));
+    if (shape.dims() == 1) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(kernel.type_string(), ": input 1 must be a vector, got shape ", shape.DebugString()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckArguments(const OpKernel& kernel, XlaOpKernelContext* context) {
   const ArgumentRule rule = RuleOf(FactsOf(kernel.type_string()).argument_check);
   return rule == nullptr ? absl::OkStatus() : rule(kernel, context);
 }
 
-bool IsEmptySum(const OpKernel& kernel, XlaOpKernelContext* context) {
+bool IsEmptySum(const OpKernel& kernel, const std::vector<PartialTensorShape>& results, XlaOpKernelContext* context) {
   // Means over an empty batch would be NaN.
   if (absl::StartsWith(kernel.type_string(), "FusedBatchNormGrad")) {
     const absl::StatusOr<TensorShape> images = OperandShape(context, 1);
     return images.ok() && images->num_elements() == 0;
   }
   if (!FactsOf(kernel.type_string()).sums_windows) return false;
+  if (absl::c_all_of(results, [](const PartialTensorShape& shape) { return shape.num_elements() == 0; })) return true;
   for (int i = 0; i < context->num_inputs(); ++i) {
     const absl::StatusOr<TensorShape> shape = OperandShape(context, i);
     if (shape.ok() && shape->num_elements() == 0) return true;

@@ -109,10 +109,14 @@ class CheckedLowering : public tensorflow::OpKernel {
   absl::Status Run(OpKernelContext* context) {
     XlaOpKernelContext xla_context(context);
     TF_RETURN_IF_ERROR(CheckDynamicOperands(*this, constants_, &xla_context));
-    if (!has_arrays_only_) return LowerOverBounds(lowering_.get(), context);
+    TF_RETURN_IF_ERROR(CheckRanks(*this, &xla_context));
+    if (!has_arrays_only_) {
+      TF_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
+      return LowerOverBounds(lowering_.get(), context);
+    }
     TF_ASSIGN_OR_RETURN(const Shapes shapes, InferShapes(*this, constants_, graph_def_version_, &xla_context));
     TF_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
-    if (IsEmptySum(*this, &xla_context)) return SetZero(&xla_context, shapes);
+    if (IsEmptySum(*this, shapes, &xla_context)) return SetZero(&xla_context, shapes);
     TF_RETURN_IF_ERROR(LowerOverBounds(lowering_.get(), context));
     for (int i = 0; i < num_outputs(); ++i) TF_RETURN_IF_ERROR(CheckResult(context, i, shapes[i]));
     return absl::OkStatus();

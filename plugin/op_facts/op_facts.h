@@ -56,15 +56,19 @@ enum class DynamicSizes {
 // Checks of operands and attributes that tf2xla's lowerings lack (plugin/compiler/argument_rules.h).
 enum class ArgumentCheck {
   kNone,
+  kAtLeastVector,  // input 0 has a dimension
   kAveragePoolingGradient,
   kBatchNormalization,
+  kConvolution,
   kDilations,
   kFakeQuantization,
   kFakeQuantizationGradient,
   kGatherNd,
+  kListItem,
   kMaxPoolingGradient,
   kMaxPoolingSecondGradient,
   kPooling,
+  kVector,  // input 1 is a vector
 };
 
 // An op whose CPU kernel fails for out-of-range indices. Compiled code would return a result.

@@ -60,6 +60,26 @@ def diagonals(band: int, rows: int = -1) -> Callable[[], Any]:
     )
 
 
+def given(numbers: Any) -> tf.Tensor:
+    """A tensor that depends on a graph's argument. TensorFlow's shape functions would read a constant's numbers."""
+    array = np.array(numbers, np.int32)
+    with tf.init_scope():
+        many = tf.constant(np.resize(array, 999))  # graphs contain few numbers as constants
+    return tf.reshape(many[: array.size], array.shape)
+
+
+def list_of(rows: Any) -> tf.Tensor:
+    return raw.TensorListFromTensor(tensor=rows, element_shape=[-1])
+
+
+def with_item(index: Any) -> Callable[[], Any]:
+    def call() -> Any:
+        handle = raw.TensorListSetItem(input_handle=list_of(ones(3, 2)), index=given(index), item=ones(2))
+        return raw.TensorListStack(input_handle=handle, element_shape=[2], element_dtype=tf.float32)
+
+    return call
+
+
 def of_shape(op: str, shape: Any) -> Callable[[], Any]:
     arguments = {"Fill": {"value": 1.0}, "BroadcastTo": {"input": ones(1)}, "Reshape": {"tensor": ones(2, 3)}}
     arguments["ScatterNd"] = {"indices": [[0]], "updates": ones(1)}
@@ -76,6 +96,17 @@ CALLS: dict[str, Callable[[], Any]] = {
     "segments of a scalar": lambda: raw.UnsortedSegmentSum(
         data=np.ones(3), segment_ids=898042203, num_segments=whole(8327099846119777499)[0]
     ),
+    **{
+        f"SplitV into {sizes}": lambda sizes=sizes: raw.SplitV(
+            value=ones(4), size_splits=given(sizes), axis=0, num_split=3
+        )
+        for sizes in ([[1, 1, 2]], [[1], [1], [2]], 4)
+    },
+    "shape of a list of a scalar": lambda: raw.TensorListElementShape(
+        input_handle=list_of(np.float32(1)), shape_type=tf.int32
+    ),
+    "length of a list of a scalar": lambda: raw.TensorListLength(input_handle=list_of(np.float32(1))),
+    **{f"item {index} of a list": with_item(index) for index in ([1], [[1]], [0, 1])},
     "dilated convolution": lambda: tf.nn.atrous_conv2d(
         ones(1, 1, 1, 5), ones(1, 1, 5, 1), rate=2147483647, padding="SAME"
     ),

@@ -92,6 +92,42 @@ def test_convolutions(kind: str, empty: str) -> None:
     assert not any(found), found
 
 
+# Channels of images and filter. The filter's channels do not divide the images', or one of them is 0.
+@pytest.mark.parametrize("channels", [(0, 4), (4, 0), (0, 0)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_empty_gradients(kind: str, channels: tuple[int, int]) -> None:
+    of_input, of_filter, windowed = KINDS[kind]
+    images, filters = (1, *[3] * windowed, channels[0]), (*[2] * windowed, channels[1], 2)
+    results = (1, *[3] * windowed, 2)
+    common = {"strides": [1] * (windowed + 2), "padding": "SAME"}
+    gradients: list[Callable[[], Any]] = [
+        lambda: getattr(raw, of_input)(
+            input_sizes=list(images), filter=ones(filters), out_backprop=ones(results), **common
+        ),
+        lambda: getattr(raw, of_filter)(
+            input=ones(images), filter_sizes=list(filters), out_backprop=ones(results), **common
+        ),
+    ]
+    assert not any(differences(call, shape) for call, shape in zip(gradients, (images, filters)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_convolutions_without_channels_are_errors(kind: str) -> None:
+    """As on the CPU, whose oneDNN kernels refuse them."""
+    windowed = KINDS[kind][2]
+    images = tf.ones([1, *[3] * windowed, 0])
+
+    @tf.function(input_signature=[tf.TensorSpec([1, *[3] * windowed, None]), tf.TensorSpec([*[2] * windowed, None, 2])])
+    def graph(images: tf.Tensor, filters: tf.Tensor) -> Any:
+        return getattr(raw, kind)(input=images, filter=filters, strides=[1] * (windowed + 2), padding="SAME")
+
+    with tf.device(HPU):
+        for call in (graph, graph.python_function):
+            for channels in (0, 4):
+                with pytest.raises(tf.errors.InvalidArgumentError):
+                    call(images, tf.ones([*[2] * windowed, channels, 2])).numpy()
+
+
 @pytest.mark.parametrize("images", [(0, 4, 4, 2), (1, 4, 4, 0), (1, 1, 4, 2)])
 def test_pooling(images: Shape) -> None:
     batch, rows, _, channels = images

@@ -1,5 +1,6 @@
 #include "plugin/tensorflow/kernels/eager/eager_kernel.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -106,6 +107,22 @@ bool IsThreeFry(const tensorflow::Tensor& algorithm) {
          algorithm.flat<tensorflow::int32>()(0) == tensorflow::RNG_ALG_THREEFRY;
 }
 
+// Whether the sizes of a result, which are in host memory, contain 0.
+bool HasZero(const tensorflow::Tensor& sizes) {
+  const auto contains_zero = [](const auto& numbers) {
+    return std::find(numbers.data(), numbers.data() + numbers.size(), 0) != numbers.data() + numbers.size();
+  };
+  if (sizes.dtype() == tensorflow::DT_INT32) return contains_zero(sizes.flat<int32_t>());
+  return sizes.dtype() == tensorflow::DT_INT64 && contains_zero(sizes.flat<int64_t>());
+}
+
+bool HasEmptyInput(tensorflow::OpKernelContext* context) {
+  for (int i = 0; i < context->num_inputs(); ++i) {
+    if (context->input(i).NumElements() == 0) return true;
+  }
+  return false;
+}
+
 bool AllOnHost(const tensorflow::MemoryTypeVector& types) {
   return absl::c_all_of(types, [](tensorflow::MemoryType type) { return type == tensorflow::HOST_MEMORY; });
 }
@@ -156,9 +173,11 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> EagerKernel::MakeCpuFallback(tensor
   return program;
 }
 
-bool EagerKernel::HasEmptyInput(const KernelArguments& arguments) const {
+bool EagerKernel::IsEmptySum(const KernelArguments& arguments) {
   for (int i = 0; i < num_inputs(); ++i) {
-    if (arguments.value(i).NumElements() == 0) return true;
+    const tensorflow::Tensor& value = arguments.value(i);
+    if (value.NumElements() == 0) return true;
+    if (kinds()[i] == Kind::kConstant && HasZero(value)) return true;
   }
   return false;
 }
@@ -170,7 +189,7 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
     return algorithm_ >= 0 && IsThreeFry(arguments.value(algorithm_)) ? CompileDecision() : kNever;
   }
   if (!compilable_) return kNever;
-  if (!has_cpu_kernel_ || (sums_over_windows_ && HasEmptyInput(arguments))) return {};
+  if (!has_cpu_kernel_ || (sums_over_windows_ && IsEmptySum(arguments))) return {};
   if (only_host_ || flags::CompileMode() == "never") return kNever;
   // The CPU kernel has raised an error for this signature, which a recipe might not raise.
   if (entry.raised()) return kNever;
@@ -208,6 +227,8 @@ absl::Status EagerKernel::CheckFallback(ProcessDevice& device, const KernelArgum
 }
 
 absl::Status EagerKernel::OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) {
+  // For empty operands, the CPU kernel would leave its result unwritten.
+  if (sums_over_windows_ && absl::IsInvalidArgument(failure) && HasEmptyInput(context)) return failure;
   if (flags::TfCpuRuntimeFallback() != "forbid") return absl::OkStatus();
   return absl::Status(
       failure.code(),

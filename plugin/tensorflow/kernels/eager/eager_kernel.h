@@ -36,7 +36,8 @@ class EagerKernel : public ClusterKernel {
   void CountFallback(uint64_t bytes, FallbackReason reason) override;
 
  private:
-  bool HasEmptyInput(const KernelArguments& arguments) const;
+  // Whether an op that sums over windows has an empty operand or an empty result. CPU kernels mishandle both.
+  bool IsEmptySum(const KernelArguments& arguments);
 
   bool compilable_ = true;              // false: the op runs only on its CPU kernel (random ops, sparse updates)
   bool has_cpu_kernel_ = true;          // false: the op runs only as a recipe (ops of tf2xla's Python module)

@@ -27,12 +27,18 @@ std::vector<const Tensor*> Pointers(const std::vector<Tensor>& tensors) {
   return pointers;
 }
 
+absl::Status IndexIsNoScalar(const Tensor& index) {
+  return InvalidArgument("Expected argument 1 to be a scalar. Received", index.DebugString());
+}
+
 class GetItem : public TensorListKernel {
  public:
   using TensorListKernel::TensorListKernel;
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const TensorList* list = nullptr;
     TF_RETURN_IF_ERROR(InputList(context, &list));
+    // TensorFlow's kernel accepts any shape with one element, and ends the process for other shapes.
+    if (context->input(1).NumElements() != 1) return IndexIsNoScalar(context->input(1));
     const int64_t index = context->input(1).scalar<int32_t>()(), size = list->tensors().size();
     if (index < 0 || index >= size) {
       return InvalidArgument("Trying to access element ", index, " in a list with ", size, " elements.");
@@ -90,6 +96,7 @@ class SetItem : public TensorListKernel {
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const TensorList* list = nullptr;
     TF_RETURN_IF_ERROR(InputList(context, &list));
+    if (context->input(1).dims() != 0) return IndexIsNoScalar(context->input(1));
     const int64_t index = context->input(1).scalar<int32_t>()(), size = list->tensors().size();
     if (index < 0 || (!resize_ && index >= size)) {
       return InvalidArgument("Trying to modify element ", index, " in a list with ", size, " elements.");
