@@ -54,6 +54,25 @@ def test_each_type_has_a_kernel() -> None:
     assert not missing
 
 
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("dtype", [tf.float32, tf.int64, tf.complex64], ids=lambda dtype: dtype.name)
+def test_division_of_rows_by_zero(dtype: tf.DType, graph: bool) -> None:
+    with tf.device(HPU):
+        variable = tf.Variable(tf.cast([[8, 4], [6, 2]], dtype))
+
+        def divide(divisors: tf.Tensor) -> None:
+            tf.raw_ops.ResourceScatterDiv(resource=variable.handle, indices=[1], updates=divisors)
+
+        call = tf.function(divide) if graph else divide
+        for _ in range(4):
+            variable.assign(tf.cast([[8, 4], [6, 2]], dtype))
+            call(tf.cast([[3, 1]], dtype))
+            assert_close(variable.read_value(), tf.cast([[8, 4], [2, 2]], dtype))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must not contain 0"):
+            call(tf.cast([[0, 1]], dtype))
+        assert_close(variable.read_value(), tf.cast([[8, 4], [2, 2]], dtype))
+
+
 def test_a_shape_that_ends_the_process_on_the_cpu_is_an_error() -> None:
     with tf.device(HPU):
         generator = tf.random.Generator.from_seed(1)
