@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugin/passes/analysis/constant_origin.h"
+#include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
@@ -31,8 +32,15 @@ tensorflow::NodeDef CaseOf(const Node& branch) {
 
 absl::Status ReplaceBranch(PassContext* context, Node* branch) {
   Graph* const graph = context->graph->get();
-  const tensorflow::OutputTensor predicate = InputOf(*branch, 0);
+  tensorflow::OutputTensor predicate = InputOf(*branch, 0);
   const NodeMaker maker(graph, branch->name(), branch->assigned_device_name());
+  bool is_scalar = false;
+  if (!tensorflow::TryGetNodeAttr(branch->attrs(), kScalarConditionAttr, &is_scalar) || !is_scalar) {
+    tensorflow::NodeBuilder builder = maker.New("predicate", "ToBool");
+    TF_ASSIGN_OR_RETURN(Node * scalar, maker.Add(builder.Input(predicate.node, predicate.index)));
+    scalar->AddAttr(kClusterAttr, branch->attrs().Find(kClusterAttr)->s());
+    predicate = {scalar, 0};
+  }
   TF_ASSIGN_OR_RETURN(Node * index, maker.Cast("index", {predicate.node, predicate.index}, tensorflow::DT_INT32));
   index->AddAttr(kClusterAttr, branch->attrs().Find(kClusterAttr)->s());
   TF_ASSIGN_OR_RETURN(Node * node, graph->AddNode(CaseOf(*branch)));

@@ -16,6 +16,7 @@
 #include "plugin/passes/analysis/placement_policy.h"
 #include "plugin/passes/clustering/marking_pass.h"
 #include "plugin/passes/control_flow/case_index.h"
+#include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_names.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/precision/narrowing_pass.h"
@@ -192,7 +193,10 @@ absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::G
     // Loops and branches in the lowered functions are still hidden. The next iteration decides whether to lower them.
     for (const auto& [scope, nodes] : by_scope) TF_RETURN_IF_ERROR(Lower(nodes, options));
   }
-  for (Node* node : (*context->graph)->op_nodes()) node->ClearAttr(kHiddenAttr);
+  for (Node* node : (*context->graph)->op_nodes()) {
+    if (IsHidden(*node)) node->AddAttr(kScalarConditionAttr, true);
+    node->ClearAttr(kHiddenAttr);
+  }
   return RenameInFunctions(context->library, kHiddenAttr, kLowerAttr);
 }
 

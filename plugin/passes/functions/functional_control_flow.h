@@ -9,6 +9,10 @@
 
 namespace hpu::passes {
 
+// bool: TensorFlow would lower the node to version 1 control flow, which requires a bool scalar as condition.
+// Functional nodes accept conditions of all types and shapes.
+inline constexpr char kScalarConditionAttr[] = "_habana_scalar_condition";
+
 inline bool IsFunctionalControlFlow(const tensorflow::Node& node) {
   return node.IsWhileNode() || node.IsIfNode() || node.IsCaseNode();
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/compat/tf_2_15/graph_rewrites.h"
 #include "plugin/passes/functions/function_rewriter.h"
@@ -36,7 +37,7 @@ bool HasControlFlow(const FunctionDef& function) {
   return absl::c_any_of(function.node_def(), [](const NodeDef& node) { return passes::IsFunctionalControlFlow(node); });
 }
 
-// Only functional loops accept conditions of other types than bool.
+// TensorFlow's lowering of loops fails for conditions of other types than bool.
 bool HasBoolCondition(const NodeDef& node, const FunctionLibraryDefinition& library) {
   const auto found = node.attr().find("cond");
   if (found == node.attr().end()) return true;  // a branch
@@ -44,18 +45,72 @@ bool HasBoolCondition(const NodeDef& node, const FunctionLibraryDefinition& libr
   return condition != nullptr && condition->signature().output_arg(0).type() == tensorflow::DT_BOOL;
 }
 
-void Mark(const FunctionLibraryDefinition& library, FunctionDef* function) {
-  for (NodeDef& node : *function->mutable_node_def()) {
-    if (passes::IsFunctionalControlFlow(node) && HasBoolCondition(node, library))
-      (*node.mutable_attr())[kLowerAttr].set_b(true);
+bool IsTrue(const NodeDef& node, const char* attribute) {
+  const auto found = node.attr().find(attribute);
+  return found != node.attr().end() && found->second.b();
+}
+
+NodeDef ToBool(std::string name, std::string input, tensorflow::DataType type) {
+  NodeDef node;
+  node.set_name(std::move(name));
+  node.set_op("ToBool");
+  node.add_input(std::move(input));
+  (*node.mutable_attr())["T"].set_type(type);
+  return node;
+}
+
+std::string ResultOf(const NodeDef& to_bool) { return absl::StrCat(to_bool.name(), ":output:0"); }
+
+// Converts a branch's predicate, which may have any type and shape, to a bool scalar.
+void ConvertPredicate(NodeDef* branch, FunctionDef* function) {
+  const NodeDef to_bool =
+      ToBool(absl::StrCat(branch->name(), "/to_bool"), branch->input(0), branch->attr().at("Tcond").type());
+  branch->set_input(0, ResultOf(to_bool));
+  (*branch->mutable_attr())["Tcond"].set_type(tensorflow::DT_BOOL);
+  *function->add_node_def() = to_bool;
+}
+
+// Replaces a loop's condition by a function whose result is a bool scalar.
+absl::Status ConvertCondition(FunctionLibraryDefinition* library, NodeDef* loop) {
+  tensorflow::NameAttrList* const call = (*loop->mutable_attr())["cond"].mutable_func();
+  const FunctionDef* const condition = library->Find(call->name());
+  if (condition == nullptr) return absl::NotFoundError(absl::StrCat(loop->name(), ": no function ", call->name()));
+  FunctionDef converted = *condition;
+  converted.mutable_signature()->set_name(library->UniqueFunctionName(absl::StrCat(call->name(), "_to_bool_")));
+  tensorflow::OpDef::ArgDef* const result = converted.mutable_signature()->mutable_output_arg(0);
+  std::string& source = (*converted.mutable_ret())[result->name()];
+  const NodeDef to_bool = ToBool("habana_to_bool", source, result->type());
+  source = ResultOf(to_bool);
+  result->set_type(tensorflow::DT_BOOL);
+  *converted.add_node_def() = to_bool;
+  call->set_name(converted.signature().name());
+  return library->AddFunctionDef(converted);
+}
+
+// Marks loops and branches, so that they are lowered. Branches and loops that TensorFlow does not lower accept
+// conditions of any type and shape.
+absl::Status Mark(FunctionLibraryDefinition* library, FunctionDef* function) {
+  for (int i = 0, end = function->node_def_size(); i < end; ++i) {
+    NodeDef copy = function->node_def(i);
+    if (!passes::IsFunctionalControlFlow(copy)) continue;
+    if (IsTrue(copy, kLowerAttr) || IsTrue(copy, passes::kScalarConditionAttr)) {
+      if (!HasBoolCondition(copy, *library)) continue;
+    } else if (copy.attr().contains("Tcond")) {
+      ConvertPredicate(&copy, function);
+    } else if (copy.attr().contains("cond")) {
+      TF_RETURN_IF_ERROR(ConvertCondition(library, &copy));
+    }
+    (*copy.mutable_attr())[kLowerAttr].set_b(true);
+    *function->mutable_node_def(i) = std::move(copy);
   }
+  return absl::OkStatus();
 }
 
 absl::Status MarkAll(FunctionLibraryDefinition* library) {
   for (const std::string& name : library->ListFunctionNames()) {
     if (!HasControlFlow(*library->Find(name))) continue;
     FunctionDef marked = *library->Find(name);
-    Mark(*library, &marked);
+    TF_RETURN_IF_ERROR(Mark(library, &marked));
     TF_RETURN_IF_ERROR(library->ReplaceFunction(name, marked));
   }
   return absl::OkStatus();
@@ -129,7 +184,7 @@ absl::StatusOr<FunctionDef> WithCpuRewrites(const FunctionDef& function, Functio
                                             tensorflow::Device* cpu) {
   TF_RETURN_IF_ERROR(MarkAll(library));
   FunctionDef marked = function;
-  Mark(*library, &marked);
+  TF_RETURN_IF_ERROR(Mark(library, &marked));
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(marked, *library));
   auto graph = std::make_unique<Graph>(library);
   tensorflow::CopyGraph(*body->graph, graph.get());
