@@ -115,3 +115,16 @@ def test_decompositions_of_infinite_matrices(dtype: tf.DType) -> None:
         lambda: raw.MatrixSolve(matrix=x, rhs=right),
     ):
         assert not [found for found in differences(call) if found.startswith("eager")]
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16], ids=lambda dtype: dtype.name)
+def test_measured_ranges(dtype: tf.DType, axis: int) -> None:
+    """The range is that of the numbers. NaN is a limit only along inner axes."""
+    x = tf.constant([[1.5, NAN, -0.5, 3], [NAN, 0.25, 2, -4], [NAN, NAN, NAN, 0.5]], dtype)
+    limits: dict[str, Any] = {"input_min": tf.zeros([], dtype), "input_max": tf.zeros([], dtype), "range_given": False}
+    if axis >= 0:
+        limits |= {name: tf.zeros([x.shape[axis]], dtype) for name in ("input_min", "input_max")}
+    assert not differences(lambda: raw.QuantizeAndDequantizeV2(input=x, num_bits=5, axis=axis, **limits))
+    assert not differences(lambda: raw.QuantizeAndDequantizeV3(input=x, num_bits=5, axis=axis, **limits))
+    assert not differences(lambda: raw.QuantizeAndDequantizeV4(input=x, num_bits=5, axis=axis, **limits))
