@@ -60,25 +60,35 @@ def _raw_if(x: tf.Tensor, index: tf.Tensor) -> Any:
     )
 
 
-def _raw_if_of(x: tf.Tensor, predicate: Callable[[tf.Tensor], tf.Tensor], index: tf.Tensor) -> Any:
+def _raw_if_of(predicate: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, tf.Tensor], Any]:
     """Functional branches accept predicates of any type and shape: numbers other than 0, and arrays with elements."""
-    signature = [tf.TensorSpec(x.shape, x.dtype)]
-    branches = [tf.function(body, input_signature=signature).get_concrete_function() for body in (_one, _other)]
-    return [
-        operation(cond=predicate(index), input=[x], Tout=[x.dtype], then_branch=branches[0], else_branch=branches[1])
-        for operation in (tf.raw_ops.If, tf.raw_ops.StatelessIf)
-    ]
+
+    def build(x: tf.Tensor, index: tf.Tensor) -> Any:
+        signature = [tf.TensorSpec(x.shape, x.dtype)]
+        branches = [tf.function(body, input_signature=signature).get_concrete_function() for body in (_one, _other)]
+        return [
+            operation(
+                cond=predicate(index), input=[x], Tout=[x.dtype], then_branch=branches[0], else_branch=branches[1]
+            )
+            for operation in (tf.raw_ops.If, tf.raw_ops.StatelessIf)
+        ]
+
+    return build
 
 
-def _raw_while_of(x: tf.Tensor, condition: Callable[[tf.Tensor], tf.Tensor]) -> Any:
+def _raw_while_of(condition: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, tf.Tensor], Any]:
     """Two turns. `condition` converts a number to a condition."""
-    signature = [tf.TensorSpec([], tf.int32), tf.TensorSpec(x.shape, x.dtype)]
-    cond = tf.function(lambda i, _: condition(i), input_signature=signature).get_concrete_function()
-    body = tf.function(lambda i, x: (i - 1, _one(x)), input_signature=signature).get_concrete_function()
-    return [
-        operation(input=[tf.constant(2), x], cond=cond, body=body)
-        for operation in (tf.raw_ops.While, tf.raw_ops.StatelessWhile)
-    ]
+
+    def build(x: tf.Tensor, _: tf.Tensor) -> Any:
+        signature = [tf.TensorSpec([], tf.int32), tf.TensorSpec(x.shape, x.dtype)]
+        cond = tf.function(lambda i, _: condition(i), input_signature=signature).get_concrete_function()
+        body = tf.function(lambda i, x: (i - 1, _one(x)), input_signature=signature).get_concrete_function()
+        return [
+            operation(input=[tf.constant(2), x], cond=cond, body=body)
+            for operation in (tf.raw_ops.While, tf.raw_ops.StatelessWhile)
+        ]
+
+    return build
 
 
 def _loop_beside_a_call(x: tf.Tensor, _: tf.Tensor) -> Any:
@@ -99,23 +109,13 @@ CONSTRUCTS: dict[str, Callable[[tf.Tensor, tf.Tensor], Any]] = {
     "cond in while": lambda x, i: _count(x, lambda y: tf.cond(tf.equal(i, 0), lambda: _one(y), lambda: _other(y)), 2),
     "while in cond": lambda x, i: tf.cond(tf.equal(i, 0), lambda: _count(x, _one, 2)[1], lambda: x),
     "loop beside a call": _loop_beside_a_call,
-    **{
-        f"raw if of {name}": lambda x, i, predicate=predicate: _raw_if_of(x, predicate, i)
-        for name, predicate in {
-            "a vector": lambda i: tf.reshape(tf.equal(i, 7), [1]),
-            "vectors": lambda i: tf.fill([2, 2], tf.equal(i, 7)),
-            "nothing": lambda i: tf.zeros([0], tf.bool) & tf.equal(i, 0),
-            "a number": lambda i: i,
-            "numbers": lambda i: tf.cast(tf.fill([3], i), tf.float32),
-        }.items()
-    },
-    **{
-        f"raw while of {name}": lambda x, _, condition=condition: _raw_while_of(x, condition)
-        for name, condition in {
-            "a number": lambda i: i,
-            "numbers": lambda i: tf.ones([i]),
-        }.items()
-    },
+    "raw if of a vector": _raw_if_of(lambda i: tf.reshape(tf.equal(i, 7), [1])),
+    "raw if of vectors": _raw_if_of(lambda i: tf.fill([2, 2], tf.equal(i, 7))),
+    "raw if of nothing": _raw_if_of(lambda i: tf.zeros([0], tf.bool) & tf.equal(i, 0)),
+    "raw if of a number": _raw_if_of(lambda i: i),
+    "raw if of numbers": _raw_if_of(lambda i: tf.cast(tf.fill([3], i), tf.float32)),
+    "raw while of a number": _raw_while_of(lambda i: i),
+    "raw while of numbers": _raw_while_of(lambda i: tf.ones([i])),
     "call": _called,
     "call in cond": lambda x, i: tf.cond(tf.equal(i, 0), lambda: _called(x, i), lambda: x),
     "call as it is": _called_as_it_is,

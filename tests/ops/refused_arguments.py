@@ -72,6 +72,10 @@ def list_of(rows: Any) -> tf.Tensor:
     return raw.TensorListFromTensor(tensor=rows, element_shape=[-1])
 
 
+def split(sizes: Any) -> Callable[[], Any]:
+    return lambda: raw.SplitV(value=ones(4), size_splits=given(sizes), axis=0, num_split=3)
+
+
 def with_item(index: Any) -> Callable[[], Any]:
     def call() -> Any:
         handle = raw.TensorListSetItem(input_handle=list_of(ones(3, 2)), index=given(index), item=ones(2))
@@ -96,12 +100,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "segments of a scalar": lambda: raw.UnsortedSegmentSum(
         data=np.ones(3), segment_ids=898042203, num_segments=whole(8327099846119777499)[0]
     ),
-    **{
-        f"SplitV into {sizes}": lambda sizes=sizes: raw.SplitV(
-            value=ones(4), size_splits=given(sizes), axis=0, num_split=3
-        )
-        for sizes in ([[1, 1, 2]], [[1], [1], [2]], 4)
-    },
+    **{f"SplitV into {sizes}": split(sizes) for sizes in ([[1, 1, 2]], [[1], [1], [2]], 4)},
     "shape of a list of a scalar": lambda: raw.TensorListElementShape(
         input_handle=list_of(np.float32(1)), shape_type=tf.int32
     ),

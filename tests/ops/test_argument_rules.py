@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from tests.ops.outcomes import EAGER_CALLS, differences, outcome
 from tests.support.compare import CPU, HPU
@@ -141,3 +142,15 @@ def test_dilations_that_are_not_positive(op: str, rank: int, dilation: int) -> N
     for run in (function, tf.function(function), tf.function(function, jit_compile=True)):
         for _ in range(EAGER_CALLS):
             assert outcome(run, HPU) is tf.errors.InvalidArgumentError
+
+
+def test_ranks_that_would_crash_lowerings() -> None:
+    """tf2xla's lowerings and TensorFlow's shape functions read operands of a fixed rank."""
+    row, scalar = tf.ones([3]), tf.constant(1)
+    calls = [
+        lambda: gen_xla_ops.xla_dynamic_slice(row, scalar, tf.constant([2])),
+        lambda: gen_xla_ops.xla_dequantize(tf.constant(1, tf.uint32), 0.0, 1.0, "MIN_COMBINED", False),
+    ]
+    for call in calls:
+        for run in (call, tf.function(call, jit_compile=True)):
+            assert outcome(run, HPU) in (tf.errors.InvalidArgumentError, ValueError)
