@@ -33,10 +33,7 @@ def nested(x: tf.Tensor, number: tf.Tensor, w: tf.Variable) -> tf.Tensor:
 
 def in_a_loop(x: tf.Tensor, number: tf.Tensor, w: tf.Variable) -> tf.Tensor:
     for i in tf.range(4):
-        if i % 2 == number % 2:
-            x = tf.tanh(x @ w) * 2.0
-        else:
-            x = tf.sin(x) @ w + 1.0
+        x = tf.tanh(x @ w) * 2.0 if i % 2 == number % 2 else tf.sin(x) @ w + 1.0
     return x
 
 

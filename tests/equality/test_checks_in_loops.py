@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,14 +188,14 @@ def solve(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
 
 
 PROGRAMS = (
-    element, inner_element, gather, gather_columns, gather_nd, lookup, lookup_of_elements, map_ids, read_list, write_list,
-    labels, scatter, update_tensor, nested, until_a_value, gradient,
+    element, inner_element, gather, gather_columns, gather_nd, lookup, lookup_of_elements, map_ids, read_list,
+    write_list, labels, scatter, update_tensor, nested, until_a_value, gradient,
     branch, case, branches_in_loops, divide, divide_in_branches_in_loops, solve,
 )  # fmt: skip
 FIRST = (0, 1, 4, 7, -3, 2, 3, 0)
 
 
-def outcomes(program: Program, device: str) -> list[object]:
+def outcomes(program: Program, device: str) -> list[Any]:
     """Returns the value or the error of a train step for each first index, and the weights after it."""
     with tf.device(device):
         table, weights = tf.Variable(TABLE), tf.Variable(tf.zeros([WIDTH]))
@@ -205,7 +206,7 @@ def outcomes(program: Program, device: str) -> list[object]:
             weights.assign_add(value)
             return value
 
-        results: list[object] = []
+        results: list[Any] = []
         for first in FIRST:
             try:
                 results.append(step(tf.constant(first)).numpy())

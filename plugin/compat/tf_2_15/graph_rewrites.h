@@ -1,4 +1,4 @@
-// TensorFlow's graph rewrites that the passes call: import, constant folding, lowering, encapsulation.
+// TensorFlow's graph rewrites that the passes call: import, constant folding, lowering, encapsulation, fusion.
 #ifndef HPU_PLUGIN_COMPAT_TF_2_15_GRAPH_REWRITES_H_
 #define HPU_PLUGIN_COMPAT_TF_2_15_GRAPH_REWRITES_H_
 
@@ -14,5 +14,9 @@
 // LowerFunctionalOpsPass replaces the loops and branches with the attribute kLowerUsingSwitchMergeAttr by Switch and
 // Merge nodes. Nodes that it adds have higher ids than existing nodes.
 #include "tensorflow/core/common_runtime/lower_functional_ops.h"
+// grappler::OptimizeGraph runs the optimizers that a ConfigProto names on a function's graph, for a DeviceSet. The
+// plugin uses "remap", which fuses ops for the CPU.
+#include "tensorflow/core/common_runtime/device_set.h"
+#include "tensorflow/core/grappler/optimizers/meta_optimizer.h"
 
 #endif  // HPU_PLUGIN_COMPAT_TF_2_15_GRAPH_REWRITES_H_
