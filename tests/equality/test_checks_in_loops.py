@@ -248,3 +248,18 @@ def test_one_launch_with_the_errors_of_the_cpu(program: Program) -> None:
 def test_the_error_is_that_of_the_first_index_out_of_range() -> None:
     error = next(result for result in outcomes(gather, HPU) if isinstance(result, tuple))
     assert "indices[0] = 5 is not in [0, 5) (while/GatherV2)" in error[1]  # of 4, 5 and 6
+
+
+@pytest.mark.parametrize("device", [CPU, HPU])
+def test_a_loop_without_iterations_looks_nothing_up(device: str) -> None:
+    @tf.function
+    def step(turns: tf.Tensor, first: tf.Tensor) -> tf.Tensor:
+        nothing, total, start = tf.zeros([0, WIDTH]), tf.zeros([WIDTH]), on_device(first)
+        for i in tf.range(turns):
+            total += tf.gather(nothing, i + start) + nothing[start]
+        return tf.cond(turns > 0, lambda: total + nothing[start], lambda: total)
+
+    with tf.device(device):
+        assert step(tf.constant(0), tf.constant(1)).numpy().tolist() == [0.0] * WIDTH
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            step(tf.constant(1), tf.constant(1))

@@ -13,6 +13,7 @@
 #include "plugin/passes/analysis/index_bounds.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "plugin/passes/analysis/loop_counters.h"
+#include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/static_shapes.h"
 #include "plugin/passes/analysis/value_rules.h"
@@ -20,6 +21,7 @@
 #include "plugin/passes/analysis/variable_updates.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/functions/loop_functions.h"
+#include "plugin/passes/functions/reachable_nodes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "plugin/passes/graph/settings.h"
@@ -158,7 +160,7 @@ class SiteFinder {
     const PartialTensorShape shape = shapes_.Shape(*tensor.node, tensor.index);
     if (shape.dims() < 1) return;
     std::vector<int> sizes;
-    if (shape.IsFullyDefined()) {
+    if (shape.num_elements() > 0) {  // of a tensor without elements, even the index 0 would fail the check
       for (const int64_t size : shape.dim_sizes()) sizes.push_back(static_cast<int>(size));
     }
     Add(node, indices, bound, tensor, std::move(sizes), shape.dims());
@@ -612,7 +614,7 @@ class Mover {
     LazyShapes shapes(graph, library_);
     std::vector<Node*> nodes;
     for (Node* node : graph->op_nodes()) {
-      if (IsFunctionalControlFlow(*node)) nodes.push_back(node);
+      if (IsFunctionalControlFlow(*node) && !IsPinnedToOtherDevice(*node)) nodes.push_back(node);
     }
     bool changed = false;
     for (Node* node : nodes) {
@@ -626,9 +628,19 @@ class Mover {
 
  private:
   Sites SitesOf(const FunctionBody& function, const tensorflow::NameAttrList& name, ValueTests* tests) const {
-    if (UpdatesVariables(name, *library_)) return {};
+    if (UpdatesVariables(name, *library_) || IsLowered(name)) return {};
     const StaticShapes shapes(function.graph, library_);
     return {SiteFinder(*function.graph, shapes).Run(), FindValueSites(*function.graph, tests)};
+  }
+
+  // Whether a function contains an op that cannot be compiled. Its loop or branch is lowered, and its ops are checked
+  // where they run.
+  bool IsLowered(const tensorflow::NameAttrList& function) const {
+    return FindReachableNode(function.name(), *library_, [&](const NodeDef& node) {
+             const OpFacts& facts = FactsOf(node.op());
+             return library_->Find(node.op()) == nullptr &&
+                    (!HasLowering(node) || facts.loses_error || facts.compile != CompilePolicy::kAlways);
+           }) != nullptr;
   }
 
   absl::StatusOr<bool> RunLoop(Graph* graph, Node* loop, const StaticShapes& shapes_outside, KnownNumbers* known) {
