@@ -80,3 +80,40 @@ def test_strings_and_random_numbers_in_branches() -> None:
         calls.append(step)
     on_hpu, on_cpu = ([call().numpy() for _ in range(8)] for call in calls)
     np.testing.assert_allclose(on_hpu, on_cpu, rtol=1e-5)
+
+
+def test_second_gradients_of_a_call() -> None:
+    """The tapes are outside the function, and the sizes are unknown."""
+
+    def gradients(device: str) -> list[float]:
+        with tf.device(device):
+
+            @tf.function(input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([], tf.int32)])
+            def branches(x: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
+                softmax, doubled = tf.nn.softmax(x), tf.concat([x, x * x], 0)[: tf.shape(x)[0]]
+                return tf.switch_case(number, [lambda: softmax * tf.reduce_sum(x, 0), lambda: doubled * x])
+
+            found = []
+            for number in range(2):
+                x = tf.constant([[0.5, -0.2, 0.3], [0.1, 0.7, -0.4]])
+                with tf.GradientTape() as second:
+                    second.watch(x)
+                    with tf.GradientTape() as first:
+                        first.watch(x)
+                        loss = tf.reduce_sum(branches(x, tf.constant(number)) ** 2)
+                    gradient = first.gradient(loss, x)
+                found.append(float(tf.reduce_sum(second.gradient(gradient, x))))
+            return found
+
+    np.testing.assert_allclose(gradients(HPU), gradients(CPU), rtol=1e-5)
+
+
+def test_the_gradient_of_a_loop_with_a_lookup_in_a_session() -> None:
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        turns, x = tf.compat.v1.placeholder(tf.int32, []), tf.compat.v1.placeholder(tf.float32, [None, 3])
+        table = np.ones([3, 3], np.float32)
+        _, state = tf.compat.v1.while_loop(
+            lambda i, _: i < turns, lambda i, state: (i + 1, tf.sin(state) * tf.gather(table, i)), [0, x]
+        )
+        gradient = session.run(tf.gradients(state, x)[0], {turns: 2, x: np.ones([2, 3])})
+    np.testing.assert_allclose(gradient, np.full([2, 3], np.cos(np.sin(1)) * np.cos(1)), rtol=1e-5)

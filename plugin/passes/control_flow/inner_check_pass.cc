@@ -271,7 +271,7 @@ absl::StatusOr<Node*> WithMoreOutputs(Graph* graph, Node* old, const char* types
 }
 
 bool IsListElement(const Site& site) {
-  return site.bound.kind == IndexKind::kListElement || site.bound.kind == IndexKind::kWrittenElement;
+  return site.node->type_string() == "TensorListGetItem" || site.node->type_string() == "TensorListSetItem";
 }
 
 // Adds nodes for the sizes that bound a site's indices to the site's function.
@@ -702,7 +702,9 @@ absl::Status MoveChecksOut(Graph* graph, FunctionLibraryDefinition* library) {
 }
 
 tensorflow::Status RunInnerCheckPass(const tensorflow::GraphOptimizationPassOptions& options) {
-  if (!MayUseHpu(options) || Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
+  // A Session extends its graph later, without the functions that a pass has added.
+  if (!options.is_function_graph || !MayUseHpu(options) ||
+      Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
     return tensorflow::OkStatus();
   }
   return MoveChecksOut(options.graph->get(), options.flib_def);

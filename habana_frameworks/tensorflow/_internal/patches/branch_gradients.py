@@ -46,4 +46,16 @@ class _KeepsTensors(threading.local):
     tensors = True
 
     def GraphOrParentsInXlaContext(self, graph: Any) -> bool:  # noqa: N802 (TensorFlow's name)
-        return self.tensors
+        return self.tensors and not _is_of_a_call(graph)
+
+
+def _is_of_a_call(graph: Any) -> bool:
+    """Whether `graph` is, or is in, the gradient of a call of a tf.function, with a tape outside the function.
+
+    TensorFlow expands branches in such graphs itself, and their gradients would compute with placeholders.
+    """
+    while graph is not None:
+        if str(getattr(graph, "name", "")).startswith("__backward_"):
+            return True
+        graph = getattr(graph, "outer_graph", None)
+    return False
