@@ -46,6 +46,8 @@ std::optional<IndexBound> BoundOfIndices(const tensorflow::Node& node, const Ind
   return IndexBound{op.kind, ScalarOf(*axis)};
 }
 
+bool IsIndexType(tensorflow::DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
+
 int64_t ScalarOf(const tensorflow::Tensor& value) {
   return value.dtype() == tensorflow::DT_INT64 ? value.flat<int64_t>()(0) : value.flat<int32_t>()(0);
 }

@@ -25,6 +25,9 @@ const char* NameOf(IndexKind kind);
 // nullopt if the dimension depends on a value that the graph does not show. `op`: the facts about the node's op.
 std::optional<IndexBound> BoundOfIndices(const tensorflow::Node& node, const IndexedOp& op);
 
+// Whether indices of this dtype can be checked.
+bool IsIndexType(tensorflow::DataType type);
+
 // The only element of an int32 or int64 tensor.
 int64_t ScalarOf(const tensorflow::Tensor& value);
 

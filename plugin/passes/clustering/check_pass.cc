@@ -22,15 +22,12 @@
 namespace hpu::passes {
 namespace {
 
-using tensorflow::DataType;
 using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 using tensorflow::NodeBuilder;
 using tensorflow::OutputTensor;
 using tensorflow::Tensor;
-
-bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
 
 // Sizes are passed as int32; larger constant sizes are clamped to this value.
 constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();

@@ -46,8 +46,6 @@ using tensorflow::PartialTensorShape;
 using tensorflow::Tensor;
 using tensorflow::TensorShape;
 
-bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
-
 // Indices of an op in a loop's body or in a branch.
 struct Site {
   Node* node;

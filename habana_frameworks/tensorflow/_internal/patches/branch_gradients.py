@@ -52,7 +52,7 @@ class _KeepsTensors(threading.local):
 def _is_of_a_call(graph: Any) -> bool:
     """Whether `graph` is, or is in, the gradient of a call of a tf.function, with a tape outside the function.
 
-    TensorFlow expands branches in such graphs itself, and their gradients would compute with placeholders.
+    With placeholders of unknown shape, second gradients of such calls have failed in ops of branches that do not run.
     """
     while graph is not None:
         if str(getattr(graph, "name", "")).startswith("__backward_"):
