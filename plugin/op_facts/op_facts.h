@@ -85,6 +85,7 @@ struct IndexedOp {
     kElement,         // -dimension <= index < dimension
     kListElement,     // like kIndex; an element of a TensorList that is read
     kWrittenElement,  // like kIndex; an element of a TensorList that is written
+    kBegin,           // begin of a slice. Bounded by the tensor's sizes, followed by the slice's sizes
   };
   int indices = 0;        // input that holds the indices
   int bound = 0;          // input that bounds the indices

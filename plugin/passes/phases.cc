@@ -5,7 +5,6 @@
 #include "plugin/passes/control_flow/control_flow_pass.h"
 #include "plugin/passes/control_flow/function_values_pass.h"
 #include "plugin/passes/control_flow/inline_pass.h"
-#include "plugin/passes/control_flow/inner_check_pass.h"
 #include "plugin/passes/control_flow/list_bound_pass.h"
 #include "plugin/passes/control_flow/loop_handle_pass.h"
 #include "plugin/passes/control_flow/loop_index_pass.h"
@@ -46,7 +45,6 @@ constexpr Phase kPhases[] = {
     {Registry::PRE_PLACEMENT, 2, "LoopHandlePass", RunLoopHandlePass},
     {Registry::PRE_PLACEMENT, 2, "ListBoundPass", RunListBoundPass},
     {Registry::PRE_PLACEMENT, 2, "LoopIndexPass", RunLoopIndexPass},
-    {Registry::PRE_PLACEMENT, 2, "InnerCheckPass", RunInnerCheckPass},
     // Phase 10: TensorFlow inlines calls and lowers loops and branches.
     {Registry::PRE_PLACEMENT, 11, "LowerPass", RunLowerPass},
     // Place the ops that remain after lowering.

@@ -63,12 +63,13 @@ absl::StatusOr<NameAttrList> CalledFunction(const tensorflow::NodeDef& call) {
 }
 
 absl::StatusOr<bool> InlineCall(tensorflow::Node* call, tensorflow::Graph* graph,
-                                const FunctionLibraryDefinition& library, bool even_noinline) {
+                                const FunctionLibraryDefinition& library, bool even_noinline, bool keep_name) {
   TF_ASSIGN_OR_RETURN(const NameAttrList function, CalledFunction(call->def()));
   if (library.Find(function.name()) == nullptr) return false;
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
   tensorflow::InlineFunctionBodyOptions options = InlineOptions();
   options.ignore_noinline = even_noinline;
+  if (keep_name) options.keep_caller_node = tensorflow::InlineFunctionBodyOptions::KeepCallerNode::kTargetable;
   if (!tensorflow::ValidateInlining(call, body.get(), options).ok()) return false;
   TF_RETURN_IF_ERROR(tensorflow::InlineFunctionBody(library, graph, call, body.get(), options));
   return true;

@@ -33,8 +33,10 @@ absl::StatusOr<tensorflow::NameAttrList> CalledFunction(const tensorflow::NodeDe
 
 // Replaces `call` by the nodes of its function. Returns false and changes nothing if the function is not in the library
 // or must not be inlined. `even_noinline` ignores the function's attribute _noinline, which jit_compile functions have.
+// `keep_name` leaves a NoOp of the call's name, which runs after the function's effects.
 absl::StatusOr<bool> InlineCall(tensorflow::Node* call, tensorflow::Graph* graph,
-                                const tensorflow::FunctionLibraryDefinition& library, bool even_noinline = false);
+                                const tensorflow::FunctionLibraryDefinition& library, bool even_noinline = false,
+                                bool keep_name = false);
 
 }  // namespace hpu
 

@@ -8,8 +8,8 @@
 namespace hpu::passes {
 namespace {
 
-constexpr const char* kNames[] = {"index",  "slice",       "box",     "vector",       "label",          "segment",
-                                  "length", "permutation", "element", "list_element", "written_element"};
+constexpr const char* kNames[] = {"index",  "slice",       "box",     "vector",       "label",           "segment",
+                                  "length", "permutation", "element", "list_element", "written_element", "begin"};
 
 std::optional<IndexKind> KindNamed(const std::string& name) {
   int kind = 0;

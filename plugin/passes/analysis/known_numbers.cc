@@ -90,6 +90,13 @@ int64_t KnownNumbers::SizeOfInput(const Node& node, int input, int dimension) {
   return shape.dim_size(place) >= 0 ? shape.dim_size(place) : SizesOfInput(node, input)[place];
 }
 
+bool KnownNumbers::AreEqual(const SizeOfTensor& one, const SizeOfTensor& other) const {
+  if (one.node == other.node) return one.dimension == other.dimension;
+  ShapeFormulas formulas(graph_, {const_cast<Node*>(one.node), const_cast<Node*>(other.node)},
+                         ShapeFormulas::Stacks::kSources);
+  return formulas.HaveEqualSizes(*one.node, one.dimension, *other.node, other.dimension);
+}
+
 const std::vector<int64_t>& KnownNumbers::SizesOfInput(const Node& node, int input) {
   const auto [found, is_new] = sizes_.try_emplace({&node, input});
   std::vector<int64_t>& sizes = found->second;

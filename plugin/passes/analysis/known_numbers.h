@@ -13,6 +13,12 @@
 
 namespace hpu::passes {
 
+// A dimension of a tensor. The tensor is the only result of `node`.
+struct SizeOfTensor {
+  const tensorflow::Node* node;
+  int dimension;
+};
+
 // Evaluates int32 constants and dimensions of known shapes. Sizes that shape inference loses behind an unknown batch
 // size come from ShapeFormulas. Accepts null nodes, whose values are unknown. Not thread safe.
 class KnownNumbers {
@@ -27,6 +33,9 @@ class KnownNumbers {
   // The dimensions of a node's input; -1 for an unknown dimension. Empty if the rank is unknown.
   const std::vector<int64_t>& SizesOfInput(const tensorflow::Node& node, int input);
 
+  // Whether two dimensions have the same size in each run. Neither size need be known.
+  bool AreEqual(const SizeOfTensor& one, const SizeOfTensor& other) const;
+
  private:
   // The size of one dimension (negative: from the end) of a node's input; -1 if it is unknown.
   int64_t SizeOfInput(const tensorflow::Node& node, int input, int dimension);
@@ -39,11 +48,6 @@ class KnownNumbers {
 // The value of an int32 constant with one element; nullopt for other nodes.
 std::optional<int32_t> ConstantScalar(const tensorflow::Node* node);
 
-// A dimension of a tensor. The tensor is the only result of `node`.
-struct SizeOfTensor {
-  const tensorflow::Node* node;
-  int dimension;
-};
 // The dimension that a node reads (`tf.shape(x)[1]`); nullopt for other nodes and for negative indices.
 std::optional<SizeOfTensor> SizeReadBy(const tensorflow::Node& node);
 

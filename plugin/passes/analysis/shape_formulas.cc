@@ -248,6 +248,11 @@ int64_t ShapeFormulas::FixedInputSize(const Node& node, int input, int dimension
   return IsFixed(sizes) ? sizes[kRising] : -1;
 }
 
+bool ShapeFormulas::HaveEqualSizes(const Node& one, int dimension, const Node& other, int other_dimension) {
+  const Sizes sizes = SizesOf(OutputShapes(one, 0), dimension);
+  return sizes[kRising] >= 0 && sizes[kFalling] >= 0 && sizes == SizesOf(OutputShapes(other, 0), other_dimension);
+}
+
 absl::StatusOr<Node*> ShapeFormulas::AddSize(const Source& source) {
   Node*& made = made_[absl::StrCat(source.node->name(), ":", source.output, "[", source.dimension, "]")];
   if (made != nullptr) return made;

@@ -63,6 +63,9 @@ class ShapeFormulas {
   // the input is the handle of a variable, the variable's size.
   int64_t FixedInputSize(const tensorflow::Node& node, int input, int dimension);
 
+  // Whether dimensions of the first results of two nodes have the same size in each run.
+  bool HaveEqualSizes(const tensorflow::Node& one, int dimension, const tensorflow::Node& other, int other_dimension);
+
   // The rank of a node's input, or of the variable behind a handle; -1 if the rank is unknown.
   int InputRank(const tensorflow::Node& node, int input);
 

@@ -176,7 +176,7 @@ absl::StatusOr<Node*> ValueTests::MakeForElements(const Node& node, const ValueR
 
 std::optional<bool> ValueTests::OtherHasElements(const Node& node, const ValueRule& rule) {
   if (rule.other < 0) return true;
-  const int64_t elements = shapes_.Get().InputShape(node, rule.other).num_elements();
+  const int64_t elements = shapes_->Get().InputShape(node, rule.other).num_elements();
   return elements < 0 ? std::nullopt : std::optional<bool>(elements > 0);
 }
 

@@ -10,7 +10,6 @@
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/static_shapes.h"
 #include "plugin/passes/graph/node_maker.h"
-#include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/graph/graph.h"
 
 namespace hpu::passes {
@@ -18,9 +17,8 @@ namespace hpu::passes {
 // For the nodes of one graph. Not thread safe.
 class ValueTests {
  public:
-  // `graph` and `library` must outlive this object.
-  ValueTests(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library)
-      : graph_(graph), shapes_(graph, library) {}
+  // `graph` and `shapes`, which are the graph's, must outlive this object.
+  ValueTests(tensorflow::Graph* graph, LazyShapes* shapes) : graph_(graph), shapes_(shapes) {}
 
   // Whether the node's values satisfy the rule; nullopt if the values are known only at run time.
   std::optional<bool> Known(tensorflow::Node* node, const ValueRule& rule);
@@ -59,7 +57,7 @@ class ValueTests {
                                              const NodeMaker& maker);
 
   tensorflow::Graph* const graph_;
-  LazyShapes shapes_;
+  LazyShapes* const shapes_;
   std::map<const tensorflow::Node*, MatrixSize> sizes_;
 };
 

@@ -14,30 +14,33 @@
 namespace hpu::passes {
 namespace {
 
-bool IsUpdate(const tensorflow::NodeDef& node) {
+bool UpdatesResource(const tensorflow::OpDef& definition, const tensorflow::DataTypeVector& inputs) {
+  const std::string& op = definition.name();
+  if (!definition.is_stateful() || op == "_Retval" || op == "_DeviceRetval") return false;
+  if (!absl::c_linear_search(inputs, tensorflow::DT_RESOURCE)) return false;
+  // A collective's handle is its communicator.
+  if (absl::StartsWith(op, "Collective") || absl::StartsWith(op, "HpuCollective")) return false;
+  return !FactsOf(op).only_reads && !UsesStackOrTensorArray(op);
+}
+
+bool CallsFunctions(const tensorflow::NodeDef& node) {
+  return IsFunctionalControlFlow(node) || node.op() == "PartitionedCall" || node.op() == "StatefulPartitionedCall";
+}
+
+// Calls by a function's name are no ops.
+bool IsUpdateOp(const tensorflow::NodeDef& node) {
   const tensorflow::OpDef* op = nullptr;
   tensorflow::DataTypeVector inputs, outputs;
-  return !IsFunctionalControlFlow(node) && tensorflow::OpRegistry::Global()->LookUpOpDef(node.op(), &op).ok() &&
-         op->is_stateful() && !FactsOf(node.op()).only_reads &&
-         tensorflow::InOutTypesForNode(node, *op, &inputs, &outputs).ok() &&
-         absl::c_linear_search(inputs, tensorflow::DT_RESOURCE);
+  return !CallsFunctions(node) && tensorflow::OpRegistry::Global()->LookUpOpDef(node.op(), &op).ok() &&
+         tensorflow::InOutTypesForNode(node, *op, &inputs, &outputs).ok() && UpdatesResource(*op, inputs);
 }
 
 }  // namespace
 
-bool UpdatesVariable(const tensorflow::Node& node) {
-  const std::string& op = node.type_string();
-  if (!node.op_def().is_stateful() || node.IsArg() || node.IsRetval()) return false;
-  if (!absl::c_linear_search(node.input_types(), tensorflow::DT_RESOURCE)) return false;
-  // A collective's handle is its communicator.
-  if (node.IsCollective() || absl::StartsWith(op, "Collective") || absl::StartsWith(op, "HpuCollective")) return false;
-  return !FactsOf(op).only_reads && !UsesStackOrTensorArray(op);
-}
+bool UpdatesVariable(const tensorflow::Node& node) { return UpdatesResource(node.op_def(), node.input_types()); }
 
 bool UpdatesVariables(const tensorflow::NameAttrList& function, const tensorflow::FunctionLibraryDefinition& library) {
-  return FindReachableNode(function.name(), library, [](const tensorflow::NodeDef& node) {
-           return node.op() != "PartitionedCall" && node.op() != "StatefulPartitionedCall" && IsUpdate(node);
-         }) != nullptr;
+  return FindReachableNode(function.name(), library, IsUpdateOp) != nullptr;
 }
 
 }  // namespace hpu::passes

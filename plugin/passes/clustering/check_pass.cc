@@ -143,7 +143,7 @@ bool InRange(const Tensor& indices, const IndexBound& bound, const std::vector<i
   if (bound.kind == IndexKind::kPermutation && indices.NumElements() > 1)
     return false;  // CPU kernel checks for duplicates
   const int64_t length = vectors && indices.dims() > 0 ? indices.dim_size(indices.dims() - 1) : 1;
-  if (length > static_cast<int64_t>(sizes.size())) return false;
+  if (length > static_cast<int64_t>(sizes.size()) || bound.kind == IndexKind::kBegin) return false;
   const int64_t axis = bound.axis < 0 ? bound.axis + static_cast<int64_t>(sizes.size()) : bound.axis;
   if (axis < 0 || axis >= static_cast<int64_t>(sizes.size())) return false;
   for (int64_t i = 0; i < indices.NumElements(); ++i) {

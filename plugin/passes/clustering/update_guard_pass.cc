@@ -1,53 +1,28 @@
 #include "plugin/passes/clustering/update_guard_pass.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/variable_updates.h"
 #include "plugin/passes/clustering/check_tests.h"
 #include "plugin/passes/clustering/check_waits.h"
 #include "plugin/passes/clustering/cluster_ancestors.h"
+#include "plugin/passes/clustering/variable_guards.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
-#include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
 
-using tensorflow::DataType;
 using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
-using tensorflow::NodeBuilder;
-using tensorflow::OutputTensor;
-using tensorflow::Tensor;
-
-using Handle = std::pair<const Node*, int>;  // the tensor that holds a variable's handle
-
-Handle HandleOf(const Node& node, int input) {
-  OutputTensor handle = InputOf(node, input);
-  while (handle.node->IsIdentity()) handle = InputOf(*handle.node, 0);
-  return {handle.node, handle.index};
-}
-
-// Whether an op changes a few elements of its variables, at indices that IndexedOpOf describes. The op's lowering drops
-// indices out of range.
-bool Scatters(const Node& node) {
-  const std::string& op = node.type_string();
-  return (absl::StartsWith(op, "ResourceScatter") || absl::StartsWith(op, "ResourceSparseApply")) &&
-         IndexedOpOf(op) != nullptr;
-}
 
 // Position of each node in an order of the cluster that runs updates as late as possible. Edges from lower to higher
 // positions create no cycle.
@@ -113,7 +88,8 @@ class ClusterGuards {
         cluster_(cluster),
         members_(members),
         sequence_(sequence),
-        order_(members.MembersOf(cluster)) {}
+        order_(members.MembersOf(cluster)),
+        guards_(context->graph->get(), [this](Node* node) { node->AddAttr(kClusterAttr, cluster_); }) {}
 
   bool HasUpdates() const { return !order_.updates().empty(); }
   // Adds a check of ops in the cluster.
@@ -129,19 +105,10 @@ class ClusterGuards {
     int position = -1;        // last position of the test's inputs in order_
     Node* passes = nullptr;   // the test in the cluster; null until it is needed
   };
-  // The last node that updates a variable, so far.
-  struct Update {
-    Node* node = nullptr;
-    bool all_guarded = true;  // this and earlier updates are guarded
-  };
 
   std::vector<int> ChecksOf(const Node* update) const;
   absl::StatusOr<Node*> TestOf(Check* check);
   absl::StatusOr<Node*> PassesAll(const std::vector<int>& checks);
-  absl::Status GuardIndices(Node* update, Node* passes);
-  absl::Status GuardVariables(Node* update, Node* passes);
-  absl::StatusOr<Node*> Revert(Node* update, int input, Node* passes);
-  std::optional<DataType> TypeOf(const Node& update, const Handle& handle) const;
   void OrderChecks(const Node* update, const std::vector<int>& checks);
   NodeMaker Maker(const Node& node) const {
     return NodeMaker(context_->graph->get(), absl::StrCat(node.name(), "/habana_guard"), node.assigned_device_name());
@@ -158,7 +125,7 @@ class ClusterGuards {
   const LateOrder order_;
   std::vector<Check> checks_;
   std::map<std::vector<int>, Node*> passes_;  // by positions in checks_
-  std::map<Handle, Update> updates_;
+  VariableGuards guards_;
 };
 
 void ClusterGuards::Add(const LateCheck& late) {
@@ -216,98 +183,6 @@ absl::StatusOr<Node*> ClusterGuards::PassesAll(const std::vector<int>& checks) {
   return all = passes;
 }
 
-absl::Status ClusterGuards::GuardIndices(Node* update, Node* passes) {
-  Graph* graph = context_->graph->get();
-  const int input = IndexedOpOf(update->type_string())->indices;
-  const OutputTensor indices = InputOf(*update, input);
-  const DataType type = indices.node->output_type(indices.index);
-  Tensor invalid(type, {}), largest(type, {});
-  if (type == tensorflow::DT_INT32) {
-    invalid.scalar<int32_t>()() = -1;
-    largest.scalar<int32_t>()() = std::numeric_limits<int32_t>::max();
-  } else {
-    invalid.scalar<int64_t>()() = -1;
-    largest.scalar<int64_t>()() = std::numeric_limits<int64_t>::max();
-  }
-  NodeMaker maker = Maker(*update);
-  maker.set_anchor(indices.node);
-  TF_ASSIGN_OR_RETURN(Node * none, Place(maker.Constant("none", invalid)));
-  TF_ASSIGN_OR_RETURN(Node * all, Place(maker.Constant("all", largest)));
-  // The minimum with a scalar, because a select by a scalar would broadcast to the bounds of dynamic sizes.
-  NodeBuilder select = maker.New("limit", "SelectV2");
-  select.Input(passes).Input(all).Input(none);
-  TF_ASSIGN_OR_RETURN(Node * limit, Place(maker.Add(select)));
-  NodeBuilder minimum = maker.New("indices", "Minimum");
-  minimum.Input(indices.node, indices.index).Input(limit);
-  TF_ASSIGN_OR_RETURN(Node * guarded, Place(maker.Add(minimum)));
-  return graph->UpdateEdge(guarded, 0, update, input);
-}
-
-// The type of a variable, according to `update` or another op that uses the handle.
-std::optional<DataType> ClusterGuards::TypeOf(const Node& update, const Handle& handle) const {
-  const auto has_type = [](const Node& node) {
-    const std::string& op = node.type_string();
-    return absl::StartsWith(op, "Assign") || absl::StartsWith(op, "Resource") || op == "ReadVariableOp";
-  };
-  const auto type_of = [](const Node& node) -> std::optional<DataType> {
-    DataType type;
-    for (const char* attribute : {"dtype", "T"}) {
-      if (tensorflow::TryGetNodeAttr(node.attrs(), attribute, &type)) return type;
-    }
-    return std::nullopt;
-  };
-  if (has_type(update)) return type_of(update);
-  for (const Edge* edge : OutEdges(*handle.first)) {
-    if (edge->src_output() != handle.second || !has_type(*edge->dst())) continue;
-    if (const std::optional<DataType> type = type_of(*edge->dst()); type.has_value()) return type;
-  }
-  return std::nullopt;
-}
-
-// Adds a HabanaRevertUpdate for one variable of an update. Null if the old value cannot be kept.
-absl::StatusOr<Node*> ClusterGuards::Revert(Node* update, int input, Node* passes) {
-  Graph* graph = context_->graph->get();
-  const NodeMaker maker = Maker(*update);
-  const OutputTensor handle = InputOf(*update, input);
-  std::vector<NodeBuilder::NodeOut> old;
-  const auto previous = updates_.find(HandleOf(*update, input));
-  const std::optional<DataType> type = TypeOf(*update, HandleOf(*update, input));
-  if (previous != updates_.end() && type.has_value()) {
-    NodeBuilder read = maker.New("old", "ReadVariableOp");
-    read.Input(handle.node, handle.index).Attr("dtype", *type).ControlInput(previous->second.node);
-    TF_ASSIGN_OR_RETURN(Node * value, Place(maker.Add(read)));
-    graph->AddControlEdge(value, update);
-    old.emplace_back(value, 0);
-  } else if (previous != updates_.end() && !previous->second.all_guarded) {
-    return nullptr;
-  }
-  NodeBuilder builder = maker.New("revert", kRevertUpdateOp);
-  builder.Input(handle.node, handle.index).Input(passes).Input(old);
-  builder.Attr("N", static_cast<int>(old.size())).Attr("T", type.value_or(tensorflow::DT_FLOAT));
-  return Place(maker.Add(builder.ControlInput(update)));
-}
-
-absl::Status ClusterGuards::GuardVariables(Node* update, Node* passes) {
-  Graph* graph = context_->graph->get();
-  std::vector<const Edge*> users;
-  for (const Edge* edge : OutEdges(*update)) {
-    if (edge->IsControlEdge() && edge->dst()->IsOp()) users.push_back(edge);
-  }
-  std::vector<Node*> reverts;
-  for (int i = 0; i < update->num_inputs(); ++i) {
-    if (update->input_type(i) != tensorflow::DT_RESOURCE) continue;
-    TF_ASSIGN_OR_RETURN(Node * revert, Revert(update, i, passes));
-    Update& last = updates_[HandleOf(*update, i)];
-    last.all_guarded = last.all_guarded && revert != nullptr;
-    last.node = revert == nullptr ? update : revert;
-    if (revert != nullptr) reverts.push_back(revert);
-  }
-  for (const Edge* edge : users) {
-    for (Node* revert : reverts) graph->AddControlEdge(revert, edge->dst());
-  }
-  return absl::OkStatus();
-}
-
 // A guarded update that precedes the op of another check may change that op's values if the first check fails. The
 // other check then waits for the first, so that the step fails with the first error.
 void ClusterGuards::OrderChecks(const Node* update, const std::vector<int>& checks) {
@@ -322,21 +197,12 @@ void ClusterGuards::OrderChecks(const Node* update, const std::vector<int>& chec
 absl::Status ClusterGuards::Guard() {
   for (Node* update : order_.updates()) {
     const std::vector<int> checks = ChecksOf(update);
-    if (checks.empty() || Scatters(*update)) {
-      if (!checks.empty()) {
-        TF_ASSIGN_OR_RETURN(Node * passes, PassesAll(checks));
-        TF_RETURN_IF_ERROR(GuardIndices(update, passes));
-      }
-      for (int i = 0; i < update->num_inputs(); ++i) {
-        if (update->input_type(i) != tensorflow::DT_RESOURCE) continue;
-        Update& last = updates_[HandleOf(*update, i)];
-        last = {update, last.all_guarded && !checks.empty()};
-      }
-    } else {
-      TF_ASSIGN_OR_RETURN(Node * passes, PassesAll(checks));
-      TF_RETURN_IF_ERROR(GuardVariables(update, passes));
+    if (checks.empty()) {
+      guards_.Skip(update, /*guarded=*/false);
+      continue;
     }
-    if (checks.empty()) continue;
+    TF_ASSIGN_OR_RETURN(Node * passes, PassesAll(checks));
+    TF_RETURN_IF_ERROR(guards_.Guard(update, passes));
     OrderChecks(update, checks);
     const auto name = [&](std::string* out, int i) { absl::StrAppend(out, checks_[i].check->name()); };
     AddRewrite(&context_->report, update->name(), update->type_string(), "guards",

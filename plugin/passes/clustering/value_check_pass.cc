@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/passes/analysis/static_shapes.h"
 #include "plugin/passes/analysis/value_rules.h"
 #include "plugin/passes/analysis/value_tests.h"
 #include "plugin/passes/clustering/check_order.h"
@@ -24,7 +25,8 @@ class ValueCheckMaker {
   explicit ValueCheckMaker(PassContext* context)
       : context_(context),
         lowered_(HasLoweredControlFlow(**context->graph)),
-        tests_(context->graph->get(), context->library) {}
+        shapes_(context->graph->get(), context->library),
+        tests_(context->graph->get(), &shapes_) {}
 
   absl::Status Add(Node* node, const ValueRule& rule);
 
@@ -36,6 +38,7 @@ class ValueCheckMaker {
 
   PassContext* const context_;
   const bool lowered_;
+  LazyShapes shapes_;
   ValueTests tests_;
 };
 

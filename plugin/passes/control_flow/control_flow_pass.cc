@@ -16,12 +16,15 @@
 #include "plugin/passes/analysis/placement_policy.h"
 #include "plugin/passes/clustering/marking_pass.h"
 #include "plugin/passes/control_flow/case_index.h"
+#include "plugin/passes/control_flow/inner_check_pass.h"
+#include "plugin/passes/functions/extended_nodes.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_names.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/precision/narrowing_pass.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -162,6 +165,14 @@ absl::Status HideControlFlow(Graph* graph, FunctionLibraryDefinition* library) {
 
 namespace {
 
+// The names of the nodes that the graph's function runs even if their outputs are unused.
+absl::flat_hash_set<std::string> ControlResults(const tensorflow::GraphOptimizationPassOptions& options) {
+  absl::flat_hash_set<std::string> names;
+  if (options.function_def == nullptr) return names;
+  for (const auto& [result, node] : options.function_def->control_ret()) names.insert(node);
+  return names;
+}
+
 // Lowers nodes of one jit_scope, and puts the new nodes into the same scope.
 absl::Status Lower(const std::vector<Node*>& nodes, const tensorflow::GraphOptimizationPassOptions& options) {
   const std::optional<bool> scope = JitScope(*nodes.front());
@@ -182,9 +193,17 @@ absl::Status Lower(const std::vector<Node*>& nodes, const tensorflow::GraphOptim
 }  // namespace
 
 absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options) {
+  Graph* const graph = context->graph->get();
   while (true) {
-    const std::vector<Node*> lower = Chooser(context, options).ToLower();
+    // A Session extends its graph later, without the functions that a pass has added.
+    if (options.is_function_graph && context->settings.clustering != Clustering::kOff)
+      TF_RETURN_IF_ERROR(MoveChecksOut(graph, ControlResults(options), context->library));
+    std::vector<Node*> lower = Chooser(context, options).ToLower();
     if (lower.empty()) break;
+    // Kernels and the checks of lowered graphs raise the errors of lowered nodes.
+    for (Node*& node : lower) {
+      TF_ASSIGN_OR_RETURN(node, RestoreOriginal(graph, node));
+    }
     std::map<std::pair<int, std::string>, std::vector<Node*>> by_scope;
     for (Node* node : lower) {
       const std::optional<bool> scope = JitScope(*node);
@@ -193,7 +212,8 @@ absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::G
     // Loops and branches in the lowered functions are still hidden. The next iteration decides whether to lower them.
     for (const auto& [scope, nodes] : by_scope) TF_RETURN_IF_ERROR(Lower(nodes, options));
   }
-  for (Node* node : (*context->graph)->op_nodes()) {
+  ForgetOriginals(graph);
+  for (Node* node : graph->op_nodes()) {
     if (IsHidden(*node)) node->AddAttr(kScalarConditionAttr, true);
     node->ClearAttr(kHiddenAttr);
   }

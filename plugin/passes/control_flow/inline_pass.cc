@@ -1,6 +1,7 @@
 #include "plugin/passes/control_flow/inline_pass.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,7 @@ class ListCalls {
  public:
   explicit ListCalls(const FunctionLibraryDefinition& library) : library_(library) {}
 
-  bool Contains(const Node& node) {
-    return node.IsPartitionedCall() && !IsPinnedToOtherDevice(node) && !MustCompile(node, library_) &&
-           SharesLists(node.def());
-  }
+  bool Contains(const Node& call) { return SharesLists(call.def()); }
 
  private:
   bool SharesLists(const tensorflow::NodeDef& call) {
@@ -63,25 +61,31 @@ class ListCalls {
 
 }  // namespace
 
-absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
+absl::Status InlineCalls(tensorflow::Graph* graph, const FunctionLibraryDefinition& library, bool keep_names,
+                         const std::function<bool(const Node&)>& filter) {
   // Limit for recursive functions.
   constexpr int kDeepest = 16;
   absl::flat_hash_set<const Node*> kept;
-  ListCalls list_calls(library);
   for (int depth = 0; depth < kDeepest; ++depth) {
     std::vector<Node*> calls;
     for (Node* node : graph->op_nodes()) {
-      if (!kept.contains(node) && list_calls.Contains(*node)) calls.push_back(node);
+      if (!node->IsPartitionedCall() || IsPinnedToOtherDevice(*node) || MustCompile(*node, library)) continue;
+      if (!kept.contains(node) && filter(*node)) calls.push_back(node);
     }
     if (calls.empty()) break;
     for (Node* call : calls) {
-      TF_ASSIGN_OR_RETURN(const bool inlined, InlineCall(call, graph, library));
+      TF_ASSIGN_OR_RETURN(const bool inlined, InlineCall(call, graph, library, /*even_noinline=*/false, keep_names));
       if (!inlined) kept.insert(call);
     }
   }
   // Constants of inlined functions have no incoming edges, so a traversal from the source would miss these constants.
   tensorflow::FixupSourceAndSinkEdges(graph);
   return absl::OkStatus();
+}
+
+absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
+  ListCalls list_calls(library);
+  return InlineCalls(graph, library, /*keep_names=*/false, [&](const Node& call) { return list_calls.Contains(call); });
 }
 
 tensorflow::Status RunInlinePass(const tensorflow::GraphOptimizationPassOptions& options) {

@@ -2,6 +2,8 @@
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_INLINE_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_INLINE_PASS_H_
 
+#include <functional>
+
 #include "absl/status/status.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/function.h"
@@ -15,6 +17,11 @@ namespace hpu::passes {
 // calls of functions that contain such calls (a train step with @tf.function). A call stays if it is pinned to another
 // device, if its function has jit_compile=True, or if its function must not be inlined.
 absl::Status InlineListCalls(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
+
+// Inlines the calls for which `filter` is true, also inside inlined functions, with the same exceptions.
+// `keep_names`: leaves NoOps with the names of the calls.
+absl::Status InlineCalls(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
+                         bool keep_names, const std::function<bool(const tensorflow::Node&)>& filter);
 
 // InlineListCalls as a TensorFlow graph pass (phases.cc).
 tensorflow::Status RunInlinePass(const tensorflow::GraphOptimizationPassOptions& options);

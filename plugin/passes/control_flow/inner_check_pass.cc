@@ -1,30 +1,27 @@
 #include "plugin/passes/control_flow/inner_check_pass.h"
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/index_bounds.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "plugin/passes/analysis/loop_counters.h"
-#include "plugin/passes/analysis/lowerings.h"
-#include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/static_shapes.h"
-#include "plugin/passes/analysis/value_rules.h"
 #include "plugin/passes/analysis/value_tests.h"
 #include "plugin/passes/analysis/variable_updates.h"
+#include "plugin/passes/control_flow/inline_pass.h"
+#include "plugin/passes/control_flow/inner_guards.h"
+#include "plugin/passes/control_flow/inner_sites.h"
+#include "plugin/passes/functions/extended_nodes.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/functions/loop_functions.h"
-#include "plugin/passes/functions/reachable_nodes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
-#include "plugin/passes/graph/settings.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tsl/platform/errors.h"
@@ -40,271 +37,9 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
 using tensorflow::NodeBuilder;
-using tensorflow::NodeDef;
 using tensorflow::OutputTensor;
 using tensorflow::PartialTensorShape;
 using tensorflow::Tensor;
-using tensorflow::TensorShape;
-
-// Indices of an op in a loop's body or in a branch.
-struct Site {
-  Node* node;
-  OutputTensor indices;
-  TensorShape shape;  // of the indices
-  IndexBound bound;
-  OutputTensor bounding;   // the tensor that is indexed, its shape, or a handle or TensorList
-  std::vector<int> sizes;  // the sizes that bound the indices, if they are known
-  int rank = 0;            // number of these sizes
-};
-
-// A test of an op's values in a loop's body or in a branch.
-struct ValueSite {
-  Node* node;
-  const ValueRule* rule;  // null for a HabanaInnerValues, whose input is the test
-  int code;               // of the error
-  std::string error;
-};
-
-// The checks of one function.
-struct Sites {
-  std::vector<Site> indices;
-  std::vector<ValueSite> values;
-
-  bool empty() const { return indices.empty() && values.empty(); }
-};
-
-std::vector<ValueSite> FindValueSites(const Graph& function, ValueTests* tests) {
-  std::vector<ValueSite> sites;
-  for (Node* node : function.op_nodes()) {
-    if (node->attrs().Find(kInRangeAttr) != nullptr) continue;
-    if (node->type_string() == kInnerValuesOp) {
-      ValueSite site{node, nullptr, 0, ""};
-      tensorflow::TryGetNodeAttr(node->attrs(), "code", &site.code);
-      tensorflow::TryGetNodeAttr(node->attrs(), "error", &site.error);
-      sites.push_back(std::move(site));
-      continue;
-    }
-    const ValueRule* const rule = FindValueRule(node->type_string(), node->attrs());
-    if (rule == nullptr || tests->Known(node, *rule) == true || tests->OtherHasElements(*node, *rule) == false)
-      continue;
-    sites.push_back({node, rule, static_cast<int>(rule->code), rule->error});
-  }
-  return sites;
-}
-
-// Adds nodes that compute whether the values pass.
-absl::StatusOr<Node*> TestOf(const ValueSite& site, const NodeMaker& maker, ValueTests* tests) {
-  site.node->AddAttr(kInRangeAttr, true);
-  if (site.rule != nullptr) return tests->Make(*site.node, *site.rule, maker);
-  return OnlyOutput(InputOf(*site.node, 0), maker);
-}
-
-// Finds the sites of one function.
-class SiteFinder {
- public:
-  SiteFinder(const Graph& body, const StaticShapes& shapes) : body_(body), shapes_(shapes) {}
-
-  std::vector<Site> Run() {
-    for (Node* node : body_.op_nodes()) {
-      if (node->attrs().Find(kInRangeAttr) != nullptr) continue;
-      if (const IndexedOp* op = IndexedOpOf(node->type_string())) {
-        AddIndexed(node, *op);
-      } else if (node->type_string() == "StridedSlice") {
-        AddElements(node);
-      } else if (node->type_string() == "TensorListGetItem") {
-        AddListElement(node, IndexKind::kListElement);
-      } else if (node->type_string() == "TensorListSetItem") {
-        AddListElement(node, IndexKind::kWrittenElement);
-      }
-    }
-    return std::move(sites_);
-  }
-
- private:
-  // The static shape of an input; nullopt if it is unknown.
-  std::optional<TensorShape> ShapeOf(const OutputTensor& tensor) const {
-    TensorShape shape;
-    if (!shapes_.Shape(*tensor.node, tensor.index).AsTensorShape(&shape)) return std::nullopt;
-    return shape;
-  }
-
-  void Add(Node* node, OutputTensor indices, IndexBound bound, OutputTensor bounding, std::vector<int> sizes,
-           int rank) {
-    const std::optional<TensorShape> shape = ShapeOf(indices);
-    if (rank < 1 || !shape.has_value() || !IsIndexType(indices.node->output_type(indices.index))) return;
-    sites_.push_back({node, indices, *shape, bound, bounding, std::move(sizes), rank});
-  }
-
-  void AddIndexed(Node* node, const IndexedOp& op) {
-    const std::optional<IndexBound> bound = BoundOfIndices(*node, op);
-    if (!bound.has_value() || bound->kind == IndexKind::kSegment || bound->kind == IndexKind::kPermutation) return;
-    const OutputTensor bounding = InputOf(*node, op.bound);
-    if (op.sizes) {
-      const PartialTensorShape sizes = shapes_.Shape(*bounding.node, bounding.index);
-      if (sizes.dims() == 1 && sizes.dim_size(0) >= 0)
-        Add(node, InputOf(*node, op.indices), *bound, bounding, {}, static_cast<int>(sizes.dim_size(0)));
-      return;
-    }
-    if (op.resource) {
-      if (bound->kind == IndexKind::kIndex && bound->axis == 0)
-        Add(node, InputOf(*node, op.indices), *bound, bounding, {}, 1);
-      return;
-    }
-    AddTensor(node, InputOf(*node, op.indices), *bound, bounding);
-  }
-
-  // `tensor` is the tensor that is indexed.
-  void AddTensor(Node* node, OutputTensor indices, IndexBound bound, OutputTensor tensor) {
-    const PartialTensorShape shape = shapes_.Shape(*tensor.node, tensor.index);
-    if (shape.dims() < 1) return;
-    std::vector<int> sizes;
-    if (shape.num_elements() > 0) {  // of a tensor without elements, even the index 0 would fail the check
-      for (const int64_t size : shape.dim_sizes()) sizes.push_back(static_cast<int>(size));
-    }
-    Add(node, indices, bound, tensor, std::move(sizes), shape.dims());
-  }
-
-  void AddListElement(Node* node, IndexKind kind) {
-    const OutputTensor index = InputOf(*node, 1);
-    bool grows = false;  // the list grows instead
-    tensorflow::TryGetNodeAttr(node->attrs(), "resize_if_index_out_of_bounds", &grows);
-    if (grows || ConstantOf(*index.node).has_value()) return;
-    const size_t before = sites_.size();
-    Add(node, index, {kind, 0}, InputOf(*node, 0), {}, 1);
-    if (sites_.size() > before) node->ClearAttr(kUncheckedAttr);
-  }
-
-  // Adds the indices of dimensions that a StridedSlice removes (x[i, :, j]).
-  void AddElements(Node* node) {
-    const OutputTensor begin = InputOf(*node, 1);
-    if (begin.node->type_string() != "Pack") return;
-    int shrunk = 0, ellipsis = 0, added = 0;
-    if (!tensorflow::TryGetNodeAttr(node->attrs(), "shrink_axis_mask", &shrunk) ||
-        !tensorflow::TryGetNodeAttr(node->attrs(), "ellipsis_mask", &ellipsis) ||
-        !tensorflow::TryGetNodeAttr(node->attrs(), "new_axis_mask", &added)) {
-      return;
-    }
-    const OutputTensor tensor = InputOf(*node, 0);
-    const int entries = begin.node->num_inputs(), rank = shapes_.Shape(*tensor.node, tensor.index).dims();
-    int dimension = 0;
-    for (int i = 0; i < entries; ++i) {
-      const int bit = 1 << i;
-      if (added & bit & ~ellipsis) continue;
-      if (ellipsis & bit) {
-        int later = 0;
-        for (int j = i + 1; j < entries; ++j) later += (added & (1 << j)) == 0;
-        dimension = rank - later;
-        continue;
-      }
-      const OutputTensor index = InputOf(*begin.node, i);
-      if ((shrunk & bit) && !ConstantOf(*index.node).has_value() && dimension < rank)
-        AddTensor(node, index, {IndexKind::kElement, dimension}, tensor);
-      ++dimension;
-    }
-  }
-
-  const Graph& body_;
-  const StaticShapes& shapes_;
-  std::vector<Site> sites_;
-};
-
-Tensor Filled(DataType type, const TensorShape& shape, int value) {
-  Tensor tensor(type, shape);
-  if (type == tensorflow::DT_INT64) {
-    tensor.flat<int64_t>().setConstant(value);
-  } else {
-    tensor.flat<int32_t>().setConstant(value);
-  }
-  return tensor;
-}
-
-Tensor SizesTensor(const std::vector<int>& sizes) {
-  Tensor tensor(tensorflow::DT_INT32, {static_cast<int64_t>(sizes.size())});
-  absl::c_copy(sizes, tensor.flat<int32_t>().data());
-  return tensor;
-}
-
-// Indices and sizes that pass a check, for sites that did not run.
-Tensor Unused(const Site& site) { return Filled(site.indices.node->output_type(site.indices.index), site.shape, 0); }
-Tensor UnusedSizes(const Site& site) { return Filled(tensorflow::DT_INT32, {site.rank}, 1); }
-
-// A new result of a loop or branch.
-struct Result {
-  DataType type;
-  TensorShape shape;
-};
-
-absl::Status AddResult(Graph* function, int number, NodeBuilder::NodeOut value) {
-  NodeBuilder builder(function->NewName("habana_result"), "_Retval");
-  Node* result = nullptr;
-  return builder.Input(value).Attr("index", number).Finalize(function, &result);
-}
-
-// Replaces a loop or branch by a node with more outputs and inputs, and returns it. The old outputs keep their places.
-// `types`: the attribute with the types of the outputs.
-absl::StatusOr<Node*> WithMoreOutputs(Graph* graph, Node* old, const char* types, const std::vector<Result>& results,
-                                      const std::vector<Node*>& new_inputs) {
-  NodeDef definition = old->def();
-  auto* type_list = (*definition.mutable_attr())[types].mutable_list();
-  auto* shapes = (*definition.mutable_attr())["output_shapes"].mutable_list();
-  const bool has_shapes = shapes->shape_size() == old->num_outputs();
-  for (const Result& result : results) {
-    type_list->add_type(result.type);
-    if (has_shapes) result.shape.AsProto(shapes->add_shape());
-  }
-  TF_ASSIGN_OR_RETURN(Node * node, graph->AddNode(std::move(definition)));
-  node->set_assigned_device_name(old->assigned_device_name());
-  for (const Edge* edge : old->in_edges()) {
-    if (edge->IsControlEdge()) {
-      graph->AddControlEdge(edge->src(), node);
-    } else {
-      graph->AddEdge(edge->src(), edge->src_output(), node, edge->dst_input());
-    }
-  }
-  int input = old->num_inputs();
-  for (Node* source : new_inputs) graph->AddEdge(source, 0, node, input++);
-  MoveConsumers(graph, old, node);
-  graph->RemoveNode(old);
-  return node;
-}
-
-bool IsListElement(const Site& site) {
-  return site.node->type_string() == "TensorListGetItem" || site.node->type_string() == "TensorListSetItem";
-}
-
-// Adds nodes for the sizes that bound a site's indices to the site's function.
-absl::StatusOr<NodeBuilder::NodeOut> SizesOf(const Site& site, const NodeMaker& maker) {
-  Node* sizes = nullptr;
-  if (!site.sizes.empty()) {
-    TF_ASSIGN_OR_RETURN(sizes, maker.Constant("sizes", SizesTensor(site.sizes)));
-    return NodeBuilder::NodeOut(sizes, 0);
-  }
-  const NodeBuilder::NodeOut bounding(site.bounding.node, site.bounding.index);
-  if (IsListElement(site)) {
-    NodeBuilder length = maker.New("length", "TensorListLength");
-    TF_ASSIGN_OR_RETURN(Node * scalar, maker.Add(length.Input(bounding)));
-    NodeBuilder vector = maker.New("sizes", "Pack");
-    TF_ASSIGN_OR_RETURN(sizes, maker.Add(vector.Input(std::vector<NodeBuilder::NodeOut>{scalar})));
-    return NodeBuilder::NodeOut(sizes, 0);
-  }
-  const IndexedOp* const op = IndexedOpOf(site.node->type_string());
-  if (op != nullptr && op->sizes) {
-    if (site.bounding.node->output_type(site.bounding.index) == tensorflow::DT_INT32) return bounding;
-    TF_ASSIGN_OR_RETURN(sizes, maker.Cast("sizes", bounding, tensorflow::DT_INT32));
-    return NodeBuilder::NodeOut(sizes, 0);
-  }
-  const bool is_variable = op != nullptr && op->resource;
-  NodeBuilder shape = maker.New("sizes", is_variable ? "VariableShape" : "Shape");
-  TF_ASSIGN_OR_RETURN(sizes, maker.Add(shape.Input(bounding).Attr("out_type", tensorflow::DT_INT32)));
-  if (!is_variable) return NodeBuilder::NodeOut(sizes, 0);
-  // The rank of a variable may be unknown, so only the first size leaves the function.
-  TF_ASSIGN_OR_RETURN(Node * first, maker.Constant("first", Filled(tensorflow::DT_INT32, {1}, 0)));
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Filled(tensorflow::DT_INT32, {}, 0)));
-  NodeBuilder rows = maker.New("rows", "GatherV2");
-  TF_ASSIGN_OR_RETURN(sizes, maker.Add(rows.Input(sizes).Input(first).Input(axis)));
-  sizes->AddAttr(kInRangeAttr, true);
-  return NodeBuilder::NodeOut(sizes, 0);
-}
 
 // The outputs of a loop or branch that hold a site's indices and sizes.
 struct Outputs {
@@ -312,17 +47,34 @@ struct Outputs {
   int sizes = -1;  // -1: the site's sizes are known
 };
 
+Tensor True() {
+  Tensor value(tensorflow::DT_BOOL, {});
+  value.scalar<bool>()() = true;
+  return value;
+}
+
+// The node that puts a constant for `node` into the frame and branch of `node`; null if the graph has no lowered
+// control flow.
+Node* AnchorOf(const Graph& graph, const Node& node) {
+  return HasLoweredControlFlow(graph) && node.num_inputs() > 0 ? InputOf(node, 0).node : nullptr;
+}
+
+using NameSet = absl::flat_hash_set<std::string>;
+
 // Adds the ops that stand for sites after a loop or branch.
 class Places {
  public:
-  Places(Graph* graph, Node* node) : graph_(graph), node_(node), maker_(graph, node->name(), node->requested_device()) {
+  Places(Graph* graph, Node* node)
+      : graph_(graph),
+        node_(node),
+        maker_(graph, node->name(), node->requested_device(), HasLoweredControlFlow(*graph) ? node : nullptr) {
     for (const Edge* edge : node->out_edges()) {
-      if (!edge->IsControlEdge()) users_.push_back(edge->dst());
+      if (edge->dst()->IsOp()) users_.push_back(edge->dst());
     }
   }
 
   // What uses a result of the loop or branch waits for the check.
-  absl::Status Add(const Site& site, const Outputs& outputs) {
+  absl::Status Add(const IndexSite& site, const Outputs& outputs) {
     NodeBuilder::NodeOut sizes(node_, outputs.sizes);
     if (outputs.sizes < 0) {
       TF_ASSIGN_OR_RETURN(Node * constant, maker_.Constant("habana_check/sizes", SizesTensor(site.sizes)));
@@ -331,21 +83,52 @@ class Places {
     NodeBuilder builder(NameFor(site.node->name()), kInnerIndicesOp, graph_->op_registry());
     builder.Device(node_->requested_device()).Input(node_, outputs.indices).Input(sizes);
     builder.Attr("kind", NameOf(site.bound.kind)).Attr("axis", site.bound.axis);
-    return Finish(builder);
+    return Add(site.node, builder);
   }
 
   // `output`: the output that holds the test's result.
   absl::Status Add(const ValueSite& site, int output) {
     NodeBuilder builder(NameFor(site.node->name()), kInnerValuesOp, graph_->op_registry());
     builder.Device(node_->requested_device()).Input(node_, output).Attr("code", site.code).Attr("error", site.error);
-    return Finish(builder);
+    return Add(site.node, builder);
+  }
+
+  // Call after the last Add.
+  absl::Status Finish(const NameSet& control_results) {
+    Order();
+    // TensorFlow removes what precedes no result.
+    if (!control_results.contains(node_->name())) return absl::OkStatus();
+    std::vector<Node*> places;
+    for (const auto& [checked, place] : places_) places.push_back(place);
+    return MoveName(graph_, node_, places);
   }
 
  private:
-  absl::Status Finish(NodeBuilder& builder) {
+  // Makes the check of an op wait for the checks of the ops on which it depends, so that the first error is raised.
+  void Order() const {
+    if (places_.size() < 2) return;
+    for (const auto& [later, place] : places_) {
+      absl::flat_hash_set<const Node*> ancestors;
+      std::vector<const Node*> open = {later};
+      while (!open.empty()) {
+        const Node* const node = open.back();
+        open.pop_back();
+        for (const Edge* edge : node->in_edges()) {
+          if (ancestors.insert(edge->src()).second) open.push_back(edge->src());
+        }
+      }
+      for (const auto& [earlier, other] : places_) {
+        if (ancestors.contains(earlier)) graph_->AddControlEdge(other, place);
+      }
+    }
+  }
+
+  // `checked`: the op in the function.
+  absl::Status Add(const Node* checked, NodeBuilder& builder) {
     Node* place = nullptr;
     TF_RETURN_IF_ERROR(builder.Finalize(graph_, &place));
     for (Node* user : users_) graph_->AddControlEdge(place, user);
+    places_.emplace_back(checked, place);
     return absl::OkStatus();
   }
 
@@ -359,7 +142,16 @@ class Places {
   Node* const node_;
   const NodeMaker maker_;
   std::vector<Node*> users_;
+  std::vector<std::pair<const Node*, Node*>> places_;  // the op in the function, and the op that stands for it
 };
+
+// Returns a tensor with the value of `value` that is computed after `after`, which may be null.
+absl::StatusOr<NodeBuilder::NodeOut> WaitFor(Node* after, NodeBuilder::NodeOut value, const NodeMaker& maker) {
+  if (after == nullptr) return value;
+  NodeBuilder builder = maker.New("result", "Identity");
+  TF_ASSIGN_OR_RETURN(Node * last, maker.Add(builder.Input(value).ControlInput(after)));
+  return NodeBuilder::NodeOut(last, 0);
+}
 
 // Adds values to a loop. The loop's old outputs keep their places.
 class LoopCarrier {
@@ -370,7 +162,8 @@ class LoopCarrier {
         body_(body),
         condition_(condition),
         in_body_(body->graph, absl::StrCat(loop->name(), "/habana_check"), ""),
-        outside_(graph, absl::StrCat(loop->name(), "/habana_check"), loop->requested_device()) {}
+        outside_(graph, absl::StrCat(loop->name(), "/habana_check"), loop->requested_device(),
+                 AnchorOf(*graph, *loop)) {}
 
   // Adds a value that is `initial` before the loop. Sets *argument to the value at the start of an iteration, and
   // returns the number of the value.
@@ -379,44 +172,33 @@ class LoopCarrier {
     TF_ASSIGN_OR_RETURN(Node * constant, outside_.Constant("initial", initial));
     initial_.push_back(constant);
     results_.push_back({initial.dtype(), initial.shape()});
-    TF_ASSIGN_OR_RETURN(*argument, Argument(body_, number, initial.dtype()));
-    TF_ASSIGN_OR_RETURN(Node * in_condition, Argument(condition_, number, initial.dtype()));
+    TF_ASSIGN_OR_RETURN(*argument, AddArgument(body_->graph, number, initial.dtype()));
+    TF_ASSIGN_OR_RETURN(Node * in_condition, AddArgument(condition_->graph, number, initial.dtype()));
     in_condition_.push_back(in_condition);
     return number;
   }
 
-  // Sets the value at the end of an iteration.
-  absl::Status Return(int number, Node* value) { return AddResult(body_->graph, number, value); }
+  // Sets the value at the end of an iteration. `after`: a node that runs before; may be null.
+  absl::Status Return(int number, Node* value, Node* after) {
+    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut last, WaitFor(after, value, in_body_));
+    return AddResult(body_->graph, number, last);
+  }
 
   // Ends the loop when the value `number`, a boolean, is false.
   absl::Status EndIfFalse(int number) {
-    Node* const result = condition_->ret_nodes[0];
-    const OutputTensor old = InputOf(*result, 0);
-    NodeBuilder builder(condition_->graph->NewName("habana_continue"), "LogicalAnd");
-    Node* both = nullptr;
-    TF_RETURN_IF_ERROR(builder.Input(old.node, old.index)
-                           .Input(in_condition_[number - loop_->num_inputs()], 0)
-                           .Finalize(condition_->graph, &both));
-    return condition_->graph->UpdateEdge(both, 0, result, 0);
+    return passes::EndIfFalse(condition_, in_condition_[number - loop_->num_inputs()]);
   }
 
   // Replaces the loop by one with the new values, and returns it.
   absl::StatusOr<Node*> Finish(FunctionLibraryDefinition* library) {
     TF_RETURN_IF_ERROR(SetFunction(loop_, "body", *body_, "_checked", library));
     TF_RETURN_IF_ERROR(SetFunction(loop_, "cond", *condition_, "_checked", library));
-    return WithMoreOutputs(graph_, loop_, "T", results_, initial_);
+    return Extend(graph_, loop_, initial_, results_);
   }
 
   const NodeMaker& in_body() const { return in_body_; }
 
  private:
-  static absl::StatusOr<Node*> Argument(FunctionBody* function, int number, DataType type) {
-    NodeBuilder builder(function->graph->NewName("habana_argument"), "_Arg");
-    Node* argument = nullptr;
-    TF_RETURN_IF_ERROR(builder.Attr("T", type).Attr("index", number).Finalize(function->graph, &argument));
-    return argument;
-  }
-
   Graph* const graph_;
   Node* const loop_;
   FunctionBody* const body_;
@@ -424,7 +206,7 @@ class LoopCarrier {
   const NodeMaker in_body_;
   const NodeMaker outside_;
   std::vector<Node*> initial_;
-  std::vector<Result> results_;  // the types and shapes of the new values
+  std::vector<NewOutput> results_;  // the types and shapes of the new values
   std::vector<Node*> in_condition_;
 };
 
@@ -432,119 +214,161 @@ class LoopCarrier {
 class LoopChecks {
  public:
   LoopChecks(Graph* graph, Node* loop, FunctionBody* body, FunctionBody* condition, Sites sites, ValueTests* tests)
-      : graph_(graph), sites_(std::move(sites)), tests_(tests), carrier_(graph, loop, body, condition) {}
+      : graph_(graph), body_(body), sites_(std::move(sites)), tests_(tests), carrier_(graph, loop, body, condition) {}
 
-  // `counted`: the number of iterations does not depend on data.
-  absl::Status Run(bool counted, FunctionLibraryDefinition* library) {
-    Tensor passes(tensorflow::DT_BOOL, {});
-    passes.scalar<bool>()() = true;
-    TF_ASSIGN_OR_RETURN(const int number, carrier_.Add(passes, &passed_));
+  // `counted`: the number of iterations does not depend on data. `updates`: the loop updates variables.
+  absl::Status Run(bool counted, bool updates, const NameSet& control_results, FunctionLibraryDefinition* library) {
+    const NodeMaker& maker = carrier_.in_body();
+    TF_ASSIGN_OR_RETURN(const int number, carrier_.Add(True(), &passed_));
+    std::vector<NodeBuilder::NodeOut> sizes;
+    std::vector<InnerTest> inner;
+    for (const IndexSite& site : sites_.indices) {
+      TF_ASSIGN_OR_RETURN(sizes.emplace_back(), SizesOf(site, maker));
+      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, sizes.back(), maker));
+      inner.push_back({site.node, test});
+    }
+    for (const ValueSite& site : sites_.values) {
+      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, maker, tests_));
+      inner.push_back({site.node, test});
+    }
     Node* all = passed_;
+    for (const InnerTest& test : inner) {
+      TF_ASSIGN_OR_RETURN(all, maker.Binary("passes", "LogicalAnd", all, test.passes));
+    }
+    if (updates) {
+      TF_RETURN_IF_ERROR(GuardInnerUpdates(body_->graph, passed_, inner, library));
+      TF_ASSIGN_OR_RETURN(after_, AfterEffects(body_->graph));
+    }
     std::vector<Outputs> outputs;
-    for (const Site& site : sites_.indices) {
-      TF_ASSIGN_OR_RETURN(Node * test, Carry(site, &outputs.emplace_back()));
-      TF_ASSIGN_OR_RETURN(all, carrier_.in_body().Binary("passes", "LogicalAnd", all, test));
+    for (size_t i = 0; i < sites_.indices.size(); ++i) {
+      const IndexSite& site = sites_.indices[i];
+      Outputs& output = outputs.emplace_back();
+      TF_ASSIGN_OR_RETURN(output.indices,
+                          Keep(UnusedIndices(site), NodeBuilder::NodeOut(site.indices.node, site.indices.index)));
+      if (site.sizes.empty()) {
+        TF_ASSIGN_OR_RETURN(output.sizes, Keep(UnusedSizes(site), sizes[i]));
+      }
     }
     std::vector<int> tests;
-    for (const ValueSite& site : sites_.values) {
-      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, carrier_.in_body(), tests_));
-      TF_ASSIGN_OR_RETURN(tests.emplace_back(), Keep(passes, test));
-      TF_ASSIGN_OR_RETURN(all, carrier_.in_body().Binary("passes", "LogicalAnd", all, test));
+    for (size_t i = 0; i < sites_.values.size(); ++i) {
+      TF_ASSIGN_OR_RETURN(tests.emplace_back(), Keep(True(), inner[sites_.indices.size() + i].passes));
     }
-    TF_RETURN_IF_ERROR(carrier_.Return(number, all));
+    TF_RETURN_IF_ERROR(carrier_.Return(number, all, after_));
     if (!counted) TF_RETURN_IF_ERROR(carrier_.EndIfFalse(number));
     TF_ASSIGN_OR_RETURN(Node * loop, carrier_.Finish(library));
+    if (updates) SetGuardInput(loop, number);
     Places places(graph_, loop);
     for (size_t i = 0; i < outputs.size(); ++i) TF_RETURN_IF_ERROR(places.Add(sites_.indices[i], outputs[i]));
     for (size_t i = 0; i < tests.size(); ++i) TF_RETURN_IF_ERROR(places.Add(sites_.values[i], tests[i]));
-    return absl::OkStatus();
+    return places.Finish(control_results);
   }
 
  private:
-  // Returns whether the site's indices are in range.
-  absl::StatusOr<Node*> Carry(const Site& site, Outputs* outputs) {
-    const NodeMaker& maker = carrier_.in_body();
-    const NodeBuilder::NodeOut indices(site.indices.node, site.indices.index);
-    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut sizes, SizesOf(site, maker));
-    NodeBuilder test = maker.New("in_range", kIndicesInRangeOp);
-    test.Input(indices).Input(sizes).Attr("kind", NameOf(site.bound.kind)).Attr("axis", site.bound.axis);
-    TF_ASSIGN_OR_RETURN(Node * in_range, maker.Add(test));
-    TF_ASSIGN_OR_RETURN(outputs->indices, Keep(Unused(site), indices));
-    if (site.sizes.empty()) {
-      TF_ASSIGN_OR_RETURN(outputs->sizes, Keep(UnusedSizes(site), sizes));
-    }
-    site.node->AddAttr(kInRangeAttr, true);
-    return in_range;
-  }
-
   // Adds a loop value that takes the value of `current` until a test has failed.
   absl::StatusOr<int> Keep(const Tensor& initial, NodeBuilder::NodeOut current) {
     Node* before = nullptr;
     TF_ASSIGN_OR_RETURN(const int number, carrier_.Add(initial, &before));
     NodeBuilder select = carrier_.in_body().New("kept", "SelectV2");
     TF_ASSIGN_OR_RETURN(Node * kept, carrier_.in_body().Add(select.Input(passed_).Input(current).Input(before)));
-    TF_RETURN_IF_ERROR(carrier_.Return(number, kept));
+    TF_RETURN_IF_ERROR(carrier_.Return(number, kept, after_));
     return number;
   }
 
   Graph* const graph_;
+  FunctionBody* const body_;
   const Sites sites_;
   ValueTests* const tests_;
   LoopCarrier carrier_;
   Node* passed_ = nullptr;  // in the body: whether all tests of earlier iterations passed
+  Node* after_ = nullptr;   // in the body: runs after all effects; null if there are none
 };
 
 using Functions = std::vector<std::unique_ptr<FunctionBody>>;
 
+// A function of a loop or branch, with its sites.
+struct CheckedFunction {
+  CheckedFunction(FunctionBody* body, const FunctionLibraryDefinition* library)
+      : body(body), shapes(body->graph, library), tests(body->graph, &shapes) {}
+
+  FunctionBody* const body;
+  LazyShapes shapes;
+  ValueTests tests;
+  Sites sites;
+  bool updates = false;  // the function updates variables
+};
+
 // Moves the checks of an If or a Case behind it. The branches that do not run return indices in range.
 class BranchChecks {
  public:
-  // `sites`: of each branch.
-  BranchChecks(Graph* graph, Node* branch, const Functions& functions, const std::vector<Sites>& sites,
-               const std::vector<std::unique_ptr<ValueTests>>& tests)
-      : graph_(graph), branch_(branch), functions_(functions), sites_(sites), tests_(tests) {}
+  BranchChecks(Graph* graph, Node* branch, const Functions& functions,
+               const std::vector<std::unique_ptr<CheckedFunction>>& checked)
+      : graph_(graph), branch_(branch), functions_(functions), checked_(checked) {}
 
-  absl::Status Run(FunctionLibraryDefinition* library) {
-    std::vector<std::pair<const Site*, Outputs>> outputs;
-    std::vector<std::pair<const ValueSite*, int>> tests;
-    Tensor passes(tensorflow::DT_BOOL, {});
-    passes.scalar<bool>()() = true;
-    for (size_t i = 0; i < sites_.size(); ++i) {
-      for (const Site& site : sites_[i].indices) {
-        TF_ASSIGN_OR_RETURN(const Outputs added, Return(site, i));
-        outputs.emplace_back(&site, added);
-      }
-      for (const ValueSite& site : sites_[i].values) {
-        TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, MakerFor(site.node, i), tests_[i].get()));
-        TF_ASSIGN_OR_RETURN(const int added, AddResults(i, test, passes));
-        tests.emplace_back(&site, added);
-      }
+  absl::Status Run(const NameSet& control_results, FunctionLibraryDefinition* library) {
+    std::vector<Node*> inputs;
+    const bool updates = absl::c_any_of(checked_, [](const auto& function) { return function->updates; });
+    for (size_t i = 0; i < functions_.size(); ++i) TF_RETURN_IF_ERROR(AddChecks(i, updates, library));
+    if (updates) {
+      const NodeMaker outside(graph_, absl::StrCat(branch_->name(), "/habana_check"), branch_->requested_device(),
+                              AnchorOf(*graph_, *branch_));
+      TF_ASSIGN_OR_RETURN(inputs.emplace_back(), outside.Constant("enabled", True()));
     }
     TF_RETURN_IF_ERROR(SetBranches(branch_, functions_, "_checked", library));
-    TF_ASSIGN_OR_RETURN(Node * branch, WithMoreOutputs(graph_, branch_, "Tout", results_, {}));
+    TF_ASSIGN_OR_RETURN(Node * branch, Extend(graph_, branch_, inputs, results_));
+    if (updates) SetGuardInput(branch, branch->num_inputs() - 1);
     Places places(graph_, branch);
-    for (const auto& [site, output] : outputs) TF_RETURN_IF_ERROR(places.Add(*site, output));
-    for (const auto& [site, output] : tests) TF_RETURN_IF_ERROR(places.Add(*site, output));
-    return absl::OkStatus();
+    for (const auto& [site, output] : outputs_) TF_RETURN_IF_ERROR(places.Add(*site, output));
+    for (const auto& [site, output] : values_) TF_RETURN_IF_ERROR(places.Add(*site, output));
+    return places.Finish(control_results);
   }
 
  private:
-  NodeMaker MakerFor(const Node* node, size_t branch) const {
-    return NodeMaker(functions_[branch]->graph, absl::StrCat(node->name(), "/habana_check"), "");
+  // Adds the tests and results for the sites of a branch. `updates`: any branch updates variables.
+  absl::Status AddChecks(size_t branch, bool updates, FunctionLibraryDefinition* library) {
+    CheckedFunction& function = *checked_[branch];
+    Graph* const graph = function.body->graph;
+    std::vector<InnerTest> inner;
+    std::vector<std::pair<const IndexSite*, NodeBuilder::NodeOut>> sizes;
+    for (const IndexSite& site : function.sites.indices) {
+      const NodeMaker maker = MakerFor(site.node, branch);
+      TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut bounds, SizesOf(site, maker));
+      sizes.emplace_back(&site, bounds);
+      site.node->AddAttr(kInRangeAttr, true);
+      if (!function.updates) continue;
+      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, bounds, maker));
+      inner.push_back({site.node, test});
+    }
+    std::vector<std::pair<const ValueSite*, Node*>> values;
+    for (const ValueSite& site : function.sites.values) {
+      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, MakerFor(site.node, branch), &function.tests));
+      inner.push_back({site.node, test});
+      values.emplace_back(&site, test);
+    }
+    Node* after = nullptr;
+    if (updates) {
+      TF_ASSIGN_OR_RETURN(Node * enabled, AddArgument(graph, branch_->num_inputs() - 1, tensorflow::DT_BOOL));
+      if (function.updates) TF_RETURN_IF_ERROR(GuardInnerUpdates(graph, enabled, inner, library));
+      TF_ASSIGN_OR_RETURN(after, AfterEffects(graph));
+    }
+    after_.push_back(after);
+    for (const auto& [site, bounds] : sizes) {
+      Outputs& output = outputs_.emplace_back(site, Outputs()).second;
+      TF_ASSIGN_OR_RETURN(
+          output.indices,
+          AddResults(branch, NodeBuilder::NodeOut(site->indices.node, site->indices.index), UnusedIndices(*site)));
+      if (site->sizes.empty()) {
+        TF_ASSIGN_OR_RETURN(output.sizes, AddResults(branch, bounds, UnusedSizes(*site)));
+      }
+    }
+    for (const auto& [site, test] : values) {
+      TF_ASSIGN_OR_RETURN(const int number, AddResults(branch, test, True()));
+      values_.emplace_back(site, number);
+    }
+    return absl::OkStatus();
   }
 
-  // Adds the results for a site of the branch with the given number.
-  absl::StatusOr<Outputs> Return(const Site& site, size_t branch) {
-    Outputs outputs;
-    const NodeMaker maker = MakerFor(site.node, branch);
-    TF_ASSIGN_OR_RETURN(outputs.indices,
-                        AddResults(branch, NodeBuilder::NodeOut(site.indices.node, site.indices.index), Unused(site)));
-    if (site.sizes.empty()) {
-      TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut sizes, SizesOf(site, maker));
-      TF_ASSIGN_OR_RETURN(outputs.sizes, AddResults(branch, sizes, UnusedSizes(site)));
-    }
-    site.node->AddAttr(kInRangeAttr, true);
-    return outputs;
+  NodeMaker MakerFor(const Node* node, size_t branch) const {
+    return NodeMaker(functions_[branch]->graph, absl::StrCat(node->name(), "/habana_check"), "");
   }
 
   // Adds a result to all branches: `value` to the one with the given number, and `other` to the others.
@@ -552,12 +376,14 @@ class BranchChecks {
     const int number = branch_->num_outputs() + static_cast<int>(results_.size());
     for (size_t i = 0; i < functions_.size(); ++i) {
       Graph* const graph = functions_[i]->graph;
-      if (i == branch) {
-        TF_RETURN_IF_ERROR(AddResult(graph, number, value));
-        continue;
+      const NodeMaker maker(graph, "habana_check", "");
+      NodeBuilder::NodeOut result = value;
+      if (i != branch) {
+        TF_ASSIGN_OR_RETURN(Node * constant, maker.Constant("unused", other));
+        result = NodeBuilder::NodeOut(constant, 0);
       }
-      TF_ASSIGN_OR_RETURN(Node * constant, NodeMaker(graph, "habana_check", "").Constant("unused", other));
-      TF_RETURN_IF_ERROR(AddResult(graph, number, constant));
+      TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut last, WaitFor(i == branch ? after_[i] : nullptr, result, maker));
+      TF_RETURN_IF_ERROR(AddResult(graph, number, last));
     }
     results_.push_back({other.dtype(), other.shape()});
     return number;
@@ -566,9 +392,11 @@ class BranchChecks {
   Graph* const graph_;
   Node* const branch_;
   const Functions& functions_;
-  const std::vector<Sites>& sites_;
-  const std::vector<std::unique_ptr<ValueTests>>& tests_;
-  std::vector<Result> results_;
+  const std::vector<std::unique_ptr<CheckedFunction>>& checked_;
+  std::vector<NewOutput> results_;
+  std::vector<Node*> after_;  // in each branch: runs after all effects; null if there are none
+  std::vector<std::pair<const IndexSite*, Outputs>> outputs_;
+  std::vector<std::pair<const ValueSite*, int>> values_;
 };
 
 void SetAttr(Node* node, const char* name, const PartialTensorShape& shape) {
@@ -602,55 +430,160 @@ std::vector<PartialTensorShape> DeclaredShapes(const Node& loop) {
   return declared;
 }
 
+// Evaluates a loop's condition before the loop and at the end of the body, so that its ops can be checked there.
+class ConditionMover {
+ public:
+  ConditionMover(Graph* graph, Node* loop, FunctionBody* condition, FunctionLibraryDefinition* library)
+      : graph_(graph), loop_(loop), condition_(condition), library_(library) {}
+
+  // Replaces the loop by one whose condition is an additional loop value, and returns it.
+  absl::StatusOr<Node*> Run() {
+    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop_, "body", *library_));
+    const int index = loop_->num_inputs();
+    std::vector<OutputTensor> before, after;
+    for (int i = 0; i < index; ++i) {
+      before.push_back(InputOf(*loop_, i));
+      after.push_back(InputOf(*body->ret_nodes[i], 0));
+    }
+    std::vector<Node*> earlier, effects;
+    for (const Edge* edge : loop_->in_edges()) {
+      if (edge->IsControlEdge() && edge->src()->IsOp()) earlier.push_back(edge->src());
+    }
+    TF_ASSIGN_OR_RETURN(Node * last, AfterEffects(body->graph));
+    if (last != nullptr) effects.push_back(last);
+    TF_ASSIGN_OR_RETURN(Node * first, Evaluate(graph_, loop_->requested_device(), before, earlier));
+    TF_ASSIGN_OR_RETURN(Node * next, Evaluate(body->graph, "", after, effects));
+    TF_RETURN_IF_ERROR(AddArgument(body->graph, index, tensorflow::DT_BOOL).status());
+    TF_RETURN_IF_ERROR(AddResult(body->graph, index, next));
+    TF_ASSIGN_OR_RETURN(Node * value, AddArgument(condition_->graph, index, tensorflow::DT_BOOL));
+    TF_RETURN_IF_ERROR(condition_->graph->UpdateEdge(value, 0, condition_->ret_nodes[0], 0));
+    RemoveOthers(value);
+    TF_RETURN_IF_ERROR(SetFunction(loop_, "body", *body, "_rotated", library_));
+    TF_RETURN_IF_ERROR(SetFunction(loop_, "cond", *condition_, "_rotated", library_));
+    return Extend(graph_, loop_, {first}, {{tensorflow::DT_BOOL, {}}});
+  }
+
+ private:
+  // Adds the nodes of the condition to a graph. Returns a node with their result.
+  absl::StatusOr<Node*> Evaluate(Graph* graph, const std::string& device, const std::vector<OutputTensor>& values,
+                                 const std::vector<Node*>& earlier) const {
+    const NodeMaker maker(graph, loop_->name(), device);
+    tensorflow::DataTypeVector types;
+    std::vector<NodeBuilder::NodeOut> inputs;
+    for (const OutputTensor& value : values) {
+      types.push_back(value.node->output_type(value.index));
+      inputs.emplace_back(value.node, value.index);
+    }
+    const tensorflow::NameAttrList function = FunctionsOf(*loop_)[0];
+    NodeBuilder builder = maker.New("condition", "StatefulPartitionedCall");
+    builder.Input(inputs).Attr("Tin", types).Attr("Tout", tensorflow::DataTypeVector{tensorflow::DT_BOOL});
+    TF_ASSIGN_OR_RETURN(Node * call, maker.Add(builder.Attr("f", function).ControlInputs(earlier)));
+    NodeBuilder identity = maker.New("continues", "Identity");
+    TF_ASSIGN_OR_RETURN(Node * result, maker.Add(identity.Input(call)));
+    TF_RETURN_IF_ERROR(InlineCall(call, graph, *library_).status());
+    return result;
+  }
+
+  // Removes the nodes of the condition that computed its old result.
+  void RemoveOthers(const Node* value) const {
+    std::vector<Node*> unused;
+    for (Node* node : condition_->graph->op_nodes()) {
+      if (!node->IsArg() && node != condition_->ret_nodes[0] && node != value) unused.push_back(node);
+    }
+    for (Node* node : unused) condition_->graph->RemoveNode(node);
+  }
+
+  Graph* const graph_;
+  Node* const loop_;
+  FunctionBody* const condition_;
+  FunctionLibraryDefinition* const library_;
+};
+
 class Mover {
  public:
   explicit Mover(FunctionLibraryDefinition* library) : library_(library) {}
 
-  // Returns whether the graph changed.
-  absl::StatusOr<bool> Run(Graph* graph) {
-    KnownNumbers known(graph, library_);
-    LazyShapes shapes(graph, library_);
+  absl::Status RunOutermost(Graph* graph, const NameSet& control_results) {
     std::vector<Node*> nodes;
     for (Node* node : graph->op_nodes()) {
-      if (IsFunctionalControlFlow(*node) && !IsPinnedToOtherDevice(*node)) nodes.push_back(node);
+      if (HasOriginal(*node) || !GetsChecks(*node)) continue;
+      KeepOriginal(node);
+      nodes.push_back(node);
     }
+    return Run(graph, nodes, control_results).status();
+  }
+
+ private:
+  // Returns whether the graph of a loop or branch changed.
+  absl::StatusOr<bool> RunInside(Graph* graph) {
+    std::vector<Node*> nodes;
+    for (Node* node : graph->op_nodes()) {
+      if (GetsChecks(*node)) nodes.push_back(node);
+    }
+    return Run(graph, nodes, /*control_results=*/{});
+  }
+
+  // Returns whether the graph changed. `control_results`: names of nodes.
+  absl::StatusOr<bool> Run(Graph* graph, const std::vector<Node*>& nodes, const NameSet& control_results) {
+    if (nodes.empty()) return false;
+    KnownNumbers known(graph, library_);
+    LazyShapes shapes(graph, library_);
     bool changed = false;
     for (Node* node : nodes) {
-      TF_ASSIGN_OR_RETURN(const bool moved, node->IsWhileNode() ? RunLoop(graph, node, shapes.Get(), &known)
-                                                                : RunBranch(graph, node, shapes.Get()));
+      TF_ASSIGN_OR_RETURN(const bool moved, node->IsWhileNode() ? RunLoop(graph, node, control_results, &shapes, &known)
+                                                                : RunBranch(graph, node, control_results, &shapes));
       changed |= moved;
     }
     if (changed) tensorflow::FixupSourceAndSinkEdges(graph);  // shape inference starts at the source
     return changed;
   }
 
- private:
-  Sites SitesOf(const FunctionBody& function, const tensorflow::NameAttrList& name, ValueTests* tests) const {
-    if (UpdatesVariables(name, *library_) || IsLowered(name)) return {};
-    const StaticShapes shapes(function.graph, library_);
-    return {SiteFinder(*function.graph, shapes).Run(), FindValueSites(*function.graph, tests)};
+  bool GetsChecks(const Node& node) const {
+    if (!IsFunctionalControlFlow(node) || IsPinnedToOtherDevice(node)) return false;
+    return absl::c_any_of(FunctionsOf(node),
+                          [&](const tensorflow::NameAttrList& function) { return MayHaveSites(function, *library_); });
   }
 
-  // Whether a function contains an op that cannot be compiled. Its loop or branch is lowered, and its ops are checked
-  // where they run.
-  bool IsLowered(const tensorflow::NameAttrList& function) const {
-    return FindReachableNode(function.name(), *library_, [&](const NodeDef& node) {
-             const OpFacts& facts = FactsOf(node.op());
-             return library_->Find(node.op()) == nullptr &&
-                    (!HasLowering(node) || facts.loses_error || facts.compile != CompilePolicy::kAlways);
-           }) != nullptr;
+  // Functions that a loop or branch calls have their sites in its graph.
+  absl::Status InlineCallsWithSites(Graph* function) const {
+    return InlineCalls(function, *library_, /*keep_names=*/true, [&](const Node& call) {
+      const absl::StatusOr<tensorflow::NameAttrList> callee = CalledFunction(call.def());
+      return callee.ok() && MayHaveSites(*callee, *library_);
+    });
   }
 
-  absl::StatusOr<bool> RunLoop(Graph* graph, Node* loop, const StaticShapes& shapes_outside, KnownNumbers* known) {
-    tensorflow::NameAttrList name;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop->attrs(), "body", &name));
+  // Gives the arguments of a function of a loop the shapes that the loop declares.
+  static void SetShapes(const Node& loop, FunctionBody* function, LazyShapes* shapes_outside) {
+    const std::vector<PartialTensorShape> declared = DeclaredShapes(loop);
+    for (int i = 0; i < loop.num_inputs(); ++i)
+      SetShape(loop, i, function->arg_types[i], declared[i], shapes_outside->Get(), function->arg_nodes[i]);
+  }
+
+  // Moves the condition of a loop into its body if the condition has sites. Returns whether it did.
+  absl::StatusOr<bool> MoveCondition(Graph* graph, Node** loop, LazyShapes* shapes_outside) {
+    if (!MayHaveSites(FunctionsOf(**loop)[0], *library_)) return false;
+    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(**loop, "cond", *library_));
+    SetShapes(**loop, condition.get(), shapes_outside);
+    CheckedFunction checked(condition.get(), library_);
+    if (condition->ret_types[0] != tensorflow::DT_BOOL ||
+        FindSites(*condition->graph, &checked.shapes, &checked.tests).empty()) {
+      return false;
+    }
+    TF_ASSIGN_OR_RETURN(*loop, ConditionMover(graph, *loop, condition.get(), library_).Run());
+    return true;
+  }
+
+  absl::StatusOr<bool> RunLoop(Graph* graph, Node* loop, const NameSet& control_results, LazyShapes* shapes_outside,
+                               KnownNumbers* known) {
+    TF_ASSIGN_OR_RETURN(const bool rotated, MoveCondition(graph, &loop, shapes_outside));
+    const tensorflow::NameAttrList name = FunctionsOf(*loop)[1];
     TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library_));
-    const std::vector<PartialTensorShape> declared = DeclaredShapes(*loop);
-    for (int i = 0; i < loop->num_inputs(); ++i)
-      SetShape(*loop, i, body->arg_types[i], declared[i], shapes_outside, body->arg_nodes[i]);
-    TF_ASSIGN_OR_RETURN(const bool inner, Run(body->graph));
-    ValueTests tests(body->graph, library_);
-    Sites sites = SitesOf(*body, name, &tests);
+    TF_RETURN_IF_ERROR(InlineCallsWithSites(body->graph));
+    SetShapes(*loop, body.get(), shapes_outside);
+    TF_ASSIGN_OR_RETURN(bool inner, RunInside(body->graph));
+    inner |= rotated;
+    CheckedFunction checked(body.get(), library_);
+    Sites sites = FindSites(*body->graph, &checked.shapes, &checked.tests);
     TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library_));
     if (sites.empty() || condition->ret_types[0] != tensorflow::DT_BOOL) {
       if (inner) TF_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_checked", library_));
@@ -658,32 +591,35 @@ class Mover {
     }
     const LoopCounters counters(*loop, *condition, *body, known);
     const bool counted = counters.MaxIterations().has_value() || counters.LimitOfIterations() != nullptr;
-    TF_RETURN_IF_ERROR(
-        LoopChecks(graph, loop, body.get(), condition.get(), std::move(sites), &tests).Run(counted, library_));
+    const bool updates = UpdatesVariables(name, *library_);
+    TF_RETURN_IF_ERROR(LoopChecks(graph, loop, body.get(), condition.get(), std::move(sites), &checked.tests)
+                           .Run(counted, updates, control_results, library_));
     return true;
   }
 
-  absl::StatusOr<bool> RunBranch(Graph* graph, Node* branch, const StaticShapes& shapes_outside) {
+  absl::StatusOr<bool> RunBranch(Graph* graph, Node* branch, const NameSet& control_results,
+                                 LazyShapes* shapes_outside) {
     const std::vector<tensorflow::NameAttrList> names = FunctionsOf(*branch);
     TF_ASSIGN_OR_RETURN(const Functions functions, BranchFunctions(*branch, *library_));
     bool inner = false, found = false;
-    std::vector<Sites> sites;
-    std::vector<std::unique_ptr<ValueTests>> tests;
+    std::vector<std::unique_ptr<CheckedFunction>> checked;
     for (size_t i = 0; i < functions.size(); ++i) {
       FunctionBody& function = *functions[i];
+      TF_RETURN_IF_ERROR(InlineCallsWithSites(function.graph));
       for (size_t j = 0; j < function.arg_nodes.size(); ++j) {
         const int input = static_cast<int>(j) + 1;  // input 0 selects the branch
-        SetShape(*branch, input, function.arg_types[j], shapes_outside.InputShape(*branch, input), shapes_outside,
-                 function.arg_nodes[j]);
+        SetShape(*branch, input, function.arg_types[j], shapes_outside->Get().InputShape(*branch, input),
+                 shapes_outside->Get(), function.arg_nodes[j]);
       }
-      TF_ASSIGN_OR_RETURN(const bool changed, Run(function.graph));
+      TF_ASSIGN_OR_RETURN(const bool changed, RunInside(function.graph));
       inner |= changed;
-      tests.push_back(std::make_unique<ValueTests>(function.graph, library_));
-      sites.push_back(SitesOf(function, names[i], tests.back().get()));
-      found |= !sites.back().empty();
+      CheckedFunction& added = *checked.emplace_back(std::make_unique<CheckedFunction>(&function, library_));
+      added.sites = FindSites(*function.graph, &added.shapes, &added.tests);
+      added.updates = UpdatesVariables(names[i], *library_);
+      found |= !added.sites.empty();
     }
     if (found) {
-      TF_RETURN_IF_ERROR(BranchChecks(graph, branch, functions, sites, tests).Run(library_));
+      TF_RETURN_IF_ERROR(BranchChecks(graph, branch, functions, checked).Run(control_results, library_));
     } else if (inner) {
       TF_RETURN_IF_ERROR(SetBranches(branch, functions, "_checked", library_));
     }
@@ -695,17 +631,9 @@ class Mover {
 
 }  // namespace
 
-absl::Status MoveChecksOut(Graph* graph, FunctionLibraryDefinition* library) {
-  return Mover(library).Run(graph).status();
-}
-
-tensorflow::Status RunInnerCheckPass(const tensorflow::GraphOptimizationPassOptions& options) {
-  // A Session extends its graph later, without the functions that a pass has added.
-  if (!options.is_function_graph || !MayUseHpu(options) ||
-      Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
-    return tensorflow::OkStatus();
-  }
-  return MoveChecksOut(options.graph->get(), options.flib_def);
+absl::Status MoveChecksOut(Graph* graph, const absl::flat_hash_set<std::string>& control_results,
+                           FunctionLibraryDefinition* library) {
+  return Mover(library).RunOutermost(graph, control_results);
 }
 
 }  // namespace hpu::passes

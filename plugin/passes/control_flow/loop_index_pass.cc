@@ -14,6 +14,7 @@
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/settings.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
+#include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -42,6 +43,16 @@ class LoopBody {
     return size.has_value() && range->max < *size;
   }
 
+  // Whether every index of a TensorList op is less than the length of its list. False if this is unknown.
+  bool IsInList(const Node& node, ListStates* lists) const {
+    const int value = LoopValueOf(body_, SourceOf(node, 0));
+    const std::optional<Range> range = value < 0 ? std::nullopt : Indices(InputOf(node, 1));
+    if (!range.has_value() || range->min < 0 || !KeepsLength(value)) return false;
+    if (range->limit != nullptr) return range->max < 0 && IsLength(*range->limit, SourceOf(loop_, value));
+    const std::optional<int64_t> length = lists->LengthOfInput(loop_, value);
+    return length.has_value() && range->max < *length;
+  }
+
   // Whether the index range of a TensorList op exceeds the length of its list. False if the range or the length is
   // unknown.
   bool MayLeaveList(const Node& node, ListStates* lists) const {
@@ -56,6 +67,28 @@ class LoopBody {
   // The indexed dimension, which may count from the end; nullopt if it is unknown.
   static std::optional<int32_t> AxisOf(const Node& node, const IndexedOp& op) {
     return op.axis == nullptr ? std::optional<int32_t>(0) : ConstantScalar(SourceOf(node, 2));
+  }
+
+  // Whether the body at most sets elements of the TensorList that is loop value `value`.
+  bool KeepsLength(int value) const {
+    const Node* list = SourceOf(*body_.ret_nodes[value], 0);
+    while (list != nullptr && list != body_.arg_nodes[value]) {
+      bool grows = false;
+      tensorflow::TryGetNodeAttr(list->attrs(), "resize_if_index_out_of_bounds", &grows);
+      if (list->type_string() != "TensorListSetItem" || grows) return false;
+      list = SourceOf(*list, 0);
+    }
+    return list != nullptr;
+  }
+
+  // Whether `limit` computes the length of a TensorList before the loop.
+  bool IsLength(const Node& limit, const Node* list) const {
+    if (list == nullptr) return false;
+    if (list->type_string() == "TensorListReserve") return SourceOf(*list, 1) == &limit;
+    if (list->type_string() != "TensorListFromTensor") return false;
+    const std::optional<SizeOfTensor> size = SizeReadBy(limit);
+    const Node* const tensor = SourceOf(*list, 0);
+    return size.has_value() && tensor != nullptr && tensor->num_outputs() == 1 && known_->AreEqual(*size, {tensor, 0});
   }
 
   // Whether `limit`, which is outside the loop, reads the size of the indexed dimension.
@@ -124,8 +157,13 @@ absl::Status MarkIn(Node* loop, FunctionLibraryDefinition* library, KnownNumbers
   bool marked = false;
   for (Node* node : indexed) {
     const IndexedOp* op = IndexedOpOf(node->type_string());
-    if (op == nullptr ? !given.MayLeaveList(*node, lists) : !given.IsInRange(*node, *op)) continue;
-    node->AddAttr(op == nullptr ? kUncheckedAttr : kInRangeAttr, true);
+    if (op == nullptr ? given.IsInList(*node, lists) : given.IsInRange(*node, *op)) {
+      node->AddAttr(kInRangeAttr, true);
+    } else if (op == nullptr && given.MayLeaveList(*node, lists)) {
+      node->AddAttr(kUncheckedAttr, true);
+    } else {
+      continue;
+    }
     marked = true;
   }
   return marked ? SetFunction(loop, "body", *body, "_in_range", library) : absl::OkStatus();

@@ -117,19 +117,6 @@ void CopyArgumentNotes(const FunctionDef& original, const Kept& kept, FunctionDe
   }
 }
 
-void SetFunctions(const std::vector<NameAttrList>& functions, const Node& node, NodeDef* definition) {
-  auto& attrs = *definition->mutable_attr();
-  if (node.IsWhileNode()) {
-    *attrs["cond"].mutable_func() = functions[0];
-    *attrs["body"].mutable_func() = functions[1];
-  } else if (node.IsIfNode()) {
-    *attrs["then_branch"].mutable_func() = functions[0];
-    *attrs["else_branch"].mutable_func() = functions[1];
-  } else {
-    for (size_t i = 0; i < functions.size(); ++i) *attrs["branches"].mutable_list()->mutable_func(i) = functions[i];
-  }
-}
-
 // Filters a list attribute (types or shapes): keeps the entries whose arguments or results are kept.
 void FilterAttr(const char* name, const Kept& kept, NodeDef* definition) {
   const auto found = definition->mutable_attr()->find(name);
@@ -288,7 +275,7 @@ absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string
     TF_ASSIGN_OR_RETURN(*functions[i].mutable_name(), AddFunction(functions[i].name(), *bodies[i], arguments));
     functions[i].clear_attr();
   }
-  SetFunctions(functions, *node, &definition);
+  SetFunctions(functions, &definition);
   FilterAttr(loop ? "T" : "Tin", arguments, &definition);
   if (!loop) FilterAttr("Tout", results, &definition);
   FilterAttr("output_shapes", results, &definition);

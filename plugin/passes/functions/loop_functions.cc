@@ -116,6 +116,21 @@ std::vector<tensorflow::NameAttrList> FunctionsOf(const Node& node) {
   return functions;
 }
 
+void SetFunctions(const std::vector<tensorflow::NameAttrList>& functions, tensorflow::NodeDef* node) {
+  auto& attrs = *node->mutable_attr();
+  const auto set = [&](const char* first, const char* second) {
+    *attrs[first].mutable_func() = functions[0];
+    *attrs[second].mutable_func() = functions[1];
+  };
+  if (attrs.contains("body")) {
+    set("cond", "body");
+  } else if (attrs.contains("then_branch")) {
+    set("then_branch", "else_branch");
+  } else {
+    for (size_t i = 0; i < functions.size(); ++i) *attrs["branches"].mutable_list()->mutable_func(i) = functions[i];
+  }
+}
+
 absl::StatusOr<std::vector<std::unique_ptr<FunctionBody>>> BranchFunctions(const Node& branch,
                                                                            const FunctionLibraryDefinition& library) {
   std::vector<std::unique_ptr<FunctionBody>> functions;
@@ -128,15 +143,17 @@ absl::StatusOr<std::vector<std::unique_ptr<FunctionBody>>> BranchFunctions(const
 
 absl::Status SetBranches(Node* branch, const std::vector<std::unique_ptr<FunctionBody>>& functions, const char* suffix,
                          FunctionLibraryDefinition* library) {
-  if (branch->IsIfNode()) {
-    TF_RETURN_IF_ERROR(SetFunction(branch, "then_branch", *functions[0], suffix, library));
-    return SetFunction(branch, "else_branch", *functions[1], suffix, library);
-  }
   std::vector<tensorflow::NameAttrList> named = FunctionsOf(*branch);
   for (size_t i = 0; i < named.size(); ++i)
     TF_RETURN_IF_ERROR(Replace(*branch, *functions[i], suffix, library, &named[i]));
-  branch->ClearAttr("branches");
-  branch->AddAttr("branches", named);
+  tensorflow::NodeDef definition = branch->def();
+  SetFunctions(named, &definition);
+  for (const char* attr : {"then_branch", "else_branch", "branches"}) {
+    const auto found = definition.attr().find(attr);
+    if (found == definition.attr().end()) continue;
+    branch->ClearAttr(attr);
+    branch->AddAttr(attr, found->second);
+  }
   return absl::OkStatus();
 }
 

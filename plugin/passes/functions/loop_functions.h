@@ -38,6 +38,9 @@ absl::Status SetFunction(tensorflow::Node* node, const char* attr, const tensorf
 // The functions of a loop (condition, body), of an If (true, false) or of a Case; empty for other nodes.
 std::vector<tensorflow::NameAttrList> FunctionsOf(const tensorflow::Node& node);
 
+// Sets the functions of a loop or branch, in the order of FunctionsOf.
+void SetFunctions(const std::vector<tensorflow::NameAttrList>& functions, tensorflow::NodeDef* node);
+
 // The branches of an If or a Case, as graphs, like LoopFunction.
 absl::StatusOr<std::vector<std::unique_ptr<tensorflow::FunctionBody>>> BranchFunctions(
     const tensorflow::Node& branch, const tensorflow::FunctionLibraryDefinition& library);

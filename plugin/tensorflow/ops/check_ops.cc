@@ -27,6 +27,7 @@ indices: Must be at least 0 and less than shape[axis], with exceptions:
   Kind length: shape[axis] itself is valid.
   Kind permutation: each index must occur once.
   Kind element: a negative index counts from the end.
+  Kind begin: the begin of a slice. shape holds the tensor's sizes and the slice's sizes.
 shape: Shape of the indexed tensor.
 axis: Counts from the end if negative.
 inner: The values come from a loop or branch. They pass if all are 0, as on a device that only compiles.

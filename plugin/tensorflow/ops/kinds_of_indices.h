@@ -7,7 +7,7 @@ namespace hpu {
 // The names of IndexedOp::Kind.
 inline constexpr char kKindsOfIndices[] =
     "kind: {'index', 'slice', 'box', 'vector', 'label', 'segment', 'length', 'permutation', 'element', 'list_element', "
-    "'written_element'}";
+    "'written_element', 'begin'}";
 
 }  // namespace hpu
 

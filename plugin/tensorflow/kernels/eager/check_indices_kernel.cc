@@ -26,7 +26,9 @@ class IndexCheck {
   // `node` is the op's name, for the error text.
   absl::Status Check(const Tensor& indices, const Tensor& sizes, const std::string& node) const {
     const Shape shape = sizes.flat<int32_t>();
-    const absl::Status status = kind_ == "vector" ? CheckVectors(indices, shape) : CheckEach(indices, shape);
+    const absl::Status status = kind_ == "vector"  ? CheckVectors(indices, shape)
+                                : kind_ == "begin" ? CheckBegin(indices, shape)
+                                                   : CheckEach(indices, shape);
     return status.ok() ? status : absl::Status(status.code(), absl::StrCat(status.message(), " (", node, ")"));
   }
 
@@ -108,6 +110,26 @@ class IndexCheck {
         return tensorflow::errors::InvalidArgument("indices[", row, "] = [", vector, "] does not index into shape [",
                                                    dimensions, "]");
       }
+    }
+    return absl::OkStatus();
+  }
+
+  // TensorFlow's own text.
+  static absl::Status CheckBegin(const Tensor& indices, const Shape& shape) {
+    const auto begin = indices.flat<Index>();
+    if (shape.size() != 2 * begin.size()) return absl::OkStatus();
+    for (int64_t i = 0; i < begin.size(); ++i) {
+      const int64_t dimension = shape(i), size = shape(begin.size() + i), first = begin(i);
+      if (first >= 0 && size >= 0 && first + size <= dimension) continue;
+      if (dimension == 0) {
+        return tensorflow::errors::InvalidArgument("Expected begin[", i, "] == 0 (got ", first, ") and size[", i,
+                                                   "] == 0 (got ", size, ") when input.dim_size(", i, ") == 0");
+      }
+      if (first < 0 || first > dimension) {
+        return tensorflow::errors::InvalidArgument("Expected begin[", i, "] in [0, ", dimension, "], but got ", first);
+      }
+      return tensorflow::errors::InvalidArgument("Expected size[", i, "] in [0, ", dimension - first, "], but got ",
+                                                 size);
     }
     return absl::OkStatus();
   }
