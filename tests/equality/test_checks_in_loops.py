@@ -205,11 +205,30 @@ def slices_in_branches(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
     return tf.cond(start > 1, lambda: tf.slice(rows, [start, 0], [2, WIDTH])[1], lambda: rows[0])
 
 
+def condition(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    following, i = tf.constant([1, 1, 1, 1, 0]), on_device(first)
+    while tf.gather(following, i) > 0:
+        i += 1
+    return tf.fill([WIDTH], tf.cast(i, tf.float32)) + table[0]
+
+
+def called(first: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    rows, total, start = table * 1.5, tf.zeros([WIDTH]), on_device(first)
+
+    @tf.function
+    def row(i: tf.Tensor) -> tf.Tensor:
+        return rows[i] + tf.gather(table, i % ROWS)
+
+    for i in tf.range(3):
+        total += row(i + start)
+    return total
+
+
 PROGRAMS = (
     element, inner_element, gather, gather_columns, gather_nd, lookup, lookup_of_elements, map_ids, read_list,
     write_list, labels, scatter, update_tensor, nested, until_a_value, gradient,
     branch, case, branches_in_loops, divide, divide_in_branches_in_loops, solve, segments, permutation, slices,
-    slices_in_branches,
+    slices_in_branches, condition, called,
 )  # fmt: skip
 
 

@@ -151,8 +151,9 @@ def nested_loops(first: tf.Tensor, table: tf.Variable, count: tf.Variable) -> tf
     rows, total, start = table * 1.5, tf.zeros([WIDTH]), on_device(first)
     for i in tf.range(2):
         row = rows[i + start]
+        after = tf.cast(0 * row[0], tf.int32)  # of two failed ops, the CPU reports either
         for j in tf.range(2):
-            count.assign_add(row + tf.gather(rows, i + j + start))
+            count.assign_add(row + tf.gather(rows, i + j + start + after))
             total += count
     return total
 

@@ -219,7 +219,6 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
     }
     NodeBuilder builder = maker.New("indices", kCheckIndicesOp);
     builder.Input(values.node, values.index).Input(shape).Attr("kind", NameOf(bound->kind)).Attr("axis", bound->axis);
-    builder.Attr("inner", node->type_string() == kInnerIndicesOp);
     TF_ASSIGN_OR_RETURN(check, maker.Add(builder.Attr("node", node->name())));
   }
   OrderCheck(context_, node, check, "indices are", before);

@@ -11,6 +11,7 @@
 #include "plugin/compat/tf_2_15/graph_rewrites.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
 #include "plugin/passes/analysis/clustering_rules.h"
+#include "plugin/passes/analysis/constant_origin.h"
 #include "plugin/passes/analysis/effect_rules.h"
 #include "plugin/passes/analysis/handle_device.h"
 #include "plugin/passes/analysis/placement_policy.h"
@@ -173,6 +174,19 @@ absl::flat_hash_set<std::string> ControlResults(const tensorflow::GraphOptimizat
   return names;
 }
 
+// Moves the checks of loops and branches behind these. Skips nodes that no cluster will hold, because their
+// compile-time constants depend on data (marking_pass.h): their ops run one by one, and the ops' kernels raise the
+// errors.
+absl::Status AddInnerChecks(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options) {
+  std::optional<std::vector<Origin>> origins;
+  const auto may_be_whole = [&](const Node& node) {
+    if (!origins.has_value()) origins = FindOrigins(**context->graph);
+    const absl::StatusOr<Origin> origin = OriginOfConstants(node, *origins, context->Runtime());
+    return origin.ok() && *origin < Origin::kLoop;
+  };
+  return MoveChecksOut(context->graph->get(), may_be_whole, ControlResults(options), context->library);
+}
+
 // Lowers nodes of one jit_scope, and puts the new nodes into the same scope.
 absl::Status Lower(const std::vector<Node*>& nodes, const tensorflow::GraphOptimizationPassOptions& options) {
   const std::optional<bool> scope = JitScope(*nodes.front());
@@ -197,7 +211,7 @@ absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::G
   while (true) {
     // A Session extends its graph later, without the functions that a pass has added.
     if (options.is_function_graph && context->settings.clustering != Clustering::kOff)
-      TF_RETURN_IF_ERROR(MoveChecksOut(graph, ControlResults(options), context->library));
+      TF_RETURN_IF_ERROR(AddInnerChecks(context, options));
     std::vector<Node*> lower = Chooser(context, options).ToLower();
     if (lower.empty()) break;
     // Kernels and the checks of lowered graphs raise the errors of lowered nodes.

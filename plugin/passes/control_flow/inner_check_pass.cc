@@ -1,5 +1,6 @@
 #include "plugin/passes/control_flow/inner_check_pass.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -436,8 +437,9 @@ class ConditionMover {
   ConditionMover(Graph* graph, Node* loop, FunctionBody* condition, FunctionLibraryDefinition* library)
       : graph_(graph), loop_(loop), condition_(condition), library_(library) {}
 
-  // Replaces the loop by one whose condition is an additional loop value, and returns it.
-  absl::StatusOr<Node*> Run() {
+  // Replaces the loop by one whose condition is an additional loop value, and returns it. Sets *first to the node that
+  // evaluates the condition before the loop.
+  absl::StatusOr<Node*> Run(Node** first) {
     TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop_, "body", *library_));
     const int index = loop_->num_inputs();
     std::vector<OutputTensor> before, after;
@@ -451,8 +453,8 @@ class ConditionMover {
     }
     TF_ASSIGN_OR_RETURN(Node * last, AfterEffects(body->graph));
     if (last != nullptr) effects.push_back(last);
-    TF_ASSIGN_OR_RETURN(Node * first, Evaluate(graph_, loop_->requested_device(), before, earlier));
-    TF_ASSIGN_OR_RETURN(Node * next, Evaluate(body->graph, "", after, effects));
+    TF_ASSIGN_OR_RETURN(*first, EvaluateFirst(before, earlier));
+    TF_ASSIGN_OR_RETURN(Node * next, EvaluateNext(body->graph, after, effects));
     TF_RETURN_IF_ERROR(AddArgument(body->graph, index, tensorflow::DT_BOOL).status());
     TF_RETURN_IF_ERROR(AddResult(body->graph, index, next));
     TF_ASSIGN_OR_RETURN(Node * value, AddArgument(condition_->graph, index, tensorflow::DT_BOOL));
@@ -460,24 +462,42 @@ class ConditionMover {
     RemoveOthers(value);
     TF_RETURN_IF_ERROR(SetFunction(loop_, "body", *body, "_rotated", library_));
     TF_RETURN_IF_ERROR(SetFunction(loop_, "cond", *condition_, "_rotated", library_));
-    return Extend(graph_, loop_, {first}, {{tensorflow::DT_BOOL, {}}});
+    return Extend(graph_, loop_, {*first}, {{tensorflow::DT_BOOL, {}}});
   }
 
  private:
-  // Adds the nodes of the condition to a graph. Returns a node with their result.
-  absl::StatusOr<Node*> Evaluate(Graph* graph, const std::string& device, const std::vector<OutputTensor>& values,
-                                 const std::vector<Node*>& earlier) const {
-    const NodeMaker maker(graph, loop_->name(), device);
+  // Adds the inputs, types and earlier nodes of a call of the condition.
+  static NodeBuilder& SetArguments(const std::vector<OutputTensor>& values, const std::vector<Node*>& earlier,
+                                   NodeBuilder& builder) {
     tensorflow::DataTypeVector types;
     std::vector<NodeBuilder::NodeOut> inputs;
     for (const OutputTensor& value : values) {
       types.push_back(value.node->output_type(value.index));
       inputs.emplace_back(value.node, value.index);
     }
-    const tensorflow::NameAttrList function = FunctionsOf(*loop_)[0];
-    NodeBuilder builder = maker.New("condition", "StatefulPartitionedCall");
     builder.Input(inputs).Attr("Tin", types).Attr("Tout", tensorflow::DataTypeVector{tensorflow::DT_BOOL});
-    TF_ASSIGN_OR_RETURN(Node * call, maker.Add(builder.Attr("f", function).ControlInputs(earlier)));
+    return builder.ControlInputs(earlier);
+  }
+
+  // A branch, because the checks of branches move out of these, so that the loop's cluster can hold the condition.
+  absl::StatusOr<Node*> EvaluateFirst(const std::vector<OutputTensor>& values,
+                                      const std::vector<Node*>& earlier) const {
+    const NodeMaker maker(graph_, loop_->name(), loop_->requested_device(), AnchorOf(*graph_, *loop_));
+    TF_ASSIGN_OR_RETURN(Node * always, maker.Constant("always", True()));
+    const tensorflow::NameAttrList function = FunctionsOf(*loop_)[0];
+    const bool stateful = library_->Find(function.name())->signature().is_stateful();
+    NodeBuilder builder = maker.New("condition", stateful ? "If" : "StatelessIf");
+    builder.Input(always).Attr("then_branch", function).Attr("else_branch", function);
+    return maker.Add(SetArguments(values, earlier, builder));
+  }
+
+  // Adds the nodes of the condition to the body. Returns a node with their result.
+  absl::StatusOr<Node*> EvaluateNext(Graph* graph, const std::vector<OutputTensor>& values,
+                                     const std::vector<Node*>& earlier) const {
+    const NodeMaker maker(graph, loop_->name(), "");
+    NodeBuilder builder = maker.New("condition", "StatefulPartitionedCall");
+    builder.Attr("f", FunctionsOf(*loop_)[0]);
+    TF_ASSIGN_OR_RETURN(Node * call, maker.Add(SetArguments(values, earlier, builder)));
     NodeBuilder identity = maker.New("continues", "Identity");
     TF_ASSIGN_OR_RETURN(Node * result, maker.Add(identity.Input(call)));
     TF_RETURN_IF_ERROR(InlineCall(call, graph, *library_).status());
@@ -503,10 +523,11 @@ class Mover {
  public:
   explicit Mover(FunctionLibraryDefinition* library) : library_(library) {}
 
-  absl::Status RunOutermost(Graph* graph, const NameSet& control_results) {
+  absl::Status RunOutermost(Graph* graph, const std::function<bool(const Node&)>& filter,
+                            const NameSet& control_results) {
     std::vector<Node*> nodes;
     for (Node* node : graph->op_nodes()) {
-      if (HasOriginal(*node) || !GetsChecks(*node)) continue;
+      if (HasOriginal(*node) || !GetsChecks(*node) || !filter(*node)) continue;
       KeepOriginal(node);
       nodes.push_back(node);
     }
@@ -569,7 +590,9 @@ class Mover {
         FindSites(*condition->graph, &checked.shapes, &checked.tests).empty()) {
       return false;
     }
-    TF_ASSIGN_OR_RETURN(*loop, ConditionMover(graph, *loop, condition.get(), library_).Run());
+    Node* first = nullptr;
+    TF_ASSIGN_OR_RETURN(*loop, ConditionMover(graph, *loop, condition.get(), library_).Run(&first));
+    TF_RETURN_IF_ERROR(RunBranch(graph, first, /*control_results=*/{}, shapes_outside).status());
     return true;
   }
 
@@ -631,9 +654,10 @@ class Mover {
 
 }  // namespace
 
-absl::Status MoveChecksOut(Graph* graph, const absl::flat_hash_set<std::string>& control_results,
+absl::Status MoveChecksOut(Graph* graph, const std::function<bool(const Node&)>& filter,
+                           const absl::flat_hash_set<std::string>& control_results,
                            FunctionLibraryDefinition* library) {
-  return Mover(library).RunOutermost(graph, control_results);
+  return Mover(library).RunOutermost(graph, filter, control_results);
 }
 
 }  // namespace hpu::passes

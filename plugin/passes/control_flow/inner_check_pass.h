@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_INNER_CHECK_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_INNER_CHECK_PASS_H_
 
+#include <functional>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -21,8 +22,10 @@ namespace hpu::passes {
 // Updates of variables in the functions happen only if the tests pass (inner_guards.h). Calls KeepOriginal for each
 // node (extended_nodes.h), and skips nodes for which it was called before.
 //
-// `control_results`: names of nodes that the graph's function runs even if their outputs are unused.
-absl::Status MoveChecksOut(tensorflow::Graph* graph, const absl::flat_hash_set<std::string>& control_results,
+// `filter`: whether a node gets checks. `control_results`: names of nodes that the graph's function runs even if their
+// outputs are unused.
+absl::Status MoveChecksOut(tensorflow::Graph* graph, const std::function<bool(const tensorflow::Node&)>& filter,
+                           const absl::flat_hash_set<std::string>& control_results,
                            tensorflow::FunctionLibraryDefinition* library);
 
 }  // namespace hpu::passes

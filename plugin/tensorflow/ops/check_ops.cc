@@ -11,7 +11,6 @@ REGISTER_OP("HabanaCheckIndices")
     .Attr("Tindices: {int32, int64}")
     .Attr(kKindsOfIndices)
     .Attr("axis: int = 0")
-    .Attr("inner: bool = false")
     .Attr("node: string")
     .SetIsStateful()
     .SetShapeFn(tensorflow::shape_inference::NoOutputs)
@@ -30,7 +29,6 @@ indices: Must be at least 0 and less than shape[axis], with exceptions:
   Kind begin: the begin of a slice. shape holds the tensor's sizes and the slice's sizes.
 shape: Shape of the indexed tensor.
 axis: Counts from the end if negative.
-inner: The values come from a loop or branch. They pass if all are 0, as on a device that only compiles.
 node: Name of the op that uses the indices, for the error text.
 )doc");
 

@@ -1,11 +1,11 @@
 // HabanaCheckIndices: checks indices on the host, because compiled code cannot raise errors. HabanaIndicesInRange on
 // the host, and HabanaRevertUpdate, HabanaInnerIndices and HabanaInnerValues outside clusters.
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/tensorflow/kernels/eager/check_kernel.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/lib/core/errors.h"
 
@@ -148,30 +148,21 @@ class IndexCheck {
   int64_t axis_ = 0;
 };
 
-template <typename T>
-bool AreZero(const Tensor& values) {
-  const auto flat = values.flat<T>();
-  return std::all_of(flat.data(), flat.data() + flat.size(), [](T value) { return value == 0; });
-}
-
-// Stateless except for its attributes; thread safe.
 template <typename Index>
-class CheckIndicesKernel : public tensorflow::OpKernel {
+class CheckIndicesKernel : public CheckKernel {
  public:
-  explicit CheckIndicesKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
+  explicit CheckIndicesKernel(tensorflow::OpKernelConstruction* construction) : CheckKernel(construction) {
     OP_REQUIRES_OK(construction, check_.Initialize(construction));
-    OP_REQUIRES_OK(construction, construction->GetAttr("inner", &inner_));
     OP_REQUIRES_OK(construction, construction->GetAttr("node", &node_));
   }
 
-  void Compute(tensorflow::OpKernelContext* context) override {
-    if (inner_ && AreZero<Index>(context->input(0)) && AreZero<int32_t>(context->input(1))) return;
+ protected:
+  void Check(tensorflow::OpKernelContext* context) const override {
     OP_REQUIRES_OK(context, check_.Check(context->input(0), context->input(1), node_));
   }
 
  private:
   IndexCheck<Index> check_;
-  bool inner_ = false;
   std::string node_;
 };
 

@@ -1,6 +1,7 @@
 // HabanaCheckRange: checks the range of random integers on the host, because compiled code cannot raise errors.
 #include <string>
 
+#include "plugin/tensorflow/kernels/eager/check_kernel.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/lib/core/errors.h"
 
@@ -18,15 +19,17 @@ bool HasElements(const Tensor& shape) {
   return true;
 }
 
-// Stateless except for its attributes; thread safe.
 template <typename T>
-class CheckRangeKernel : public tensorflow::OpKernel {
+class CheckRangeKernel : public CheckKernel {
  public:
-  explicit CheckRangeKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
+  explicit CheckRangeKernel(tensorflow::OpKernelConstruction* construction) : CheckKernel(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("node", &node_));
   }
 
-  void Compute(tensorflow::OpKernelContext* context) override {
+  bool IsExpensive() override { return false; }
+
+ protected:
+  void Check(tensorflow::OpKernelContext* context) const override {
     const Tensor& low = context->input(0);
     const Tensor& high = context->input(1);
     const Tensor& shape = context->input(2);
@@ -39,8 +42,6 @@ class CheckRangeKernel : public tensorflow::OpKernel {
                 tensorflow::errors::InvalidArgument("Need minval < maxval, got ", low.flat<T>()(0),
                                                     " >= ", high.flat<T>()(0), " (", node_, ")"));
   }
-
-  bool IsExpensive() override { return false; }
 
  private:
   std::string node_;

@@ -2,15 +2,15 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/tensorflow/kernels/eager/check_kernel.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
 namespace hpu {
 namespace {
 
-// Stateless except for its attributes; thread safe.
-class CheckValuesKernel : public tensorflow::OpKernel {
+class CheckValuesKernel : public CheckKernel {
  public:
-  explicit CheckValuesKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
+  explicit CheckValuesKernel(tensorflow::OpKernelConstruction* construction) : CheckKernel(construction) {
     int64_t code = 0;
     std::string error, node;
     OP_REQUIRES_OK(construction, construction->GetAttr("code", &code));
@@ -19,11 +19,12 @@ class CheckValuesKernel : public tensorflow::OpKernel {
     error_ = absl::Status(static_cast<absl::StatusCode>(code), absl::StrCat(error, " (", node, ")"));
   }
 
-  void Compute(tensorflow::OpKernelContext* context) override {
+  bool IsExpensive() override { return false; }
+
+ protected:
+  void Check(tensorflow::OpKernelContext* context) const override {
     if (!context->input(0).scalar<bool>()()) context->SetStatus(error_);
   }
-
-  bool IsExpensive() override { return false; }
 
  private:
   absl::Status error_;
