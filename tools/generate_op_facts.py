@@ -114,6 +114,7 @@ FIELDS: Mapping[str, tuple[str, Writer | Struct]] = {
     "unevaluated": ("unevaluated", flag),
     "unwritten": ("unwritten", flag),
     "dynamic": ("dynamic", word("DynamicSizes")),
+    "labels": ("labels", text),
     "size": ("result_size", word("ResultSize")),
     "random": ("random", word("RandomNumbers")),
     "compile": ("compile", word("CompilePolicy")),

@@ -623,10 +623,10 @@ def compile_limit_s() -> int:
 
 
 def tf_enable_dynamic_shapes() -> bool:
-    """TF_ENABLE_DYNAMIC_SHAPES: Whether a cluster that receives many different numbers of rows (batch sizes) runs
-    with few recipes. If rows are independent of each other, the batch is padded to 1, 2, 3, 4, 6, 8, 12, ...
-    rows. Otherwise the cluster runs on the CPU once it needs too many recipes, as in the modes lazy and async.
-    Gaudi's default is true; docs/tuning/dynamic_shapes.md explains the difference.
+    """TF_ENABLE_DYNAMIC_SHAPES: Whether clusters whose sizes change use bounded recipes in all modes, from the
+    second size on. In the mode auto, they do so without the setting, once it pays. Where a bounded recipe is
+    refused, the cluster runs on the CPU once it needs too many recipes, as in the modes lazy and async
+    (docs/tuning/dynamic_shapes.md).
     """
     return values.parse_bool(BY_NAME["TF_ENABLE_DYNAMIC_SHAPES"])
 

@@ -22,7 +22,7 @@ class Cluster:
 
     name: str
     ops: int
-    # Recipes compiled for the cluster: one per signature of dtypes and shapes, or fewer with TF_ENABLE_DYNAMIC_SHAPES.
+    # Recipes compiled for the cluster: one per signature of dtypes and shapes, or fewer if sizes share bounded recipes.
     recipes: int
     compile_seconds: float
     launches: int

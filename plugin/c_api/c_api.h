@@ -147,13 +147,6 @@ HPU_EXPORT void hpu_recipe_cache_set_transfer_command(const char* const* command
 // process ends.
 HPU_EXPORT void hpu_stop_compiling(void);
 
-// Checks that the first rows of `padded`'s results equal `program`'s results
-// (plugin/compiler/dynamic_shapes/row_independence.h). `program` and `padded` are serialised HloModuleProtos of one
-// function, for `rows` and `padded_rows` rows. Returns an absl status code: 0 if the results are equal, 9
-// (FailedPrecondition) if the results may differ. `message` then names the op that mixes rows.
-HPU_EXPORT int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded,
-                                  size_t padded_size, int64_t padded_rows, hpu_buffer* message);
-
 // Compilation of the function `function` in the library of a serialised GraphDef (compiler_ir.h). Both calls return an
 // absl status code. `out` receives the result on success, otherwise the error message.
 

@@ -9,7 +9,6 @@
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/compiler/background/compile_queue.h"
 #include "plugin/compiler/background/interruptible_compiles.h"
-#include "plugin/compiler/dynamic_shapes/row_independence.h"
 #include "plugin/compiler/launch_memory.h"
 #include "plugin/compiler/recipe_cache.h"
 #include "plugin/recipes/disk_cache.h"
@@ -83,15 +82,6 @@ void hpu_recipe_cache_set_transfer_command(const char* const* command) {
   std::vector<std::string> words;
   for (; *command != nullptr; ++command) words.emplace_back(*command);
   hpu::recipes::DiskCache::Get().SetTransferCommand(std::move(words));
-}
-
-int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded, size_t padded_size,
-                       int64_t padded_rows, hpu_buffer* message) {
-  const absl::Status status = hpu::CheckRowIndependence(
-      {"program", std::string(static_cast<const char*>(program), size)},
-      {"padded program", std::string(static_cast<const char*>(padded), padded_size)}, {rows, padded_rows});
-  *message = hpu::MakeBuffer(std::string(status.message()));
-  return static_cast<int32_t>(status.code());
 }
 
 void hpu_interrupt_compiles(void) { hpu::InterruptibleCompiles::Get().Interrupt(); }

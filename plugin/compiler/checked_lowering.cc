@@ -15,7 +15,8 @@
 #include "plugin/compat/tf_2_15/lowering_values.h"
 #include "plugin/compiler/argument_rules.h"
 #include "plugin/compiler/compilation_device.h"
-#include "plugin/compiler/dynamic_operands.h"
+#include "plugin/compiler/dynamic_shapes/dynamic_operands.h"
+#include "plugin/compiler/dynamic_shapes/dynamic_windows.h"
 #include "plugin/compiler/inferred_shapes.h"
 #include "plugin/compiler/make_lowering.h"
 #include "plugin/op_facts/card_draw.h"
@@ -102,7 +103,11 @@ class CheckedLowering : public tensorflow::OpKernel {
 
   absl::Status Initialize(OpKernelConstruction* construction) {
     TF_RETURN_IF_ERROR(tensorflow::XlaOpRegistry::CompileTimeConstantInputs(*this, &constants_));
-    TF_ASSIGN_OR_RETURN(lowering_, MakeLowering(construction, DeviceOfLowering(construction->def())));
+    const tensorflow::NodeDef& node = construction->def();
+    TF_ASSIGN_OR_RETURN(lowering_, MakeLowering(construction, DeviceOfLowering(node)));
+    if (const std::optional<tensorflow::NodeDef> unpadded = UnpaddedNode(node)) {
+      TF_ASSIGN_OR_RETURN(unpadded_, MakeLowering(construction, DeviceOfLowering(node), *unpadded));
+    }
     return absl::OkStatus();
   }
 
@@ -112,13 +117,16 @@ class CheckedLowering : public tensorflow::OpKernel {
     TF_RETURN_IF_ERROR(CheckRanks(*this, &xla_context));
     if (!has_arrays_only_) {
       TF_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
-      return LowerOverBounds(lowering_.get(), context);
+      return LowerOverBounds(lowering_.get(), unpadded_.get(), context);
     }
     TF_ASSIGN_OR_RETURN(const Shapes shapes, InferShapes(*this, constants_, graph_def_version_, &xla_context));
     TF_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
     if (IsEmptySum(*this, shapes, &xla_context)) return SetZero(&xla_context, shapes);
-    TF_RETURN_IF_ERROR(LowerOverBounds(lowering_.get(), context));
-    for (int i = 0; i < num_outputs(); ++i) TF_RETURN_IF_ERROR(CheckResult(context, i, shapes[i]));
+    const bool has_dynamic_arrays = HasDynamicArrays(constants_, &xla_context);
+    TF_RETURN_IF_ERROR(LowerOverBounds(lowering_.get(), unpadded_.get(), context));
+    for (int i = 0; i < num_outputs(); ++i) {
+      TF_RETURN_IF_ERROR(CheckResult(context, i, shapes[i], has_dynamic_arrays));
+    }
     return absl::OkStatus();
   }
 
@@ -138,7 +146,10 @@ class CheckedLowering : public tensorflow::OpKernel {
   }
 
   // Reading the shape also detects errors of the program's builder, which otherwise would not name the op.
-  absl::Status CheckResult(OpKernelContext* context, int i, const PartialTensorShape& expected) const {
+  // `has_dynamic_arrays`: whether unknown sizes must be dynamic; a lowering that drops them would compute with the
+  // bounds.
+  absl::Status CheckResult(OpKernelContext* context, int i, const PartialTensorShape& expected,
+                           bool has_dynamic_arrays) const {
     const tensorflow::Tensor* const output = context->mutable_output(i);
     if (output == nullptr) {
       return absl::InternalError(absl::StrCat(type_string(), ": the lowering did not set result ", i,
@@ -153,6 +164,13 @@ class CheckedLowering : public tensorflow::OpKernel {
     bool same = same_rank && shape.element_type() == type;
     for (int64_t d = 0; same && d < shape.rank() && !expected.unknown_rank(); ++d) {
       same = shape.is_dynamic_dimension(d) || expected.dim_size(d) < 0 || expected.dim_size(d) == shape.dimensions(d);
+      const bool is_lost = has_dynamic_arrays && !shape.is_dynamic_dimension(d) && expected.dim_size(d) < 0;
+      if (is_lost) {
+        return absl::UnimplementedError(absl::StrCat(
+            tensorflow::FormatNodeDefForError(def()), ": ", type_string(), " is not supported here: ", "dimension ", d,
+            " of result ", i, ", whose size is dynamic, has the static size ", shape.dimensions(d),
+            " in the result of the op's lowering, ", shape.ToString()));
+      }
     }
     if (same) return absl::OkStatus();
     return absl::UnimplementedError(absl::StrCat(type_string(), " cannot be compiled: its lowering returned ",
@@ -166,12 +184,15 @@ class CheckedLowering : public tensorflow::OpKernel {
   const bool has_arrays_only_;
   std::vector<int> constants_;
   std::unique_ptr<tensorflow::OpKernel> lowering_;
+  std::unique_ptr<tensorflow::OpKernel> unpadded_;  // null if the op has no UnpaddedNode
 };
 
 }  // namespace
 
 bool IsChecked(absl::string_view op) {
   static const auto* unchecked = new absl::flat_hash_set<absl::string_view>{"Case",
+                                                                            "HabanaBoundedArgument",
+                                                                            "HabanaBoundedConstant",
                                                                             "If",
                                                                             "PartitionedCall",
                                                                             "StatefulPartitionedCall",

@@ -4,8 +4,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
-#include "plugin/compiler/bounded_shapes.h"
 #include "plugin/compiler/checked_lowering.h"
+#include "plugin/compiler/dynamic_shapes/bounded_shapes.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 

@@ -6,16 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "plugin/compiler/dynamic_shapes/size_symbols.h"
 #include "plugin/hal/recipe.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
 
 namespace hpu {
-
-// For each dimension of a result: the index of its size among the program's sizes, or -1 for a static dimension. Empty
-// for static results.
-using SizeIndices = std::vector<int>;
 
 // Shared by all launches of a signature. Immutable after CompileCluster and PlaceConstants (kernels/launch/launch.h).
 struct Executable {
@@ -47,12 +44,14 @@ struct Executable {
   std::vector<Update> updates;                // variables that the cluster writes
   int sizes = 0;                              // number of dynamic dimensions of all outputs and updates
   int sizes_result = -1;  // index of the int32 result with the sizes of dynamic dimensions; -1 without any
-  // The recipe is compiled for more rows than the inputs and outputs have. Inputs and outputs are the first bytes of
-  // the larger arguments and results (padded_recipe.h).
+  // The recipe is compiled for the bounds of symbolic sizes (bounded_recipe.h). Inputs and outputs are the first bytes
+  // of the larger arguments and results.
   bool padded = false;
-  bool shares_recipe = false;   // with another signature of this cluster
-  double compile_seconds = 0;   // time of lowering, and of code generation or loading
-  double lowering_seconds = 0;  // time of lowering, needed even for a stored recipe
+  tensorflow::Tensor symbols;         // padded: the symbols' values, in host memory; the argument after all inputs
+  tensorflow::Tensor device_symbols;  // the same in device memory, shared by all launches
+  bool shares_recipe = false;         // with another signature of this cluster
+  double compile_seconds = 0;         // time of lowering, and of code generation or loading
+  double lowering_seconds = 0;        // time of lowering, needed even for a stored recipe
 };
 
 }  // namespace hpu

@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/containment/contained_call.h"
 #include "plugin/compat/tf_2_15/cluster_compilation.h"
 #include "plugin/compiler/attention_marks.h"
-#include "plugin/compiler/bounded_shapes.h"
+#include "plugin/compiler/bounded_arguments.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/dynamic_shapes/bounded_shapes.h"
 #include "plugin/compiler/full_precision.h"
 #include "plugin/compiler/marked_operations.h"
 #include "plugin/compiler/merged_arguments.h"
@@ -61,7 +63,8 @@ CompilationInput ToCompilationInput(const ClusterSource& source) {
   return input;
 }
 
-absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& shape, int expected) {
+absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& shape, int expected,
+                               bool allows_dynamic) {
   const std::string& name = source.name;
   if (shape.tuple_shapes_size() != expected) {
     return absl::InternalError(absl::StrCat(name, ": the program returns ", shape.tuple_shapes_size(),
@@ -73,7 +76,7 @@ absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& sh
       return absl::UnimplementedError(absl::StrCat(name, ": result ", i, " has shape ", element.ToString(),
                                                    "; a recipe can return arrays only: return a tensor"));
     }
-    if (element.is_dynamic() && !source.dynamic_results) {
+    if (element.is_dynamic() && !allows_dynamic) {
       return absl::UnimplementedError(
           absl::StrCat(name, ": result ", i, " has shape ", element.ToString(),
                        "; results must be arrays of static shape: use a mask or fixed sizes"));
@@ -82,7 +85,8 @@ absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& sh
   return absl::OkStatus();
 }
 
-absl::Status FillOutputs(const ClusterSource& source, const XlaCompilationResult& result, Executable* executable) {
+absl::Status FillOutputs(const ClusterSource& source, const XlaCompilationResult& result, bool allows_dynamic,
+                         Executable* executable) {
   const std::string& name = source.name;
   int next_result = 0;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
@@ -115,25 +119,49 @@ absl::Status FillOutputs(const ClusterSource& source, const XlaCompilationResult
     to.shape = from.shape;
     executable->updates.push_back(std::move(to));
   }
-  return CheckResultShapes(source, result.xla_output_shape, next_result);
+  return CheckResultShapes(source, result.xla_output_shape, next_result, allows_dynamic);
 }
 
-// Removes dynamic shapes from the program and describes the sizes of dynamic results in `executable`.
-absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompilationResult& result, Executable* executable) {
-  TF_ASSIGN_OR_RETURN(StaticProgram program, RemoveDynamicShapes(*result.computation));
-  if (program.sizes > 0) {
-    executable->sizes = program.sizes;
-    executable->sizes_result = static_cast<int>(program.results.size());
-    for (Executable::Output& output : executable->outputs) {
-      if (output.result >= 0) output.sizes = std::move(program.results[output.result]);
-    }
-    for (Executable::Update& update : executable->updates) update.sizes = std::move(program.results[update.result]);
+// The program's parameter with the symbols, which are the last argument of a bounded function; none without symbols.
+SizeParameter FindSizeParameter(const std::vector<SizeRange>& symbols, const std::vector<int>& argument_inputs,
+                                int arguments) {
+  SizeParameter parameter;
+  if (symbols.empty()) return parameter;
+  parameter.ranges = symbols;
+  const auto found = absl::c_find(argument_inputs, arguments - 1);
+  if (found != argument_inputs.end()) parameter.number = found - argument_inputs.begin();
+  return parameter;
+}
+
+// Removes dynamic shapes from the program and describes the sizes of dynamic results in `lowered`.
+absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompilationResult& result, const SizeParameter& symbols,
+                                               Lowered* lowered) {
+  TF_ASSIGN_OR_RETURN(StaticProgram program, RemoveDynamicShapes(*result.computation, symbols));
+  Executable& executable = lowered->executable;
+  for (Executable::Output& output : executable.outputs) {
+    if (output.result >= 0) output.sizes = std::move(program.results[output.result]);
   }
+  for (Executable::Update& update : executable.updates) update.sizes = std::move(program.results[update.result]);
+  lowered->result_sizes = std::move(program.arithmetic);
+  lowered->conditions = std::move(program.conditions);
+  if (lowered->result_sizes != nullptr || program.sizes == 0) return std::move(program.hlo);
+  executable.sizes = program.sizes;
+  executable.sizes_result = static_cast<int>(program.results.size());
   return std::move(program.hlo);
 }
 
-// Lower for arguments that name each variable once.
-absl::StatusOr<Lowered> LowerMerged(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
+absl::Status CheckUpdates(const Executable& executable) {
+  for (const Executable::Update& update : executable.updates) {
+    if (update.sizes.empty()) continue;
+    return absl::UnimplementedError(
+        absl::StrCat("the variable of argument ", update.input, " gets a value of dynamic shape"));
+  }
+  return absl::OkStatus();
+}
+
+// Lower for arguments that name each variable once. `symbols` are those of a bounded function.
+absl::StatusOr<Lowered> LowerMerged(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments,
+                                    const std::vector<SizeRange>& symbols) {
   std::vector<XlaArgument> xla_arguments;
   xla_arguments.reserve(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) xla_arguments.push_back(ToXla(arguments[i], i));
@@ -143,12 +171,15 @@ absl::StatusOr<Lowered> LowerMerged(const ClusterSource& source, const std::vect
   lowered.executable.name = source.name;
   if (source.node != nullptr) lowered.executable.attributes = tensorflow::SummarizeAttrs(*source.node);
   lowered.executable.argument_inputs = result.input_mapping;
-  TF_RETURN_IF_ERROR(FillOutputs(source, result, &lowered.executable));
+  TF_RETURN_IF_ERROR(FillOutputs(source, result, source.dynamic_results || !symbols.empty(), &lowered.executable));
   lowered.program.name = source.name;
   xla::HloModuleProto* hlo = result.computation->mutable_proto();
   xla::HloModuleProto static_hlo;
   if (HasDynamicShapes(*hlo)) {
-    TF_ASSIGN_OR_RETURN(static_hlo, MakeStatic(result, &lowered.executable));
+    const SizeParameter parameter =
+        FindSizeParameter(symbols, result.input_mapping, static_cast<int>(arguments.size()));
+    TF_ASSIGN_OR_RETURN(static_hlo, MakeStatic(result, parameter, &lowered));
+    if (!symbols.empty()) TF_RETURN_IF_ERROR(CheckUpdates(lowered.executable));
     hlo = &static_hlo;
   }
   if (tsl::OpDeterminismRequired()) RequireDeterminism(hlo);
@@ -162,25 +193,38 @@ absl::StatusOr<Lowered> LowerMerged(const ClusterSource& source, const std::vect
 }
 
 // Lower without crash containment.
-absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
-  if (!NamesVariableTwice(arguments)) return LowerMerged(source, arguments);
+absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments,
+                                  const std::vector<SizeRange>& symbols) {
+  if (!NamesVariableTwice(arguments)) return LowerMerged(source, arguments, symbols);
   TF_ASSIGN_OR_RETURN(const MergedArguments merged, MergeArguments(source, arguments));
   ClusterSource merged_source = source;
   merged_source.library = merged.library.get();
-  TF_ASSIGN_OR_RETURN(Lowered lowered, LowerMerged(merged_source, merged.arguments));
+  TF_ASSIGN_OR_RETURN(Lowered lowered, LowerMerged(merged_source, merged.arguments, symbols));
   merged.RestoreInputs(&lowered.executable);
+  return lowered;
+}
+
+absl::StatusOr<Lowered> LowerContained(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments,
+                                       const std::vector<SizeRange>& symbols) {
+  Lowered lowered;
+  TF_RETURN_IF_ERROR(containment::RunContained(absl::StrCat("lowering ", source.name), [&]() -> absl::Status {
+    TF_ASSIGN_OR_RETURN(lowered, LowerHere(source, arguments, symbols));
+    return absl::OkStatus();
+  }));
   return lowered;
 }
 
 }  // namespace
 
 absl::StatusOr<Lowered> Lower(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
-  Lowered lowered;
-  TF_RETURN_IF_ERROR(containment::RunContained(absl::StrCat("lowering ", source.name), [&]() -> absl::Status {
-    TF_ASSIGN_OR_RETURN(lowered, LowerHere(source, arguments));
-    return absl::OkStatus();
-  }));
-  return lowered;
+  return LowerContained(source, arguments, /*symbols=*/{});
+}
+
+absl::StatusOr<Lowered> LowerBounded(const ClusterSource& source, const BoundedArguments& arguments) {
+  TF_ASSIGN_OR_RETURN(const BoundedFunction function, MakeBoundedFunction(source, arguments));
+  ClusterSource bounded = source;
+  bounded.library = function.library.get();
+  return LowerContained(bounded, function.arguments, arguments.symbols);
 }
 
 }  // namespace hpu

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_COMPILER_LOWERING_H_
 #define HPU_PLUGIN_COMPILER_LOWERING_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,16 @@ struct ClusterSource {
   bool dynamic_results = false;  // whether result sizes may depend on data
 };
 
+struct BoundedArguments;  // bounded_arguments.h
+class SizeArithmetic;     // dynamic_shapes/size_arithmetic.h
+
 struct Lowered {
   hal::Program program;
   Executable executable;  // without the recipe
+  // Of LowerBounded: computes the sizes of results of dynamic shape from the symbols; null if there are none.
+  std::shared_ptr<const SizeArithmetic> result_sizes;
+  // Of LowerBounded: conditions that the symbols of a launch must satisfy.
+  std::vector<std::shared_ptr<const SizeArithmetic>> conditions;
 };
 
 // Translates a cluster to HLO. The program has static shapes only; the executable describes the sizes of dynamic
@@ -47,6 +55,12 @@ struct Lowered {
 // depends on data, unless the source allows dynamic results. Also fails with UNIMPLEMENTED for results that cannot
 // leave a program (tensor lists). A crash in tf2xla becomes an error that satisfies containment::IsCrash. Thread safe.
 absl::StatusOr<Lowered> Lower(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments);
+
+// Like Lower, for arguments whose symbolic numbers differ from launch to launch. The program's arrays have the maximum
+// sizes. The executable has one more argument after the kernel's inputs: the symbols' values. Fails with
+// UNIMPLEMENTED if an op does not support dynamic sizes, if the size of a result depends on more than the symbols, or
+// if a variable gets a value of dynamic shape; with INVALID_ARGUMENT if two sizes cannot be proven equal.
+absl::StatusOr<Lowered> LowerBounded(const ClusterSource& source, const BoundedArguments& arguments);
 
 }  // namespace hpu
 

@@ -6,10 +6,11 @@
 namespace hpu {
 
 absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeLowering(tensorflow::OpKernelConstruction* construction,
-                                                                   const char* device) {
+                                                                   const char* device,
+                                                                   const tensorflow::NodeDef& node) {
   std::shared_ptr<const tensorflow::NodeProperties> properties;
-  TF_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
-                                                                   tensorflow::OpRegistry::Global(), &properties));
+  TF_RETURN_IF_ERROR(
+      tensorflow::NodeProperties::CreateFromNodeDef(node, tensorflow::OpRegistry::Global(), &properties));
   tensorflow::OpKernel* kernel = nullptr;
   TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(device), construction->device(),
                                                 construction->device()->GetAllocator({}),

@@ -50,7 +50,12 @@ enum class DynamicSizes {
                // and elements past a size do not influence the others
   kZerosPast,  // like kLikeInput, if the elements past a size are zeros
   kOnesPast,   // like kLikeInput, if the elements past a size are ones
+  kWindows,    // every dimension except features and filters (compiler/dynamic_shapes/dynamic_windows.h)
   kDraw,       // random numbers by linear index; input 0, the result's shape, may depend on sizes
+  kCapacity,   // input 1, a maximum number of elements, may be its bound
+  kFirstPast,  // dimension 0 of a vector, if the elements past the size are copies of the first element; result 0 has
+               // at most as many elements as the input, result 1 as many
+  kLabelled,   // dimensions with a label (`labels`), if the lowering runs over the bounds
 };
 
 // Checks of operands and attributes that tf2xla's lowerings lack (plugin/compiler/argument_rules.h).
@@ -153,6 +158,7 @@ struct OpFacts {
   EagerPolicy eager = EagerPolicy::kCompiled;
   ArgumentCheck argument_check = ArgumentCheck::kNone;
   DynamicSizes dynamic = DynamicSizes::kRefused;
+  const char* labels = nullptr;  // for kLabelled; plugin/compiler/dynamic_shapes/labelled_dimensions.h explains them
   std::optional<IndexedOp> indices;
   std::optional<ValueRule> values;
   std::optional<FeatureMaps> feature_maps;

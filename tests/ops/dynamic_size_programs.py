@@ -74,6 +74,11 @@ def _images(x: tf.Tensor) -> tf.Tensor:
     return tf.reshape(features, [tf.shape(x)[0], 36])
 
 
+def _unique(x: tf.Tensor) -> Any:
+    values, positions = tf.unique(x)
+    return values, positions, tf.gather(values, positions)
+
+
 def _uniform(dtype: tf.DType) -> Callable[..., Any]:
     most = 1000 if dtype.is_integer else 1
     return lambda x: tf.random.stateless_uniform(tf.shape(x), [1, 2], 0, most, dtype)
@@ -144,6 +149,20 @@ RIGHT: Mapping[str, Program] = {
     "scan": on_rows(lambda x: tf.scan(lambda total, row: total + row, x), smallest=1),
     "loop": on_rows(lambda x: tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * 1.5), (0, x))),
     "branch": on_rows(lambda x: tf.cond(tf.shape(x)[0] > 2, lambda: tf.reduce_sum(x, 0), lambda: tf.reduce_max(x, 0))),
+    "diagonal": on_square(tf.linalg.diag_part),
+    "matrix of a diagonal": on_rows(lambda x: tf.linalg.diag(x[:, 0])),
+    "one hot of a dynamic depth": on_rows(lambda x: tf.one_hot([0, 1], tf.shape(x)[0])),
+    "logarithm of gamma": on_rows(lambda x: tf.math.lgamma(tf.abs(x) + 1.0)),
+    "one condition": on_rows(lambda x: tf.where(tf.reduce_sum(x) > 0, x, x * 2.0)),
+    "multiples": on_rows(lambda x: tf.tile([1.0, 2.0], [tf.shape(x)[0]])),
+    "unique": Program(_unique, [LABELS]),
+    "unique of none": Program(lambda x: tf.size(tf.unique(tf.boolean_mask(x, x > 9))[0]), [LABELS]),
+    "gradients of slices": on_rows(lambda x: [x[:-1], x[1:], x[-3:], x[::2], x[::-1]], gradient=True),
+    "gradients of elements": on_rows(lambda x: [x[0], x[-1]], gradient=True, smallest=1),
+    "gradient of a concatenation": on_rows(lambda x: tf.concat([x, x * 2.0, tf.ones([1, 4])], 0), gradient=True),
+    "slices": on_rows(lambda x: [tf.slice(x, [1, 0], [-1, 2]), tf.slice(x, [0, 1], [tf.shape(x)[0], 2])], smallest=1),
+    "parts": on_rows(lambda x: tf.split(x, [1, -1]), gradient=True, smallest=1),
+    "two rows": Program(lambda x: tf.gather(x, [2, 0]), [SQUARE], [(1,)], gradient=True),
     "uniform": Program(lambda x: tf.random.stateless_uniform(tf.shape(x), [1, 2]), [ROWS], draws=True),
     "uniform columns": Program(_uniform(tf.float32), [SQUARE], [(1,)], draws=True),
     **{f"uniform {dtype.name}": Program(_uniform(dtype), [SQUARE], [(0, 1)], draws=True) for dtype in _DRAWN},
@@ -159,13 +178,9 @@ RIGHT: Mapping[str, Program] = {
 # Lowerings would take the bound for the size.
 REFUSED: Mapping[str, Program] = {
     "gradient of a scan": Program(lambda x: tf.scan(lambda a, row: a + row, x), [SQUARE], [(1,)], gradient=True),
-    "diagonal": on_square(tf.linalg.diag_part),
-    "matrix of a diagonal": on_rows(lambda x: tf.linalg.diag(x[:, 0])),
+    "rounding to a range": on_rows(lambda x: tf.quantization.quantize_and_dequantize_v2(x, -1.0, 1.0)),
     "normal": on_square(lambda x: tf.random.stateless_normal(tf.shape(x), [1, 2])),
-    "padded windows": on_rows(lambda x: tf.nn.max_pool1d(x[tf.newaxis], 3, 2, "SAME")),
     "contrast": Program(lambda x: tf.image.adjust_contrast(x, 2.0), [_random(2, BOUND, 3, 3)], [(1,)]),
-    "one hot of a dynamic depth": on_rows(lambda x: tf.one_hot([0, 1], tf.shape(x)[0])),
-    "logarithm of gamma": on_rows(lambda x: tf.math.lgamma(tf.abs(x) + 1.0)),
     "a sum with static rows": on_rows(lambda x: x + tf.constant(ROWS)),
     "a product with static rows": on_rows(lambda x: tf.matmul(x, tf.constant(ROWS), transpose_a=True)),
     "batches of a product, one static": on_rows(lambda x: tf.matmul(x[:, tf.newaxis], _random(BOUND, 4, 2))),
@@ -174,8 +189,6 @@ REFUSED: Mapping[str, Program] = {
         lambda x: tf.nn.conv2d(x, tf.constant(_random(3, 3, 1, 4)), 1, "SAME"), [_random(1, 4, 4, BOUND)], [(3,)]
     ),
     "a shape without elements": on_rows(lambda x: tf.exp(x[:, :0])),
-    "one condition": on_rows(lambda x: tf.where(tf.reduce_sum(x) > 0, x, x * 2.0)),
-    "multiples": on_rows(lambda x: tf.tile([1.0, 2.0], [tf.shape(x)[0]])),
     "sizes that differ": on_rows(lambda x: tf.boolean_mask(x, x[:, 0] > 0) + tf.boolean_mask(x, x[:, 0] < 0)),
 }
 

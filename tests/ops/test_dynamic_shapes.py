@@ -22,6 +22,9 @@ pytestmark = pytest.mark.usefixtures("fresh")
 PROGRAM = str(pathlib.Path(dynamic_shape_cases.__file__))
 
 
+GATHERED_TWICE = "rows and columns by masks"
+
+
 @pytest.fixture
 def fresh(hpu: str) -> None:
     statistics.reset()
@@ -38,7 +41,9 @@ def compiled(device: str, function: Any, arguments: tuple[Any, ...]) -> Any:
 @pytest.mark.parametrize("name", [*RESULTS, *INSIDE])
 def test_results_are_those_of_xla_on_the_cpu(name: str) -> None:
     function, arguments = {**RESULTS, **INSIDE}[name]
-    assert_close(compiled(HPU, function, arguments), compiled(CPU, function, arguments))
+    with tf.device(CPU):  # XLA:CPU makes the slices of a gather static
+        expected = function(*arguments) if name == GATHERED_TWICE else compiled(CPU, function, arguments)
+    assert_close(compiled(HPU, function, arguments), expected)
     assert statistics.get().fallbacks == 0
     assert any(cluster.launches == 2 for cluster in statistics.get().clusters)
 
@@ -116,13 +121,15 @@ def test_beside_random_ops() -> None:
         np.testing.assert_array_equal(found[:, 0], np.flatnonzero(X > 0))
 
 
-def test_windows_over_a_dynamic_dimension_are_refused() -> None:
+def test_windows_over_a_dynamic_dimension() -> None:
     def run_it(x: tf.Tensor) -> tf.Tensor:
         return tf.nn.max_pool1d(tf.boolean_mask(x, x != 1.0)[tf.newaxis, :, tf.newaxis], 3, 2, "SAME")
 
     # XLA:CPU crashes for this program.
-    with tf.device(HPU), pytest.raises(tf.errors.UnimplementedError, match=r"MaxPool.*jit_compile"):
-        tf.function(run_it, jit_compile=True)(tf.constant(X))
+    with tf.device(CPU):
+        expected = run_it(tf.constant(X))
+    with tf.device(HPU):
+        assert_close(tf.function(run_it, jit_compile=True)(tf.constant(X)), expected)
 
 
 def run_program(environment: dict[str, str]) -> Any:

@@ -157,8 +157,8 @@ _TABLE = (
     ),
     Rule(
         "dynamic-shapes",
-        "the cluster compiles for each size, because TF_ENABLE_DYNAMIC_SHAPES cannot pad its rows",
-        "fix the cause that the reason states, or pad in the program (docs/tuning/dynamic_shapes.md)",
+        "the cluster compiles for each size, because one recipe cannot serve several sizes",
+        "fix the cause that the reason states, or pad to few sizes in the program (docs/tuning/dynamic_shapes.md)",
     ),
     # Rules of HPU_COMPILE_MODE.
     Rule("lazy", "the cluster has not run often enough to be compiled", "see HPU_LAZY_COMPILE_AFTER", expected=True),

@@ -1,10 +1,12 @@
 #include "plugin/compat/tf_2_15/lowering_values.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tensorflow/compiler/tf2xla/shape_util.h"
 #include "tensorflow/compiler/tf2xla/xla_compiler.h"
 #include "tensorflow/compiler/tf2xla/xla_resource.h"
+#include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
 namespace hpu {
@@ -114,11 +116,17 @@ void OperandReplacement::Replace(tensorflow::OpKernelContext* context, const Xla
 absl::Status ReplaceResult(tensorflow::OpKernelContext* context, int output,
                            const std::function<xla::XlaOp(xla::XlaOp)>& replace) {
   tensorflow::XlaOpKernelContext xla_context(context);
-  auto* const expression =
-      const_cast<XlaExpression*>(XlaExpression::CastExpressionFromTensor(*context->mutable_output(output)));
-  const xla::XlaOp value = replace(expression->AsXlaOp(xla_context.builder()));
-  *expression = XlaExpression::XlaOp(value, expression->dtype());
-  return value.builder()->first_error();
+  tensorflow::Tensor* const result = context->mutable_output(output);
+  const xla::XlaOp value = replace(XlaExpression::CastExpressionFromTensor(*result)->AsXlaOp(xla_context.builder()));
+  TF_RETURN_IF_ERROR(value.builder()->first_error());
+  TF_ASSIGN_OR_RETURN(const xla::Shape xla_shape, value.builder()->GetShape(value));
+  tensorflow::TensorShape shape;
+  TF_RETURN_IF_ERROR(tensorflow::XLAShapeToTensorShape(xla_shape, &shape));
+  tensorflow::Tensor replaced;
+  TF_RETURN_IF_ERROR(context->allocate_temp(result->dtype(), shape, &replaced));
+  XlaExpression::AssignExpressionToTensor(XlaExpression::XlaOp(value, result->dtype()), &replaced);
+  *result = replaced;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<xla::Shape>> ResultShapeOf(const tensorflow::Tensor& result) {

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_COMPAT_TF_2_15_LOWERING_VALUES_H_
 #define HPU_PLUGIN_COMPAT_TF_2_15_LOWERING_VALUES_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/dynamic_shapes/dynamic_windows.h"
 #include "plugin/compiler/lowerings/pool_padding.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -32,6 +33,7 @@ class SecondPoolLowering : public tensorflow::XlaOpKernel {
       OP_REQUIRES_OK(construction, construction->GetAttr("strides", &strides_));
     }
     OP_REQUIRES_OK(construction, padding_.Initialize(construction));
+    has_padded_images_ = construction->HasAttr(kPlacedWindows);
   }
 
   void Compile(XlaOpKernelContext* context) final {
@@ -47,11 +49,14 @@ class SecondPoolLowering : public tensorflow::XlaOpKernel {
   virtual XlaOp Gradient(XlaOp images, XlaOp maxima, XlaOp gradient, const Numbers& sizes,
                          const Numbers& strides) const = 0;
   const PoolPadding& padding() const { return padding_; }
+  // Whether the images contain the padding, which is minus infinity.
+  bool has_padded_images() const { return has_padded_images_; }
 
  private:
   Numbers sizes_;
   Numbers strides_;
   PoolPadding padding_;
+  bool has_padded_images_ = false;
 };
 
 // A window's first element is its maximum unless a later element is greater. So NaN counts only as the first element.
@@ -65,17 +70,21 @@ class MaxPoolGradLowering : public SecondPoolLowering {
     const absl::StatusOr<xla::Shape> shape = builder->GetShape(images);
     if (!shape.ok()) return builder->ReportError(shape.status());
     const xla::PrimitiveType type = shape->element_type();
-    return xla::SelectAndScatterWithGeneralPadding(
-        images, FirstMaximum(type), sizes, strides, padding().Of(shape->dimensions(), sizes, strides), gradient,
-        xla::Zero(builder, type), xla::CreateScalarAddComputation(type, builder));
+    return xla::SelectAndScatterWithGeneralPadding(images, FirstMaximum(type, has_padded_images()), sizes, strides,
+                                                   padding().Of(shape->dimensions(), sizes, strides), gradient,
+                                                   xla::Zero(builder, type),
+                                                   xla::CreateScalarAddComputation(type, builder));
   }
 
  private:
-  // Whether the first operand stays the maximum.
-  static xla::XlaComputation FirstMaximum(xla::PrimitiveType type) {
+  // Whether the first operand stays the maximum. Padding does not stay, also if the second operand is NaN.
+  static xla::XlaComputation FirstMaximum(xla::PrimitiveType type, bool has_padded_images) {
     xla::XlaBuilder builder("first_maximum");
     const xla::Shape number = xla::ShapeUtil::MakeShape(type, {});
-    xla::Not(xla::Lt(xla::Parameter(&builder, 0, number, "first"), xla::Parameter(&builder, 1, number, "second")));
+    const XlaOp first = xla::Parameter(&builder, 0, number, "first");
+    const XlaOp second = xla::Parameter(&builder, 1, number, "second");
+    const XlaOp stays = xla::Not(xla::Lt(first, second));
+    if (has_padded_images) xla::And(stays, xla::Ne(first, xla::MinValue(&builder, type)));
     return builder.Build().value();
   }
 };
@@ -129,7 +138,11 @@ XlaOp Placed(XlaOp elements, const Numbers& start, const Numbers& strides, absl:
 
 // Whether the same program computed these maxima by pooling.
 bool ArePooled(XlaOp maxima) {
-  const xla::HloInstructionProto* const instruction = xla::internal::XlaBuilderFriend::GetInstruction(maxima);
+  using Friend = xla::internal::XlaBuilderFriend;
+  const xla::HloInstructionProto* instruction = Friend::GetInstruction(maxima);
+  while (instruction != nullptr && instruction->opcode() == xla::HloOpcodeString(xla::HloOpcode::kSetDimensionSize)) {
+    instruction = Friend::GetInstructionByHandle(maxima.builder(), instruction->operand_ids(0));
+  }
   return instruction != nullptr && instruction->opcode() == xla::HloOpcodeString(xla::HloOpcode::kReduceWindow);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plugin/compiler/checked_lowering.h"
+#include "plugin/compiler/compilation_device.h"
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/device.h"
 #include "tsl/platform/errors.h"
@@ -21,12 +23,15 @@ absl::Status DecompositionKernel::Construct(tensorflow::OpKernelConstruction* co
   TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(def().op(), &op));
   TF_ASSIGN_OR_RETURN(const std::vector<passes::OpStatement> statements, FusedOp::DecompositionOf(def()));
   TF_ASSIGN_OR_RETURN(decomposition_, MakeDecomposition(statements, def(), *op, input_types()));
+  // Of a fused op's unchecked lowering, the plain ops' lowerings are checked.
+  const bool is_unchecked = construction->device_type() == tensorflow::DeviceType(kUncheckedDevice);
+  const tensorflow::DeviceType device =
+      is_unchecked ? tensorflow::DeviceType(kCompilationDevice) : construction->device_type();
   for (const Decomposition::Step& step : decomposition_.steps) {
     tensorflow::OpKernel* kernel = nullptr;
-    TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(construction->device_type(), construction->device(),
-                                                  construction->device()->GetAllocator({}),
-                                                  construction->function_library(), construction->resource_manager(),
-                                                  step.properties, construction->graph_def_version(), &kernel));
+    TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(
+        device, construction->device(), construction->device()->GetAllocator({}), construction->function_library(),
+        construction->resource_manager(), step.properties, construction->graph_def_version(), &kernel));
     kernels_.emplace_back(kernel);
   }
   last_use_.assign(decomposition_.steps.size(), -1);

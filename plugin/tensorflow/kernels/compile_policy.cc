@@ -32,6 +32,7 @@ constexpr Words kWords[kFallbackReasons] = {
 
 // With dynamic shapes, the number of recipes must be bounded even in the mode strict.
 CompileDecision DecideStrict(const ClusterCounts& counts) {
+  if (counts.has_bucket) return {.for_bucket = true};
   const bool on_host =
       flags::TfEnableDynamicShapes() && IsMegamorphic(counts) && flags::TfCpuRuntimeFallback() != "forbid";
   return on_host ? CompileDecision{Action::kRunOnCpu, FallbackReason::kMegamorphic} : CompileDecision();
@@ -47,13 +48,23 @@ bool MayChooseByTime() {
 CompileDecision DecideAuto(const ClusterCounts& counts) {
   if (!MayChooseByTime()) return DecideStrict(counts);
   if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
-  if (counts.is_first || counts.is_known || counts.in_buckets) return {};
+  if (counts.is_first || counts.is_known) return {};
+  if (counts.has_bucket && flags::TfEnableDynamicShapes()) return {.for_bucket = true};
   if (counts.may_be_stored) return {Action::kCompile, FallbackReason::kNewShape, /*only_stored=*/true};
-  if (counts.cpu_seconds < counts.longest_compile_seconds) return {Action::kRunOnCpu, FallbackReason::kNewShape};
-  return {Action::kCompileInBackground, FallbackReason::kCompiling};
+  const double limit = counts.longest_compile_seconds;
+  if (counts.cpu_seconds >= limit) return {Action::kCompileInBackground, FallbackReason::kCompiling};
+  if (counts.bucket_scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
+  if (counts.bucket_cpu_seconds < limit) return {Action::kRunOnCpu, FallbackReason::kNewShape};
+  CompileDecision decision{Action::kCompileInBackground, FallbackReason::kCompiling};
+  decision.for_bucket = true;
+  return decision;
 }
 
 }  // namespace
+
+bool ChoosesByTime() { return flags::CompileMode() == "auto" && MayChooseByTime(); }
+
+bool UsesBoundedRecipes() { return flags::TfEnableDynamicShapes() || ChoosesByTime(); }
 
 void RequireEqualChoices() { equal_choices.store(true, std::memory_order_relaxed); }
 
@@ -62,7 +73,7 @@ absl::string_view NameOf(FallbackReason reason) { return kWords[static_cast<int>
 absl::string_view MeaningOf(FallbackReason reason) { return kWords[static_cast<int>(reason)].meaning; }
 
 bool IsMegamorphic(const ClusterCounts& counts) {
-  return !counts.in_buckets && counts.recipes > kManyRecipes && counts.executions < kFewExecutionsEach * counts.recipes;
+  return !counts.has_bucket && counts.recipes > kManyRecipes && counts.executions < kFewExecutionsEach * counts.recipes;
 }
 
 CompileDecision DecideCompile(const ClusterCounts& counts) {
@@ -70,7 +81,7 @@ CompileDecision DecideCompile(const ClusterCounts& counts) {
   if (mode == "auto") return DecideAuto(counts);
   if (mode == "strict") return DecideStrict(counts);
   if (mode == "never") return {Action::kRunOnCpu, FallbackReason::kNever};
-  if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
+  if (counts.scheduled || counts.bucket_scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
   if (IsMegamorphic(counts)) return {Action::kRunOnCpu, FallbackReason::kMegamorphic};
   if (counts.longest_compile_seconds > static_cast<double>(flags::CompileLimitS())) {
     return {Action::kRunOnCpu, FallbackReason::kCompileLimit};
@@ -80,10 +91,11 @@ CompileDecision DecideCompile(const ClusterCounts& counts) {
     // compilation would be compiled.
     ClusterCounts later = counts;
     later.recipes += counts.in_background;
-    return {IsMegamorphic(later) ? Action::kRunOnCpu : Action::kCompileInBackground, FallbackReason::kCompiling};
+    return {IsMegamorphic(later) ? Action::kRunOnCpu : Action::kCompileInBackground, FallbackReason::kCompiling,
+            /*only_stored=*/false, /*for_bucket=*/counts.has_bucket};
   }
   if (counts.fallbacks < flags::LazyCompileAfter()) return {Action::kRunOnCpu, FallbackReason::kLazy};
-  return {};
+  return {.for_bucket = counts.has_bucket};
 }
 
 }  // namespace hpu

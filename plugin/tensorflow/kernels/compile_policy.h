@@ -37,6 +37,7 @@ struct CompileDecision {
   Action action = Action::kCompile;
   FallbackReason reason = FallbackReason::kFailure;  // why the execution runs on the CPU
   bool only_stored = false;                          // kCompile: only if the recipe is stored; else decide again
+  bool for_bucket = false;                           // compile the recipe of all sizes of the signature's bucket
 };
 
 // Counters of a cluster that the policy reads. Traces of one function for different shapes count as one cluster.
@@ -44,24 +45,32 @@ struct ClusterCounts {
   int64_t recipes = 0;     // compiled, for all signatures
   int64_t executions = 0;  // for all signatures, on the HPU and the CPU
   double longest_compile_seconds = 0;
-  int64_t fallbacks = 0;       // of this signature
-  bool scheduled = false;      // whether a background compilation of this signature is queued or running
-  int64_t in_background = 0;   // signatures queued for, or in, background compilation
-  bool in_buckets = false;     // a batch bucket serves this signature (batch_buckets.h)
-  bool is_first = true;        // no recipe exists for the cluster with variables of these shapes
-  bool is_known = false;       // another trace has a recipe for this signature
-  double cpu_seconds = 0;      // time that this signature has run on the CPU
-  bool may_be_stored = false;  // the recipe may be stored, but has not been looked up
+  int64_t fallbacks = 0;          // of this signature
+  bool scheduled = false;         // whether a background compilation of this signature is queued or running
+  int64_t in_background = 0;      // signatures queued for, or in, background compilation
+  bool has_bucket = false;        // a bounded recipe may serve this signature (bounded_recipes.h)
+  bool bucket_scheduled = false;  // whether a background compilation of the bounded recipe is queued or running
+  double bucket_cpu_seconds = 0;  // time that all signatures of the bucket have run on the CPU
+  bool is_first = true;           // no recipe exists for the cluster with variables of these shapes
+  bool is_known = false;          // another trace has a recipe for this signature
+  double cpu_seconds = 0;         // time that this signature has run on the CPU
+  bool may_be_stored = false;     // the recipe may be stored, but has not been looked up
 };
 
 // Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. XLA's lazy
 // compilation has the same rule (tensorflow/compiler/jit/device_compilation_profiler.cc). A cluster that keeps running
-// is eventually compiled again. Always false for a signature that a batch bucket serves.
+// is eventually compiled again. Always false for a signature that a bounded recipe may serve.
 bool IsMegamorphic(const ClusterCounts& counts);
 
 // Declares that other processes depend on this process's results: replicas stay equal only if all run a cluster alike.
 // The mode auto then compiles as the mode strict. Thread safe.
 void RequireEqualChoices();
+
+// Whether measured times decide between the HPU and the CPU: in the mode auto, with the exceptions below.
+bool ChoosesByTime();
+
+// Whether clusters have bounded recipes: with TF_ENABLE_DYNAMIC_SHAPES, and if ChoosesByTime().
+bool UsesBoundedRecipes();
 
 // Reads HPU_COMPILE_MODE at each call. In the mode auto, the first signature is compiled at once. Any other signature
 // runs on the CPU until its time there exceeds the cluster's longest compile time, and is then compiled in the

@@ -41,6 +41,15 @@ class Outcome:
 
 
 @dataclasses.dataclass(frozen=True)
+class BoundedRun:
+    """Outcomes of one function for several sizes."""
+
+    outcomes: tuple[Outcome, ...]
+    compiled: bool  # whether a cluster ran
+    shared: bool  # whether the sizes share a recipe
+
+
+@dataclasses.dataclass(frozen=True)
 class Found:
     """CPU result of a case."""
 

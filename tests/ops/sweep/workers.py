@@ -60,6 +60,13 @@ class Worker:
             self._errors.truncate(0)
         return lines
 
+    def refusals(self) -> list[str]:
+        """Returns the refusals of bounded recipes since the last call, without node names."""
+        self._errors.seek(0)
+        text = self._errors.read().decode(errors="replace")
+        self._errors.truncate(0)
+        return re.findall(r"no bounded recipe: \w+: (?:\{\{node [^}]*\}\}: )?(.*)", text)
+
     def end(self) -> None:
         """Kills the process. The next request starts a new process."""
         if self._process:
@@ -137,4 +144,16 @@ def _environment(kind: str) -> dict[str, str]:
         "HPU_MEMORY_MB": "2048",
         "TF_CPU_ALLOCATOR_SIZE_G": "1",
     }
-    return {**common, "HPU_FILL_MEMORY": str(_POISON)} if kind == "hpu" else common
+    if kind == "cpu":
+        return common
+    kinds = {
+        "hpu": {},
+        "static": {"HPU_COMPILE_MODE": "strict"},
+        "bounded": {
+            "HPU_COMPILE_MODE": "strict",
+            "TF_ENABLE_DYNAMIC_SHAPES": "1",
+            "TF_CPP_MIN_LOG_LEVEL": "0",
+            "TF_CPP_VMODULE": "bounded_recipes=1",  # prints refusals
+        },
+    }
+    return {**common, "HPU_FILL_MEMORY": str(_POISON), **kinds[kind]}

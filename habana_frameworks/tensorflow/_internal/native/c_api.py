@@ -100,7 +100,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_recipe_cache_set_transfer_command": (None, (ctypes.POINTER(_BYTES),)),
     "hpu_log_unlisted_ops": (None, ()),
     "hpu_stop_compiling": (None, ()),
-    "hpu_check_rows": (_INT32, (_BYTES, _SIZE, _INT64, _BYTES, _SIZE, _INT64, _OUT)),
     "hpu_constant_arguments": (_INT32, (*_GRAPH, _BYTES, _OUT)),
     "hpu_compiler_ir": (_INT32, (*_GRAPH, _BYTES, _BYTES, _OUT)),
     "hpu_store_list": (_INT32, (_BYTES, _OUT)),

@@ -7,19 +7,22 @@
 
 namespace hpu {
 
-// Checks nothing on the backend "null", which computes nothing: results of clusters are zeros there. Stateless except
-// for attributes; thread safe.
+// Checks nothing on devices that compute nothing: results of clusters are zeros there. These are the backend "null" and
+// cards that are not present (HPU_PJRT_TARGET). Stateless except for attributes; thread safe.
 class CheckKernel : public tensorflow::OpKernel {
  public:
   using OpKernel::OpKernel;
 
   void Compute(tensorflow::OpKernelContext* context) final {
     ProcessDevice* const device = ProcessDevice::GetIfAcquired();
-    if (device == nullptr || device->hal().info().backend != "null") Check(context);
+    if (device == nullptr || Computes(device->hal().info())) Check(context);
   }
 
  protected:
   virtual void Check(tensorflow::OpKernelContext* context) const = 0;
+
+ private:
+  static bool Computes(const hal::DeviceInfo& device) { return device.is_present && device.backend != "null"; }
 };
 
 }  // namespace hpu

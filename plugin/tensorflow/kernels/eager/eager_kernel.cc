@@ -182,8 +182,8 @@ bool EagerKernel::IsEmptySum(const KernelArguments& arguments) {
   return false;
 }
 
-CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
-                                    const std::vector<ArgumentDescription>& descriptions) {
+EagerKernel::Choice EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
+                                        const std::vector<ArgumentDescription>& descriptions) {
   constexpr CompileDecision kNever{CompileDecision::Action::kRunOnCpu, FallbackReason::kNever};
   if (runs_on_cpu_) {
     return algorithm_ >= 0 && IsThreeFry(arguments.value(algorithm_)) ? CompileDecision() : kNever;
@@ -199,7 +199,7 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
   const int64_t compile_after = flags::EagerCompileAfter();
   if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
   if (entry.CountFallback() > compile_after) return {};
-  return {CompileDecision::Action::kRunOnCpu, FallbackReason::kLazy};
+  return CompileDecision{CompileDecision::Action::kRunOnCpu, FallbackReason::kLazy};
 }
 
 absl::StatusOr<bool> EagerKernel::NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,

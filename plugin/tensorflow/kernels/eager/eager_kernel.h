@@ -23,8 +23,8 @@ class EagerKernel : public ClusterKernel {
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
   absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const override;
-  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
-                         const std::vector<ArgumentDescription>& descriptions) override;
+  Choice Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
+                const std::vector<ArgumentDescription>& descriptions) override;
   absl::StatusOr<bool> NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                      const KernelArguments& arguments) override;
   absl::StatusOr<bool> ResultNeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device) override;

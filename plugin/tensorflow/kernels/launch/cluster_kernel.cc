@@ -72,22 +72,42 @@ absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const Clus
   return library;
 }
 
+// What Compile makes, and for whom.
+struct CompileRequest {
+  ClusterSource source;
+  std::vector<ArgumentDescription> descriptions;
+  std::function<void(const Executable&)> counter;
+  std::shared_ptr<BoundedRecipes> bounded;
+  std::shared_ptr<BoundedRecipes::Bucket> bucket;  // null: a recipe for the arguments' own shapes
+  bool only_stored = false;
+  bool in_background = false;
+};
+
+// Without a bounded recipe, the arguments' own shapes are compiled in the foreground only.
+absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(ProcessDevice& device, const CompileRequest& request,
+                                                           const std::atomic<bool>* cancelled) {
+  if (request.bucket != nullptr) {
+    absl::StatusOr<std::shared_ptr<Executable>> executable =
+        request.bounded->Compile(device.hal(), request.source, request.descriptions, cancelled, *request.bucket);
+    if (executable.ok() || absl::IsCancelled(executable.status())) return executable;
+    if (request.in_background) return absl::CancelledError(executable.status().message());
+  }
+  return CompileCluster(device.hal(), request.source, request.descriptions, cancelled, request.only_stored);
+}
+
 // Compiles and stores the outcome in the entry. Counts afterwards, so that a thread that sees the count also finds the
 // executable.
-void Compile(ProcessDevice& device, const ClusterSource& source, const std::vector<ArgumentDescription>& descriptions,
-             const std::atomic<bool>* cancelled, const std::function<void(const Executable&)>& counter,
-             BatchBuckets* buckets, bool only_stored, ExecutableTable::Entry& entry) {
+void Compile(ProcessDevice& device, const CompileRequest& request, const std::atomic<bool>* cancelled,
+             ExecutableTable::Entry& entry) {
   const Executable* made = nullptr;
   auto compile = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
-    absl::StatusOr<std::shared_ptr<Executable>> executable =
-        buckets != nullptr ? buckets->Compile(device.hal(), source, descriptions, cancelled)
-                           : CompileCluster(device.hal(), source, descriptions, cancelled, only_stored);
-    if (!executable.ok()) return ExplainCrash(source, executable.status());
+    absl::StatusOr<std::shared_ptr<Executable>> executable = MakeExecutable(device, request, cancelled);
+    if (!executable.ok()) return ExplainCrash(request.source, executable.status());
     TF_RETURN_IF_ERROR(PlaceConstants(device, executable->get()));
     made = executable->get();
     return executable;
   };
-  if (entry.Compile(compile).ok() && made != nullptr) counter(*made);
+  if (entry.Compile(compile).ok() && made != nullptr) request.counter(*made);
 }
 
 }  // namespace
@@ -130,13 +150,14 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       return FallBack(context, *device, arguments, entry.failure());
     }
     std::vector<ArgumentDescription> descriptions = arguments.Describe();
-    const CompileDecision decision = Decide(entry, arguments, descriptions);
+    const Choice choice = Decide(entry, arguments, descriptions);
+    const CompileDecision& decision = choice.decision;
     if (decision.action != CompileDecision::Action::kCompile) {
       const bool repeats = ran_on_cpu_.load(std::memory_order_relaxed);
-      absl::Status status = RunFallback(context, *device, arguments, decision.reason, &entry);
+      absl::Status status = RunFallback(context, *device, arguments, decision.reason, &entry, choice.bucket.get());
       // Queued after the CPU run, so that the compilation does not compete with the run for processors.
       if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
-        return CompileInBackground(context, *device, std::move(descriptions), entry);
+        return CompileInBackground(context, *device, std::move(descriptions), entry, choice);
       }
       if (repeats || !MayRunOnDevice(status, decision.reason)) {
         if (!status.ok()) entry.SetRaised();
@@ -144,8 +165,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       }
     }
     arguments.Unlock();
-    TF_ASSIGN_OR_RETURN(CompileQueue::Work work,
-                        CompileWork(context, *device, std::move(descriptions), entry, decision.only_stored));
+    TF_ASSIGN_OR_RETURN(CompileQueue::Work work, CompileWork(context, *device, std::move(descriptions), entry, choice));
     TF_RETURN_IF_ERROR(InterruptibleCompiles::Get().Run(name(), std::move(work)));
   }
 }
@@ -153,36 +173,44 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
 absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKernelContext* context,
                                                               ProcessDevice& device,
                                                               std::vector<ArgumentDescription> descriptions,
-                                                              ExecutableTable::Entry& entry, bool only_stored) {
-  ClusterSource source = Source(context);
-  TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
-  const auto node = source.node == nullptr ? nullptr : std::make_shared<const tensorflow::NodeDef>(*source.node);
-  std::function<void(const Executable&)> counter = CompileCounter(descriptions);
+                                                              ExecutableTable::Entry& entry, const Choice& choice) {
+  CompileRequest request;
+  request.source = Source(context);
+  TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(request.source));
+  const auto node =
+      request.source.node == nullptr ? nullptr : std::make_shared<const tensorflow::NodeDef>(*request.source.node);
+  request.source.library = library.get();
+  request.source.node = node.get();
+  request.counter = CompileCounter(descriptions);
+  request.descriptions = std::move(descriptions);
+  request.bounded = bounded_recipes();
+  if (choice.decision.for_bucket) request.bucket = choice.bucket;
+  request.only_stored = choice.decision.only_stored;
+  request.in_background = choice.decision.action == CompileDecision::Action::kCompileInBackground;
   // Does not capture `this`, because the kernel may be destroyed during the compilation.
-  return CompileQueue::Work([&device, &entry, table = table_, source, library, node,
-                             descriptions = std::move(descriptions), counter = std::move(counter),
-                             buckets = batch_buckets(), only_stored](const std::atomic<bool>& cancelled) mutable {
-    source.library = library.get();
-    source.node = node.get();
-    Compile(device, source, descriptions, &cancelled, counter, buckets.get(), only_stored, entry);
-  });
+  return CompileQueue::Work([&device, &entry, table = table_, library, node, request = std::move(request)](
+                                const std::atomic<bool>& cancelled) { Compile(device, request, &cancelled, entry); });
 }
 
 absl::Status ClusterKernel::CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                                 std::vector<ArgumentDescription> descriptions,
-                                                ExecutableTable::Entry& entry) {
-  if (entry.SetScheduled(true)) return absl::OkStatus();
+                                                ExecutableTable::Entry& entry, const Choice& choice) {
+  const std::shared_ptr<BoundedRecipes::Bucket> bucket = choice.decision.for_bucket ? choice.bucket : nullptr;
+  const auto set_scheduled = [&entry, bucket](bool scheduled) {
+    return bucket != nullptr ? bucket->SetScheduled(scheduled) : entry.SetScheduled(scheduled);
+  };
+  if (set_scheduled(true)) return absl::OkStatus();
   compiles_later_.store(true, std::memory_order_relaxed);
-  TF_ASSIGN_OR_RETURN(CompileQueue::Work compile,
-                      CompileWork(context, device, std::move(descriptions), entry, /*only_stored=*/false));
-  auto work = [compile = std::move(compile), table = table_](const std::atomic<bool>& cancelled) {
+  TF_ASSIGN_OR_RETURN(CompileQueue::Work compile, CompileWork(context, device, std::move(descriptions), entry, choice));
+  auto work = [compile = std::move(compile), table = table_, bucket](const std::atomic<bool>& cancelled) {
     compile(cancelled);
+    if (bucket != nullptr) bucket->SetScheduled(false);
     table->AddInBackground(-1);
   };
   table_->AddInBackground(1);
   if (!CompileQueue::Get().Schedule(this, std::move(work))) {
     table_->AddInBackground(-1);
-    entry.SetScheduled(false);
+    set_scheduled(false);
   }
   return absl::OkStatus();
 }
@@ -212,7 +240,7 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
 
 absl::Status ClusterKernel::RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                         const KernelArguments& arguments, FallbackReason reason,
-                                        ExecutableTable::Entry* entry) {
+                                        ExecutableTable::Entry* entry, BoundedRecipes::Bucket* bucket) {
   const trace::Scope traced(trace::Lane::kCpuFallback, name());
   TF_RETURN_IF_ERROR(CheckFallback(device, arguments));
   TF_ASSIGN_OR_RETURN(CpuFallback * program, cpu_fallback(context));
@@ -221,7 +249,9 @@ absl::Status ClusterKernel::RunFallback(tensorflow::OpKernelContext* context, Pr
       entry != nullptr && ran_on_cpu_.load(std::memory_order_relaxed) ? UpdatesOnError::kSome : UpdatesOnError::kNone;
   const absl::Time start = absl::Now();
   TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunCpuFallback(context, device, *program, arguments, updates_on_error));
-  if (entry != nullptr) entry->AddCpuTime(absl::Now() - start);
+  const absl::Duration time = absl::Now() - start;
+  if (entry != nullptr) entry->AddCpuTime(time);
+  if (bucket != nullptr) bucket->AddCpuTime(time);
   ran_on_cpu_.store(true, std::memory_order_relaxed);
   CountFallback(bytes, reason);
   return absl::OkStatus();

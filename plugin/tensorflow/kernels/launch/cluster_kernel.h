@@ -18,7 +18,7 @@
 #include "plugin/tensorflow/kernels/compile_policy.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
-#include "plugin/tensorflow/kernels/launch/batch_buckets.h"
+#include "plugin/tensorflow/kernels/launch/bounded_recipes.h"
 #include "plugin/tensorflow/kernels/launch/executable_table.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
@@ -44,11 +44,19 @@ class ClusterKernel : public tensorflow::OpKernel {
 
   virtual ClusterSource Source(tensorflow::OpKernelContext* context) const = 0;
   virtual absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const = 0;
-  // Chooses and compiles recipes for signatures that differ in rows; null if each signature has its own recipe.
-  virtual std::shared_ptr<BatchBuckets> batch_buckets() const { return nullptr; }
+  // Recipes for signatures that differ in sizes; null if each signature has its own recipe.
+  virtual std::shared_ptr<BoundedRecipes> bounded_recipes() const { return nullptr; }
+  // How to run an execution.
+  struct Choice {
+    Choice() = default;
+    Choice(CompileDecision made) : decision(made) {}  // NOLINT: without a bucket, a choice is a decision
+
+    CompileDecision decision;
+    std::shared_ptr<BoundedRecipes::Bucket> bucket;  // of the signature; null if a bounded recipe cannot serve it
+  };
   // Decides how to run this execution, whose signature has no recipe yet. `descriptions` describe the arguments.
-  virtual CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
-                                 const std::vector<ArgumentDescription>& descriptions) = 0;
+  virtual Choice Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
+                        const std::vector<ArgumentDescription>& descriptions) = 0;
   // Whether this execution must run on the CPU because of its input values. Called before every launch.
   virtual absl::StatusOr<bool> NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                              const KernelArguments& arguments) {
@@ -86,18 +94,19 @@ class ClusterKernel : public tensorflow::OpKernel {
   // Work that compiles the entry. Owns its state, and may run after this kernel is destroyed.
   absl::StatusOr<CompileQueue::Work> CompileWork(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                                  std::vector<ArgumentDescription> descriptions,
-                                                 ExecutableTable::Entry& entry, bool only_stored);
-  // Queues the entry for compilation in the background, if the queue has room.
+                                                 ExecutableTable::Entry& entry, const Choice& choice);
+  // Queues the entry, or its bucket, for compilation in the background, if the queue has room.
   absl::Status CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                   std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);
+                                   std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry,
+                                   const Choice& choice);
   // Runs on the CPU after a failure on the HPU, if the settings and the CPU kernels permit a fallback. The caller holds
   // the arguments' lock.
   absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
                         const absl::Status& failure);
-  // Adds the time of the run to the entry, unless null.
+  // Adds the time of the run to the entry and the bucket, unless null.
   absl::Status RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                            const KernelArguments& arguments, FallbackReason reason,
-                           ExecutableTable::Entry* entry = nullptr);
+                           ExecutableTable::Entry* entry = nullptr, BoundedRecipes::Bucket* bucket = nullptr);
 
   ArgumentKinds kinds_;
   const std::shared_ptr<ExecutableTable> table_;

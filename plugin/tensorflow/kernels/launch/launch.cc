@@ -12,10 +12,10 @@
 #include "plugin/base/format_bytes.h"
 #include "plugin/base/round_up.h"
 #include "plugin/base/trace/trace.h"
+#include "plugin/compiler/dynamic_shapes/true_shape.h"
 #include "plugin/compiler/launch_memory.h"
 #include "plugin/tensorflow/device/host_results.h"
 #include "plugin/tensorflow/device/memory_fill.h"
-#include "plugin/tensorflow/kernels/launch/dynamic_results.h"
 #include "tensorflow/core/framework/types.h"
 #include "tsl/platform/errors.h"
 
@@ -131,7 +131,7 @@ class LaunchFrame {
   absl::Status PlaceArguments() {
     uint64_t packed_bytes = 0;
     for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
-      const Tensor& value = arguments_.value(executable_.argument_inputs[i]);
+      const Tensor& value = Argument(i);
       if (value.TotalBytes() == 0) continue;
       if (!device_.Owns(value.tensor_data().data())) {
         packed_bytes += Align(ArgumentBytes(i, value));
@@ -144,19 +144,23 @@ class LaunchFrame {
     return packed_bytes == 0 ? absl::OkStatus() : PackHostArguments(packed_bytes);
   }
 
+  // The value of the recipe's argument.
+  const Tensor& Argument(size_t i) const {
+    const int input = executable_.argument_inputs[i];
+    return input == arguments_.size() ? executable_.device_symbols : arguments_.value(input);
+  }
+
   // Size of the argument that the recipe expects, in bytes.
   uint64_t ArgumentBytes(size_t i, const Tensor& value) const {
     return executable_.padded ? executable_.recipe->arguments()[i].bytes : value.TotalBytes();
   }
 
-  // Adds rows by repeating the first rows. Padding with real rows avoids indices out of range and divisions by zero in
-  // the added rows. The padding never has more rows than the value.
+  // Copies the argument to the front of a larger array. The recipe masks the rest.
   absl::Status PadDeviceArgument(size_t i, const Tensor& value) {
-    const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
+    const uint64_t padded_bytes = ArgumentBytes(i, value);
     const DeviceAddress address = scratch_.Allocate(padded_bytes);
     if (address == 0) return OutOfMemory("a padded argument", padded_bytes);
-    copies_.push_back({AddressOf(value), address, bytes});
-    copies_.push_back({AddressOf(value), address + bytes, padded_bytes - bytes});
+    copies_.push_back({AddressOf(value), address, value.TotalBytes()});
     storage_->arguments[i] = address;
     return absl::OkStatus();
   }
@@ -167,14 +171,11 @@ class LaunchFrame {
     storage_->packed.resize(packed_bytes);
     uint64_t offset = 0;
     for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
-      const Tensor& value = arguments_.value(executable_.argument_inputs[i]);
+      const Tensor& value = Argument(i);
       if (storage_->arguments[i] != 0 || value.TotalBytes() == 0) continue;
-      const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
-      char* const packed = storage_->packed.data() + offset;
-      std::memcpy(packed, value.tensor_data().data(), bytes);
-      std::memcpy(packed + bytes, value.tensor_data().data(), padded_bytes - bytes);
+      std::memcpy(storage_->packed.data() + offset, value.tensor_data().data(), value.TotalBytes());
       storage_->arguments[i] = base + offset;
-      offset += Align(padded_bytes);
+      offset += Align(ArgumentBytes(i, value));
     }
     return device_.CopyToDevice(storage_->packed.data(), base, packed_bytes);
   }
@@ -199,7 +200,9 @@ class LaunchFrame {
   }
 
   absl::Status AllocateResult(int i, const Executable::Output& output, bool on_host) {
-    if (executable_.padded && !on_host) return AllocatePaddedResult(i, output);
+    const bool is_padded = executable_.padded &&
+                           ResultBytes(output) > output.shape.num_elements() * tensorflow::DataTypeSize(output.dtype);
+    if (is_padded && !on_host) return AllocatePaddedResult(i, output);
     if (!output.sizes.empty()) {
       TF_ASSIGN_OR_RETURN(Tensor padded, AllocateBound(output.dtype, output.shape, output.result, on_host));
       dynamic_results_.push_back({output.shape, output.sizes, std::move(padded), /*output=*/i});
@@ -212,10 +215,13 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
+  uint64_t ResultBytes(const Executable::Output& output) const {
+    return executable_.recipe->results()[output.result].spec.bytes;
+  }
+
   // Sets the output to the first part of the recipe's padded result. The output keeps the whole result allocated.
   absl::Status AllocatePaddedResult(int i, const Executable::Output& output) {
-    const uint64_t bytes = executable_.recipe->results()[output.result].spec.bytes;
-    const int64_t elements = static_cast<int64_t>(bytes / tensorflow::DataTypeSize(output.dtype));
+    const int64_t elements = static_cast<int64_t>(ResultBytes(output) / tensorflow::DataTypeSize(output.dtype));
     Tensor all;
     TF_RETURN_IF_ERROR(context_->allocate_temp(output.dtype, tensorflow::TensorShape({elements}), &all));
     TF_ASSIGN_OR_RETURN(const Tensor first, FirstElements(all, output.shape));
@@ -400,19 +406,29 @@ absl::Status Launch(OpKernelContext* context, ProcessDevice& device, const Execu
   return absl::ResourceExhaustedError(absl::StrCat(status.message(), "\n", executable.name, ": ", tensors));
 }
 
+namespace {
+
+absl::StatusOr<Tensor> CopyOf(const Tensor& constant, ProcessDevice& device, const Executable& executable) {
+  Tensor copy(device.allocator(), constant.dtype(), constant.shape());
+  if (!copy.IsInitialized() && constant.NumElements() > 0) {
+    return absl::ResourceExhaustedError(absl::StrCat(executable.name, ": cannot allocate ",
+                                                     FormatBytes(constant.TotalBytes()),
+                                                     " of HPU memory for a constant; free tensors, or raise "
+                                                     "HPU_MEMORY_MB on an emulated device"));
+  }
+  TF_RETURN_IF_ERROR(device.CopyToDevice(constant.tensor_data().data(), AddressOf(copy), copy.TotalBytes()));
+  return copy;
+}
+
+}  // namespace
+
 absl::Status PlaceConstants(ProcessDevice& device, Executable* executable) {
   for (Executable::Output& output : executable->outputs) {
     if (output.kind != Executable::Output::Kind::kConstant) continue;
-    Tensor copy(device.allocator(), output.dtype, output.shape);
-    if (!copy.IsInitialized() && output.shape.num_elements() > 0) {
-      return absl::ResourceExhaustedError(absl::StrCat(executable->name, ": cannot allocate ",
-                                                       FormatBytes(output.constant.TotalBytes()),
-                                                       " of HPU memory for a constant result; free tensors, or "
-                                                       "raise HPU_MEMORY_MB on an emulated device"));
-    }
-    TF_RETURN_IF_ERROR(device.CopyToDevice(output.constant.tensor_data().data(), AddressOf(copy), copy.TotalBytes()));
-    output.device_constant = std::move(copy);
+    TF_ASSIGN_OR_RETURN(output.device_constant, CopyOf(output.constant, device, *executable));
   }
+  if (!executable->padded) return absl::OkStatus();
+  TF_ASSIGN_OR_RETURN(executable->device_symbols, CopyOf(executable->symbols, device, *executable));
   return absl::OkStatus();
 }
 

@@ -20,8 +20,8 @@ namespace hpu {
 absl::Status Launch(tensorflow::OpKernelContext* context, ProcessDevice& device, const Executable& executable,
                     const KernelArguments& arguments, bool* queued);
 
-// Copies the executable's constant outputs to the device, so that all launches share the copies. Call once, after
-// compilation.
+// Copies the executable's constant outputs and symbols to the device, so that all launches share the copies. Call once,
+// after compilation.
 absl::Status PlaceConstants(ProcessDevice& device, Executable* executable);
 
 }  // namespace hpu

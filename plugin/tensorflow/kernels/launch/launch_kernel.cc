@@ -41,9 +41,9 @@ absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchK
   return absl::OkStatus();
 }
 
-// BatchBuckets::refusal() as a clause for messages.
+// BoundedRecipes::refusal() as a clause for messages.
 std::string RefusalText(const std::string& refusal) {
-  return refusal.empty() ? "" : absl::StrCat("the cluster's rows cannot be padded: ", refusal);
+  return refusal.empty() ? "" : absl::StrCat("one recipe cannot serve several sizes: ", refusal);
 }
 
 }  // namespace
@@ -102,8 +102,8 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> LaunchKernel::MakeCpuFallback(tenso
                               graph_def_version_);
 }
 
-std::shared_ptr<BatchBuckets> LaunchKernel::batch_buckets() const {
-  return flags::TfEnableDynamicShapes() ? batch_buckets_ : nullptr;
+std::shared_ptr<BoundedRecipes> LaunchKernel::bounded_recipes() const {
+  return UsesBoundedRecipes() ? bounded_recipes_ : nullptr;
 }
 
 absl::StatusOr<bool> LaunchKernel::RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
@@ -171,17 +171,24 @@ void LaunchKernel::OnFallback(const absl::Status& failure) {
   HPU_LOG(kKernels, kWarning) << name() << " runs on the CPU: " << failure.message();
 }
 
-CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments&,
-                                     const std::vector<ArgumentDescription>& descriptions) {
-  using Rows = BatchBuckets::Rows;
+LaunchKernel::Choice LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
+                                          const std::vector<ArgumentDescription>& descriptions) {
   ClusterCounts counts = history_->CountMiss(entry, descriptions);
   signatures_->Count(content_, descriptions, &counts);
   counts.in_background = table().in_background();
-  const std::shared_ptr<BatchBuckets> buckets = batch_buckets();
-  const Rows rows = buckets != nullptr ? buckets->Lookup(descriptions) : Rows::kUnknown;
-  counts.in_buckets = rows != Rows::kUnknown;
+  const std::shared_ptr<BoundedRecipes> recipes = bounded_recipes();
+  std::shared_ptr<BoundedRecipes::Bucket> bucket = recipes != nullptr ? recipes->Find(descriptions) : nullptr;
+  if (bucket != nullptr) {
+    counts.has_bucket = true;
+    counts.bucket_scheduled = bucket->scheduled();
+    counts.bucket_cpu_seconds = bucket->cpu_seconds();
+  }
   if (IsMegamorphic(counts)) WarnOfChanges(counts);
-  return must_compile_ || calls_jit_ || rows == Rows::kCompiled ? CompileDecision() : DecideCompile(counts);
+  const bool compiles_at_once = must_compile_ || calls_jit_ || (bucket != nullptr && bucket->recipe().compiled());
+  Choice choice;
+  choice.decision = compiles_at_once ? CompileDecision{.for_bucket = bucket != nullptr} : DecideCompile(counts);
+  choice.bucket = std::move(bucket);
+  return choice;
 }
 
 std::vector<std::string> LaunchKernel::ArgumentNames() const {
@@ -191,7 +198,7 @@ std::vector<std::string> LaunchKernel::ArgumentNames() const {
 }
 
 std::string LaunchKernel::MostFrequentChange() const {
-  const std::string refusal = batch_buckets_->refusal();
+  const std::string refusal = bounded_recipes_->refusal();
   return absl::StrCat(history_->MostFrequentChange(ArgumentNames()), refusal.empty() ? "" : "; ", RefusalText(refusal));
 }
 
@@ -218,11 +225,11 @@ void LaunchKernel::CountLaunch() {
 std::function<void(const Executable&)> LaunchKernel::CompileCounter(
     const std::vector<ArgumentDescription>& descriptions) const {
   return [descriptions, content = content_, signatures = signatures_, counters = counters_, history = history_,
-          buckets = batch_buckets_, record = RecordOf(def()), function = function_.name(),
+          bounded = bounded_recipes_, record = RecordOf(def()), function = function_.name(),
           name = name()](const Executable& executable) {
     signatures->Add(content, descriptions, executable.compile_seconds);
     if (executable.shares_recipe) return;
-    if (const std::string refusal = buckets->refusal(); !refusal.empty()) {
+    if (const std::string refusal = bounded->refusal(); !refusal.empty()) {
       OpCounters::Get().AddFailure(record, function, "dynamic-shapes", {}, RefusalText(refusal));
     }
     counters->recipes.fetch_add(1, std::memory_order_relaxed);

@@ -34,9 +34,9 @@ class LaunchKernel : public ClusterKernel {
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
   absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const override;
-  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
-                         const std::vector<ArgumentDescription>& descriptions) override;
-  std::shared_ptr<BatchBuckets> batch_buckets() const override;
+  Choice Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
+                const std::vector<ArgumentDescription>& descriptions) override;
+  std::shared_ptr<BoundedRecipes> bounded_recipes() const override;
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                 const absl::Status& failure) override;
   absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
@@ -52,7 +52,7 @@ class LaunchKernel : public ClusterKernel {
   const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
       ABSL_LOCKS_EXCLUDED(split_mutex_);
   std::vector<std::string> ArgumentNames() const;
-  // Describes the most frequent change between signatures and, if known, why rows were not padded.
+  // Describes the most frequent change between signatures and, if known, why there is no bounded recipe.
   std::string MostFrequentChange() const;
   // Warns once about the argument that makes the cluster megamorphic.
   void WarnOfChanges(const ClusterCounts& counts);
@@ -66,7 +66,7 @@ class LaunchKernel : public ClusterKernel {
   const std::shared_ptr<ClusterHistory> history_ = std::make_shared<ClusterHistory>();
   uint64_t content_ = 0;  // FunctionIdentity::content
   std::shared_ptr<CompiledSignatures> signatures_;
-  const std::shared_ptr<BatchBuckets> batch_buckets_ = std::make_shared<BatchBuckets>();
+  const std::shared_ptr<BoundedRecipes> bounded_recipes_ = std::make_shared<BoundedRecipes>();
   std::atomic<bool> warned_{false};
   std::atomic<bool> warned_of_changes_{false};
   absl::Mutex split_mutex_;

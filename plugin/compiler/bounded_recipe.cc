@@ -1,0 +1,111 @@
+#include "plugin/compiler/bounded_recipe.h"
+
+#include <cstdint>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "plugin/base/log/log.h"
+#include "plugin/compiler/background/compile_progress.h"
+#include "plugin/compiler/compile.h"
+#include "plugin/compiler/dynamic_shapes/size_arithmetic.h"
+#include "plugin/compiler/dynamic_shapes/true_shape.h"
+#include "plugin/compiler/recipe_cache.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+#include "xla/literal.h"
+
+namespace hpu {
+namespace {
+
+tensorflow::Tensor Int32Vector(const std::vector<int64_t>& values) {
+  tensorflow::Tensor vector(tensorflow::DT_INT32, tensorflow::TensorShape({static_cast<int64_t>(values.size())}));
+  absl::c_copy(values, vector.flat<int32_t>().data());
+  return vector;
+}
+
+// Fails with UNIMPLEMENTED for sizes for which a CPU kernel of the program fails.
+absl::Status CheckConditions(const std::vector<int64_t>& symbols, const Lowered& lowered) {
+  for (const auto& condition : lowered.conditions) {
+    TF_ASSIGN_OR_RETURN(const xla::Literal holds,
+                        condition->Evaluate(std::vector<std::vector<int64_t>>(condition->inputs().size(), symbols)));
+    if (holds.Get<bool>({}, {0})) continue;
+    return absl::UnimplementedError(absl::StrCat("the program fails for sizes such as ", absl::StrJoin(symbols, ", "),
+                                                 ", for example because an image is smaller than a window"));
+  }
+  return absl::OkStatus();
+}
+
+// Replaces the bounds of the results by their true shapes.
+absl::Status SetTrueShapes(const std::vector<int64_t>& symbols, const Lowered& lowered, Executable* executable) {
+  if (lowered.result_sizes == nullptr) return absl::OkStatus();
+  std::vector<std::vector<int64_t>> inputs(lowered.result_sizes->inputs().size(), symbols);  // one, or none
+  TF_ASSIGN_OR_RETURN(const xla::Literal sizes, lowered.result_sizes->Evaluate(inputs));
+  for (Executable::Output& output : executable->outputs) {
+    if (output.sizes.empty()) continue;
+    TF_ASSIGN_OR_RETURN(output.shape, TrueShape(output.shape, output.sizes, sizes.data<int32_t>({0})));
+    output.sizes.clear();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<int64_t> BoundedRecipe::SymbolsOf(const std::vector<ArgumentDescription>& arguments) const {
+  std::vector<int64_t> symbols(arguments_.symbols.size());
+  for (const SymbolicNumber& number : arguments_.numbers) {
+    symbols[number.symbol] = NumberOf(arguments[number.argument], number.position) - number.offset;
+  }
+  return symbols;
+}
+
+absl::Status BoundedRecipe::CompileOnce(hal::Device& device, const ClusterSource& source, const CompileTask& task) {
+  if (compiled()) return absl::OkStatus();
+  TF_RETURN_IF_ERROR(failure_);
+  const auto compile = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) -> absl::Status {
+    TF_RETURN_IF_ERROR(task.Enter("lowering"));
+    const absl::Time start = absl::Now();
+    TF_ASSIGN_OR_RETURN(lowered_, LowerBounded(source, arguments_));
+    Executable& executable = lowered_->executable;
+    executable.lowering_seconds = absl::ToDoubleSeconds(absl::Now() - start);
+    if (Computes(executable)) {
+      TF_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe,
+                          RecipeCache::Get().FindOrCompile(device, lowered_->program, task));
+      TF_RETURN_IF_ERROR(SetRecipe(std::move(recipe), &executable));
+    }
+    lowered_->program.hlo.clear();
+    executable.compile_seconds = absl::ToDoubleSeconds(absl::Now() - start);
+    compiled_.store(true, std::memory_order_release);
+    return absl::OkStatus();
+  };
+  const absl::Status status = compile();
+  if (!status.ok() && !absl::IsCancelled(status)) failure_ = status;
+  return status;
+}
+
+absl::StatusOr<std::shared_ptr<Executable>> BoundedRecipe::MakeExecutable(
+    hal::Device& device, const ClusterSource& source, const std::vector<ArgumentDescription>& arguments,
+    const std::atomic<bool>* cancelled) {
+  absl::MutexLock lock(&mutex_);
+  const bool is_first = !compiled();
+  if (is_first) {
+    CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source), cancelled);
+    const absl::Status status = CompileOnce(device, source, CompileTask{cancelled, &progress});
+    progress.SetOutcome(status);
+    TF_RETURN_IF_ERROR(status);
+  }
+  const std::vector<int64_t> symbols = SymbolsOf(arguments);
+  TF_RETURN_IF_ERROR(CheckConditions(symbols, *lowered_));
+  auto executable = std::make_shared<Executable>(lowered_->executable);
+  executable->padded = true;
+  executable->symbols = Int32Vector(symbols);
+  executable->shares_recipe = !is_first;
+  if (!is_first) executable->compile_seconds = executable->lowering_seconds = 0;
+  TF_RETURN_IF_ERROR(SetTrueShapes(symbols, *lowered_, executable.get()));
+  return executable;
+}
+
+}  // namespace hpu

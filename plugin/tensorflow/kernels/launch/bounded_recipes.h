@@ -1,0 +1,78 @@
+// BoundedRecipes: a few recipes that serve all sizes of a cluster's arguments.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_BOUNDED_RECIPES_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_BOUNDED_RECIPES_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "plugin/compiler/bounded_recipe.h"
+#include "plugin/compiler/compile.h"
+#include "plugin/recipes/signature.h"
+#include "plugin/tensorflow/kernels/launch/size_history.h"
+
+namespace hpu {
+
+// Belongs to a cluster. The cluster's kernel may be destroyed during a compilation, so the kernel and the compilation
+// share ownership. Thread safe.
+class BoundedRecipes {
+ public:
+  // The sizes that share a recipe. Thread safe.
+  class Bucket {
+   public:
+    explicit Bucket(BoundedArguments arguments) : recipe_(std::move(arguments)) {}
+
+    BoundedRecipe& recipe() { return recipe_; }
+    // Whether a background compilation is queued or running. SetScheduled returns the previous value.
+    bool scheduled() const { return scheduled_.load(std::memory_order_relaxed); }
+    bool SetScheduled(bool scheduled) { return scheduled_.exchange(scheduled, std::memory_order_relaxed); }
+    // Time that executions of all signatures of the bucket have taken on the CPU.
+    double cpu_seconds() const { return 1e-6 * static_cast<double>(cpu_microseconds_.load(std::memory_order_relaxed)); }
+    void AddCpuTime(absl::Duration time) {
+      cpu_microseconds_.fetch_add(absl::ToInt64Microseconds(time), std::memory_order_relaxed);
+    }
+
+   private:
+    BoundedRecipe recipe_;
+    std::atomic<bool> scheduled_{false};
+    std::atomic<int64_t> cpu_microseconds_{0};
+  };
+
+  // The bucket of a signature that has no executable yet, or null: no size is known to change, or bounded recipes were
+  // refused too often. Notes the signature.
+  std::shared_ptr<Bucket> Find(const std::vector<ArgumentDescription>& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Returns an executable of the bucket's recipe, which is compiled at the first call. A failure counts as a refusal.
+  absl::StatusOr<std::shared_ptr<Executable>> Compile(hal::Device& device, const ClusterSource& source,
+                                                      const std::vector<ArgumentDescription>& arguments,
+                                                      const std::atomic<bool>* cancelled, Bucket& bucket)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Latest reason for a refusal; empty if there was none.
+  std::string refusal() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  // Signature of the bounds; the symbols' ranges, and the symbol and offset of each number.
+  using Key = std::pair<recipes::Signature, std::vector<int64_t>>;
+
+  static Key KeyOf(const BoundedArguments& arguments);
+  void Refuse(const ClusterSource& source, const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  mutable absl::Mutex mutex_;
+  SizeHistory history_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Key, std::shared_ptr<Bucket>> buckets_ ABSL_GUARDED_BY(mutex_);
+  int refusals_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string refusal_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_BOUNDED_RECIPES_H_
