@@ -62,8 +62,7 @@ std::vector<int64_t> BoundedRecipe::SymbolsOf(const std::vector<ArgumentDescript
   return symbols;
 }
 
-absl::Status BoundedRecipe::CompileOnce(hal::Device& device, const ClusterSource& source, const CompileTask& task) {
-  if (compiled()) return absl::OkStatus();
+absl::Status BoundedRecipe::Compile(hal::Device& device, const ClusterSource& source, const CompileTask& task) {
   TF_RETURN_IF_ERROR(failure_);
   const auto compile = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) -> absl::Status {
     TF_RETURN_IF_ERROR(task.Enter("lowering"));
@@ -93,7 +92,7 @@ absl::StatusOr<std::shared_ptr<Executable>> BoundedRecipe::MakeExecutable(
   const bool is_first = !compiled();
   if (is_first) {
     CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source), cancelled);
-    const absl::Status status = CompileOnce(device, source, CompileTask{cancelled, &progress});
+    const absl::Status status = Compile(device, source, CompileTask{cancelled, &progress});
     progress.SetOutcome(status);
     TF_RETURN_IF_ERROR(status);
   }

@@ -37,7 +37,7 @@ class BoundedRecipe {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  absl::Status CompileOnce(hal::Device& device, const ClusterSource& source, const CompileTask& task)
+  absl::Status Compile(hal::Device& device, const ClusterSource& source, const CompileTask& task)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The values of the symbols for these arguments.
   std::vector<int64_t> SymbolsOf(const std::vector<ArgumentDescription>& arguments) const;

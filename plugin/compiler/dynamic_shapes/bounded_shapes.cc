@@ -167,12 +167,14 @@ absl::Status CheckProducts(xla::HloModule* module) {
   return absl::OkStatus();
 }
 
-// Custom call that keeps a predicate alive until the padder has ended.
+// Custom calls that keep predicates alive until the padder has ended: an equality of sizes, and the comparison of a
+// size with its bound.
 constexpr char kRequired[] = "HpuRequired";
+constexpr char kBounded[] = "HpuBounded";
 
-void Require(xla::HloInstruction* predicate) {
+void KeepAlive(xla::HloInstruction* predicate, const char* target) {
   xla::HloInstruction* const call = predicate->parent()->AddInstruction(
-      xla::HloInstruction::CreateCustomCall(xla::ShapeUtil::MakeTokenShape(), {predicate}, kRequired));
+      xla::HloInstruction::CreateCustomCall(xla::ShapeUtil::MakeTokenShape(), {predicate}, target));
   xla::Cast<xla::HloCustomCallInstruction>(call)->set_custom_call_has_side_effect(true);
 }
 
@@ -184,9 +186,6 @@ bool DependsOnSymbols(const SizeArithmetic& condition, const SizeParameter& symb
     return IsParameter(*input, symbols.number);
   });
 }
-
-// Custom call that keeps the comparison of a size with its bound alive until the padder has ended.
-constexpr char kBounded[] = "HpuBounded";
 
 // Lets ProveRequired compare sizes with their bounds. XLA computes the bound of a size from the bounds of other sizes,
 // as if all arithmetic were monotonic.
@@ -207,15 +206,13 @@ void RequireBounds(xla::HloModule* module) {
           xla::ShapeUtil::MakeShape(xla::PRED, {}), xla::HloOpcode::kAnd, compare(bound, xla::ComparisonDirection::kLe),
           compare(0, xla::ComparisonDirection::kGe)));
       holds->set_metadata(sized->metadata());
-      xla::HloInstruction* const call = computation->AddInstruction(
-          xla::HloInstruction::CreateCustomCall(xla::ShapeUtil::MakeTokenShape(), {holds}, kBounded));
-      xla::Cast<xla::HloCustomCallInstruction>(call)->set_custom_call_has_side_effect(true);
+      KeepAlive(holds, kBounded);
     }
   }
 }
 
-// Proves all predicates of Require and RequireBounds, and removes their custom calls. Sizes of loops are complete only
-// now. A predicate of Require that is true for some symbols only becomes a condition.
+// Proves the predicates that KeepAlive keeps, and removes their custom calls. Sizes of loops are complete only
+// now. An equality that is true for some symbols only becomes a condition.
 absl::Status ProveRequired(xla::HloModule* module, int64_t bound, const SizeParameter& symbols,
                            Conditions* conditions) {
   std::vector<xla::HloInstruction*> calls;
@@ -260,7 +257,7 @@ absl::Status RunPadder(xla::HloModule* module, const SizeParameter& symbols, Con
   xla::DynamicPadderOptions options;
   options.slice_dynamic_output = false;
   options.shape_check_mode = xla::DynamicDimensionInference::ShapeCheckMode::kRuntime;
-  options.assertion_generator = Require;
+  options.assertion_generator = [](xla::HloInstruction* predicate) { KeepAlive(predicate, kRequired); };
   TF_RETURN_IF_ERROR(xla::DynamicPadder(options).Run(module).status());
   TF_RETURN_IF_ERROR(SimplifySizes(module, symbols));
   TF_RETURN_IF_ERROR(ProveRequired(module, bound, symbols, conditions));

@@ -119,8 +119,6 @@ absl::StatusOr<std::vector<SizeNumber>> SizeNumbersOf(tensorflow::XlaOpKernelCon
   return numbers;
 }
 
-bool HasComputedSizes(tensorflow::XlaOpKernelContext* context, int input) { return IsKnownUpToBound(context, input); }
-
 XlaOp SetSizes(XlaOp array, const std::vector<SizeNumber>& sizes) {
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!sizes[d].known.has_value()) array = xla::SetDimensionSize(array, sizes[d].value, static_cast<int64_t>(d));

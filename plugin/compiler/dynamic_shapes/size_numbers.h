@@ -41,9 +41,6 @@ SizeNumber SizeOf(xla::XlaOp array, const xla::Shape& shape, int64_t d);
 // negative number.
 absl::StatusOr<std::vector<SizeNumber>> SizeNumbersOf(tensorflow::XlaOpKernelContext* context, int input);
 
-// Whether an element of an integer input is known up to bounds only.
-bool HasComputedSizes(tensorflow::XlaOpKernelContext* context, int input);
-
 // Sets the sizes that are not known.
 xla::XlaOp SetSizes(xla::XlaOp array, const std::vector<SizeNumber>& sizes);
 

@@ -58,7 +58,7 @@ class TileLowering : public SizedLowering {
   using SizedLowering::SizedLowering;
 
   void Compile(XlaOpKernelContext* context) override {
-    if (!HasComputedSizes(context, 1)) {
+    if (!IsKnownUpToBound(context, 1)) {
       lowering().Compute(context->op_kernel_context());
       return;
     }
@@ -89,7 +89,7 @@ class OneHotLowering : public SizedLowering {
 
   void Compile(XlaOpKernelContext* context) override {
     tensorflow::OpKernelContext* const inner = context->op_kernel_context();
-    if (!HasComputedSizes(context, 1)) {
+    if (!IsKnownUpToBound(context, 1)) {
       lowering().Compute(inner);
       return;
     }
@@ -116,7 +116,7 @@ class ScatterNdLowering : public SizedLowering {
 
   void Compile(XlaOpKernelContext* context) override {
     tensorflow::OpKernelContext* const inner = context->op_kernel_context();
-    if (!HasComputedSizes(context, 2)) {
+    if (!IsKnownUpToBound(context, 2)) {
       lowering().Compute(inner);
       return;
     }

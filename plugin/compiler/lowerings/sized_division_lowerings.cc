@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plugin/compat/tf_2_15/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/dynamic_shapes/size_numbers.h"
 #include "plugin/compiler/lowerings/sized_lowering.h"
@@ -52,7 +53,7 @@ class SizedDivisionLowering : public SizedLowering {
       return {};
     }
     if ((divisor_shape->rank() > 0 && divisor_shape->dimensions() != shape->dimensions()) ||
-        !HasComputedSizes(context, 0) || !context->ConstantInputReshapedToIntVector(1, divisors).ok()) {
+        !IsKnownUpToBound(context, 0) || !context->ConstantInputReshapedToIntVector(1, divisors).ok()) {
       return {};
     }
     const absl::StatusOr<std::vector<SizeNumber>> sizes = SizeNumbersOf(context, 0);

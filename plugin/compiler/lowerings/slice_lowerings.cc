@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/dynamic_slices.h"
 #include "plugin/compiler/lowerings/sized_lowering.h"
@@ -28,7 +29,7 @@ class SliceLowering : public SizedLowering {
   void Compile(XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
-    if (shape->is_static() && !HasComputedSizes(context, 1) && !HasComputedSizes(context, 2)) {
+    if (shape->is_static() && !IsKnownUpToBound(context, 1) && !IsKnownUpToBound(context, 2)) {
       lowering().Compute(context->op_kernel_context());
       return;
     }
@@ -107,7 +108,7 @@ class SplitVLowering : public SizedLowering {
     int64_t d = 0;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntScalar(2, &d));
     if (d < 0) d += shape->rank();
-    const bool is_computed = HasComputedSizes(context, 1);
+    const bool is_computed = IsKnownUpToBound(context, 1);
     if (d < 0 || d >= shape->rank() || (!shape->is_dynamic_dimension(d) && !is_computed)) {
       lowering().Compute(context->op_kernel_context());
       return;
@@ -136,7 +137,7 @@ class ConcatOffsetLowering : public SizedLowering {
 
   void Compile(XlaOpKernelContext* context) override {
     bool is_computed = false;
-    for (int i = 1; i < num_inputs(); ++i) is_computed = is_computed || HasComputedSizes(context, i);
+    for (int i = 1; i < num_inputs(); ++i) is_computed = is_computed || IsKnownUpToBound(context, i);
     if (!is_computed) {
       lowering().Compute(context->op_kernel_context());
       return;
@@ -164,7 +165,7 @@ class PadLowering : public SizedLowering {
   using SizedLowering::SizedLowering;
 
   void Compile(XlaOpKernelContext* context) override {
-    const bool is_computed = HasComputedSizes(context, 1);
+    const bool is_computed = IsKnownUpToBound(context, 1);
     const absl::StatusOr<std::vector<SizeNumber>> paddings = SizeNumbersOf(context, 1);
     bool has_computed_low = false;
     for (size_t i = 0; is_computed && paddings.ok() && i < paddings->size(); i += 2) {

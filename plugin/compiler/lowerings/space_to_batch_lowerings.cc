@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "plugin/compiler/dynamic_shapes/compact_arrays.h"
 #include "plugin/compiler/dynamic_shapes/size_numbers.h"
 #include "plugin/compiler/lowerings/sized_lowering.h"
@@ -98,11 +99,7 @@ class SpaceToBatchLowering : public SizedLowering {
     xla::PaddingConfig padding = xla::MakeNoPaddingConfig(operands.shape.rank());
     for (int64_t i = 0; i < spatial; ++i) {
       const int64_t d = i + 1, bound = operands.shape.dimensions(d), low = *operands.border[2 * i].known;
-      if (!operands.sizes[d].known.has_value()) {
-        const XlaOp iota = xla::Iota(builder, xla::ShapeUtil::MakeShape(xla::S32, operands.shape.dimensions()), d);
-        value = xla::Select(xla::Lt(iota, operands.sizes[d].value), value,
-                            xla::Broadcast(zero, operands.shape.dimensions()));
-      }
+      if (!operands.sizes[d].known.has_value()) value = ReplacePast(value, operands.sizes[d].value, d, zero);
       const SizeNumber padded = Plus(Plus(operands.sizes[d], operands.border[2 * i]), operands.border[2 * i + 1]);
       sizes[d] = Quotient(padded, operands.block[i]);
       padding.mutable_dimensions(static_cast<int>(d))->set_edge_padding_low(low);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/dynamic_slices.h"
 #include "plugin/compiler/lowerings/sized_lowering.h"
@@ -126,7 +127,7 @@ class StridedSliceLowering : public StridedLowering {
   void Compile(XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
-    if (shape->is_static() && !HasComputedSizes(context, 1) && !HasComputedSizes(context, 2)) {
+    if (shape->is_static() && !IsKnownUpToBound(context, 1) && !IsKnownUpToBound(context, 2)) {
       lowering().Compute(context->op_kernel_context());
       return;
     }
@@ -161,7 +162,7 @@ class StridedSliceGradLowering : public StridedLowering {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(4);
     OP_REQUIRES_OK(context, shape.status());
     const bool is_computed =
-        HasComputedSizes(context, 0) || HasComputedSizes(context, 1) || HasComputedSizes(context, 2);
+        IsKnownUpToBound(context, 0) || IsKnownUpToBound(context, 1) || IsKnownUpToBound(context, 2);
     if (shape->is_static() && !is_computed) {
       lowering().Compute(context->op_kernel_context());
       return;

@@ -62,9 +62,9 @@ CompileDecision DecideAuto(const ClusterCounts& counts) {
 
 }  // namespace
 
-bool ChoosesByTime() { return flags::CompileMode() == "auto" && MayChooseByTime(); }
-
-bool UsesBoundedRecipes() { return flags::TfEnableDynamicShapes() || ChoosesByTime(); }
+bool UsesBoundedRecipes() {
+  return flags::TfEnableDynamicShapes() || (flags::CompileMode() == "auto" && MayChooseByTime());
+}
 
 void RequireEqualChoices() { equal_choices.store(true, std::memory_order_relaxed); }
 

@@ -66,10 +66,8 @@ bool IsMegamorphic(const ClusterCounts& counts);
 // The mode auto then compiles as the mode strict. Thread safe.
 void RequireEqualChoices();
 
-// Whether measured times decide between the HPU and the CPU: in the mode auto, with the exceptions below.
-bool ChoosesByTime();
-
-// Whether clusters have bounded recipes: with TF_ENABLE_DYNAMIC_SHAPES, and if ChoosesByTime().
+// Whether clusters have bounded recipes: with TF_ENABLE_DYNAMIC_SHAPES, and in the mode auto unless it is strict
+// (below).
 bool UsesBoundedRecipes();
 
 // Reads HPU_COMPILE_MODE at each call. In the mode auto, the first signature is compiled at once. Any other signature
