@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import time
 from collections.abc import Callable
 from typing import Any
@@ -51,6 +52,43 @@ def read_device_memory() -> None:
     print("reading", flush=True)
     ctypes.string_at(address, 4)
     print("read", flush=True)
+
+
+def current(device: str = "HPU:0") -> int:
+    """Returns the bytes in use, without Python's garbage."""
+    gc.collect()
+    return int(tf.config.experimental.get_memory_info(device)["current"])
+
+
+def hold_and_free_memory() -> None:
+    """Needs a process of its own: what ran before in another process may free memory at any time."""
+    load_habana_module()
+    before = current()
+    with tf.device("HPU:0"):
+        tensors = [tf.identity(tf.constant(np.ones(1 << 20, np.float32))) for _ in range(4)]
+        variable = tf.Variable(np.ones(1 << 18, np.float32))
+    held = current() - before
+    assert 17 << 20 <= held <= 18 << 20, held
+    assert tensors[0].numpy()[0] == 1.0
+    del tensors, variable
+    assert current() == before
+    print("ended")
+
+
+def reset_the_peak() -> None:
+    """Needs a process of its own, like hold_and_free_memory()."""
+    load_habana_module()
+    tf.config.experimental.reset_memory_stats("HPU:0")
+    before = current()
+    with tf.device("HPU:0"):
+        tensor = tf.identity(tf.constant(np.ones(1 << 20, np.float32)))
+    del tensor
+    info = tf.config.experimental.get_memory_info("HPU:0")
+    assert info["peak"] >= before + (4 << 20) > info["current"]
+    tf.config.experimental.reset_memory_stats("HPU:0")
+    info = tf.config.experimental.get_memory_info("HPU:0")
+    assert info["peak"] == info["current"]
+    print("ended")
 
 
 def limit_memory_like_a_gpu() -> None:
