@@ -1,5 +1,6 @@
 #include "plugin/tensorflow/kernels/cpu_fallback/device_view.h"
 
+#include <cstring>
 #include <utility>
 
 #include "plugin/tensorflow/device/host_results.h"
@@ -26,15 +27,19 @@ class ViewBuffer : public tensorflow::TensorBuffer {
   const DeviceView::Access access_;
 };
 
+// Makes the compute stream wait for pending copies to the tensor's memory.
+absl::Status OrderAfterCopies(ProcessDevice& device, const Tensor& tensor) {
+  if (tensor.TotalBytes() == 0 || !device.Owns(tensor.tensor_data().data())) return absl::OkStatus();
+  return device.OrderAfterCopies(AddressOf(tensor), tensor.TotalBytes(), device.compute());
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<DeviceView>> DeviceView::Open(ProcessDevice& device, const KernelArguments& arguments) {
   const hal::HostView* view = device.traits().host_view;
   if (view == nullptr) return std::optional<DeviceView>();
   for (int i = 0; i < arguments.size(); ++i) {
-    const Tensor& value = arguments.value(i);
-    if (value.TotalBytes() == 0 || !device.Owns(value.tensor_data().data())) continue;
-    TF_RETURN_IF_ERROR(device.OrderAfterCopies(AddressOf(value), value.TotalBytes(), device.compute()));
+    TF_RETURN_IF_ERROR(OrderAfterCopies(device, arguments.value(i)));
   }
   TF_RETURN_IF_ERROR(WaitForHostResults(device));
   return std::optional<DeviceView>(DeviceView(device, *view));
@@ -45,6 +50,17 @@ Tensor DeviceView::Of(const Tensor& tensor, Access access) const {
   Tensor view(tensor.dtype(), tensor.shape(), buffer);
   buffer->Unref();
   return view;
+}
+
+absl::Status DeviceView::WaitForUsersBefore(const std::vector<Tensor>& tensors) const {
+  if (tensors.empty()) return absl::OkStatus();
+  for (const Tensor& tensor : tensors) TF_RETURN_IF_ERROR(OrderAfterCopies(*device_, tensor));
+  return WaitForHostResults(*device_);
+}
+
+void DeviceView::Write(const Tensor& from, const Tensor& to) const {
+  if (to.TotalBytes() == 0) return;
+  std::memcpy(view_->HostAddressOf(AddressOf(to)), from.tensor_data().data(), to.TotalBytes());
 }
 
 bool DeviceView::Contains(const Tensor& tensor) const {

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/threads/caller_threads.h"
 #include "plugin/compat/tf_2_15/function_runtimes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
@@ -86,10 +87,18 @@ class FunctionFallback : public CpuFallback {
                    std::vector<tensorflow::Tensor>* outputs) override {
     CallCancellation cancellation(outer);
     FunctionLibraryRuntime::Options options(outer->step_id());
-    options.runner = host_->runner();
+    CallerThreads threads(*outer->runner());
+    options.runner = threads.runner();
     options.create_rendezvous = true;
     options.cancellation_manager = cancellation.get();
-    return runtime_.get()->RunSync(std::move(options), handle_, inputs, outputs);
+    absl::Status status;
+    runtime_.get()->Run(options, handle_, inputs, outputs,
+                        [&status, end = threads.ending()](const absl::Status& ended) {
+                          status = ended;
+                          end();
+                        });
+    threads.Wait();
+    return status;
   }
 
  private:

@@ -103,12 +103,17 @@ class CpuFallbackRun {
   absl::StatusOr<Tensor> ToDevice(const Tensor& tensor) {
     Tensor copy;
     TF_RETURN_IF_ERROR(context_->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
-    TF_RETURN_IF_ERROR(CopyToDevice(tensor, copy));
+    TF_RETURN_IF_ERROR(CopyToNewMemory({tensor}, {copy}));
     return copy;
   }
 
+  // No queued work may use the memory of `to` if the host can access it.
   absl::Status CopyToDevice(const Tensor& from, const Tensor& to) {
     bytes_ += from.TotalBytes();
+    if (view_) {
+      view_->Write(from, to);
+      return absl::OkStatus();
+    }
     return device_.CopyToDevice(from.tensor_data().data(), AddressOf(to), from.TotalBytes());
   }
 
@@ -173,6 +178,7 @@ class CpuFallbackRun {
       return absl::InternalError(absl::StrCat(context_->op_kernel().name(), ": expected ", context_->num_outputs(),
                                               " results from the CPU, got ", outputs.size(), "; report a bug"));
     }
+    std::vector<Tensor> from, to;
     for (int i = 0; i < context_->num_outputs(); ++i) {
       delete context_->release_output(i).tensor;  // a result of compiled code that the CPU's result replaces
       if (context_->output_memory_type(i) == tensorflow::HOST_MEMORY) {
@@ -180,9 +186,18 @@ class CpuFallbackRun {
             i, view_ && view_->Contains(outputs[i]) ? tensorflow::tensor::DeepCopy(outputs[i]) : outputs[i]);
         continue;
       }
-      TF_ASSIGN_OR_RETURN(Tensor copy, ToDevice(outputs[i]));
+      Tensor copy;
+      TF_RETURN_IF_ERROR(context_->allocate_temp(outputs[i].dtype(), outputs[i].shape(), &copy));
       context_->set_output(i, copy);
+      from.push_back(outputs[i]);
+      to.push_back(std::move(copy));
     }
+    return CopyToNewMemory(from, to);
+  }
+
+  absl::Status CopyToNewMemory(const std::vector<Tensor>& from, const std::vector<Tensor>& to) {
+    if (view_) TF_RETURN_IF_ERROR(view_->WaitForUsersBefore(to));
+    for (size_t i = 0; i < from.size(); ++i) TF_RETURN_IF_ERROR(CopyToDevice(from[i], to[i]));
     return absl::OkStatus();
   }
 
