@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/graph/graph_util.h"
@@ -18,6 +19,33 @@ void SetOrigin(const tensorflow::Node& node, tensorflow::Node* check) {
   if (origin.original_node_names.empty()) origin.original_node_names.push_back(node.name());
   check->set_original_node_names(origin.original_node_names);
   check->set_original_func_names(origin.original_func_names);
+}
+
+bool HasDeviceKernel(const tensorflow::Node& check) {
+  return check.type_string() == kCheckIndicesOp || check.type_string() == kCheckValuesOp;
+}
+
+bool IsOwnConstant(const tensorflow::Node& node, const tensorflow::Node& check) {
+  return node.IsConstant() && absl::c_all_of(node.out_edges(), [&](const tensorflow::Edge* edge) {
+           return edge->dst() == &check || edge->dst()->IsSink();
+         });
+}
+
+// Moves a check of results of clusters to their device, so that nobody copies them to the host. The check stays on the
+// host if an op on the host computes one of its inputs.
+void MoveToDevice(const std::string& device, tensorflow::Node* check) {
+  if (!HasDeviceKernel(*check)) return;
+  std::vector<tensorflow::Node*> constants;
+  for (int i = 0; i < check->num_inputs(); ++i) {
+    const tensorflow::OutputTensor input = InputOf(*check, i);
+    if (IsOwnConstant(*input.node, *check)) {
+      constants.push_back(input.node);
+    } else if (IsOnHost(input)) {
+      return;
+    }
+  }
+  check->set_assigned_device_name(device);
+  for (tensorflow::Node* constant : constants) constant->set_assigned_device_name(device);
 }
 
 void AddLateCheck(const std::string& check, tensorflow::Node* node) {
@@ -54,7 +82,9 @@ std::vector<LateCheck> TakeLateChecks(tensorflow::Graph* graph) {
   if (checked.empty()) return result;
   for (tensorflow::Node* node : graph->op_nodes()) {
     const auto found = checked.find(node->name());
-    if (found != checked.end()) result.push_back({node, found->second});
+    if (found == checked.end()) continue;
+    MoveToDevice(found->second.front()->assigned_device_name(), node);
+    result.push_back({node, found->second});
   }
   return result;
 }

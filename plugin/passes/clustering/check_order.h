@@ -23,7 +23,8 @@ struct LateCheck {
   std::vector<tensorflow::Node*> checked;
 };
 
-// The checks that OrderCheck recorded, in order of their node ids. Removes kChecksAttr from the graph.
+// The checks that OrderCheck recorded, in order of their node ids. Removes kChecksAttr from the graph. Moves the checks
+// whose inputs are on the HPU to the HPU.
 std::vector<LateCheck> TakeLateChecks(tensorflow::Graph* graph);
 
 }  // namespace hpu::passes

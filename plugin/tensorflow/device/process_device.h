@@ -100,6 +100,8 @@ class ProcessDevice {
   // always wait for pending copies.
   absl::Status OrderAfterCopies(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream);
 
+  // Whether the compute work queued so far has ended, without an error.
+  bool ComputeIsIdle();
   // Calls `done` on a thread of the plugin once the compute work queued so far has ended. If the stream accepts no
   // callback, immediately calls `done` with the error.
   void AfterCompute(std::function<void(absl::Status)> done);
@@ -124,7 +126,6 @@ class ProcessDevice {
 
   // Returns `preferred`, ordered after the compute work queued so far; for small copies, the compute stream itself.
   absl::StatusOr<hal::Stream*> StreamAfterCompute(hal::Stream& preferred, uint64_t bytes);
-  bool ComputeIsIdle();
   // Whether a copy through the pool is faster than mapping a source that the device cannot access.
   bool IsBetterBounced(uint64_t bytes);
   // Queues a copy from host memory that the device can access, ordered between earlier and later compute work. Returns

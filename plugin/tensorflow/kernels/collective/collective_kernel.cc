@@ -21,6 +21,7 @@
 #include "plugin/tensorflow/kernels/collective/peer_exchange.h"
 #include "plugin/tensorflow/kernels/compile_policy.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
+#include "plugin/tensorflow/kernels/host_copy.h"
 #include "plugin/tensorflow/kernels/staged_tensor.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -35,21 +36,6 @@ using tensorflow::AsyncOpKernel;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::core::RefCountPtr;
-
-// Queues a copy of `source` to new host memory. Sets `destination` first, then calls `arrived` when the copy has ended.
-// Does not call `arrived` if an error is returned. Errors name `op`.
-absl::Status CopyToNewHostTensor(absl::string_view op, ProcessDevice& device, const Tensor& source, Tensor* destination,
-                                 std::function<void(absl::Status)> arrived) {
-  *destination = Tensor(device.host_allocator(), source.dtype(), source.shape());
-  if (!destination->IsInitialized()) {
-    return absl::ResourceExhaustedError(absl::StrCat(op, ": cannot allocate ", source.TotalBytes(),
-                                                     " bytes of host memory for the input; free host memory, or pass "
-                                                     "the input in smaller parts"));
-  }
-  device.CopyToHost(AddressOf(source), const_cast<char*>(destination->tensor_data().data()), source.TotalBytes(),
-                    std::move(arrived));
-  return absl::OkStatus();
-}
 
 // One execution through host memory: copies to the host, the CPU kernel, copies back. Deletes itself at the end.
 class Run {

@@ -45,6 +45,18 @@ absl::StatusOr<std::optional<DeviceView>> DeviceView::Open(ProcessDevice& device
   return std::optional<DeviceView>(DeviceView(device, *view));
 }
 
+void DeviceView::OpenLater(ProcessDevice& device, absl::Span<const Tensor> tensors,
+                           std::function<void(absl::StatusOr<DeviceView>)> use) {
+  for (const Tensor& tensor : tensors) {
+    if (absl::Status ordered = OrderAfterCopies(device, tensor); !ordered.ok()) return use(std::move(ordered));
+  }
+  if (device.ComputeIsIdle()) return use(DeviceView(device, *device.traits().host_view));
+  device.AfterCompute([&device, use = std::move(use)](absl::Status status) {
+    if (!status.ok()) return use(std::move(status));
+    use(DeviceView(device, *device.traits().host_view));
+  });
+}
+
 Tensor DeviceView::Of(const Tensor& tensor, Access access) const {
   auto* buffer = new ViewBuffer(view_->HostAddressOf(AddressOf(tensor)), tensor, access);
   Tensor view(tensor.dtype(), tensor.shape(), buffer);

@@ -2,10 +2,12 @@
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_DEVICE_VIEW_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_DEVICE_VIEW_H_
 
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -18,6 +20,11 @@ class DeviceView {
   // Waits for the compute work queued so far, and for pending copies to the arguments' memory. nullopt if the host
   // cannot access the device's memory (hal::HostView).
   static absl::StatusOr<std::optional<DeviceView>> Open(ProcessDevice& device, const KernelArguments& arguments);
+
+  // Like Open, for a device whose memory the host can access. Calls `use` when the work has ended, on this thread or on
+  // a thread of the plugin.
+  static void OpenLater(ProcessDevice& device, absl::Span<const tensorflow::Tensor> tensors,
+                        std::function<void(absl::StatusOr<DeviceView>)> use);
 
   enum class Access {
     kRead,   // kernels write their results elsewhere

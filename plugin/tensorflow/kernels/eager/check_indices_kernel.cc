@@ -1,10 +1,11 @@
-// HabanaCheckIndices: checks indices on the host, because compiled code cannot raise errors. HabanaIndicesInRange on
+// HabanaCheckIndices: checks indices in host code, because compiled code cannot raise errors. HabanaIndicesInRange on
 // the host, and HabanaRevertUpdate, HabanaInnerIndices and HabanaInnerValues outside clusters.
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/eager/check_kernel.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/lib/core/errors.h"
@@ -148,18 +149,16 @@ class IndexCheck {
   int64_t axis_ = 0;
 };
 
+// HabanaCheckIndices.
 template <typename Index>
-class CheckIndicesKernel : public CheckKernel {
+class NamedIndexCheck {
  public:
-  explicit CheckIndicesKernel(tensorflow::OpKernelConstruction* construction) : CheckKernel(construction) {
-    OP_REQUIRES_OK(construction, check_.Initialize(construction));
-    OP_REQUIRES_OK(construction, construction->GetAttr("node", &node_));
+  absl::Status Initialize(tensorflow::OpKernelConstruction* construction) {
+    TF_RETURN_IF_ERROR(construction->GetAttr("node", &node_));
+    return check_.Initialize(construction);
   }
 
- protected:
-  void Check(tensorflow::OpKernelContext* context) const override {
-    OP_REQUIRES_OK(context, check_.Check(context->input(0), context->input(1), node_));
-  }
+  absl::Status Run(absl::Span<const Tensor> inputs) const { return check_.Check(inputs[0], inputs[1], node_); }
 
  private:
   IndexCheck<Index> check_;
@@ -194,9 +193,19 @@ class NoKernel : public tensorflow::OpKernel {
 };
 
 REGISTER_KERNEL_BUILDER(Name("HabanaCheckIndices").Device(tensorflow::DEVICE_CPU).TypeConstraint<int32_t>("Tindices"),
-                        CheckIndicesKernel<int32_t>);
+                        HostCheckKernel<NamedIndexCheck<int32_t>>);
 REGISTER_KERNEL_BUILDER(Name("HabanaCheckIndices").Device(tensorflow::DEVICE_CPU).TypeConstraint<int64_t>("Tindices"),
-                        CheckIndicesKernel<int64_t>);
+                        HostCheckKernel<NamedIndexCheck<int64_t>>);
+// Launches return int32 in host memory.
+REGISTER_KERNEL_BUILDER(Name("HabanaCheckIndices")
+                            .Device(kDeviceType)
+                            .HostMemory("indices")
+                            .HostMemory("shape")
+                            .TypeConstraint<int32_t>("Tindices"),
+                        DeviceCheckKernel<NamedIndexCheck<int32_t>>);
+REGISTER_KERNEL_BUILDER(
+    Name("HabanaCheckIndices").Device(kDeviceType).HostMemory("shape").TypeConstraint<int64_t>("Tindices"),
+    DeviceCheckKernel<NamedIndexCheck<int64_t>>);
 REGISTER_KERNEL_BUILDER(Name("HabanaIndicesInRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<int32_t>("Tindices"),
                         IndicesInRangeKernel<int32_t>);
 REGISTER_KERNEL_BUILDER(Name("HabanaIndicesInRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<int64_t>("Tindices"),

@@ -2,7 +2,6 @@
 #include <string>
 
 #include "plugin/tensorflow/kernels/eager/check_kernel.h"
-#include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/lib/core/errors.h"
 
 namespace hpu {
@@ -20,27 +19,22 @@ bool HasElements(const Tensor& shape) {
 }
 
 template <typename T>
-class CheckRangeKernel : public CheckKernel {
+class RangeCheck {
  public:
-  explicit CheckRangeKernel(tensorflow::OpKernelConstruction* construction) : CheckKernel(construction) {
-    OP_REQUIRES_OK(construction, construction->GetAttr("node", &node_));
+  absl::Status Initialize(tensorflow::OpKernelConstruction* construction) {
+    return construction->GetAttr("node", &node_);
   }
 
-  bool IsExpensive() override { return false; }
-
- protected:
-  void Check(tensorflow::OpKernelContext* context) const override {
-    const Tensor& low = context->input(0);
-    const Tensor& high = context->input(1);
-    const Tensor& shape = context->input(2);
+  absl::Status Run(absl::Span<const Tensor> inputs) const {
+    const Tensor &low = inputs[0], &high = inputs[1], &shape = inputs[2];
     // The op itself reports bounds that are not scalars.
-    if (low.NumElements() != 1 || high.NumElements() != 1) return;
+    if (low.NumElements() != 1 || high.NumElements() != 1) return absl::OkStatus();
     const bool draws =
         shape.dtype() == tensorflow::DT_INT64 ? HasElements<int64_t>(shape) : HasElements<int32_t>(shape);
+    if (!draws || low.flat<T>()(0) < high.flat<T>()(0)) return absl::OkStatus();
     // TensorFlow's own text.
-    OP_REQUIRES(context, !draws || low.flat<T>()(0) < high.flat<T>()(0),
-                tensorflow::errors::InvalidArgument("Need minval < maxval, got ", low.flat<T>()(0),
-                                                    " >= ", high.flat<T>()(0), " (", node_, ")"));
+    return tensorflow::errors::InvalidArgument("Need minval < maxval, got ", low.flat<T>()(0),
+                                               " >= ", high.flat<T>()(0), " (", node_, ")");
   }
 
  private:
@@ -48,13 +42,13 @@ class CheckRangeKernel : public CheckKernel {
 };
 
 REGISTER_KERNEL_BUILDER(Name("HabanaCheckRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<int32_t>("T"),
-                        CheckRangeKernel<int32_t>);
+                        HostCheckKernel<RangeCheck<int32_t>>);
 REGISTER_KERNEL_BUILDER(Name("HabanaCheckRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<int64_t>("T"),
-                        CheckRangeKernel<int64_t>);
+                        HostCheckKernel<RangeCheck<int64_t>>);
 REGISTER_KERNEL_BUILDER(Name("HabanaCheckRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<uint32_t>("T"),
-                        CheckRangeKernel<uint32_t>);
+                        HostCheckKernel<RangeCheck<uint32_t>>);
 REGISTER_KERNEL_BUILDER(Name("HabanaCheckRange").Device(tensorflow::DEVICE_CPU).TypeConstraint<uint64_t>("T"),
-                        CheckRangeKernel<uint64_t>);
+                        HostCheckKernel<RangeCheck<uint64_t>>);
 
 }  // namespace
 }  // namespace hpu

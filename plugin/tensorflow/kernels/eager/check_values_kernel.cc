@@ -2,35 +2,35 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/eager/check_kernel.h"
-#include "tensorflow/core/framework/op_kernel.h"
+#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
 
-class CheckValuesKernel : public CheckKernel {
+class ValuesCheck {
  public:
-  explicit CheckValuesKernel(tensorflow::OpKernelConstruction* construction) : CheckKernel(construction) {
+  absl::Status Initialize(tensorflow::OpKernelConstruction* construction) {
     int64_t code = 0;
     std::string error, node;
-    OP_REQUIRES_OK(construction, construction->GetAttr("code", &code));
-    OP_REQUIRES_OK(construction, construction->GetAttr("error", &error));
-    OP_REQUIRES_OK(construction, construction->GetAttr("node", &node));
+    TF_RETURN_IF_ERROR(construction->GetAttr("code", &code));
+    TF_RETURN_IF_ERROR(construction->GetAttr("error", &error));
+    TF_RETURN_IF_ERROR(construction->GetAttr("node", &node));
     error_ = absl::Status(static_cast<absl::StatusCode>(code), absl::StrCat(error, " (", node, ")"));
+    return absl::OkStatus();
   }
 
-  bool IsExpensive() override { return false; }
-
- protected:
-  void Check(tensorflow::OpKernelContext* context) const override {
-    if (!context->input(0).scalar<bool>()()) context->SetStatus(error_);
+  absl::Status Run(absl::Span<const tensorflow::Tensor> inputs) const {
+    return inputs[0].scalar<bool>()() ? absl::OkStatus() : error_;
   }
 
  private:
   absl::Status error_;
 };
 
-REGISTER_KERNEL_BUILDER(Name("HabanaCheckValues").Device(tensorflow::DEVICE_CPU), CheckValuesKernel);
+REGISTER_KERNEL_BUILDER(Name("HabanaCheckValues").Device(tensorflow::DEVICE_CPU), HostCheckKernel<ValuesCheck>);
+REGISTER_KERNEL_BUILDER(Name("HabanaCheckValues").Device(kDeviceType), DeviceCheckKernel<ValuesCheck>);
 
 }  // namespace
 }  // namespace hpu
