@@ -258,7 +258,8 @@ def faults() -> list[str]:
 
 def eager_compile_after() -> int:
     """HPU_EAGER_COMPILE_AFTER: Number of times that an eager op of one signature runs on its CPU kernel before it is
-    compiled; 0 compiles immediately, as the card does.
+    compiled; 0 compiles immediately, as the card does. In HPU_COMPILE_MODE=auto, other numbers than 0 have no
+    effect: measured times decide.
     """
     return values.parse_int(BY_NAME["HPU_EAGER_COMPILE_AFTER"])
 

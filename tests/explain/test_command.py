@@ -147,7 +147,7 @@ def test_eager_runs_checks_and_clusters_without_counted_ops_have_reasons(tmp_pat
         "print(f(tf.range(64), tf.constant(3)))\n"
     )
     text = run([*COMMAND, str(program)]).stderr
-    assert "(the first 2 runs of an op with its shapes use the CPU's kernel: HPU_EAGER_COMPILE_AFTER)" in text
+    assert "(an op runs on its CPU kernel until a recipe for its shapes pays: docs/tuning/compile_modes.md)" in text
     assert "Checks of indices and values before clusters run: " in text
     assert "not counting copies and int32 arithmetic (small)" in " ".join(text.split())
 

@@ -286,6 +286,46 @@ def op_of_xla_alone() -> None:
     report()
 
 
+def eager_ops_until_compiled() -> None:
+    load_habana_module()
+    with tf.device(HPU):
+        small, large = tf.ones([2, 2]), tf.ones([256, 256])
+        for _ in range(20):
+            np.testing.assert_array_equal(small + small, 2.0)
+        before = statistics.get().eager
+        end = time.monotonic() + 120
+        while statistics.get().eager.launches == 0:
+            assert time.monotonic() < end, statistics.get().eager
+            result = tf.matmul(large, large)
+    np.testing.assert_array_equal(result, 256.0)
+    print(json.dumps({"before": [before.recipes, before.host_runs], "recipes": statistics.get().eager.recipes}))
+
+
+def parts_or_cpu() -> None:
+    """A loop whose tensor grows cannot be compiled."""
+    load_habana_module()
+    with tf.device(HPU):
+        counter = tf.Variable(0.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([8, 8])])
+    def step(x: tf.Tensor) -> tf.Tensor:
+        counter.assign_add(tf.reduce_sum(tf.nn.relu(x)) * 0.0 + 1.0)
+        _, grown = tf.while_loop(
+            lambda i, grown: i < 5,
+            lambda i, grown: (i + 1, tf.concat([grown, grown[-1:] * 2.0], 0)),
+            [0, tf.matmul(x, x)],
+            shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 8])],
+        )
+        return grown
+
+    with tf.device(HPU):
+        x = tf.ones([8, 8])
+        for i in range(20):
+            np.testing.assert_array_equal(step(x)[-1], [8.0 * 2**5] * 8)
+            assert float(counter) == i + 1
+    report()
+
+
 def eager_ops() -> None:
     load_habana_module()
     with tf.device(HPU):

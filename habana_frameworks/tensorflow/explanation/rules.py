@@ -174,6 +174,11 @@ _TABLE = (
         "nothing: it is compiled once that pays; HPU_COMPILE_MODE=strict compiles at once",
         expected=True,
     ),
+    Rule(
+        "slow-parts",
+        "the cluster cannot be compiled whole, and its parts take longer on the HPU than the whole on the CPU",
+        "see the op that the rule compile-error names",
+    ),
     Rule("compile-limit", "the cluster takes too long to compile for new shapes", "raise HPU_COMPILE_LIMIT_S"),
     Rule("never", "HPU_COMPILE_MODE=never compiles no cluster", "unset HPU_COMPILE_MODE"),
     # Rules that separate clusters.

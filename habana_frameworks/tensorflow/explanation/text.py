@@ -76,9 +76,8 @@ def _lines(findings: Findings) -> Iterator[str]:
             f"Ops outside clusters: {number(eager.launches, 'launch', 'launches')}, "
             f"{number(eager.host_runs, 'run')} on the CPU, which copied {size(eager.host_bytes)}"
         )
-        if eager.host_runs and (first := flags.eager_compile_after()) > 0:
-            runs = number(first, "run")
-            yield f"  (the first {runs} of an op with its shapes use the CPU's kernel: HPU_EAGER_COMPILE_AFTER)"
+        if eager.host_runs and flags.eager_compile_after() > 0:
+            yield "  (an op runs on its CPU kernel until a recipe for its shapes pays: docs/tuning/compile_modes.md)"
         if not graphs:
             yield "  -> put the train step into a tf.function: each eager op is a launch of its own"
 

@@ -1,5 +1,6 @@
 #include "plugin/tensorflow/kernels/compile_policy.h"
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 
@@ -13,6 +14,7 @@ using Action = CompileDecision::Action;
 
 constexpr int64_t kManyRecipes = 10;
 constexpr int64_t kFewExecutionsEach = 50;
+constexpr double kSecondsOfFailure = 0.05;  // a guess for a compilation that fails
 
 struct Words {
   absl::string_view name;
@@ -28,6 +30,7 @@ constexpr Words kWords[kFallbackReasons] = {
     {"compile-limit", "the cluster takes too long to compile for new shapes (HPU_COMPILE_LIMIT_S)"},
     {"never", "HPU_COMPILE_MODE=never"},
     {"new-shape", "the cluster has not run long enough with these shapes to be compiled for them"},
+    {"slow-parts", "the cluster cannot be compiled whole, and its parts take longer on the HPU"},
 };
 
 // With dynamic shapes, the number of recipes must be bounded even in the mode strict.
@@ -40,18 +43,12 @@ CompileDecision DecideStrict(const ClusterCounts& counts) {
 
 std::atomic<bool> equal_choices{false};
 
-bool MayChooseByTime() {
-  return flags::TfCpuRuntimeFallback() != "forbid" && !equal_choices.load(std::memory_order_relaxed) &&
-         !tsl::OpDeterminismRequired();
-}
-
-CompileDecision DecideAuto(const ClusterCounts& counts) {
-  if (!MayChooseByTime()) return DecideStrict(counts);
+CompileDecision DecideByTime(const ClusterCounts& counts) {
   if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
-  if (counts.is_first || counts.is_known) return {};
+  if ((counts.is_first && !counts.has_parts) || counts.is_known) return {};
   if (counts.has_bucket && flags::TfEnableDynamicShapes()) return {.for_bucket = true};
   if (counts.may_be_stored) return {Action::kCompile, FallbackReason::kNewShape, /*only_stored=*/true};
-  const double limit = counts.longest_compile_seconds;
+  const double limit = std::max(counts.longest_compile_seconds, counts.has_parts ? kSecondsOfFailure : 0);
   if (counts.cpu_seconds >= limit) return {Action::kCompileInBackground, FallbackReason::kCompiling};
   if (counts.bucket_scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
   if (counts.bucket_cpu_seconds < limit) return {Action::kRunOnCpu, FallbackReason::kNewShape};
@@ -62,9 +59,12 @@ CompileDecision DecideAuto(const ClusterCounts& counts) {
 
 }  // namespace
 
-bool UsesBoundedRecipes() {
-  return flags::TfEnableDynamicShapes() || (flags::CompileMode() == "auto" && MayChooseByTime());
+bool ChoosesByTime() {
+  return flags::CompileMode() == "auto" && flags::TfCpuRuntimeFallback() != "forbid" &&
+         !equal_choices.load(std::memory_order_relaxed) && !tsl::OpDeterminismRequired();
 }
+
+bool UsesBoundedRecipes() { return flags::TfEnableDynamicShapes() || ChoosesByTime(); }
 
 void RequireEqualChoices() { equal_choices.store(true, std::memory_order_relaxed); }
 
@@ -77,9 +77,9 @@ bool IsMegamorphic(const ClusterCounts& counts) {
 }
 
 CompileDecision DecideCompile(const ClusterCounts& counts) {
+  if (ChoosesByTime()) return DecideByTime(counts);
   const std::string mode = flags::CompileMode();
-  if (mode == "auto") return DecideAuto(counts);
-  if (mode == "strict") return DecideStrict(counts);
+  if (mode == "auto" || mode == "strict") return DecideStrict(counts);
   if (mode == "never") return {Action::kRunOnCpu, FallbackReason::kNever};
   if (counts.scheduled || counts.bucket_scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
   if (IsMegamorphic(counts)) return {Action::kRunOnCpu, FallbackReason::kMegamorphic};
@@ -96,6 +96,16 @@ CompileDecision DecideCompile(const ClusterCounts& counts) {
   }
   if (counts.fallbacks < flags::LazyCompileAfter()) return {Action::kRunOnCpu, FallbackReason::kLazy};
   return {.for_bucket = counts.has_bucket};
+}
+
+CompileDecision DecideEagerCompile(const EagerCounts& counts) {
+  const int64_t after = flags::EagerCompileAfter();
+  if (after <= 0 || !ChoosesByTime()) {
+    return counts.cpu_runs > after ? CompileDecision() : CompileDecision{Action::kRunOnCpu, FallbackReason::kLazy};
+  }
+  if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
+  if (counts.cpu_seconds < counts.compile_seconds) return {Action::kRunOnCpu, FallbackReason::kLazy};
+  return {Action::kCompileInBackground, FallbackReason::kCompiling};
 }
 
 }  // namespace hpu

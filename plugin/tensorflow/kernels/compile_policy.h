@@ -18,11 +18,12 @@ enum class FallbackReason {
   kCompileLimit,  // the cluster takes too long to compile
   kNever,         // settings or rules exclude compilation
   kNewShape,      // the signature is new to the cluster and has not run long enough
+  kSlowParts,     // the cluster cannot be compiled whole, and its parts are slower on the HPU
 };
-inline constexpr int kFallbackReasons = 7;
+inline constexpr int kFallbackReasons = 8;
 
 // Name in statistics and `hpu explain`: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never",
-// "new-shape".
+// "new-shape", "slow-parts".
 absl::string_view NameOf(FallbackReason reason);
 // A clause for messages: "a background compilation is queued or running".
 absl::string_view MeaningOf(FallbackReason reason);
@@ -54,6 +55,7 @@ struct ClusterCounts {
   bool is_first = true;           // no recipe exists for the cluster with variables of these shapes
   bool is_known = false;          // another trace has a recipe for this signature
   double cpu_seconds = 0;         // time that this signature has run on the CPU
+  bool has_parts = false;         // another signature did not compile, so that the cluster was split
   bool may_be_stored = false;     // the recipe may be stored, but has not been looked up
 };
 
@@ -66,8 +68,10 @@ bool IsMegamorphic(const ClusterCounts& counts);
 // The mode auto then compiles as the mode strict. Thread safe.
 void RequireEqualChoices();
 
-// Whether clusters have bounded recipes: with TF_ENABLE_DYNAMIC_SHAPES, and in the mode auto unless it is strict
-// (below).
+// Whether recipes are compiled by the times that they would save: in the mode auto, unless it is strict (below).
+bool ChoosesByTime();
+
+// Whether clusters have bounded recipes: with TF_ENABLE_DYNAMIC_SHAPES, and if ChoosesByTime().
 bool UsesBoundedRecipes();
 
 // Reads HPU_COMPILE_MODE at each call. In the mode auto, the first signature is compiled at once. Any other signature
@@ -80,6 +84,18 @@ bool UsesBoundedRecipes();
 // CPU. In these modes, so does a cluster that once took longer than HPU_COMPILE_LIMIT_S to compile. With
 // TF_ENABLE_DYNAMIC_SHAPES the megamorphic rule also applies in the mode strict, unless TF_CPU_RUNTIME_FALLBACK=forbid.
 CompileDecision DecideCompile(const ClusterCounts& counts);
+
+// Counters of one signature of an eager op.
+struct EagerCounts {
+  int64_t cpu_runs = 0;  // including this execution
+  double cpu_seconds = 0;
+  double compile_seconds = 0;  // of an eager op, on average
+  bool scheduled = false;      // whether a background compilation is queued or running
+};
+
+// The op runs on its CPU kernel HPU_EAGER_COMPILE_AFTER times, and is then compiled. If ChoosesByTime(), it is compiled
+// in the background once its runs have taken as long as a compilation, unless the setting is 0.
+CompileDecision DecideEagerCompile(const EagerCounts& counts);
 
 }  // namespace hpu
 

@@ -29,7 +29,7 @@ print(tf.raw_ops.Softmax(logits=tf.ones([2, 2])).device)
 How to read the tables:
 
 - *Compiled*: the op joins clusters in a `tf.function` or Session, and `jit_compile=True` supports it. An eager op runs
-  as its own recipe; its first two calls run with the CPU's kernel on copies (`HPU_EAGER_COMPILE_AFTER`).
+  as its own recipe; its first calls run on the CPU's kernel (`HPU_EAGER_COMPILE_AFTER`).
 - *Kernel*: the op runs on the HPU, outside clusters, with a kernel that only copies or computes nothing.
 - *Clusters only*: the op is compiled in clusters. Elsewhere TensorFlow places it on the CPU.
 - TensorFlow places all other ops, and ops with other types, on the CPU.

@@ -14,6 +14,7 @@
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/tensorflow/kernels/compile_policy.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_layout.h"
 #include "plugin/tensorflow/kernels/eager/index_range.h"
 #include "plugin/tensorflow/kernels/eager/value_range.h"
@@ -127,6 +128,16 @@ bool AllOnHost(const tensorflow::MemoryTypeVector& types) {
   return absl::c_all_of(types, [](tensorflow::MemoryType type) { return type == tensorflow::HOST_MEMORY; });
 }
 
+// A guess before the first compilation.
+double MeanCompileSeconds() {
+  constexpr double kGuess = 0.05;
+  const EagerCounters& counters = Statistics::Get().eager();
+  const int64_t recipes = counters.recipes.load(std::memory_order_relaxed);
+  if (recipes == 0) return kGuess;
+  return 1e-6 * static_cast<double>(counters.compile_microseconds.load(std::memory_order_relaxed)) /
+         static_cast<double>(recipes);
+}
+
 }  // namespace
 
 EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
@@ -198,8 +209,12 @@ EagerKernel::Choice EagerKernel::Decide(ExecutableTable::Entry& entry, const Ker
   // saves.
   const int64_t compile_after = flags::EagerCompileAfter();
   if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
-  if (entry.CountFallback() > compile_after) return {};
-  return CompileDecision{CompileDecision::Action::kRunOnCpu, FallbackReason::kLazy};
+  EagerCounts counts;
+  counts.cpu_runs = entry.CountFallback();
+  counts.cpu_seconds = entry.cpu_seconds();
+  counts.compile_seconds = MeanCompileSeconds();
+  counts.scheduled = entry.scheduled();
+  return DecideEagerCompile(counts);
 }
 
 absl::StatusOr<bool> EagerKernel::NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,

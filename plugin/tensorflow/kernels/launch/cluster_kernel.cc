@@ -143,11 +143,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     }
     if (entry.failed()) {
       TF_RETURN_IF_ERROR(CheckInitialized(entry.failure(), arguments));
-      arguments.Unlock();
-      TF_ASSIGN_OR_RETURN(const bool done, RunSplit(context, *device, entry.failure()));
-      if (done) return absl::OkStatus();
-      arguments.Lock();
-      return FallBack(context, *device, arguments, entry.failure());
+      return RunAfterFailure(context, *device, arguments, entry.failure());
     }
     std::vector<ArgumentDescription> descriptions = arguments.Describe();
     const Choice choice = Decide(entry, arguments, descriptions);
@@ -168,6 +164,28 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     TF_ASSIGN_OR_RETURN(CompileQueue::Work work, CompileWork(context, *device, std::move(descriptions), entry, choice));
     TF_RETURN_IF_ERROR(InterruptibleCompiles::Get().Run(name(), std::move(work)));
   }
+}
+
+absl::Status ClusterKernel::RunAfterFailure(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                            KernelArguments& arguments, const absl::Status& failure) {
+  FasterWay* const times = split_times();
+  const absl::Time start = absl::Now();
+  if (times != nullptr && times->Next() == FasterWay::kCpu) {
+    absl::Status status = RunFallback(context, device, arguments, FallbackReason::kSlowParts);
+    if (!MayRunOnDevice(status, FallbackReason::kSlowParts)) {
+      times->Add(FasterWay::kCpu, absl::Now() - start);
+      return status;
+    }
+    times->Exclude(FasterWay::kCpu);
+  }
+  arguments.Unlock();
+  TF_ASSIGN_OR_RETURN(const bool done, RunSplit(context, device, failure));
+  if (done) {
+    if (times != nullptr) times->Add(FasterWay::kParts, absl::Now() - start);
+    return absl::OkStatus();
+  }
+  arguments.Lock();
+  return FallBack(context, device, arguments, failure);
 }
 
 absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKernelContext* context,

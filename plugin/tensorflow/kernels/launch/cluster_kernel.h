@@ -20,6 +20,7 @@
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "plugin/tensorflow/kernels/launch/bounded_recipes.h"
 #include "plugin/tensorflow/kernels/launch/executable_table.h"
+#include "plugin/tensorflow/kernels/launch/faster_way.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
 namespace hpu {
@@ -76,6 +77,8 @@ class ClusterKernel : public tensorflow::OpKernel {
   virtual void OnTooLarge(const absl::Status& failure) {}
   // Reports that an execution succeeded on the CPU after `failure`.
   virtual void OnFallback(const absl::Status& failure) {}
+  // Times of a cluster that did not compile, in parts and on the CPU; null if it must run in parts.
+  virtual FasterWay* split_times() { return nullptr; }
   // Splits a cluster that did not compile and runs the parts on the HPU. Returns false if the cluster cannot be split.
   // Called without locks.
   virtual absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
@@ -101,6 +104,9 @@ class ClusterKernel : public tensorflow::OpKernel {
                                    const Choice& choice);
   // Runs on the CPU after a failure on the HPU, if the settings and the CPU kernels permit a fallback. The caller holds
   // the arguments' lock.
+  // Runs a cluster whose compilation failed: in parts, or on the CPU. The caller holds the locks of `arguments`.
+  absl::Status RunAfterFailure(tensorflow::OpKernelContext* context, ProcessDevice& device, KernelArguments& arguments,
+                               const absl::Status& failure);
   absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
                         const absl::Status& failure);
   // Adds the time of the run to the entry and the bucket, unless null.

@@ -106,6 +106,12 @@ std::shared_ptr<BoundedRecipes> LaunchKernel::bounded_recipes() const {
   return UsesBoundedRecipes() ? bounded_recipes_ : nullptr;
 }
 
+FasterWay* LaunchKernel::split_times() {
+  if (must_compile_ || calls_jit_ || !ChoosesByTime()) return nullptr;
+  absl::MutexLock lock(&split_mutex_);
+  return split_ != nullptr ? &split_times_ : nullptr;
+}
+
 absl::StatusOr<bool> LaunchKernel::RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                             const absl::Status& failure) {
   const SplitProgram* split = GetSplit(context, failure);
@@ -176,6 +182,7 @@ LaunchKernel::Choice LaunchKernel::Decide(ExecutableTable::Entry& entry, const K
   ClusterCounts counts = history_->CountMiss(entry, descriptions);
   signatures_->Count(content_, descriptions, &counts);
   counts.in_background = table().in_background();
+  counts.has_parts = split_times() != nullptr;
   const std::shared_ptr<BoundedRecipes> recipes = bounded_recipes();
   std::shared_ptr<BoundedRecipes::Bucket> bucket = recipes != nullptr ? recipes->Find(descriptions) : nullptr;
   if (bucket != nullptr) {

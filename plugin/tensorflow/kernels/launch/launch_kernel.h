@@ -37,6 +37,7 @@ class LaunchKernel : public ClusterKernel {
   Choice Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
                 const std::vector<ArgumentDescription>& descriptions) override;
   std::shared_ptr<BoundedRecipes> bounded_recipes() const override;
+  FasterWay* split_times() override ABSL_LOCKS_EXCLUDED(split_mutex_);
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                 const absl::Status& failure) override;
   absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
@@ -72,6 +73,7 @@ class LaunchKernel : public ClusterKernel {
   absl::Mutex split_mutex_;
   bool split_tried_ ABSL_GUARDED_BY(split_mutex_) = false;
   std::unique_ptr<SplitProgram> split_ ABSL_GUARDED_BY(split_mutex_);
+  FasterWay split_times_;
 };
 
 }  // namespace hpu

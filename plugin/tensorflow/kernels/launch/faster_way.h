@@ -1,0 +1,37 @@
+// FasterWay: the faster of two ways to run a cluster that cannot be compiled whole.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_FASTER_WAY_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_FASTER_WAY_H_
+
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+namespace hpu {
+
+// Tries both ways a few times in turns, and then chooses the one that took less time. Tries the other way again now and
+// then, because sizes and recipes change. Thread safe.
+class FasterWay {
+ public:
+  enum Way { kParts, kCpu };  // parts on the HPU, the whole on the CPU
+
+  Way Next() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Add(Way way, absl::Duration time) ABSL_LOCKS_EXCLUDED(mutex_);
+  // For a way that cannot run the cluster.
+  void Exclude(Way way) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Times {
+    int64_t runs = 0;
+    absl::Duration mean;  // later runs count more
+  };
+
+  absl::Mutex mutex_;
+  Times times_[2] ABSL_GUARDED_BY(mutex_);
+  int64_t chosen_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_FASTER_WAY_H_
