@@ -102,7 +102,7 @@ class FunctionFallback : public CpuFallback {
                    std::vector<tensorflow::Tensor>* outputs) override {
     CallCancellation cancellation(outer);
     FunctionLibraryRuntime::Options options(outer->step_id());
-    CallerThreads threads(*outer->runner());
+    CallerThreads threads(outer->runner() != nullptr ? *outer->runner() : *host_->runner());
     options.runner = threads.runner();
     options.create_rendezvous = true;
     options.cancellation_manager = cancellation.get();
