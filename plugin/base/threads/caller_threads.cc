@@ -8,11 +8,12 @@ class CallerThreads::Queue : public std::enable_shared_from_this<Queue> {
  public:
   explicit Queue(Runner pool) : pool_(std::move(pool)) {}
 
+  // The caller takes the closures that are there when it starts, and the first that is added while it waits.
   void Add(Closure closure) {
     {
       absl::MutexLock lock(&mutex_);
       closures_.push_back(std::move(closure));
-      if (caller_ != Caller::kRuns) return;  // the caller is woken, or begins later
+      if (caller_ == Caller::kStarts || (caller_ == Caller::kWaits && closures_.size() == 1)) return;
     }
     AskForHelp();
   }

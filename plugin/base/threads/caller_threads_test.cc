@@ -83,6 +83,25 @@ TEST(CallerThreadsTest, RunsClosuresOfOtherThreadsWhileItWaits) {
   EXPECT_EQ(ran, std::this_thread::get_id());
 }
 
+TEST(CallerThreadsTest, ClosuresThatArriveTogetherRunTogether) {
+  tsl::thread::ThreadPool pool(tsl::Env::Default(), "helpers", 2);
+  CallerThreads threads([&pool](Closure closure) { pool.Schedule(std::move(closure)); });
+  std::atomic<int> at_barrier{0}, left{2};
+  const Closure meet = [&] {
+    ++at_barrier;
+    while (at_barrier < 2) std::this_thread::yield();
+    if (--left == 0) threads.ending()();
+  };
+  std::thread other([&threads, &meet] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until the caller waits
+    (*threads.runner())(meet);
+    (*threads.runner())(meet);
+  });
+  threads.Wait();
+  other.join();
+  EXPECT_EQ(at_barrier, 2);
+}
+
 TEST(CallerThreadsTest, ManyCallsWithManyClosuresEnd) {
   tsl::thread::ThreadPool pool(tsl::Env::Default(), "helpers", 4);
   const CallerThreads::Runner schedule = [&pool](Closure closure) { pool.Schedule(std::move(closure)); };

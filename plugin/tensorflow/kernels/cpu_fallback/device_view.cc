@@ -64,7 +64,7 @@ Tensor DeviceView::Of(const Tensor& tensor, Access access) const {
   return view;
 }
 
-absl::Status DeviceView::WaitForUsersBefore(const std::vector<Tensor>& tensors) const {
+absl::Status DeviceView::WaitForEarlierUsers(const std::vector<Tensor>& tensors) const {
   if (tensors.empty()) return absl::OkStatus();
   for (const Tensor& tensor : tensors) TF_RETURN_IF_ERROR(OrderAfterCopies(*device_, tensor));
   return WaitForHostResults(*device_);

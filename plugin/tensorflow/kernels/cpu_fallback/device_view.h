@@ -33,7 +33,7 @@ class DeviceView {
   // A tensor at the host address of an argument's data. It keeps the device tensor alive.
   tensorflow::Tensor Of(const tensorflow::Tensor& tensor, Access access) const;
   // Waits for the work that may still use what was in the memory of new tensors before.
-  absl::Status WaitForUsersBefore(const std::vector<tensorflow::Tensor>& tensors) const;
+  absl::Status WaitForEarlierUsers(const std::vector<tensorflow::Tensor>& tensors) const;
   // Copies host data to a device tensor of the same size.
   void Write(const tensorflow::Tensor& from, const tensorflow::Tensor& to) const;
   // Whether the tensor's data are in device memory, at their host address.

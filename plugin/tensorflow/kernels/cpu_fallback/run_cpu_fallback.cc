@@ -196,7 +196,7 @@ class CpuFallbackRun {
   }
 
   absl::Status CopyToNewMemory(const std::vector<Tensor>& from, const std::vector<Tensor>& to) {
-    if (view_) TF_RETURN_IF_ERROR(view_->WaitForUsersBefore(to));
+    if (view_) TF_RETURN_IF_ERROR(view_->WaitForEarlierUsers(to));
     for (size_t i = 0; i < from.size(); ++i) TF_RETURN_IF_ERROR(CopyToDevice(from[i], to[i]));
     return absl::OkStatus();
   }
