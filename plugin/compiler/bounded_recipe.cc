@@ -27,14 +27,15 @@ tensorflow::Tensor Int32Vector(const std::vector<int64_t>& values) {
   return vector;
 }
 
-// Fails with UNIMPLEMENTED for sizes for which a CPU kernel of the program fails.
+// Fails with FAILED_PRECONDITION for sizes for which a CPU kernel of the program fails.
 absl::Status CheckConditions(const std::vector<int64_t>& symbols, const Lowered& lowered) {
   for (const auto& condition : lowered.conditions) {
     TF_ASSIGN_OR_RETURN(const xla::Literal holds,
                         condition->Evaluate(std::vector<std::vector<int64_t>>(condition->inputs().size(), symbols)));
     if (holds.Get<bool>({}, {0})) continue;
-    return absl::UnimplementedError(absl::StrCat("the program fails for sizes such as ", absl::StrJoin(symbols, ", "),
-                                                 ", for example because an image is smaller than a window"));
+    return absl::FailedPreconditionError(absl::StrCat("the program fails for sizes such as ",
+                                                      absl::StrJoin(symbols, ", "),
+                                                      ", for example because an image is smaller than a window"));
   }
   return absl::OkStatus();
 }

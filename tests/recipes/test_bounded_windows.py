@@ -282,3 +282,14 @@ def test_sizes_that_the_cpu_refuses_fail(function: Function, refused: tuple[int,
     for device in (CPU, HPU):
         with tf.device(device), pytest.raises(tf.errors.OpError):
             graph(random(*refused, 3))
+
+
+def test_refused_sizes_end_no_bounded_recipe() -> None:
+    graph = assert_one_recipe(lambda x: tf.nn.max_pool2d(x, 10, 2, "VALID"), [(2, 10, 16), (2, 12, 14), (2, 12, 16)])
+    for width in range(13, 17):
+        with tf.device(HPU), pytest.raises(tf.errors.OpError):
+            graph(random(2, 9, width, 3))
+    before = statistics.clusters()[0].recipes
+    with tf.device(HPU):
+        assert graph(random(2, 11, 15, 3)).shape == [2, 1, 3, 3]
+    assert statistics.clusters()[0].recipes == before, "the recipe still serves other sizes"

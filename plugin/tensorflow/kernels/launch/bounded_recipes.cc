@@ -37,7 +37,10 @@ absl::StatusOr<std::shared_ptr<Executable>> BoundedRecipes::Compile(hal::Device&
                                                                     Bucket& bucket) {
   absl::StatusOr<std::shared_ptr<Executable>> executable =
       bucket.recipe().MakeExecutable(device, source, arguments, cancelled);
-  if (!executable.ok() && !absl::IsCancelled(executable.status())) Refuse(source, executable.status());
+  const absl::Status& status = executable.status();
+  // The bucket's recipe does not fit these sizes, but others.
+  const bool fits_others = absl::IsFailedPrecondition(status) && bucket.recipe().compiled();
+  if (!status.ok() && !absl::IsCancelled(status) && !fits_others) Refuse(source, status);
   return executable;
 }
 

@@ -50,7 +50,8 @@ class BoundedRecipes {
   // refused too often. Notes the signature.
   std::shared_ptr<Bucket> Find(const std::vector<ArgumentDescription>& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Returns an executable of the bucket's recipe, which is compiled at the first call. A failure counts as a refusal.
+  // Returns an executable of the bucket's recipe, which is compiled at the first call. A failure counts as a refusal,
+  // except for sizes for which the program fails.
   absl::StatusOr<std::shared_ptr<Executable>> Compile(hal::Device& device, const ClusterSource& source,
                                                       const std::vector<ArgumentDescription>& arguments,
                                                       const std::atomic<bool>* cancelled, Bucket& bucket)
