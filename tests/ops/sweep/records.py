@@ -50,6 +50,21 @@ class BoundedRun:
 
 
 @dataclasses.dataclass(frozen=True)
+class RandomRun:
+    """Run of a random program on both devices. `difference` is empty if they agree."""
+
+    seed: int
+    difference: str = ""
+    errors: int = 0  # calls that fail on the CPU
+    error: str = ""  # text of the last error on the CPU
+    launches: int = 0
+    recipes: int = 0
+    clusters: int = 0
+    bounded: int = 0  # clusters of which a recipe served several sizes
+    listing: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Found:
     """CPU result of a case."""
 

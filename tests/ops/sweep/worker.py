@@ -1,4 +1,4 @@
-"""Worker process that runs cases: `python -m tests.ops.sweep.worker cpu|hpu|static|bounded`.
+"""Worker process that runs cases: `python -m tests.ops.sweep.worker cpu|hpu|static|bounded|random`.
 
 Requests are pickles on standard input. Replies are pickles on standard output, one for each finished part of a request,
 so that the parent knows the last part before a crash; None ends an answer. The CPU's worker runs TensorFlow without the
@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from tests.ops.sweep.records import FRAME_BYTES, Ended, Started
 
 # Memory limit of a process in bytes, for any sizes of a case. The HPU's limit includes reserved pools.
-_MEMORY = {"cpu": 2 << 30, "hpu": 6 << 30, "static": 6 << 30, "bounded": 6 << 30}
+_MEMORY = {"cpu": 2 << 30, "hpu": 6 << 30, "static": 6 << 30, "bounded": 6 << 30, "random": 6 << 30}
 
 
 def _import() -> None:
@@ -42,7 +42,7 @@ def _prepare(kind: str) -> str:
 
 
 def _answer(request: tuple[Any, ...], device: str) -> Iterator[Any]:
-    from tests.ops.sweep import bounded_sizes, dynamic_sizes, explore, modes, registry
+    from tests.ops.sweep import bounded_sizes, dynamic_sizes, explore, modes, random_run, registry
     from tests.ops.sweep.case import Case
     from tests.ops.sweep.records import Mode
 
@@ -64,7 +64,8 @@ def _answer(request: tuple[Any, ...], device: str) -> Iterator[Any]:
         for variant in dynamic_sizes.variants(program, gradient):
             yield variant.name
             yield dynamic_sizes.run(program, variant, device)
-
+    elif action == "random sizes":
+        yield from random_run.run(*arguments)
     elif action in ("sizes", "sizes apart", "bounded sizes"):
         name, gradient, bucket = arguments
         program = Case.parse(name).program()

@@ -52,11 +52,11 @@ class Worker:
                 raise self._ended(reply, "")
             yield reply
 
-    def contained_crashes(self) -> list[str]:
-        """Returns the lines about crashes that the plugin contained since the last call."""
+    def contained_crashes(self, keep: bool = False) -> list[str]:
+        """Returns the lines about crashes that the plugin contained since the last call. keep: for refusals()."""
         self._errors.seek(0)
         lines = [*crashes.lines_of(self._errors.read().decode(errors="replace"))]
-        if lines:
+        if lines and not keep:
             self._errors.truncate(0)
         return lines
 
@@ -146,14 +146,16 @@ def _environment(kind: str) -> dict[str, str]:
     }
     if kind == "cpu":
         return common
+    bounded = {
+        "HPU_COMPILE_MODE": "strict",
+        "TF_ENABLE_DYNAMIC_SHAPES": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "0",
+        "TF_CPP_VMODULE": "bounded_recipes=1",  # prints refusals
+    }
     kinds = {
         "hpu": {},
         "static": {"HPU_COMPILE_MODE": "strict"},
-        "bounded": {
-            "HPU_COMPILE_MODE": "strict",
-            "TF_ENABLE_DYNAMIC_SHAPES": "1",
-            "TF_CPP_MIN_LOG_LEVEL": "0",
-            "TF_CPP_VMODULE": "bounded_recipes=1",  # prints refusals
-        },
+        "bounded": bounded,
+        "random": {**bounded, "HPU_FILL_MEMORY": "255", "HPU_COMPILE_EFFORT": "0"},  # new memory is NaN
     }
     return {**common, "HPU_FILL_MEMORY": str(_POISON), **kinds[kind]}
