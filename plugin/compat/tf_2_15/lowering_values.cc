@@ -82,7 +82,11 @@ std::optional<tensorflow::Tensor> Resolve(tensorflow::XlaOpKernelContext* contex
 
 bool IsKnownUpToBound(tensorflow::XlaOpKernelContext* context, int input) {
   const XlaExpression& expression = context->InputExpression(input);
-  return expression.kind() == XlaExpression::Kind::kXlaOp &&
+  if (expression.kind() != XlaExpression::Kind::kXlaOp) return false;
+  // A search through the operands. The evaluation below would compute what depends on arguments, such as sorts, and
+  // reads memory that nobody wrote for arrays of dynamic size.
+  const absl::StatusOr<bool> depends_on_sizes_only = expression.handle().builder()->IsConstant(expression.handle());
+  return depends_on_sizes_only.ok() && *depends_on_sizes_only &&
          !Resolve(context, expression, xla::ValueInferenceMode::kValue).has_value() &&
          Resolve(context, expression, xla::ValueInferenceMode::kUpperBound).has_value();
 }

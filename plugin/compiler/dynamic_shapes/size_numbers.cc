@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "plugin/compat/tf_2_15/lowering_values.h"
+#include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 #include "xla/client/lib/constants.h"
@@ -84,6 +85,11 @@ SizeNumber DividedBy(const SizeNumber& one, int64_t divisor) {
   const XlaOp step = xla::ScalarLike(one.value, divisor);
   return SizeNumber::Computed(xla::Div(one.value + xla::ScalarLike(one.value, divisor - 1), step), divide(one.low),
                               divide(one.high));
+}
+
+void RequireAtLeast(xla::XlaBuilder* builder, const SizeNumber& number, const SizeNumber& least) {
+  if (number.low >= least.high) return;
+  RequireAtLaunch(xla::Ge(number.AsOp(builder), least.AsOp(builder)));
 }
 
 SizeNumber SizeOf(XlaOp array, const xla::Shape& shape, int64_t d) {

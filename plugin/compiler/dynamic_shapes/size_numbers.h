@@ -34,6 +34,10 @@ SizeNumber Times(const SizeNumber& one, const SizeNumber& other);
 // Rounds up. `divisor` is positive.
 SizeNumber DividedBy(const SizeNumber& one, int64_t divisor);
 
+// Makes launches fail for sizes for which `number` is less than `least`. The launch then fails as the CPU's kernel
+// does.
+void RequireAtLeast(xla::XlaBuilder* builder, const SizeNumber& number, const SizeNumber& least);
+
 // Size of a dimension.
 SizeNumber SizeOf(xla::XlaOp array, const xla::Shape& shape, int64_t d);
 

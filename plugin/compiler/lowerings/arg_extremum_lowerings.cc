@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/dynamic_shapes/size_numbers.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "xla/client/lib/arithmetic.h"
@@ -35,6 +36,9 @@ class ArgExtremumLowering final : public tensorflow::XlaOpKernel {
                 absl::InvalidArgumentError(
                     absl::StrCat("Reduction axis ", dimension, " is empty in shape ", shape.DebugString())));
     XlaOp values = context->Input(0);
+    const absl::StatusOr<xla::Shape> values_shape = context->InputXlaShape(0);
+    OP_REQUIRES_OK(context, values_shape.status());
+    RequireAtLeast(context->builder(), SizeOf(values, *values_shape, axis), SizeNumber::Known(1));
     const xla::PrimitiveType type = context->input_xla_type(0);
     if (xla::primitive_util::IsFloatingPointType(type)) {
       xla::XlaBuilder* const builder = context->builder();

@@ -47,6 +47,8 @@ class SliceLowering : public SizedLowering {
     for (size_t i = 0; i < rank; ++i) {
       const SizeNumber whole = SizeOf(value, *shape, static_cast<int64_t>(i));
       const bool is_rest = (*size)[i].known == -1;
+      const SizeNumber taken = is_rest ? SizeNumber::Known(0) : (*size)[i];
+      RequireAtLeast(context->builder(), whole, Plus((*begin)[i], taken));
       lengths.push_back(is_rest ? Minus(whole, (*begin)[i]) : (*size)[i]);
       lengths.back().high = std::min(lengths.back().high, whole.high);
       if (is_rest && !lengths.back().known.has_value()) {
@@ -123,8 +125,12 @@ class SplitVLowering : public SizedLowering {
       if (part.known == -1) missing = &part;
       if (!part.known.has_value()) part.high = std::min(part.high, whole.high);
     }
-    if (missing != nullptr) {
-      *missing = rest;
+    if (missing == nullptr) {
+      RequireAtLeast(context->builder(), rest, SizeNumber::Known(0));
+      RequireAtLeast(context->builder(), SizeNumber::Known(0), rest);
+    } else {
+      RequireAtLeast(context->builder(), rest, SizeNumber::Known(0));
+      *missing = Most(rest, SizeNumber::Known(0));
       if (!rest.known.has_value()) missing->high = std::clamp<int64_t>(rest.high, 0, whole.high);
     }
     SetParts(context, context->Input(0), *shape, d, *parts);

@@ -80,6 +80,7 @@ class StridedLowering : public SizedLowering {
             absl::StrCat(name(), ": too many indices for ", rank, " dimensions, or a stride of 0"));
       }
       if (IsSet(shrink_axis_mask_, i)) {
+        if (!IsUnknown(begin[i])) RequireElement(context->builder(), begin[i], sizes[d]);
         slice.slices.push_back(ElementOfDimension(begin[i], sizes[d]));
         slice.is_sliced.push_back(true);
         continue;
@@ -104,6 +105,12 @@ class StridedLowering : public SizedLowering {
   static constexpr int64_t kUnknown = int64_t{1} << 29;  // bound of indices that depend on values
 
   static bool IsUnknown(const SizeNumber& index) { return index.low == -kUnknown && index.high == kUnknown; }
+
+  static void RequireElement(xla::XlaBuilder* builder, const SizeNumber& index, const SizeNumber& size) {
+    if (size.known.has_value() && index.known.has_value()) return;  // shape inference has checked it
+    RequireAtLeast(builder, size, Plus(index, SizeNumber::Known(1)));
+    RequireAtLeast(builder, Plus(index, size), SizeNumber::Known(0));
+  }
 
   static absl::StatusOr<std::vector<SizeNumber>> IndicesOf(XlaOpKernelContext* context, int input) {
     absl::StatusOr<std::vector<SizeNumber>> numbers = SizeNumbersOf(context, input);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/dynamic_shapes/size_numbers.h"
 #include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -43,6 +44,9 @@ class TopKLowering : public tensorflow::XlaOpKernel {
                     absl::StrCat("input must have at least k columns. Had ", shape->dimensions(last), ", needed ", k)));
     const XlaOp x = context->Input(0);
     xla::XlaBuilder* const builder = context->builder();
+    if (shape->is_dynamic_dimension(last) && !k_is_dynamic) {
+      RequireAtLeast(builder, SizeOf(x, *shape, last), SizeNumber::Known(k));
+    }
     XlaOp positions = xla::Iota(builder, xla::ShapeUtil::MakeShape(xla::S32, shape->dimensions()), last);
     for (int64_t i = 0; i <= last; ++i) {
       if (shape->is_dynamic_dimension(i)) positions = xla::SetDimensionSize(positions, xla::GetDimensionSize(x, i), i);

@@ -264,9 +264,9 @@ class LaunchFrame {
   // Directs a result to `tensor` in host memory. If SupportsHostResult() permits, the device writes to `tensor`.
   // Otherwise the device writes to scratch memory, which is copied to `tensor` after the launch.
   absl::Status QueueCopyToHost(int result, const Tensor& tensor) {
-    if (tensor.TotalBytes() == 0) return absl::OkStatus();
     const hal::ResultSpec& spec = executable_.recipe->results()[result];
-    const uint64_t bytes = spec.spec.bytes;
+    const uint64_t bytes = spec.spec.bytes;  // more than the tensor's if the recipe is bounded
+    if (bytes == 0) return absl::OkStatus();
     if (bytes == tensor.TotalBytes() && spec.aliased_argument < 0 &&
         SupportsHostResult(device_, tensor.tensor_data().data(), bytes)) {
       storage_->results[result] = AddressOf(tensor);
@@ -276,7 +276,7 @@ class LaunchFrame {
     const DeviceAddress address = scratch_.Allocate(bytes);
     if (address == 0) return OutOfMemory("a result for host memory", bytes);
     storage_->results[result] = address;
-    host_results_.push_back({address, tensor});
+    if (tensor.TotalBytes() > 0) host_results_.push_back({address, tensor});
     return absl::OkStatus();
   }
 
