@@ -52,7 +52,7 @@ enum class DynamicSizes {
   kOnesPast,   // like kLikeInput, if the elements past a size are ones
   kWindows,    // every dimension except features and filters (compiler/dynamic_shapes/dynamic_windows.h)
   kDraw,       // random numbers by linear index; input 0, the result's shape, may depend on sizes
-  kCapacity,   // input 1, a maximum number of elements, may be its bound
+  kCapacity,   // inputs 0 and 1, an element shape and a maximum number of elements; the latter may be its bound
   kFirstPast,  // dimension 0 of a vector, if the elements past the size are copies of the first element; result 0 has
                // at most as many elements as the input, result 1 as many
   kLabelled,   // dimensions with a label (`labels`), if the lowering runs over the bounds

@@ -32,6 +32,32 @@ def recurrence(x: tf.Tensor) -> tf.Tensor:
     return state
 
 
+def scanned(x: tf.Tensor) -> tf.Tensor:
+    return tf.scan(lambda state, row: tf.nn.tanh(state @ weights + row), tf.transpose(x, [1, 0, 2]))
+
+
+def mapped(x: tf.Tensor) -> tf.Tensor:
+    """The inner loop's results are elements of the outer loop's list."""
+    return tf.map_fn(lambda row: tf.reduce_sum(scanned(x * row[0, 0]), 0), x[:3])
+
+
+def decoder(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Attention over all steps. Both dimensions of the list's elements change."""
+    length, state = tf.shape(x)[1], tf.reduce_mean(x, 1)
+    scores = tf.TensorArray(tf.float32, length)
+    for t in tf.range(length):
+        score = tf.nn.softmax(0.1 * tf.einsum("bd,btd->bt", state, x))
+        state = 0.5 * tf.nn.tanh(state @ weights + tf.einsum("bt,btd->bd", score, x) + x[:, t])
+        scores = scores.write(t, score)
+    return scores.stack(), state
+
+
+def list_of_zeros(x: tf.Tensor) -> tf.Tensor:
+    length, batch = tf.shape(x)[1], tf.shape(x)[0]
+    empty = tf.raw_ops.TensorListReserve(element_shape=[batch, 2], num_elements=length, element_dtype=tf.float32)
+    return 1.0 + tf.raw_ops.TensorListStack(input_handle=empty, element_shape=[-1, 2], element_dtype=tf.float32)
+
+
 def branch(x: tf.Tensor) -> tf.Tensor:
     if tf.reduce_sum(x) > 0.0:
         return x * 2.0
@@ -58,6 +84,10 @@ def shapes(x: tf.Tensor) -> tuple[tf.Tensor, ...]:
     )
 
 
+def selected_rows(x: tf.Tensor) -> tf.Tensor:
+    return tf.compat.v1.where(tf.reduce_sum(x, [1, 2]) > 0.0, x[:, 0], tf.nn.tanh(x[:, -1] @ weights))
+
+
 def segments(x: tf.Tensor) -> tuple[tf.Tensor, ...]:
     ids = tf.range(tf.shape(x)[0]) % 5
     return tf.math.unsorted_segment_mean(x[:, 0], ids, 5), tf.gather(x, ids) + 1.0
@@ -74,7 +104,8 @@ def noise(x: tf.Tensor) -> tf.Tensor:
 
 
 FUNCTIONS: list[Callable[[tf.Tensor], Any]] = [
-    attention, recurrence, branch, statistics_of, shapes, segments, own_mask, noise,
+    attention, recurrence, scanned, mapped, decoder, list_of_zeros, branch, statistics_of, shapes,
+    selected_rows, segments, own_mask, noise,
 ]  # fmt: skip
 
 
@@ -102,7 +133,33 @@ def attention_block() -> tf.keras.Model:
     return tf.keras.Model(inputs, layers.Dense(4)(layers.GlobalAveragePooling1D()(hidden)))
 
 
-MODELS: list[Callable[[], tf.keras.Model]] = [normalised_maximum, attention_block]
+def masked_lstms() -> tf.keras.Model:
+    layers = tf.keras.layers
+    inputs = tf.keras.Input([None, FEATURES])
+    hidden = layers.Masking()(tf.nn.relu(inputs - 1.0))
+    return tf.keras.Model(inputs, layers.Dense(4)(layers.LSTM(6)(layers.LSTM(6, return_sequences=True)(hidden))))
+
+
+def recurrent_directions() -> tf.keras.Model:
+    layers = tf.keras.layers
+    inputs = tf.keras.Input([None, FEATURES])
+    both = layers.Bidirectional(layers.GRU(5, return_sequences=True))(inputs)
+    last = layers.SimpleRNN(5, go_backwards=True, return_sequences=True)(both)
+    return tf.keras.Model(inputs, layers.Dense(4)(layers.GlobalAveragePooling1D()(last)))
+
+
+def translation() -> tf.keras.Model:
+    layers = tf.keras.layers
+    inputs = tf.keras.Input([None, FEATURES])
+    encoded, state = layers.GRU(8, return_sequences=True, return_state=True)(inputs)
+    decoded = layers.LSTM(8, return_sequences=True)(inputs[:, 1:], initial_state=[state, state])
+    hidden = layers.Attention()([decoded, encoded])
+    return tf.keras.Model(inputs, layers.Dense(4)(layers.GlobalMaxPooling1D()(hidden)))
+
+
+MODELS: list[Callable[[], tf.keras.Model]] = [
+    normalised_maximum, attention_block, masked_lstms, recurrent_directions, translation,
+]  # fmt: skip
 
 
 def values(batch: int, length: int) -> tuple[tf.Tensor, tf.Tensor]:
@@ -130,10 +187,11 @@ def compare_function(function: Callable[[tf.Tensor], Any], name: str) -> None:
     check_recipes(name)
 
 
-def train(make: Callable[[], tf.keras.Model]) -> list[float]:
+def train(make: Callable[[], tf.keras.Model], pairs: list[tuple[int, int]]) -> tuple[list[float], list[np.ndarray]]:
+    """Returns the losses of a step for each batch and length, and the weights after all steps."""
     tf.keras.utils.set_random_seed(1)
     model = make()
-    optimizer = tf.keras.optimizers.Adam(0.01)
+    optimizer = tf.keras.optimizers.SGD(0.05, momentum=0.9)
     optimizer.build(model.trainable_variables)
 
     @tf.function(input_signature=[tf.TensorSpec([None, None, FEATURES]), tf.TensorSpec([None, 4])])
@@ -143,17 +201,19 @@ def train(make: Callable[[], tf.keras.Model]) -> list[float]:
         optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
         return loss
 
-    return [float(step(*values(*pair))) for pair in PAIRS]
+    losses = [float(step(*values(*pair))) for pair in pairs]
+    return losses, [variable.numpy() for variable in model.trainable_variables]
 
 
-def compare_training(make: Callable[[], tf.keras.Model]) -> None:
-    losses = []
+def compare_training(make: Callable[[], tf.keras.Model], pairs: list[tuple[int, int]]) -> None:
+    results = []
     for device in (CPU, HPU):
         statistics.reset()
         with tf.device(device):
-            losses.append(train(make))
-    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4, err_msg=make.__name__)
-    check_recipes(make.__name__)
+            results.append(train(make, pairs))
+    np.testing.assert_allclose(results[1][0], results[0][0], rtol=1e-4, err_msg=make.__name__)
+    for weight, expected in zip(results[1][1], results[0][1]):
+        np.testing.assert_allclose(weight, expected, rtol=1e-3, atol=1e-4, err_msg=make.__name__)
 
 
 def main() -> None:
@@ -163,4 +223,5 @@ def main() -> None:
     for function in [attention, branch, recurrence]:
         compare_function(gradient_of(function), f"the gradient of {function.__name__}")
     for model in MODELS:
-        compare_training(model)
+        compare_training(model, PAIRS)
+        check_recipes(model.__name__)

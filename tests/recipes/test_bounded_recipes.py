@@ -243,6 +243,59 @@ def test_elements_past_a_size_have_no_influence(fill: str) -> None:
     run_python(call_to(bounded_programs.main), environment, timeout=600)
 
 
+RECURRENT_PAIRS = [(16, 10), (17, 12), (24, 9), (1, 12), (18, 1), (18, 13), (12, 16), (1, 9), (12, 9), (9, 16)]
+"""Batch and length: sizes of 1, and the smallest and largest sizes of buckets."""
+
+
+@pytest.mark.parametrize("layer", ["LSTM", "GRU"])
+@pytest.mark.parametrize("masks", [False, True])
+def test_training_of_recurrent_layers(layer: str, masks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPU_COMPILE_MODE", "strict")
+    layers = tf.keras.layers
+
+    def make() -> tf.keras.Model:
+        inputs = tf.keras.Input([None, bounded_programs.FEATURES])
+        hidden = layers.Masking()(tf.nn.relu(inputs - 0.5)) if masks else inputs
+        return tf.keras.Model(inputs, layers.Dense(4)(getattr(layers, layer)(6)(hidden)))
+
+    bounded_programs.compare_training(make, RECURRENT_PAIRS)
+    assert recipes() == 8  # (16, 10); the buckets (24, 12), (24, 16), (12, 16), (12, 12); (1, 12), (18, 1), (1, 9)
+    assert fallbacks() == 0
+
+
+@pytest.mark.cpu_fallback
+def test_elements_of_different_sizes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list in a recipe has one size for all elements. The elements of this list become shorter."""
+    monkeypatch.setenv("HPU_COMPILE_MODE", "strict")
+
+    def function(x: tf.Tensor) -> tf.Tensor:
+        length, total = tf.shape(x)[0], 0.0
+        rows = tf.TensorArray(tf.float32, length, infer_shape=False, element_shape=[None], clear_after_read=False)
+        for t in tf.range(length):
+            rows = rows.write(t, x[t:, 0])
+        for t in tf.range(length):
+            total += tf.reduce_mean(rows.read(t))
+        return total
+
+    assert_same(function, lambda n: (random(n, FEATURES),), [5, 9, 10, 11, 12])
+    assert recipes() == 0
+
+
+def test_shapes_that_must_be_equal() -> None:
+    """The bound of a size is no size: 24 rows are required, and 24 is the bound of 17 to 24 rows."""
+    ensure = tf.function(
+        lambda x: tf.ensure_shape(x * 2.0, [24, FEATURES]) + 1.0, input_signature=[tf.TensorSpec([None, FEATURES])]
+    )
+    with tf.device(HPU):
+        for size in [20, 24, 18, 17, 24]:
+            value = random(size, FEATURES)
+            if size == 24:
+                assert_close(ensure(value), value * 2.0 + 1.0)
+                continue
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                ensure(value)
+
+
 def test_fixed_size_that_equals_the_batch() -> None:
     # Includes sizes equal to the number of features.
     sizes = [FEATURES - 3, FEATURES + 1, FEATURES - 1, FEATURES, FEATURES + 9]

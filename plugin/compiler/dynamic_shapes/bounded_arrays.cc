@@ -49,9 +49,17 @@ XlaOp SetSizes(XlaOp array, absl::Span<const XlaOp> sizes) {
   return array;
 }
 
-void RequireAtLaunch(XlaOp predicate) {
-  xla::CustomCall(predicate.builder(), kLaunchCondition, {predicate}, xla::ShapeUtil::MakeShape(xla::PRED, {}),
+namespace {
+
+void AddCondition(XlaOp predicate, const char* target) {
+  xla::CustomCall(predicate.builder(), target, {predicate}, xla::ShapeUtil::MakeShape(xla::PRED, {}),
                   /*opaque=*/"", /*has_side_effect=*/true);
 }
+
+}  // namespace
+
+void RequireAtLaunch(XlaOp predicate) { AddCondition(predicate, kLaunchCondition); }
+
+void RequireEqual(XlaOp one, XlaOp other) { AddCondition(xla::Eq(one, other), kRequired); }
 
 }  // namespace hpu

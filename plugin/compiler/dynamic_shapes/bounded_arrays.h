@@ -38,6 +38,12 @@ inline constexpr char kLaunchCondition[] = "HpuLaunchCondition";
 
 void RequireAtLaunch(xla::XlaOp predicate);
 
+// Custom call that states a condition on sizes, its operand, which the compiler must prove. In a bounded recipe, a
+// condition that holds for some sizes only becomes a condition of each launch.
+inline constexpr char kRequired[] = "HpuRequired";
+
+void RequireEqual(xla::XlaOp one, xla::XlaOp other);
+
 }  // namespace hpu
 
 #endif  // HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_BOUNDED_ARRAYS_H_

@@ -15,6 +15,7 @@
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "plugin/compiler/dynamic_shapes/compact_arrays.h"
 #include "plugin/compiler/dynamic_shapes/extremum_operands.h"
+#include "plugin/compiler/dynamic_shapes/list_sizes.h"
 #include "plugin/compiler/dynamic_shapes/size_equality.h"
 #include "plugin/compiler/dynamic_shapes/size_simplification.h"
 #include "plugin/compiler/dynamic_shapes/size_sources.h"
@@ -167,9 +168,8 @@ absl::Status CheckProducts(xla::HloModule* module) {
   return absl::OkStatus();
 }
 
-// Custom calls that keep predicates alive until the padder has ended: an equality of sizes, and the comparison of a
-// size with its bound.
-constexpr char kRequired[] = "HpuRequired";
+// Custom call that keeps a predicate alive until the padder has ended, as kRequired does: the comparison of a size with
+// its bound.
 constexpr char kBounded[] = "HpuBounded";
 
 void KeepAlive(xla::HloInstruction* predicate, const char* target) {
@@ -242,6 +242,8 @@ absl::Status ProveRequired(xla::HloModule* module, int64_t bound, const SizePara
 // Runs XLA's dynamic padder. As in XLA's CPU compiler, earlier passes rewrite instructions that the padder does not
 // support.
 absl::Status RunPadder(xla::HloModule* module, const SizeParameter& symbols, Conditions* conditions) {
+  TF_RETURN_IF_ERROR(xla::CallInliner(/*single_call_site=*/true).Run(module).status());
+  TF_RETURN_IF_ERROR(SetFirstListSizes(module));
   xla::HloPassPipeline pipeline("bounded shapes");
   pipeline.AddPass<xla::CallInliner>(/*single_call_site=*/true);
   pipeline.AddPass<xla::BatchNormExpander>(/*rewrite_training_op=*/true, /*rewrite_inference_op=*/true,

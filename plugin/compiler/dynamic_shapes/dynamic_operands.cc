@@ -139,6 +139,32 @@ absl::Status CheckEinsum(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKe
   return CheckFactors(kernel, context, labels);
 }
 
+// Fails if the operands are TensorLists of different shapes. The padder compares only sizes that are dynamic.
+absl::Status CheckLists(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context) {
+  std::optional<xla::Shape> first;
+  for (int i = 0; i < kernel.num_inputs(); ++i) {
+    TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
+    if (!shape.has_value() || !shape->IsTuple()) continue;
+    if (!first.has_value()) first = shape;
+    if (*shape == *first) continue;
+    return DynamicOperandError(
+        kernel, i, absl::StrCat("a dimension of the list ", shape->ToString(), ", or of ", first->ToString()));
+  }
+  return absl::OkStatus();
+}
+
+// Fails if a dynamic dimension must have a size: the lowering compares the bound.
+absl::Status CheckEnsuredShape(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context) {
+  TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(0));
+  tensorflow::PartialTensorShape ensured;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "shape", &ensured));
+  for (int64_t d = 0; d < shape.rank() && d < ensured.dims(); ++d) {
+    if (!shape.is_dynamic_dimension(d) || ensured.dim_size(static_cast<int>(d)) < 0) continue;
+    return DynamicOperandError(kernel, 0, absl::StrCat("dimension ", d, " of shape ", shape.ToString()));
+  }
+  return absl::OkStatus();
+}
+
 // Fails for operands with which lowerings of the class kAll compute wrong results.
 absl::Status CheckExceptions(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context) {
   const std::string& op = kernel.type_string();
@@ -156,6 +182,8 @@ absl::Status CheckExceptions(const tensorflow::OpKernel& kernel, tensorflow::Xla
     if (xla::ShapeUtil::ElementsIn(input) == 0) return DynamicOperandError(kernel, 1, "the value, for an empty array,");
   }
   if (op == "Einsum") return CheckEinsum(kernel, context);
+  if (op == "AddN") return CheckLists(kernel, context);
+  if (op == "EnsureShape") return CheckEnsuredShape(kernel, context);
   if (op == "BroadcastGradientArgs") return CheckBroadcastShapes(kernel, context);
   return absl::OkStatus();
 }
@@ -175,11 +203,14 @@ absl::Status CheckBroadcast(const tensorflow::OpKernel& kernel, tensorflow::XlaO
   std::vector<xla::Shape> shapes;
   for (int i = 0; i < kernel.num_inputs(); ++i) {
     TF_ASSIGN_OR_RETURN(shapes.emplace_back(), context->InputXlaShape(i));
-    const int64_t rank = shapes.back().rank();
-    positions.resize(std::max<size_t>(positions.size(), rank));
-    for (int64_t d = 0; d < rank; ++d) {
-      const bool dynamic = shapes.back().is_dynamic_dimension(d);
-      positions[rank - 1 - d].push_back({i, d, dynamic, !dynamic && shapes.back().dimensions(d) == 1});
+    positions.resize(std::max<size_t>(positions.size(), shapes.back().rank()));
+  }
+  for (int i = 0; i < kernel.num_inputs(); ++i) {
+    const bool selects_rows = kernel.type_string() == "Select" && i == 0 && shapes[0].rank() == 1;
+    const int64_t rank = selects_rows ? static_cast<int64_t>(positions.size()) : shapes[i].rank();
+    for (int64_t d = 0; d < shapes[i].rank(); ++d) {
+      const bool dynamic = shapes[i].is_dynamic_dimension(d);
+      positions[rank - 1 - d].push_back({i, d, dynamic, !dynamic && shapes[i].dimensions(d) == 1});
     }
   }
   for (const std::vector<Dimension>& position : positions) {
@@ -331,7 +362,7 @@ absl::Status CheckDynamicOperands(const tensorflow::OpKernel& kernel, const std:
     if (const auto found = shape.has_value() ? FindDynamicDimension(*shape, first_dimension) : std::nullopt) {
       return DynamicOperandError(kernel, i, *found);
     }
-    if (dynamic == DynamicSizes::kCapacity && i == 1) continue;
+    if (dynamic == DynamicSizes::kCapacity) continue;
     if (absl::c_linear_search(constants, i) && IsKnownUpToBound(context, i) &&
         (dynamic != DynamicSizes::kBatch || i > 0 || HasDynamicRest(context, i))) {
       return DynamicOperandError(kernel, i, "the value");
