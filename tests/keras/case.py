@@ -164,7 +164,11 @@ def _placement(explanation: Explanation) -> tuple[int, int, tuple[str, ...]]:
     ops = hpu_ops = 0
     for graph in explanation.graphs:
         for op in graph.ops:
-            if op.type == "Const" or (op.rule is not None and rules.find(op.rule).expected and not op.cpu_runs):
+            if (
+                op.type == "Const"
+                or op.type.startswith("HabanaCheck")
+                or (op.rule is not None and rules.find(op.rule).expected and not op.cpu_runs)
+            ):
                 continue
             ops += 1
             fell_back = op.rule in ("fallback", "compile-error") or op.cpu_runs

@@ -6,7 +6,7 @@ import pytest
 
 from tests.ops.sweep.random_sizes import KNOWN, run_all
 
-_SEEDS = range(1, 13)
+_SEEDS = (*range(1, 9), 2296, 2366, 2440, 2486, 2628, 4066)  # the latter had wrong values, or crashed
 _SLOW_SEEDS = range(4_000, 4_200)
 
 

@@ -231,6 +231,73 @@ def test_indices_past_the_size_and_within_the_bound() -> None:
             look_up(random(11, 4), tf.constant([0, 11, 1]))
 
 
+@pytest.mark.parametrize(
+    ("function", "sizes"),
+    [
+        (lambda w: w[3] * 2.0, (10, 4, 3)),
+        (lambda w: w[-4] * 2.0, (10, 4, 3)),
+        (lambda w: w[1:][1] * 2.0, (10, 3, 2)),
+        (lambda w: w[: tf.shape(w)[0] // 2][1] * 2.0, (10, 4, 3)),
+        (lambda w: tf.exp(w[:-1])[1], (10, 3, 2)),
+        (lambda w: tf.slice(w, [3], [1]) * 2.0, (10, 4, 3)),
+        (lambda w: tf.math.top_k(w, 3).values * 2.0, (10, 4, 3, 2)),
+        (lambda w: tf.argmax(w[2:]) * 2, (10, 3, 2)),
+        (lambda w: tf.split(w, [3, -1])[1] * 2.0, (10, 4, 3, 2)),
+    ],
+    ids=["x[3]", "x[-4]", "x[1:][1]", "half", "x[:-1][1]", "slice", "top_k", "argmax", "split"],
+)
+def test_sizes_that_the_cpu_refuses(
+    function: Callable[[tf.Tensor], tf.Tensor], sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last size is in the range of the others, and too small for an index."""
+    monkeypatch.setenv("HPU_FILL_MEMORY", "255")
+    assert_same(function, lambda n: (random(n),), sizes[:-1])
+    graph = tf.function(function, input_signature=[tf.TensorSpec([None])])
+    for device in (CPU, HPU):
+        for size in (sizes[0], sizes[-2]):
+            with tf.device(device):
+                graph(random(size))
+        with tf.device(device), pytest.raises(tf.errors.InvalidArgumentError):
+            graph(random(sizes[-1]))
+
+
+def test_reversals_of_changing_size() -> None:
+    def reverse(x: tf.Tensor) -> Any:
+        return tf.reverse(x, [0]), tf.reverse(x, [1, 0]) * 2.0, tf.reduce_sum(x, 0) * 0.3
+
+    assert assert_same(reverse, lambda n: (random(n, 4),), [10, 4, 3, 2, 7, 8]) == 3
+
+
+def test_quotients_of_positions_do_not_read_unwritten_memory() -> None:
+    def position(x: tf.Tensor) -> tf.Tensor:
+        return tf.argmin(tf.concat([x, x * 0.5], 0), 0) % 6
+
+    assert assert_same(position, lambda n: (random(n, 3),), [10, 4, 3, 2, 7, 8]) == 3
+
+
+def test_a_result_in_host_memory_that_becomes_empty() -> None:
+    rest = tf.function(
+        lambda x, ids, k: (x * 2.0, ids[k:]),
+        input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.int32)],
+    )
+    for n, m, k in ((5, 9, 2), (5, 7, 1), (17, 6, 0), (6, 6, 3), (16, 16, 0), (5, 5, 5), (6, 5, 6)):
+        with tf.device(HPU):
+            x, ids = rest(random(n, m), tf.range(n), tf.constant(k))
+        assert x.shape == [n, m]
+        np.testing.assert_array_equal(ids, np.arange(k, n))
+
+
+def test_a_mean_in_a_loop_divides_by_the_size() -> None:
+    def gradient(x: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            _, y = tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y - tf.reduce_mean(y, 0)), (0, x))
+            loss = tf.reduce_sum(tf.tanh(y))
+        return loss, tape.gradient(loss, x)
+
+    assert_same(gradient, lambda n: (random(n, 4),), [14, 3, 4, 2, 11])
+
+
 def test_sizes_of_0_and_1_have_recipes_of_their_own() -> None:
     assert assert_same(MIX_ROWS["mean loss"], lambda n: (random(n, FEATURES) + 1.0,), [5, 9, 1, 10, 0, 1, 12]) == 4
     assert fallbacks() == 0

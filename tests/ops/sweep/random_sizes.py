@@ -18,20 +18,8 @@ from tests.ops.sweep import random_program
 from tests.ops.sweep.records import RandomRun
 from tests.ops.sweep.workers import Worker, WorkerEndedError
 
-_REVERSE = "XLA's padder keeps a reverse instruction that it removed: tf.reverse crashes, or other ops lack masks"
-_ERROR = "an index past the size, but within the bound, raises no error"
-_SPLIT = "tf.split(x, [2, -1]) crashes if the bound of a range leaves a negative rest"
-_LISTED_SIZE = "the gradient of tf.reduce_mean in a loop divides by the bound"
-_EMPTY = "an empty result has no address"
 # Seeds of programs with open findings, with the reason.
-KNOWN: dict[int, str] = {
-    2296: _REVERSE,
-    2366: _ERROR,
-    2440: _SPLIT,
-    2486: _REVERSE,
-    2628: _LISTED_SIZE,
-    4066: _EMPTY,
-}
+KNOWN: dict[int, str] = {}
 _PROGRAMS_OF_A_WORKER = 60  # afterwards a new worker starts, because recipes have filled the memory
 
 
