@@ -7,13 +7,14 @@
 
 namespace hpu::passes {
 
-// Adds a HabanaCheckIndices on the CPU for every HPU op whose CPU kernel fails for out-of-range indices (or labels).
-// The op may then be in a cluster.
+// Adds a HabanaCheckIndices for every HPU op whose CPU kernel fails for out-of-range indices (or labels). The op may
+// then be in a cluster.
 //
 // The op waits for the check if the bounding sizes are fixed and the indices come from the host: from an iterator, a
 // CPU op or an int32 argument, possibly through casts and reshapes (not in graphs with lowered control flow). As on the
-// CPU, the op then never runs with invalid indices. Otherwise the check runs after the cluster and reads the indices
-// that the cluster computes. The same step then reports the error, and GuardUpdates keeps the variables' values.
+// CPU, the op then never runs with invalid indices. Otherwise the check runs after the cluster, on the HPU, and reads
+// the indices that the cluster computes. The same step then reports the error, and GuardUpdates keeps the variables'
+// values.
 //
 // Ops share equal checks. The pass itself checks constant indices with fixed bounds, and assumes that other constant
 // indices into int32 tensors are valid. Coordinates of true elements (tf.boolean_mask, tf.gather_nd(x,
