@@ -83,8 +83,8 @@ std::optional<tensorflow::Tensor> Resolve(tensorflow::XlaOpKernelContext* contex
 bool IsKnownUpToBound(tensorflow::XlaOpKernelContext* context, int input) {
   const XlaExpression& expression = context->InputExpression(input);
   if (expression.kind() != XlaExpression::Kind::kXlaOp) return false;
-  // A search through the operands. The evaluation below would compute what depends on arguments, such as sorts, and
-  // reads memory that nobody wrote for arrays of dynamic size.
+  // A search through the operands. The evaluation below would also compute what depends on arguments, such as sorts,
+  // and would read unwritten memory for arrays of dynamic size.
   const absl::StatusOr<bool> depends_on_sizes_only = expression.handle().builder()->IsConstant(expression.handle());
   return depends_on_sizes_only.ok() && *depends_on_sizes_only &&
          !Resolve(context, expression, xla::ValueInferenceMode::kValue).has_value() &&

@@ -97,6 +97,12 @@ SizeNumber SizeOf(XlaOp array, const xla::Shape& shape, int64_t d) {
   return SizeNumber::Computed(xla::GetDimensionSize(array, d), 0, shape.dimensions(d));
 }
 
+std::vector<SizeNumber> SizesOf(XlaOp array, const xla::Shape& shape) {
+  std::vector<SizeNumber> sizes;
+  for (int64_t d = 0; d < shape.rank(); ++d) sizes.push_back(SizeOf(array, shape, d));
+  return sizes;
+}
+
 absl::StatusOr<std::vector<SizeNumber>> SizeNumbersOf(tensorflow::XlaOpKernelContext* context, int input) {
   std::vector<SizeNumber> numbers;
   std::vector<int64_t> low, high;

@@ -40,6 +40,8 @@ void RequireAtLeast(xla::XlaBuilder* builder, const SizeNumber& number, const Si
 
 // Size of a dimension.
 SizeNumber SizeOf(xla::XlaOp array, const xla::Shape& shape, int64_t d);
+// Sizes of all dimensions.
+std::vector<SizeNumber> SizesOf(xla::XlaOp array, const xla::Shape& shape);
 
 // Elements of an integer input. Fails if an upper bound is unknown. A number without a known lower bound may be any
 // negative number.

@@ -37,8 +37,7 @@ class ReverseLowering : public SizedLowering {
       return;
     }
     xla::XlaOp value = context->Input(0);
-    std::vector<SizeNumber> sizes;
-    for (int64_t d = 0; d < shape->rank(); ++d) sizes.push_back(SizeOf(value, *shape, d));
+    std::vector<SizeNumber> sizes = SizesOf(value, *shape);
     value = RemoveSizes(value, *shape);
     for (const int64_t d : axes) {
       OP_REQUIRES(

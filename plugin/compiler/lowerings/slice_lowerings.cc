@@ -67,8 +67,7 @@ class SliceLowering : public SizedLowering {
 // Slices dimension `d` of an array into parts of these sizes.
 void SetParts(XlaOpKernelContext* context, XlaOp value, const xla::Shape& shape, int64_t d,
               const std::vector<SizeNumber>& parts) {
-  std::vector<SizeNumber> sizes;
-  for (int64_t i = 0; i < shape.rank(); ++i) sizes.push_back(SizeOf(value, shape, i));
+  std::vector<SizeNumber> sizes = SizesOf(value, shape);
   value = RemoveSizes(value, shape);
   SizeNumber begin = SizeNumber::Known(0);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -187,8 +186,7 @@ class PadLowering : public SizedLowering {
         context, static_cast<int64_t>(paddings->size()) == 2 * shape->rank(),
         absl::InvalidArgumentError(absl::StrCat(name(), ": expected paddings of shape [", shape->rank(), ", 2]")));
     XlaOp value = context->Input(0);
-    std::vector<SizeNumber> sizes;
-    for (int64_t d = 0; d < shape->rank(); ++d) sizes.push_back(SizeOf(value, *shape, d));
+    std::vector<SizeNumber> sizes = SizesOf(value, *shape);
     value = RemoveSizes(value, *shape);
     for (int64_t d = 0; d < shape->rank(); ++d) {
       const SizeNumber& low = (*paddings)[2 * d];

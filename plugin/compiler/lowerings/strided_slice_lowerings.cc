@@ -139,8 +139,7 @@ class StridedSliceLowering : public StridedLowering {
       return;
     }
     XlaOp value = context->Input(0);
-    std::vector<SizeNumber> sizes;
-    for (int64_t d = 0; d < shape->rank(); ++d) sizes.push_back(SizeOf(value, *shape, d));
+    std::vector<SizeNumber> sizes = SizesOf(value, *shape);
     const absl::StatusOr<ArraySlice> slice = FindSlice(context, sizes);
     if (absl::IsUnimplemented(slice.status())) {  // a size that depends on values
       lowering().Compute(context->op_kernel_context());

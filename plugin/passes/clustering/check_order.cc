@@ -31,7 +31,7 @@ bool IsOwnConstant(const tensorflow::Node& node, const tensorflow::Node& check) 
          });
 }
 
-// Moves a check of results of clusters to their device, so that nobody copies them to the host. The check stays on the
+// Moves a check of a cluster's results to the cluster's device, to avoid copies to the host. The check stays on the
 // host if an op on the host computes one of its inputs.
 void MoveToDevice(const std::string& device, tensorflow::Node* check) {
   if (!HasDeviceKernel(*check)) return;
