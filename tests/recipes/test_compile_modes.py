@@ -153,7 +153,7 @@ def test_a_function_that_the_cpu_cannot_run_is_compiled_at_once(mode: str) -> No
 @pytest.mark.cpu_fallback
 def test_auto_compiles_eager_ops_once_that_pays() -> None:
     done = run(call_to(programs.eager_ops_until_compiled), "auto")
-    assert done["before"][0] == 0 and done["before"][1] >= 20 and done["recipes"] == 1
+    assert done["before"][0] == 0 and done["before"][1] >= 4 and done["recipes"] == 1
 
 
 @pytest.mark.cpu_fallback
