@@ -1,6 +1,10 @@
 #include "plugin/base/threads/caller_threads.h"
 
+#include <deque>
 #include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 
 namespace hpu {
 

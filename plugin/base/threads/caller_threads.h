@@ -2,12 +2,8 @@
 #ifndef HPU_PLUGIN_BASE_THREADS_CALLER_THREADS_H_
 #define HPU_PLUGIN_BASE_THREADS_CALLER_THREADS_H_
 
-#include <deque>
 #include <functional>
 #include <memory>
-
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 
 namespace hpu {
 

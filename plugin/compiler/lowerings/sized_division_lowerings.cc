@@ -47,7 +47,7 @@ class SizedDivisionLowering : public SizedLowering {
     const tensorflow::DataType type = context->input_type(0);
     if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return {};
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0), divisor_shape = context->InputXlaShape(1);
-    // Sizes are scalars and vectors. The search for bounds evaluates what computes other arrays, such as sorts.
+    // Sizes are scalars and vectors.
     if (!shape.ok() || !divisor_shape.ok() || shape->is_dynamic() || shape->rank() > 1 ||
         xla::ShapeUtil::ElementsIn(*shape) > kMaxSizes) {
       return {};

@@ -124,11 +124,10 @@ class SplitVLowering : public SizedLowering {
       if (part.known == -1) missing = &part;
       if (!part.known.has_value()) part.high = std::min(part.high, whole.high);
     }
+    RequireAtLeast(context->builder(), rest, SizeNumber::Known(0));
     if (missing == nullptr) {
-      RequireAtLeast(context->builder(), rest, SizeNumber::Known(0));
       RequireAtLeast(context->builder(), SizeNumber::Known(0), rest);
     } else {
-      RequireAtLeast(context->builder(), rest, SizeNumber::Known(0));
       *missing = Most(rest, SizeNumber::Known(0));
       if (!rest.known.has_value()) missing->high = std::clamp<int64_t>(rest.high, 0, whole.high);
     }
