@@ -40,6 +40,18 @@ class Cluster:
     fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
     # Part of compile_seconds spent on lowering to HLO. A recipe from disk does not save this time.
     lowering_seconds: float = 0.0
+    # The size that changes most often, as text with its latest values; empty if none changes.
+    changing_size: str = ""
+    # Launches of bounded recipes (docs/tuning/dynamic_shapes.md), the bytes of their arguments of changing size, and
+    # the same bytes with the padding.
+    padded_launches: int = 0
+    changing_bytes: int = 0
+    padded_bytes: int = 0
+
+    @property
+    def padding_share(self) -> float:
+        """Share of padding in the arguments of changing size of all padded launches, from 0 to 1."""
+        return padding_share(self.changing_bytes, self.padded_bytes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,6 +126,11 @@ class Recipes:
     remote_refused: int = 0
     remote_failures: int = 0
     uploaded: int = 0
+
+
+def padding_share(changing_bytes: int, padded_bytes: int) -> float:
+    """Share of padding in arrays of `padded_bytes` whose contents take `changing_bytes`; 0 without arrays."""
+    return 1 - changing_bytes / padded_bytes if padded_bytes else 0.0
 
 
 def parse(message: report_pb2.Statistics) -> Statistics:

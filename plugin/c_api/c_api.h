@@ -159,7 +159,8 @@ HPU_EXPORT int32_t hpu_compiler_ir(const void* graph, size_t size, const char* f
 // --- recipes on disk, for tools: no device is needed ---
 
 // Each returns an absl status code. `out` receives the result on success, otherwise the error message. `path` is the
-// directory (TF_RECIPE_CACHE_PATH); a key is an entry's file name without suffix.
+// directory (TF_RECIPE_CACHE_PATH); a key is an entry's file name without suffix. Read, inspect and write also accept
+// the name of notes: their key with the suffix ".notes".
 
 // All entries, as an hpu.report.v1.RecipeListing. Does not mark entries as used.
 HPU_EXPORT int32_t hpu_store_list(const char* path, hpu_buffer* out);

@@ -12,6 +12,7 @@
 #include "plugin/compiler/launch_memory.h"
 #include "plugin/compiler/recipe_cache.h"
 #include "plugin/recipes/disk_cache.h"
+#include "plugin/tensorflow/kernels/launch/learned_cluster.h"
 
 hpu_buffer hpu_recipe_cache(void) {
   const hpu::RecipeCache::Counters& cache = hpu::RecipeCache::Get().counters();
@@ -76,7 +77,10 @@ hpu_buffer hpu_recipe_buffers(void) {
   return hpu::MakeBuffer(message.SerializeAsString());
 }
 
-void hpu_recipe_cache_flush(void) { hpu::recipes::DiskCache::Get().Flush(); }
+void hpu_recipe_cache_flush(void) {
+  hpu::LearnedCluster::SaveAll();
+  hpu::recipes::DiskCache::Get().Flush();
+}
 
 void hpu_recipe_cache_set_transfer_command(const char* const* command) {
   std::vector<std::string> words;

@@ -50,6 +50,7 @@ absl::StatusOr<std::string> List(const char* path) {
   report::v1::RecipeListing listing;
   for (const recipes::ListedEntry& entry : found.entries) Describe(entry, listing.add_entries());
   *listing.mutable_damaged() = {found.damaged.begin(), found.damaged.end()};
+  *listing.mutable_notes() = {found.notes.begin(), found.notes.end()};
   *listing.mutable_pending() = {found.pending.begin(), found.pending.end()};
   return listing.SerializeAsString();
 }

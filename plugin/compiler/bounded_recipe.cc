@@ -53,6 +53,21 @@ absl::Status SetTrueShapes(const std::vector<int64_t>& symbols, const Lowered& l
   return absl::OkStatus();
 }
 
+int64_t BytesOf(const ArgumentDescription& argument) {
+  return argument.shape.num_elements() * tensorflow::DataTypeSize(argument.dtype);
+}
+
+void CountPadding(const BoundedArguments& bounded, const std::vector<ArgumentDescription>& arguments,
+                  Executable* executable) {
+  int last = -1;
+  for (const SymbolicNumber& number : bounded.numbers) {
+    if (number.argument == last || arguments[number.argument].kind != ArgumentDescription::Kind::kParameter) continue;
+    last = number.argument;
+    executable->changing_bytes += BytesOf(arguments[last]);
+    executable->padded_bytes += BytesOf(bounded.arguments[last]);
+  }
+}
+
 }  // namespace
 
 std::vector<int64_t> BoundedRecipe::SymbolsOf(const std::vector<ArgumentDescription>& arguments) const {
@@ -88,12 +103,12 @@ absl::Status BoundedRecipe::Compile(hal::Device& device, const ClusterSource& so
 
 absl::StatusOr<std::shared_ptr<Executable>> BoundedRecipe::MakeExecutable(
     hal::Device& device, const ClusterSource& source, const std::vector<ArgumentDescription>& arguments,
-    const std::atomic<bool>* cancelled) {
+    const std::atomic<bool>* cancelled, bool only_stored) {
   absl::MutexLock lock(&mutex_);
   const bool is_first = !compiled();
   if (is_first) {
     CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source), cancelled);
-    const absl::Status status = Compile(device, source, CompileTask{cancelled, &progress});
+    const absl::Status status = Compile(device, source, CompileTask{cancelled, &progress, only_stored});
     progress.SetOutcome(status);
     TF_RETURN_IF_ERROR(status);
   }
@@ -103,6 +118,7 @@ absl::StatusOr<std::shared_ptr<Executable>> BoundedRecipe::MakeExecutable(
   executable->padded = true;
   executable->symbols = Int32Vector(symbols);
   executable->shares_recipe = !is_first;
+  CountPadding(arguments_, arguments, executable.get());
   if (!is_first) executable->compile_seconds = executable->lowering_seconds = 0;
   TF_RETURN_IF_ERROR(SetTrueShapes(symbols, *lowered_, executable.get()));
   return executable;

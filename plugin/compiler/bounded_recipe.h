@@ -30,11 +30,11 @@ class BoundedRecipe {
   bool compiled() const { return compiled_.load(std::memory_order_acquire); }
 
   // Makes an executable for arguments whose symbolic numbers are in the recipe's ranges. Fails with the error of
-  // LowerBounded or of the compilation, each time.
+  // LowerBounded or of the compilation, each time. `only_stored`: as for CompileCluster.
   absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(hal::Device& device, const ClusterSource& source,
                                                              const std::vector<ArgumentDescription>& arguments,
-                                                             const std::atomic<bool>* cancelled)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+                                                             const std::atomic<bool>* cancelled,
+                                                             bool only_stored = false) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   absl::Status Compile(hal::Device& device, const ClusterSource& source, const CompileTask& task)

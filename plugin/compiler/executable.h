@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_COMPILER_EXECUTABLE_H_
 #define HPU_PLUGIN_COMPILER_EXECUTABLE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ struct Executable {
   bool padded = false;
   tensorflow::Tensor symbols;         // padded: the symbols' values, in host memory; the argument after all inputs
   tensorflow::Tensor device_symbols;  // the same in device memory, shared by all launches
+  int64_t changing_bytes = 0;         // padded: arguments whose sizes are symbolic
+  int64_t padded_bytes = 0;           // padded: the same arguments with the bounds as their sizes
   bool shares_recipe = false;         // with another signature of this cluster
   double compile_seconds = 0;         // time of lowering, and of code generation or loading
   double lowering_seconds = 0;        // time of lowering, needed even for a stored recipe

@@ -20,6 +20,18 @@ namespace {
 
 constexpr absl::Duration kCancellationPoll = absl::Milliseconds(100);
 
+recipes::Key KeyFor(const hal::Device& device, std::string program) {
+  recipe::v1::Ingredients ingredients;
+  ingredients.set_program(std::move(program));
+  // Uses only the scheme: pjrt:cuda and pjrt:/path may be one plugin, which the compiler target identifies.
+  const std::vector<std::string> backend = absl::StrSplit(device.info().backend, absl::MaxSplits(':', 1));
+  ingredients.set_backend(backend.front());
+  ingredients.set_target(device.info().compiler_target);
+  ingredients.set_package_version(PluginVersion());
+  ingredients.set_tensorflow_version(HPU_TENSORFLOW_VERSION);
+  return recipes::Key::Of(ingredients);
+}
+
 }  // namespace
 
 RecipeCache& RecipeCache::Get() {
@@ -28,15 +40,12 @@ RecipeCache& RecipeCache::Get() {
 }
 
 absl::StatusOr<recipes::Key> KeyOf(const hal::Device& device, const hal::Program& program) {
-  recipe::v1::Ingredients ingredients;
-  TF_ASSIGN_OR_RETURN(*ingredients.mutable_program(), recipes::CanonicalForm(program));
-  // Uses only the scheme: pjrt:cuda and pjrt:/path may be one plugin, which the compiler target identifies.
-  const std::vector<std::string> backend = absl::StrSplit(device.info().backend, absl::MaxSplits(':', 1));
-  ingredients.set_backend(backend.front());
-  ingredients.set_target(device.info().compiler_target);
-  ingredients.set_package_version(PluginVersion());
-  ingredients.set_tensorflow_version(HPU_TENSORFLOW_VERSION);
-  return recipes::Key::Of(ingredients);
+  TF_ASSIGN_OR_RETURN(std::string canonical, recipes::CanonicalForm(program));
+  return KeyFor(device, std::move(canonical));
+}
+
+recipes::Key NotesKeyOf(const hal::Device& device, std::string subject) {
+  return KeyFor(device, absl::StrCat("notes of ", subject));
 }
 
 RecipeCache::Shard& RecipeCache::ShardOf(const recipes::Key& key) {
@@ -47,17 +56,17 @@ RecipeCache::Shard& RecipeCache::ShardOf(const recipes::Key& key) {
 std::shared_ptr<const hal::Recipe> RecipeCache::Find(const recipes::Key& key) {
   Shard& shard = ShardOf(key);
   absl::ReaderMutexLock lock(&shard.mutex);
-  const auto it = shard.entries.find(key.name);
-  return it == shard.entries.end() ? nullptr : it->second->recipe;
+  const std::shared_ptr<Entry> entry = shard.entries.Find(key.name);
+  return entry == nullptr ? nullptr : entry->recipe;
 }
 
 std::vector<std::shared_ptr<const hal::Recipe>> RecipeCache::Recipes() {
   std::vector<std::shared_ptr<const hal::Recipe>> recipes;
   for (Shard& shard : shards_) {
     absl::ReaderMutexLock lock(&shard.mutex);
-    for (const auto& [key, entry] : shard.entries) {
+    shard.entries.ForEach([&recipes](const std::shared_ptr<Entry>& entry) {
       if (entry->recipe != nullptr) recipes.push_back(entry->recipe);
-    }
+    });
   }
   return recipes;
 }
@@ -85,7 +94,7 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
     entry->recipe = *recipe;
   } else {
     entry->status = recipe.status();
-    shard.entries.erase(key.name);
+    shard.entries.Erase(key.name);
   }
   return recipe;
 }
@@ -93,8 +102,7 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
 absl::StatusOr<std::shared_ptr<RecipeCache::Entry>> RecipeCache::AwaitOrClaim(Shard& shard, const recipes::Key& key,
                                                                               const CompileTask& task) {
   absl::MutexLock lock(&shard.mutex);
-  for (auto it = shard.entries.find(key.name); it != shard.entries.end(); it = shard.entries.find(key.name)) {
-    const std::shared_ptr<Entry> entry = it->second;
+  while (const std::shared_ptr<Entry> entry = shard.entries.Find(key.name)) {
     auto done = [&entry] { return !entry->making; };
     while (!shard.mutex.AwaitWithTimeout(absl::Condition(&done), kCancellationPoll)) {
       TF_RETURN_IF_ERROR(task.Check("another thread compiled its recipe"));
@@ -102,8 +110,7 @@ absl::StatusOr<std::shared_ptr<RecipeCache::Entry>> RecipeCache::AwaitOrClaim(Sh
     if (!absl::IsCancelled(entry->status)) return entry;
     TF_RETURN_IF_ERROR(task.Enter("looking up its recipe"));
   }
-  shard.Trim();
-  return shard.entries.emplace(key.name, std::make_shared<Entry>()).first->second;
+  return shard.entries.Add(key.name, std::make_shared<Entry>());
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device& device, const hal::Program& program,
@@ -124,13 +131,6 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device
   counters_.compiled.fetch_add(1, std::memory_order_relaxed);
   recipes::DiskCache::Get().Store(key, recipe, absl::Now() - start, std::move(lookup.claim));
   return recipe;
-}
-
-void RecipeCache::Shard::Trim() {
-  if (entries.size() < kCapacity / kShards) return;
-  absl::erase_if(entries, [](const auto& item) {
-    return !item.second->making && (item.second->recipe == nullptr || item.second->recipe.use_count() == 1);
-  });
 }
 
 }  // namespace hpu

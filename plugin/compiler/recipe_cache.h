@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/base/containers/lru_map.h"
 #include "plugin/compiler/compile_task.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/recipe.h"
@@ -26,7 +26,7 @@ namespace hpu {
 // Clusters that differ only in names share a recipe: retraced functions, Sessions over one graph, eager ops of several
 // models. While one thread compiles a program, other threads that need its recipe wait. Processes with a common disk
 // cache (disk_cache.h) also wait for each other. Failures are not kept. A full shard (kCapacity / kShards entries)
-// drops recipes that have no other users. Thread safe; never destroyed.
+// drops the recipes that were looked up longest ago and have no other users. Thread safe; never destroyed.
 class RecipeCache {
  public:
   static RecipeCache& Get();
@@ -50,7 +50,7 @@ class RecipeCache {
   const Counters& counters() const { return counters_; }
 
  private:
-  static constexpr size_t kCapacity = 10000;
+  static constexpr size_t kCapacity = 2000;
   static constexpr size_t kShards = 16;
 
   struct Entry {
@@ -58,12 +58,16 @@ class RecipeCache {
     std::shared_ptr<const hal::Recipe> recipe;  // null while `making`, and after a failure
     absl::Status status;
   };
+  // Whether an entry has no users: neither a thread that makes its recipe, nor an executable.
+  struct MayDrop {
+    bool operator()(const std::shared_ptr<Entry>& entry) const {
+      return entry.use_count() == 1 && entry->recipe.use_count() <= 1;
+    }
+  };
   // The first hexadecimal digit of a key selects its shard.
   struct Shard {
     absl::Mutex mutex;
-    absl::flat_hash_map<std::string, std::shared_ptr<Entry>> entries ABSL_GUARDED_BY(mutex);
-
-    void Trim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+    LruMap<std::string, Entry, MayDrop> entries ABSL_GUARDED_BY(mutex){kCapacity / kShards};
   };
 
   Shard& ShardOf(const recipes::Key& key);
@@ -80,6 +84,8 @@ class RecipeCache {
 
 // The cache key of a recipe of `program` for `device`. Fails with INVALID_ARGUMENT if the program does not parse.
 absl::StatusOr<recipes::Key> KeyOf(const hal::Device& device, const hal::Program& program);
+// The key of notes about `subject`, which hold for the same compiler as recipes do.
+recipes::Key NotesKeyOf(const hal::Device& device, std::string subject);
 
 }  // namespace hpu
 

@@ -59,7 +59,8 @@ absl::StatusOr<Eviction> Evict(const StoreDirectory& directory, const EvictionLi
   eviction.busy = files::TryLock(lock_file) == files::LockAttempt::kHeld;
   if (eviction.busy) return eviction;
   std::vector<File> entries = ListFiles(directory);
-  entries.erase(std::remove_if(entries.begin(), entries.end(), [](const File& file) { return !IsEntry(file.name); }),
+  entries.erase(std::remove_if(entries.begin(), entries.end(),
+                               [](const File& file) { return !IsEntry(file.name) && !IsNotes(file.name); }),
                 entries.end());
   int64_t total = 0;
   for (const File& file : entries) total += file.bytes;
@@ -76,7 +77,7 @@ absl::StatusOr<Eviction> Evict(const StoreDirectory& directory, const EvictionLi
     }
     total -= file.bytes;
     eviction.bytes += file.bytes;
-    ++eviction.entries;
+    if (IsEntry(file.name)) ++eviction.entries;
   }
   return eviction;
 }

@@ -193,6 +193,15 @@ void DiskCache::WriteJobs() {
   }
 }
 
+std::optional<std::string> DiskCache::ReadNotes(const Key& key) {
+  const std::shared_ptr<RecipeStore> store = CurrentStore();
+  return store != nullptr ? store->ReadNotes(key) : std::nullopt;
+}
+
+void DiskCache::WriteNotes(const Key& key, absl::string_view name, absl::string_view notes) {
+  if (const std::shared_ptr<RecipeStore> store = CurrentStore()) store->WriteNotes(key, name, notes);
+}
+
 void DiskCache::Upload(const Key& key, const RecipeStore& store) {
   std::shared_ptr<RemoteCache> remote = CurrentRemote();
   if (remote == nullptr || !remote->accepts_uploads()) return;

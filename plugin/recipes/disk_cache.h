@@ -49,6 +49,10 @@ class DiskCache {
   void Store(const Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
              CompileClaim claim);
 
+  // Notes about a cluster, and their replacement (recipe_store.h). Without a path, nothing is kept.
+  std::optional<std::string> ReadNotes(const Key& key) ABSL_LOCKS_EXCLUDED(mutex_);
+  void WriteNotes(const Key& key, absl::string_view name, absl::string_view notes) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Waits until all recipes are stored, then for uploads, at most for the remote cache's time-out. Returns immediately
   // if this process has stored no recipe, for example after fork(): the parent stores its own recipes.
   void Flush() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "hpu/recipe/v1/notes.pb.h"
 #include "plugin/compat/tf_2_15/sha256.h"
 #include "plugin/program/recipe_container.h"
 #include "plugin/recipes/file_names.h"
@@ -25,13 +26,22 @@ absl::Status CheckKey(absl::string_view key) {
       absl::StrCat("invalid key '", key, "': expected ", kKeyDigits, " lower-case hexadecimal digits"));
 }
 
+std::string FileOf(absl::string_view name) { return IsNotes(name) ? std::string(name) : EntryName(name); }
+
+absl::Status VerifyNotes(absl::string_view payload) {
+  recipe::v1::ClusterNotes notes;
+  if (notes.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("cannot parse the notes (", payload.size(), " bytes)"));
+}
+
 }  // namespace
 
-absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes) {
+absl::StatusOr<Contents> Inspect(absl::string_view name, absl::string_view bytes) {
+  const absl::string_view key = absl::StripSuffix(name, kNotesSuffix);
   TF_RETURN_IF_ERROR(CheckKey(key));
   TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
   if (Hex(Sha256({entry.ingredients})) != key) return KeyMismatch(key, entry);
-  TF_RETURN_IF_ERROR(VerifyContainer(entry.payload));
+  TF_RETURN_IF_ERROR(IsNotes(name) ? VerifyNotes(entry.payload) : VerifyContainer(entry.payload));
   Contents contents;
   contents.payload_bytes = entry.payload.size();
   if (!contents.ingredients.ParseFromArray(entry.ingredients.data(), entry.ingredients.size())) {
@@ -45,16 +55,16 @@ absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes)
   return contents;
 }
 
-absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view key) {
-  TF_RETURN_IF_ERROR(CheckKey(key));
-  TF_ASSIGN_OR_RETURN(std::string bytes, directory.Read(EntryName(key), /*touch=*/false));
-  TF_RETURN_IF_ERROR(Inspect(key, bytes).status());
+absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view name) {
+  TF_RETURN_IF_ERROR(CheckKey(absl::StripSuffix(name, kNotesSuffix)));
+  TF_ASSIGN_OR_RETURN(std::string bytes, directory.Read(FileOf(name), /*touch=*/false));
+  TF_RETURN_IF_ERROR(Inspect(name, bytes).status());
   return bytes;
 }
 
-absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view key, absl::string_view bytes) {
-  TF_RETURN_IF_ERROR(Inspect(key, bytes).status());
-  return directory.Write(EntryName(key), bytes);
+absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view name, absl::string_view bytes) {
+  TF_RETURN_IF_ERROR(Inspect(name, bytes).status());
+  return directory.Write(FileOf(name), bytes);
 }
 
 std::optional<absl::Duration> LastCompileTime(const StoreDirectory& directory, absl::string_view cluster) {
@@ -79,6 +89,7 @@ absl::StatusOr<Listing> List(const StoreDirectory& directory) {
   Listing listing;
   for (const StoreDirectory::File& file : files) {
     if (IsDamaged(file.name)) listing.damaged.push_back(file.name);
+    if (IsNotes(file.name)) listing.notes.push_back(file.name);
     if (IsTemporary(file.name) || IsLock(file.name)) listing.pending.push_back(file.name);
     if (!IsEntry(file.name)) continue;
     const std::string key(absl::StripSuffix(file.name, kEntrySuffix));
@@ -88,6 +99,7 @@ absl::StatusOr<Listing> List(const StoreDirectory& directory) {
                                bytes.ok() ? Inspect(key, *bytes) : absl::StatusOr<Contents>(bytes.status())});
   }
   absl::c_sort(listing.entries, [](const ListedEntry& a, const ListedEntry& b) { return a.key < b.key; });
+  absl::c_sort(listing.notes);
   absl::c_sort(listing.damaged);
   absl::c_sort(listing.pending);
   return listing;

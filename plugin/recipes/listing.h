@@ -24,16 +24,18 @@ struct Contents {
   int64_t payload_bytes = 0;
 };
 
-// Parses and verifies `bytes` as the entry of `key`. InvalidArgument, with the reason, if the entry is damaged or
-// belongs to another key.
-absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes);
+// A `name` is the key of a recipe, or the key of notes with kNotesSuffix.
 
-// Returns the bytes of an entry that passes Inspect. Does not mark the entry as used. InvalidArgument also if `key` is
-// not 64 hexadecimal digits.
-absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view key);
+// Parses and verifies `bytes` as the entry `name`. InvalidArgument, with the reason, if the entry is damaged or
+// belongs to another key.
+absl::StatusOr<Contents> Inspect(absl::string_view name, absl::string_view bytes);
+
+// Returns the bytes of an entry that passes Inspect. Does not mark the entry as used. InvalidArgument also if the key
+// is not 64 hexadecimal digits.
+absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view name);
 
 // Writes an entry atomically if the entry passes Inspect.
-absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view key, absl::string_view bytes);
+absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view name, absl::string_view bytes);
 
 struct ListedEntry {
   std::string key;
@@ -44,6 +46,7 @@ struct ListedEntry {
 
 struct Listing {
   std::vector<ListedEntry> entries;  // sorted by key
+  std::vector<std::string> notes;    // names of notes about clusters, not verified
   std::vector<std::string> damaged;  // files that were set aside
   std::vector<std::string> pending;  // lock and temporary files, in use or left behind
 };
@@ -52,7 +55,7 @@ struct Listing {
 // damaged entry may count.
 std::optional<absl::Duration> LastCompileTime(const StoreDirectory& directory, absl::string_view cluster);
 
-// Reads every entry completely. Omits entries that are removed during the call.
+// Reads every recipe completely. Omits entries that are removed during the call.
 absl::StatusOr<Listing> List(const StoreDirectory& directory);
 
 }  // namespace hpu::recipes

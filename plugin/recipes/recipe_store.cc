@@ -93,20 +93,39 @@ std::optional<std::string> RecipeStore::Find(const StoreDirectory& directory, co
     WarnOnce(absl::StrCat("read ", key.name), absl::StrCat(bytes.status().message(), "; the recipe is recompiled"));
     return std::nullopt;
   }
-  const absl::StatusOr<Entry> entry = ParseEntry(*bytes);
-  if (!entry.ok()) {
-    Refuse(directory, key, entry.status().message());
-    return std::nullopt;
-  }
-  if (entry->ingredients != key.ingredients) {
-    Refuse(directory, key, KeyMismatch(key.name, *entry).message());
-    return std::nullopt;
-  }
+  absl::StatusOr<std::string> payload = PayloadOf(*std::move(bytes), key);
+  if (payload.ok()) return *std::move(payload);
+  Refuse(directory, key, payload.status().message());
+  return std::nullopt;
+}
+
+absl::StatusOr<std::string> RecipeStore::PayloadOf(std::string bytes, const Key& key) {
+  TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
+  if (entry.ingredients != key.ingredients) return KeyMismatch(key.name, entry);
   // Moves the payload to the front of the buffer, because recipes are large.
-  const size_t start = entry->payload.data() - bytes->data(), size = entry->payload.size();
-  bytes->resize(start + size);
-  bytes->erase(0, start);
-  return *std::move(bytes);
+  const size_t start = entry.payload.data() - bytes.data(), size = entry.payload.size();
+  bytes.resize(start + size);
+  bytes.erase(0, start);
+  return bytes;
+}
+
+std::optional<std::string> RecipeStore::ReadNotes(const Key& key) {
+  const absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/false);
+  if (!directory.ok()) return std::nullopt;
+  absl::StatusOr<std::string> bytes = directory->Read(NotesName(key.name), /*touch=*/!settings_.read_only);
+  if (!bytes.ok()) return std::nullopt;
+  absl::StatusOr<std::string> notes = PayloadOf(*std::move(bytes), key);
+  return notes.ok() ? std::optional(*std::move(notes)) : std::nullopt;
+}
+
+void RecipeStore::WriteNotes(const Key& key, absl::string_view name, absl::string_view notes) {
+  if (settings_.read_only) return;
+  recipe::v1::Metadata metadata;
+  metadata.set_cluster(std::string(name));
+  const absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/true);
+  const absl::Status status =
+      directory.ok() ? directory->Write(NotesName(key.name), SerializeEntry(key, metadata, notes)) : directory.status();
+  if (!status.ok()) WarnNotKept(status);
 }
 
 void RecipeStore::Refuse(const StoreDirectory& directory, const Key& key, absl::string_view reason) {

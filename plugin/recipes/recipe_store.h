@@ -90,6 +90,11 @@ class RecipeStore {
   // Like Put, for an entry that SerializeEntry returned. `name`: name of the cluster, for messages.
   bool PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim);
 
+  // Notes about a cluster: a small message that may be lost. Nullopt if there are none, or none that can be read.
+  std::optional<std::string> ReadNotes(const Key& key);
+  // Replaces the notes. `name`: name of the cluster.
+  void WriteNotes(const Key& key, absl::string_view name, absl::string_view notes);
+
   // Sets aside an entry that FindOrClaim returned and LoadRecipe refused, so that the recipe is recompiled. The lookup
   // is no longer counted as a hit.
   void SetAside(const Key& key, absl::string_view reason);
@@ -100,6 +105,8 @@ class RecipeStore {
   const StoreSettings& settings() const { return settings_; }
 
  private:
+  // The payload of an entry's bytes. InvalidArgument if the bytes are not an entry of this key.
+  static absl::StatusOr<std::string> PayloadOf(std::string bytes, const Key& key);
   // Returns the payload of the entry; nullopt if no usable entry exists.
   std::optional<std::string> Find(const StoreDirectory& directory, const Key& key);
   // Writes the entry atomically. Evicts other entries if the cache exceeds max_bytes.

@@ -10,6 +10,7 @@
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
+#include "tsl/platform/hash.h"
 
 namespace hpu::recipes {
 
@@ -30,6 +31,11 @@ class Signature {
   // The variable of argument `first` once more.
   void AddSameVariable(int first) { words_.push_back(kSameVariable | int64_t{first} << 32); }
   void Clear() { words_.clear(); }
+
+  // Equal in all processes.
+  uint64_t Fingerprint() const {
+    return tsl::Hash64(reinterpret_cast<const char*>(words_.data()), words_.size() * sizeof(words_[0]));
+  }
 
   friend bool operator==(const Signature& a, const Signature& b) { return a.words_ == b.words_; }
   template <typename H>

@@ -109,7 +109,7 @@ def test_scalar_counters_are_notes_but_arrays_and_results_of_the_hpu_are_not() -
 def test_the_json_form_has_all_data() -> None:
     result = htf.check(halves, tf.ones([2, 2]), card="gaudi")
     data = json.loads(result.to_json())
-    assert (data["format"], data["verdict"], data["card"]["product"]) == (1, "fails", "HL-205")
+    assert (data["format"], data["verdict"], data["card"]["product"]) == (2, "fails", "HL-205")
     assert data["violations"][0]["level"] == "failure" and data["violations"][0]["line"]["path"] == __file__
     assert set(data) == {"format", "verdict", *(field.name for field in dataclasses.fields(result))}
 

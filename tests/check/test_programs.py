@@ -81,3 +81,13 @@ def test_the_ci_script(tmp_path: pathlib.Path) -> None:
     assert "<h1>GAUDI (HL-205): the program passes" in page.read_text()
     accuracy = done.stdout.split("test accuracy")[1].split()[0]
     assert float(accuracy.rstrip("%")) > 50  # of ten digits
+
+
+def test_sizes_that_share_recipes_keep_the_rules() -> None:
+    program = PROGRAMS / "thirty_batch_sizes.py"
+    command = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "check", "--json", "-", str(program)]
+    done = run(command, {"HPU_COMPILE_MODE": "auto"}, timeout=280)
+    result = json.loads(done.stdout)
+    # Size 1, and the ranges up to 4, 6, 8, 12, 16, 24 and 32.
+    assert (result["verdict"], result["recipes"]) == ("passes", 8)
+    assert result["compile_seconds"] > 0 and "recipes: 8, in " in done.stderr

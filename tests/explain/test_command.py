@@ -189,3 +189,26 @@ def test_the_summary_counts_runs_on_the_cpu_and_states_a_reason_once() -> None:
     assert "\n1 run of clusters on the CPU: see the rules below\n" in done.stderr
     assert done.stderr.count("HPU_COMPILE_MODE=never\n") == 1
     assert "of clusters on the CPU" not in run([*COMMAND, str(PROGRAMS / "memory.py")]).stderr
+
+
+def summary_of_changing_sizes(**environment: str) -> list[str]:
+    settings = {"HPU_COMPILE_MODE": "auto", "TF_CPU_RUNTIME_FALLBACK": "allow", **environment}
+    lines = run([*COMMAND, str(PROGRAMS / "changing_sizes.py")], settings).stderr.splitlines()
+    return lines[lines.index("Sizes that change:") + 1 :]
+
+
+def test_sizes_that_change_are_named_with_the_padding() -> None:
+    size, handling, advice = summary_of_changing_sizes(TF_ENABLE_DYNAMIC_SHAPES="1")[:3]
+    assert size.endswith("habana_cluster_step_0: dimension 0 of argument 0, x (20, 21, 22)")
+    assert re.search(r"changing_sizes\.py:1[567]: ", size)
+    # Of seven padded launches: sizes 10 and 12 in arrays of 12, the others in arrays of 24.
+    padding = 1 - (10 + 12 + 17 + 18 + 20 + 21 + 22) / (2 * 12 + 5 * 24)
+    assert handling.strip() == (f"3 recipes; 8 launches; 7 of them of bounded recipes, {100 * padding:.0f} % padding")
+    assert "4, 6, 8, 12, 16, 24, 32, 48, … need no masks" in advice
+
+
+def test_sizes_that_run_on_the_cpu_are_named_with_the_remedy() -> None:
+    size, handling, advice = summary_of_changing_sizes()[:3]
+    assert size.endswith("x (20, 21, 22)")
+    assert handling.strip() == "1 recipe; 1 launch; 7 runs on the CPU (new-shape 7)"
+    assert "`hpu warmup` stores the recipes of all sizes" in advice

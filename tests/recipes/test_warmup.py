@@ -59,3 +59,9 @@ def test_usage(tmp_path: pathlib.Path) -> None:
     assert "no program at" in warmup("--path", tmp_path, tmp_path / "nowhere.py").stderr
     for arguments in ((SCRIPT,), ("--path", tmp_path, "nowhere.py"), ("--path", tmp_path, "--steps", "0", SCRIPT)):
         assert warmup(*arguments).returncode == 2
+
+
+def test_sizes_that_change_share_bounded_recipes(tmp_path: pathlib.Path) -> None:
+    program = pathlib.Path(__file__).parents[1] / "check" / "programs" / "thirty_batch_sizes.py"
+    assert as_json("--path", tmp_path / "auto", program, HPU_COMPILE_MODE="auto")["compiled"] == 8
+    assert as_json("--path", tmp_path / "strict", program, HPU_COMPILE_MODE="strict")["compiled"] == 30

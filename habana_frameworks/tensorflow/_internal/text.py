@@ -59,3 +59,9 @@ def shown_path(path: str) -> str:
     """Returns a path relative to the working directory if it is inside."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
+
+
+def shown_line(line: str) -> str:
+    """Returns "file:line" with the file as in shown_path."""
+    file, _, number_of_line = line.rpartition(":")
+    return f"{shown_path(file)}:{number_of_line}"

@@ -37,7 +37,7 @@ def recipes() -> int:
     return counts.compiled + counts.disk_hits
 
 
-def of_run(found: explanation.Explanation, recipes_before: int) -> Compiler | None:
+def of_run(found: explanation.Explanation) -> Compiler | None:
     """Returns what the card's compiler did; None if the device of HPU_BACKEND compiles for no card."""
     info = habana_device.info()
     scheme = str(info.get("backend", "")).partition(":")[0]
@@ -46,4 +46,4 @@ def of_run(found: explanation.Explanation, recipes_before: int) -> Compiler | No
     refused = [
         cluster.name for graph in found.graphs for cluster in graph.clusters if (cluster.rule or "") in _REFUSALS
     ]
-    return Compiler(str(info.get("compiler_target", "")), recipes() - recipes_before, tuple(dict.fromkeys(refused)))
+    return Compiler(str(info.get("compiler_target", "")), tuple(dict.fromkeys(refused)))

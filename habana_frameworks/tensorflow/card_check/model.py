@@ -90,8 +90,6 @@ class Compiler:
 
     target: str
     """Compiler and card, as in the keys of recipes (hal::DeviceInfo::compiler_target)."""
-    recipes: int
-    """Recipes that were compiled, or loaded from disk."""
     refused: tuple[str, ...]
     """Clusters that were not compiled as a whole; violations have the ops, lines and reasons."""
 
@@ -109,6 +107,10 @@ class CheckedProgram:
     narrowed: tuple[Narrowed, ...]
     support: tuple[OpSupport, ...]
     memory: Memory
+    recipes: int
+    """Recipes that the program needed: compiled, or loaded from disk."""
+    compile_seconds: float
+    """Time to lower, and to compile or load, these recipes, on this machine."""
     compiler: Compiler | None
     """None if the card's compiler took no part: the clusters were compiled for another device."""
 

@@ -43,6 +43,7 @@ def _body(result: CheckedProgram) -> Iterator[str]:
                 "Device memory of the card",
                 f"{memory.card >> 20} MiB, of which {memory.reserved >> 20} MiB are reserved",
             ),
+            ("Recipes", text.recipes(result)),
             ("Compiler of the card", text.compiler(result)),
         ),
     )

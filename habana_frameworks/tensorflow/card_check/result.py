@@ -12,7 +12,7 @@ from typing import Any
 from habana_frameworks.tensorflow.card_check import page, text
 from habana_frameworks.tensorflow.card_check.model import CheckedProgram
 
-FORMAT = 1
+FORMAT = 2
 """Version of the JSON format; increases when a field changes its meaning or is removed."""
 
 

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from habana_frameworks.tensorflow import explanation, flags, habana_device
-from habana_frameworks.tensorflow._internal import cards
+from habana_frameworks.tensorflow import explanation, flags, habana_device, statistics
+from habana_frameworks.tensorflow._internal import cards, changing_sizes
 from habana_frameworks.tensorflow._internal.card_table import CARDS, Card
 from habana_frameworks.tensorflow._internal.native import plugin_library
 from habana_frameworks.tensorflow.card_check import compiler, error_cause, violations
@@ -29,6 +29,7 @@ def settings(card: Card) -> dict[str, str]:
         "HPU_OP_LIST": "gaudi",
         "HPU_OP_LIST_UNKNOWN": "allow",
         "TF_CPU_RUNTIME_FALLBACK": "forbid",
+        **changing_sizes.settings(),
     }
 
 
@@ -44,6 +45,7 @@ class CardChecker:
         self._origins = Origins()
         self._exit = contextlib.ExitStack()
         self._recipes = 0
+        self._compile_seconds = 0.0
 
     def start(self) -> None:
         """Starts the check."""
@@ -51,6 +53,7 @@ class CardChecker:
         self._collector.start()
         habana_device.reset_peak_memory()
         self._recipes = compiler.recipes()
+        self._compile_seconds = statistics.get().compile_seconds
 
     def stop(self, error: BaseException | None = None) -> CheckResult:
         """Ends the check and returns its result. error: the exception with which the program ended."""
@@ -76,7 +79,9 @@ class CardChecker:
             narrowed=violations.narrowed(found, self._origins),
             support=violations.support(found, self._card) if self._card in CARDS else (),
             memory=memory,
-            compiler=compiler.of_run(found, self._recipes),
+            recipes=compiler.recipes() - self._recipes,
+            compile_seconds=statistics.get().compile_seconds - self._compile_seconds,
+            compiler=compiler.of_run(found),
         )
 
 

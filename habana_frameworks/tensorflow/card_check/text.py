@@ -44,7 +44,13 @@ def compiler(result: CheckedProgram) -> str:
     if found is None:
         return "not checked; --synapse LIBRARY compiles the clusters with SynapseAI"
     refused = f"refused {number(len(found.refused), 'cluster')} in whole or in part" if found.refused else "no refusals"
-    return f"{number(found.recipes, 'recipe')}, {refused} ({shortened(found.target, _WIDTH // 2)})"
+    return f"{refused} ({shortened(found.target, _WIDTH // 2)})"
+
+
+def recipes(result: CheckedProgram) -> str:
+    """Describes the recipes that the program needed."""
+    by = "the card's compiler" if result.compiler else "the compiler of this device"
+    return f"{result.recipes}, in {result.compile_seconds:.1f} s by {by}"
 
 
 def place(line: Line | None, graph: str = "") -> str:
@@ -59,6 +65,7 @@ def _lines(result: CheckedProgram, strict: bool) -> Iterator[str]:
     yield f"{number(result.graphs, 'graph')}, {result.hpu_ops} of {number(result.ops, 'op')} on the HPU"
     memory = result.memory
     yield f"device memory: {size(memory.peak)} at the peak, {memory.card >> 20} MiB on the card"
+    yield f"recipes: {recipes(result)}"
     yield f"compiler of the card: {compiler(result)}"
     for level, title in ((Level.FAILURE, "Failures:"), (Level.NOTE, "Notes:")):
         entries = [entry for entry in result.violations if entry.level is level]

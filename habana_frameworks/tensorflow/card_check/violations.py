@@ -218,14 +218,20 @@ def _reaches(
 
 
 def of_recipes(found: explanation.Explanation, origins: Origins) -> Iterator[Violation]:
-    """Yields a violation for each function that compiles many recipes. Names the arguments whose shape changes."""
+    """Yields a violation for each function that compiles a recipe for each of many shapes.
+
+    Names the arguments whose shape changes. Bounded recipes are few, whatever the sizes.
+    """
     by_name: dict[str, list[explanation.Graph]] = collections.defaultdict(list)
     for graph in found.graphs:
         by_name[graph.name].append(graph)
     for name, graphs in by_name.items():
         # Clusters of the same name and size share their counters.
         counts: Mapping[tuple[str, int], int] = {
-            (cluster.name, cluster.ops): cluster.recipes for graph in graphs for cluster in graph.clusters
+            (cluster.name, cluster.ops): cluster.recipes
+            for graph in graphs
+            for cluster in graph.clusters
+            if not cluster.padded_launches
         }
         by_cluster: dict[str, int] = collections.Counter()
         for (cluster, _), recipes in counts.items():

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from habana_frameworks.tensorflow import errors, habana_device
-from habana_frameworks.tensorflow._internal import cards
+from habana_frameworks.tensorflow._internal import cards, changing_sizes
 from habana_frameworks.tensorflow._internal.card_table import CARDS, Card
 from habana_frameworks.tensorflow.cli import outputs, program, program_limits, warmup
 from habana_frameworks.tensorflow.cli.checks import Level
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     from habana_frameworks.tensorflow.card_check import compiler
 
     os.environ.update(card_check.settings(card) if card else warmup.target_settings(arguments.card))
-    os.environ.update({} if card else _TARGET_SETTINGS)
+    os.environ.update({} if card else {**_TARGET_SETTINGS, **changing_sizes.settings()})
     if arguments.synapse is not None:
         os.environ.update(compiler.synapse_settings(arguments.synapse))
     if not program.load(_COMMAND):

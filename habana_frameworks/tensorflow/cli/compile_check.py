@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from habana_frameworks.tensorflow._internal import text
+from habana_frameworks.tensorflow._internal import changing_sizes, text
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.cli import program, warmup
 from habana_frameworks.tensorflow.recipe_store import Entry
@@ -92,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     with tempfile.TemporaryDirectory(prefix="hpu-compile-check-") as path:
         os.environ.update(warmup.target_settings(arguments.target))
+        os.environ.update(changing_sizes.settings())
         os.environ.update(_SETTINGS, TF_RECIPE_CACHE_PATH=path)
         if not program.load("hpu compile-check"):
             return 2

@@ -12,19 +12,19 @@ import time
 from typing import Any
 
 from habana_frameworks.tensorflow import flags, statistics
-from habana_frameworks.tensorflow._internal import text
+from habana_frameworks.tensorflow._internal import changing_sizes, text
 from habana_frameworks.tensorflow._internal.native import plugin_library
 from habana_frameworks.tensorflow.cli import program, program_limits, recipe_directory
 from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_entries
 
 NOTHING_TO_COMPILE = 3
+_SETTINGS = {"HPU_COMPILE_MODE": "strict", "HPU_RECIPE_CACHE_READ_ONLY": "0"}
 TARGETS = ("a100", "h100", "h200", "l4")
 """Cards that plugin/backends/pjrt/targets describes."""
 TARGET_HELP = (
     f"compile for a card that is not present: {', '.join(TARGETS)}, or the path of a description (HPU_PJRT_TARGET). "
     "The program runs on a device that computes nothing, so its results are zeros"
 )
-_SETTINGS = {"HPU_COMPILE_MODE": "strict", "HPU_RECIPE_CACHE_READ_ONLY": "0"}
 
 
 def add_parser(subparsers: Any) -> None:
@@ -75,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not program.accepts("hpu warmup", arguments, "" if path else recipe_directory.MISSING):
         return 2
     os.environ.update(target_settings(arguments.target))
+    os.environ.update(changing_sizes.settings())
     os.environ.update(_SETTINGS, TF_RECIPE_CACHE_PATH=path)
     if not program.load("hpu warmup"):
         return 2

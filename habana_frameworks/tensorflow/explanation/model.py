@@ -64,10 +64,19 @@ class Cluster:
     fallbacks: int = 0
     fallback_bytes: int = 0
     fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """Same as in statistics.Cluster."""
+    """Same as in statistics.Cluster, like the next four fields."""
+    changing_size: str = ""
+    padded_launches: int = 0
+    changing_bytes: int = 0
+    padded_bytes: int = 0
     rule: str | None = None
     """Latest rule by which the cluster failed to run as intended, such as compile-error or fallback."""
     reason: str | None = None
+
+    @property
+    def padding_share(self) -> float:
+        """Same as in statistics.Cluster."""
+        return statistics.padding_share(self.changing_bytes, self.padded_bytes)
 
     def counted(self, counters: statistics.Cluster) -> Cluster:
         """Returns the cluster with its counters from run time."""

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from habana_frameworks.tensorflow import flags
-from habana_frameworks.tensorflow._internal.text import number, shortened, shown_path, size, table
-from habana_frameworks.tensorflow.explanation import memory, times
+from habana_frameworks.tensorflow._internal.text import number, shortened, shown_line, size, table
+from habana_frameworks.tensorflow.explanation import memory, sizes, times
 from habana_frameworks.tensorflow.explanation.model import (
     ClusterSplit,
     Findings,
@@ -63,6 +63,7 @@ def _lines(findings: Findings) -> Iterator[str]:
             yield from textwrap.wrap(_split(split), _WIDTH, initial_indent="  ", subsequent_indent="    ")
         if len(splits) > _MAX_SPLITS:
             yield f"  … and {len(splits) - _MAX_SPLITS} more"
+    yield from sizes.lines(graphs)
     if findings.times is not None:
         yield ""
         yield from times.lines(findings.times, findings.backend)
@@ -126,7 +127,7 @@ def _rule(total: RuleTotal) -> Iterator[str]:
     yield f"  {total.rule.name} ({', '.join(counts)}): {total.rule.meaning}"
     yield f"      -> {total.rule.remedy}"
     for name, op, reason, line in total.examples:
-        place = f"{_shown_line(line)}: " if line else ""
+        place = f"{shown_line(line)}: " if line else ""
         text = f"{place}{name} ({op}): {reason}" if op != name else f"{place}{name}: {reason}"
         yield from textwrap.wrap(
             text,
@@ -136,11 +137,6 @@ def _rule(total: RuleTotal) -> Iterator[str]:
             break_long_words=False,
             break_on_hyphens=False,
         )
-
-
-def _shown_line(line: str) -> str:
-    file, _, number_ = line.rpartition(":")
-    return f"{shown_path(file)}:{number_}"
 
 
 def _split(split: ClusterSplit) -> str:

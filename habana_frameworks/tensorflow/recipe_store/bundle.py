@@ -1,12 +1,13 @@
 """Bundle: one signed file with recipe entries, for transfer to another machine.
 
 A bundle is a zip file of manifest.json (entries with size and SHA-256), signature (HMAC-SHA256 of manifest.json, in
-hexadecimal digits) and entries/KEY.recipe. Before the signature is verified, only the zip directory, manifest.json and
-signature are read.
+hexadecimal digits), entries/KEY.recipe, and entries/KEY.notes for notes about clusters. Before the signature is
+verified, only the zip directory, manifest.json and signature are read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -30,7 +31,7 @@ MAX_BYTES = 4 << 30
 _MANIFEST, _SIGNATURE = "manifest.json", "signature"
 _MAX_MANIFEST_BYTES, _MAX_SIGNATURE_BYTES = 16 << 20, 64
 _ENCRYPTED = 1  # flag bit of a file in a zip archive
-_ENTRY = re.compile(r"entries/([0-9a-f]{64})\.recipe")
+_ENTRY = re.compile(r"entries/([0-9a-f]{64})\.(recipe|notes)")
 
 
 class BundleError(ValueError):
@@ -60,8 +61,18 @@ class Imported:
 @dataclasses.dataclass(frozen=True)
 class _Item:
     key: str
+    """Key of a recipe, or name of notes (directory.Listing)."""
     bytes: int
     sha256: str
+
+    @property
+    def is_notes(self) -> bool:
+        return self.key.endswith(directory.NOTES_SUFFIX)
+
+    @property
+    def member(self) -> str:
+        """Name of the file in the bundle."""
+        return f"entries/{self.key}" if self.is_notes else f"entries/{self.key}.recipe"
 
 
 def export_bundle(path: str | os.PathLike[str], bundle: str | os.PathLike[str], key: SigningKey) -> Exported:
@@ -84,6 +95,10 @@ def export_bundle(path: str | os.PathLike[str], bundle: str | os.PathLike[str], 
     return exported
 
 
+def _item(name: str, data: bytes) -> _Item:
+    return _Item(name, len(data), hashlib.sha256(data).hexdigest())
+
+
 def _write(file: BinaryIO, path: str | os.PathLike[str], listing: Listing, key: SigningKey) -> Exported:
     items, exported, skipped = [], [], [entry for entry in listing.entries if entry.problem]
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -93,9 +108,14 @@ def _write(file: BinaryIO, path: str | os.PathLike[str], listing: Listing, key: 
             except _plugin.StoreError as error:  # removed or damaged since the listing
                 skipped.append(dataclasses.replace(entry, problem=str(error)))
                 continue
-            archive.writestr(f"entries/{entry.key}.recipe", data)
-            items.append(_Item(entry.key, len(data), hashlib.sha256(data).hexdigest()))
+            items.append(_item(entry.key, data))
+            archive.writestr(items[-1].member, data)
             exported.append(entry)
+        for name in listing.notes:
+            with contextlib.suppress(_plugin.StoreError):  # damaged notes are ignored, as by programs
+                data = directory.read(path, name)
+                items.append(_item(name, data))
+                archive.writestr(items[-1].member, data)
         manifest = {
             "format": FORMAT,
             "made_by": version_getter.get_library_version(),
@@ -140,15 +160,15 @@ def _import(archive: zipfile.ZipFile, path: str | os.PathLike[str], key: Signing
             raise BundleError(f"entry {item.key} is damaged: {error}; export the bundle again") from error
         reasons = misfits(entry, here)
         if reasons:
-            refused[entry.key] = reasons
+            refused.update({} if item.is_notes else {entry.key: reasons})
             continue
         fitting.append((item, entry))
-        if conditions(entry, here):
+        if conditions(entry, here) and not item.is_notes:
             needed[entry.key] = conditions(entry, here)
     # Reads the entries a second time, because all of them may not fit into memory.
     for item, data in _entries(archive, members, [item for item, _ in fitting]):
         directory.write(path, item.key, data)
-    return Imported(tuple(entry for _, entry in fitting), refused, needed)
+    return Imported(tuple(entry for item, entry in fitting if not item.is_notes), refused, needed)
 
 
 def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipInfo]:
@@ -194,7 +214,7 @@ def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], key
             "file that hpu cache export used"
         )
     items = _items(text)
-    listed, there = {f"entries/{item.key}.recipe" for item in items}, set(members) - {_MANIFEST, _SIGNATURE}
+    listed, there = {item.member for item in items}, set(members) - {_MANIFEST, _SIGNATURE}
     if listed != there:
         name = min(listed ^ there)
         problem = "missing from the bundle" if name in listed else "not listed in the manifest"
@@ -212,7 +232,7 @@ def _items(text: bytes) -> list[_Item]:
                 f"unsupported format version {version!r}, expected {FORMAT}; export the bundle again with this release"
             )
         items = [_Item(**item) for item in entries]
-        whole = all(isinstance(item.bytes, int) and _ENTRY.fullmatch(f"entries/{item.key}.recipe") for item in items)
+        whole = all(isinstance(item.bytes, int) and _ENTRY.fullmatch(item.member) for item in items)
     except BundleError:
         raise
     except (ValueError, TypeError, LookupError, RecursionError) as error:
@@ -227,7 +247,7 @@ def _entries(
     archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], items: list[_Item]
 ) -> Iterator[tuple[_Item, bytes]]:
     for item in items:
-        data = _read(archive, members[f"entries/{item.key}.recipe"])
+        data = _read(archive, members[item.member])
         if len(data) != item.bytes or hashlib.sha256(data).hexdigest() != item.sha256:
             raise BundleError(
                 f"entry {item.key} was modified after signing: its size or SHA-256 differs from the manifest; "

@@ -12,6 +12,8 @@ from habana_frameworks.tensorflow.recipe_store import _plugin
 if TYPE_CHECKING:
     from habana_frameworks.tensorflow.lib import report_pb2
 
+NOTES_SUFFIX = ".notes"
+
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
@@ -49,6 +51,9 @@ class Listing:
     """Files that were refused and set aside."""
     pending: tuple[str, ...]
     """Lock and temporary files of running or killed processes."""
+    notes: tuple[str, ...] = ()
+    """Names of notes about clusters whose sizes change: their keys with NOTES_SUFFIX. read, inspect and write take a
+    name in place of a key."""
 
     @property
     def sound(self) -> tuple[Entry, ...]:
@@ -73,7 +78,7 @@ class Cleaned:
 def list_entries(path: str | os.PathLike[str]) -> Listing:
     """Reads and verifies every entry without marking it as used. All functions of this module raise StoreError."""
     found = _plugin.parse("RecipeListing", _plugin.call("hpu_store_list", os.fsencode(path)))
-    return Listing(tuple(map(_entry, found.entries)), tuple(found.damaged), tuple(found.pending))
+    return Listing(tuple(map(_entry, found.entries)), tuple(found.damaged), tuple(found.pending), tuple(found.notes))
 
 
 def clean(path: str | os.PathLike[str], max_bytes: int | None = None, max_unused_seconds: int | None = None) -> Cleaned:

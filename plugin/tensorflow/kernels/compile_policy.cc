@@ -45,6 +45,9 @@ std::atomic<bool> equal_choices{false};
 
 CompileDecision DecideByTime(const ClusterCounts& counts) {
   if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
+  if (counts.bucket_stored) {
+    return {Action::kCompile, FallbackReason::kNewShape, /*only_stored=*/true, /*for_bucket=*/true};
+  }
   if ((counts.is_first && !counts.has_parts) || counts.is_known) return {};
   if (counts.has_bucket && flags::TfEnableDynamicShapes()) return {.for_bucket = true};
   if (counts.may_be_stored) return {Action::kCompile, FallbackReason::kNewShape, /*only_stored=*/true};

@@ -51,6 +51,7 @@ struct ClusterCounts {
   int64_t in_background = 0;      // signatures queued for, or in, background compilation
   bool has_bucket = false;        // a bounded recipe may serve this signature (bounded_recipes.h)
   bool bucket_scheduled = false;  // whether a background compilation of the bounded recipe is queued or running
+  bool bucket_stored = false;     // an earlier process has stored the bounded recipe, which was not looked up yet
   double bucket_cpu_seconds = 0;  // time that all signatures of the bucket have run on the CPU
   bool is_first = true;           // no recipe exists for the cluster with variables of these shapes
   bool is_known = false;          // another trace has a recipe for this signature
@@ -76,9 +77,9 @@ bool UsesBoundedRecipes();
 
 // Reads HPU_COMPILE_MODE at each call. In the mode auto, the first signature is compiled at once. Any other signature
 // runs on the CPU until its time there exceeds the cluster's longest compile time, and is then compiled in the
-// background. Before its first run, its recipe is looked up, if recipes are stored. So no program takes more than twice
-// the time of the better choice (ski rental). If fallbacks are forbidden, TensorFlow's ops must be deterministic, or
-// RequireEqualChoices() was called, auto is strict.
+// background. Before its first run, its recipe is looked up, if recipes are stored. A bounded recipe of an earlier
+// process is used at once. So no program takes more than twice the time of the better choice (ski rental). If fallbacks
+// are forbidden, TensorFlow's ops must be deterministic, or RequireEqualChoices() was called, auto is strict.
 //
 // In the modes lazy and async, a megamorphic cluster runs new signatures on the
 // CPU. In these modes, so does a cluster that once took longer than HPU_COMPILE_LIMIT_S to compile. With

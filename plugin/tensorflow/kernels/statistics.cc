@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "tensorflow/core/platform/logging.h"
@@ -24,6 +25,10 @@ void Fill(const ClusterCounters& cluster, report::v1::ClusterCounters* counters)
   counters->set_recipe_bytes(cluster.recipe_bytes);
   counters->set_fallbacks(cluster.fallbacks);
   counters->set_fallback_bytes(cluster.fallback_bytes);
+  counters->set_changing_size(cluster.changing_size);
+  counters->set_padded_launches(cluster.padded_launches);
+  counters->set_changing_bytes(cluster.changing_bytes);
+  counters->set_padded_bytes(cluster.padded_bytes);
   for (int i = 0; i < kFallbackReasons; ++i) {
     const int64_t times = cluster.fallback_reasons[i];
     if (times > 0) (*counters->mutable_fallback_reasons())[std::string(NameOf(static_cast<FallbackReason>(i)))] = times;
@@ -51,6 +56,11 @@ ClusterCounters* Statistics::Cluster(absl::string_view name, int64_t ops, int64_
   cluster.arguments = arguments;
   cluster.constants = constants;
   return &cluster;
+}
+
+void Statistics::SetChangingSize(ClusterCounters* cluster, std::string text) {
+  absl::MutexLock lock(&mutex_);
+  cluster->changing_size = std::move(text);
 }
 
 report::v1::Statistics Statistics::Read() const {
@@ -100,7 +110,8 @@ void Statistics::Reset() {
   for (ClusterCounters& cluster : clusters_) {
     for (auto* counter :
          {&cluster.recipes, &cluster.compile_microseconds, &cluster.lowering_microseconds, &cluster.argument_bytes,
-          &cluster.recipe_bytes, &cluster.launches, &cluster.fallbacks, &cluster.fallback_bytes}) {
+          &cluster.recipe_bytes, &cluster.launches, &cluster.fallbacks, &cluster.fallback_bytes,
+          &cluster.padded_launches, &cluster.changing_bytes, &cluster.padded_bytes}) {
       counter->store(0);
     }
     for (std::atomic<int64_t>& counter : cluster.fallback_reasons) counter.store(0);

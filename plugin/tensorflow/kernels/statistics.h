@@ -32,6 +32,10 @@ struct ClusterCounters {
   std::atomic<int64_t> fallbacks{0};
   std::array<std::atomic<int64_t>, kFallbackReasons> fallback_reasons{};  // fallbacks by FallbackReason
   std::atomic<int64_t> fallback_bytes{0};                                 // copied between host and device
+  std::atomic<int64_t> padded_launches{0};                                // launches of bounded recipes
+  std::atomic<int64_t> changing_bytes{0};                                 // Executable::changing_bytes of all launches
+  std::atomic<int64_t> padded_bytes{0};                                   // Executable::padded_bytes of all launches
+  std::string changing_size;                                              // guarded by the mutex of Statistics
 };
 
 struct EagerCounters {
@@ -49,6 +53,8 @@ class Statistics {
 
   // Counters of the cluster `name`. Clusters with the same name and number of ops share counters. Never freed.
   ClusterCounters* Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants);
+  // Sets the text about the size that changes most often.
+  void SetChangingSize(ClusterCounters* cluster, std::string text) ABSL_LOCKS_EXCLUDED(mutex_);
   EagerCounters& eager() { return eager_; }
 
   // The counters of hpu_statistics, described in docs/user/python.md.

@@ -208,7 +208,7 @@ EagerKernel::Choice EagerKernel::Decide(ExecutableTable::Entry& entry, const Ker
   // x[i] in a Python loop has a new signature at each step. Compiling every signature would cost more time than it
   // saves.
   const int64_t compile_after = flags::EagerCompileAfter();
-  if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
+  if (compile_after > 0 && table().created() > flags::EagerMaxSignatures()) return kNever;
   EagerCounts counts;
   counts.cpu_runs = entry.CountFallback();
   counts.cpu_seconds = entry.cpu_seconds();
@@ -252,7 +252,9 @@ absl::Status EagerKernel::OnFailure(tensorflow::OpKernelContext* context, const 
                    failure.message()));
 }
 
-void EagerKernel::CountLaunch() { Statistics::Get().eager().launches.fetch_add(1, std::memory_order_relaxed); }
+void EagerKernel::CountLaunch(const Executable& executable) {
+  Statistics::Get().eager().launches.fetch_add(1, std::memory_order_relaxed);
+}
 
 std::function<void(const Executable&)> EagerKernel::CompileCounter(const std::vector<ArgumentDescription>&) const {
   return [](const Executable& executable) {

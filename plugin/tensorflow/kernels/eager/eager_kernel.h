@@ -30,7 +30,7 @@ class EagerKernel : public ClusterKernel {
   absl::StatusOr<bool> ResultNeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device) override;
   absl::Status CheckFallback(ProcessDevice& device, const KernelArguments& arguments) override;
   absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
-  void CountLaunch() override;
+  void CountLaunch(const Executable& executable) override;
   std::function<void(const Executable&)> CompileCounter(
       const std::vector<ArgumentDescription>& descriptions) const override;
   void CountFallback(uint64_t bytes, FallbackReason reason) override;

@@ -87,8 +87,8 @@ struct CompileRequest {
 absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(ProcessDevice& device, const CompileRequest& request,
                                                            const std::atomic<bool>* cancelled) {
   if (request.bucket != nullptr) {
-    absl::StatusOr<std::shared_ptr<Executable>> executable =
-        request.bounded->Compile(device.hal(), request.source, request.descriptions, cancelled, *request.bucket);
+    absl::StatusOr<std::shared_ptr<Executable>> executable = request.bounded->Compile(
+        device.hal(), request.source, request.descriptions, cancelled, request.only_stored, *request.bucket);
     if (executable.ok() || absl::IsCancelled(executable.status())) return executable;
     if (request.in_background) return absl::CancelledError(executable.status().message());
   }
@@ -129,11 +129,11 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     arguments.Lock();
     signature.Clear();
     arguments.Sign(&signature);
-    ExecutableTable::Entry& entry = table_->FindOrCreate(signature);
-    if (const Executable* executable = entry.executable()) {
+    const std::shared_ptr<ExecutableTable::Entry> entry = table_->FindOrCreate(signature);
+    if (const Executable* executable = entry->executable()) {
       TF_ASSIGN_OR_RETURN(const bool needs_fallback, NeedsFallback(context, *device, arguments));
       if (needs_fallback) return RunFallback(context, *device, arguments, FallbackReason::kFailure);
-      CountLaunch();
+      CountLaunch(*executable);
       bool queued = false;
       absl::Status status = Launch(context, *device, *executable, arguments, &queued);
       if (!status.ok()) return queued ? status : FallBack(context, *device, arguments, status);
@@ -141,22 +141,22 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       return result_needs_fallback ? RunFallback(context, *device, arguments, FallbackReason::kFailure)
                                    : absl::OkStatus();
     }
-    if (entry.failed()) {
-      TF_RETURN_IF_ERROR(CheckInitialized(entry.failure(), arguments));
-      return RunAfterFailure(context, *device, arguments, entry.failure());
+    if (entry->failed()) {
+      TF_RETURN_IF_ERROR(CheckInitialized(entry->failure(), arguments));
+      return RunAfterFailure(context, *device, arguments, entry->failure());
     }
     std::vector<ArgumentDescription> descriptions = arguments.Describe();
-    const Choice choice = Decide(entry, arguments, descriptions);
+    const Choice choice = Decide(*entry, arguments, descriptions);
     const CompileDecision& decision = choice.decision;
     if (decision.action != CompileDecision::Action::kCompile) {
       const bool repeats = ran_on_cpu_.load(std::memory_order_relaxed);
-      absl::Status status = RunFallback(context, *device, arguments, decision.reason, &entry, choice.bucket.get());
+      absl::Status status = RunFallback(context, *device, arguments, decision.reason, entry.get(), choice.bucket.get());
       // Queued after the CPU run, so that the compilation does not compete with the run for processors.
       if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
         return CompileInBackground(context, *device, std::move(descriptions), entry, choice);
       }
       if (repeats || !MayRunOnDevice(status, decision.reason)) {
-        if (!status.ok()) entry.SetRaised();
+        if (!status.ok()) entry->SetRaised();
         return status;
       }
     }
@@ -191,7 +191,8 @@ absl::Status ClusterKernel::RunAfterFailure(tensorflow::OpKernelContext* context
 absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKernelContext* context,
                                                               ProcessDevice& device,
                                                               std::vector<ArgumentDescription> descriptions,
-                                                              ExecutableTable::Entry& entry, const Choice& choice) {
+                                                              std::shared_ptr<ExecutableTable::Entry> entry,
+                                                              const Choice& choice) {
   CompileRequest request;
   request.source = Source(context);
   TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(request.source));
@@ -206,16 +207,17 @@ absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKern
   request.only_stored = choice.decision.only_stored;
   request.in_background = choice.decision.action == CompileDecision::Action::kCompileInBackground;
   // Does not capture `this`, because the kernel may be destroyed during the compilation.
-  return CompileQueue::Work([&device, &entry, table = table_, library, node, request = std::move(request)](
-                                const std::atomic<bool>& cancelled) { Compile(device, request, &cancelled, entry); });
+  return CompileQueue::Work([&device, entry = std::move(entry), library, node, request = std::move(request)](
+                                const std::atomic<bool>& cancelled) { Compile(device, request, &cancelled, *entry); });
 }
 
 absl::Status ClusterKernel::CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                                 std::vector<ArgumentDescription> descriptions,
-                                                ExecutableTable::Entry& entry, const Choice& choice) {
+                                                const std::shared_ptr<ExecutableTable::Entry>& entry,
+                                                const Choice& choice) {
   const std::shared_ptr<BoundedRecipes::Bucket> bucket = choice.decision.for_bucket ? choice.bucket : nullptr;
-  const auto set_scheduled = [&entry, bucket](bool scheduled) {
-    return bucket != nullptr ? bucket->SetScheduled(scheduled) : entry.SetScheduled(scheduled);
+  const auto set_scheduled = [entry, bucket](bool scheduled) {
+    return bucket != nullptr ? bucket->SetScheduled(scheduled) : entry->SetScheduled(scheduled);
   };
   if (set_scheduled(true)) return absl::OkStatus();
   compiles_later_.store(true, std::memory_order_relaxed);

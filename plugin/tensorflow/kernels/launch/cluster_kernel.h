@@ -85,7 +85,7 @@ class ClusterKernel : public tensorflow::OpKernel {
                                         const absl::Status& failure) {
     return false;
   }
-  virtual void CountLaunch() = 0;
+  virtual void CountLaunch(const Executable& executable) = 0;
   // Callback for a successful compilation for these arguments. Runs on any thread, possibly after this kernel is
   // destroyed.
   virtual std::function<void(const Executable&)> CompileCounter(
@@ -97,16 +97,16 @@ class ClusterKernel : public tensorflow::OpKernel {
   // Work that compiles the entry. Owns its state, and may run after this kernel is destroyed.
   absl::StatusOr<CompileQueue::Work> CompileWork(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                                  std::vector<ArgumentDescription> descriptions,
-                                                 ExecutableTable::Entry& entry, const Choice& choice);
+                                                 std::shared_ptr<ExecutableTable::Entry> entry, const Choice& choice);
   // Queues the entry, or its bucket, for compilation in the background, if the queue has room.
   absl::Status CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                   std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry,
-                                   const Choice& choice);
-  // Runs on the CPU after a failure on the HPU, if the settings and the CPU kernels permit a fallback. The caller holds
-  // the arguments' lock.
+                                   std::vector<ArgumentDescription> descriptions,
+                                   const std::shared_ptr<ExecutableTable::Entry>& entry, const Choice& choice);
   // Runs a cluster whose compilation failed: in parts, or on the CPU. The caller holds the locks of `arguments`.
   absl::Status RunAfterFailure(tensorflow::OpKernelContext* context, ProcessDevice& device, KernelArguments& arguments,
                                const absl::Status& failure);
+  // Runs on the CPU after a failure on the HPU, if the settings and the CPU kernels permit a fallback. The caller holds
+  // the locks of `arguments`.
   absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
                         const absl::Status& failure);
   // Adds the time of the run to the entry and the bucket, unless null.

@@ -53,6 +53,16 @@ void CompiledSignatures::Add(uint64_t content, const std::vector<ArgumentDescrip
   missing_ = std::max(0, missing_ - 1);
 }
 
+void CompiledSignatures::AddCompileTime(double seconds) {
+  absl::MutexLock lock(&mutex_);
+  longest_compile_seconds_ = std::max(longest_compile_seconds_, seconds);
+}
+
+double CompiledSignatures::longest_compile_seconds() const {
+  absl::MutexLock lock(&mutex_);
+  return longest_compile_seconds_;
+}
+
 void CompiledSignatures::Count(uint64_t content, const std::vector<ArgumentDescription>& arguments,
                                ClusterCounts* counts) {
   absl::MutexLock lock(&mutex_);

@@ -27,6 +27,9 @@ class CompiledSignatures {
   // Notes a recipe of the trace with this content.
   void Add(uint64_t content, const std::vector<ArgumentDescription>& arguments, double compile_seconds)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Notes a compile time of an earlier process.
+  void AddCompileTime(double seconds) ABSL_LOCKS_EXCLUDED(mutex_);
+  double longest_compile_seconds() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Sets is_first, is_known and longest_compile_seconds. On the signature's first execution also sets may_be_stored:
   // stored recipes are looked up until a few were not found, because a lookup takes as long as lowering the cluster.
   void Count(uint64_t content, const std::vector<ArgumentDescription>& arguments, ClusterCounts* counts)
@@ -35,7 +38,7 @@ class CompiledSignatures {
  private:
   static constexpr int kMissingLookups = 3;
 
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   int missing_ ABSL_GUARDED_BY(mutex_) = 0;  // lookups without success, including those that have not ended
   double longest_compile_seconds_ ABSL_GUARDED_BY(mutex_) = 0;
   // Hashes of the shapes of variables with a recipe. A model of another size has a first signature of its own.

@@ -24,23 +24,15 @@ absl::Status ExecutableTable::Entry::Compile(absl::FunctionRef<absl::StatusOr<st
   return absl::OkStatus();
 }
 
-ExecutableTable::Entry& ExecutableTable::FindOrCreate(const recipes::Signature& signature) {
-  // The pointer stays valid: nodes of the map never move and are never removed.
-  Map::value_type* last = last_.load(std::memory_order_acquire);
-  if (last != nullptr && last->first == signature) return last->second;
+std::shared_ptr<ExecutableTable::Entry> ExecutableTable::FindOrCreate(const recipes::Signature& signature) {
   {
     absl::ReaderMutexLock lock(&mutex_);
-    auto it = entries_.find(signature);
-    if (it != entries_.end()) {
-      last_.store(&*it, std::memory_order_release);
-      return it->second;
-    }
+    if (std::shared_ptr<Entry> entry = entries_.Find(signature)) return entry;
   }
   absl::MutexLock lock(&mutex_);
-  auto it = entries_.try_emplace(signature).first;
-  size_.store(static_cast<int64_t>(entries_.size()), std::memory_order_relaxed);
-  last_.store(&*it, std::memory_order_release);
-  return it->second;
+  if (std::shared_ptr<Entry> entry = entries_.Find(signature)) return entry;
+  created_.fetch_add(1, std::memory_order_relaxed);
+  return entries_.Add(signature, std::make_shared<Entry>());
 }
 
 }  // namespace hpu

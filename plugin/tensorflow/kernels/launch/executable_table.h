@@ -3,23 +3,25 @@
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_EXECUTABLE_TABLE_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/node_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "plugin/base/containers/lru_map.h"
 #include "plugin/compiler/executable.h"
 #include "plugin/recipes/signature.h"
 
 namespace hpu {
 
-// Belongs to one kernel, or to all kernels of equal eager nodes. Entries live as long as the table. Thread safe. A
-// lookup of the same signature as in the previous lookup acquires no lock.
+// Belongs to one kernel, or to all kernels of equal eager nodes. Has at most kCapacity entries: a new signature drops
+// the entries that were used longest ago, with their recipes. Entries in use stay. Thread safe. Concurrent lookups do
+// not wait for each other.
 class ExecutableTable {
  public:
   // The executable and the state of one signature.
@@ -66,24 +68,24 @@ class ExecutableTable {
     std::atomic<bool> scheduled_{false};
   };
 
-  // The entry is valid as long as the table.
-  Entry& FindOrCreate(const recipes::Signature& signature);
+  static constexpr size_t kCapacity = 1000;
+
+  explicit ExecutableTable(size_t capacity = kCapacity) : entries_(capacity) {}
+
+  std::shared_ptr<Entry> FindOrCreate(const recipes::Signature& signature) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Number of signatures whose background compilation is queued or running.
   int64_t in_background() const { return in_background_.load(std::memory_order_relaxed); }
   void AddInBackground(int64_t change) { in_background_.fetch_add(change, std::memory_order_relaxed); }
 
-  // Number of signatures seen.
-  int64_t size() const { return size_.load(std::memory_order_relaxed); }
+  // Number of entries created. A signature whose entry was dropped counts again.
+  int64_t created() const { return created_.load(std::memory_order_relaxed); }
 
  private:
-  using Map = absl::node_hash_map<recipes::Signature, Entry>;
-
-  std::atomic<Map::value_type*> last_{nullptr};
-  std::atomic<int64_t> size_{0};
+  std::atomic<int64_t> created_{0};
   std::atomic<int64_t> in_background_{0};
   absl::Mutex mutex_;
-  Map entries_ ABSL_GUARDED_BY(mutex_);
+  LruMap<recipes::Signature, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace hpu

@@ -32,4 +32,19 @@ void FasterWay::Exclude(Way way) {
   times_[way] = {kTrials, absl::InfiniteDuration()};
 }
 
+bool FasterWay::Save(recipe::v1::ClusterNotes* notes) {
+  absl::MutexLock lock(&mutex_);
+  if (std::min(times_[kParts].runs, times_[kCpu].runs) < kTrials) return false;
+  notes->set_parts_seconds(absl::ToDoubleSeconds(times_[kParts].mean));
+  notes->set_cpu_seconds(absl::ToDoubleSeconds(times_[kCpu].mean));
+  return true;
+}
+
+void FasterWay::Load(const recipe::v1::ClusterNotes& notes) {
+  if (!(notes.parts_seconds() > 0 && notes.cpu_seconds() > 0)) return;
+  absl::MutexLock lock(&mutex_);
+  times_[kParts] = {kTrials, absl::Seconds(notes.parts_seconds())};
+  times_[kCpu] = {kTrials, absl::Seconds(notes.cpu_seconds())};
+}
+
 }  // namespace hpu

@@ -7,6 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "hpu/recipe/v1/notes.pb.h"
 
 namespace hpu {
 
@@ -20,6 +21,10 @@ class FasterWay {
   void Add(Way way, absl::Duration time) ABSL_LOCKS_EXCLUDED(mutex_);
   // For a way that cannot run the cluster.
   void Exclude(Way way) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Writes the times to the notes, if both ways were tried. Returns whether they were.
+  bool Save(recipe::v1::ClusterNotes* notes) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Load(const recipe::v1::ClusterNotes& notes) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Times {

@@ -82,7 +82,7 @@ void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cl
   const passes::FunctionIdentity identity =
       passes::IdentityOf(function_.name(), *construction->function_library()->GetFunctionLibraryDefinition());
   content_ = identity.content;
-  signatures_ = CompiledSignatures::Of(function_.name(), static_cast<int>(kinds().size()), identity);
+  learned_ = LearnedCluster::Make(function_.name(), static_cast<int>(kinds().size()), identity);
   counters_ = Statistics::Get().Cluster(function_.name(), definition->node_def_size(), kinds().size(),
                                         absl::c_count(kinds(), Kind::kConstant));
 }
@@ -103,13 +103,13 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> LaunchKernel::MakeCpuFallback(tenso
 }
 
 std::shared_ptr<BoundedRecipes> LaunchKernel::bounded_recipes() const {
-  return UsesBoundedRecipes() ? bounded_recipes_ : nullptr;
+  return UsesBoundedRecipes() ? learned_->bounded_recipes() : nullptr;
 }
 
 FasterWay* LaunchKernel::split_times() {
   if (must_compile_ || calls_jit_ || !ChoosesByTime()) return nullptr;
   absl::MutexLock lock(&split_mutex_);
-  return split_ != nullptr ? &split_times_ : nullptr;
+  return split_ != nullptr ? &learned_->split_times() : nullptr;
 }
 
 absl::StatusOr<bool> LaunchKernel::RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
@@ -179,8 +179,11 @@ void LaunchKernel::OnFallback(const absl::Status& failure) {
 
 LaunchKernel::Choice LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
                                           const std::vector<ArgumentDescription>& descriptions) {
+  if (const absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get(); device.ok()) learned_->Load((*device)->hal());
   ClusterCounts counts = history_->CountMiss(entry, descriptions);
-  signatures_->Count(content_, descriptions, &counts);
+  learned_->signatures().Count(content_, descriptions, &counts);
+  if (counts.fallbacks == 0)
+    Statistics::Get().SetChangingSize(counters_, history_->MostFrequentChange(ArgumentNames()));
   counts.in_background = table().in_background();
   counts.has_parts = split_times() != nullptr;
   const std::shared_ptr<BoundedRecipes> recipes = bounded_recipes();
@@ -189,6 +192,7 @@ LaunchKernel::Choice LaunchKernel::Decide(ExecutableTable::Entry& entry, const K
     counts.has_bucket = true;
     counts.bucket_scheduled = bucket->scheduled();
     counts.bucket_cpu_seconds = bucket->cpu_seconds();
+    counts.bucket_stored = bucket->TakeStored();
   }
   if (IsMegamorphic(counts)) WarnOfChanges(counts);
   const bool compiles_at_once = must_compile_ || calls_jit_ || (bucket != nullptr && bucket->recipe().compiled());
@@ -205,7 +209,7 @@ std::vector<std::string> LaunchKernel::ArgumentNames() const {
 }
 
 std::string LaunchKernel::MostFrequentChange() const {
-  const std::string refusal = bounded_recipes_->refusal();
+  const std::string refusal = learned_->bounded_recipes()->refusal();
   return absl::StrCat(history_->MostFrequentChange(ArgumentNames()), refusal.empty() ? "" : "; ", RefusalText(refusal));
 }
 
@@ -218,25 +222,29 @@ void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
                        ? ". Pad the changing argument to a few sizes; until then new sizes run on the CPU "
                          "(TF_ENABLE_DYNAMIC_SHAPES)"
                        : ". Pad the changing argument to a few sizes (for text: in the input pipeline), or set "
-                         "TF_ENABLE_DYNAMIC_SHAPES=1, which pads clusters whose rows are independent and runs other "
-                         "clusters on the CPU");
+                         "TF_ENABLE_DYNAMIC_SHAPES=1, so that sizes share bounded recipes");
   HPU_LOG(kKernels, kWarning) << warning;
 }
 
-void LaunchKernel::CountLaunch() {
+void LaunchKernel::CountLaunch(const Executable& executable) {
   LaunchLimit::Get().Count(counters_->launches.fetch_add(1, std::memory_order_relaxed) + 1);
   history_->CountExecution();
+  if (executable.padded) {
+    counters_->padded_launches.fetch_add(1, std::memory_order_relaxed);
+    counters_->changing_bytes.fetch_add(executable.changing_bytes, std::memory_order_relaxed);
+    counters_->padded_bytes.fetch_add(executable.padded_bytes, std::memory_order_relaxed);
+  }
   HPU_LOG(kKernels, kTrace) << name() << ": launched";
 }
 
 std::function<void(const Executable&)> LaunchKernel::CompileCounter(
     const std::vector<ArgumentDescription>& descriptions) const {
-  return [descriptions, content = content_, signatures = signatures_, counters = counters_, history = history_,
-          bounded = bounded_recipes_, record = RecordOf(def()), function = function_.name(),
-          name = name()](const Executable& executable) {
-    signatures->Add(content, descriptions, executable.compile_seconds);
+  return [descriptions, content = content_, learned = learned_, counters = counters_, history = history_,
+          record = RecordOf(def()), function = function_.name(), name = name()](const Executable& executable) {
+    learned->signatures().Add(content, descriptions, executable.compile_seconds);
     if (executable.shares_recipe) return;
-    if (const std::string refusal = bounded->refusal(); !refusal.empty()) {
+    learned->Save();
+    if (const std::string refusal = learned->bounded_recipes()->refusal(); !refusal.empty()) {
       OpCounters::Get().AddFailure(record, function, "dynamic-shapes", {}, RefusalText(refusal));
     }
     counters->recipes.fetch_add(1, std::memory_order_relaxed);

@@ -10,7 +10,7 @@
 
 #include "plugin/tensorflow/kernels/launch/cluster_history.h"
 #include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
-#include "plugin/tensorflow/kernels/launch/compiled_signatures.h"
+#include "plugin/tensorflow/kernels/launch/learned_cluster.h"
 #include "plugin/tensorflow/kernels/launch/split_program.h"
 #include "plugin/tensorflow/kernels/statistics.h"
 
@@ -43,7 +43,7 @@ class LaunchKernel : public ClusterKernel {
   absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
   void OnTooLarge(const absl::Status& failure) override;
   void OnFallback(const absl::Status& failure) override;
-  void CountLaunch() override;
+  void CountLaunch(const Executable& executable) override;
   std::function<void(const Executable&)> CompileCounter(
       const std::vector<ArgumentDescription>& descriptions) const override;
   void CountFallback(uint64_t bytes, FallbackReason reason) override;
@@ -66,14 +66,12 @@ class LaunchKernel : public ClusterKernel {
   ClusterCounters* counters_ = nullptr;
   const std::shared_ptr<ClusterHistory> history_ = std::make_shared<ClusterHistory>();
   uint64_t content_ = 0;  // FunctionIdentity::content
-  std::shared_ptr<CompiledSignatures> signatures_;
-  const std::shared_ptr<BoundedRecipes> bounded_recipes_ = std::make_shared<BoundedRecipes>();
+  std::shared_ptr<LearnedCluster> learned_;
   std::atomic<bool> warned_{false};
   std::atomic<bool> warned_of_changes_{false};
   absl::Mutex split_mutex_;
   bool split_tried_ ABSL_GUARDED_BY(split_mutex_) = false;
   std::unique_ptr<SplitProgram> split_ ABSL_GUARDED_BY(split_mutex_);
-  FasterWay split_times_;
 };
 
 }  // namespace hpu

@@ -45,9 +45,9 @@ std::vector<SymbolicNumber> NumbersOf(const Arguments& arguments) {
   return numbers;
 }
 
-recipes::Signature FamilyOf(Arguments arguments, const std::vector<SymbolicNumber>& numbers) {
+uint64_t FamilyOf(Arguments arguments, const std::vector<SymbolicNumber>& numbers) {
   for (const SymbolicNumber& number : numbers) SetNumber(number.position, 0, &arguments[number.argument]);
-  return SignatureOf(arguments);
+  return SignatureOf(arguments).Fingerprint();
 }
 
 }  // namespace
@@ -66,11 +66,13 @@ std::optional<BoundedArguments> SizeHistory::Add(const Arguments& arguments) {
   for (const SymbolicNumber& number : numbers) {
     values.push_back(NumberOf(arguments[number.argument], number.position));
   }
-  recipes::Signature signature = FamilyOf(arguments, numbers);
-  const auto found = families_.find(signature);
-  if (found == families_.end()) {
+  const uint64_t fingerprint = FamilyOf(arguments, numbers);
+  const auto found = families_.find(fingerprint);
+  // A family of the notes may have another number of values if they were damaged.
+  if (found == families_.end() || found->second.first.size() != values.size()) {
     if (families_.size() < kFamilies) {
-      families_.emplace(std::move(signature), Family{values, std::vector<uint64_t>(values.size(), 0), 1});
+      const size_t count = values.size();
+      families_[fingerprint] = Family{std::move(values), std::vector<uint64_t>(count, 0), 1};
     }
     return std::nullopt;
   }
@@ -106,6 +108,26 @@ std::optional<BoundedArguments> SizeHistory::Add(const Arguments& arguments) {
     SetNumber(number.position, bounded.symbols[number.symbol].max + number.offset, &bounded.arguments[number.argument]);
   }
   return bounded;
+}
+
+bool SizeHistory::Save(recipe::v1::ClusterNotes* notes) const {
+  bool changes = false;
+  for (const auto& [fingerprint, family] : families_) {
+    recipe::v1::ClusterNotes::Family& saved = *notes->add_families();
+    saved.set_fingerprint(fingerprint);
+    saved.mutable_first()->Add(family.first.begin(), family.first.end());
+    saved.mutable_groups()->Add(family.changes.begin(), family.changes.end());
+    changes |= absl::c_any_of(family.changes, [](uint64_t change) { return change != 0; });
+  }
+  return changes;
+}
+
+void SizeHistory::Load(const recipe::v1::ClusterNotes& notes) {
+  for (const recipe::v1::ClusterNotes::Family& saved : notes.families()) {
+    if (families_.size() >= kFamilies || saved.first_size() != saved.groups_size()) continue;
+    families_[saved.fingerprint()] = Family{std::vector<int64_t>(saved.first().begin(), saved.first().end()),
+                                            std::vector<uint64_t>(saved.groups().begin(), saved.groups().end()), 1};
+  }
 }
 
 }  // namespace hpu

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "hpu/recipe/v1/notes.pb.h"
 #include "plugin/compiler/bounded_arguments.h"
 #include "plugin/compiler/lowering.h"
-#include "plugin/recipes/signature.h"
 
 namespace hpu {
 
@@ -26,6 +26,11 @@ class SizeHistory {
   // would broadcast, or leave an array without elements), or if too much changes.
   std::optional<BoundedArguments> Add(const std::vector<ArgumentDescription>& arguments);
 
+  // Writes the families to the notes. Returns whether any number has changed.
+  bool Save(recipe::v1::ClusterNotes* notes) const;
+  // Adds the families of an earlier process. Call before Add.
+  void Load(const recipe::v1::ClusterNotes& notes);
+
  private:
   // Signatures with equal kinds, dtypes, ranks, variables and other constants.
   struct Family {
@@ -34,7 +39,7 @@ class SizeHistory {
     int64_t signatures = 0;
   };
 
-  absl::flat_hash_map<recipes::Signature, Family> families_;
+  absl::flat_hash_map<uint64_t, Family> families_;  // by fingerprint
 };
 
 }  // namespace hpu
