@@ -30,3 +30,14 @@ def test_recipes_from_the_disk_cache_compute_the_same(tmp_path: pathlib.Path) ->
     assert first[0] == second[0]
     assert int(first[1]) > 0
     assert int(second[1]) == 0
+
+
+def test_sizes_that_change_share_a_recipe(tmp_path: pathlib.Path) -> None:
+    environment = {"HPU_COMPILE_MODE": "strict", "TF_ENABLE_DYNAMIC_SHAPES": "1"}
+    with Server(tmp_path) as server:
+        remote, local = (
+            run_with_tensorflow(call_to(programs.sizes_that_change), {"HPU_BACKEND": backend, **environment}).stdout
+            for backend in (server.backend, "emulator")
+        )
+    assert len(remote.splitlines()) == 4
+    assert remote == local

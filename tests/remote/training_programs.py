@@ -47,3 +47,21 @@ def cached_recipe() -> None:
     with tf.device("HPU:0"):
         print(float(step(tf.reshape(tf.range(64.0), [8, 8]))).hex())
     print(statistics.recipes().compiled)
+
+
+def sizes_that_change() -> None:
+    """Prints gradients of images of several sizes, which share a recipe. XLA evaluates the windows at its compile."""
+    load_habana_module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None, None, 3])])
+    def step(x: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(tf.square(tf.nn.avg_pool2d(x, 3, 2, "SAME")))
+        return tape.gradient(loss, x)
+
+    for size in (5, 9, 10, 12):
+        print(step(tf.random.stateless_normal([2, size, size + 1, 3], [1, size])).numpy().tobytes().hex())
+    counts = statistics.get()
+    assert counts.fallbacks == 0
+    assert counts.cluster("step").padded_launches == 3

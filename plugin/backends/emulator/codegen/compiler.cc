@@ -49,6 +49,8 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleP
   debug_options.set_xla_cpu_enable_fast_min_max(false);
   SetEffort(flags::CompileEffort(), &debug_options);
   config.set_debug_options(debug_options);
+  // Without a seed, XLA's evaluator would read /dev/urandom, which a compile worker of the device server cannot open.
+  config.set_seed(1);
   config.set_intra_op_parallelism_threads(ComputePool::DefaultThreads());
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(proto, config));
   // XLA assumes consistent shapes, but a program from another process may be invalid.
