@@ -1,14 +1,16 @@
 """Time of programs whose shapes change from step to step, on the HPU and on TensorFlow's CPU.
 
-Each run is a process of its own, without stored recipes. Both devices run a program in turns, with the same data and
-random seed. The times include background compiles. The first five steps count only for the time of the whole program,
-which is the time from its start to the end of the last step, without imports.
+Each run is a process of its own, without stored recipes, or with --stored with those of one run before. Both devices
+run a program in turns, with the same data and random seed. The times include background compiles. The first five steps
+count only for the time of the whole program, which is the time from its start to the end of the last step, without
+imports.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import dataclasses
 import json
 import math
@@ -17,6 +19,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -44,6 +47,8 @@ class Run:
     """Runs of clusters on the CPU, by reason, and of eager ops ("eager")."""
     copied_bytes: int = 0
     """Bytes that these runs copied between host and device."""
+    padding: float = 0
+    """Share of padding in the arguments of changing size of all launches of bounded recipes."""
 
     @property
     def mean(self) -> float:
@@ -79,6 +84,7 @@ class Result:
     cpu_runs: dict[str, int]
     copied_bytes: int
     """Bytes that the CPU runs copied between host and device."""
+    padding: float
     difference: float
     """Largest difference of a step's losses, relative to the larger loss; infinite if only one is a number."""
 
@@ -125,12 +131,19 @@ def run(program: str, device: str, steps: int) -> Run:
         launches=counts.launches,
         cpu_runs=dict(cpu_runs),
         copied_bytes=counts.fallback_bytes,
+        padding=counters.padding_share(
+            sum(cluster.changing_bytes for cluster in counts.clusters),
+            sum(cluster.padded_bytes for cluster in counts.clusters),
+        ),
     )
 
 
-def run_in_process(program: str, device: str, steps: int, mode: str) -> Run:
-    """Runs the program in a new process. Raises RuntimeError if the process fails."""
-    environment = {**os.environ, "HPU_COMPILE_MODE": mode, "TF_RECIPE_CACHE_PATH": ""}
+def run_in_process(program: str, device: str, steps: int, mode: str, cache: str = "") -> Run:
+    """Runs the program in a new process. Raises RuntimeError if the process fails.
+
+    cache: the directory of recipes; empty for none.
+    """
+    environment = {**os.environ, "HPU_COMPILE_MODE": mode, "TF_RECIPE_CACHE_PATH": cache}
     environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     command = [sys.executable, "-m", "benchmarks.changing_shapes", "--only", program, "--steps", str(steps)]
     done = subprocess.run([*command, "--child", device], env=environment, capture_output=True, text=True)
@@ -166,16 +179,20 @@ def compare(program: str, cpu_runs: list[Run], hpu_runs: list[Run]) -> Result:
         launches=last.launches,
         cpu_runs=last.cpu_runs,
         copied_bytes=last.copied_bytes,
+        padding=last.padding,
         difference=max(difference(*pair) for cpu, hpu in rounds for pair in zip(cpu.losses, hpu.losses)),
     )
 
 
-def measure(program: str, steps: int, rounds: int, mode: str) -> Result:
-    """Runs a program on both devices in turns."""
+def measure(program: str, steps: int, rounds: int, mode: str, stored: bool) -> Result:
+    """Runs a program on both devices in turns. stored: a run before them stores its recipes and notes."""
     runs: dict[str, list[Run]] = {"cpu": [], "hpu": []}
-    for _ in range(rounds):
-        for device, of_device in runs.items():
-            of_device.append(run_in_process(program, device, steps, mode))
+    with tempfile.TemporaryDirectory() if stored else contextlib.nullcontext("") as cache:
+        if stored:
+            run_in_process(program, "hpu", steps, mode, cache)
+        for _ in range(rounds):
+            runs["cpu"].append(run_in_process(program, "cpu", steps, mode))
+            runs["hpu"].append(run_in_process(program, "hpu", steps, mode, cache))
     return compare(program, runs["cpu"], runs["hpu"])
 
 
@@ -184,7 +201,7 @@ def print_header(mode: str) -> None:
     print(f"programs of changing shapes (backend {backend}, HPU_COMPILE_MODE={mode}, load {os.getloadavg()[0]:.1f})")
     print(
         f"{'program':<22}{'steps':>6}{'CPU, ms':>9}{'HPU, ms':>9}{'ratio':>7}{'CPU time':>9}{'slowest':>8}"
-        f"{'whole':>7}{'recipes':>8}{'launches':>9}{'copied, MB':>11}{'loss':>9}  CPU runs"
+        f"{'whole':>7}{'recipes':>8}{'launches':>9}{'padding':>8}{'copied, MB':>11}{'loss':>9}  CPU runs"
     )
 
 
@@ -193,8 +210,8 @@ def print_result(result: Result) -> None:
     print(
         f"{result.program:<22}{result.steps:>6}{result.cpu_ms:>9.1f}{result.hpu_ms:>9.1f}{result.ratio:>7.2f}"
         f"{result.processor_ratio:>9.2f}{result.slowest_ratio:>8.2f}{result.whole_ratio:>7.2f}"
-        f"{result.recipes:>8}{result.launches:>9}{result.copied_bytes / 1e6:>11.1f}{result.difference:>9.1e}"
-        f"  {reasons}",
+        f"{result.recipes:>8}{result.launches:>9}{result.padding:>8.0%}{result.copied_bytes / 1e6:>11.1f}"
+        f"{result.difference:>9.1e}  {reasons}",
         flush=True,
     )
 
@@ -212,6 +229,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=1, help="processes of each program and device (default: 1)")
     parser.add_argument("--only", default="", metavar="REGEX", help="programs whose names contain a match")
     parser.add_argument("--mode", choices=MODES, default="auto", help="HPU_COMPILE_MODE (default: auto)")
+    parser.add_argument(
+        "--stored", action="store_true", help="measure a run that begins with the recipes and notes of a run before"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parser.add_argument("--child", choices=["cpu", "hpu"], help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -230,7 +250,7 @@ def main(arguments: list[str] | None = None) -> int:
         print_header(options.mode)
     for program in programs:
         try:
-            results.append(measure(program, options.steps, options.rounds, options.mode))
+            results.append(measure(program, options.steps, options.rounds, options.mode, options.stored))
         except RuntimeError as error:
             failures[program] = str(error)
             print(f"{program}: {error}", file=sys.stderr)
@@ -240,6 +260,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         data = {
             "mode": options.mode,
+            "stored": options.stored,
             "cpus": os.cpu_count(),
             "load": os.getloadavg(),
             "results": [dataclasses.asdict(result) for result in results],

@@ -5,8 +5,10 @@ find_package(GTest REQUIRED)
 file(GLOB_RECURSE cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/*_test.cc")
 file(GLOB more CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/*.cc" "${CMAKE_SOURCE_DIR}/plugin/testing/cts/*.cc"
   "${CMAKE_SOURCE_DIR}/plugin/testing/cts/entries/*.cc"
-  # Compiler sources that do not depend on tf2xla.
-  "${CMAKE_SOURCE_DIR}/plugin/compiler/background/*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/recipe_cache.cc")
+  # Sources of other layers that do not depend on tf2xla.
+  "${CMAKE_SOURCE_DIR}/plugin/compiler/background/*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/recipe_cache.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/tensorflow/kernels/compile_policy.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/tensorflow/kernels/launch/faster_way.cc")
 list(APPEND cts_sources ${more})
 list(FILTER cts_sources EXCLUDE REGEX "/backends/gaudi/|/entries/gaudi|/testing/(synapse_|gaudi_)")  # cmake/GaudiTests.cmake has them
 list(REMOVE_DUPLICATES cts_sources)
@@ -28,13 +30,12 @@ if(cts_sources)
   target_include_directories(hpu_cts PRIVATE "${CMAKE_SOURCE_DIR}")
   target_include_directories(hpu_cts SYSTEM PRIVATE "${PJRT_INCLUDE_DIR}")
   get_filename_component(packages "${PJRT_INCLUDE_DIR}/../../.." ABSOLUTE)
-  target_compile_definitions(hpu_cts PRIVATE CTS_PACKAGES="${packages}")
+  target_compile_definitions(hpu_cts PRIVATE CTS_PACKAGES="${packages}" CTS_ROOT="${CMAKE_SOURCE_DIR}")
   target_link_libraries(hpu_cts PRIVATE tensorflow hpu_flags hpu_proto_device hpu_proto_recipe hpu_proto_serve GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
   # Sanitizers do not support dlopen() with RTLD_DEEPBIND (plugin/backends/remote/rpc_library.cc).
   if(TARGET hpu_remote AND NOT HPU_SANITIZE)
     add_dependencies(hpu_cts hpu_remote)
-    target_compile_definitions(hpu_cts PRIVATE HPU_HAVE_REMOTE CTS_PYTHON="${Python3_EXECUTABLE}"
-      CTS_ROOT="${CMAKE_SOURCE_DIR}")
+    target_compile_definitions(hpu_cts PRIVATE HPU_HAVE_REMOTE CTS_PYTHON="${Python3_EXECUTABLE}")
   endif()
   # Each test file has a namespace named after the file.
   hpu_unite(hpu_cts UNITS 5)

@@ -36,7 +36,8 @@ class Cluster:
     argument_bytes: int = 0
     recipe_bytes: int = 0
     # Number of CPU fallbacks by reason. "fallback": the HPU could not run the cluster. HPU_COMPILE_MODE causes "lazy",
-    # "compiling", "new-shape", "slow-parts", "megamorphic", "compile-limit" and "never" (docs/tuning/compile_modes.md).
+    # "compiling", "new-shape", "faster-on-cpu", "megamorphic", "compile-limit" and "never"
+    # (docs/tuning/compile_modes.md).
     fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
     # Part of compile_seconds spent on lowering to HLO. A recipe from disk does not save this time.
     lowering_seconds: float = 0.0

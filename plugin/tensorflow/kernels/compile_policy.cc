@@ -30,7 +30,7 @@ constexpr Words kWords[kFallbackReasons] = {
     {"compile-limit", "the cluster takes too long to compile for new shapes (HPU_COMPILE_LIMIT_S)"},
     {"never", "HPU_COMPILE_MODE=never"},
     {"new-shape", "the cluster has not run long enough with these shapes to be compiled for them"},
-    {"slow-parts", "the cluster cannot be compiled whole, and its parts take longer on the HPU"},
+    {"faster-on-cpu", "by measured times, the cluster takes longer on the HPU"},
 };
 
 // With dynamic shapes, the number of recipes must be bounded even in the mode strict.

@@ -18,12 +18,12 @@ enum class FallbackReason {
   kCompileLimit,  // the cluster takes too long to compile
   kNever,         // settings or rules exclude compilation
   kNewShape,      // the signature is new to the cluster and has not run long enough
-  kSlowParts,     // the cluster cannot be compiled whole, and its parts are slower on the HPU
+  kFasterOnCpu,   // by measured times, the recipe or the cluster's parts take longer on the HPU
 };
 inline constexpr int kFallbackReasons = 8;
 
 // Name in statistics and `hpu explain`: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never",
-// "new-shape", "slow-parts".
+// "new-shape", "faster-on-cpu".
 absl::string_view NameOf(FallbackReason reason);
 // A clause for messages: "a background compilation is queued or running".
 absl::string_view MeaningOf(FallbackReason reason);

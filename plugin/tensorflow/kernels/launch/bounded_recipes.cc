@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kRefusals = 3;  // number of refusals after which no bounded recipe is tried
 constexpr double kMostCpuSeconds = 3600;
+constexpr int64_t kMostCpuRuns = 1'000'000'000;
 
 }  // namespace
 
@@ -32,6 +33,15 @@ BoundedRecipes::Key BoundedRecipes::KeyOf(const BoundedArguments& arguments) {
   return {SignatureOf(arguments.arguments), std::move(symbols)};
 }
 
+std::shared_ptr<FasterWay> BoundedRecipes::Bucket::Way() {
+  absl::MutexLock lock(&mutex_);
+  if (!way_.has_value()) {
+    const int64_t runs = cpu_runs();
+    way_ = runs > 0 ? std::make_shared<FasterWay>(absl::Seconds(cpu_seconds() / runs)) : nullptr;
+  }
+  return *way_;
+}
+
 std::shared_ptr<BoundedRecipes::Bucket> BoundedRecipes::Find(const std::vector<ArgumentDescription>& arguments) {
   absl::MutexLock lock(&mutex_);
   std::optional<BoundedArguments> bounded = history_.Add(arguments);
@@ -45,7 +55,8 @@ std::shared_ptr<BoundedRecipes::Bucket> BoundedRecipes::MakeBucket(BoundedArgume
   auto bucket = std::make_shared<Bucket>(std::move(arguments), fingerprint);
   if (const auto notes = earlier_.find(fingerprint); notes != earlier_.end()) {
     if (notes->second.compiled()) bucket->SetStored();
-    bucket->AddCpuTime(absl::Seconds(std::clamp(notes->second.cpu_seconds(), 0.0, kMostCpuSeconds)));
+    bucket->AddCpuTime(absl::Seconds(std::clamp(notes->second.cpu_seconds(), 0.0, kMostCpuSeconds)),
+                       std::clamp<int64_t>(notes->second.cpu_runs(), 0, kMostCpuRuns));
   }
   return bucket;
 }
@@ -81,6 +92,7 @@ bool BoundedRecipes::Save(recipe::v1::ClusterNotes* notes) const {
     of_bucket.set_fingerprint(bucket->fingerprint());
     of_bucket.set_compiled(of_bucket.compiled() || bucket->recipe().compiled());
     of_bucket.set_cpu_seconds(bucket->cpu_seconds());
+    of_bucket.set_cpu_runs(bucket->cpu_runs());
   });
   for (auto& [fingerprint, of_bucket] : saved) {
     if (static_cast<size_t>(notes->buckets_size()) < kBuckets) *notes->add_buckets() = std::move(of_bucket);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "plugin/compiler/bounded_recipe.h"
 #include "plugin/compiler/compile.h"
 #include "plugin/recipes/signature.h"
+#include "plugin/tensorflow/kernels/launch/faster_way.h"
 #include "plugin/tensorflow/kernels/launch/size_history.h"
 
 namespace hpu {
@@ -44,9 +46,13 @@ class BoundedRecipes {
     void SetStored() { stored_.store(true, std::memory_order_relaxed); }
     // Time that executions of all signatures of the bucket have taken on the CPU.
     double cpu_seconds() const { return 1e-6 * static_cast<double>(cpu_microseconds_.load(std::memory_order_relaxed)); }
-    void AddCpuTime(absl::Duration time) {
+    int64_t cpu_runs() const { return cpu_runs_.load(std::memory_order_relaxed); }
+    void AddCpuTime(absl::Duration time, int64_t runs = 1) {
       cpu_microseconds_.fetch_add(absl::ToInt64Microseconds(time), std::memory_order_relaxed);
+      cpu_runs_.fetch_add(runs, std::memory_order_relaxed);
     }
+    // Which way its signatures run. Created at the first call; null if none has run on the CPU until then.
+    std::shared_ptr<FasterWay> Way() ABSL_LOCKS_EXCLUDED(mutex_);
 
    private:
     BoundedRecipe recipe_;
@@ -54,6 +60,9 @@ class BoundedRecipes {
     std::atomic<bool> scheduled_{false};
     std::atomic<bool> stored_{false};
     std::atomic<int64_t> cpu_microseconds_{0};
+    std::atomic<int64_t> cpu_runs_{0};
+    absl::Mutex mutex_;
+    std::optional<std::shared_ptr<FasterWay>> way_ ABSL_GUARDED_BY(mutex_);
   };
 
   // The bucket of a signature that has no executable yet, or null: no size is known to change, or bounded recipes were

@@ -1,5 +1,6 @@
 #include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,7 +82,17 @@ struct CompileRequest {
   std::shared_ptr<BoundedRecipes::Bucket> bucket;  // null: a recipe for the arguments' own shapes
   bool only_stored = false;
   bool in_background = false;
+  bool chooses_way = false;  // whether later runs take the faster way
 };
+
+// The ways of the entry's signature if it has run on the CPU, otherwise null.
+std::shared_ptr<FasterWay> WayOf(const CompileRequest& request, const ExecutableTable::Entry& entry) {
+  if (!request.chooses_way) return nullptr;
+  if (request.bucket != nullptr) return request.bucket->Way();
+  const int runs = entry.fallbacks();
+  return request.in_background && runs > 0 ? std::make_shared<FasterWay>(absl::Seconds(entry.cpu_seconds() / runs))
+                                           : nullptr;
+}
 
 // Without a bounded recipe, the arguments' own shapes are compiled in the foreground only.
 absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(ProcessDevice& device, const CompileRequest& request,
@@ -105,6 +116,7 @@ void Compile(ProcessDevice& device, const CompileRequest& request, const std::at
     if (!executable.ok()) return ExplainCrash(request.source, executable.status());
     TF_RETURN_IF_ERROR(PlaceConstants(device, executable->get()));
     made = executable->get();
+    entry.SetWay(WayOf(request, entry));
     return executable;
   };
   if (entry.Compile(compile).ok() && made != nullptr) request.counter(*made);
@@ -133,6 +145,10 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     if (const Executable* executable = entry->executable()) {
       TF_ASSIGN_OR_RETURN(const bool needs_fallback, NeedsFallback(context, *device, arguments));
       if (needs_fallback) return RunFallback(context, *device, arguments, FallbackReason::kFailure);
+      if (FasterWay* const way = entry->way()) {
+        TF_ASSIGN_OR_RETURN(const bool done, RunFaster(context, *device, arguments, *executable, *way));
+        if (done) return absl::OkStatus();
+      }
       CountLaunch(*executable);
       bool queued = false;
       absl::Status status = Launch(context, *device, *executable, arguments, &queued);
@@ -166,13 +182,40 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   }
 }
 
+absl::StatusOr<bool> ClusterKernel::RunFaster(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                              const KernelArguments& arguments, const Executable& executable,
+                                              FasterWay& way) {
+  const FasterWay::Choice choice = way.Next();
+  if (choice.way == FasterWay::kHpu && !choice.is_trial) return false;
+  // A launch only queues work, so a trial waits for the device before and after.
+  if (choice.way == FasterWay::kHpu) TF_RETURN_IF_ERROR(device.Synchronize());
+  const absl::Time start = absl::Now();
+  if (choice.way == FasterWay::kCpu) {
+    absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFasterOnCpu);
+    if (MayRunOnDevice(status, FallbackReason::kFasterOnCpu)) {
+      way.Exclude(FasterWay::kCpu);
+      return false;
+    }
+    TF_RETURN_IF_ERROR(status);
+  } else {
+    CountLaunch(executable);
+    bool queued = false;
+    const absl::Status status = Launch(context, device, executable, arguments, &queued);
+    if (!status.ok() && queued) return status;
+    if (!status.ok()) return false;  // the next attempt handles the failure
+    TF_RETURN_IF_ERROR(device.Synchronize());
+  }
+  way.Add(choice.way, absl::Now() - start);
+  return true;
+}
+
 absl::Status ClusterKernel::RunAfterFailure(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                             KernelArguments& arguments, const absl::Status& failure) {
   FasterWay* const times = split_times();
   const absl::Time start = absl::Now();
-  if (times != nullptr && times->Next() == FasterWay::kCpu) {
-    absl::Status status = RunFallback(context, device, arguments, FallbackReason::kSlowParts);
-    if (!MayRunOnDevice(status, FallbackReason::kSlowParts)) {
+  if (times != nullptr && times->Next().way == FasterWay::kCpu) {
+    absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFasterOnCpu);
+    if (!MayRunOnDevice(status, FallbackReason::kFasterOnCpu)) {
       times->Add(FasterWay::kCpu, absl::Now() - start);
       return status;
     }
@@ -181,7 +224,7 @@ absl::Status ClusterKernel::RunAfterFailure(tensorflow::OpKernelContext* context
   arguments.Unlock();
   TF_ASSIGN_OR_RETURN(const bool done, RunSplit(context, device, failure));
   if (done) {
-    if (times != nullptr) times->Add(FasterWay::kParts, absl::Now() - start);
+    if (times != nullptr) times->Add(FasterWay::kHpu, absl::Now() - start);
     return absl::OkStatus();
   }
   arguments.Lock();
@@ -205,6 +248,7 @@ absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKern
   request.bounded = bounded_recipes();
   if (choice.decision.for_bucket) request.bucket = choice.bucket;
   request.only_stored = choice.decision.only_stored;
+  request.chooses_way = may_choose_way();
   request.in_background = choice.decision.action == CompileDecision::Action::kCompileInBackground;
   // Does not capture `this`, because the kernel may be destroyed during the compilation.
   return CompileQueue::Work([&device, entry = std::move(entry), library, node, request = std::move(request)](
@@ -272,6 +316,10 @@ absl::Status ClusterKernel::RunFallback(tensorflow::OpKernelContext* context, Pr
   const absl::Duration time = absl::Now() - start;
   if (entry != nullptr) entry->AddCpuTime(time);
   if (bucket != nullptr) bucket->AddCpuTime(time);
+  // Read by benchmarks/compile_traces.py.
+  VLOG(2) << absl::StrCat("CPU run of ", def().name(), ": signature ", absl::Hex(reinterpret_cast<uintptr_t>(entry)),
+                          ", range ", absl::Hex(bucket != nullptr ? bucket->fingerprint() : 0), ", ",
+                          absl::ToInt64Microseconds(time), " us");
   ran_on_cpu_.store(true, std::memory_order_relaxed);
   CountFallback(bytes, reason);
   return absl::OkStatus();

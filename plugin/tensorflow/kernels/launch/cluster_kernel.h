@@ -77,6 +77,8 @@ class ClusterKernel : public tensorflow::OpKernel {
   virtual void OnTooLarge(const absl::Status& failure) {}
   // Reports that an execution succeeded on the CPU after `failure`.
   virtual void OnFallback(const absl::Status& failure) {}
+  // Whether signatures that have run on the CPU take the faster way once they have a recipe.
+  virtual bool may_choose_way() const { return false; }
   // Times of a cluster that did not compile, in parts and on the CPU; null if it must run in parts.
   virtual FasterWay* split_times() { return nullptr; }
   // Splits a cluster that did not compile and runs the parts on the HPU. Returns false if the cluster cannot be split.
@@ -102,6 +104,10 @@ class ClusterKernel : public tensorflow::OpKernel {
   absl::Status CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                    std::vector<ArgumentDescription> descriptions,
                                    const std::shared_ptr<ExecutableTable::Entry>& entry, const Choice& choice);
+  // Runs a trial of the executable, or on the CPU if that is faster. Returns false if the caller must launch. The
+  // caller holds the locks of `arguments`.
+  absl::StatusOr<bool> RunFaster(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                 const KernelArguments& arguments, const Executable& executable, FasterWay& way);
   // Runs a cluster whose compilation failed: in parts, or on the CPU. The caller holds the locks of `arguments`.
   absl::Status RunAfterFailure(tensorflow::OpKernelContext* context, ProcessDevice& device, KernelArguments& arguments,
                                const absl::Status& failure);

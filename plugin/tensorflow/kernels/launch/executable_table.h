@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
@@ -16,6 +17,7 @@
 #include "plugin/base/containers/lru_map.h"
 #include "plugin/compiler/executable.h"
 #include "plugin/recipes/signature.h"
+#include "plugin/tensorflow/kernels/launch/faster_way.h"
 
 namespace hpu {
 
@@ -29,6 +31,10 @@ class ExecutableTable {
    public:
     // nullptr until compiled.
     const Executable* executable() const { return ready_.load(std::memory_order_acquire); }
+    // Which way to run, once there is an executable; null: on the HPU.
+    FasterWay* way() const { return way_.get(); }
+    // Call in the callback of Compile only.
+    void SetWay(std::shared_ptr<FasterWay> way) { way_ = std::move(way); }
     // Whether compilation failed. A failed compilation is not repeated.
     bool failed() const { return failed_.load(std::memory_order_acquire); }
     // The error of the compilation; OK unless failed().
@@ -41,6 +47,7 @@ class ExecutableTable {
     // Counts an execution without a recipe. Returns the number of such executions of this signature, including this
     // one.
     int CountFallback() { return fallbacks_.fetch_add(1, std::memory_order_relaxed) + 1; }
+    int fallbacks() const { return fallbacks_.load(std::memory_order_relaxed); }
 
     // Whether the CPU kernel has raised an error for this signature. A recipe might not raise the error.
     bool raised() const { return raised_.load(std::memory_order_relaxed); }
@@ -60,6 +67,7 @@ class ExecutableTable {
     mutable absl::Mutex mutex_;  // held while compiling
     std::shared_ptr<const Executable> executable_ ABSL_GUARDED_BY(mutex_);
     absl::Status status_ ABSL_GUARDED_BY(mutex_);
+    std::shared_ptr<FasterWay> way_;  // set before ready_
     std::atomic<const Executable*> ready_{nullptr};
     std::atomic<bool> failed_{false};
     std::atomic<int> fallbacks_{0};

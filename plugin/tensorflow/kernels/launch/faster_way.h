@@ -1,4 +1,4 @@
-// FasterWay: the faster of two ways to run a cluster that cannot be compiled whole.
+// FasterWay: the faster of two ways to run a cluster: on the HPU, or on the CPU.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_FASTER_WAY_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_FASTER_WAY_H_
 
@@ -15,9 +15,17 @@ namespace hpu {
 // then, because sizes and recipes change. Thread safe.
 class FasterWay {
  public:
-  enum Way { kParts, kCpu };  // parts on the HPU, the whole on the CPU
+  enum Way { kHpu, kCpu };  // a recipe, or the recipes of the cluster's parts, on the HPU; or the whole on the CPU
 
-  Way Next() ABSL_LOCKS_EXCLUDED(mutex_);
+  FasterWay() = default;
+  // For a cluster that has run on the CPU, `cpu_mean` for each run.
+  explicit FasterWay(absl::Duration cpu_mean);
+
+  struct Choice {
+    Way way;
+    bool is_trial;  // the time of this run is wanted
+  };
+  Choice Next() ABSL_LOCKS_EXCLUDED(mutex_);
   void Add(Way way, absl::Duration time) ABSL_LOCKS_EXCLUDED(mutex_);
   // For a way that cannot run the cluster.
   void Exclude(Way way) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -107,7 +107,7 @@ std::shared_ptr<BoundedRecipes> LaunchKernel::bounded_recipes() const {
 }
 
 FasterWay* LaunchKernel::split_times() {
-  if (must_compile_ || calls_jit_ || !ChoosesByTime()) return nullptr;
+  if (!may_choose_way()) return nullptr;
   absl::MutexLock lock(&split_mutex_);
   return split_ != nullptr ? &learned_->split_times() : nullptr;
 }

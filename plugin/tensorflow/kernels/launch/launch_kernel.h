@@ -37,6 +37,7 @@ class LaunchKernel : public ClusterKernel {
   Choice Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
                 const std::vector<ArgumentDescription>& descriptions) override;
   std::shared_ptr<BoundedRecipes> bounded_recipes() const override;
+  bool may_choose_way() const override { return !must_compile_ && !calls_jit_ && ChoosesByTime(); }
   FasterWay* split_times() override ABSL_LOCKS_EXCLUDED(split_mutex_);
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                 const absl::Status& failure) override;
