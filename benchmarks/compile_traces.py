@@ -72,6 +72,11 @@ def run(program: str, mode: str, steps: int) -> tuple[changing_shapes.Run, str]:
     return changing_shapes.Run(**json.loads(done.stdout.splitlines()[-1])), done.stderr
 
 
+def step_seconds(measured: changing_shapes.Run) -> float:
+    """Returns the time of a step that compiles nothing, as the first decile is."""
+    return statistics.quantiles(measured.step_seconds[changing_shapes.WARM_UP :], n=10)[0]
+
+
 def compile_times(log: str) -> dict[str, int]:
     """Returns the longest compile of each cluster, in microseconds."""
     times: dict[str, int] = collections.defaultdict(int)
@@ -86,9 +91,8 @@ def traces(program: str, steps: int, clusters: int) -> Iterator[str]:
     for name, *values in _RUN.findall(log):
         by_cluster[name].add(*values)
     exact, exact_log = run(program, "exact", min(steps, _STEPS_OF_COMPILES))
-    bounded, bounded_log = run(program, "bounded", min(steps, _STEPS_OF_COMPILES))
-    steps_on_hpu = min(statistics.median(each.step_seconds[changing_shapes.WARM_UP :]) for each in (exact, bounded))
-    share = steps_on_hpu / statistics.median(measured.step_seconds[changing_shapes.WARM_UP :])
+    bounded, bounded_log = run(program, "bounded", steps)
+    share = min(map(step_seconds, (exact, bounded))) / step_seconds(measured)
     exact_times, bounded_times = compile_times(exact_log), compile_times(bounded_log)
     changing = {name: trace for name, trace in by_cluster.items() if len(trace.signatures) > 1 and exact_times[name]}
     for name in sorted(changing, key=lambda name: -changing[name].seconds)[:clusters]:
