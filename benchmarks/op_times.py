@@ -10,11 +10,7 @@ import argparse
 import dataclasses
 import json
 import os
-import re
-import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -24,10 +20,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
 
+from benchmarks import swept_ops
 from benchmarks.measure import in_turns
 from habana_frameworks.tensorflow import load_habana_module
-from tests.ops.sweep import excluded, generic, makers, modes, registry, values
-from tests.ops.sweep.makers import calls
+from tests.ops.sweep import generic, modes
 from tests.ops.sweep.program import Program
 from tests.ops.sweep.records import Mode
 
@@ -57,44 +53,6 @@ class Row:
         return self.hpu / self.cpu
 
 
-class _Sizes:
-    """Replaces the sizes that the sweep draws by sizes of about `elements` elements."""
-
-    def __init__(self, elements: int) -> None:
-        self._elements = elements
-
-    def draw_dimension(self, rng: np.random.Generator) -> int:
-        return max(1, round(self._elements ** (1 / 3)))
-
-    def draw_shape(self, rng: np.random.Generator, rank: int | None = None) -> tuple[int, ...]:
-        rank = int(rng.integers(1, 5)) if rank is None else rank
-        return (max(1, round(self._elements ** (1 / max(1, rank)))),) * rank
-
-    def install(self) -> None:
-        makers.find("Add")  # imports all makers
-        for name, module in list(sys.modules.items()):
-            if name.startswith("tests.ops.sweep"):
-                for function in ("draw_dimension", "draw_shape"):
-                    if hasattr(module, function):
-                        setattr(module, function, getattr(self, function))
-                if hasattr(module, "draw_style"):
-                    setattr(module, "draw_style", lambda rng: values.Style.UNIT)  # noqa: B010
-
-
-def _gather(elements: int, rng: np.random.Generator) -> Program:
-    rows = max(1, round(elements**0.5))
-    arguments = {
-        "params": rng.random((rows, rows), np.float32),
-        "indices": rng.integers(0, rows, rows, np.int32),
-        "axis": np.array(0, np.int32),
-    }
-    return calls.call("GatherV2", arguments)
-
-
-# Makers of programs for ops whose arguments in the sweep end TensorFlow for larger dimensions.
-_MAKERS = {"GatherV2": _gather}
-
-
 def _draw(op: str, size: int, first: int) -> tuple[Program, int] | None:
     """Returns the program for which the CPU returns values and whose number of elements is closest to `size`.
 
@@ -107,7 +65,7 @@ def _draw(op: str, size: int, first: int) -> tuple[Program, int] | None:
             break
         print(f"{_SEED}{seed}", flush=True)
         rng = np.random.default_rng(seed)
-        program = dataclasses.replace(_program(op, size, rng), op=op)
+        program = dataclasses.replace(swept_ops.program(op, size, rng), op=op)
         sizes = [array.size for array in (*program.arrays, *program.variables)]
         if max(sizes, default=0) > 20 * size:
             continue
@@ -119,13 +77,6 @@ def _draw(op: str, size: int, first: int) -> tuple[Program, int] | None:
         if best is None or distance < best[0]:
             best = distance, program, elements
     return None if best is None else best[1:]
-
-
-def _program(op: str, size: int, rng: np.random.Generator) -> Program:
-    if op in _MAKERS:
-        return _MAKERS[op](size, rng)
-    maker = makers.find(op)
-    return maker(rng) if maker else generic.draw(op, rng)
 
 
 def _repeated(program: Program, device: str, graph: bool) -> Callable[[int], None]:
@@ -161,7 +112,7 @@ def _repeated(program: Program, device: str, graph: bool) -> Callable[[int], Non
 
 def _rows(op: str, first: int, arguments: argparse.Namespace) -> Iterator[Row]:
     for size in arguments.sizes:
-        _Sizes(size).install()
+        swept_ops.Sizes(size).install()
         drawn = _draw(op, size, first)
         if drawn is None:
             continue
@@ -197,53 +148,26 @@ class Worker:
     """A process that measures ops. If the process ends or takes too long, a new process draws other arguments."""
 
     def __init__(self, command: Sequence[str], timeout: float) -> None:
-        self._command = command
-        self._timeout = timeout
-        self._process: subprocess.Popen[str] | None = None
-        self._next_seed: int | None = 0  # None: the op is done
+        self._process = swept_ops.LineWorker(command, timeout)
 
     def rows(self, op: str) -> Iterator[Row]:
-        self._next_seed = 0
-        seen = set()
+        first, seen = 0, set()
         for _ in range(_ENDS):
-            for row in self._rows_from(op, self._next_seed):
-                if (row.size, row.how) not in seen:
-                    yield row
-                seen.add((row.size, row.how))
-            if self._next_seed is None:
-                break
-
-    def _rows_from(self, op: str, seed: int) -> Iterator[Row]:
-        if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        process = self._process
-        assert process.stdin is not None and process.stdout is not None
-        timer = threading.Timer(self._timeout, process.kill)
-        timer.start()
-        try:
-            process.stdin.write(f"{op} {seed}\n")
-            process.stdin.flush()
-            while (line := process.stdout.readline()).strip():
-                if line.startswith(_SEED):
-                    seed = int(line[len(_SEED) :])
-                else:
-                    yield Row(**json.loads(line))
-        except BrokenPipeError:
-            line = ""
-        finally:
-            timer.cancel()
-        self._next_seed = None if line else seed + 1
-        if not line:
-            print(f"{op}: the worker ended: {_end_of(process.wait())}", file=sys.stderr)
+            try:
+                for line in self._process.ask(f"{op} {first}"):
+                    if line.startswith(_SEED):
+                        first = int(line[len(_SEED) :]) + 1
+                        continue
+                    row = Row(**json.loads(line))
+                    if (row.size, row.how) not in seen:
+                        yield row
+                    seen.add((row.size, row.how))
+                return
+            except swept_ops.WorkerEndedError as error:
+                print(f"{op}: the worker ended: {error}", file=sys.stderr)
 
     def close(self) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-            self._process.wait()
-
-
-def _end_of(code: int) -> str:
-    return signal.Signals(-code).name if code < 0 else f"exit status {code}"
+        self._process.close()
 
 
 def main() -> int:
@@ -262,12 +186,9 @@ def main() -> int:
         _work(arguments)
         return 0
     load_habana_module()
-    names = [claim.op for claim in registry.claims() if claim.op not in excluded.reasons()]
     worker = Worker([sys.executable, "-m", "benchmarks.op_times", "--worker", *sys.argv[1:]], arguments.timeout)
     count = slow = 0
-    for op in names:
-        if not re.fullmatch(arguments.ops, op):
-            continue
+    for op in swept_ops.names(arguments.ops):
         for row in worker.rows(op):
             count += 1
             slow += row.ratio > arguments.ratio
