@@ -388,6 +388,8 @@ absl::Status LowerOverBounds(tensorflow::OpKernel* lowering, tensorflow::OpKerne
   if (dynamic == DynamicSizes::kWindows) {
     TF_ASSIGN_OR_RETURN(const bool is_dynamic, HasDynamicWindows(&xla_context));
     if (is_dynamic) return LowerWindows(lowering, unpadded, context);
+    TF_ASSIGN_OR_RETURN(const bool is_lowered, LowerPaddedAverage(lowering, context));
+    if (is_lowered) return absl::OkStatus();
   }
   if (dynamic == DynamicSizes::kDraw) {
     TF_ASSIGN_OR_RETURN(const bool drawn, Draw(lowering, context));

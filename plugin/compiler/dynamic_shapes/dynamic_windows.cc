@@ -224,6 +224,23 @@ class WindowLowering {
     return ReplaceResult(context_, 0, [&](XlaOp result) { return Finish(result, places); });
   }
 
+  // For averages over static images with padding. Returns false, and lowers nothing, for other ops.
+  absl::StatusOr<bool> RunPaddedAverage() {
+    op_ = FindWindowOp(lowering_->type_string());
+    if (op_ == nullptr || !op_->averages) return false;
+    absl::Status status = ReadImages();
+    if (status.ok()) status = ReadWindows();
+    if (status.ok()) status = CheckOperands();
+    if (absl::IsUnimplemented(status)) return false;  // XLA's lowering may support it
+    TF_RETURN_IF_ERROR(status);
+    const bool is_padded = absl::c_any_of(dimensions_, [](const SlidingWindow& dimension) {
+      return dimension.same && dimension.Covered() > dimension.bound;
+    });
+    if (!is_padded) return false;
+    TF_RETURN_IF_ERROR(Average());
+    return true;
+  }
+
  private:
   template <typename T>
   absl::StatusOr<std::vector<int64_t>> Attribute(const char* name) {
@@ -663,6 +680,10 @@ absl::StatusOr<bool> HasDynamicWindows(XlaOpKernelContext* context) {
   const WindowOp* const op = FindWindowOp(context->op_kernel().type_string());
   return op != nullptr && ((op->shape >= 0 && IsKnownUpToBound(context, op->shape)) ||
                            (op->is_shape && IsKnownUpToBound(context, op->filter)));
+}
+
+absl::StatusOr<bool> LowerPaddedAverage(OpKernel* lowering, tensorflow::OpKernelContext* context) {
+  return WindowLowering(lowering, /*unpadded=*/nullptr, context).RunPaddedAverage();
 }
 
 absl::Status LowerWindows(OpKernel* lowering, OpKernel* unpadded, tensorflow::OpKernelContext* context) {

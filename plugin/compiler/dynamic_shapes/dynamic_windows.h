@@ -30,6 +30,11 @@ absl::StatusOr<bool> HasDynamicWindows(tensorflow::XlaOpKernelContext* context);
 absl::Status LowerWindows(tensorflow::OpKernel* lowering, tensorflow::OpKernel* unpadded,
                           tensorflow::OpKernelContext* context);
 
+// Lowers averages over static images with padding SAME, and their gradients, and returns true; otherwise lowers
+// nothing. The numbers of elements are computed from indices. XLA's lowering counts ones in windows, which XLA then
+// evaluates element by element during the compilation: minutes for large windows.
+absl::StatusOr<bool> LowerPaddedAverage(tensorflow::OpKernel* lowering, tensorflow::OpKernelContext* context);
+
 }  // namespace hpu
 
 #endif  // HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_DYNAMIC_WINDOWS_H_
