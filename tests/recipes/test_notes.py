@@ -114,7 +114,7 @@ def test_recipes_used_longest_ago_are_dropped() -> None:
         "HPU_COMPILE_MODE": "strict",
         "TF_RECIPE_CACHE_PATH": None,
     }
-    done = run_with_tensorflow(call_to(notes_programs.use_many, 4500, 100), environment)
+    done = run_with_tensorflow(call_to(notes_programs.use_many, 2600, 100), environment)
     counts = json.loads(done.stdout.splitlines()[-1])
     assert counts["kept"] <= 2100 and (counts["often"], counts["long ago"]) == (0, 1), counts
 

@@ -232,7 +232,10 @@ def _items(text: bytes) -> list[_Item]:
                 f"unsupported format version {version!r}, expected {FORMAT}; export the bundle again with this release"
             )
         items = [_Item(**item) for item in entries]
-        whole = all(isinstance(item.bytes, int) and _ENTRY.fullmatch(item.member) for item in items)
+        whole = all(
+            isinstance(item.key, str) and isinstance(item.bytes, int) and _ENTRY.fullmatch(item.member)
+            for item in items
+        )
     except BundleError:
         raise
     except (ValueError, TypeError, LookupError, RecursionError) as error:

@@ -265,15 +265,12 @@ TEST_P(CommunicatorTest, KilledRankCancelsWaitingRanks) {
 
 TEST_P(CommunicatorTest, AbortEndsTheWorkOfAllRanks) {
   Run([this](Rank& rank) {
-    if (rank.number == 0) {
-      EXPECT_OK(AllReduce(rank, 0, 4));
-      rank.communicator->Abort("rank 0 ends the work");
-      Publish("aborted", "");
-    } else {
-      AwaitText("aborted");
-      EXPECT_OK(AllReduce(rank, 0, 4));
-    }
+    if (rank.number == 1) AwaitText("aborted");
+    EXPECT_OK(AllReduce(rank, 0, 4));
+    if (rank.number == 0) rank.communicator->Abort("rank 0 ends the work");
     ExpectError(rank.stream->Synchronize(), absl::StatusCode::kCancelled, "rank 0");
+    // A device server aborts after the call of Abort, so only the failure shows that it has.
+    if (rank.number == 0) Publish("aborted", "");
   });
 }
 

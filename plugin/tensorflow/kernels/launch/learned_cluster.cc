@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -14,13 +16,17 @@ namespace hpu {
 namespace {
 
 struct Live {
-  const int pid = getpid();  // a forked child saves nothing
+  const int pid = getpid();        // a forked child saves nothing
+  std::atomic<bool> exits{false};  // static objects are being destroyed, so clusters save nothing more
   absl::Mutex mutex;
   absl::flat_hash_map<const LearnedCluster*, std::weak_ptr<LearnedCluster>> clusters ABSL_GUARDED_BY(mutex);
 };
 
 Live& GetLive() {
-  static auto* live = new Live;
+  static auto* live = [] {
+    std::atexit([] { GetLive().exits = true; });
+    return new Live;
+  }();
   return *live;
 }
 
@@ -41,8 +47,9 @@ std::shared_ptr<LearnedCluster> LearnedCluster::Make(const std::string& cluster,
 }
 
 LearnedCluster::~LearnedCluster() {
-  Save();
   Live& live = GetLive();
+  if (live.exits) return;
+  Save();
   absl::MutexLock lock(&live.mutex);
   live.clusters.erase(this);
 }
