@@ -143,13 +143,22 @@ def run_in_process(program: str, device: str, steps: int, mode: str, cache: str 
 
     cache: the directory of recipes; empty for none.
     """
-    environment = {**os.environ, "HPU_COMPILE_MODE": mode, "TF_RECIPE_CACHE_PATH": cache}
-    environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    log_level = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "2")
+    settings = {"HPU_COMPILE_MODE": mode, "TF_RECIPE_CACHE_PATH": cache, "TF_CPP_MIN_LOG_LEVEL": log_level}
+    return run_with(settings, program, device, steps)[0]
+
+
+def run_with(settings: dict[str, str], program: str, device: str, steps: int) -> tuple[Run, str]:
+    """Returns the measurements of a new process with these environment variables, and its log.
+
+    Raises RuntimeError if the process fails.
+    """
+    environment = {**os.environ, **settings}
     command = [sys.executable, "-m", "benchmarks.changing_shapes", "--only", program, "--steps", str(steps)]
     done = subprocess.run([*command, "--child", device], env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"exit code {done.returncode}\n{done.stderr[-4000:]}")
-    return Run(**json.loads(done.stdout.splitlines()[-1]))
+    return Run(**json.loads(done.stdout.splitlines()[-1])), done.stderr
 
 
 def difference(one: float, other: float) -> float:

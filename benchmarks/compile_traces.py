@@ -16,11 +16,8 @@ from __future__ import annotations
 import argparse
 import collections
 import dataclasses
-import json
-import os
 import re
 import statistics
-import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -60,16 +57,13 @@ class Trace:
 
 def run(program: str, mode: str, steps: int) -> tuple[changing_shapes.Run, str]:
     """Returns the measurements of a process, and its log."""
-    environment = {
-        **os.environ,
+    settings = {
         **_MODES[mode],
         "TF_RECIPE_CACHE_PATH": "",
         "TF_CPP_MIN_LOG_LEVEL": "0",
         "TF_CPP_VMODULE": "cluster_kernel=2,launch_kernel=1",
     }
-    command = [sys.executable, "-m", "benchmarks.changing_shapes", "--only", program, "--steps", str(steps)]
-    done = subprocess.run([*command, "--child", "hpu"], env=environment, capture_output=True, text=True, check=True)
-    return changing_shapes.Run(**json.loads(done.stdout.splitlines()[-1])), done.stderr
+    return changing_shapes.run_with(settings, program, "hpu", steps)
 
 
 def step_seconds(measured: changing_shapes.Run) -> float:
@@ -110,8 +104,8 @@ def main(arguments: list[str] | None = None) -> int:
     for program in changing_shapes.names(options.only):
         try:
             print(*traces(program, options.steps, options.clusters), sep="\n", flush=True)
-        except subprocess.CalledProcessError as error:
-            print(f"{program}: {error.stderr[-2000:]}", file=sys.stderr)
+        except RuntimeError as error:
+            print(f"{program}: {error}", file=sys.stderr)
             failed = True
     return 1 if failed else 0
 

@@ -33,8 +33,8 @@ class BoundedRecipe {
   // LowerBounded or of the compilation, each time. `only_stored`: as for CompileCluster.
   absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(hal::Device& device, const ClusterSource& source,
                                                              const std::vector<ArgumentDescription>& arguments,
-                                                             const std::atomic<bool>* cancelled,
-                                                             bool only_stored = false) ABSL_LOCKS_EXCLUDED(mutex_);
+                                                             const std::atomic<bool>* cancelled, bool only_stored)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   absl::Status Compile(hal::Device& device, const ClusterSource& source, const CompileTask& task)

@@ -95,8 +95,12 @@ def export_bundle(path: str | os.PathLike[str], bundle: str | os.PathLike[str], 
     return exported
 
 
-def _item(name: str, data: bytes) -> _Item:
-    return _Item(name, len(data), hashlib.sha256(data).hexdigest())
+def _add(archive: zipfile.ZipFile, path: str | os.PathLike[str], name: str) -> _Item:
+    """Adds an entry of the directory `path`. Raises StoreError if it cannot be read."""
+    data = directory.read(path, name)
+    item = _Item(name, len(data), hashlib.sha256(data).hexdigest())
+    archive.writestr(item.member, data)
+    return item
 
 
 def _write(file: BinaryIO, path: str | os.PathLike[str], listing: Listing, key: SigningKey) -> Exported:
@@ -104,18 +108,14 @@ def _write(file: BinaryIO, path: str | os.PathLike[str], listing: Listing, key: 
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry in listing.sound:
             try:
-                data = directory.read(path, entry.key)
+                items.append(_add(archive, path, entry.key))
             except _plugin.StoreError as error:  # removed or damaged since the listing
                 skipped.append(dataclasses.replace(entry, problem=str(error)))
                 continue
-            items.append(_item(entry.key, data))
-            archive.writestr(items[-1].member, data)
             exported.append(entry)
         for name in listing.notes:
             with contextlib.suppress(_plugin.StoreError):  # damaged notes are ignored, as by programs
-                data = directory.read(path, name)
-                items.append(_item(name, data))
-                archive.writestr(items[-1].member, data)
+                items.append(_add(archive, path, name))
         manifest = {
             "format": FORMAT,
             "made_by": version_getter.get_library_version(),

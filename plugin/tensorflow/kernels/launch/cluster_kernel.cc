@@ -1,6 +1,7 @@
 #include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -145,17 +146,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     if (const Executable* executable = entry->executable()) {
       TF_ASSIGN_OR_RETURN(const bool needs_fallback, NeedsFallback(context, *device, arguments));
       if (needs_fallback) return RunFallback(context, *device, arguments, FallbackReason::kFailure);
-      if (FasterWay* const way = entry->way()) {
-        TF_ASSIGN_OR_RETURN(const bool done, RunFaster(context, *device, arguments, *executable, *way));
-        if (done) return absl::OkStatus();
-      }
-      CountLaunch(*executable);
-      bool queued = false;
-      absl::Status status = Launch(context, *device, *executable, arguments, &queued);
-      if (!status.ok()) return queued ? status : FallBack(context, *device, arguments, status);
-      TF_ASSIGN_OR_RETURN(const bool result_needs_fallback, ResultNeedsFallback(context, *device));
-      return result_needs_fallback ? RunFallback(context, *device, arguments, FallbackReason::kFailure)
-                                   : absl::OkStatus();
+      return RunExecutable(context, *device, arguments, *executable, entry->way());
     }
     if (entry->failed()) {
       TF_RETURN_IF_ERROR(CheckInitialized(entry->failure(), arguments));
@@ -182,45 +173,50 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   }
 }
 
-absl::StatusOr<bool> ClusterKernel::RunFaster(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                              const KernelArguments& arguments, const Executable& executable,
-                                              FasterWay& way) {
-  const FasterWay::Choice choice = way.Next();
-  if (choice.way == FasterWay::kHpu && !choice.is_trial) return false;
-  // A launch only queues work, so a trial waits for the device before and after.
-  if (choice.way == FasterWay::kHpu) TF_RETURN_IF_ERROR(device.Synchronize());
-  const absl::Time start = absl::Now();
+absl::Status ClusterKernel::RunExecutable(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                          const KernelArguments& arguments, const Executable& executable,
+                                          FasterWay* way) {
+  const FasterWay::Choice choice = way != nullptr ? way->Next() : FasterWay::Choice{FasterWay::kHpu, false};
   if (choice.way == FasterWay::kCpu) {
-    absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFasterOnCpu);
-    if (MayRunOnDevice(status, FallbackReason::kFasterOnCpu)) {
-      way.Exclude(FasterWay::kCpu);
-      return false;
-    }
-    TF_RETURN_IF_ERROR(status);
-  } else {
-    CountLaunch(executable);
-    bool queued = false;
-    const absl::Status status = Launch(context, device, executable, arguments, &queued);
-    if (!status.ok() && queued) return status;
-    if (!status.ok()) return false;  // the next attempt handles the failure
-    TF_RETURN_IF_ERROR(device.Synchronize());
+    if (const std::optional<absl::Status> status = RunOnCpu(context, device, arguments, *way)) return *status;
   }
-  way.Add(choice.way, absl::Now() - start);
-  return true;
+  const bool is_timed = choice.way == FasterWay::kHpu && choice.is_trial;
+  absl::Time start;
+  if (is_timed) {  // a launch only queues work, so a trial waits for the device before and after
+    TF_RETURN_IF_ERROR(device.Synchronize());
+    start = absl::Now();
+  }
+  CountLaunch(executable);
+  bool queued = false;
+  absl::Status status = Launch(context, device, executable, arguments, &queued);
+  if (!status.ok()) return queued ? status : FallBack(context, device, arguments, status);
+  if (is_timed) {
+    TF_RETURN_IF_ERROR(device.Synchronize());
+    way->Add(FasterWay::kHpu, absl::Now() - start);
+  }
+  TF_ASSIGN_OR_RETURN(const bool needs_fallback, ResultNeedsFallback(context, device));
+  return needs_fallback ? RunFallback(context, device, arguments, FallbackReason::kFailure) : absl::OkStatus();
+}
+
+std::optional<absl::Status> ClusterKernel::RunOnCpu(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                                    const KernelArguments& arguments, FasterWay& way) {
+  const absl::Time start = absl::Now();
+  absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFasterOnCpu);
+  if (MayRunOnDevice(status, FallbackReason::kFasterOnCpu)) {
+    way.Exclude(FasterWay::kCpu);
+    return std::nullopt;
+  }
+  way.Add(FasterWay::kCpu, absl::Now() - start);
+  return status;
 }
 
 absl::Status ClusterKernel::RunAfterFailure(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                             KernelArguments& arguments, const absl::Status& failure) {
   FasterWay* const times = split_times();
-  const absl::Time start = absl::Now();
   if (times != nullptr && times->Next().way == FasterWay::kCpu) {
-    absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFasterOnCpu);
-    if (!MayRunOnDevice(status, FallbackReason::kFasterOnCpu)) {
-      times->Add(FasterWay::kCpu, absl::Now() - start);
-      return status;
-    }
-    times->Exclude(FasterWay::kCpu);
+    if (const std::optional<absl::Status> status = RunOnCpu(context, device, arguments, *times)) return *status;
   }
+  const absl::Time start = absl::Now();
   arguments.Unlock();
   TF_ASSIGN_OR_RETURN(const bool done, RunSplit(context, device, failure));
   if (done) {

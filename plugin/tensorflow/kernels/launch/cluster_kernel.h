@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -104,10 +105,13 @@ class ClusterKernel : public tensorflow::OpKernel {
   absl::Status CompileInBackground(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                    std::vector<ArgumentDescription> descriptions,
                                    const std::shared_ptr<ExecutableTable::Entry>& entry, const Choice& choice);
-  // Runs a trial of the executable, or on the CPU if that is faster. Returns false if the caller must launch. The
-  // caller holds the locks of `arguments`.
-  absl::StatusOr<bool> RunFaster(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                 const KernelArguments& arguments, const Executable& executable, FasterWay& way);
+  // Launches the executable, or runs on the CPU if that is the faster way (null: always launches). The caller holds the
+  // locks of `arguments`.
+  absl::Status RunExecutable(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                             const KernelArguments& arguments, const Executable& executable, FasterWay* way);
+  // Runs on the CPU as the way that was chosen. Returns nullopt, and excludes the way, if the HPU must run instead.
+  std::optional<absl::Status> RunOnCpu(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                       const KernelArguments& arguments, FasterWay& way);
   // Runs a cluster whose compilation failed: in parts, or on the CPU. The caller holds the locks of `arguments`.
   absl::Status RunAfterFailure(tensorflow::OpKernelContext* context, ProcessDevice& device, KernelArguments& arguments,
                                const absl::Status& failure);
