@@ -4,11 +4,27 @@
 
 namespace hpu {
 
-const OpFacts& FactsOf(std::string_view op) {
+namespace {
+
+const OpFactsTable& Table() {
   static const auto* table = new OpFactsTable(MakeOpFactsTable());
+  return *table;
+}
+
+}  // namespace
+
+const OpFacts& FactsOf(std::string_view op) {
   static const auto* unlisted = new OpFacts;
-  const auto found = table->find(op);
-  return found == table->end() ? *unlisted : found->second;
+  const auto found = Table().find(op);
+  return found == Table().end() ? *unlisted : found->second;
+}
+
+std::vector<std::string_view> OpsWith(bool OpFacts::*fact) {
+  std::vector<std::string_view> ops;
+  for (const auto& [op, facts] : Table()) {
+    if (facts.*fact) ops.push_back(op);
+  }
+  return ops;
 }
 
 }  // namespace hpu

@@ -168,6 +168,9 @@ struct OpFacts {
 // Facts about an op; the defaults if the table does not list the op. The reference stays valid. Thread safe.
 const OpFacts& FactsOf(std::string_view op);
 
+// The ops with a fact, in no order. The names stay valid. Thread safe.
+std::vector<std::string_view> OpsWith(bool OpFacts::*fact);
+
 // The op's index rule; null for most ops.
 inline const IndexedOp* IndexedOpOf(std::string_view op) {
   const OpFacts& facts = FactsOf(op);

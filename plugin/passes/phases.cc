@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "plugin/passes/clustering/xla_launch_pass.h"
+#include "plugin/passes/control_flow/assertion_branch_pass.h"
 #include "plugin/passes/control_flow/control_flow_pass.h"
 #include "plugin/passes/control_flow/function_values_pass.h"
 #include "plugin/passes/control_flow/inline_pass.h"
@@ -46,6 +47,7 @@ constexpr Phase kPhases[] = {
     {Registry::PRE_PLACEMENT, 2, "ListBoundPass", RunListBoundPass},
     {Registry::PRE_PLACEMENT, 2, "LoopIndexPass", RunLoopIndexPass},
     // Phase 10: TensorFlow inlines calls and lowers loops and branches.
+    {Registry::PRE_PLACEMENT, 11, "AssertionBranchPass", RunAssertionBranchPass},
     {Registry::PRE_PLACEMENT, 11, "LowerPass", RunLowerPass},
     // Place the ops that remain after lowering.
     {Registry::PRE_PLACEMENT, 12, "FunctionValuesPass", RunFunctionValuesPass},

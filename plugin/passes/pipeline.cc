@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "plugin/passes/analysis/clustering_rules.h"
+#include "plugin/passes/clustering/assertion_pass.h"
 #include "plugin/passes/clustering/call_order_pass.h"
 #include "plugin/passes/clustering/check_pass.h"
 #include "plugin/passes/clustering/constant_branch_pass.h"
@@ -41,7 +42,8 @@ struct Pass {
 absl::Status AddChecks(PassContext* context) {
   TF_RETURN_IF_ERROR(AddIndexChecks(context));
   TF_RETURN_IF_ERROR(AddRangeChecks(context));
-  return AddValueChecks(context);
+  TF_RETURN_IF_ERROR(AddValueChecks(context));
+  return MoveAssertionsBack(context);
 }
 
 constexpr Pass kPasses[] = {

@@ -120,6 +120,7 @@ class RevertUpdateLowering : public tensorflow::XlaOpKernel {
 };
 
 REGISTER_XLA_OP(Name("HabanaIndicesInRange").Device(kCompilationDevice), IndicesInRangeLowering)
+REGISTER_XLA_OP(Name("HabanaAssert").Device(kCompilationDevice), NoLowering)
 REGISTER_XLA_OP(Name("HabanaInnerIndices").Device(kCompilationDevice), NoLowering)
 REGISTER_XLA_OP(Name("HabanaInnerValues").Device(kCompilationDevice), NoLowering)
 REGISTER_XLA_OP(Name("HabanaRevertUpdate").Device(kCompilationDevice), RevertUpdateLowering)

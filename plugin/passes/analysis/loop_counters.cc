@@ -16,12 +16,12 @@ using tensorflow::Node;
 class LoopCounters::Finder {
  public:
   Finder(const Node& loop, const FunctionBody& condition, const FunctionBody& body, KnownNumbers* known)
-      : loop_(loop), condition_(condition), body_(body), known_(known) {}
-
-  std::vector<Counter> Find() {
+      : loop_(loop), condition_(condition), body_(body), known_(known) {
     AddFrom(SourceOf(*condition_.ret_nodes[0], 0));
-    return std::move(found_);
   }
+
+  std::vector<Counter>& counters() { return counters_; }
+  std::vector<int>& limits() { return limits_; }
 
  private:
   void AddFrom(const Node* holds) {
@@ -47,19 +47,21 @@ class LoopCounters::Finder {
     if (!first.has_value() || !step.has_value() || *step == 0 || (*step > 0) != less) return;
     const std::optional<int64_t> end = Fixed(condition_, limit);
     if (!end.has_value()) {
-      const Node* const source = less && !or_equal ? LimitOutside(LoopValueOf(condition_, limit)) : nullptr;
-      if (source != nullptr) found_.push_back({value, Range{*first, -1, source}, *step});
+      const int limiting = LoopValueOf(condition_, limit);
+      if (limiting < 0 || !IsInvariant(body_, limiting)) return;
+      limits_.push_back(limiting);
+      const Node* const source = less && !or_equal ? LimitOutside(limiting) : nullptr;
+      if (source != nullptr) counters_.push_back({value, Range{*first, -1, source}, *step});
       return;
     }
     const int64_t last = or_equal ? *end : less ? *end - 1 : *end + 1;
     const Counter counter{value, less ? Range{*first, last} : Range{last, *first}, *step};
     // The first value that fails the condition must fit in int32, or the counter would wrap around.
-    if (std::abs(last + *step) <= std::numeric_limits<int32_t>::max()) found_.push_back(counter);
+    if (std::abs(last + *step) <= std::numeric_limits<int32_t>::max()) counters_.push_back(counter);
   }
 
   // The node that computes an invariant outside the loop; null if it has several results.
   const Node* LimitOutside(int value) const {
-    if (value < 0 || !IsInvariant(body_, value)) return nullptr;
     const Node* const source = SourceOf(loop_, value);
     const bool single =
         source != nullptr && source->num_outputs() == 1 && source->output_type(0) == tensorflow::DT_INT32;
@@ -90,12 +92,16 @@ class LoopCounters::Finder {
   const FunctionBody& condition_;
   const FunctionBody& body_;
   KnownNumbers* const known_;
-  std::vector<Counter> found_;
+  std::vector<Counter> counters_;
+  std::vector<int> limits_;
 };
 
 LoopCounters::LoopCounters(const Node& loop, const FunctionBody& condition, const FunctionBody& body,
                            KnownNumbers* known)
-    : counters_(Finder(loop, condition, body, known).Find()) {}
+    : LoopCounters(Finder(loop, condition, body, known)) {}
+
+LoopCounters::LoopCounters(Finder finder)
+    : counters_(std::move(finder.counters())), limits_(std::move(finder.limits())) {}
 
 std::optional<int64_t> LoopCounters::MaxIterations() const {
   std::optional<int64_t> max;

@@ -34,6 +34,9 @@ class LoopCounters {
   // there is none. The number may be negative.
   const tensorflow::Node* LimitOfIterations() const;
 
+  // The invariant loop values that a counter is compared with, and that end the loop.
+  const std::vector<int>& LimitingValues() const { return limits_; }
+
   // The range of loop value `value` at the start of an iteration; nullopt if the loop value is not a counter.
   std::optional<Range> RangeOf(int value) const;
 
@@ -44,9 +47,11 @@ class LoopCounters {
     int64_t step;
   };
 
-  const std::vector<Counter> counters_;
-
   class Finder;
+  explicit LoopCounters(Finder finder);
+
+  const std::vector<Counter> counters_;
+  const std::vector<int> limits_;
 };
 
 }  // namespace hpu::passes

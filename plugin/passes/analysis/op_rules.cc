@@ -44,6 +44,9 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
   if (op == kLaunchOp || op == "XlaLaunch" || absl::StartsWith(op, "_Xla")) {
     return OpRefusal{"launch", "is already a compiled cluster"};
   }
+  if (node.attrs().Find(kLateAttr) != nullptr) {
+    return OpRefusal{"host", "runs after the clusters that compute its condition"};
+  }
   if (facts.loses_error) {
     return OpRefusal{"lost-error", absl::StrCat(op, " raises errors or prints, which compiled code cannot do")};
   }

@@ -11,16 +11,6 @@
 namespace hpu::passes {
 namespace {
 
-// Copies the origin of `node` to `check`, because errors name a node by its origin. A node that no pass has inlined is
-// its own origin.
-void SetOrigin(const tensorflow::Node& node, tensorflow::Node* check) {
-  if (!tensorflow::NodeDebugInfo(*check).original_node_names.empty()) return;
-  tensorflow::NodeDebugInfo origin(node);
-  if (origin.original_node_names.empty()) origin.original_node_names.push_back(node.name());
-  check->set_original_node_names(origin.original_node_names);
-  check->set_original_func_names(origin.original_func_names);
-}
-
 bool HasDeviceKernel(const tensorflow::Node& check) {
   return check.type_string() == kCheckIndicesOp || check.type_string() == kCheckValuesOp;
 }
@@ -48,22 +38,30 @@ void MoveToDevice(const std::string& device, tensorflow::Node* check) {
   for (tensorflow::Node* constant : constants) constant->set_assigned_device_name(device);
 }
 
-void AddLateCheck(const std::string& check, tensorflow::Node* node) {
+}  // namespace
+
+void SetOrigin(const tensorflow::Node& node, tensorflow::Node* check) {
+  if (!tensorflow::NodeDebugInfo(*check).original_node_names.empty()) return;
+  tensorflow::NodeDebugInfo origin(node);
+  if (origin.original_node_names.empty()) origin.original_node_names.push_back(node.name());
+  check->set_original_node_names(origin.original_node_names);
+  check->set_original_func_names(origin.original_func_names);
+}
+
+void AddLateCheck(const tensorflow::Node& check, tensorflow::Node* node) {
   std::vector<std::string> checks;
   tensorflow::TryGetNodeAttr(node->attrs(), kChecksAttr, &checks);
-  checks.push_back(check);
+  checks.push_back(check.name());
   node->ClearAttr(kChecksAttr);
   node->AddAttr(kChecksAttr, checks);
 }
-
-}  // namespace
 
 void OrderCheck(PassContext* context, tensorflow::Node* node, tensorflow::Node* check, absl::string_view what,
                 bool before) {
   if (before) {
     (*context->graph)->AddControlEdge(check, node);
   } else {
-    AddLateCheck(check->name(), node);
+    AddLateCheck(*check, node);
   }
   SetOrigin(*node, check);
   AddRewrite(&context->report, node->name(), node->type_string(), "checks",

@@ -17,6 +17,13 @@ namespace hpu::passes {
 void OrderCheck(PassContext* context, tensorflow::Node* node, tensorflow::Node* check, absl::string_view what,
                 bool before);
 
+// Copies the origin of `node` to `check`, because errors name a node by its origin. A node that no pass has inlined is
+// its own origin.
+void SetOrigin(const tensorflow::Node& node, tensorflow::Node* check);
+
+// Records that `check` runs after the cluster of `node`.
+void AddLateCheck(const tensorflow::Node& check, tensorflow::Node* node);
+
 // A check that runs after the clusters of the ops whose values it checks.
 struct LateCheck {
   tensorflow::Node* check = nullptr;

@@ -146,8 +146,10 @@ class ClusterTest {
 
 }  // namespace
 
+bool HasTest(const Node& check) { return check.type_string() == kCheckValuesOp || check.type_string() == kAssertOp; }
+
 std::vector<Node*> InputsOfTest(const Node& check, const Node& checked) {
-  if (check.type_string() == kCheckValuesOp) return {InputOf(check, 0).node};
+  if (HasTest(check)) return {InputOf(check, 0).node};
   std::vector<Node*> inputs;
   const auto add = [&](const CheckedInput& input) {
     if (!InputOf(check, input.of_check).node->IsConstant()) {
@@ -165,7 +167,7 @@ std::vector<Node*> InputsOfTest(const Node& check, const Node& checked) {
 }
 
 absl::StatusOr<Node*> MakeTest(const Node& check, const Node& checked, const std::string& cluster, Graph* graph) {
-  if (check.type_string() == kCheckValuesOp) return InputOf(check, 0).node;
+  if (HasTest(check)) return InputOf(check, 0).node;
   const ClusterTest maker(check, checked, cluster, graph);
   return check.type_string() == kCheckRangeOp ? maker.Range() : maker.Indices();
 }

@@ -10,11 +10,14 @@
 
 namespace hpu::passes {
 
-// The nodes whose results the test reads; for HabanaCheckValues, the test itself.
+// Whether input 0 of the check, a boolean, is the test: HabanaCheckValues and Assert.
+bool HasTest(const tensorflow::Node& check);
+
+// The nodes whose results the test reads; the test itself if the check has one.
 std::vector<tensorflow::Node*> InputsOfTest(const tensorflow::Node& check, const tensorflow::Node& checked);
 
-// Returns a node whose result is whether `check` passes. `checked` is an op in `cluster` whose values are checked. The
-// input of a HabanaCheckValues is already such a node; for other checks, adds nodes to the cluster.
+// Returns a node whose result is whether `check` passes. `checked` is an op in `cluster` whose values are checked. Adds
+// nodes to the cluster, unless the check has a test.
 absl::StatusOr<tensorflow::Node*> MakeTest(const tensorflow::Node& check, const tensorflow::Node& checked,
                                            const std::string& cluster, tensorflow::Graph* graph);
 

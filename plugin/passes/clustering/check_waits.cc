@@ -4,6 +4,8 @@
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/variable_updates.h"
 #include "plugin/passes/graph/graph_util.h"
 
@@ -24,12 +26,21 @@ ChecksByOp ChecksOfOps(absl::Span<const LateCheck> checks) {
   return result;
 }
 
-std::vector<const Node*> Updates(const Graph& graph) {
-  std::vector<const Node*> updates;
+// Whether a node outside clusters does something that the program can notice if the step fails. The plugin's own ops
+// (checks, states of random numbers) and late assertions do not.
+bool HasEffect(const Node& node) {
+  const bool is_border = node.IsArg() || node.IsRetval() || node.IsSend() || node.IsRecv() || node.IsControlFlow();
+  const bool is_own = absl::StartsWith(node.type_string(), "Habana") || node.attrs().Find(kLateAttr) != nullptr;
+  return node.op_def().is_stateful() && !is_border && !is_own && !FactsOf(node.type_string()).only_reads &&
+         ClusterOf(node).empty();
+}
+
+std::vector<const Node*> Effects(const Graph& graph) {
+  std::vector<const Node*> effects;
   for (const Node* node : graph.op_nodes()) {
-    if (UpdatesVariable(*node)) updates.push_back(node);
+    if (UpdatesVariable(*node) || HasEffect(*node)) effects.push_back(node);
   }
-  return updates;
+  return effects;
 }
 
 // The nodes, and the nodes that precede one of them.
@@ -57,7 +68,7 @@ class WaitMaker {
         sequence_(sequence),
         graph_(graph),
         checks_(ChecksOfOps(checks)),
-        before_updates_(WithAncestors(Updates(*graph), *graph)),
+        before_effects_(WithAncestors(Effects(*graph), *graph)),
         before_ops_(WithAncestors(CheckedOps(), *graph)) {}
 
   void Wait(const LateCheck& check) const;
@@ -72,7 +83,7 @@ class WaitMaker {
   CheckSequence* const sequence_;
   Graph* const graph_;
   const ChecksByOp checks_;  // by checked op
-  const NodeFlags before_updates_;
+  const NodeFlags before_effects_;
   const NodeFlags before_ops_;
 };
 
@@ -104,10 +115,11 @@ void WaitMaker::Wait(const LateCheck& check) const {
     open.pop_back();
     for (const Edge* edge : OutEdges(*node)) {
       Node* next = edge->dst();
-      const bool precedes_update = before_updates_.Contains(next);
-      if (!precedes_update && (IsBorder(*next) || !before_ops_.Contains(next))) continue;
+      const bool precedes_effect = before_effects_.Contains(next);
+      if (!precedes_effect && (IsBorder(*next) || !before_ops_.Contains(next))) continue;
       if (!seen.Insert(next) || checks_wait(next)) continue;
-      const bool waits = IsBorder(*next) || (UpdatesVariable(*next) && !clusters.contains(ClusterOf(*next)));
+      const bool waits =
+          IsBorder(*next) || HasEffect(*next) || (UpdatesVariable(*next) && !clusters.contains(ClusterOf(*next)));
       if (waits && may_wait(next)) {
         graph_->AddControlEdge(check.check, next);
       } else {

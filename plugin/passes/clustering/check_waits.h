@@ -29,6 +29,7 @@ class CheckSequence {
 
 // For each check, makes these nodes wait for it if they depend on an op whose values it checks:
 // - the checks of other ops
+// - ops outside clusters with side effects (prints, Python functions, collectives)
 // - updates outside the clusters of the checked ops. In lowered loops and branches, a Merge, Enter, Exit or
 //   NextIteration on the way to the update waits instead: such nodes run even if the check is dead.
 void WaitForChecks(absl::Span<const LateCheck> checks, const ClusterMembers& members, CheckSequence* sequence,

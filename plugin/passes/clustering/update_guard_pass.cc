@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/passes/analysis/variable_updates.h"
+#include "plugin/passes/clustering/assertion_pass.h"
 #include "plugin/passes/clustering/check_tests.h"
 #include "plugin/passes/clustering/check_waits.h"
 #include "plugin/passes/clustering/cluster_ancestors.h"
@@ -101,11 +103,14 @@ class ClusterGuards {
   struct Check {
     Node* check = nullptr;
     Node* checked = nullptr;  // op in the cluster whose values are checked
+    const std::vector<Node*>* all_checked = nullptr;
     NodeFlags before{0};      // updates among these happen even if the check fails
     int position = -1;        // last position of the test's inputs in order_
     Node* passes = nullptr;   // the test in the cluster; null until it is needed
+    Node* raises = nullptr;   // raises an assertion's error if the cluster runs on the CPU; null for other checks
   };
 
+  absl::Status AddAssertions();
   std::vector<int> ChecksOf(const Node* update) const;
   absl::StatusOr<Node*> TestOf(Check* check);
   absl::StatusOr<Node*> PassesAll(const std::vector<int>& checks);
@@ -131,6 +136,7 @@ class ClusterGuards {
 void ClusterGuards::Add(const LateCheck& late) {
   Check check;
   check.check = late.check;
+  check.all_checked = &late.checked;
   const int nodes = (*context_->graph)->num_node_ids();
   for (Node* node : late.checked) {
     if (!order_.Contains(node)) continue;
@@ -142,7 +148,7 @@ void ClusterGuards::Add(const LateCheck& late) {
       check.before.Intersect(ancestors);
     }
   }
-  const bool is_test = check.check->type_string() == kCheckValuesOp;
+  const bool is_test = HasTest(*check.check);
   for (const Node* input : InputsOfTest(*check.check, *check.checked)) {
     // The cluster must not wait for a test that waits for the cluster.
     if (is_test && !order_.Contains(input) && members_.AncestorsOf(*input).Contains(check.checked)) return;
@@ -162,8 +168,10 @@ std::vector<int> ClusterGuards::ChecksOf(const Node* update) const {
 }
 
 absl::StatusOr<Node*> ClusterGuards::TestOf(Check* check) {
-  if (check->passes == nullptr) {
-    TF_ASSIGN_OR_RETURN(check->passes, MakeTest(*check->check, *check->checked, cluster_, context_->graph->get()));
+  if (check->passes != nullptr) return check->passes;
+  TF_ASSIGN_OR_RETURN(check->passes, MakeTest(*check->check, *check->checked, cluster_, context_->graph->get()));
+  if (check->check->type_string() == kAssertOp) {
+    TF_ASSIGN_OR_RETURN(check->raises, Place(CopyAssertion(*check->check, *check->checked, context_->graph->get())));
   }
   return check->passes;
 }
@@ -194,7 +202,21 @@ void ClusterGuards::OrderChecks(const Node* update, const std::vector<int>& chec
   }
 }
 
+// If the cluster runs on the CPU, its ops that wait for an assertion in the program wait for it.
+absl::Status ClusterGuards::AddAssertions() {
+  for (Check& check : checks_) {
+    if (check.check->type_string() != kAssertOp) continue;
+    TF_RETURN_IF_ERROR(TestOf(&check).status());
+    for (Node* node : *check.all_checked) {
+      const bool waits = node != InputOf(*check.check, 0).node && order_.Contains(node);
+      if (waits) (*context_->graph)->AddControlEdge(check.raises, node);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ClusterGuards::Guard() {
+  TF_RETURN_IF_ERROR(AddAssertions());
   for (Node* update : order_.updates()) {
     const std::vector<int> checks = ChecksOf(update);
     if (checks.empty()) {
@@ -202,6 +224,9 @@ absl::Status ClusterGuards::Guard() {
       continue;
     }
     TF_ASSIGN_OR_RETURN(Node * passes, PassesAll(checks));
+    for (const int i : checks) {
+      if (checks_[i].raises != nullptr) (*context_->graph)->AddControlEdge(checks_[i].raises, update);
+    }
     TF_RETURN_IF_ERROR(guards_.Guard(update, passes));
     OrderChecks(update, checks);
     const auto name = [&](std::string* out, int i) { absl::StrAppend(out, checks_[i].check->name()); };
@@ -211,12 +236,25 @@ absl::Status ClusterGuards::Guard() {
   return absl::OkStatus();
 }
 
+// Makes the ops that the program lets wait for an assertion wait for it again if they are in no cluster.
+void RestoreWaits(const std::vector<LateCheck>& checks, Graph* graph) {
+  const ClusterMembers members(*graph);
+  for (const LateCheck& check : checks) {
+    if (check.check->type_string() != kAssertOp) continue;
+    const NodeFlags ancestors = members.AncestorsOf(*check.check);
+    for (Node* node : check.checked) {
+      if (ClusterOf(*node).empty() && !ancestors.Contains(node)) graph->AddControlEdge(check.check, node);
+    }
+  }
+}
+
 }  // namespace
 
 absl::Status GuardUpdates(PassContext* context) {
   Graph* graph = context->graph->get();
   const std::vector<LateCheck> checks = TakeLateChecks(graph);
   if (checks.empty()) return absl::OkStatus();
+  RestoreWaits(checks, graph);
   std::map<std::string, std::vector<const LateCheck*>> checked;  // by cluster
   for (const LateCheck& check : checks) {
     for (const Node* node : check.checked) {
@@ -230,7 +268,8 @@ absl::Status GuardUpdates(PassContext* context) {
   for (const auto& [cluster, own] : checked) {
     const ClusterMembers members(*graph);  // includes earlier guards
     ClusterGuards guards(context, cluster, members, &sequence);
-    if (!guards.HasUpdates()) continue;
+    const bool asserts = absl::c_any_of(own, [](const LateCheck* check) { return check->check->type_string() == kAssertOp; });
+    if (!guards.HasUpdates() && !asserts) continue;
     for (const LateCheck* check : own) guards.Add(*check);
     TF_RETURN_IF_ERROR(guards.Guard());
   }

@@ -48,6 +48,25 @@ passes: Whether all values passed; a scalar. True if the op did not run.
 code, error: Of the CPU kernel's error.
 )doc");
 
+REGISTER_OP("HabanaAssert")
+    .Input("condition: bool")
+    .Input("data: T")
+    .Attr("T: list(type) >= 0")
+    .Attr("texts: list(string)")
+    .Attr("inputs: list(int)")
+    .Attr("summarize: int")
+    .SetIsStateful()
+    .SetShapeFn(tensorflow::shape_inference::NoOutputs)
+    .Doc(R"doc(
+Like Assert, for clusters. Compiled code ignores it, and an Assert after the cluster raises the error. If the cluster runs on the CPU, this op raises it.
+
+condition: A scalar.
+data: The items of the message that are no constants.
+texts: The items that are constants; empty for the others.
+inputs: For each item its index in data; -1 for a constant.
+summarize: Number of elements of each item in the message, or -1 for all.
+)doc");
+
 REGISTER_OP("HabanaRevertUpdate")
     .Input("resource: resource")
     .Input("passes: bool")
