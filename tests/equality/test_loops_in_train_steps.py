@@ -159,6 +159,23 @@ def test_a_loop_over_a_variable(loop: Callable[[tf.Tensor, tf.Variable], tf.Tens
     assert_one_cluster("loop_step", launches=4)
 
 
+@pytest.mark.parametrize("turns", [TURNS, None], ids=["known", "unknown"])
+@pytest.mark.parametrize("loop", [loop for loop in LOOPS if loop is not windows])  # not one cluster
+def test_a_loop_over_a_hidden_layer(loop: Callable[[tf.Tensor, tf.Variable], tf.Tensor], turns: int | None) -> None:
+    """The loop's elements have gradients, too."""
+    generator = np.random.default_rng(0)
+    x = generator.standard_normal((TURNS, WIDTH, WIDTH), dtype=np.float32)
+    initial = 0.3 * generator.standard_normal((2, WIDTH, WIDTH), dtype=np.float32)
+
+    def make() -> tuple[Callable[[tf.Tensor], tf.Tensor], list[tf.Variable]]:
+        v, w = tf.Variable(initial[0]), tf.Variable(initial[1])
+        return lambda x: loop(tf.tanh(x @ v), w), [v, w]
+
+    found = train(make, tf.TensorSpec((turns, WIDTH, WIDTH)), x)
+    np.testing.assert_allclose(found[HPU], found[CPU], rtol=1e-4)
+    assert_one_cluster("loop_step", launches=4)
+
+
 @pytest.mark.parametrize("loop", [scan, write_each, read_previous, loop_in_loop])
 def test_a_loop_of_a_cluster_that_runs_on_the_cpu(
     loop: Callable[[tf.Tensor, tf.Variable], tf.Tensor], monkeypatch: pytest.MonkeyPatch

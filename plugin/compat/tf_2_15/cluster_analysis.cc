@@ -55,10 +55,11 @@ absl::StatusOr<FunctionConstants> FindFunctionConstants(const tensorflow::NameAt
 }
 
 absl::StatusOr<std::vector<bool>> FindConstantArguments(const tensorflow::Graph& function, size_t num_arguments,
-                                                        FunctionLibraryRuntime* runtime) {
+                                                        FunctionLibraryRuntime* runtime,
+                                                        const std::function<bool(const tensorflow::Edge&)>& follows) {
   std::vector<bool> constants(num_arguments, false);
   TF_RETURN_IF_ERROR(
-      tensorflow::BackwardsConstAnalysis(function, &constants, /*compile_time_const_nodes=*/nullptr, runtime));
+      tensorflow::BackwardsConstAnalysis(function, &constants, /*compile_time_const_nodes=*/nullptr, runtime, follows));
   return constants;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,9 +30,10 @@ absl::StatusOr<FunctionConstants> FindFunctionConstants(const tensorflow::NameAt
                                                         tensorflow::FunctionLibraryRuntime* runtime);
 
 // For each argument of a function's graph: whether the argument's value must be known at compile time. True for the
-// handle of a variable if the variable's value must be known.
-absl::StatusOr<std::vector<bool>> FindConstantArguments(const tensorflow::Graph& function, size_t num_arguments,
-                                                        tensorflow::FunctionLibraryRuntime* runtime);
+// handle of a variable if the variable's value must be known. Ignores the edges for which `follows` returns false.
+absl::StatusOr<std::vector<bool>> FindConstantArguments(
+    const tensorflow::Graph& function, size_t num_arguments, tensorflow::FunctionLibraryRuntime* runtime,
+    const std::function<bool(const tensorflow::Edge&)>& follows = nullptr);
 
 // Decides whether tf2xla can compile a node and the functions that the node calls.
 class CompilabilityChecker {

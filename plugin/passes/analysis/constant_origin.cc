@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -72,14 +73,43 @@ Origin OwnOrigin(const Node& node) {
   return Origin::kConstant;
 }
 
+// Whether a slice takes one element, or all elements, of each dimension, like x[:, i].
+bool TakesElements(const Node& slice) {
+  int64_t taken = 0;  // a bit for each index
+  for (const char* mask : {"shrink_axis_mask", "ellipsis_mask", "new_axis_mask"}) {
+    int64_t bits = 0;
+    tensorflow::TryGetNodeAttr(slice.attrs(), mask, &bits);
+    taken |= bits;
+  }
+  int64_t begin = 0, end = 0;
+  tensorflow::TryGetNodeAttr(slice.attrs(), "begin_mask", &begin);
+  tensorflow::TryGetNodeAttr(slice.attrs(), "end_mask", &end);
+  taken |= begin & end;
+  return (taken & (taken + 1)) == 0;  // all lower bits are set
+}
+
+// Whether the gradient of x[i] gets its index by this edge. The compiler uses the index if it is constant, but needs it
+// not.
+bool IsIndexOfElement(const tensorflow::Edge& edge) {
+  constexpr int kBegin = 1, kEnd = 2;
+  return edge.dst()->type_string() == "StridedSliceGrad" && (edge.dst_input() == kBegin || edge.dst_input() == kEnd) &&
+         TakesElements(*edge.dst());
+}
+
 // Adds the inputs that the function in `attribute` requires as compile-time constants. Argument i of the function is
 // input `first_input` + i of the node.
 tensorflow::Status AddBodyConstants(const Node& node, const char* attribute, int first_input,
                                     tensorflow::FunctionLibraryRuntime* runtime, std::vector<int>* inputs) {
   tensorflow::NameAttrList function;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), attribute, &function));
-  TF_ASSIGN_OR_RETURN(const FunctionConstants found, FindFunctionConstants(function, runtime));
-  for (const int constant : found.constants) inputs->push_back(first_input + constant);
+  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionBody* body,
+                      InstantiateBody(function.name(), tensorflow::AttrSlice(&function.attr()), runtime));
+  TF_ASSIGN_OR_RETURN(const std::vector<bool> constants,
+                      FindConstantArguments(*body->graph, body->arg_nodes.size(), runtime,
+                                            [](const tensorflow::Edge& edge) { return !IsIndexOfElement(edge); }));
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (constants[i]) inputs->push_back(first_input + static_cast<int>(i));
+  }
   return tensorflow::OkStatus();
 }
 

@@ -81,10 +81,12 @@ absl::StatusOr<Node*> BoundOf(Graph* graph, const Node& list, const LoopCounters
   return const_cast<Node*>(limit);
 }
 
-// An unbounded list that starts empty and is loop value `index`.
+// A list that starts empty and is loop value `index`. tf.map_fn and tf.scan give their loops a maximum number of
+// iterations, and TensorFlow then creates the list with this bound.
 struct Accumulator {
   Node* list;
   int index;
+  bool is_bounded;
 };
 
 std::vector<Accumulator> AccumulatorsOf(const Node& loop) {
@@ -92,8 +94,8 @@ std::vector<Accumulator> AccumulatorsOf(const Node& loop) {
   for (int i = 0; i < loop.num_inputs(); ++i) {
     Node* list = nullptr;
     if (loop.input_type(i) != tensorflow::DT_VARIANT || !loop.input_node(i, &list).ok()) continue;
-    if (list->type_string() == "EmptyTensorList" && ConstantScalar(SourceOf(*list, 1)) == -1)
-      found.push_back({list, i});
+    if (list->type_string() == "EmptyTensorList")
+      found.push_back({list, i, ConstantScalar(SourceOf(*list, 1)) != -1});
   }
   return found;
 }
@@ -107,8 +109,12 @@ absl::StatusOr<bool> BoundListsOf(Graph* graph, const Node& loop, const Function
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
   const LoopCounters counters(loop, *condition, *body, known);
   bool changed = false;
-  for (const auto& [list, index] : accumulators) {
+  for (const auto& [list, index, is_bounded] : accumulators) {
     if (!OnlyPushedOnto(*list, loop, *body)) continue;
+    if (is_bounded) {
+      values->Add(loop, *body, index, known);
+      continue;
+    }
     TF_ASSIGN_OR_RETURN(Node* const bound, BoundOf(graph, *list, counters, origins));
     if (bound == nullptr) continue;
     values->Add(loop, *body, index, known);
