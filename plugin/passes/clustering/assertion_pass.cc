@@ -44,6 +44,12 @@ bool Computes(const Node& node) {
          });
 }
 
+// The tensor behind identities.
+OutputTensor BehindIdentities(OutputTensor tensor) {
+  while (tensor.node->IsIdentity()) tensor = InputOf(*tensor.node, 0);
+  return tensor;
+}
+
 bool HasComputedStrings(const Node& assertion) {
   for (int i = 1; i < assertion.num_inputs(); ++i) {
     if (assertion.input_type(i) == tensorflow::DT_STRING && !InputOf(assertion, i).node->IsConstant()) return true;
@@ -61,6 +67,7 @@ class AssertionMover {
  private:
   bool WaitsForDevice(const Node& assertion) const;
   bool MayRunLong(const Node& loop, const NodeFlags& after);
+  bool CountsTurns(const OutputTensor& result) const;
   NodeFlags Descendants(const Node& node) const;
   void BypassNoOps(Node* assertion);
 
@@ -111,10 +118,19 @@ bool AssertionMover::MayRunLong(const Node& loop, const NodeFlags& after) {
   if (counters.MaxIterations().has_value()) return false;
   if (!origins_.has_value()) origins_ = FindOrigins(*graph_);
   return absl::c_none_of(counters.LimitingValues(), [&](int value) {
-    const Node* const source = SourceOf(loop, value);
-    if (source == nullptr) return false;
-    return (*origins_)[source->id()] <= Origin::kStatic || (source->IsWhileNode() && !after.Contains(source));
+    const OutputTensor limit = BehindIdentities(InputOf(loop, value));
+    if ((*origins_)[limit.node->id()] <= Origin::kStatic) return true;
+    if (!limit.node->IsWhileNode()) return false;
+    return !after.Contains(limit.node) || (CountsTurns(limit) && !MayRunLong(*limit.node, after));
   });
+}
+
+// Whether a result of a loop is the number of its iterations, possibly plus a constant or times a constant.
+bool AssertionMover::CountsTurns(const OutputTensor& result) const {
+  const auto body = LoopFunction(*result.node, "body", *context_->library);
+  if (!body.ok()) return false;
+  const Node* const next = SourceOf(*(*body)->ret_nodes[result.index], 0);
+  return next != nullptr && SumOf(*next).source == (*body)->arg_nodes[result.index];
 }
 
 // Connects the predecessors of NoOps behind the assertion with the NoOps' successors on the HPU.

@@ -49,6 +49,8 @@ OpRefusal Unclustered(const Node& node, const Refusals& refusals) {
   }
   if (IsFreeConstant(node))
     return {"constant", "a constant of at most 64 KiB is copied into each cluster that uses it"};
+  // A check of a cluster's results, which moved to the device after the marking of the graph.
+  if (std::optional<OpRefusal> refusal = RefuseByOp(node)) return *std::move(refusal);
   return {"unknown", "no pass recorded a reason"};
 }
 
