@@ -18,7 +18,9 @@ weights = tf.Variable(tf.fill([4, 4], 0.5))
 @tf.function
 def refused(x: tf.Tensor, name: tf.Tensor) -> tf.Tensor:
     y = tf.tanh(tf.matmul(x, weights)) * 2.0
-    tf.debugging.assert_greater(y, -100.0, name="checked")
+    y = tf.debugging.check_numerics(y, "not finite", name="checked")
+    if tf.reduce_sum(y) > 100.0:
+        tf.print("large", output_stream="file:///dev/null")
     with tf.device("/device:CPU:0"):
         on_cpu = tf.exp(y, name="on_cpu")
     noise = tf.random.truncated_normal([4, 4], name="noise")
