@@ -79,3 +79,14 @@ def test_clusters_compile_for_a_card_that_is_absent() -> None:
     assert (done.returncode, result["verdict"]) == (0, "passes"), done.stderr
     assert result["card"]["type"] == "H100" and result["support"] == []
     assert result["recipes"] > 0 and not result["compiler"]["refused"]
+
+
+@with_plugin
+def test_a_changing_size_compiles_a_few_recipes_for_a_card_that_is_absent() -> None:
+    program = str(PROGRAMS / "thirty_batch_sizes.py")
+    settings = {"HPU_BACKEND": f"pjrt:{PLUGIN}", "HPU_COMPILE_MODE": "auto"}
+    done = check("--card", "h100", "--json", "-", program, **settings)
+    result = json.loads(done.stdout)
+    assert (done.returncode, result["verdict"]) == (0, "passes"), done.stderr
+    assert 0 < result["recipes"] <= 10 and result["compile_seconds"] > 0
+    assert not result["compiler"]["refused"]
