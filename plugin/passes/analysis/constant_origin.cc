@@ -1,7 +1,9 @@
 #include "plugin/passes/analysis/constant_origin.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
@@ -102,15 +104,28 @@ tensorflow::Status AddBodyConstants(const Node& node, const char* attribute, int
                                     tensorflow::FunctionLibraryRuntime* runtime, std::vector<int>* inputs) {
   tensorflow::NameAttrList function;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), attribute, &function));
+  TF_ASSIGN_OR_RETURN(const FunctionConstants found, FindFunctionConstants(function, runtime));
+  for (const int constant : found.constants) inputs->push_back(first_input + constant);
+  return tensorflow::OkStatus();
+}
+
+// The inputs among `inputs`, which a loop's body requires as constants, that it does not require for indices of
+// elements alone.
+absl::StatusOr<std::vector<int>> WithoutIndicesOfElements(const Node& loop, std::vector<int> inputs,
+                                                          tensorflow::FunctionLibraryRuntime* runtime) {
+  const bool any_list =
+      absl::c_any_of(inputs, [&](int input) { return loop.input_type(input) == tensorflow::DT_VARIANT; });
+  if (!any_list) return inputs;  // the gradient of a loop gets its indices in lists
+  tensorflow::NameAttrList function;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop.attrs(), "body", &function));
   TF_ASSIGN_OR_RETURN(const tensorflow::FunctionBody* body,
                       InstantiateBody(function.name(), tensorflow::AttrSlice(&function.attr()), runtime));
   TF_ASSIGN_OR_RETURN(const std::vector<bool> constants,
                       FindConstantArguments(*body->graph, body->arg_nodes.size(), runtime,
                                             [](const tensorflow::Edge& edge) { return !IsIndexOfElement(edge); }));
-  for (size_t i = 0; i < constants.size(); ++i) {
-    if (constants[i]) inputs->push_back(first_input + static_cast<int>(i));
-  }
-  return tensorflow::OkStatus();
+  std::vector<int> kept;
+  absl::c_copy_if(inputs, std::back_inserter(kept), [&](int input) { return constants[input]; });
+  return kept;
 }
 
 }  // namespace
@@ -157,7 +172,10 @@ absl::StatusOr<std::vector<int>> CompileTimeConstantInputs(const Node& node,
   std::vector<int> inputs;
   if (node.IsWhileNode()) {
     TF_RETURN_IF_ERROR(AddBodyConstants(node, "cond", 0, runtime, &inputs));
-    TF_RETURN_IF_ERROR(AddBodyConstants(node, "body", 0, runtime, &inputs));
+    std::vector<int> of_body;
+    TF_RETURN_IF_ERROR(AddBodyConstants(node, "body", 0, runtime, &of_body));
+    TF_ASSIGN_OR_RETURN(of_body, WithoutIndicesOfElements(node, std::move(of_body), runtime));
+    inputs.insert(inputs.end(), of_body.begin(), of_body.end());
   } else if (node.IsIfNode()) {
     TF_RETURN_IF_ERROR(AddBodyConstants(node, "then_branch", 1, runtime, &inputs));
     TF_RETURN_IF_ERROR(AddBodyConstants(node, "else_branch", 1, runtime, &inputs));
