@@ -56,7 +56,7 @@ _TABLE = (
     Rule(
         "lost-error",
         "compiled code cannot raise the op's error",
-        "remove prints and check_numerics from the train step; compute divisors and indices outside it, and pass them in",
+        "remove prints and check_numerics from the train step; compute divisors and indices outside, and pass them in",
     ),
     Rule(
         "dynamic-size",

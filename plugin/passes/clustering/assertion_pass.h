@@ -14,9 +14,10 @@ namespace hpu::passes {
 // values, and ops with other side effects wait for the assertion.
 //
 // These stay as they are: assertions whose condition the host computes from the step's arguments, assertions whose
-// condition may not be a scalar, assertions with computed strings, assertions in graphs with lowered control flow, and assertions before a loop that may
-// run long if the condition is false. A loop does not if it has a counter with a limit that is constant, depends only
-// on shapes, or is the number of iterations of such a loop or a result of a loop before the assertion.
+// condition may not be a scalar, assertions with computed strings, assertions in graphs with lowered control flow, and
+// assertions before a loop that may run long if the condition is false. A loop does not if it has a counter with a
+// limit that is constant, depends only on shapes, or is the number of iterations of such a loop or a result of a loop
+// before the assertion.
 absl::Status MoveAssertionsBack(PassContext* context);
 
 // Adds a HabanaAssert with the condition and message of an Assert that MoveAssertionsBack has moved. Compiled code

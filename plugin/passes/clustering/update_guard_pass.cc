@@ -104,10 +104,10 @@ class ClusterGuards {
     Node* check = nullptr;
     Node* checked = nullptr;  // op in the cluster whose values are checked
     const std::vector<Node*>* all_checked = nullptr;
-    NodeFlags before{0};      // updates among these happen even if the check fails
-    int position = -1;        // last position of the test's inputs in order_
-    Node* passes = nullptr;   // the test in the cluster; null until it is needed
-    Node* raises = nullptr;   // raises an assertion's error if the cluster runs on the CPU; null for other checks
+    NodeFlags before{0};     // updates among these happen even if the check fails
+    int position = -1;       // last position of the test's inputs in order_
+    Node* passes = nullptr;  // the test in the cluster; null until it is needed
+    Node* raises = nullptr;  // raises an assertion's error if the cluster runs on the CPU; null for other checks
   };
 
   absl::Status AddAssertions();
@@ -268,7 +268,8 @@ absl::Status GuardUpdates(PassContext* context) {
   for (const auto& [cluster, own] : checked) {
     const ClusterMembers members(*graph);  // includes earlier guards
     ClusterGuards guards(context, cluster, members, &sequence);
-    const bool asserts = absl::c_any_of(own, [](const LateCheck* check) { return check->check->type_string() == kAssertOp; });
+    const bool asserts =
+        absl::c_any_of(own, [](const LateCheck* check) { return check->check->type_string() == kAssertOp; });
     if (!guards.HasUpdates() && !asserts) continue;
     for (const LateCheck* check : own) guards.Add(*check);
     TF_RETURN_IF_ERROR(guards.Guard());

@@ -88,8 +88,7 @@ std::optional<AssertionBranch> AssertionBranch::Find(Node* node, const tensorflo
   AssertionBranch branch(node, *std::move(functions), *if_false);
   const auto condition = branch.InputFor(*branch.functions_[1], SourceOf(**if_false, 0));
   const OutputTensor predicate = InputOf(*node, 0);
-  const bool same =
-      condition.has_value() && condition->node == predicate.node && condition->index == predicate.index;
+  const bool same = condition.has_value() && condition->node == predicate.node && condition->index == predicate.index;
   if (!same || !branch.Results().has_value()) return std::nullopt;
   for (int i = 1; i < (*if_false)->num_inputs(); ++i) {
     const Node* const source = SourceOf(**if_false, i);

@@ -94,8 +94,7 @@ std::vector<Accumulator> AccumulatorsOf(const Node& loop) {
   for (int i = 0; i < loop.num_inputs(); ++i) {
     Node* list = nullptr;
     if (loop.input_type(i) != tensorflow::DT_VARIANT || !loop.input_node(i, &list).ok()) continue;
-    if (list->type_string() == "EmptyTensorList")
-      found.push_back({list, i, ConstantScalar(SourceOf(*list, 1)) != -1});
+    if (list->type_string() == "EmptyTensorList") found.push_back({list, i, ConstantScalar(SourceOf(*list, 1)) != -1});
   }
   return found;
 }

@@ -23,8 +23,7 @@ class AssertKernel : public tensorflow::OpKernel {
     // The text of TensorFlow's CPU kernel.
     std::string message = "assertion failed: ";
     for (size_t i = 0; i < texts_.size(); ++i) {
-      const std::string item =
-          inputs_[i] < 0 ? texts_[i] : context->input(1 + inputs_[i]).SummarizeValue(summarize_);
+      const std::string item = inputs_[i] < 0 ? texts_[i] : context->input(1 + inputs_[i]).SummarizeValue(summarize_);
       absl::StrAppend(&message, i == 0 ? "[" : " [", item, "]");
     }
     context->SetStatus(tensorflow::errors::InvalidArgument(message));

@@ -217,8 +217,6 @@ EagerKernel::Choice EagerKernel::Decide(ExecutableTable::Entry& entry, const Ker
   return DecideEagerCompile(counts);
 }
 
-bool EagerKernel::may_choose_way() const { return has_cpu_kernel_ && !left_to_compiler_ && ChoosesByTime(); }
-
 absl::StatusOr<bool> EagerKernel::NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                                 const KernelArguments& arguments) {
   // Compiled code does not check indices. For indices out of range, the CPU kernel raises the expected error.

@@ -25,7 +25,6 @@ class EagerKernel : public ClusterKernel {
   absl::StatusOr<std::unique_ptr<CpuFallback>> MakeCpuFallback(tensorflow::OpKernelContext* context) const override;
   Choice Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
                 const std::vector<ArgumentDescription>& descriptions) override;
-  bool may_choose_way() const override;
   absl::StatusOr<bool> NeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                      const KernelArguments& arguments) override;
   absl::StatusOr<bool> ResultNeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device) override;

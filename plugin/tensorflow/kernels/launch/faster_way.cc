@@ -5,27 +5,45 @@
 namespace hpu {
 namespace {
 
-constexpr int64_t kTrials = 4;         // of each way, before the choice
-constexpr int64_t kRunsOfChoice = 64;  // before the other way is tried again
+constexpr int64_t kTrials = 4;           // of each way, before the choice
+constexpr int64_t kTrialsOfSlow = 2;     // of a way that takes much longer
+constexpr double kMuchLonger = 3;        // times the other way's time
+constexpr int64_t kLongestPause = 4096;  // between later trials
 constexpr double kWeightOfLatest = 0.25;
 
 }  // namespace
 
 FasterWay::FasterWay(absl::Duration cpu_mean) { times_[kCpu] = {kTrials, cpu_mean}; }
 
+bool FasterWay::IsTried(Way way) const {
+  const Times &own = times_[way], &other = times_[way == kHpu ? kCpu : kHpu];
+  if (own.runs >= kTrials) return true;
+  return std::min(own.runs, other.runs) >= kTrialsOfSlow && own.mean > kMuchLonger * other.mean;
+}
+
 FasterWay::Choice FasterWay::Next() {
   absl::MutexLock lock(&mutex_);
   const Times &hpu = times_[kHpu], &cpu = times_[kCpu];
-  if (std::min(hpu.runs, cpu.runs) < kTrials) return {hpu.runs <= cpu.runs ? kHpu : kCpu, /*is_trial=*/true};
+  if (!IsTried(kHpu) || !IsTried(kCpu)) {
+    const bool is_hpu = IsTried(kCpu) || (!IsTried(kHpu) && hpu.runs <= cpu.runs);
+    return {is_hpu ? kHpu : kCpu, /*is_trial=*/true};
+  }
   const Way faster = hpu.mean <= cpu.mean ? kHpu : kCpu;
+  if (faster != faster_) {
+    faster_ = faster;
+    pause_ = runs_left_ = kRunsOfChoice;
+  }
+  if (--runs_left_ > 0) return {faster, /*is_trial=*/false};
+  pause_ = runs_left_ = std::min(2 * pause_, kLongestPause);
   const Way other = faster == kHpu ? kCpu : kHpu;
-  const bool is_trial = ++chosen_ % kRunsOfChoice == 0 && times_[other].mean < absl::InfiniteDuration();
+  const bool is_trial = times_[other].mean < absl::InfiniteDuration();
   return {is_trial ? other : faster, is_trial};
 }
 
 void FasterWay::Add(Way way, absl::Duration time) {
   absl::MutexLock lock(&mutex_);
   Times& times = times_[way];
+  if (way != faster_ && time < times_[faster_].mean) pause_ = runs_left_ = kRunsOfChoice;
   // The first run compiles parts, or creates the CPU's kernels.
   times.mean = ++times.runs <= 2 ? time : times.mean + kWeightOfLatest * (time - times.mean);
 }
@@ -37,7 +55,7 @@ void FasterWay::Exclude(Way way) {
 
 bool FasterWay::Save(recipe::v1::ClusterNotes* notes) {
   absl::MutexLock lock(&mutex_);
-  if (std::min(times_[kHpu].runs, times_[kCpu].runs) < kTrials) return false;
+  if (!IsTried(kHpu) || !IsTried(kCpu)) return false;
   notes->set_parts_seconds(absl::ToDoubleSeconds(times_[kHpu].mean));
   notes->set_cpu_seconds(absl::ToDoubleSeconds(times_[kCpu].mean));
   return true;

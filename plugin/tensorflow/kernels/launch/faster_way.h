@@ -11,8 +11,9 @@
 
 namespace hpu {
 
-// Tries both ways a few times in turns, and then chooses the one that took less time. Tries the other way again now and
-// then, because sizes and recipes change. Thread safe.
+// Tries both ways a few times in turns, and then chooses the one that took less time. A way that takes much longer is
+// tried less often. Tries the other way again now and then, because sizes and recipes change, and less and less often
+// while the choice stays. Thread safe.
 class FasterWay {
  public:
   enum Way { kHpu, kCpu };  // a recipe, or the recipes of the cluster's parts, on the HPU; or the whole on the CPU
@@ -40,9 +41,15 @@ class FasterWay {
     absl::Duration mean;  // later runs count more
   };
 
+  static constexpr int64_t kRunsOfChoice = 64;  // before the other way is tried again for the first time
+
+  bool IsTried(Way way) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   absl::Mutex mutex_;
   Times times_[2] ABSL_GUARDED_BY(mutex_);
-  int64_t chosen_ ABSL_GUARDED_BY(mutex_) = 0;
+  Way faster_ ABSL_GUARDED_BY(mutex_) = kHpu;                  // of the last choice
+  int64_t pause_ ABSL_GUARDED_BY(mutex_) = kRunsOfChoice;      // runs between trials of the other way
+  int64_t runs_left_ ABSL_GUARDED_BY(mutex_) = kRunsOfChoice;  // before the next trial
 };
 
 }  // namespace hpu

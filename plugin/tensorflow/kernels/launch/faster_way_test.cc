@@ -39,8 +39,20 @@ TEST(FasterWayTest, AClusterThatRanOnTheCpuTriesTheHpuOnly) {
 TEST(FasterWayTest, TriesTheOtherWayNowAndThenAndChangesItsMind) {
   FasterWay ways(kShort);
   CountHpuRuns(ways, 4, kLong, kShort);
-  EXPECT_EQ(CountHpuRuns(ways, 640, kLong, kShort), 10);
+  EXPECT_EQ(CountHpuRuns(ways, 640, kLong, kShort), 3);  // after 64, 128 and 256 runs
   EXPECT_GT(CountHpuRuns(ways, 2000, kShort, kLong), 1000);
+}
+
+TEST(FasterWayTest, AWayThatTakesMuchLongerIsTriedTwice) {
+  FasterWay ways(kShort);
+  EXPECT_EQ(CountHpuRuns(ways, 60, 4 * kShort, kShort), 2);
+}
+
+TEST(FasterWayTest, ATrialThatWasFasterIsRepeatedSoon) {
+  FasterWay ways(2 * kShort);
+  CountHpuRuns(ways, 4, kLong, 2 * kShort);
+  CountHpuRuns(ways, 448, kLong, 2 * kShort);  // the next trial is after 512 runs
+  EXPECT_EQ(CountHpuRuns(ways, 512 + 64, kShort, 2 * kShort), 2);
 }
 
 TEST(FasterWayTest, AnExcludedWayIsNotTried) {
