@@ -87,6 +87,24 @@ def write_each(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
     return states.stack()
 
 
+def grow(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
+    states = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    state = tf.zeros([WIDTH, WIDTH])
+    for i in tf.range(tf.shape(x)[0]):
+        state = tf.tanh(state @ w + x[i])
+        states = states.write(i, state)
+    return states.stack()
+
+
+def break_early(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
+    state = tf.zeros([WIDTH, WIDTH])
+    for i in tf.range(TURNS):
+        state = tf.tanh(state @ w + x[i])
+        if tf.reduce_sum(state) > 0.5:
+            break
+    return state
+
+
 def read_previous(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
     states = tf.TensorArray(tf.float32, size=TURNS, clear_after_read=False).write(0, x[0])
     for i in tf.range(1, TURNS):
@@ -138,6 +156,8 @@ LOOPS = [
     windows,
     while_loop,
     write_each,
+    grow,
+    break_early,
     read_previous,
     loop_in_loop,
 ]

@@ -38,7 +38,22 @@ std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType typ
 struct Pushed {
   bool is_length = false;
   std::optional<Tensor> value;  // unknown sizes of elements are -1
+  bool keeps_length = false;    // the loop writes elements of the list, and never extends it
 };
+
+// Whether the body only writes elements of the list, and never extends it.
+bool OnlyWrites(const FunctionBody& body, int list) {
+  const Node* node = SourceOf(*body.ret_nodes[list], 0);
+  bool writes = false;
+  while (node != nullptr && node->type_string() == "TensorListSetItem") {
+    bool resizes = false;
+    tensorflow::TryGetNodeAttr(node->attrs(), "resize_if_index_out_of_bounds", &resizes);
+    if (resizes) return false;
+    writes = true;
+    node = SourceOf(*node, 0);
+  }
+  return writes && node == body.arg_nodes[list];
+}
 
 // The value is exact if it is the length or element shape of a TensorListFromTensor whose sizes are known. An element
 // shape of unknown rank is -1.
@@ -49,7 +64,9 @@ Pushed PushedValue(const Node& loop, const FunctionBody& body, int index, KnownN
   if (!length && value->type_string() != "TensorListElementShape") return {};
   const Pushed unknown{length, length ? std::nullopt : TensorOf({-1}, value->output_type(0), /*scalar=*/true)};
   const int list = LoopValueOf(body, SourceOf(*value, 0));
-  if (list < 0 || !IsInvariant(body, list)) return unknown;
+  if (list < 0) return unknown;
+  if (length && OnlyWrites(body, list)) return {true, std::nullopt, /*keeps_length=*/true};
+  if (!IsInvariant(body, list)) return unknown;
   const Node* source = SourceOf(loop, list);
   if (source == nullptr || source->type_string() != "TensorListFromTensor") return unknown;
   const std::vector<int64_t>& sizes = known->SizesOfInput(*source, 0);
@@ -155,11 +172,31 @@ absl::StatusOr<bool> ReplaceByLength(const FunctionBody& body, const Node& pop) 
   return replaced;
 }
 
+// Removes the resizing of lists to the popped length, which they have. The gradient of a write that may extend the list
+// contains it. Returns whether an op was removed.
+absl::StatusOr<bool> RemoveResizing(const FunctionBody& body, const Node& pop) {
+  bool removed = false;
+  for (const Edge* use : OutEdges(pop)) {
+    Node* const resize = use->dst();
+    if (use->src_output() != 1 || resize->type_string() != "TensorListResize") continue;
+    const tensorflow::OutputTensor list = InputOf(*resize, 0);
+    for (const Edge* edge : OutEdges(*resize)) {
+      if (edge->IsControlEdge()) continue;
+      TF_RETURN_IF_ERROR(body.graph->UpdateEdge(list.node, list.index, edge->dst(), edge->dst_input()));
+    }
+    body.graph->RemoveNode(resize);
+    removed = true;
+  }
+  return removed;
+}
+
 // Returns whether a use of the popped value was replaced.
-absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const std::optional<Tensor>& value) {
+absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const std::optional<Tensor>& value,
+                                   bool keeps_length) {
   for (const Edge* edge : OutEdges(*body.arg_nodes[index])) {
     const Node* const pop = edge->dst();
     if (edge->IsControlEdge() || !Pops(body, index, pop)) continue;
+    if (keeps_length) return RemoveResizing(body, *pop);
     return value.has_value() ? ReplaceByConstant(body, *pop, *value) : ReplaceByLength(body, *pop);
   }
   return false;
@@ -175,7 +212,7 @@ void ListValues::Add(const Node& loop, const FunctionBody& body, int index, Know
   for (const auto& [node, input] : inputs) {
     auto found = std::find_if(popped_.begin(), popped_.end(), [&](const auto& of) { return of.first == node; });
     if (found == popped_.end()) found = popped_.insert(popped_.end(), {node, {}});
-    found->second.emplace(input, pushed.value);
+    found->second.emplace(input, ListValues::Popped{pushed.value, pushed.keeps_length});
   }
 }
 
@@ -183,8 +220,8 @@ absl::Status ListValues::Replace(tensorflow::FunctionLibraryDefinition* library)
   for (const auto& [loop, values] : popped_) {
     TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
     bool changed = false;
-    for (const auto& [index, value] : values) {
-      TF_ASSIGN_OR_RETURN(const bool replaced, ReplacePopped(*body, index, value));
+    for (const auto& [index, popped] : values) {
+      TF_ASSIGN_OR_RETURN(const bool replaced, ReplacePopped(*body, index, popped.value, popped.keeps_length));
       changed |= replaced;
     }
     if (changed) TF_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_known", library));

@@ -19,7 +19,8 @@ namespace hpu::passes {
 // The gradient of a loop needs the length and element shape of each list that the loop reads. TensorFlow pushes the
 // length and the shape in each iteration, but the compiler requires constants. If the list comes from a tensor of known
 // shape, this class puts constants into the body of the gradient's loop. In place of an unknown length, it puts the
-// length of the list to which the body adds the gradient. Not thread safe.
+// length of the list to which the body adds the gradient. If the loop writes elements of the list, which keeps its
+// length, the class removes TensorListResize from the gradient. Not thread safe.
 class ListValues {
  public:
   // Records the length or shape that the loop pushes onto loop value `index`, for all loops that receive the list. The
@@ -29,9 +30,14 @@ class ListValues {
   absl::Status Replace(tensorflow::FunctionLibraryDefinition* library);
 
  private:
-  // Loops that receive the lists, in the order of discovery. Each map: from the list's loop value index to the value of
-  // all elements of the list; nullopt for an unknown length.
-  std::vector<std::pair<tensorflow::Node*, std::map<int, std::optional<tensorflow::Tensor>>>> popped_;
+  // The elements of a list of lengths or shapes.
+  struct Popped {
+    std::optional<tensorflow::Tensor> value;  // of all elements; nullopt for an unknown length
+    bool keeps_length = false;                // the length of a list that the loop never extends
+  };
+
+  // Loops that receive the lists, in the order of discovery. Each map: from the list's loop value index to its elements.
+  std::vector<std::pair<tensorflow::Node*, std::map<int, Popped>>> popped_;
 };
 
 }  // namespace hpu::passes

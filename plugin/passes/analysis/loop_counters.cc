@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugin/passes/functions/loop_functions.h"
+#include "plugin/passes/graph/graph_util.h"
 
 namespace hpu::passes {
 
@@ -17,25 +18,63 @@ class LoopCounters::Finder {
  public:
   Finder(const Node& loop, const FunctionBody& condition, const FunctionBody& body, KnownNumbers* known)
       : loop_(loop), condition_(condition), body_(body), known_(known) {
-    AddFrom(SourceOf(*condition_.ret_nodes[0], 0));
+    AddFrom(SourceOf(*condition_.ret_nodes[0], 0), {});
   }
 
   std::vector<Counter>& counters() { return counters_; }
   std::vector<int>& limits() { return limits_; }
 
  private:
-  void AddFrom(const Node* holds) {
+  // Where the operands of a test come from: the condition itself, or a branch in it.
+  struct Scope {
+    const Node* branch = nullptr;            // an If in the condition; null for the condition
+    const FunctionBody* function = nullptr;  // the If's function
+  };
+
+  // The operand of a test as a node of the condition, or as a constant of the scope.
+  static const Node* Operand(const Node& test, int input, const Scope& scope) {
+    const Node* const source = SourceOf(test, input);
+    const int argument = scope.branch == nullptr || source == nullptr ? -1 : LoopValueOf(*scope.function, source);
+    return argument < 0 ? source : SourceOf(*scope.branch, argument + 1);
+  }
+
+  // `a and b` in autograph's loops, and `break`, are an If with the condition `a`: b is computed in its first function,
+  // and the other function returns false.
+  void AddFromBranch(const Node& branch) {
+    AddFrom(SourceOf(branch, 0), {});
+    const auto functions = BranchFunctions(branch, condition_.graph->flib_def());
+    if (!functions.ok() || functions->size() != 2) return;
+    const FunctionBody &if_true = *(*functions)[0], &if_false = *(*functions)[1];
+    const Node* const otherwise = SourceOf(*if_false.ret_nodes[0], 0);
+    if (!ReturnsFalse(branch, if_false, otherwise)) return;
+    AddFrom(SourceOf(*if_true.ret_nodes[0], 0), {&branch, &if_true});
+  }
+
+  // Whether a result of the function that runs if the branch's condition is false is false.
+  static bool ReturnsFalse(const Node& branch, const FunctionBody& function, const Node* result) {
+    if (result == nullptr) return false;
+    if (const int argument = LoopValueOf(function, result); argument >= 0) {
+      return SourceOf(branch, argument + 1) == SourceOf(branch, 0);
+    }
+    const std::optional<tensorflow::Tensor> value = ConstantOf(*result);
+    return value.has_value() && value->dtype() == tensorflow::DT_BOOL && value->NumElements() == 1 &&
+           !value->flat<bool>()(0);
+  }
+
+  void AddFrom(const Node* holds, const Scope& scope) {
     if (holds == nullptr) return;
     const std::string& op = holds->type_string();
     if (op == "LogicalAnd") {
-      AddFrom(SourceOf(*holds, 0));
-      AddFrom(SourceOf(*holds, 1));
+      AddFrom(SourceOf(*holds, 0), scope);
+      AddFrom(SourceOf(*holds, 1), scope);
     }
+    if (holds->IsIfNode() && scope.branch == nullptr && holds->num_outputs() == 1) AddFromBranch(*holds);
     const bool less = op == "Less" || op == "LessEqual", greater = op == "Greater" || op == "GreaterEqual";
     if (!less && !greater) return;
     const bool or_equal = op == "LessEqual" || op == "GreaterEqual";
-    AddComparison(SourceOf(*holds, 0), SourceOf(*holds, 1), less, or_equal);
-    AddComparison(SourceOf(*holds, 1), SourceOf(*holds, 0), !less, or_equal);
+    const Node *const left = Operand(*holds, 0, scope), *const right = Operand(*holds, 1, scope);
+    AddComparison(left, right, less, or_equal);
+    AddComparison(right, left, !less, or_equal);
   }
 
   // Records `number` if the condition makes it a counter. While the loop runs, `number` is less (or greater) than
@@ -119,6 +158,13 @@ const Node* LoopCounters::LimitOfIterations() const {
     if (counter.range.limit != nullptr && counter.range.min >= 0) return counter.range.limit;
   }
   return nullptr;
+}
+
+int64_t LoopCounters::StepOf(int value) const {
+  for (const Counter& counter : counters_) {
+    if (counter.value == value) return counter.step;
+  }
+  return 0;
 }
 
 std::optional<Range> LoopCounters::RangeOf(int value) const {

@@ -19,8 +19,8 @@ struct Range {
   const tensorflow::Node* limit = nullptr;
 };
 
-// A counter is a loop value that changes by the same amount in each iteration. The loop's condition, or one operand of
-// a LogicalAnd in the condition, compares the counter with a loop-invariant number.
+// A counter is a loop value that changes by the same amount in each iteration. The loop's condition, one operand of a
+// LogicalAnd in the condition, or one operand of autograph's `and` compares the counter with a loop-invariant number.
 class LoopCounters {
  public:
   // `condition` and `body` are the functions in the attributes "cond" and "body" of `loop`.
@@ -36,6 +36,9 @@ class LoopCounters {
 
   // The invariant loop values that a counter is compared with, and that end the loop.
   const std::vector<int>& LimitingValues() const { return limits_; }
+
+  // By how much a counter changes in each iteration; 0 if the loop value is not a counter.
+  int64_t StepOf(int value) const;
 
   // The range of loop value `value` at the start of an iteration; nullopt if the loop value is not a counter.
   std::optional<Range> RangeOf(int value) const;

@@ -12,6 +12,7 @@
 #include "plugin/passes/analysis/list_lengths.h"
 #include "plugin/passes/analysis/list_values.h"
 #include "plugin/passes/analysis/loop_counters.h"
+#include "plugin/passes/control_flow/grown_lists.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_names.h"
@@ -129,7 +130,9 @@ absl::StatusOr<bool> BoundAccumulators(Graph* graph, FunctionLibraryDefinition* 
   const std::vector<Node*> loops = LoopsOf(*graph);
   if (loops.empty()) return false;
   KnownNumbers first(graph, library);
-  TF_ASSIGN_OR_RETURN(bool changed, SetLengthsOfStacks(graph, *library, &first));
+  TF_ASSIGN_OR_RETURN(bool changed, SizeGrownLists(graph, library, &first));
+  TF_ASSIGN_OR_RETURN(const bool set, SetLengthsOfStacks(graph, *library, &first));
+  changed |= set;
   KnownNumbers known(graph, library);  // infers shapes again, with the new lengths
   ListValues values;
   const std::vector<Origin> origins = FindOrigins(*graph);

@@ -11,21 +11,21 @@ namespace {
 
 using tensorflow::AttrValue;
 using tensorflow::Node;
-using Numbers = std::vector<int64_t>;
+using NumberList = std::vector<int64_t>;
 
 bool IsScalar(const PatternMatch& match, std::string_view name) {
   const AttrValue* value = match.FindAttr(name);
   return value != nullptr && value->has_tensor() && value->tensor().tensor_shape().dim_size() == 0;
 }
 
-Numbers NumbersOf(const PatternMatch& match, std::string_view name) {
+NumberList NumbersOf(const PatternMatch& match, std::string_view name) {
   const AttrValue* value = match.FindAttr(name);
-  return value == nullptr ? Numbers() : WholeNumbersOf(*value);
+  return value == nullptr ? NumberList() : WholeNumbersOf(*value);
 }
 
-Numbers ConstantNumbers(const Node& node) {
+NumberList ConstantNumbers(const Node& node) {
   const AttrValue* value = node.IsConstant() ? node.attrs().Find("value") : nullptr;
-  return value == nullptr ? Numbers() : WholeNumbersOf(*value);
+  return value == nullptr ? NumberList() : WholeNumbersOf(*value);
 }
 
 const Node* InputNode(const Node& node, int index) {
@@ -35,7 +35,7 @@ const Node* InputNode(const Node& node, int index) {
 
 // Whether mean and variance are computed over the whole image, for each sample and channel.
 bool AreOfImages(const PatternMatch& match) {
-  const Numbers axes = NumbersOf(match, "axes");
+  const NumberList axes = NumbersOf(match, "axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] != static_cast<int64_t>(i) + 1) return false;
   }
@@ -46,8 +46,8 @@ bool AreOfImages(const PatternMatch& match) {
 // The rank of x in a gradient, from its constant $multiples; 0 if unknown.
 int64_t RankOf(const PatternMatch& match) { return static_cast<int64_t>(NumbersOf(match, "multiples").size()); }
 
-bool SameAxes(Numbers axes, Numbers sum_axes, int64_t rank) {
-  for (Numbers* numbers : {&axes, &sum_axes}) {
+bool SameAxes(NumberList axes, NumberList sum_axes, int64_t rank) {
+  for (NumberList* numbers : {&axes, &sum_axes}) {
     for (int64_t& axis : *numbers) axis += axis < 0 ? rank : 0;
     absl::c_sort(*numbers);
   }
@@ -71,7 +71,7 @@ bool IsNormGrad(const PatternMatch& match) {
 
 // Whether `axes` and $batch_axes together contain each dimension exactly once, and the weights have one dimension.
 // `rank` is 0 if unknown.
-bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
+bool AreWeightsSummed(const PatternMatch& match, NumberList axes, int64_t rank) {
   absl::c_copy(NumbersOf(match, "batch_axes"), std::back_inserter(axes));
   absl::c_sort(axes);
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -82,7 +82,7 @@ bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
 }
 
 // Adds the paddings to the match. Returns false unless the data format is NHWC and only height and width are padded.
-bool CapturePaddings(const Numbers& paddings, PatternMatch* match) {
+bool CapturePaddings(const NumberList& paddings, PatternMatch* match) {
   const AttrValue* format = match->FindAttr("data_format");
   // The CPU fallback of a cluster transposes NCHW only for TensorFlow's own ops, not for fused ops.
   if (paddings.size() != 8 || format == nullptr || format->s() != "NHWC") return false;
@@ -103,8 +103,8 @@ struct LastAxes {
 
 // The normalised axes, if x of constant $shape is reshaped to constant $flat_shape: [1, n, m, 1].
 LastAxes KnownFlatAxes(const PatternMatch& match) {
-  const Numbers flat = NumbersOf(match, "flat_shape");
-  const Numbers shape = NumbersOf(match, "shape");
+  const NumberList flat = NumbersOf(match, "flat_shape");
+  const NumberList shape = NumbersOf(match, "shape");
   if (flat.size() != 4 || flat[0] != 1 || flat[3] != 1) return {};
   const int64_t rank = static_cast<int64_t>(shape.size());
   int64_t first = rank;
@@ -117,7 +117,7 @@ LastAxes KnownFlatAxes(const PatternMatch& match) {
 
 // The normalised axes of x, if the graph computes the flat shape: m is the product of the dimensions from $first on.
 LastAxes ComputedFlatAxes(const PatternMatch& match) {
-  const Numbers first = NumbersOf(match, "first");
+  const NumberList first = NumbersOf(match, "first");
   const Output& x = *match.Find("x");
   const tensorflow::PartialTensorShape shape = match.shapes->Get().Shape(*x.node, x.index);
   if (first.size() != 1 || first[0] <= 0 || shape.unknown_rank()) return {};
@@ -156,7 +156,7 @@ bool CheckInstanceNormGrad(PatternMatch* match) {
   if (match->FindAttr("weight_shape") == nullptr) return true;
   // One weight for each channel: $batch_axes must contain the batch and exclude the channels. Image dimensions already
   // have size 1.
-  const Numbers batch = NumbersOf(*match, "batch_axes");
+  const NumberList batch = NumbersOf(*match, "batch_axes");
   const int64_t channels = static_cast<int64_t>(NumbersOf(*match, "axes").size()) + 1;
   return absl::c_linear_search(batch, 0) && absl::c_all_of(batch, [&](int64_t axis) { return axis < channels; }) &&
          NumbersOf(*match, "weight_shape").size() == 1;
@@ -169,12 +169,12 @@ bool CheckRange(PatternMatch* match) { return IsScalar(*match, "min") && IsScala
 bool CheckPaddings(PatternMatch* match) { return CapturePaddings(NumbersOf(*match, "paddings"), match); }
 
 bool CheckPaddedInputGrad(PatternMatch* match) {
-  const Numbers begin = NumbersOf(*match, "begin");
+  const NumberList begin = NumbersOf(*match, "begin");
   const Node& sizes = *match->Find("sizes")->node;
   const Node& padded_sizes = *match->Find("padded_sizes")->node;
-  const Numbers inner = ConstantNumbers(sizes);
-  const Numbers outer = ConstantNumbers(padded_sizes);
-  Numbers paddings;
+  const NumberList inner = ConstantNumbers(sizes);
+  const NumberList outer = ConstantNumbers(padded_sizes);
+  NumberList paddings;
   if (begin.size() != 4) return false;
   if (inner.size() == 4 && outer.size() == 4) {
     for (int i = 0; i < 4; ++i) paddings.insert(paddings.end(), {begin[i], outer[i] - inner[i] - begin[i]});

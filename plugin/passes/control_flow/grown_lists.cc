@@ -1,0 +1,129 @@
+#include "plugin/passes/control_flow/grown_lists.h"
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/passes/analysis/loop_counters.h"
+#include "plugin/passes/functions/loop_functions.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Edge;
+using tensorflow::FunctionBody;
+using tensorflow::Graph;
+using tensorflow::Node;
+
+constexpr char kResizeAttr[] = "resize_if_index_out_of_bounds";
+
+// Whether nothing but `user` uses the list, apart from ops that read its length or element shape.
+bool IsOnlyUser(const Node& list, const Node& user) {
+  return absl::c_all_of(list.out_edges(), [&](const Edge* edge) {
+    const std::string& op = edge->dst()->type_string();
+    return edge->IsControlEdge() || edge->dst() == &user || op == "TensorListLength" || op == "TensorListElementShape";
+  });
+}
+
+// The op that writes element `counter` of the list that is loop value `index`, and extends the list; null if the body
+// uses the list in another way.
+Node* WriteOf(const FunctionBody& body, int index, int counter) {
+  const Node* const write = SourceOf(*body.ret_nodes[index], 0);
+  bool resizes = false;
+  if (write == nullptr || write->type_string() != "TensorListSetItem" ||
+      !tensorflow::TryGetNodeAttr(write->attrs(), kResizeAttr, &resizes) || !resizes) {
+    return nullptr;
+  }
+  const Node* const list = body.arg_nodes[index];
+  const bool writes_next = SourceOf(*write, 0) == list && SourceOf(*write, 1) == body.arg_nodes[counter];
+  return writes_next && IsOnlyUser(*list, *write) ? const_cast<Node*>(write) : nullptr;
+}
+
+// The counter of a loop that runs while it is less than a limit, from 0 in steps of 1; -1 for other loops.
+int CounterOf(const FunctionBody& condition, const LoopCounters& counters) {
+  const Node* const test = SourceOf(*condition.ret_nodes[0], 0);
+  if (test == nullptr || test->type_string() != "Less") return -1;
+  const int value = LoopValueOf(condition, SourceOf(*test, 0));
+  if (value < 0) return -1;
+  const std::optional<Range> range = counters.RangeOf(value);
+  return range.has_value() && range->min == 0 && counters.StepOf(value) == 1 ? value : -1;
+}
+
+// A list that is created empty, and is loop value `index`.
+struct EmptyList {
+  Node* list;
+  int index;
+};
+
+std::vector<EmptyList> EmptyListsOf(const Node& loop) {
+  std::vector<EmptyList> found;
+  for (int i = 0; i < loop.num_inputs(); ++i) {
+    Node* list = nullptr;
+    if (loop.input_type(i) != tensorflow::DT_VARIANT || !loop.input_node(i, &list).ok()) continue;
+    if (list->type_string() == "TensorListReserve" && ConstantScalar(SourceOf(*list, 1)) == 0 &&
+        IsOnlyUser(*list, loop)) {
+      found.push_back({list, i});
+    }
+  }
+  return found;
+}
+
+// The number of iterations as a node; null if it is neither a constant nor a size.
+absl::StatusOr<Node*> IterationsOf(Graph* graph, const Node& list, const Range& range) {
+  if (range.limit != nullptr) return SizeReadBy(*range.limit).has_value() ? const_cast<Node*>(range.limit) : nullptr;
+  if (range.max < -1 || range.max >= std::numeric_limits<int32_t>::max()) return nullptr;
+  tensorflow::Tensor value(tensorflow::DT_INT32, {});
+  value.scalar<int32_t>()() = static_cast<int32_t>(range.max + 1);
+  tensorflow::NodeDef constant;
+  constant.set_name(graph->NewName(absl::StrCat(list.name(), "/size")));
+  constant.set_op("Const");
+  constant.set_device(list.requested_device());
+  tensorflow::AddNodeAttr("dtype", tensorflow::DT_INT32, &constant);
+  tensorflow::AddNodeAttr("value", value, &constant);
+  return graph->AddNode(std::move(constant));
+}
+
+absl::StatusOr<bool> SizeListsOf(Graph* graph, Node* loop, tensorflow::FunctionLibraryDefinition* library,
+                                 KnownNumbers* known) {
+  const std::vector<EmptyList> lists = EmptyListsOf(*loop);
+  if (lists.empty()) return false;
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library));
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
+  const LoopCounters counters(*loop, *condition, *body, known);
+  const int counter = CounterOf(*condition, counters);
+  if (counter < 0) return false;
+  bool changed = false;
+  for (const auto& [list, index] : lists) {
+    Node* const write = WriteOf(*body, index, counter);
+    if (write == nullptr) continue;
+    TF_ASSIGN_OR_RETURN(Node* const size, IterationsOf(graph, *list, *counters.RangeOf(counter)));
+    if (size == nullptr) continue;
+    TF_RETURN_IF_ERROR(graph->UpdateEdge(size, 0, list, 1));
+    write->ClearAttr(kResizeAttr);
+    write->AddAttr(kResizeAttr, false);
+    changed = true;
+  }
+  if (changed) TF_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_sized", library));
+  return changed;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> SizeGrownLists(Graph* graph, tensorflow::FunctionLibraryDefinition* library, KnownNumbers* known) {
+  bool changed = false;
+  for (Node* loop : LoopsOf(*graph)) {
+    TF_ASSIGN_OR_RETURN(const bool sized, SizeListsOf(graph, loop, library, known));
+    changed |= sized;
+  }
+  return changed;
+}
+
+}  // namespace hpu::passes
