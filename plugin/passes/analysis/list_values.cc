@@ -196,8 +196,13 @@ absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const st
   for (const Edge* edge : OutEdges(*body.arg_nodes[index])) {
     const Node* const pop = edge->dst();
     if (edge->IsControlEdge() || !Pops(body, index, pop)) continue;
-    if (keeps_length) return RemoveResizing(body, *pop);
-    return value.has_value() ? ReplaceByConstant(body, *pop, *value) : ReplaceByLength(body, *pop);
+    bool changed = false;
+    if (keeps_length) {
+      TF_ASSIGN_OR_RETURN(changed, RemoveResizing(body, *pop));
+    }
+    TF_ASSIGN_OR_RETURN(const bool replaced,
+                        value.has_value() ? ReplaceByConstant(body, *pop, *value) : ReplaceByLength(body, *pop));
+    return changed || replaced;
   }
   return false;
 }

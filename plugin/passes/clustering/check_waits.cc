@@ -35,6 +35,13 @@ bool HasEffect(const Node& node) {
          ClusterOf(node).empty();
 }
 
+// Whether a node with an effect waits for a check.
+bool WaitsFor(const Node& check, const Node& node) {
+  const std::string& op = node.type_string();
+  const bool is_collective = node.IsCollective() || absl::StrContains(op, "Collective");
+  return HasEffect(node) && (!is_collective || check.type_string() == kAssertOp);
+}
+
 std::vector<const Node*> Effects(const Graph& graph) {
   std::vector<const Node*> effects;
   for (const Node* node : graph.op_nodes()) {
@@ -118,8 +125,8 @@ void WaitMaker::Wait(const LateCheck& check) const {
       const bool precedes_effect = before_effects_.Contains(next);
       if (!precedes_effect && (IsBorder(*next) || !before_ops_.Contains(next))) continue;
       if (!seen.Insert(next) || checks_wait(next)) continue;
-      const bool waits =
-          IsBorder(*next) || HasEffect(*next) || (UpdatesVariable(*next) && !clusters.contains(ClusterOf(*next)));
+      const bool waits = IsBorder(*next) || WaitsFor(*check.check, *next) ||
+                         (UpdatesVariable(*next) && !clusters.contains(ClusterOf(*next)));
       if (waits && may_wait(next)) {
         graph_->AddControlEdge(check.check, next);
       } else {

@@ -29,7 +29,8 @@ class CheckSequence {
 
 // For each check, makes these nodes wait for it if they depend on an op whose values it checks:
 // - the checks of other ops
-// - ops outside clusters with side effects (prints, Python functions, collectives)
+// - ops outside clusters with side effects, such as prints and Python functions. Collectives wait only for assertions,
+//   because waiting delays them
 // - updates outside the clusters of the checked ops. In lowered loops and branches, a Merge, Enter, Exit or
 //   NextIteration on the way to the update waits instead: such nodes run even if the check is dead.
 void WaitForChecks(absl::Span<const LateCheck> checks, const ClusterMembers& members, CheckSequence* sequence,
