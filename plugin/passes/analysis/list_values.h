@@ -36,7 +36,8 @@ class ListValues {
     bool keeps_length = false;                // the length of a list that the loop never extends
   };
 
-  // Loops that receive the lists, in the order of discovery. Each map: from the list's loop value index to its elements.
+  // Loops that receive the lists, in the order of discovery. Each map: from the list's loop value index to its
+  // elements.
   std::vector<std::pair<tensorflow::Node*, std::map<int, Popped>>> popped_;
 };
 
