@@ -78,22 +78,20 @@ def while_loop(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
     return tf.while_loop(lambda i, _: i < TURNS, turn, [0, tf.zeros([WIDTH, WIDTH])])[1]
 
 
-def write_each(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
-    states = tf.TensorArray(tf.float32, size=tf.shape(x)[0])
+def fill(states: tf.TensorArray, x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
     state = tf.zeros([WIDTH, WIDTH])
     for i in tf.range(tf.shape(x)[0]):
         state = tf.tanh(state @ w + x[i])
         states = states.write(i, state)
     return states.stack()
+
+
+def write_each(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
+    return fill(tf.TensorArray(tf.float32, size=tf.shape(x)[0]), x, w)
 
 
 def grow(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
-    states = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
-    state = tf.zeros([WIDTH, WIDTH])
-    for i in tf.range(tf.shape(x)[0]):
-        state = tf.tanh(state @ w + x[i])
-        states = states.write(i, state)
-    return states.stack()
+    return fill(tf.TensorArray(tf.float32, size=0, dynamic_size=True), x, w)
 
 
 def break_early(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:

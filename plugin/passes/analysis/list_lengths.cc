@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -23,14 +25,6 @@ const Edge* OriginOf(const Node& node, int input) {
     if (!edge->src()->input_edge(0, &edge).ok()) return nullptr;
   }
   return edge;
-}
-
-// Whether each iteration only sets an element of the list, so that the list keeps its length.
-bool KeepsLength(const tensorflow::FunctionBody& body, int index) {
-  const Node* set = SourceOf(*body.ret_nodes[index], 0);
-  bool grows = false;
-  return set != nullptr && set->type_string() == "TensorListSetItem" && SourceOf(*set, 0) == body.arg_nodes[index] &&
-         !(tensorflow::TryGetNodeAttr(set->attrs(), "resize_if_index_out_of_bounds", &grows) && grows);
 }
 
 }  // namespace
@@ -57,6 +51,35 @@ absl::StatusOr<bool> SetLengthsOfStacks(tensorflow::Graph* graph, const tensorfl
     changed = true;
   }
   return changed;
+}
+
+std::vector<LoopList> CreatedLists(const Node& loop, std::string_view op) {
+  std::vector<LoopList> found;
+  for (int i = 0; i < loop.num_inputs(); ++i) {
+    Node* list = nullptr;
+    if (loop.input_type(i) != tensorflow::DT_VARIANT || !loop.input_node(i, &list).ok()) continue;
+    if (list->type_string() == op) found.push_back({list, i});
+  }
+  return found;
+}
+
+bool KeepsLength(const tensorflow::FunctionBody& body, int index) {
+  const Node* set = SourceOf(*body.ret_nodes[index], 0);
+  bool grows = false;
+  return set != nullptr && set->type_string() == "TensorListSetItem" && SourceOf(*set, 0) == body.arg_nodes[index] &&
+         !(tensorflow::TryGetNodeAttr(set->attrs(), "resize_if_index_out_of_bounds", &grows) && grows);
+}
+
+absl::StatusOr<Node*> AddLength(tensorflow::Graph* graph, const Node& list, std::string_view suffix, int32_t length) {
+  tensorflow::Tensor value(tensorflow::DT_INT32, {});
+  value.scalar<int32_t>()() = length;
+  tensorflow::NodeDef constant;
+  constant.set_name(graph->NewName(absl::StrCat(list.name(), suffix)));
+  constant.set_op("Const");
+  constant.set_device(list.requested_device());
+  tensorflow::AddNodeAttr("dtype", tensorflow::DT_INT32, &constant);
+  tensorflow::AddNodeAttr("value", value, &constant);
+  return graph->AddNode(std::move(constant));
 }
 
 }  // namespace hpu::passes

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/passes/analysis/list_lengths.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -41,20 +42,6 @@ struct Pushed {
   bool keeps_length = false;    // the loop writes elements of the list, and never extends it
 };
 
-// Whether the body only writes elements of the list, and never extends it.
-bool OnlyWrites(const FunctionBody& body, int list) {
-  const Node* node = SourceOf(*body.ret_nodes[list], 0);
-  bool writes = false;
-  while (node != nullptr && node->type_string() == "TensorListSetItem") {
-    bool resizes = false;
-    tensorflow::TryGetNodeAttr(node->attrs(), "resize_if_index_out_of_bounds", &resizes);
-    if (resizes) return false;
-    writes = true;
-    node = SourceOf(*node, 0);
-  }
-  return writes && node == body.arg_nodes[list];
-}
-
 // The value is exact if it is the length or element shape of a TensorListFromTensor whose sizes are known. An element
 // shape of unknown rank is -1.
 Pushed PushedValue(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
@@ -65,7 +52,7 @@ Pushed PushedValue(const Node& loop, const FunctionBody& body, int index, KnownN
   const Pushed unknown{length, length ? std::nullopt : TensorOf({-1}, value->output_type(0), /*scalar=*/true)};
   const int list = LoopValueOf(body, SourceOf(*value, 0));
   if (list < 0) return unknown;
-  if (length && OnlyWrites(body, list)) return {true, std::nullopt, /*keeps_length=*/true};
+  if (length && KeepsLength(body, list)) return {true, std::nullopt, /*keeps_length=*/true};
   if (!IsInvariant(body, list)) return unknown;
   const Node* source = SourceOf(loop, list);
   if (source == nullptr || source->type_string() != "TensorListFromTensor") return unknown;

@@ -1,12 +1,10 @@
 #include "plugin/passes/clustering/assertion_pass.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
 #include "plugin/compat/tf_2_15/function_bodies.h"
 #include "plugin/passes/analysis/constant_origin.h"
 #include "plugin/passes/analysis/known_numbers.h"
@@ -18,6 +16,7 @@
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/graph/algorithm.h"
 #include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
@@ -60,7 +59,7 @@ bool HasComputedStrings(const Node& assertion) {
 class AssertionMover {
  public:
   explicit AssertionMover(PassContext* context)
-      : context_(context), graph_(context->graph->get()), shapes_(graph_, context->library) {}
+      : context_(context), graph_(context->graph->get()), loops_(LoopsOf(*graph_)), shapes_(graph_, context->library) {}
 
   void Move(Node* assertion);
 
@@ -68,11 +67,12 @@ class AssertionMover {
   bool WaitsForDevice(const Node& assertion) const;
   bool MayRunLong(const Node& loop, const NodeFlags& after);
   bool CountsTurns(const OutputTensor& result) const;
-  NodeFlags Descendants(const Node& node) const;
+  bool PrecedesLongLoop(const Node& assertion);
   void BypassNoOps(Node* assertion);
 
   PassContext* const context_;
   Graph* const graph_;
+  const std::vector<Node*> loops_;
   LazyShapes shapes_;
   std::optional<KnownNumbers> numbers_;
   std::optional<std::vector<Origin>> origins_;
@@ -95,19 +95,6 @@ bool AssertionMover::WaitsForDevice(const Node& assertion) const {
   return false;
 }
 
-NodeFlags AssertionMover::Descendants(const Node& node) const {
-  NodeFlags seen(graph_->num_node_ids());
-  std::vector<const Node*> open = {&node};
-  while (!open.empty()) {
-    const Node* const next = open.back();
-    open.pop_back();
-    for (const Edge* edge : next->out_edges()) {
-      if (seen.Insert(edge->dst())) open.push_back(edge->dst());
-    }
-  }
-  return seen;
-}
-
 // `after`: the nodes after the assertion.
 bool AssertionMover::MayRunLong(const Node& loop, const NodeFlags& after) {
   const auto condition = LoopFunction(loop, "cond", *context_->library);
@@ -123,6 +110,13 @@ bool AssertionMover::MayRunLong(const Node& loop, const NodeFlags& after) {
     if (!limit.node->IsWhileNode()) return false;
     return !after.Contains(limit.node) || (CountsTurns(limit) && !MayRunLong(*limit.node, after));
   });
+}
+
+bool AssertionMover::PrecedesLongLoop(const Node& assertion) {
+  if (loops_.empty()) return false;
+  NodeFlags after(graph_->num_node_ids());
+  tensorflow::DFSFrom(*graph_, {&assertion}, [&](const Node* node) { after.Insert(node); }, /*leave=*/nullptr);
+  return absl::c_any_of(loops_, [&](const Node* loop) { return after.Contains(loop) && MayRunLong(*loop, after); });
 }
 
 // Whether a result of a loop is the number of its iterations, possibly plus a constant or times a constant.
@@ -160,16 +154,13 @@ void AssertionMover::BypassNoOps(Node* assertion) {
 }
 
 void AssertionMover::Move(Node* assertion) {
-  const Node* const condition = InputOf(*assertion, 0).node;
+  Node* const condition = InputOf(*assertion, 0).node;
   if (condition->num_outputs() != 1 || HasComputedStrings(*assertion) || !WaitsForDevice(*assertion)) return;
   const tensorflow::PartialTensorShape shape = shapes_.Get().InputShape(*assertion, 0);
   if (shape.dims() != 0) return;
-  const NodeFlags after = Descendants(*assertion);
-  for (const Node* loop : LoopsOf(*graph_)) {
-    if (after.Contains(loop) && MayRunLong(*loop, after)) return;
-  }
+  if (PrecedesLongLoop(*assertion)) return;
   BypassNoOps(assertion);
-  AddLateCheck(*assertion, InputOf(*assertion, 0).node);
+  AddLateCheck(*assertion, condition);
   for (const Edge* edge : OutEdges(*assertion)) {
     Node* const waiting = edge->dst();
     const bool is_assertion = waiting->type_string() == kAssertOp;

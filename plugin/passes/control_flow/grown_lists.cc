@@ -1,17 +1,17 @@
 #include "plugin/passes/control_flow/grown_lists.h"
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
 #include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/passes/analysis/list_lengths.h"
 #include "plugin/passes/analysis/loop_counters.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tensorflow/core/framework/tensor.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -57,43 +57,20 @@ int CounterOf(const FunctionBody& condition, const LoopCounters& counters) {
   return range.has_value() && range->min == 0 && counters.StepOf(value) == 1 ? value : -1;
 }
 
-// A list that is created empty, and is loop value `index`.
-struct EmptyList {
-  Node* list;
-  int index;
-};
-
-std::vector<EmptyList> EmptyListsOf(const Node& loop) {
-  std::vector<EmptyList> found;
-  for (int i = 0; i < loop.num_inputs(); ++i) {
-    Node* list = nullptr;
-    if (loop.input_type(i) != tensorflow::DT_VARIANT || !loop.input_node(i, &list).ok()) continue;
-    if (list->type_string() == "TensorListReserve" && ConstantScalar(SourceOf(*list, 1)) == 0 &&
-        IsOnlyUser(*list, loop)) {
-      found.push_back({list, i});
-    }
-  }
-  return found;
-}
-
 // The number of iterations as a node; null if it is neither a constant nor a size.
 absl::StatusOr<Node*> IterationsOf(Graph* graph, const Node& list, const Range& range) {
   if (range.limit != nullptr) return SizeReadBy(*range.limit).has_value() ? const_cast<Node*>(range.limit) : nullptr;
   if (range.max < -1 || range.max >= std::numeric_limits<int32_t>::max()) return nullptr;
-  tensorflow::Tensor value(tensorflow::DT_INT32, {});
-  value.scalar<int32_t>()() = static_cast<int32_t>(range.max + 1);
-  tensorflow::NodeDef constant;
-  constant.set_name(graph->NewName(absl::StrCat(list.name(), "/size")));
-  constant.set_op("Const");
-  constant.set_device(list.requested_device());
-  tensorflow::AddNodeAttr("dtype", tensorflow::DT_INT32, &constant);
-  tensorflow::AddNodeAttr("value", value, &constant);
-  return graph->AddNode(std::move(constant));
+  return AddLength(graph, list, "/size", static_cast<int32_t>(range.max + 1));
 }
 
 absl::StatusOr<bool> SizeListsOf(Graph* graph, Node* loop, tensorflow::FunctionLibraryDefinition* library,
                                  KnownNumbers* known) {
-  const std::vector<EmptyList> lists = EmptyListsOf(*loop);
+  std::vector<LoopList> lists = CreatedLists(*loop, "TensorListReserve");
+  const auto is_unfit = [&](const LoopList& created) {
+    return ConstantScalar(SourceOf(*created.list, 1)) != 0 || !IsOnlyUser(*created.list, *loop);
+  };
+  lists.erase(std::remove_if(lists.begin(), lists.end(), is_unfit), lists.end());
   if (lists.empty()) return false;
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library));
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));

@@ -57,61 +57,32 @@ bool OnlyPushedOnto(const Node& list, const Node& loop, const FunctionBody& body
   });
 }
 
-absl::StatusOr<Node*> AddConstant(Graph* graph, const Node& list, int32_t size) {
-  tensorflow::Tensor value(tensorflow::DT_INT32, {});
-  value.scalar<int32_t>()() = size;
-  tensorflow::NodeDef constant;
-  constant.set_name(graph->NewName(list.name() + "/bound"));
-  constant.set_op("Const");
-  constant.set_device(list.requested_device());
-  tensorflow::AddNodeAttr("dtype", tensorflow::DT_INT32, &constant);
-  tensorflow::AddNodeAttr("value", value, &constant);
-  return graph->AddNode(std::move(constant));
-}
-
 // A node for the size of a list onto which each iteration pushes one element; null if the number of iterations has no
 // bound that is known to the compiler.
 absl::StatusOr<Node*> BoundOf(Graph* graph, const Node& list, const LoopCounters& counters,
                               const std::vector<Origin>& origins) {
   if (const std::optional<int64_t> max = counters.MaxIterations(); max.has_value()) {
     if (*max > std::numeric_limits<int32_t>::max()) return nullptr;
-    return AddConstant(graph, list, static_cast<int32_t>(*max));
+    return AddLength(graph, list, "/bound", static_cast<int32_t>(*max));
   }
   const Node* const limit = counters.LimitOfIterations();
   if (limit == nullptr || origins[limit->id()] > Origin::kStatic) return nullptr;
   return const_cast<Node*>(limit);
 }
 
-// A list that starts empty and is loop value `index`. tf.map_fn and tf.scan give their loops a maximum number of
-// iterations, and TensorFlow then creates the list with this bound.
-struct Accumulator {
-  Node* list;
-  int index;
-  bool is_bounded;
-};
-
-std::vector<Accumulator> AccumulatorsOf(const Node& loop) {
-  std::vector<Accumulator> found;
-  for (int i = 0; i < loop.num_inputs(); ++i) {
-    Node* list = nullptr;
-    if (loop.input_type(i) != tensorflow::DT_VARIANT || !loop.input_node(i, &list).ok()) continue;
-    if (list->type_string() == "EmptyTensorList") found.push_back({list, i, ConstantScalar(SourceOf(*list, 1)) != -1});
-  }
-  return found;
-}
-
 // Returns whether a list got a bound.
 absl::StatusOr<bool> BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryDefinition& library,
                                   KnownNumbers* known, const std::vector<Origin>& origins, ListValues* values) {
-  const std::vector<Accumulator> accumulators = AccumulatorsOf(loop);
+  const std::vector<LoopList> accumulators = CreatedLists(loop, "EmptyTensorList");
   if (accumulators.empty()) return false;
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
   const LoopCounters counters(loop, *condition, *body, known);
   bool changed = false;
-  for (const auto& [list, index, is_bounded] : accumulators) {
+  for (const auto& [list, index] : accumulators) {
     if (!OnlyPushedOnto(*list, loop, *body)) continue;
-    if (is_bounded) {
+    // tf.map_fn and tf.scan give their loops a maximum number of iterations, and TensorFlow then bounds the list.
+    if (ConstantScalar(SourceOf(*list, 1)) != -1) {
       values->Add(loop, *body, index, known);
       continue;
     }
