@@ -1,12 +1,32 @@
 #include "plugin/passes/graph/node_maker.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/core/util/device_name_utils.h"
 
 namespace hpu::passes {
 
 using tensorflow::Node;
 using tensorflow::NodeBuilder;
+
+namespace {
+
+bool IsComplete(const std::string& device) {
+  tensorflow::DeviceNameUtils::ParsedName name;
+  return tensorflow::DeviceNameUtils::ParseFullName(device, &name) && name.has_job && name.has_replica &&
+         name.has_task && name.has_type && name.has_id;
+}
+
+}  // namespace
+
+NodeMaker::NodeMaker(tensorflow::Graph* graph, std::string prefix, std::string device, Node* anchor)
+    : graph_(graph),
+      prefix_(std::move(prefix)),
+      device_(std::move(device)),
+      assigns_(IsComplete(device_)),
+      anchor_(anchor) {}
 
 NodeBuilder NodeMaker::New(const std::string& suffix, const std::string& op) const {
   NodeBuilder builder(graph_->NewName(absl::StrCat(prefix_, "/", suffix)), op, graph_->op_registry());
@@ -23,7 +43,7 @@ NodeBuilder NodeMaker::NewState(const std::string& suffix, const std::string& op
 absl::StatusOr<Node*> NodeMaker::Add(NodeBuilder& builder) const {
   Node* node = nullptr;
   TF_RETURN_IF_ERROR(builder.Finalize(graph_, &node));
-  node->set_assigned_device_name(device_);
+  if (assigns_) node->set_assigned_device_name(device_);
   return node;
 }
 

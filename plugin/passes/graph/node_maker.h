@@ -1,4 +1,4 @@
-// Factory for nodes in a placed graph.
+// Factory for nodes.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_NODE_MAKER_H_
 #define HPU_PLUGIN_PASSES_GRAPH_NODE_MAKER_H_
 
@@ -12,12 +12,13 @@
 
 namespace hpu::passes {
 
-// Creates nodes whose names begin with `prefix`, assigned to `device`. If `anchor` is not null, each constant has a
-// control edge from `anchor`. In lowered loops and branches, this edge puts the constant into the frame of `anchor`.
+// Creates nodes whose names begin with `prefix`, on `device`. The nodes of a placed graph are assigned to it; its name
+// is complete. Before placement, the nodes request it; its name may be partial (/device:HPU:0) or empty. If `anchor` is
+// not null, each constant has a control edge from `anchor`. In lowered loops and branches, this edge puts the constant
+// into the frame of `anchor`.
 class NodeMaker {
  public:
-  NodeMaker(tensorflow::Graph* graph, std::string prefix, std::string device, tensorflow::Node* anchor = nullptr)
-      : graph_(graph), prefix_(std::move(prefix)), device_(std::move(device)), anchor_(anchor) {}
+  NodeMaker(tensorflow::Graph* graph, std::string prefix, std::string device, tensorflow::Node* anchor = nullptr);
 
   void set_anchor(tensorflow::Node* anchor) { anchor_ = anchor; }
 
@@ -39,6 +40,7 @@ class NodeMaker {
   tensorflow::Graph* graph_;
   std::string prefix_;
   std::string device_;
+  bool assigns_;  // whether the name of the device is complete
   tensorflow::Node* anchor_;
 };
 
