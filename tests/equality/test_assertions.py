@@ -20,9 +20,7 @@ def test_one_launch_with_the_errors_of_the_cpu(program: programs.Program) -> Non
     programs.compare(program)
     counts = statistics.get()
     launches = sum(cluster.launches for cluster in counts.clusters)
-    # The host computes tf.boolean_mask's indices between two clusters.
-    clusters = 2 if program is programs.checked_shape else 1
-    assert (counts.fallbacks, launches) == (0, clusters * len(programs.CALLS))
+    assert (counts.fallbacks, launches) == (0, len(programs.CALLS))
 
 
 @pytest.mark.parametrize("mode", ["never", "auto"])

@@ -26,7 +26,7 @@ def refused(x: tf.Tensor, name: tf.Tensor) -> tf.Tensor:
     noise = tf.random.truncated_normal([4, 4], name="noise")
     python = tf.ensure_shape(tf.py_function(lambda a: a * 2.0, [y], tf.float32, name="python"), [4, 4])
     hashed = tf.cast(tf.strings.to_hash_bucket_fast(name, 10, name="hashed"), tf.float32)
-    found = tf.cast(tf.reduce_sum(tf.where(y > 0, name="found")), tf.float32)
+    found = tf.reduce_sum(tf.cast(tf.where(y > 0, name="found"), tf.float32) @ tf.ones([2, 2]))
     total = tf.nn.relu(on_cpu + noise + python) * 0.1 + hashed + found
     sliced = tf.reshape(total, tf.cast(tf.stack([x[0, 0] * 2.0, x[0, 1] * 8.0]), tf.int32), name="data_shape")
     return tf.reduce_sum(tf.tanh(sliced) * 2.0)

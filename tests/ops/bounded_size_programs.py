@@ -324,8 +324,6 @@ PROGRAMS: Mapping[str, Program] = {
 
 # Programs whose sizes have a recipe each, with the reason.
 OWN_RECIPES: Mapping[str, str] = {
-    "mask": "a cluster's arguments have sizes that are multiples of each other",
-    "mask of rows": "a cluster's argument has a size that depends on values",
     "bincount": "the number of bins is computed from values",
     "sized slice of a dynamic array": "an index may be negative, so the slice's bound is not that of the other array",
     "descending range": "XLA infers no bound of the size of a descending range",

@@ -394,7 +394,7 @@ OPS = {
     "UnsortedSegmentSum": ("indices",),
     "VarIsInitializedOp": ("fusible",),
     "VariableShape": ("fusible",),
-    "Where": ("size: data", "compile: jit_only"),
+    "Where": ("size: bounded",),
     "Xdivy": ("fusible",),
     "XlaHostCompute": ("compile: never",),
     "XlaLaunch": ("compile: never",),

@@ -29,7 +29,6 @@ RecursiveCompilabilityChecker::OperationFilter CompilableOps() {
   filter.allow_inaccurate_ops = true;
   filter.allow_string_consts = false;
   filter.allow_collective_reduce_v2 = false;
-  filter.allow_where_op = false;
   return filter;
 }
 

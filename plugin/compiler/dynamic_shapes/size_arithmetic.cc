@@ -78,13 +78,24 @@ bool SizeArithmetic::Covers(const HloInstruction& instruction) {
                         [](const HloInstruction* operand) { return IsSizes(operand->shape()); });
 }
 
+bool SizeArithmetic::HasSizeOperands(const HloInstruction& instruction, SizeSources* sources) {
+  const auto [known, is_new] = has_size_operands_.try_emplace(&instruction, false);
+  if (!is_new) return known->second;
+  const bool has = Covers(instruction) && absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
+                     const HloInstruction* const source = sources->SourceOf(operand);
+                     return xla::ShapeUtil::IsEffectiveScalar(source->shape()) ||
+                            source->opcode() == HloOpcode::kParameter || HasSizeOperands(*source, sources);
+                   });
+  return has_size_operands_[&instruction] = has;
+}
+
 HloInstruction* SizeArithmetic::Add(const HloInstruction* instruction, SizeSources* sources) {
   if (const auto known = copies_.find(instruction); known != copies_.end()) return known->second;
   HloInstruction* copy = nullptr;
   const HloInstruction* const source = sources->SourceOf(instruction);
   if (source != instruction) {
     copy = Add(source, sources);
-  } else if (Covers(*instruction)) {
+  } else if (HasSizeOperands(*instruction, sources)) {
     std::vector<HloInstruction*> operands;
     for (const HloInstruction* operand : instruction->operands()) operands.push_back(Add(operand, sources));
     copy = builder_.AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands));

@@ -39,12 +39,16 @@ class SizeArithmetic {
   static bool Covers(const xla::HloInstruction& instruction);
 
  private:
+  // Whether an instruction is arithmetic on scalars, on arguments, and on results of such arithmetic. The number of
+  // true elements of a mask is an input, although the mask may be as small as an array of sizes.
+  bool HasSizeOperands(const xla::HloInstruction& instruction, SizeSources* sources);
   xla::HloInstruction* Add(const xla::HloInstruction* instruction, SizeSources* sources);
 
   xla::HloComputation::Builder builder_;
   xla::HloModule module_;
   std::vector<const xla::HloInstruction*> inputs_;
   std::vector<xla::Shape> input_shapes_;
+  absl::flat_hash_map<const xla::HloInstruction*, bool> has_size_operands_;
   absl::flat_hash_map<const xla::HloInstruction*, xla::HloInstruction*> copies_;
 };
 

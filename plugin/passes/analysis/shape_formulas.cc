@@ -241,6 +241,16 @@ ShapeFormulas::Sizes ShapeFormulas::SizesOf(const Shapes& shapes, int dimension)
   return sizes;
 }
 
+bool ShapeFormulas::IsKnown(const Node& node, int output) const {
+  InferenceContext* inference = ContextOf(node, kRising);
+  return inference != nullptr && inference->FullyDefined(inference->output(output));
+}
+
+ShapeFormulas::Sizes ShapeFormulas::SizesOf(const Dimension& place) const {
+  const Shapes shapes = place.is_input ? InputShapes(*place.node, place.index) : OutputShapes(*place.node, place.index);
+  return SizesOf(shapes, place.dimension);
+}
+
 int ShapeFormulas::InputRank(const Node& node, int input) { return RankOf(InputShapes(node, input)[kRising]); }
 
 int64_t ShapeFormulas::FixedInputSize(const Node& node, int input, int dimension) {
@@ -248,9 +258,22 @@ int64_t ShapeFormulas::FixedInputSize(const Node& node, int input, int dimension
   return IsFixed(sizes) ? sizes[kRising] : -1;
 }
 
+bool ShapeFormulas::AreEqual(const Sizes& one, const Sizes& other) {
+  return one[kRising] >= 0 && (IsFixed(one) || one[kFalling] >= 0) && one == other;
+}
+
 bool ShapeFormulas::HaveEqualSizes(const Node& one, int dimension, const Node& other, int other_dimension) {
-  const Sizes sizes = SizesOf(OutputShapes(one, 0), dimension);
-  return sizes[kRising] >= 0 && sizes[kFalling] >= 0 && sizes == SizesOf(OutputShapes(other, 0), other_dimension);
+  return AreEqual(SizesOf(OutputShapes(one, 0), dimension), SizesOf(OutputShapes(other, 0), other_dimension));
+}
+
+bool ShapeFormulas::AreSurelyEqual(const Dimension& one, const Dimension& other) {
+  const Sizes sizes = SizesOf(one), other_sizes = SizesOf(other);
+  if (!AreEqual(sizes, other_sizes)) return false;
+  if (IsFixed(sizes)) return true;
+  // Joined batches may differ: one of them may be 1.
+  const std::optional<Size> size = Explain(*one.node, sizes), other_size = Explain(*other.node, sizes);
+  return size.has_value() && other_size.has_value() && size->sources.size() == 1 &&
+         size->sources == other_size->sources;
 }
 
 absl::StatusOr<Node*> ShapeFormulas::AddSize(const Source& source) {

@@ -66,6 +66,19 @@ class ShapeFormulas {
   // Whether dimensions of the first results of two nodes have the same size in each run.
   bool HaveEqualSizes(const tensorflow::Node& one, int dimension, const tensorflow::Node& other, int other_dimension);
 
+  // A dimension of an input or result of a node.
+  struct Dimension {
+    const tensorflow::Node* node;
+    bool is_input;
+    int index;
+    int dimension;
+  };
+  // Whether two dimensions have the same size in each run, without the assumption about batches.
+  bool AreSurelyEqual(const Dimension& one, const Dimension& other);
+
+  // Whether all sizes of a node's result follow from the sizes of tensors outside the clusters.
+  bool IsKnown(const tensorflow::Node& node, int output) const;
+
   // The rank of a node's input, or of the variable behind a handle; -1 if the rank is unknown.
   int InputRank(const tensorflow::Node& node, int input);
 
@@ -107,9 +120,11 @@ class ShapeFormulas {
   Shapes InputShapes(const tensorflow::Node& node, int input) const;
   Shapes OutputShapes(const tensorflow::Node& node, int output) const;
   Sizes SizesOf(const Shapes& shapes, int dimension) const;
+  Sizes SizesOf(const Dimension& place) const;
   template <typename Expected>  // callable as int64_t(Probe)
   static bool Agree(const Sizes& sizes, Expected expected);
   static bool IsFixed(const Sizes& sizes);
+  static bool AreEqual(const Sizes& one, const Sizes& other);
   // The formula of one dimension of a node's result, from its sizes in all probes; nullopt if no formula fits.
   std::optional<Size> Explain(const tensorflow::Node& node, const Sizes& sizes);
   std::vector<int> SourcesOf(const tensorflow::Node& node, int batch) const;

@@ -52,7 +52,8 @@ class IndexCheckMaker {
   // Sizes of the rows of a segment operation: -1 for a size that is not fixed; nullopt if their number is unknown.
   std::optional<std::vector<int64_t>> RowSizes(const Node& node, const IndexedOp& op);
   OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
-  bool AreCoordinates(OutputTensor indices, const IndexBound& bound, const std::vector<int32_t>& sizes);
+  bool AreCoordinates(const Node& node, const IndexedOp& op, const IndexBound& bound,
+                      const std::vector<int32_t>& sizes);
   absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
                                                  const std::vector<int32_t>& sizes, bool fixed);
   void MarkUnchecked(Node* node) { node->AddAttr(kUncheckedAttr, true); }
@@ -97,19 +98,26 @@ OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, boo
 }
 
 // Whether indices are coordinates of true flags (tf.boolean_mask), and the flags are at most as large as the indexed
-// tensor in each dimension.
-bool IndexCheckMaker::AreCoordinates(OutputTensor indices, const IndexBound& bound, const std::vector<int32_t>& sizes) {
+// tensor in each dimension. `sizes` are those of FixedSizes.
+bool IndexCheckMaker::AreCoordinates(const Node& node, const IndexedOp& op, const IndexBound& bound,
+                                     const std::vector<int32_t>& sizes) {
+  OutputTensor indices = InputOf(node, op.indices);
   const bool vectors = bound.kind == IndexKind::kVector;
   while (KeepsValues(indices) && (!vectors || KeepsShape(indices))) indices = InputOf(*indices.node, 0);
   if (indices.node->type_string() != "Where") return false;
   const int rank = shapes_.InputRank(*indices.node, 0);
-  if (rank < 1 || (vectors && rank > static_cast<int>(sizes.size()))) return false;
+  const int64_t known = static_cast<int64_t>(sizes.size());
   for (int i = 0; i < rank; ++i) {
     const int64_t flags = shapes_.FixedInputSize(*indices.node, 0, i);
-    const int64_t axis = bound.axis < 0 ? bound.axis + static_cast<int64_t>(sizes.size()) : bound.axis;
-    if (flags < 0 || flags > sizes[vectors ? i : axis]) return false;
+    const int64_t axis = bound.axis < 0 ? bound.axis + known : bound.axis;
+    const int64_t bounding = vectors ? i : axis;
+    if (flags >= 0 && bounding >= 0 && bounding < known && flags <= sizes[bounding]) continue;
+    // If a value bounds the indices, it contains the sizes of the result.
+    const int bounded_by = op.sizes ? 0 : op.bound;
+    if (!shapes_.AreSurelyEqual({indices.node, true, 0, i}, {&node, !op.sizes, bounded_by, static_cast<int>(bounding)}))
+      return false;
   }
-  return true;
+  return rank > 0;
 }
 
 absl::StatusOr<NodeBuilder::NodeOut> IndexCheckMaker::SizesNode(const Node& node, const IndexedOp& op,
@@ -190,7 +198,7 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
     return absl::OkStatus();
   }
   if (IsPosition(indices)) return absl::OkStatus();
-  if (fixed && bound->kind != IndexKind::kLabel && AreCoordinates(indices, *bound, sizes)) return absl::OkStatus();
+  if (bound->kind != IndexKind::kLabel && AreCoordinates(*node, op, *bound, sizes)) return absl::OkStatus();
   // Assumes that constant indices into int32 tensors are valid, because libraries use such indices for shape
   // arithmetic.
   const OutputTensor bounding = InputOf(*node, op.bound);

@@ -1,10 +1,9 @@
 #include "plugin/passes/clustering/cluster_borders.h"
 
 #include <numeric>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "plugin/op_facts/op_facts.h"
-#include "plugin/passes/analysis/op_rules.h"
 
 namespace hpu::passes {
 namespace {
@@ -57,63 +56,22 @@ void CheckLists(const Graph& graph, const std::vector<int>& clusters, std::vecto
   }
 }
 
-// Calls visit(from, to) for each edge downstream of `source` whose tensor may have an unknown size. Stops if visit
-// returns false.
-template <typename Visit>
-void FollowSize(const Node& source, Visit visit) {
-  std::vector<const Node*> work = {&source};
-  absl::flat_hash_set<int> seen = {source.id()};
-  while (!work.empty()) {
-    const Node* node = work.back();
-    work.pop_back();
-    for (const Edge* edge : node->out_edges()) {
-      // Result 1 of Unique has the size of the input, which is known.
-      if (edge->IsControlEdge() || (node == &source && edge->src_output() != 0)) continue;
-      const Node* next = edge->dst();
-      if (!visit(*node, *next)) return;
-      if (next->type_string() == "L2Loss" || !seen.insert(next->id()).second) continue;
-      work.push_back(next);
-    }
-  }
-}
-
-// Whether a tensor whose size depends on `source` leaves the cluster of `source`.
-bool SizeEscapes(const Node& source, const std::vector<int>& clusters) {
-  bool escapes = false;
-  FollowSize(source, [&](const Node&, const Node& next) {
-    escapes = clusters[next.id()] != clusters[source.id()];
-    return !escapes;
-  });
-  return escapes;
-}
-
 }  // namespace
 
-std::vector<BorderRefusal> CheckBorders(const Graph& graph, const std::vector<int>& clusters) {
+std::vector<BorderRefusal> CheckBorders(const Graph& graph, const BoundedSizes& sizes,
+                                        const std::vector<int>& clusters) {
   std::vector<BorderRefusal> refusals;
   CheckLists(graph, clusters, &refusals);
-  for (Node* node : graph.op_nodes()) {
-    if (clusters[node->id()] < 0 || FactsOf(node->type_string()).result_size != ResultSize::kBounded) continue;
-    if (SizeEscapes(*node, clusters)) {
-      refusals.push_back({node, "dynamic-size", "a tensor whose size depends on values would leave the cluster"});
-    }
-  }
+  for (auto& [node, reason] : sizes.Refused(clusters)) refusals.push_back({node, "dynamic-size", std::move(reason)});
   return refusals;
 }
 
-std::vector<std::pair<int, int>> FindTies(const Graph& graph, const std::vector<int>& clusters) {
-  std::vector<std::pair<int, int>> ties;
-  const auto tie = [&](const Node& from, const Node& to) {
-    const bool together = clusters[from.id()] >= 0 && clusters[from.id()] == clusters[to.id()];
-    if (together) ties.emplace_back(from.id(), to.id());
-    return together;
-  };
+std::vector<std::pair<int, int>> FindTies(const Graph& graph, const BoundedSizes& sizes,
+                                          const std::vector<int>& clusters) {
+  std::vector<std::pair<int, int>> ties = sizes.Ties(clusters);
   for (const Edge* edge : graph.edges()) {
-    if (IsVariant(*edge)) tie(*edge->src(), *edge->dst());
-  }
-  for (const Node* node : graph.op_nodes()) {
-    if (clusters[node->id()] >= 0 && FactsOf(node->type_string()).result_size == ResultSize::kBounded)
-      FollowSize(*node, tie);
+    const int from = edge->src()->id(), to = edge->dst()->id();
+    if (IsVariant(*edge) && clusters[from] >= 0 && clusters[from] == clusters[to]) ties.emplace_back(from, to);
   }
   return ties;
 }

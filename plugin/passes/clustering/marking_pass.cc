@@ -14,6 +14,7 @@
 #include "plugin/passes/analysis/list_states.h"
 #include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/passes/clustering/bounded_sizes.h"
 #include "plugin/passes/clustering/jit_calls.h"
 #include "plugin/passes/clustering/range_check_pass.h"
 #include "plugin/passes/functions/functional_control_flow.h"
@@ -29,6 +30,7 @@ namespace hpu::passes {
 namespace {
 
 using tensorflow::Edge;
+using tensorflow::Graph;
 using tensorflow::Node;
 
 constexpr int kMaxCallDepth = 32;
@@ -134,6 +136,17 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseShapesOfBranches(const Node
   return reason ? std::make_optional(OpRefusal{"uncompilable", *reason}) : std::nullopt;
 }
 
+// Refuses a function in which a size that depends on values reaches a result.
+std::optional<OpRefusal> RefuseSizesOf(Graph* body) {
+  std::vector<int> clusters(body->num_node_ids(), 0);
+  for (const Node* node : body->nodes()) {
+    if (!node->IsOp() || node->IsRetval()) clusters[node->id()] = -1;
+  }
+  const auto refused = BoundedSizes(body).Refused(clusters);
+  if (refused.empty()) return std::nullopt;
+  return OpRefusal{"dynamic-size", refused[0].second};
+}
+
 std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string& name, tensorflow::AttrSlice attrs,
                                                               int depth) {
   if (depth > kMaxCallDepth)
@@ -156,6 +169,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string&
       refusal->reason = absl::StrCat(refusal->reason, " (", node->name(), " in ", name, ")");
       break;
     }
+    if (!refusal) refusal = RefuseSizesOf((*body)->graph);
   }
   functions[key] = refusal;
   return refusal;

@@ -126,6 +126,21 @@ std::vector<std::string> SeparateJitCalls(Graph* graph) {
   return separated;
 }
 
+// Takes the nodes whose results have bounded sizes out of the candidates. Returns their names.
+std::vector<std::string> RemoveBoundedResults(const FunctionLibraryDefinition& library, Graph* graph) {
+  std::vector<std::string> removed;
+  for (Node* node : graph->op_nodes()) {
+    if (FactsOf(node->type_string()).result_size != ResultSize::kBounded ||
+        node->attrs().Find(kCandidateAttr) == nullptr ||
+        !KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
+      continue;
+    }
+    node->ClearAttr(kCandidateAttr);
+    removed.push_back(node->name());
+  }
+  return removed;
+}
+
 std::string FreeName(const std::string& prefix, const FunctionLibraryDefinition& library) {
   for (int n = 0;; ++n) {
     std::string name = absl::StrCat(prefix, n);
@@ -225,7 +240,9 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   SplitCluster result;
   const absl::StatusOr<std::vector<std::string>> removed =
       MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get());
-  result.removed = removed.ok() && !removed->empty() ? *removed : SeparateJitCalls(graph.get());
+  if (removed.ok()) result.removed = *removed;
+  if (result.removed.empty()) result.removed = RemoveBoundedResults(*library, graph.get());
+  if (result.removed.empty()) result.removed = SeparateJitCalls(graph.get());
   if (result.removed.empty()) {
     TF_RETURN_IF_ERROR(removed.status());
     return tensorflow::errors::InvalidArgument("cluster ", cluster,

@@ -19,9 +19,11 @@ struct SplitCluster {
 
 // Adds a function to `library` that computes the same as the cluster's function `cluster`, but runs the ops named in
 // `refused` outside clusters. Also adds the functions of the new clusters. Places all nodes on `device` (a full name),
-// where the function must run. A call of a jit_compile function is not removed, but becomes a cluster that must
-// compile: if `refused` names the call or a node inside it, or if no other named node of the cluster can be removed.
-// int32 arguments and results are in host memory, resources are handles, and all other values are on the device.
+// where the function must run. If no named op can be removed, removes the ops whose results have sizes that depend on
+// values, because XLA's errors about sizes name no ops. A call of a jit_compile function is not removed, but becomes a
+// cluster that must compile: if `refused` names the call or a node inside it, or if no other op of the cluster can be
+// removed. int32 arguments and results are in host memory, resources are handles, and all other values are on the
+// device.
 //
 // Used for a cluster whose compile error names nodes. If `refused` names a node inside a called function, the calling
 // node is removed; unknown names are ignored. The new clusters may fail and be split again. Each split removes at least

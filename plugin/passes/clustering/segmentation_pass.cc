@@ -13,6 +13,7 @@
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
 #include "plugin/passes/analysis/clustering_rules.h"
+#include "plugin/passes/clustering/bounded_sizes.h"
 #include "plugin/passes/clustering/cluster_borders.h"
 #include "plugin/passes/clustering/cluster_constants.h"
 #include "plugin/passes/clustering/levels.h"
@@ -156,15 +157,15 @@ struct Segment {
 };
 
 // Cuts clusters that exceed the size limit and are worth a launch into slices.
-std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::vector<int>& numbers,
-                               const Settings& settings) {
+std::vector<Segment> CutToSize(const Graph& graph, const BoundedSizes& sizes, Members clusters,
+                               const std::vector<int>& numbers, const Settings& settings) {
   const size_t largest = static_cast<size_t>(settings.max_cluster_size);
   const auto fits = [&](const std::vector<Node*>& nodes) {
     return largest == 0 || nodes.size() <= largest || !IsWorthALaunch(nodes, settings.min_cluster_size);
   };
   std::vector<Segment> segments;
   std::vector<std::pair<int, int>> ties;
-  if (!std::all_of(clusters.begin(), clusters.end(), fits)) ties = FindTies(graph, numbers);
+  if (!std::all_of(clusters.begin(), clusters.end(), fits)) ties = FindTies(graph, sizes, numbers);
   for (std::vector<Node*>& nodes : clusters) {
     if (fits(nodes)) {
       segments.push_back({std::move(nodes), ""});
@@ -185,14 +186,15 @@ std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::
 // Repeats clustering until the borders of all clusters are valid.
 std::vector<Segment> FindClusters(PassContext* context, const OrderGraph& order, std::vector<int>* classes) {
   const Graph& graph = **context->graph;
+  const BoundedSizes sizes(context->graph->get());
   while (true) {
     std::vector<int> clusters = MergeLevels(order, *classes, AssignLevels(order, *classes));
     std::vector<Segment> segments =
-        CutToSize(graph, CollectMembers(graph, order, clusters), clusters, context->settings);
+        CutToSize(graph, sizes, CollectMembers(graph, order, clusters), clusters, context->settings);
     for (size_t cluster = 0; cluster < segments.size(); ++cluster) {
       for (const Node* node : segments[cluster].nodes) clusters[node->id()] = static_cast<int>(cluster);
     }
-    const std::vector<BorderRefusal> refusals = CheckBorders(graph, clusters);
+    const std::vector<BorderRefusal> refusals = CheckBorders(graph, sizes, clusters);
     if (refusals.empty()) return segments;
     for (const BorderRefusal& refusal : refusals) {
       (*classes)[refusal.node->id()] = kNoClass;

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "plugin/compat/tf_2_15/cluster_compilation.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/eager/default_kernels.h"
 #include "plugin/tensorflow/kernels/eager/kernel_registration.h"
@@ -128,7 +129,7 @@ bool RegisterEagerKernels() {
     if (HasNonArrayArguments(*op) || IsKeptFromCompiler(op->name())) continue;
     if (op->name() == "DynamicPartition") continue;  // see partition_kernel.cc
     // The size of the result depends on data, so only a cluster that consumes the result can contain the op.
-    if (op->name() == "Unique") continue;
+    if (FactsOf(op->name()).result_size == ResultSize::kBounded) continue;
     const auto found = defaults.find(op->name());
     DefaultKernels own = found == defaults.end() || DefaultTouchesData(op->name()) ? DefaultKernels() : found->second;
     if (!own.only_on_host) own.host_types.clear();
