@@ -15,7 +15,7 @@ list(REMOVE_DUPLICATES cts_sources)
 list(SORT cts_sources COMPARE FILE_BASENAME)
 if(HPU_SANITIZE MATCHES "thread")
   # Excludes tests that run inside TensorFlow, because ThreadSanitizer does not see TensorFlow's locks.
-  list(FILTER cts_sources EXCLUDE REGEX "/backends/common/hlo/|/backends/emulator/(codegen|hlo_passes|kernels)/|/compat/tf_2_15/(cluster|function)_|/compiler/.*_test")
+  list(FILTER cts_sources EXCLUDE REGEX "/backends/common/hlo/|/backends/emulator/(codegen|hlo_passes|kernels)/|/compat/(cluster|function)_|/compiler/.*_test")
 endif()
 if(HPU_SANITIZE)
   # Excludes faults_test, which replaces C library functions that sanitizers also replace.

@@ -5,7 +5,7 @@
 #include "absl/strings/str_split.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
-#include "plugin/compat/tf_2_15/graph_rewrites.h"
+#include "plugin/compat/graph_rewrites.h"
 #include "plugin/passes/analysis/unlisted_ops.h"
 #include "plugin/passes/clustering/recluster.h"
 #include "plugin/passes/graph/graph_util.h"

@@ -7,7 +7,7 @@
 #include "hpu/report/v1/report.pb.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
-#include "plugin/compat/tf_2_15/sha256.h"
+#include "plugin/compat/sha256.h"
 #include "plugin/recipes/cleaning.h"
 #include "plugin/recipes/entry.h"
 #include "plugin/recipes/listing.h"

@@ -5,7 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/containment/contained_call.h"
-#include "plugin/compat/tf_2_15/cluster_compilation.h"
+#include "plugin/compat/cluster_compilation.h"
 #include "plugin/compiler/attention_marks.h"
 #include "plugin/compiler/bounded_arguments.h"
 #include "plugin/compiler/compilation_device.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "hpu/recipe/v1/container.pb.h"
 #include "plugin/base/status_macros.h"
-#include "plugin/compat/tf_2_15/sha256.h"
+#include "plugin/compat/sha256.h"
 #include "plugin/program/table_message.h"
 
 namespace hpu {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "hpu/recipe/v1/notes.pb.h"
-#include "plugin/compat/tf_2_15/sha256.h"
+#include "plugin/compat/sha256.h"
 #include "plugin/program/recipe_container.h"
 #include "plugin/recipes/file_names.h"
 #include "tsl/platform/errors.h"

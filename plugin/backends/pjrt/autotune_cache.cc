@@ -9,7 +9,7 @@
 #include "plugin/base/files/make_directories.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
-#include "plugin/compat/tf_2_15/sha256.h"
+#include "plugin/compat/sha256.h"
 
 namespace hpu::pjrt {
 namespace {

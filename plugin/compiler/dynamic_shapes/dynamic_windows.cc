@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "plugin/compat/tf_2_15/lowering_values.h"
+#include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/core/framework/node_def_util.h"

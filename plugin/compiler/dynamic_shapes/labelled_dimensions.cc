@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "plugin/compat/tf_2_15/lowering_values.h"
+#include "plugin/compat/lowering_values.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"

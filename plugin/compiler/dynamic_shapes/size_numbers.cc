@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "plugin/compat/tf_2_15/lowering_values.h"
+#include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "plugin/compat/tf_2_15/lowering_values.h"
+#include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/make_lowering.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"

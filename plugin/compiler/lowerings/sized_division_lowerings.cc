@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugin/compat/tf_2_15/lowering_values.h"
+#include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/dynamic_shapes/size_numbers.h"
 #include "plugin/compiler/lowerings/sized_lowering.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/compat/tf_2_15/lowering_values.h"
+#include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/dynamic_slices.h"
 #include "plugin/compiler/lowerings/sized_lowering.h"

@@ -1,7 +1,7 @@
 #include "plugin/passes/analysis/branch_shapes.h"
 
 #include "absl/strings/str_cat.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/function_bodies.h"
 #include "plugin/passes/analysis/static_shapes.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "tensorflow/core/framework/node_def_util.h"

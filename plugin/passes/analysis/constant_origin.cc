@@ -7,8 +7,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "plugin/compat/tf_2_15/cluster_analysis.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/cluster_analysis.h"
+#include "plugin/compat/function_bodies.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/function_bodies.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "tensorflow/core/graph/graph.h"
 

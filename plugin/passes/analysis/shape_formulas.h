@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "plugin/compat/tf_2_15/graph_shapes.h"
+#include "plugin/compat/graph_shapes.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/graph/graph.h"
 

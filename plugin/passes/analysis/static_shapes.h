@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "plugin/compat/tf_2_15/graph_shapes.h"
+#include "plugin/compat/graph_shapes.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/graph/graph.h"
 

@@ -4,7 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
-#include "plugin/compat/tf_2_15/cluster_compilation.h"
+#include "plugin/compat/cluster_compilation.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/functions/reachable_nodes.h"

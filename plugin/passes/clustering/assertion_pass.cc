@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/function_bodies.h"
 #include "plugin/passes/analysis/constant_origin.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "plugin/passes/analysis/loop_counters.h"

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
-#include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/compat/cluster_analysis.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/clustering/order_graph.h"
 #include "plugin/passes/graph/graph_util.h"

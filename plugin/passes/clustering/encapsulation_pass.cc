@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "plugin/compat/tf_2_15/cluster_analysis.h"
-#include "plugin/compat/tf_2_15/graph_rewrites.h"
+#include "plugin/compat/cluster_analysis.h"
+#include "plugin/compat/graph_rewrites.h"
 #include "plugin/passes/clustering/constant_branch_pass.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/function_bodies.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/analysis/handle_device.h"

@@ -4,8 +4,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/compat/tf_2_15/cluster_analysis.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/cluster_analysis.h"
+#include "plugin/compat/function_bodies.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/branch_shapes.h"
 #include "plugin/passes/analysis/clustering_rules.h"

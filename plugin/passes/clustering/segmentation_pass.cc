@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/compat/cluster_analysis.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
 #include "plugin/passes/analysis/clustering_rules.h"

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/compat/tf_2_15/graph_rewrites.h"
+#include "plugin/compat/graph_rewrites.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/analysis/constant_origin.h"

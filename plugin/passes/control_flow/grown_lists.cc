@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/function_bodies.h"
 #include "plugin/passes/analysis/list_lengths.h"
 #include "plugin/passes/analysis/loop_counters.h"
 #include "plugin/passes/functions/loop_functions.h"

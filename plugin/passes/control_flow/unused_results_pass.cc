@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/function_bodies.h"
 #include "plugin/passes/control_flow/function_values_pass.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/functions/functional_control_flow.h"

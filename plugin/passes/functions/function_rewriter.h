@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/function_bodies.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/reporting/pass_context.h"
 

@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
-#include "plugin/compat/tf_2_15/graph_rewrites.h"
+#include "plugin/compat/graph_rewrites.h"
 #include "plugin/passes/analysis/constant_value.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "plugin/compat/tf_2_15/function_runtimes.h"
+#include "plugin/compat/function_runtimes.h"
 #include "plugin/passes/graph/settings.h"
 #include "plugin/passes/reporting/report.h"
 #include "tensorflow/core/framework/function.h"

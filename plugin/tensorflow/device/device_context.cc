@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/log/log.h"
-#include "plugin/compat/tf_2_15/device_copies.h"
+#include "plugin/compat/device_copies.h"
 #include "plugin/tensorflow/device/hpu_allocator.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "tensorflow/core/framework/device.h"

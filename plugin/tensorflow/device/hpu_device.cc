@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "plugin/compat/tf_2_15/device_copies.h"
+#include "plugin/compat/device_copies.h"
 #include "plugin/tensorflow/device/device_context.h"
 #include "plugin/tensorflow/device/fork_guard.h"
 #include "plugin/tensorflow/device/hpu_allocator.h"

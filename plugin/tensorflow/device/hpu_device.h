@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "plugin/compat/tf_2_15/scoped_allocators.h"
+#include "plugin/compat/scoped_allocators.h"
 #include "tensorflow/core/common_runtime/local_device.h"
 #include "tensorflow/core/framework/device_base.h"
 

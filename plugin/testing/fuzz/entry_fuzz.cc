@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "google/protobuf/stubs/logging.h"
 #include "hpu/recipe/v1/container.pb.h"
-#include "plugin/compat/tf_2_15/sha256.h"
+#include "plugin/compat/sha256.h"
 #include "plugin/program/recipe_container.h"
 #include "plugin/recipes/entry.h"
 #include "plugin/recipes/listing.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "plugin/compat/tf_2_15/sha256.h"
+#include "plugin/compat/sha256.h"
 #include "plugin/server/service/front.h"
 
 namespace hpu::fuzz {

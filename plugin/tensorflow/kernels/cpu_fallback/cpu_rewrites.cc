@@ -9,8 +9,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
-#include "plugin/compat/tf_2_15/graph_rewrites.h"
+#include "plugin/compat/function_bodies.h"
+#include "plugin/compat/graph_rewrites.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/tensorflow/fused/written_out.h"

@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/threads/caller_threads.h"
-#include "plugin/compat/tf_2_15/function_runtimes.h"
+#include "plugin/compat/function_runtimes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "plugin/compat/tf_2_15/eager_ops.h"
+#include "plugin/compat/eager_ops.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/placement_policy.h"
 #include "plugin/passes/reporting/report.h"

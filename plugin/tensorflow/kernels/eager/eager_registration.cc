@@ -10,7 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
-#include "plugin/compat/tf_2_15/cluster_compilation.h"
+#include "plugin/compat/cluster_compilation.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/tensorflow/device/hpu_device.h"

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/compat/tf_2_15/cluster_analysis.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
-#include "plugin/compat/tf_2_15/xla_kernel_creator.h"
+#include "plugin/compat/cluster_analysis.h"
+#include "plugin/compat/function_bodies.h"
+#include "plugin/compat/xla_kernel_creator.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/launch/launch_kernel.h"
 #include "tensorflow/core/framework/function.h"

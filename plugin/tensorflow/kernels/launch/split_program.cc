@@ -5,7 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/compat/tf_2_15/function_runtimes.h"
+#include "plugin/compat/function_runtimes.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
 #include "tensorflow/core/framework/device.h"
 #include "tsl/platform/errors.h"

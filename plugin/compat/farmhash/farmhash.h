@@ -1,7 +1,7 @@
 // FarmHash declarations, which TensorFlow's pip package lacks. TensorFlow's fingerprint.h (and so all of
 // common_runtime/eager) includes the declarations. The plugin does not call the functions.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_FARMHASH_FARMHASH_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_FARMHASH_FARMHASH_H_
+#ifndef HPU_PLUGIN_COMPAT_FARMHASH_FARMHASH_H_
+#define HPU_PLUGIN_COMPAT_FARMHASH_FARMHASH_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -20,4 +20,4 @@ uint128_t Fingerprint128(const char* data, size_t size);
 
 }  // namespace util
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_FARMHASH_FARMHASH_H_
+#endif  // HPU_PLUGIN_COMPAT_FARMHASH_FARMHASH_H_

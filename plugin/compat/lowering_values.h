@@ -1,6 +1,6 @@
 // Operands and results of a lowering, from tf2xla's symbolic values (XlaExpression, XlaResource).
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_LOWERING_VALUES_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_LOWERING_VALUES_H_
+#ifndef HPU_PLUGIN_COMPAT_LOWERING_VALUES_H_
+#define HPU_PLUGIN_COMPAT_LOWERING_VALUES_H_
 
 #include <cstdint>
 #include <functional>
@@ -78,4 +78,4 @@ absl::StatusOr<std::optional<VariableValues>> ValuesOfVariable(tensorflow::XlaOp
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_LOWERING_VALUES_H_
+#endif  // HPU_PLUGIN_COMPAT_LOWERING_VALUES_H_

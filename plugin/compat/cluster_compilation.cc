@@ -1,4 +1,4 @@
-#include "plugin/compat/tf_2_15/cluster_compilation.h"
+#include "plugin/compat/cluster_compilation.h"
 
 #include "tensorflow/compiler/tf2xla/resource_operation_table.h"
 #include "tsl/platform/errors.h"

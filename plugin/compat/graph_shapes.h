@@ -1,6 +1,6 @@
 // TensorFlow's shape inference over graphs.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_GRAPH_SHAPES_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_GRAPH_SHAPES_H_
+#ifndef HPU_PLUGIN_COMPAT_GRAPH_SHAPES_H_
+#define HPU_PLUGIN_COMPAT_GRAPH_SHAPES_H_
 
 // InferShapes returns a GraphShapeInfo: for each node name, an InferredShape (shape, handle_shape, handle_type) of each
 // output. Nodes of loops may have unknown shapes.
@@ -9,4 +9,4 @@
 // added), SetShape, set_require_shape_inference_fns.
 #include "tensorflow/core/common_runtime/shape_refiner.h"
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_GRAPH_SHAPES_H_
+#endif  // HPU_PLUGIN_COMPAT_GRAPH_SHAPES_H_

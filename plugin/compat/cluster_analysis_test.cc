@@ -1,11 +1,11 @@
-#include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/compat/cluster_analysis.h"
 
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "plugin/compat/tf_2_15/function_bodies.h"
-#include "plugin/compat/tf_2_15/function_runtimes.h"
+#include "plugin/compat/function_bodies.h"
+#include "plugin/compat/function_runtimes.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/graph/node_builder.h"

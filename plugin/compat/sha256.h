@@ -1,6 +1,6 @@
 // SHA-256, computed by TensorFlow's BoringSSL.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_SHA256_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_SHA256_H_
+#ifndef HPU_PLUGIN_COMPAT_SHA256_H_
+#define HPU_PLUGIN_COMPAT_SHA256_H_
 
 #include <array>
 #include <cstddef>
@@ -27,4 +27,4 @@ std::string Hex(const Digest& digest);
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_SHA256_H_
+#endif  // HPU_PLUGIN_COMPAT_SHA256_H_

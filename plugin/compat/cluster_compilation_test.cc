@@ -1,4 +1,4 @@
-#include "plugin/compat/tf_2_15/cluster_compilation.h"
+#include "plugin/compat/cluster_compilation.h"
 
 #include <vector>
 

@@ -1,10 +1,10 @@
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/function_bodies.h"
 
 #include <string>
 
 #include "absl/algorithm/container.h"
 #include "gtest/gtest.h"
-#include "plugin/compat/tf_2_15/function_runtimes.h"
+#include "plugin/compat/function_runtimes.h"
 
 namespace hpu {
 namespace function_bodies_test {

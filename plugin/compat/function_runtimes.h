@@ -1,6 +1,6 @@
 // Function runtimes: one without devices for analysis, one that executes functions on a single device.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_FUNCTION_RUNTIMES_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_FUNCTION_RUNTIMES_H_
+#ifndef HPU_PLUGIN_COMPAT_FUNCTION_RUNTIMES_H_
+#define HPU_PLUGIN_COMPAT_FUNCTION_RUNTIMES_H_
 
 #include <memory>
 #include <string>
@@ -75,4 +75,4 @@ absl::StatusOr<tensorflow::Device*> FindDevice(const tensorflow::FunctionLibrary
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_FUNCTION_RUNTIMES_H_
+#endif  // HPU_PLUGIN_COMPAT_FUNCTION_RUNTIMES_H_

@@ -1,6 +1,6 @@
 // Functions as graphs: TensorFlow's FunctionBody, and inlining of function calls.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_FUNCTION_BODIES_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_FUNCTION_BODIES_H_
+#ifndef HPU_PLUGIN_COMPAT_FUNCTION_BODIES_H_
+#define HPU_PLUGIN_COMPAT_FUNCTION_BODIES_H_
 
 #include <memory>
 #include <string>
@@ -40,4 +40,4 @@ absl::StatusOr<bool> InlineCall(tensorflow::Node* call, tensorflow::Graph* graph
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_FUNCTION_BODIES_H_
+#endif  // HPU_PLUGIN_COMPAT_FUNCTION_BODIES_H_

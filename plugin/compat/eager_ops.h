@@ -1,6 +1,6 @@
 // Eager ops before their execution: reading, placement, and registration of a rewrite.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_EAGER_OPS_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_EAGER_OPS_H_
+#ifndef HPU_PLUGIN_COMPAT_EAGER_OPS_H_
+#define HPU_PLUGIN_COMPAT_EAGER_OPS_H_
 
 #include <string>
 #include <vector>
@@ -44,4 +44,4 @@ void RegisterEagerRewrite(const char* name, void (*rewrite)(EagerOp* op));
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_EAGER_OPS_H_
+#endif  // HPU_PLUGIN_COMPAT_EAGER_OPS_H_

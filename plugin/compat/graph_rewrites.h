@@ -1,6 +1,6 @@
 // TensorFlow's graph rewrites that the passes call: import, constant folding, lowering, encapsulation, fusion.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_GRAPH_REWRITES_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_GRAPH_REWRITES_H_
+#ifndef HPU_PLUGIN_COMPAT_GRAPH_REWRITES_H_
+#define HPU_PLUGIN_COMPAT_GRAPH_REWRITES_H_
 
 // EncapsulateSubgraphsInFunctions moves the nodes of each cluster into a function. The callback gets the sources of the
 // arguments and the function's graph, permutes the arguments, and adds attributes to the call.
@@ -19,4 +19,4 @@
 #include "tensorflow/core/common_runtime/device_set.h"
 #include "tensorflow/core/grappler/optimizers/meta_optimizer.h"
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_GRAPH_REWRITES_H_
+#endif  // HPU_PLUGIN_COMPAT_GRAPH_REWRITES_H_

@@ -1,4 +1,4 @@
-#include "plugin/compat/tf_2_15/sha256.h"
+#include "plugin/compat/sha256.h"
 
 #include "absl/strings/escaping.h"
 

@@ -1,6 +1,6 @@
 // Copies of tensors between memories of one device, by TensorFlow's copy functions.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_DEVICE_COPIES_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_DEVICE_COPIES_H_
+#ifndef HPU_PLUGIN_COMPAT_DEVICE_COPIES_H_
+#define HPU_PLUGIN_COMPAT_DEVICE_COPIES_H_
 
 #include "absl/status/status.h"
 #include "tensorflow/core/framework/allocator.h"
@@ -22,4 +22,4 @@ absl::Status CopyBetweenMemories(tensorflow::Device* device, tensorflow::DeviceC
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_DEVICE_COPIES_H_
+#endif  // HPU_PLUGIN_COMPAT_DEVICE_COPIES_H_

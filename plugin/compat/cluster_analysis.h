@@ -1,6 +1,6 @@
 // XLA's analyses of graphs and functions: compile-time constants, compilability, deadness.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_CLUSTER_ANALYSIS_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_CLUSTER_ANALYSIS_H_
+#ifndef HPU_PLUGIN_COMPAT_CLUSTER_ANALYSIS_H_
+#define HPU_PLUGIN_COMPAT_CLUSTER_ANALYSIS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -72,4 +72,4 @@ class Deadness {
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_CLUSTER_ANALYSIS_H_
+#endif  // HPU_PLUGIN_COMPAT_CLUSTER_ANALYSIS_H_

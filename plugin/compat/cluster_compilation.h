@@ -1,6 +1,6 @@
 // Compilation of a function or an op to HLO by tf2xla.
-#ifndef HPU_PLUGIN_COMPAT_TF_2_15_CLUSTER_COMPILATION_H_
-#define HPU_PLUGIN_COMPAT_TF_2_15_CLUSTER_COMPILATION_H_
+#ifndef HPU_PLUGIN_COMPAT_CLUSTER_COMPILATION_H_
+#define HPU_PLUGIN_COMPAT_CLUSTER_COMPILATION_H_
 
 #include <string>
 #include <vector>
@@ -39,4 +39,4 @@ bool UsesStackOrTensorArray(const std::string& op);
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPAT_TF_2_15_CLUSTER_COMPILATION_H_
+#endif  // HPU_PLUGIN_COMPAT_CLUSTER_COMPILATION_H_

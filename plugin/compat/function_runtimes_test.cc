@@ -1,4 +1,4 @@
-#include "plugin/compat/tf_2_15/function_runtimes.h"
+#include "plugin/compat/function_runtimes.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "plugin/compat/tf_2_15/device_copies.h"
+#include "plugin/compat/device_copies.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "plugin/compat/tf_2_15/eager_ops.h"
+#include "plugin/compat/eager_ops.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "plugin/compat/tf_2_15/function_bodies.h"
+#include "plugin/compat/function_bodies.h"
 
 #include "absl/strings/str_cat.h"
 #include "tensorflow/core/common_runtime/function_def_utils.h"

@@ -1,4 +1,4 @@
-#include "plugin/compat/tf_2_15/cluster_analysis.h"
+#include "plugin/compat/cluster_analysis.h"
 
 #include <utility>
 

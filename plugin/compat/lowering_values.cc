@@ -1,4 +1,4 @@
-#include "plugin/compat/tf_2_15/lowering_values.h"
+#include "plugin/compat/lowering_values.h"
 
 #include <algorithm>
 #include <cstdint>
