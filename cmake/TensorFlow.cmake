@@ -13,7 +13,8 @@ message(STATUS "TensorFlow ${TENSORFLOW_VERSION}: ${TENSORFLOW_DIR}")
 
 set(tf_include "${TENSORFLOW_DIR}/include")
 add_library(tensorflow INTERFACE)
-target_include_directories(tensorflow SYSTEM INTERFACE
+# Sources include headers by their paths in the newest release. `forward` has these paths for an older release.
+target_include_directories(tensorflow SYSTEM INTERFACE "${CMAKE_SOURCE_DIR}/plugin/compat/tf_2_15/forward"
   "${tf_include}" "${tf_include}/external/local_xla" "${tf_include}/external/local_tsl")
 target_compile_definitions(tensorflow INTERFACE
   _GLIBCXX_USE_CXX11_ABI=1 EIGEN_MAX_ALIGN_BYTES=64 EIGEN_USE_THREADS

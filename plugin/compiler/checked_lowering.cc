@@ -30,7 +30,7 @@
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
-#include "xla/client/lib/constants.h"
+#include "xla/hlo/builder/lib/constants.h"
 #include "xla/shape_util.h"
 
 namespace hpu {

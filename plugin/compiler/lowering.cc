@@ -18,7 +18,7 @@
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
-#include "tsl/util/determinism.h"
+#include "xla/tsl/util/determinism.h"
 
 namespace hpu {
 namespace {

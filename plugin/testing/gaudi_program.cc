@@ -13,12 +13,12 @@
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/hlo/parser/hlo_parser.h"
+#include "xla/hlo/transforms/expanders/rng_bit_generator_expander.h"
 #include "xla/layout_util.h"
 #include "xla/primitive_util.h"
 #include "xla/service/batchnorm_expander.h"
 #include "xla/service/dynamic_dimension_inference.h"
-#include "xla/service/hlo_parser.h"
-#include "xla/service/rng_bit_generator_expander.h"
 #include "xla/shape_util.h"
 
 namespace hpu::gaudi {

@@ -9,8 +9,8 @@
 
 #include "plugin/backends/emulator/codegen/recipe.h"
 #include "plugin/backends/emulator/threads/compute_pool.h"
-#include "xla/client/xla_builder.h"
-#include "xla/client/xla_computation.h"
+#include "xla/hlo/builder/xla_builder.h"
+#include "xla/hlo/builder/xla_computation.h"
 #include "xla/literal.h"
 
 namespace hpu::emulator {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -67,6 +68,17 @@ def test_each_extension_point_of_tensorflow_is_in_use() -> None:
         if path.suffix in (".h", ".cc") and not name.startswith("plugin/compat/") and not check_tree.is_test(name):
             used.update(check_tree.INTERNAL_HEADER.findall(path.read_text()))
     assert used == check_tree.EXTENSION_POINTS.keys()
+
+
+def test_each_forwarding_header_is_in_use() -> None:
+    used: set[str] = set()
+    for path in [*(ROOT / "plugin").rglob("*"), *(ROOT / "cmake" / "precompiled").iterdir()]:
+        if path.suffix in (".h", ".cc") and "forward" not in path.parts:
+            used.update(re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE))
+    for folder in (ROOT / "plugin" / "compat").glob("tf_*/forward"):
+        headers = {path.relative_to(folder).as_posix() for path in folder.rglob("*.h")}
+        assert headers
+        assert not headers - used
 
 
 @pytest.mark.parametrize("layer", DECLARED.values(), ids=DECLARED)

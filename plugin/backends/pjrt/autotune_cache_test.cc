@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/pjrt/compile_options.h"
 #include "plugin/testing/cts/fixture.h"
-#include "xla/pjrt/compile_options.pb.h"
+#include "xla/pjrt/proto/compile_options.pb.h"
 
 namespace hpu::pjrt {
 namespace autotune_cache_test {

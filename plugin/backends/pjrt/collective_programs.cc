@@ -8,7 +8,7 @@
 #include "absl/strings/substitute.h"
 #include "plugin/backends/pjrt/compile_options.h"
 #include "plugin/base/status_macros.h"
-#include "xla/pjrt/compile_options.pb.h"
+#include "xla/pjrt/proto/compile_options.pb.h"
 
 namespace hpu::pjrt {
 namespace {

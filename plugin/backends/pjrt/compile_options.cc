@@ -8,7 +8,7 @@
 #include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/program/determinism.h"
-#include "xla/pjrt/compile_options.pb.h"
+#include "xla/pjrt/proto/compile_options.pb.h"
 
 namespace hpu::pjrt {
 namespace {

@@ -9,7 +9,7 @@
 #include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/program/determinism.h"
 #include "plugin/testing/cts/fixture.h"
-#include "xla/pjrt/compile_options.pb.h"
+#include "xla/pjrt/proto/compile_options.pb.h"
 
 namespace hpu::pjrt {
 namespace compile_options_test {

@@ -15,7 +15,7 @@
 #include "absl/strings/strip.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
-#include "tsl/lib/hash/crc32c.h"
+#include "xla/tsl/lib/hash/crc32c.h"
 
 namespace hpu::pjrt {
 namespace {

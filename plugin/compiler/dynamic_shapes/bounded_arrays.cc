@@ -1,7 +1,7 @@
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 
 #include "tsl/platform/statusor.h"
-#include "xla/client/lib/constants.h"
+#include "xla/hlo/builder/lib/constants.h"
 #include "xla/shape_util.h"
 
 namespace hpu {

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "plugin/compiler/dynamic_shapes/size_arithmetic.h"
 #include "plugin/compiler/dynamic_shapes/size_symbols.h"
-#include "xla/client/xla_computation.h"
+#include "xla/hlo/builder/xla_computation.h"
 #include "xla/service/hlo.pb.h"
 
 namespace hpu {

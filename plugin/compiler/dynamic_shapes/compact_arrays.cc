@@ -5,8 +5,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/lib/slicing.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/lib/slicing.h"
 #include "xla/shape_util.h"
 
 namespace hpu {

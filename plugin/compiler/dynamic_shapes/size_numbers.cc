@@ -8,8 +8,8 @@
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/lib/slicing.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/lib/slicing.h"
 #include "xla/literal.h"
 
 namespace hpu {

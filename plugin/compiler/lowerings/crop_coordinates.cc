@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "xla/client/lib/constants.h"
-#include "xla/client/lib/slicing.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/lib/slicing.h"
 #include "xla/shape_util.h"
 
 namespace hpu {

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "xla/client/lib/constants.h"
-#include "xla/client/lib/slicing.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/lib/slicing.h"
 #include "xla/shape_util.h"
 
 namespace hpu {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "plugin/compiler/dynamic_shapes/size_numbers.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu {
 

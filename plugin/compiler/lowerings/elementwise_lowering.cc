@@ -1,6 +1,6 @@
 #include "plugin/compiler/lowerings/elementwise_lowering.h"
 
-#include "xla/client/lib/math.h"
+#include "xla/hlo/builder/lib/math.h"
 
 namespace hpu {
 

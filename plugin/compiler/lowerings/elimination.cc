@@ -5,9 +5,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "xla/client/lib/arithmetic.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/lib/loops.h"
+#include "xla/hlo/builder/lib/arithmetic.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/lib/loops.h"
 #include "xla/shape_util.h"
 
 namespace hpu {

@@ -2,7 +2,7 @@
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_ELIMINATION_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_ELIMINATION_H_
 
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 #include "xla/shape.h"
 
 namespace hpu {

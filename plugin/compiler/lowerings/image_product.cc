@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "xla/client/lib/matrix.h"
+#include "xla/hlo/builder/lib/matrix.h"
 #include "xla/xla_data.pb.h"
 
 namespace hpu {

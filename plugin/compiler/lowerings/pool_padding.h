@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/util/padding.h"
-#include "xla/client/padding.h"
+#include "xla/hlo/builder/padding.h"
 
 namespace hpu {
 

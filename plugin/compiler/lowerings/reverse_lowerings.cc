@@ -11,7 +11,7 @@
 #include "plugin/compiler/lowerings/sized_lowering.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <vector>
 
-#include "xla/client/lib/arithmetic.h"
-#include "xla/client/lib/constants.h"
+#include "xla/hlo/builder/lib/arithmetic.h"
+#include "xla/hlo/builder/lib/constants.h"
 
 namespace hpu {
 

@@ -1,7 +1,7 @@
 #include "plugin/compiler/lowerings/search_counts.h"
 
-#include "xla/client/lib/arithmetic.h"
-#include "xla/client/lib/constants.h"
+#include "xla/hlo/builder/lib/arithmetic.h"
+#include "xla/hlo/builder/lib/constants.h"
 
 namespace hpu {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu {
 

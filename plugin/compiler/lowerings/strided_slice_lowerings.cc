@@ -14,9 +14,9 @@
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/lib/slicing.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/lib/slicing.h"
+#include "xla/hlo/builder/xla_builder.h"
 #include "xla/shape_util.h"
 
 namespace hpu {

@@ -19,8 +19,8 @@
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/xla_builder.h"
 #include "xla/shape_util.h"
 
 namespace hpu {

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "tensorflow/core/framework/kernel_shape_util.h"
 #include "tsl/platform/errors.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/lib/loops.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/lib/loops.h"
 #include "xla/shape_util.h"
 
 namespace hpu {

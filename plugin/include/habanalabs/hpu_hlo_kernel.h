@@ -13,7 +13,12 @@
 
 #include "absl/status/statusor.h"
 #include "habanalabs/hpu_kernel_context.h"
+// TensorFlow's package has the header at one of two paths.
+#if __has_include("xla/hlo/builder/xla_builder.h")
+#include "xla/hlo/builder/xla_builder.h"
+#else
 #include "xla/client/xla_builder.h"
+#endif
 
 namespace habana {
 inline namespace v1 {

@@ -49,7 +49,7 @@ class Quotient {
     return group;
   }
 
-  tensorflow::GraphCycles cycles_;
+  xla::GraphCycles cycles_;
   std::vector<int> ids_;     // by group: the id in cycles_
   std::vector<int> merged_;  // by group: the group into which it was merged
 };

@@ -10,8 +10,8 @@
 #include "tensorflow/compiler/tf2xla/lib/broadcast.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/lib/math.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/lib/math.h"
 
 namespace hpu {
 namespace {

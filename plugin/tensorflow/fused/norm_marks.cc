@@ -14,9 +14,9 @@
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
-#include "xla/client/lib/arithmetic.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/lib/arithmetic.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/xla_builder.h"
 #include "xla/shape.h"
 
 namespace hpu {

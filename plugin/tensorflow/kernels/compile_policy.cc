@@ -5,7 +5,7 @@
 #include <string>
 
 #include "plugin/base/flags/flags.h"
-#include "tsl/util/determinism.h"
+#include "xla/tsl/util/determinism.h"
 
 namespace hpu {
 namespace {

@@ -27,8 +27,8 @@
 #include "plugin/backends/gaudi/synapse/launch_table.h"
 #include "plugin/program/program_table.h"
 #include "tsl/platform/logging.h"
-#include "xla/client/xla_builder.h"
-#include "xla/client/xla_computation.h"
+#include "xla/hlo/builder/xla_builder.h"
+#include "xla/hlo/builder/xla_computation.h"
 
 namespace hpu::gaudi {
 namespace {

@@ -10,8 +10,8 @@
 #include "plugin/hal/backend.h"
 #include "plugin/testing/bench/pjrt_plugin.h"
 #include "tsl/platform/logging.h"
-#include "xla/client/xla_builder.h"
-#include "xla/client/xla_computation.h"
+#include "xla/hlo/builder/xla_builder.h"
+#include "xla/hlo/builder/xla_computation.h"
 
 namespace hpu::pjrt {
 namespace {

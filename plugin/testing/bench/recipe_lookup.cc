@@ -15,8 +15,8 @@
 #include "plugin/recipes/signature.h"
 #include "plugin/tensorflow/kernels/launch/executable_table.h"
 #include "tsl/platform/logging.h"
-#include "xla/client/xla_builder.h"
-#include "xla/client/xla_computation.h"
+#include "xla/hlo/builder/xla_builder.h"
+#include "xla/hlo/builder/xla_computation.h"
 
 namespace hpu {
 namespace {

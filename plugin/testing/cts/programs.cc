@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "xla/client/xla_builder.h"
-#include "xla/client/xla_computation.h"
+#include "xla/hlo/builder/xla_builder.h"
+#include "xla/hlo/builder/xla_computation.h"
 
 namespace hpu::cts {
 namespace {

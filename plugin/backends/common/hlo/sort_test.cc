@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "plugin/backends/common/hlo/parsed_module.h"
-#include "xla/service/comparison_expander.h"
+#include "xla/hlo/transforms/expanders/comparison_expander.h"
 
 namespace hpu::hlo {
 namespace sort_test {

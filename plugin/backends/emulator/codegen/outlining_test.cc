@@ -15,8 +15,8 @@
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/lib/arithmetic.h"
-#include "xla/client/lib/constants.h"
+#include "xla/hlo/builder/lib/arithmetic.h"
+#include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
 
 namespace hpu::emulator {

@@ -8,12 +8,12 @@
 
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/lib/arithmetic.h"
-#include "xla/client/lib/comparators.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/lib/math.h"
-#include "xla/client/lib/sorting.h"
-#include "xla/client/padding.h"
+#include "xla/hlo/builder/lib/arithmetic.h"
+#include "xla/hlo/builder/lib/comparators.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/lib/math.h"
+#include "xla/hlo/builder/lib/sorting.h"
+#include "xla/hlo/builder/padding.h"
 
 namespace hpu::emulator {
 namespace recipe_ops_test {

@@ -11,7 +11,7 @@
 #include "plugin/backends/emulator/codegen/compiler.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu::emulator {
 namespace row_programs_test {

@@ -13,7 +13,7 @@
 #include "absl/strings/match.h"
 #include "plugin/hal/backend.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 #include "xla/service/custom_call_status_internal.h"
 #include "xla/service/custom_call_target_registry.h"
 

@@ -8,7 +8,7 @@
 #include "plugin/backends/emulator/kernels/batch_norm.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu::emulator {
 namespace batch_norm_pass_test {

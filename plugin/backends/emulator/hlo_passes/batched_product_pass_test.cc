@@ -11,7 +11,7 @@
 #include "plugin/backends/emulator/kernels/batched_product.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu::emulator {
 namespace batched_product_pass_test {

@@ -19,8 +19,8 @@
 #include "plugin/backends/emulator/kernels/vectorize.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/xla_builder.h"
 #include "xla/hlo/ir/hlo_computation.h"
 
 namespace hpu::emulator {

@@ -7,8 +7,8 @@
 #include "plugin/backends/emulator/kernels/fourier_transform.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu::emulator {
 namespace fourier_pass_test {

@@ -9,10 +9,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "plugin/backends/emulator/hlo_passes/memory_reuse.h"
 #include "plugin/base/status_macros.h"
+#include "xla/hlo/analysis/hlo_alias_analysis.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
 #include "xla/hlo/ir/hlo_instruction.h"
-#include "xla/service/hlo_alias_analysis.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {

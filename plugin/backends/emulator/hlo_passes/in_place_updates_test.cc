@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
 

@@ -9,8 +9,8 @@
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/program/marked_call.h"
+#include "xla/hlo/transforms/simplifiers/hlo_dce.h"
 #include "xla/layout_util.h"
-#include "xla/service/hlo_dce.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {

@@ -27,7 +27,7 @@
 #include "plugin/backends/emulator/hlo_passes/widening_pass.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/base/status_macros.h"
-#include "xla/service/hlo_dce.h"
+#include "xla/hlo/transforms/simplifiers/hlo_dce.h"
 
 namespace hpu::emulator {
 namespace {

@@ -10,7 +10,7 @@
 #include "plugin/backends/emulator/kernels/vectorize.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu::emulator {
 namespace matmul_pass_test {

@@ -11,7 +11,7 @@
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu::emulator {
 namespace pointwise_convolutions_test {

@@ -10,8 +10,8 @@
 #include "plugin/backends/common/hlo/sort.h"
 #include "plugin/backends/emulator/kernels/sort.h"
 #include "plugin/base/status_macros.h"
+#include "xla/hlo/transforms/simplifiers/hlo_dce.h"
 #include "xla/primitive_util.h"
-#include "xla/service/hlo_dce.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {

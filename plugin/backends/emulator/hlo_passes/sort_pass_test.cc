@@ -10,9 +10,9 @@
 #include "plugin/backends/emulator/kernels/sort.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/lib/comparators.h"
-#include "xla/client/lib/sorting.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/lib/comparators.h"
+#include "xla/hlo/builder/lib/sorting.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu::emulator {
 namespace sort_pass_test {

@@ -9,9 +9,9 @@
 #include "plugin/backends/emulator/kernels/transposition.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"
-#include "xla/client/lib/arithmetic.h"
-#include "xla/client/lib/constants.h"
-#include "xla/client/xla_builder.h"
+#include "xla/hlo/builder/lib/arithmetic.h"
+#include "xla/hlo/builder/lib/constants.h"
+#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu::emulator {
 namespace transposition_pass_test {

@@ -5,7 +5,7 @@
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
 #include "tensorflow/core/util/util.h"
-#include "tsl/util/env_var.h"
+#include "xla/tsl/util/env_var.h"
 
 namespace hpu::emulator {
 namespace {

@@ -10,7 +10,7 @@
 #include "plugin/backends/gaudi/check/program_file.h"
 #include "plugin/backends/gaudi/guids/usable_guid.h"
 #include "plugin/testing/gaudi_double.h"
-#include "xla/service/hlo_parser.h"
+#include "xla/hlo/parser/hlo_parser.h"
 
 namespace hpu::gaudi::synapse_check_test {
 

@@ -12,7 +12,7 @@
 #include "plugin/base/files/file_descriptor.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
-#include "tsl/lib/hash/crc32c.h"
+#include "xla/tsl/lib/hash/crc32c.h"
 
 namespace hpu::gaudi {
 namespace {

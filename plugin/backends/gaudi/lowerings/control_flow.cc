@@ -1,9 +1,9 @@
 #include "plugin/backends/gaudi/lowerings/control_flow.h"
 
 #include "plugin/base/status_macros.h"
+#include "xla/hlo/transforms/simplifiers/hlo_dce.h"
+#include "xla/hlo/transforms/simplifiers/tuple_simplifier.h"
 #include "xla/service/call_inliner.h"
-#include "xla/service/hlo_dce.h"
-#include "xla/service/tuple_simplifier.h"
 
 namespace hpu::gaudi {
 

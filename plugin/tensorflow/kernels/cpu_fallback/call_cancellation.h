@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "tensorflow/core/framework/op_kernel.h"
-#include "tsl/framework/cancellation.h"
+#include "xla/tsl/framework/cancellation.h"
 
 namespace hpu {
 

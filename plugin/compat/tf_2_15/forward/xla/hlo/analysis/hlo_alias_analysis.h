@@ -1,0 +1,1 @@
+#include "xla/service/hlo_alias_analysis.h"

@@ -1,0 +1,1 @@
+#include "xla/client/lib/comparators.h"

@@ -1,0 +1,1 @@
+#include "xla/client/lib/self_adjoint_eig.h"

@@ -1,0 +1,1 @@
+#include "xla/client/padding.h"

@@ -1,0 +1,1 @@
+#include "xla/client/value_inference.h"

@@ -1,0 +1,1 @@
+#include "xla/client/xla_builder.h"

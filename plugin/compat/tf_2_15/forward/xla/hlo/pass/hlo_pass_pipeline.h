@@ -1,0 +1,1 @@
+#include "xla/service/hlo_pass_pipeline.h"

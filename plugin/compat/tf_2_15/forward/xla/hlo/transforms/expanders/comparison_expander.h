@@ -1,0 +1,1 @@
+#include "xla/service/comparison_expander.h"

@@ -1,0 +1,1 @@
+#include "xla/service/dot_decomposer.h"

@@ -1,0 +1,1 @@
+#include "xla/service/optimization_barrier_expander.h"

@@ -1,0 +1,1 @@
+#include "xla/service/rng_bit_generator_expander.h"

@@ -1,0 +1,1 @@
+#include "xla/service/rng_expander.h"

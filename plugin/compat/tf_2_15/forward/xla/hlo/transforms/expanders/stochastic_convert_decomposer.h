@@ -1,0 +1,1 @@
+#include "xla/service/stochastic_convert_decomposer.h"

@@ -1,0 +1,1 @@
+#include "xla/service/algebraic_simplifier.h"

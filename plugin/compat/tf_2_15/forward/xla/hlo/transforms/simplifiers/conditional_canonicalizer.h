@@ -1,0 +1,1 @@
+#include "xla/service/conditional_canonicalizer.h"

@@ -1,0 +1,1 @@
+#include "xla/service/dynamic_dimension_simplifier.h"

@@ -1,0 +1,1 @@
+#include "xla/service/flatten_call_graph.h"

@@ -1,0 +1,1 @@
+#include "xla/service/hlo_constant_folding.h"

@@ -1,0 +1,1 @@
+#include "xla/service/tuple_simplifier.h"

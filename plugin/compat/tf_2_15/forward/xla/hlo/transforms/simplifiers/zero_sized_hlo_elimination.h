@@ -1,0 +1,1 @@
+#include "xla/service/zero_sized_hlo_elimination.h"

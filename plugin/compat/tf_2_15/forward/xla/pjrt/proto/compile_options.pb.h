@@ -1,0 +1,1 @@
+#include "xla/pjrt/compile_options.pb.h"

@@ -1,0 +1,5 @@
+#include_next "xla/service/graphcycles/graphcycles.h"
+
+namespace xla {
+using tensorflow::GraphCycles;
+}  // namespace xla

@@ -1,0 +1,1 @@
+#include "tsl/framework/cancellation.h"

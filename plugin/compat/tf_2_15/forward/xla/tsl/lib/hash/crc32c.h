@@ -1,0 +1,1 @@
+#include "tsl/lib/hash/crc32c.h"

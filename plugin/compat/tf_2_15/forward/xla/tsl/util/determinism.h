@@ -1,0 +1,1 @@
+#include "tsl/util/determinism.h"

@@ -1,0 +1,1 @@
+#include "tsl/util/env_var.h"
