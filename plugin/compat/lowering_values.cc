@@ -20,7 +20,7 @@ PartialTensorShape StaticShapeOf(const XlaExpression& input) {
   const absl::StatusOr<xla::Shape> shape = input.GetXlaShape();
   if (!shape.ok() || !shape->IsArray()) return PartialTensorShape();
   PartialTensorShape result({});
-  for (int64_t i = 0; i < shape->rank(); ++i) {
+  for (int64_t i = 0; i < shape->dimensions_size(); ++i) {
     result.AddDim(shape->is_dynamic_dimension(i) ? -1 : shape->dimensions(i));
   }
   return result;

@@ -61,7 +61,7 @@ bool AddReduction(HloInstruction* value, HloOpcode function, const HloInstructio
   HloInstruction* const reduction = AboveMoves(value, group);
   if (reduction->opcode() != HloOpcode::kReduce || reduction->operand_count() != 2) return false;
   const HloInstruction* root = reduction->to_apply()->root_instruction();
-  const int64_t last = array->shape().rank() - 1;
+  const int64_t last = array->shape().dimensions_size() - 1;
   if (root->opcode() != function || !absl::c_equal(reduction->dimensions(), std::vector<int64_t>{last})) return false;
   group->insert(reduction);
   HloInstruction* reduced = reduction->mutable_operand(0);
@@ -144,7 +144,7 @@ HloInstruction* ProbabilitiesOf(HloInstruction* context, int64_t index, Group* g
     }
     group->insert(value);
   }
-  return dimension == value->shape().rank() - 1 ? value : nullptr;
+  return dimension == value->shape().dimensions_size() - 1 ? value : nullptr;
 }
 
 // The group of a product with values; nullopt if it is no attention.

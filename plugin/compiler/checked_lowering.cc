@@ -160,9 +160,9 @@ class CheckedLowering : public tensorflow::OpKernel {
     const xla::Shape& shape = *result;
     xla::PrimitiveType type;
     TF_RETURN_IF_ERROR(tensorflow::DataTypeToPrimitiveType(output_type(i), &type));
-    const bool same_rank = shape.IsArray() && (expected.unknown_rank() || expected.dims() == shape.rank());
+    const bool same_rank = shape.IsArray() && (expected.unknown_rank() || expected.dims() == shape.dimensions_size());
     bool same = same_rank && shape.element_type() == type;
-    for (int64_t d = 0; same && d < shape.rank() && !expected.unknown_rank(); ++d) {
+    for (int64_t d = 0; same && d < shape.dimensions_size() && !expected.unknown_rank(); ++d) {
       same = shape.is_dynamic_dimension(d) || expected.dim_size(d) < 0 || expected.dim_size(d) == shape.dimensions(d);
       const bool is_lost = has_dynamic_arrays && !shape.is_dynamic_dimension(d) && expected.dim_size(d) < 0;
       if (is_lost) {

@@ -58,7 +58,9 @@ std::unique_ptr<xla::HloModule> ParseProgram(absl::string_view hlo) {
   if (!entry->root_instruction()->shape().IsTuple()) {
     entry->set_root_instruction(entry->AddInstruction(xla::HloInstruction::CreateTuple({entry->root_instruction()})),
                                 /*accept_different_shape=*/true);
-    module->config().SetComputationLayoutIfExists(entry->ComputeProgramShape());
+    xla::HloModuleConfig config = module->config();
+    config.SetComputationLayoutIfExists(entry->ComputeProgramShape());
+    module->set_config(config);
   }
   return module;
 }

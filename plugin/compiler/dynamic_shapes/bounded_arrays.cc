@@ -17,8 +17,8 @@ absl::StatusOr<BoundedArray> ToBounded(XlaOp array) {
   BoundedArray bounded;
   TF_ASSIGN_OR_RETURN(bounded.shape, array.builder()->GetShape(array));
   bounded.array = array;
-  bounded.sizes.resize(bounded.shape.rank());
-  for (int64_t d = 0; d < bounded.shape.rank(); ++d) {
+  bounded.sizes.resize(bounded.shape.dimensions_size());
+  for (int64_t d = 0; d < bounded.shape.dimensions_size(); ++d) {
     if (!bounded.shape.is_dynamic_dimension(d)) continue;
     bounded.sizes[d] = xla::GetDimensionSize(array, d);
     bounded.array = xla::RemoveDynamicDimension(bounded.array, d);

@@ -68,7 +68,7 @@ xla::XlaOp MakeStatic(xla::XlaOp result, const xla::Shape& shape, std::vector<xl
                       SizeIndices* indices) {
   std::vector<xla::XlaOp> all;
   xla::XlaOp padded = result;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
+  for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
     all.push_back(xla::GetDimensionSize(result, d));
     indices->push_back(-1);
     if (!shape.is_dynamic_dimension(d)) continue;
@@ -112,7 +112,7 @@ int64_t MaxBound(const xla::HloModule& module) {
   for (const xla::HloComputation* computation : module.computations()) {
     for (const xla::HloInstruction* instruction : computation->instructions()) {
       const xla::Shape& shape = instruction->shape();
-      for (int64_t d = 0; shape.IsArray() && d < shape.rank(); ++d) {
+      for (int64_t d = 0; shape.IsArray() && d < shape.dimensions_size(); ++d) {
         if (shape.is_dynamic_dimension(d)) bound = std::max(bound, shape.dimensions(d));
       }
     }
@@ -275,7 +275,7 @@ absl::Status CheckWindows(const xla::HloModule& module) {
     for (const xla::HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() != xla::HloOpcode::kReduceWindow) continue;
       const xla::Shape& shape = instruction->operand(0)->shape();
-      for (int64_t d = 0; d < shape.rank(); ++d) {
+      for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
         const xla::WindowDimension& window = instruction->window().dimensions(d);
         if (!shape.is_dynamic_dimension(d) || (window.padding_low() == 0 && window.padding_high() == 0)) continue;
         return absl::UnimplementedError(

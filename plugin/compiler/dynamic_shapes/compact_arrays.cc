@@ -14,7 +14,7 @@ namespace {
 
 // Number of leading dimensions up to the last dynamic one.
 int64_t CountOuter(const xla::Shape& shape) {
-  int64_t outer = shape.rank();
+  int64_t outer = shape.dimensions_size();
   while (outer > 0 && !shape.is_dynamic_dimension(outer - 1)) --outer;
   return outer;
 }
@@ -23,7 +23,7 @@ int64_t CountOuter(const xla::Shape& shape) {
 
 bool IsCompacted(const xla::Shape& shape) {
   int64_t outer = 1;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
+  for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
     if (shape.is_dynamic_dimension(d) && outer > 1) return xla::ShapeUtil::ElementsIn(shape) > 0;
     outer *= shape.dimensions(d);
   }
@@ -37,7 +37,7 @@ xla::XlaOp Compact(xla::XlaOp padded, const xla::Shape& shape, absl::Span<const 
   xla::XlaOp rest = xla::Iota(builder, type, elements);
   xla::XlaOp source = xla::Broadcast(xla::Zero(builder, type), {elements});
   int64_t stride = 1;
-  for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+  for (int64_t d = shape.dimensions_size() - 1; d >= 0; --d) {
     // Past the last element, coordinates of the outermost dimension are out of range; a gather clamps these
     // coordinates.
     const xla::XlaOp size = xla::ConvertElementType(xla::Max(sizes[d], xla::One(builder, xla::S32)), type);

@@ -43,7 +43,7 @@ absl::Status DynamicOperandError(const tensorflow::OpKernel& kernel, int input, 
 std::optional<std::string> FindDynamicDimension(const xla::Shape& shape, int64_t first) {
   std::optional<std::string> found;
   xla::ShapeUtil::ForEachSubshape(shape, [&](const xla::Shape& part, const xla::ShapeIndex&) {
-    for (int64_t d = first; part.IsArray() && d < part.rank() && !found.has_value(); ++d) {
+    for (int64_t d = first; part.IsArray() && d < part.dimensions_size() && !found.has_value(); ++d) {
       if (part.is_dynamic_dimension(d)) found = absl::StrCat("dimension ", d, " of shape ", part.ToString());
     }
   });
@@ -59,7 +59,7 @@ bool IsOverBounds(DynamicSizes dynamic) {
 // replaces such an array by a static one.
 absl::Status CheckEmptyArray(const tensorflow::OpKernel& kernel, int input, const xla::Shape& shape) {
   bool is_empty = false, may_differ = false;
-  for (int64_t d = 0; shape.IsArray() && d < shape.rank(); ++d) {
+  for (int64_t d = 0; shape.IsArray() && d < shape.dimensions_size(); ++d) {
     is_empty = is_empty || (shape.dimensions(d) == 0 && !shape.is_dynamic_dimension(d));
     may_differ = may_differ || (shape.dimensions(d) > 0 && shape.is_dynamic_dimension(d));
   }
@@ -95,7 +95,7 @@ absl::Status CheckFactors(const tensorflow::OpKernel& kernel, tensorflow::XlaOpK
   absl::flat_hash_map<std::string, std::pair<int64_t, bool>> known;
   for (int i = 0; i < kernel.num_inputs(); ++i) {
     TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
-    for (int64_t d = 0; d < shape.rank() && d < static_cast<int64_t>(labels[i].size()); ++d) {
+    for (int64_t d = 0; d < shape.dimensions_size() && d < static_cast<int64_t>(labels[i].size()); ++d) {
       const std::pair<int64_t, bool> dimension(shape.dimensions(d), shape.is_dynamic_dimension(d));
       const auto [found, is_new] = known.try_emplace(labels[i][d], dimension);
       if (is_new || found->second == dimension || !(found->second.second || dimension.second)) continue;
@@ -114,10 +114,11 @@ absl::Status CheckBatchedProduct(const tensorflow::OpKernel& kernel, tensorflow:
     TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
     bool adjoint = false;
     TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), i == 0 ? "adj_x" : "adj_y", &adjoint));
-    for (int64_t d = 0; d < shape.rank(); ++d) labels[i].push_back(absl::StrCat("batch ", shape.rank() - d));
-    if (shape.rank() < 2) continue;
-    labels[i][shape.rank() - 1] = (i == 0) == adjoint ? absl::StrCat("free ", i) : "summed";
-    labels[i][shape.rank() - 2] = (i == 0) == adjoint ? "summed" : absl::StrCat("free ", i);
+    for (int64_t d = 0; d < shape.dimensions_size(); ++d)
+      labels[i].push_back(absl::StrCat("batch ", shape.dimensions_size() - d));
+    if (shape.dimensions_size() < 2) continue;
+    labels[i][shape.dimensions_size() - 1] = (i == 0) == adjoint ? absl::StrCat("free ", i) : "summed";
+    labels[i][shape.dimensions_size() - 2] = (i == 0) == adjoint ? "summed" : absl::StrCat("free ", i);
   }
   return CheckFactors(kernel, context, labels);
 }
@@ -132,7 +133,7 @@ absl::Status CheckEinsum(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKe
     const std::string term = absl::StrReplaceAll(terms[i], {{" ", ""}, {"...", "."}});
     for (const char label : term) {
       if (label != '.') labels[i].push_back(std::string(1, label));
-      const int64_t hidden = label == '.' ? shape.rank() - (static_cast<int64_t>(term.size()) - 1) : 0;
+      const int64_t hidden = label == '.' ? shape.dimensions_size() - (static_cast<int64_t>(term.size()) - 1) : 0;
       for (int64_t d = hidden; d > 0; --d) labels[i].push_back(absl::StrCat("hidden ", d));
     }
   }
@@ -158,7 +159,7 @@ absl::Status CheckEnsuredShape(const tensorflow::OpKernel& kernel, tensorflow::X
   TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(0));
   tensorflow::PartialTensorShape ensured;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "shape", &ensured));
-  for (int64_t d = 0; d < shape.rank() && d < ensured.dims(); ++d) {
+  for (int64_t d = 0; d < shape.dimensions_size() && d < ensured.dims(); ++d) {
     if (!shape.is_dynamic_dimension(d) || ensured.dim_size(static_cast<int>(d)) < 0) continue;
     return DynamicOperandError(kernel, 0, absl::StrCat("dimension ", d, " of shape ", shape.ToString()));
   }
@@ -203,12 +204,12 @@ absl::Status CheckBroadcast(const tensorflow::OpKernel& kernel, tensorflow::XlaO
   std::vector<xla::Shape> shapes;
   for (int i = 0; i < kernel.num_inputs(); ++i) {
     TF_ASSIGN_OR_RETURN(shapes.emplace_back(), context->InputXlaShape(i));
-    positions.resize(std::max<size_t>(positions.size(), shapes.back().rank()));
+    positions.resize(std::max<size_t>(positions.size(), shapes.back().dimensions_size()));
   }
   for (int i = 0; i < kernel.num_inputs(); ++i) {
-    const bool selects_rows = kernel.type_string() == "Select" && i == 0 && shapes[0].rank() == 1;
-    const int64_t rank = selects_rows ? static_cast<int64_t>(positions.size()) : shapes[i].rank();
-    for (int64_t d = 0; d < shapes[i].rank(); ++d) {
+    const bool selects_rows = kernel.type_string() == "Select" && i == 0 && shapes[0].dimensions_size() == 1;
+    const int64_t rank = selects_rows ? static_cast<int64_t>(positions.size()) : shapes[i].dimensions_size();
+    for (int64_t d = 0; d < shapes[i].dimensions_size(); ++d) {
       const bool dynamic = shapes[i].is_dynamic_dimension(d);
       positions[rank - 1 - d].push_back({i, d, dynamic, !dynamic && shapes[i].dimensions(d) == 1});
     }
@@ -239,8 +240,8 @@ bool IsRightWithoutLabels(const tensorflow::OpKernel& kernel, tensorflow::XlaOpK
   int64_t axis = 0;
   const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
   if (!shape.ok() || !context->ConstantInputAsIntScalar(2, &axis).ok()) return false;
-  if (axis < 0) axis += shape->rank();
-  for (int64_t d = 0; d < shape->rank(); ++d) {
+  if (axis < 0) axis += shape->dimensions_size();
+  for (int64_t d = 0; d < shape->dimensions_size(); ++d) {
     if (d != axis && shape->is_dynamic_dimension(d)) return false;
   }
   return true;
@@ -299,12 +300,12 @@ absl::StatusOr<bool> Draw(tensorflow::OpKernel* lowering, tensorflow::OpKernelCo
   TF_RETURN_IF_ERROR(ReplaceResult(context, 0, [&](xla::XlaOp drawn) {
     xla::Shape bounded = xla::ShapeUtil::MakeShape(xla::S32, bounds);
     std::vector<xla::XlaOp> sizes;
-    for (int64_t d = 0; d < bounded.rank(); ++d) {
+    for (int64_t d = 0; d < bounded.dimensions_size(); ++d) {
       sizes.push_back(xla::Reshape(xla::SliceInDim(shape, d, d + 1, 1, 0), {}));
       bounded.set_dynamic_dimension(d, dynamic[d]);
     }
     xla::XlaOp result = Expand(drawn, bounded, sizes);
-    for (int64_t d = 0; d < bounded.rank(); ++d) {
+    for (int64_t d = 0; d < bounded.dimensions_size(); ++d) {
       if (dynamic[d]) result = xla::SetDimensionSize(result, sizes[d], d);
     }
     return result;
@@ -345,7 +346,7 @@ absl::Status CheckDynamicOperands(const tensorflow::OpKernel& kernel, const std:
     // Copies of NaN would count as further values.
     const bool copies =
         !tensorflow::DataTypeIsFloating(context->input_type(0)) && xla::ShapeUtil::ElementsIn(shape) > 0;
-    const auto found = copies && shape.rank() == 1 ? std::nullopt : FindDynamicDimension(shape, 0);
+    const auto found = copies && shape.dimensions_size() == 1 ? std::nullopt : FindDynamicDimension(shape, 0);
     return found.has_value() ? DynamicOperandError(kernel, 0, *found) : absl::OkStatus();
   }
   if (dynamic == DynamicSizes::kLabelled) {

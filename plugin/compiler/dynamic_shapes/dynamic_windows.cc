@@ -282,7 +282,7 @@ class WindowLowering {
         if (dynamic[d]) sizes[d] = xla::Reshape(xla::SliceInDim(numbers, d, d + 1, 1, 0), {});
       }
     }
-    for (int64_t d = 0; d < shape.rank(); ++d) {
+    for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
       SlidingWindow& dimension = dimensions_.emplace_back();
       dimension.bound = shape.dimensions(d);
       dimension.size = sizes[d];
@@ -392,8 +392,8 @@ class WindowLowering {
   // Checks the shape of an operand. Bounds may differ from those of the images or the number of windows.
   absl::Status CheckArray(int input, bool has_windows) {
     TF_ASSIGN_OR_RETURN(const xla::Shape shape, xla_context_.InputXlaShape(input));
-    bool fits = shape.rank() == static_cast<int64_t>(dimensions_.size());
-    for (int64_t d = 0; d < shape.rank() && fits; ++d) {
+    bool fits = shape.dimensions_size() == static_cast<int64_t>(dimensions_.size());
+    for (int64_t d = 0; d < shape.dimensions_size() && fits; ++d) {
       const SlidingWindow& dimension = dimensions_[d];
       const int64_t expected = has_windows ? dimension.Windows() : dimension.bound;
       const bool is_dynamic = shape.is_dynamic_dimension(d);
@@ -408,7 +408,7 @@ class WindowLowering {
     TF_ASSIGN_OR_RETURN(const BoundedArray operand, ToBounded(xla_context_.Input(input)));
     XlaOp array = operand.array;
     const XlaOp zero = xla::Zero(array.builder(), operand.shape.element_type());
-    for (int64_t d = 0; d < operand.shape.rank(); ++d) {
+    for (int64_t d = 0; d < operand.shape.dimensions_size(); ++d) {
       const int64_t missing =
           (has_windows ? dimensions_[d].Windows() : dimensions_[d].bound) - operand.shape.dimensions(d);
       if (d != feature_ && missing != 0) array = xla::PadInDim(array, zero, d, 0, missing);

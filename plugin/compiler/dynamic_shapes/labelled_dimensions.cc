@@ -80,7 +80,7 @@ absl::Status LabelError(const OpKernel& kernel, int input, int64_t d, const xla:
 // An array of the bounds, whose elements past the sizes are replaced.
 XlaOp Padded(XlaOp operand, const xla::Shape& shape, const std::string& past) {
   XlaOp padded = operand;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
+  for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
     if (shape.is_dynamic_dimension(d)) padded = xla::RemoveDynamicDimension(padded, d);
   }
   if (past.empty()) return padded;
@@ -91,7 +91,7 @@ XlaOp Padded(XlaOp operand, const xla::Shape& shape, const std::string& past) {
                    : past == "-1"     ? xla::ConstantR0WithType(builder, type, -1)
                    : past == "1"      ? xla::One(builder, type)
                                       : xla::Zero(builder, type);
-  for (int64_t d = 0; d < shape.rank(); ++d) {
+  for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
     if (!shape.is_dynamic_dimension(d)) continue;
     const XlaOp iota = xla::Iota(builder, xla::ShapeUtil::MakeShape(xla::S32, shape.dimensions()), d);
     padded =
@@ -104,7 +104,7 @@ XlaOp Padded(XlaOp operand, const xla::Shape& shape, const std::string& past) {
 // A vector with the size of dimension `d`.
 XlaOp VectorAlong(XlaOp array, const xla::Shape& shape, int64_t d) {
   std::vector<int64_t> others;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
+  for (int64_t i = 0; i < shape.dimensions_size(); ++i) {
     if (i != d) others.push_back(i);
   }
   const XlaOp numbers = xla::ConvertElementType(xla::Ne(array, array), xla::S32);
@@ -145,7 +145,7 @@ std::string LabelsOfDiagonals(const std::string& op, XlaOpKernelContext* context
 // Labels of MirrorPad and its gradient: of the dimensions without padding.
 std::string LabelsOfPadding(XlaOpKernelContext* context) {
   xla::Literal paddings;
-  if (!context->ConstantInputAsInt64Literal(1, &paddings).ok() || paddings.shape().rank() != 2) return "";
+  if (!context->ConstantInputAsInt64Literal(1, &paddings).ok() || paddings.shape().dimensions_size() != 2) return "";
   std::string labels;
   for (int64_t d = 0; d < paddings.shape().dimensions(0); ++d) {
     const bool is_padded = paddings.Get<int64_t>({d, 0}) != 0 || paddings.Get<int64_t>({d, 1}) != 0;
@@ -217,9 +217,9 @@ absl::Status CheckLabels(const OpKernel& kernel, absl::string_view labels, XlaOp
       TF_ASSIGN_OR_RETURN(operand, context->InputXlaShape(i));
     }
     if (!operand.IsArray() || (operand.is_static() && xla::ShapeUtil::ElementsIn(operand) == 0)) continue;
-    const ArrayLabels array = LabelsOfArray(PartOf(labels, false, i), operand.rank());
-    if (static_cast<int64_t>(array.dimensions.size()) != operand.rank()) continue;
-    for (int64_t d = 0; d < operand.rank(); ++d) {
+    const ArrayLabels array = LabelsOfArray(PartOf(labels, false, i), operand.dimensions_size());
+    if (static_cast<int64_t>(array.dimensions.size()) != operand.dimensions_size()) continue;
+    for (int64_t d = 0; d < operand.dimensions_size(); ++d) {
       const bool dynamic = operand.is_dynamic_dimension(d);
       if (dynamic && array.dimensions[d].empty()) {
         return LabelError(kernel, i, d, operand,
@@ -250,9 +250,9 @@ absl::Status LowerWithLabels(OpKernel* lowering, absl::string_view labels, tenso
   for (int i = 0; i < context->num_inputs(); ++i) {
     TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(&xla_context, i));
     if (!shape.has_value() || !shape->IsArray() || shape->is_static()) continue;
-    const ArrayLabels array = LabelsOfArray(PartOf(labels, false, i), shape->rank());
+    const ArrayLabels array = LabelsOfArray(PartOf(labels, false, i), shape->dimensions_size());
     const XlaOp operand = xla_context.Input(i);
-    for (int64_t d = 0; d < shape->rank(); ++d) {
+    for (int64_t d = 0; d < shape->dimensions_size(); ++d) {
       if (!shape->is_dynamic_dimension(d)) continue;
       const XlaOp vector = VectorAlong(operand, *shape, d);
       const LabelledSize here{vector, xla::GetDimensionSize(operand, d), shape->dimensions(d)};
@@ -276,8 +276,8 @@ absl::Status LowerWithLabels(OpKernel* lowering, absl::string_view labels, tenso
     TF_RETURN_IF_ERROR(ReplaceResult(context, i, [&](XlaOp result) {
       const absl::StatusOr<xla::Shape> shape = result.builder()->GetShape(result);
       if (!shape.ok()) return result;
-      const ArrayLabels array = LabelsOfArray(part, shape->rank());
-      for (int64_t d = 0; d < shape->rank(); ++d) {
+      const ArrayLabels array = LabelsOfArray(part, shape->dimensions_size());
+      for (int64_t d = 0; d < shape->dimensions_size(); ++d) {
         const auto found = sizes.find(array.dimensions[d]);
         if (found == sizes.end()) continue;
         const int64_t bound = found->second.bound;

@@ -30,7 +30,8 @@ struct UnknownSize {
 };
 
 bool IsZero(const HloInstruction& scalar) {
-  return scalar.opcode() == HloOpcode::kConstant && scalar.shape().rank() == 0 && scalar.literal().IsZero({});
+  return scalar.opcode() == HloOpcode::kConstant && scalar.shape().dimensions_size() == 0 &&
+         scalar.literal().IsZero({});
 }
 
 bool IsCondition(const HloInstruction& call) {

@@ -99,7 +99,7 @@ SizeNumber SizeOf(XlaOp array, const xla::Shape& shape, int64_t d) {
 
 std::vector<SizeNumber> SizesOf(XlaOp array, const xla::Shape& shape) {
   std::vector<SizeNumber> sizes;
-  for (int64_t d = 0; d < shape.rank(); ++d) sizes.push_back(SizeOf(array, shape, d));
+  for (int64_t d = 0; d < shape.dimensions_size(); ++d) sizes.push_back(SizeOf(array, shape, d));
   return sizes;
 }
 
@@ -119,7 +119,7 @@ absl::StatusOr<std::vector<SizeNumber>> SizeNumbersOf(tensorflow::XlaOpKernelCon
   // Without operations that change nothing, XLA finds the size of which the input was made.
   XlaOp all = context->Input(input);
   TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(input));
-  if (shape.rank() != 1) all = xla::Reshape(all, {static_cast<int64_t>(high.size())});
+  if (shape.dimensions_size() != 1) all = xla::Reshape(all, {static_cast<int64_t>(high.size())});
   if (shape.element_type() != xla::S32) all = xla::ConvertElementType(all, xla::S32);
   for (size_t i = 0; i < high.size(); ++i) {
     const auto element = static_cast<int64_t>(i);
@@ -139,7 +139,7 @@ XlaOp SetSizes(XlaOp array, const std::vector<SizeNumber>& sizes) {
 }
 
 XlaOp RemoveSizes(XlaOp array, const xla::Shape& shape) {
-  for (int64_t d = 0; d < shape.rank(); ++d) {
+  for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
     if (shape.is_dynamic_dimension(d)) array = xla::RemoveDynamicDimension(array, d);
   }
   return array;

@@ -26,7 +26,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 bool IsCandidate(const HloInstruction& instruction) {
-  if (!instruction.shape().IsArray() || instruction.shape().rank() != 0) return false;
+  if (!instruction.shape().IsArray() || instruction.shape().dimensions_size() != 0) return false;
   const xla::PrimitiveType type = instruction.shape().element_type();
   return (type == xla::PRED || type == xla::S32 || type == xla::S64) &&
          (SizeArithmetic::Covers(instruction) || instruction.opcode() == HloOpcode::kGetTupleElement) &&
@@ -91,7 +91,7 @@ absl::StatusOr<std::vector<Replacement>> FindReplacements(xla::HloModule* module
 
 bool IsConstant(const HloInstruction* predicate, bool* value) {
   while (predicate->opcode() == HloOpcode::kBroadcast) predicate = predicate->operand(0);
-  if (predicate->opcode() != HloOpcode::kConstant || predicate->shape().rank() != 0) return false;
+  if (predicate->opcode() != HloOpcode::kConstant || predicate->shape().dimensions_size() != 0) return false;
   *value = predicate->literal().Get<bool>({});
   return true;
 }

@@ -94,12 +94,12 @@ class AdjustColorLowering : public tensorflow::XlaOpKernel {
   void Compile(XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> images = context->InputXlaShape(0), amount = context->InputXlaShape(1);
     for (const auto* shape : {&images, &amount}) OP_REQUIRES_OK(context, shape->status());
-    const int64_t rank = images->rank();
+    const int64_t rank = images->dimensions_size();
     // TensorFlow's own text.
     OP_REQUIRES(context, rank >= 3,
                 absl::InvalidArgumentError(absl::StrCat("input must be at least 3-D, got shape", images->ToString())));
     OP_REQUIRES(
-        context, amount->rank() == 0,
+        context, amount->dimensions_size() == 0,
         absl::InvalidArgumentError(absl::StrCat(type_string(), type_string() == "AdjustHue" ? ": delta" : ": scale",
                                                 " must be a scalar, got ", amount->ToString())));
     const int64_t channels = images->dimensions(rank - 1);

@@ -46,7 +46,7 @@ class ArgExtremumLowering final : public tensorflow::XlaOpKernel {
       values = xla::Select(xla::Ne(values, values), last + xla::ZerosLike(values), values);
     }
     const xla::PrimitiveType index = context->output_xla_type(0);
-    context->SetOutput(0, kMaximum ? xla::ArgMax(values, index, axis) : xla::ArgMin(values, index, axis));
+    context->SetOutput(0, xla::ArgMinMax(values, index, axis, /*is_min=*/!kMaximum));
   }
 };
 

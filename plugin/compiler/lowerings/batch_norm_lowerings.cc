@@ -62,7 +62,7 @@ class BatchNormLowering : public XlaOpKernel {
   // The feature maps' number of elements for each feature, float32. `maps` has a dynamic dimension.
   static XlaOp CountSamples(XlaOp maps, const xla::Shape& shape, int64_t feature) {
     XlaOp samples = xla::One(maps.builder(), xla::S32);
-    for (int64_t d = 0; d < shape.rank(); ++d) {
+    for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
       if (d != feature) samples = samples * xla::GetDimensionSize(maps, d);
     }
     return xla::ConvertElementType(samples, xla::F32);
@@ -97,7 +97,7 @@ class FusedBatchNormLowering : public BatchNormLowering {
   void Compile(XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
-    const int64_t feature = FeatureDimension(shape->rank());
+    const int64_t feature = FeatureDimension(shape->dimensions_size());
     OP_REQUIRES_OK(context, CheckFeatures(*shape, feature));
     const xla::PrimitiveType type = context->input_xla_type(0);
     const XlaOp x = Wide(context, 0), scale = context->Input(1), offset = context->Input(2);
@@ -150,7 +150,7 @@ class FusedBatchNormGradLowering : public BatchNormLowering {
   void Compile(XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(1);
     OP_REQUIRES_OK(context, shape.status());
-    const int64_t rank = shape->rank();
+    const int64_t rank = shape->dimensions_size();
     const int64_t feature = FeatureDimension(rank);
     OP_REQUIRES_OK(context, CheckFeatures(*shape, feature));
     const xla::PrimitiveType type = context->input_xla_type(1);

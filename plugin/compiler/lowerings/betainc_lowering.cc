@@ -100,7 +100,7 @@ XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape
   // Uses the maximum for NaN.
   const XlaOp max = xla::FullLike(need, precision.max_pairs);
   const XlaOp bounded = xla::Select(xla::Le(need, max), need, max);
-  std::vector<int64_t> dimensions(shape.rank());
+  std::vector<int64_t> dimensions(shape.dimensions_size());
   std::iota(dimensions.begin(), dimensions.end(), 0);
   xla::XlaBuilder* builder = of.a.builder();
   const XlaOp greatest = xla::Reduce(bounded, xla::Zero(builder, shape.element_type()),
@@ -174,8 +174,8 @@ class BetaincLowering : public tensorflow::XlaOpKernel {
     for (int i = 0; i < 3; ++i) {
       const absl::StatusOr<xla::Shape> input = context->InputXlaShape(i);
       OP_REQUIRES_OK(context, input.status());
-      if (input->rank() == 0) continue;
-      OP_REQUIRES(context, shape.rank() == 0 || xla::ShapeUtil::Compatible(shape, *input),
+      if (input->dimensions_size() == 0) continue;
+      OP_REQUIRES(context, shape.dimensions_size() == 0 || xla::ShapeUtil::Compatible(shape, *input),
                   absl::InvalidArgumentError(
                       absl::StrCat(type_string(), ": a, b and x must be scalars or have the same shape, got ",
                                    kNames[first], " ", shape.ToString(), " and ", kNames[i], " ", input->ToString())));
@@ -193,7 +193,7 @@ class BetaincLowering : public tensorflow::XlaOpKernel {
   using Values = std::vector<XlaOp>;
   static XlaOp Like(const xla::Shape& shape, XlaOp value) {
     const absl::StatusOr<xla::Shape> own = value.builder()->GetShape(value);
-    return own.ok() && own->rank() == 0 ? xla::Broadcast(value, shape.dimensions()) : value;
+    return own.ok() && own->dimensions_size() == 0 ? xla::Broadcast(value, shape.dimensions()) : value;
   }
 };
 

@@ -39,14 +39,14 @@ class BoundedArgumentLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, bounds.status());
     xla::Shape shape = *bounds;
     std::vector<xla::XlaOp> sizes;
-    for (int64_t d = 0; d < shape.rank(); ++d) {
+    for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
       const bool is_fixed = symbols_[d] < 0;
       sizes.push_back(is_fixed ? xla::ConstantR0<int32_t>(context->builder(), static_cast<int32_t>(shape.dimensions(d)))
                                : AddOffset(SymbolValue(context->Input(1), symbols_[d]), offsets_[d]));
       shape.set_dynamic_dimension(d, !is_fixed);
     }
     xla::XlaOp output = Expand(context->Input(0), shape, sizes);
-    for (int64_t d = 0; d < shape.rank(); ++d) {
+    for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
       if (shape.is_dynamic_dimension(d)) output = xla::SetDimensionSize(output, sizes[d], d);
     }
     context->SetOutput(0, output);

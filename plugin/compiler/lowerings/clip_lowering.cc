@@ -26,7 +26,7 @@ class ClipByValueLowering : public tensorflow::XlaOpKernel {
   static xla::XlaOp Limit(XlaOpKernelContext* context, int input) {
     const absl::StatusOr<xla::Shape> values = context->InputXlaShape(0), limit = context->InputXlaShape(input);
     if (!values.ok() || !limit.ok() || xla::ShapeUtil::SameDimensions(*limit, *values)) return context->Input(input);
-    if (limit->rank() == 0) return xla::Broadcast(context->Input(input), values->dimensions());
+    if (limit->dimensions_size() == 0) return xla::Broadcast(context->Input(input), values->dimensions());
     // TensorFlow's own text.
     context->SetStatus(absl::InvalidArgumentError(absl::StrCat(
         "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. ", "input shape: ",

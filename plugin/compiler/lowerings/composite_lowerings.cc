@@ -102,7 +102,7 @@ XlaOp LogSoftmax(XlaOp x) {
   const xla::Shape shape = x.builder()->GetShape(x).value();
   const xla::PrimitiveType type = shape.element_type();
   const XlaOp largest = xla::Reduce(x, xla::MinValue(x.builder(), type),
-                                    xla::CreateScalarMaxComputation(type, x.builder()), {shape.rank() - 1});
+                                    xla::CreateScalarMaxComputation(type, x.builder()), {shape.dimensions_size() - 1});
   const XlaOp max = AlongRows(largest, x);
   return (x - max) - xla::Log(RowSums(xla::Exp(x - max)));
 }
@@ -153,7 +153,9 @@ class SparseCrossEntropyLowering final : public CompositeLowering {
     OP_REQUIRES_OK(context, logits.status());
     OP_REQUIRES_OK(context, labels.status());
     OP_REQUIRES(
-        context, logits->rank() == 2 && labels->rank() == 1 && logits->dimensions(0) == labels->dimensions(0),
+        context,
+        logits->dimensions_size() == 2 && labels->dimensions_size() == 1 &&
+            logits->dimensions(0) == labels->dimensions(0),
         absl::InvalidArgumentError(absl::StrCat(type_string(), ": expected logits [rows, classes] and labels ",
                                                 "[rows], got ", logits->ToString(), " and ", labels->ToString())));
     // Replaces labels out of range by -1, because converting a 64-bit label to s32 could make it a valid class.

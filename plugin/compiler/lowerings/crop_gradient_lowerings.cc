@@ -37,17 +37,17 @@ struct CropSizes {
 // `images_name`: the argument that sets the images' shape.
 absl::Status CheckInputs(absl::string_view op, absl::string_view images_name, const xla::Shape& gradient,
                          const xla::Shape& boxes, const xla::Shape& image_of_box, absl::Span<const int64_t> images) {
-  if (gradient.rank() != 4 || gradient.dimensions(1) <= 0 || gradient.dimensions(2) <= 0) {
+  if (gradient.dimensions_size() != 4 || gradient.dimensions(1) <= 0 || gradient.dimensions(2) <= 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(op, ": grads must have shape [boxes, height, width, depth] with positive height and width, got ",
                      gradient.ToString()));
   }
   const int64_t count = gradient.dimensions(0);
-  if (boxes.rank() != 2 || boxes.dimensions(0) != count || boxes.dimensions(1) != 4) {
+  if (boxes.dimensions_size() != 2 || boxes.dimensions(0) != count || boxes.dimensions(1) != 4) {
     return absl::InvalidArgumentError(absl::StrCat(op, ": boxes must have shape [", count, ", 4], as grads has ", count,
                                                    " crops, got ", boxes.ToString()));
   }
-  if (image_of_box.rank() != 1 || image_of_box.dimensions(0) != count) {
+  if (image_of_box.dimensions_size() != 1 || image_of_box.dimensions(0) != count) {
     return absl::InvalidArgumentError(absl::StrCat(op, ": box_ind must have shape [", count, "], as grads has ", count,
                                                    " crops, got ", image_of_box.ToString()));
   }

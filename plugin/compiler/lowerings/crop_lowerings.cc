@@ -37,11 +37,11 @@ class CropLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, image_of_box.status());
     std::vector<int64_t> size;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(3, &size));
-    OP_REQUIRES(context, images->rank() == 4,
+    OP_REQUIRES(context, images->dimensions_size() == 4,
                 absl::InvalidArgumentError(
                     absl::StrCat(type_string(), ": image must be 4-dimensional, got ", images->ToString())));
     OP_REQUIRES(context,
-                boxes->rank() == 2 && boxes->dimensions(1) == 4 && image_of_box->rank() == 1 &&
+                boxes->dimensions_size() == 2 && boxes->dimensions(1) == 4 && image_of_box->dimensions_size() == 1 &&
                     image_of_box->dimensions(0) == boxes->dimensions(0),
                 absl::InvalidArgumentError(
                     absl::StrCat(type_string(), ": boxes must have shape [N, 4] and box_ind shape [N], got boxes ",

@@ -73,7 +73,7 @@ class MatrixDiagPartLowering : public tensorflow::XlaOpKernel {
   void Compile(tensorflow::XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
-    const int64_t rank = shape->rank();
+    const int64_t rank = shape->dimensions_size();
     OP_REQUIRES(context, rank >= 2,
                 absl::InvalidArgumentError(
                     absl::StrCat(type_string(), ": input must have at least 2 dimensions, got ", shape->ToString())));

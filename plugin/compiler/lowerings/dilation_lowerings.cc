@@ -164,8 +164,10 @@ class Dilation {
 
 absl::Status Check(const std::string& op, const xla::Shape& images, const xla::Shape& filter) {
   // The first three errors are TensorFlow's own texts.
-  if (images.rank() != 4) return absl::InvalidArgumentError("input must be 4-dimensional: " + images.ToString());
-  if (filter.rank() != 3) return absl::InvalidArgumentError("filter must be 3-dimensional: " + filter.ToString());
+  if (images.dimensions_size() != 4)
+    return absl::InvalidArgumentError("input must be 4-dimensional: " + images.ToString());
+  if (filter.dimensions_size() != 3)
+    return absl::InvalidArgumentError("filter must be 3-dimensional: " + filter.ToString());
   if (images.dimensions(3) != filter.dimensions(2)) {
     return absl::InvalidArgumentError("input and filter must have the same depth: " + images.ToString() + ", " +
                                       filter.ToString());

@@ -17,6 +17,7 @@
 #include "xla/hlo/builder/lib/math.h"
 #include "xla/hlo/builder/lib/matrix.h"
 #include "xla/hlo/builder/xla_builder.h"
+#include "xla/primitive_util.h"
 
 namespace hpu {
 namespace {
@@ -35,7 +36,7 @@ class UnaryLowering : public XlaOpKernel {
 // XLA's simplifier takes x * x for non-negative and removes its absolute value, but products of integers overflow.
 xla::XlaOp Abs(xla::XlaOp x) {
   const absl::StatusOr<xla::Shape> shape = x.builder()->GetShape(x);
-  if (!shape.ok() || !shape->IsInteger()) return xla::Abs(x);
+  if (!shape.ok() || !xla::primitive_util::IsIntegralType(shape->element_type())) return xla::Abs(x);
   return xla::Select(xla::Lt(x, xla::ZerosLike(x)), xla::Neg(x), x);
 }
 xla::XlaOp Relu(xla::XlaOp x) { return xla::Max(x, xla::ZerosLike(x)); }
@@ -54,7 +55,7 @@ class BiasAddGradLowering : public XlaOpKernel {
   void Compile(XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
-    const int64_t rank = shape->rank();
+    const int64_t rank = shape->dimensions_size();
     OP_REQUIRES(context, rank >= 2,
                 absl::InvalidArgumentError(absl::StrCat(
                     type_string(), ": out_backprop must have at least 2 dimensions, got ", shape->ToString())));

@@ -34,7 +34,7 @@ XlaOp GatherDimension(XlaOp array, XlaOp positions, int64_t d) {
 }
 
 xla::PaddingConfig PaddingOf(XlaOp array, int64_t d, int64_t low, int64_t high, int64_t interior) {
-  xla::PaddingConfig padding = xla::MakeNoPaddingConfig(array.builder()->GetShape(array)->rank());
+  xla::PaddingConfig padding = xla::MakeNoPaddingConfig(array.builder()->GetShape(array)->dimensions_size());
   padding.mutable_dimensions(static_cast<int>(d))->set_edge_padding_low(low);
   padding.mutable_dimensions(static_cast<int>(d))->set_edge_padding_high(high);
   padding.mutable_dimensions(static_cast<int>(d))->set_interior_padding(interior);
@@ -44,7 +44,7 @@ xla::PaddingConfig PaddingOf(XlaOp array, int64_t d, int64_t low, int64_t high, 
 XlaOp ZeroOf(XlaOp array) { return xla::Zero(array.builder(), array.builder()->GetShape(array)->element_type()); }
 
 std::vector<XlaOp> StartAt(XlaOp array, XlaOp begin, int64_t d) {
-  std::vector<XlaOp> starts(array.builder()->GetShape(array)->rank(), xla::ScalarLike(begin, 0));
+  std::vector<XlaOp> starts(array.builder()->GetShape(array)->dimensions_size(), xla::ScalarLike(begin, 0));
   starts[d] = begin;
   return starts;
 }

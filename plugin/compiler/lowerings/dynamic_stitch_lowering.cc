@@ -31,7 +31,7 @@ class DynamicStitchLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, context->ConstantInputList("indices", &indices));
     OP_REQUIRES_OK(context, context->InputList("data", &data, &shapes));
     TensorShape row = shapes[0];
-    row.RemoveDimRange(0, static_cast<int>(indices[0].shape().rank()));
+    row.RemoveDimRange(0, static_cast<int>(indices[0].shape().dimensions_size()));
     std::vector<XlaOp> rows;
     int64_t count = 0;
     for (size_t i = 0; i < data.size(); ++i) {

@@ -104,7 +104,7 @@ XlaOp RowAt(XlaOp x, XlaOp row) {
 }
 
 XlaOp WithRow(XlaOp x, XlaOp values, XlaOp row) {
-  std::vector<XlaOp> starts(x.builder()->GetShape(x)->rank(), xla::ZerosLike(row));
+  std::vector<XlaOp> starts(x.builder()->GetShape(x)->dimensions_size(), xla::ZerosLike(row));
   starts[0] = row;
   return xla::DynamicUpdateSlice(x, values, starts);
 }
@@ -160,7 +160,7 @@ LuFactors FactorByElimination(XlaOp matrices, const xla::Shape& shape) {
   }
   const int64_t batch = xla::ShapeUtil::ElementsIn(shape) / (size * size);
   const XlaOp order = xla::Iota(matrices.builder(), xla::ShapeUtil::MakeShape(xla::S32, {batch, size}), 1);
-  const auto step = [&](XlaOp column, absl::Span<const XlaOp> values, XlaBuilder*) -> xla::StatusOr<Values> {
+  const auto step = [&](XlaOp column, absl::Span<const XlaOp> values, XlaBuilder*) -> absl::StatusOr<Values> {
     return LuStep(column, batch, size).Run(values[0], values[1]);
   };
   const Values made = Loop(size, step, {xla::Reshape(matrices, {batch, size, size}), order}, "lu");
@@ -178,7 +178,7 @@ XlaOp SolveTridiagonal(XlaOp diagonals, XlaOp right, const xla::Shape& right_sha
   // The upper diagonal's last element is unused.
   const XlaOp upper = xla::PadInDim(xla::SliceInDim(diagonal(0), 0, rows - 1, 1, 0), zero, 0, 0, 1);
   const XlaOp moved = xla::Transpose(xla::Reshape(right, {batch, rows, columns}), {1, 0, 2});
-  const auto forward = [&](XlaOp i, absl::Span<const XlaOp> values, XlaBuilder*) -> xla::StatusOr<Values> {
+  const auto forward = [&](XlaOp i, absl::Span<const XlaOp> values, XlaBuilder*) -> absl::StatusOr<Values> {
     Values next = Eliminate(i, Equations(values), values[4], pivoting);
     next.push_back(values[4]);
     return next;
@@ -186,7 +186,7 @@ XlaOp SolveTridiagonal(XlaOp diagonals, XlaOp right, const xla::Shape& right_sha
   Values values =
       Loop(rows - 1, forward, {diagonal(1), upper, xla::ZerosLike(upper), moved, diagonal(2)}, "elimination");
   values.back() = xla::Broadcast(zero, {rows + 2, batch, columns});
-  const auto backward = [&](XlaOp i, absl::Span<const XlaOp> values, XlaBuilder*) -> xla::StatusOr<Values> {
+  const auto backward = [&](XlaOp i, absl::Span<const XlaOp> values, XlaBuilder*) -> absl::StatusOr<Values> {
     const Equations equations(values);
     Values next = equations.values();
     next.push_back(Substitute(xla::ScalarLike(i, rows - 1) - i, equations, values[4]));

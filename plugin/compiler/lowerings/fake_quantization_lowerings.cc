@@ -86,13 +86,14 @@ class FakeQuantizationLowering : public tensorflow::XlaOpKernel {
   // Checks the limits of channels, with TensorFlow's own texts.
   absl::Status CheckChannels(XlaOpKernelContext* context, const xla::Shape& shape, int first) const {
     constexpr const char* kNames[] = {"min", "max"};
-    const int64_t channels = shape.rank() > 0 ? shape.dimensions(shape.rank() - 1) : 0;
+    const int64_t channels = shape.dimensions_size() > 0 ? shape.dimensions(shape.dimensions_size() - 1) : 0;
     for (int i = 0; i < 2; ++i) {
       const absl::StatusOr<xla::Shape> limit = context->InputXlaShape(first + i);
       if (!limit.ok()) return limit.status();
-      if (shape.rank() > 0 && limit->rank() == 1 && limit->dimensions(0) == channels) continue;
+      if (shape.dimensions_size() > 0 && limit->dimensions_size() == 1 && limit->dimensions(0) == channels) continue;
       return absl::InvalidArgumentError(absl::StrCat(type_string(), ": ", kNames[i], " has incorrect size, expected ",
-                                                     channels, " was ", limit->rank() == 1 ? limit->dimensions(0) : 0));
+                                                     channels, " was ",
+                                                     limit->dimensions_size() == 1 ? limit->dimensions(0) : 0));
     }
     return absl::OkStatus();
   }
@@ -108,7 +109,7 @@ class FakeQuantizationLowering : public tensorflow::XlaOpKernel {
 // `value`, a scalar or the last dimension of `shape`, for each element of the shape.
 XlaOp ForEach(XlaOp value, const xla::Shape& shape, bool channels) {
   if (!channels) return xla::Broadcast(value, shape.dimensions());
-  return xla::BroadcastInDim(value, shape.dimensions(), {shape.rank() - 1});
+  return xla::BroadcastInDim(value, shape.dimensions(), {shape.dimensions_size() - 1});
 }
 
 // Operands: inputs, and min and max unless they are attributes.
@@ -158,7 +159,7 @@ class FakeQuantizationGradients : public FakeQuantizationLowering {
       return;
     }
     context->SetOutput(0, TimesIndicator(xla::Or(inside, each(range.is_nothing)), gradient));
-    std::vector<int64_t> reduced(kChannels ? shape->rank() - 1 : shape->rank());
+    std::vector<int64_t> reduced(kChannels ? shape->dimensions_size() - 1 : shape->dimensions_size());
     std::iota(reduced.begin(), reduced.end(), 0);
     const auto sum = [&](XlaOp outside) {
       const XlaOp total = xla::Reduce(TimesIndicator(outside, gradient), xla::Zero(context->builder(), xla::F32),

@@ -109,11 +109,11 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, transforms.status());
     std::vector<int64_t> size;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(2, &size));
-    OP_REQUIRES(context, images->rank() == 4,
+    OP_REQUIRES(context, images->dimensions_size() == 4,
                 absl::InvalidArgumentError(
                     absl::StrCat(type_string(), ": images must be 4-dimensional, got ", images->ToString())));
     OP_REQUIRES(context,
-                transforms->rank() == 2 && transforms->dimensions(1) == 8 &&
+                transforms->dimensions_size() == 2 && transforms->dimensions(1) == 8 &&
                     (transforms->dimensions(0) == 1 || transforms->dimensions(0) == images->dimensions(0)),
                 absl::InvalidArgumentError(absl::StrCat(type_string(), ": transforms must have shape [1, 8] or [",
                                                         images->dimensions(0), ", 8], one row for each image, got ",

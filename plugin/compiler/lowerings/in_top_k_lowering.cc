@@ -40,7 +40,8 @@ class InTopKLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, targets.status());
     OP_REQUIRES(
         context,
-        predictions->rank() == 2 && targets->rank() == 1 && predictions->dimensions(0) == targets->dimensions(0),
+        predictions->dimensions_size() == 2 && targets->dimensions_size() == 1 &&
+            predictions->dimensions(0) == targets->dimensions(0),
         absl::InvalidArgumentError(
             type_string() + ": targets must be a vector with one element for each row of the matrix predictions, got " +
             "predictions " + predictions->ToString() + " and targets " + targets->ToString()));

@@ -32,8 +32,8 @@ class InplaceLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, rows.status());
     OP_REQUIRES(
         context,
-        shape->rank() > 0 && indices->rank() == 1 && rows->rank() == shape->rank() &&
-            rows->dimensions(0) == indices->dimensions(0) &&
+        shape->dimensions_size() > 0 && indices->dimensions_size() == 1 &&
+            rows->dimensions_size() == shape->dimensions_size() && rows->dimensions(0) == indices->dimensions(0) &&
             rows->dimensions().subspan(1) == shape->dimensions().subspan(1),
         absl::InvalidArgumentError(absl::StrCat(
             type_string(), ": i must be a vector, and v must have the shape of x with one row for each index; got x ",
@@ -55,7 +55,7 @@ class InplaceLowering : public tensorflow::XlaOpKernel {
 
   static XlaOp WithOneRow(tensorflow::XlaOpKernelContext* context, const xla::Shape& shape) {
     const XlaOp index = xla::Reshape(RowIndices(context, shape), {});
-    std::vector<XlaOp> begins(shape.rank(), xla::ScalarLike(index, 0));
+    std::vector<XlaOp> begins(shape.dimensions_size(), xla::ScalarLike(index, 0));
     begins[0] = index;
     std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
     sizes[0] = 1;
@@ -75,7 +75,7 @@ class InplaceLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::XlaComputation> computation = changes.Build();
     if (!computation.ok()) return context->builder()->ReportError(computation.status());
     xla::ScatterDimensionNumbers numbers;
-    for (int64_t i = 1; i < shape.rank(); ++i) numbers.add_update_window_dims(i);
+    for (int64_t i = 1; i < shape.dimensions_size(); ++i) numbers.add_update_window_dims(i);
     numbers.add_inserted_window_dims(0);
     numbers.add_scatter_dims_to_operand_dims(0);
     numbers.set_index_vector_dim(1);

@@ -52,7 +52,7 @@ class LinearAlgebraLowering : public XlaOpKernel {
     for (int i = 0; i < context->num_inputs(); ++i) {
       const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(i);
       OP_REQUIRES_OK(context, shape.status());
-      OP_REQUIRES(context, shape->rank() >= 2,
+      OP_REQUIRES(context, shape->dimensions_size() >= 2,
                   absl::InvalidArgumentError(
                       absl::StrCat(type_string(), ": input ", i, " must have rank >= 2, got ", shape->ToString())));
       shapes.push_back(*shape);
@@ -64,8 +64,8 @@ class LinearAlgebraLowering : public XlaOpKernel {
   }
 
  protected:
-  static int64_t Rows(const xla::Shape& matrices) { return matrices.dimensions(matrices.rank() - 2); }
-  static int64_t Columns(const xla::Shape& matrices) { return matrices.dimensions(matrices.rank() - 1); }
+  static int64_t Rows(const xla::Shape& matrices) { return matrices.dimensions(matrices.dimensions_size() - 2); }
+  static int64_t Columns(const xla::Shape& matrices) { return matrices.dimensions(matrices.dimensions_size() - 1); }
 
   virtual bool RequiresSquare() const { return true; }
   // Computes the op's outputs in simpler instructions, except vectors that are not requested. `matrices` is the first
@@ -105,8 +105,8 @@ class Factors {
  public:
   Factors(XlaOp a, const xla::Shape& shape)
       : type_(shape.element_type()),
-        batch_rank_(shape.rank() - 2),
-        size_(shape.dimensions(shape.rank() - 1)),
+        batch_rank_(shape.dimensions_size() - 2),
+        size_(shape.dimensions(shape.dimensions_size() - 1)),
         lu_(FactorByElimination(a, shape)),
         pivots_(xla::GetMatrixDiagonal(lu_.factors)) {}
 
@@ -182,7 +182,7 @@ class Factors {
 
 // An array with `value` for each matrix.
 XlaOp Fill(XlaOp a, const xla::Shape& matrices, float value) {
-  return xla::Broadcast(xla::ScalarLike(a, value), matrices.dimensions().subspan(0, matrices.rank() - 2));
+  return xla::Broadcast(xla::ScalarLike(a, value), matrices.dimensions().subspan(0, matrices.dimensions_size() - 2));
 }
 
 class MatrixInverseLowering final : public LinearAlgebraLowering {
@@ -195,7 +195,7 @@ class MatrixInverseLowering final : public LinearAlgebraLowering {
     if (xla::ShapeUtil::IsZeroElementArray(matrices)) return inputs;
     const XlaOp ones =
         xla::IdentityMatrix(inputs[0].builder(), matrices.element_type(), Rows(matrices), Rows(matrices));
-    const XlaOp right = xla::Broadcast(ones, matrices.dimensions().subspan(0, matrices.rank() - 2));
+    const XlaOp right = xla::Broadcast(ones, matrices.dimensions().subspan(0, matrices.dimensions_size() - 2));
     return {Factors(xla::MaybeTransposeInMinorDims(inputs[0], attribute(0)), matrices).Solve(right)};
   }
 };

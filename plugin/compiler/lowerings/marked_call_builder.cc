@@ -33,7 +33,8 @@ bool CanMark(const char* operation, tensorflow::XlaOpKernelContext* context) {
   if (!MarksOperation(operation)) return false;
   for (int i = 0; i < context->num_inputs(); ++i) {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(i);
-    if (!shape.ok() || shape->is_dynamic() || shape->rank() == 0 || xla::ShapeUtil::IsZeroElementArray(*shape))
+    if (!shape.ok() || shape->is_dynamic() || shape->dimensions_size() == 0 ||
+        xla::ShapeUtil::IsZeroElementArray(*shape))
       return false;
   }
   return true;

@@ -45,16 +45,16 @@ class AxesLowering : public XlaOpKernel {
     if (!Supports(*shape)) return CompilePlain(context);
     std::vector<int64_t> axes;
     OP_REQUIRES_OK(context, context->ConstantInputReshapedToIntVector(1, &axes));
-    std::vector<bool> reduced(shape->rank());
+    std::vector<bool> reduced(shape->dimensions_size());
     for (const int64_t axis : axes) {
-      OP_REQUIRES(context, -shape->rank() <= axis && axis < shape->rank(),
-                  absl::InvalidArgumentError(absl::StrCat(type_string(), ": invalid reduction dimension ", axis,
-                                                          " for input ", shape->ToString(), ": expected a value in [",
-                                                          -shape->rank(), ", ", shape->rank(), ")")));
-      reduced[axis < 0 ? axis + shape->rank() : axis] = true;
+      OP_REQUIRES(context, -shape->dimensions_size() <= axis && axis < shape->dimensions_size(),
+                  absl::InvalidArgumentError(absl::StrCat(
+                      type_string(), ": invalid reduction dimension ", axis, " for input ", shape->ToString(),
+                      ": expected a value in [", -shape->dimensions_size(), ", ", shape->dimensions_size(), ")")));
+      reduced[axis < 0 ? axis + shape->dimensions_size() : axis] = true;
     }
     std::vector<int64_t> dimensions, result;
-    for (int64_t i = 0; i < shape->rank(); ++i) {
+    for (int64_t i = 0; i < shape->dimensions_size(); ++i) {
       if (reduced[i]) dimensions.push_back(i);
       if (!reduced[i] || keep_dims_) result.push_back(reduced[i] ? 1 : shape->dimensions(i));
     }

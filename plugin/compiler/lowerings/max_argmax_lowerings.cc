@@ -43,7 +43,7 @@ class PoolingLowering : public tensorflow::XlaOpKernel {
 
  protected:
   absl::StatusOr<WindowPositions> WindowPositionsOf(const xla::Shape& images) const {
-    if (images.rank() != 4) {
+    if (images.dimensions_size() != 4) {
       // TensorFlow's own text.
       return absl::InvalidArgumentError("tensor_in must be 4-dimensional: " + images.ToString());
     }

@@ -42,12 +42,14 @@ class MirrorPadLowering : public tensorflow::XlaOpKernel {
     xla::Literal paddings;
     OP_REQUIRES_OK(context, context->ConstantInputAsInt64Literal(1, &paddings));
     OP_REQUIRES(
-        context, paddings.shape().rank() == 2 && paddings.shape().dimensions(0) == input->shape.rank(),
-        absl::InvalidArgumentError(absl::StrCat(type_string(), ": paddings must be a matrix with ", input->shape.rank(),
-                                                " rows, got ", paddings.shape().ToString())));
+        context,
+        paddings.shape().dimensions_size() == 2 && paddings.shape().dimensions(0) == input->shape.dimensions_size(),
+        absl::InvalidArgumentError(absl::StrCat(type_string(), ": paddings must be a matrix with ",
+                                                input->shape.dimensions_size(), " rows, got ",
+                                                paddings.shape().ToString())));
     XlaOp array = input->array;
     std::vector<XlaOp> sizes = input->sizes;
-    for (int64_t d = 0; d < input->shape.rank(); ++d) {
+    for (int64_t d = 0; d < input->shape.dimensions_size(); ++d) {
       const int64_t before = paddings.Get<int64_t>({d, 0}), after = paddings.Get<int64_t>({d, 1});
       OP_REQUIRES(context, before >= 0 && after >= 0,
                   absl::InvalidArgumentError("paddings must be non-negative, got " + paddings.ToString()));

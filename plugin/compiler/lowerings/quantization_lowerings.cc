@@ -34,7 +34,7 @@ class QuantizeMeasuredLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
     // For inner axes, also the CPU kernels' limits are NaN.
-    if (range_given_ || axis_ > 0 || axis_ >= shape->rank()) {
+    if (range_given_ || axis_ > 0 || axis_ >= shape->dimensions_size()) {
       lowering_->Compute(inner);
       return;
     }
@@ -52,7 +52,7 @@ class QuantizeMeasuredLowering : public tensorflow::XlaOpKernel {
   xla::XlaOp Largest(const xla::Shape& shape, xla::XlaOp x) const {
     xla::XlaBuilder* const builder = x.builder();
     const xla::XlaOp lowest = xla::MinValue(builder, shape.element_type());
-    std::vector<int64_t> reduced(shape.rank());
+    std::vector<int64_t> reduced(shape.dimensions_size());
     std::iota(reduced.begin(), reduced.end(), 0);
     if (axis_ >= 0) reduced.erase(reduced.begin() + axis_);
     const xla::XlaOp numbers = xla::Select(xla::Ne(x, x), xla::Broadcast(lowest, shape.dimensions()), x);

@@ -175,7 +175,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
   void Compile(tensorflow::XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
-    OP_REQUIRES(context, shape->rank() == 4,
+    OP_REQUIRES(context, shape->dimensions_size() == 4,
                 absl::InvalidArgumentError(
                     absl::StrCat(type_string(), ": ", kImages, " must be 4-dimensional, got ", shape->ToString())));
     absl::StatusOr<BoundedArray> input = ToBounded(context->Input(0));
@@ -186,7 +186,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
       const absl::StatusOr<BoundedArray> original_image = ToBounded(context->Input(1));
       OP_REQUIRES_OK(context, original_image.status());
       const xla::Shape* const original = &original_image->shape;
-      OP_REQUIRES(context, original->rank() == 4,
+      OP_REQUIRES(context, original->dimensions_size() == 4,
                   absl::InvalidArgumentError(absl::StrCat(type_string(), ": original_image must be 4-dimensional, got ",
                                                           original->ToString())));
       OP_REQUIRES(

@@ -29,8 +29,8 @@ class ReverseLowering : public SizedLowering {
     OP_REQUIRES_OK(context, context->ConstantInputReshapedToIntVector(1, &axes));
     bool is_dynamic = false;
     for (int64_t& axis : axes) {
-      if (axis < 0) axis += shape->rank();
-      is_dynamic = is_dynamic || (axis >= 0 && axis < shape->rank() && shape->is_dynamic_dimension(axis));
+      if (axis < 0) axis += shape->dimensions_size();
+      is_dynamic = is_dynamic || (axis >= 0 && axis < shape->dimensions_size() && shape->is_dynamic_dimension(axis));
     }
     if (!is_dynamic) {
       lowering().Compute(context->op_kernel_context());
@@ -40,9 +40,9 @@ class ReverseLowering : public SizedLowering {
     std::vector<SizeNumber> sizes = SizesOf(value, *shape);
     value = RemoveSizes(value, *shape);
     for (const int64_t d : axes) {
-      OP_REQUIRES(
-          context, d >= 0 && d < shape->rank(),
-          absl::InvalidArgumentError(absl::StrCat(name(), ": axis must be below ", shape->rank(), ", got ", d)));
+      OP_REQUIRES(context, d >= 0 && d < shape->dimensions_size(),
+                  absl::InvalidArgumentError(
+                      absl::StrCat(name(), ": axis must be below ", shape->dimensions_size(), ", got ", d)));
       value = SliceDimension(value, StridedDimension(std::nullopt, std::nullopt, -1, sizes[d]), d);
     }
     context->SetOutput(0, SetSizes(value, sizes));

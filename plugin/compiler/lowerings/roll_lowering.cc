@@ -29,7 +29,7 @@ XlaOp RollByKnown(XlaOp value, int64_t shift, int64_t axis, int64_t size) {
 XlaOp RollBy(XlaOp value, XlaOp shift, int64_t axis, const xla::Shape& shape) {
   const XlaOp size = xla::ScalarLike(shift, shape.dimensions(axis));
   const XlaOp begin = xla::Rem(size - xla::Rem(shift, size), size);
-  std::vector<XlaOp> begins(shape.rank(), xla::ScalarLike(shift, 0));
+  std::vector<XlaOp> begins(shape.dimensions_size(), xla::ScalarLike(shift, 0));
   begins[axis] = begin;
   return xla::DynamicSlice(xla::ConcatInDim(value.builder(), {value, value}, axis), begins, shape.dimensions());
 }
@@ -57,7 +57,8 @@ class RollLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> axis_shape = context->InputXlaShape(2);
     OP_REQUIRES_OK(context, axis_shape.status());
     OP_REQUIRES(context,
-                shape->rank() > 0 && axis_shape->rank() <= 1 && axis_shape->dimensions() == shift_shape->dimensions(),
+                shape->dimensions_size() > 0 && axis_shape->dimensions_size() <= 1 &&
+                    axis_shape->dimensions() == shift_shape->dimensions(),
                 absl::InvalidArgumentError(absl::StrCat(
                     type_string(),
                     ": input must be 1-D or higher, and shift and axis scalars or vectors of the same size, got input ",
@@ -68,18 +69,18 @@ class RollLowering : public tensorflow::XlaOpKernel {
     const bool known = context->ConstantInputReshapedToIntVector(1, &shifts).ok();
     const XlaOp shift = xla::Reshape(context->Input(1), {count});
     XlaOp value = context->Input(0);
-    std::vector<XlaOp> sizes(shape->rank());
-    for (int64_t d = 0; d < shape->rank(); ++d) {
+    std::vector<XlaOp> sizes(shape->dimensions_size());
+    for (int64_t d = 0; d < shape->dimensions_size(); ++d) {
       if (!shape->is_dynamic_dimension(d)) continue;
       sizes[d] = xla::GetDimensionSize(context->Input(0), d);
       value = xla::RemoveDynamicDimension(value, d);
     }
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t axis = axes[i] < 0 ? axes[i] + shape->rank() : axes[i];
-      OP_REQUIRES(context, 0 <= axis && axis < shape->rank(),
-                  absl::InvalidArgumentError(
-                      absl::StrCat(type_string(), ": axis ", axes[i], " is out of range for input ", shape->ToString(),
-                                   ": expected a value in [", -shape->rank(), ", ", shape->rank(), ")")));
+      const int64_t axis = axes[i] < 0 ? axes[i] + shape->dimensions_size() : axes[i];
+      OP_REQUIRES(context, 0 <= axis && axis < shape->dimensions_size(),
+                  absl::InvalidArgumentError(absl::StrCat(
+                      type_string(), ": axis ", axes[i], " is out of range for input ", shape->ToString(),
+                      ": expected a value in [", -shape->dimensions_size(), ", ", shape->dimensions_size(), ")")));
       if (shape->dimensions(axis) == 0) continue;
       if (shape->is_dynamic_dimension(axis)) {
         value = RollDynamic(value, xla::Reshape(xla::SliceInDim(shift, i, i + 1, 1, 0), {}), axis, sizes[axis], *shape);
@@ -88,7 +89,7 @@ class RollLowering : public tensorflow::XlaOpKernel {
       value = known ? RollByKnown(value, shifts[i], axis, shape->dimensions(axis))
                     : RollBy(value, xla::Reshape(xla::SliceInDim(shift, i, i + 1, 1, 0), {}), axis, *shape);
     }
-    for (int64_t d = 0; d < shape->rank(); ++d) {
+    for (int64_t d = 0; d < shape->dimensions_size(); ++d) {
       if (sizes[d].valid()) value = xla::SetDimensionSize(value, sizes[d], d);
     }
     context->SetOutput(0, value);

@@ -13,12 +13,12 @@ xla::XlaOp SumsOfRows(xla::XlaOp x) {
   const xla::Shape shape = x.builder()->GetShape(x).value();
   const xla::PrimitiveType type = shape.element_type();
   return xla::Reduce(x, xla::Zero(x.builder(), type), xla::CreateScalarAddComputation(type, x.builder()),
-                     {shape.rank() - 1});
+                     {shape.dimensions_size() - 1});
 }
 
 xla::XlaOp AlongRows(xla::XlaOp values, xla::XlaOp x) {
   const xla::Shape shape = x.builder()->GetShape(x).value();
-  std::vector<int64_t> rows(shape.rank() - 1);
+  std::vector<int64_t> rows(shape.dimensions_size() - 1);
   std::iota(rows.begin(), rows.end(), 0);
   return xla::BroadcastInDim(values, shape.dimensions(), rows);
 }

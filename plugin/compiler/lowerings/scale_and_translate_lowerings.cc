@@ -124,14 +124,14 @@ class ScaleAndTranslateLowering : public tensorflow::XlaOpKernel {
   void Compile(tensorflow::XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
-    OP_REQUIRES(context, shape->rank() == 4,
+    OP_REQUIRES(context, shape->dimensions_size() == 4,
                 absl::InvalidArgumentError(absl::StrCat(type_string(), kGradient ? ": grads" : ": images",
                                                         " must be 4-dimensional, got ", shape->ToString())));
     std::vector<int64_t> size;
     if (kGradient) {
       const absl::StatusOr<xla::Shape> original = context->InputXlaShape(1);
       OP_REQUIRES_OK(context, original.status());
-      OP_REQUIRES(context, original->rank() == 4,
+      OP_REQUIRES(context, original->dimensions_size() == 4,
                   absl::InvalidArgumentError(absl::StrCat(type_string(), ": original_image must be 4-dimensional, got ",
                                                           original->ToString())));
       size = {original->dimensions(1), original->dimensions(2)};

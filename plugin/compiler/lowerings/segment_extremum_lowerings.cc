@@ -41,8 +41,9 @@ class SegmentExtremumLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES(
         context, segments >= 0,
         absl::InvalidArgumentError(absl::StrCat(type_string(), ": num_segments must not be negative, got ", segments)));
-    bool is_prefix = ids->rank() <= data->rank();
-    for (int64_t i = 0; is_prefix && i < ids->rank(); ++i) is_prefix = ids->dimensions(i) == data->dimensions(i);
+    bool is_prefix = ids->dimensions_size() <= data->dimensions_size();
+    for (int64_t i = 0; is_prefix && i < ids->dimensions_size(); ++i)
+      is_prefix = ids->dimensions(i) == data->dimensions(i);
     OP_REQUIRES(context, is_prefix,
                 absl::InvalidArgumentError(absl::StrCat(
                     type_string(), ": data.shape does not start with segment_ids.shape: ", data->ToString(), ", ",
@@ -50,13 +51,13 @@ class SegmentExtremumLowering : public tensorflow::XlaOpKernel {
     bool is_dynamic = false;
     OP_REQUIRES_OK(context, context->ResolveInputDynamismIntoPred(2, &is_dynamic));
     std::vector<int64_t> sizes = {segments};
-    for (int64_t i = ids->rank(); i < data->rank(); ++i) sizes.push_back(data->dimensions(i));
+    for (int64_t i = ids->dimensions_size(); i < data->dimensions_size(); ++i) sizes.push_back(data->dimensions(i));
     xla::XlaBuilder* const builder = context->builder();
     const XlaOp first = kGreatest ? xla::MinFiniteValue(builder, data->element_type())
                                   : xla::MaxFiniteValue(builder, data->element_type());
     XlaOp start = xla::Broadcast(first, sizes);
     for (int64_t i = 1; i < static_cast<int64_t>(sizes.size()); ++i) {
-      const int64_t dimension = i + ids->rank() - 1;
+      const int64_t dimension = i + ids->dimensions_size() - 1;
       if (!data->is_dynamic_dimension(dimension)) continue;
       start = xla::SetDimensionSize(start, xla::GetDimensionSize(context->Input(0), dimension), i);
     }

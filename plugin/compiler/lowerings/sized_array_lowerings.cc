@@ -45,7 +45,7 @@ XlaOp RepeatDimension(XlaOp value, const SizeNumber& size, int64_t multiple, int
     return xla::TorchIndexSelect(value, xla::Rem(position, xla::Max(size.value, one)), d);
   }
   std::vector<int64_t> repeated(shape.dimensions().begin(), shape.dimensions().end()), kept;
-  for (int64_t i = 0; i < shape.rank(); ++i) kept.push_back(i < d ? i : i + 1);
+  for (int64_t i = 0; i < shape.dimensions_size(); ++i) kept.push_back(i < d ? i : i + 1);
   repeated.insert(repeated.begin() + d, multiple);
   value = xla::BroadcastInDim(value, repeated, kept);
   repeated.erase(repeated.begin() + d);
@@ -66,13 +66,13 @@ class TileLowering : public SizedLowering {
     const absl::StatusOr<std::vector<SizeNumber>> multiples = SizeNumbersOf(context, 1);
     OP_REQUIRES_OK(context, shape.status());
     OP_REQUIRES_OK(context, multiples.status());
-    OP_REQUIRES(context, static_cast<int64_t>(multiples->size()) == shape->rank(),
-                absl::InvalidArgumentError(
-                    absl::StrCat(name(), ": expected ", shape->rank(), " multiples, got ", multiples->size())));
+    OP_REQUIRES(context, static_cast<int64_t>(multiples->size()) == shape->dimensions_size(),
+                absl::InvalidArgumentError(absl::StrCat(name(), ": expected ", shape->dimensions_size(),
+                                                        " multiples, got ", multiples->size())));
     const XlaOp input = context->Input(0);
     XlaOp value = RemoveSizes(input, *shape);
     std::vector<SizeNumber> sizes;
-    for (int64_t d = 0; d < shape->rank(); ++d) {
+    for (int64_t d = 0; d < shape->dimensions_size(); ++d) {
       const SizeNumber size = SizeOf(input, *shape, d);
       value = RepeatDimension(value, size, (*multiples)[d].high, d);
       sizes.push_back(Times(size, (*multiples)[d]));
@@ -144,12 +144,13 @@ class GatherNdLowering : public SizedLowering {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0), indices = context->InputXlaShape(1);
     OP_REQUIRES_OK(context, shape.status());
     OP_REQUIRES_OK(context, indices.status());
-    const int64_t depth = indices->rank() == 0 ? 0 : indices->dimensions(indices->rank() - 1);
+    const int64_t depth = indices->dimensions_size() == 0 ? 0 : indices->dimensions(indices->dimensions_size() - 1);
     const XlaOp input = context->Input(0);
     std::vector<SizeNumber> sizes;
-    for (int64_t d = 0; d + 1 < indices->rank(); ++d) sizes.push_back(SizeNumber::Known(indices->dimensions(d)));
+    for (int64_t d = 0; d + 1 < indices->dimensions_size(); ++d)
+      sizes.push_back(SizeNumber::Known(indices->dimensions(d)));
     bool is_computed = false;
-    for (int64_t d = depth; d < shape->rank(); ++d) {
+    for (int64_t d = depth; d < shape->dimensions_size(); ++d) {
       sizes.push_back(SizeOf(input, *shape, d));
       is_computed = is_computed || shape->is_dynamic_dimension(d);
     }

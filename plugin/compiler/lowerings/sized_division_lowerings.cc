@@ -48,11 +48,11 @@ class SizedDivisionLowering : public SizedLowering {
     if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return {};
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0), divisor_shape = context->InputXlaShape(1);
     // Sizes are scalars and vectors.
-    if (!shape.ok() || !divisor_shape.ok() || shape->is_dynamic() || shape->rank() > 1 ||
+    if (!shape.ok() || !divisor_shape.ok() || shape->is_dynamic() || shape->dimensions_size() > 1 ||
         xla::ShapeUtil::ElementsIn(*shape) > kMaxSizes) {
       return {};
     }
-    if ((divisor_shape->rank() > 0 && divisor_shape->dimensions() != shape->dimensions()) ||
+    if ((divisor_shape->dimensions_size() > 0 && divisor_shape->dimensions() != shape->dimensions()) ||
         !IsKnownUpToBound(context, 0) || !context->ConstantInputReshapedToIntVector(1, divisors).ok()) {
       return {};
     }

@@ -39,7 +39,7 @@ class SliceLowering : public SizedLowering {
       return;
     }
     OP_REQUIRES_OK(context, size.status());
-    const auto rank = static_cast<size_t>(shape->rank());
+    const auto rank = static_cast<size_t>(shape->dimensions_size());
     OP_REQUIRES(context, begin->size() == rank && size->size() == rank,
                 absl::InvalidArgumentError(absl::StrCat(name(), ": begin and size must have ", rank, " elements")));
     XlaOp value = context->Input(0);
@@ -86,8 +86,8 @@ class EvenSplitLowering : public SizedLowering {
     OP_REQUIRES_OK(context, shape.status());
     int64_t d = 0;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntScalar(0, &d));
-    if (d < 0) d += shape->rank();
-    if (d < 0 || d >= shape->rank() || !shape->is_dynamic_dimension(d)) {
+    if (d < 0) d += shape->dimensions_size();
+    if (d < 0 || d >= shape->dimensions_size() || !shape->is_dynamic_dimension(d)) {
       lowering().Compute(context->op_kernel_context());
       return;
     }
@@ -108,9 +108,9 @@ class SplitVLowering : public SizedLowering {
     OP_REQUIRES_OK(context, shape.status());
     int64_t d = 0;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntScalar(2, &d));
-    if (d < 0) d += shape->rank();
+    if (d < 0) d += shape->dimensions_size();
     const bool is_computed = IsKnownUpToBound(context, 1);
-    if (d < 0 || d >= shape->rank() || (!shape->is_dynamic_dimension(d) && !is_computed)) {
+    if (d < 0 || d >= shape->dimensions_size() || (!shape->is_dynamic_dimension(d) && !is_computed)) {
       lowering().Compute(context->op_kernel_context());
       return;
     }
@@ -181,13 +181,13 @@ class PadLowering : public SizedLowering {
     }
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
     OP_REQUIRES_OK(context, shape.status());
-    OP_REQUIRES(
-        context, static_cast<int64_t>(paddings->size()) == 2 * shape->rank(),
-        absl::InvalidArgumentError(absl::StrCat(name(), ": expected paddings of shape [", shape->rank(), ", 2]")));
+    OP_REQUIRES(context, static_cast<int64_t>(paddings->size()) == 2 * shape->dimensions_size(),
+                absl::InvalidArgumentError(
+                    absl::StrCat(name(), ": expected paddings of shape [", shape->dimensions_size(), ", 2]")));
     XlaOp value = context->Input(0);
     std::vector<SizeNumber> sizes = SizesOf(value, *shape);
     value = RemoveSizes(value, *shape);
-    for (int64_t d = 0; d < shape->rank(); ++d) {
+    for (int64_t d = 0; d < shape->dimensions_size(); ++d) {
       const SizeNumber& low = (*paddings)[2 * d];
       const SizeNumber padded = Plus(Plus(sizes[d], low), (*paddings)[2 * d + 1]);
       value = PlaceDimension(value, {low, sizes[d], 1}, d, padded.high);

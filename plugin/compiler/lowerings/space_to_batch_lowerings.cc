@@ -56,13 +56,13 @@ absl::StatusOr<BlockOperands> OperandsOf(XlaOpKernelContext* context) {
   TF_RETURN_IF_ERROR(context->ConstantInputReshapedToIntVector(1, &operands.block));
   TF_ASSIGN_OR_RETURN(operands.border, SizeNumbersOf(context, 2));
   const size_t spatial = operands.block.size();
-  if (operands.border.size() != 2 * spatial || operands.shape.rank() < static_cast<int64_t>(spatial) + 1 ||
+  if (operands.border.size() != 2 * spatial || operands.shape.dimensions_size() < static_cast<int64_t>(spatial) + 1 ||
       absl::c_any_of(operands.block, [](int64_t one) { return one < 1; })) {
     return absl::InvalidArgumentError(absl::StrCat("the input must have a batch and ", spatial,
                                                    " spatial dimensions, and borders of shape [", spatial, ", 2], got ",
                                                    operands.shape.ToString()));
   }
-  for (int64_t d = 0; d < operands.shape.rank(); ++d) {
+  for (int64_t d = 0; d < operands.shape.dimensions_size(); ++d) {
     operands.sizes.push_back(SizeOf(context->Input(0), operands.shape, d));
   }
   for (size_t i = 0; i < spatial; ++i) {
@@ -96,7 +96,7 @@ class SpaceToBatchLowering : public SizedLowering {
     XlaOp value = RemoveSizes(context->Input(0), operands.shape);
     const XlaOp zero = xla::Zero(builder, operands.shape.element_type());
     std::vector<SizeNumber> sizes = operands.sizes;  // of the result
-    xla::PaddingConfig padding = xla::MakeNoPaddingConfig(operands.shape.rank());
+    xla::PaddingConfig padding = xla::MakeNoPaddingConfig(operands.shape.dimensions_size());
     for (int64_t i = 0; i < spatial; ++i) {
       const int64_t d = i + 1, bound = operands.shape.dimensions(d), low = *operands.border[2 * i].known;
       if (!operands.sizes[d].known.has_value()) value = ReplacePast(value, operands.sizes[d].value, d, zero);
@@ -115,7 +115,7 @@ class SpaceToBatchLowering : public SizedLowering {
     }
     order.push_back(0);
     for (int64_t i = 0; i < spatial; ++i) order.push_back(2 * i + 1);
-    for (int64_t d = spatial + 1; d < operands.shape.rank(); ++d) {
+    for (int64_t d = spatial + 1; d < operands.shape.dimensions_size(); ++d) {
       order.push_back(static_cast<int64_t>(split.size()));
       split.push_back(operands.shape.dimensions(d));
     }

@@ -149,7 +149,7 @@ class StridedSliceLowering : public StridedLowering {
     value = RemoveSizes(value, *shape);
     std::vector<int64_t> bounds;
     std::vector<SizeNumber> lengths;
-    for (int64_t d = 0; d < shape->rank(); ++d) {
+    for (int64_t d = 0; d < shape->dimensions_size(); ++d) {
       if (slice->is_sliced[d]) value = SliceDimension(value, slice->slices[d], d);
     }
     for (const int64_t d : slice->dimensions) {
@@ -177,11 +177,11 @@ class StridedSliceGradLowering : public StridedLowering {
     OP_REQUIRES_OK(context, sizes.status());
     const absl::StatusOr<ArraySlice> slice = FindSlice(context, *sizes);
     OP_REQUIRES_OK(context, slice.status());
-    OP_REQUIRES(context, shape->rank() == static_cast<int64_t>(slice->dimensions.size()),
+    OP_REQUIRES(context, shape->dimensions_size() == static_cast<int64_t>(slice->dimensions.size()),
                 absl::InvalidArgumentError(absl::StrCat(name(), ": dy must have ", slice->dimensions.size(),
                                                         " dimensions, got ", shape->ToString())));
     std::vector<int64_t> bounds(sizes->size(), 1);  // of the gradient, with a dimension for each single element
-    for (int64_t i = 0; i < shape->rank(); ++i) {
+    for (int64_t i = 0; i < shape->dimensions_size(); ++i) {
       if (slice->dimensions[i] >= 0) bounds[slice->dimensions[i]] = shape->dimensions(i);
     }
     XlaOp value = xla::Reshape(RemoveSizes(context->Input(4), *shape), bounds);

@@ -61,7 +61,7 @@ absl::StatusOr<XlaOp> ReadElement(XlaOp buffer, XlaOp index) {
   TF_ASSIGN_OR_RETURN(const BoundedArray all, ToBounded(buffer));
   std::vector<int64_t> dimensions(all.shape.dimensions().begin(), all.shape.dimensions().end());
   dimensions[0] = 1;
-  const XlaOp row = xla::DynamicSlice(all.array, PositionOf(index, all.shape.rank()), dimensions);
+  const XlaOp row = xla::DynamicSlice(all.array, PositionOf(index, all.shape.dimensions_size()), dimensions);
   dimensions.erase(dimensions.begin());
   return SetSizes(xla::Reshape(row, dimensions), absl::MakeConstSpan(all.sizes).subspan(1));
 }
@@ -71,9 +71,9 @@ absl::StatusOr<XlaOp> WriteElement(XlaOp buffer, XlaOp index, XlaOp element) {
   TF_ASSIGN_OR_RETURN(const BoundedArray all, ToBounded(buffer));
   TF_ASSIGN_OR_RETURN(const BoundedArray one, ToBounded(element));
   std::vector<int64_t> dimensions(one.shape.dimensions().begin(), one.shape.dimensions().end());
-  for (int64_t d = 0; d < one.shape.rank(); ++d) {
-    if (one.shape.rank() + 1 != all.shape.rank() || one.shape.dimensions(d) != all.shape.dimensions(d + 1) ||
-        one.sizes[d].valid() != all.sizes[d + 1].valid()) {
+  for (int64_t d = 0; d < one.shape.dimensions_size(); ++d) {
+    if (one.shape.dimensions_size() + 1 != all.shape.dimensions_size() ||
+        one.shape.dimensions(d) != all.shape.dimensions(d + 1) || one.sizes[d].valid() != all.sizes[d + 1].valid()) {
       return absl::UnimplementedError(absl::StrCat("an element of shape ", one.shape.ToString(),
                                                    " in a list with elements of shape ", all.shape.ToString(),
                                                    " is not supported; give all elements one shape"));
@@ -81,8 +81,8 @@ absl::StatusOr<XlaOp> WriteElement(XlaOp buffer, XlaOp index, XlaOp element) {
     if (one.sizes[d].valid()) RequireEqual(one.sizes[d], all.sizes[d + 1]);
   }
   dimensions.insert(dimensions.begin(), 1);
-  const XlaOp written =
-      xla::DynamicUpdateSlice(all.array, xla::Reshape(one.array, dimensions), PositionOf(index, all.shape.rank()));
+  const XlaOp written = xla::DynamicUpdateSlice(all.array, xla::Reshape(one.array, dimensions),
+                                                PositionOf(index, all.shape.dimensions_size()));
   // The element's sizes instead of the list's: the first turn of a loop determines the sizes of its lists.
   std::vector<XlaOp> sizes = {all.sizes[0]};
   sizes.insert(sizes.end(), one.sizes.begin(), one.sizes.end());
@@ -200,7 +200,7 @@ class ElementShapeLowering : public ListLowering {
     TF_ASSIGN_OR_RETURN(const BoundedArray all, ToBounded(list[0]));
     const xla::PrimitiveType type = context->output_xla_type(0);
     std::vector<XlaOp> sizes;
-    for (int64_t d = 1; d < all.shape.rank(); ++d) {
+    for (int64_t d = 1; d < all.shape.dimensions_size(); ++d) {
       sizes.push_back(xla::Reshape(xla::ConvertElementType(xla::GetDimensionSize(list[0], d), type), {1}));
     }
     if (sizes.empty()) {

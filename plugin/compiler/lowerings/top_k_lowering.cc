@@ -37,8 +37,9 @@ class TopKLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, context->ResolveInputDynamismIntoPred(1, &k_is_dynamic));
     // TensorFlow's own texts.
     OP_REQUIRES(context, k >= 0, absl::InvalidArgumentError(absl::StrCat("Need k >= 0, got ", k)));
-    OP_REQUIRES(context, shape->rank() >= 1, absl::InvalidArgumentError("input must be >= 1-D, got shape []"));
-    const int64_t last = shape->rank() - 1;
+    OP_REQUIRES(context, shape->dimensions_size() >= 1,
+                absl::InvalidArgumentError("input must be >= 1-D, got shape []"));
+    const int64_t last = shape->dimensions_size() - 1;
     OP_REQUIRES(context, shape->dimensions(last) >= k,
                 absl::InvalidArgumentError(
                     absl::StrCat("input must have at least k columns. Had ", shape->dimensions(last), ", needed ", k)));

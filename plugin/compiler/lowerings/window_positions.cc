@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<XlaOp>> WindowPositions::Fold(Order order, const std:
   std::vector<XlaOp> carried = values;
   carried.insert(carried.end(), constants.begin(), constants.end());
   const size_t count = values.size();
-  const auto body = [&](XlaOp i, absl::Span<const XlaOp> all, xla::XlaBuilder*) -> xla::StatusOr<std::vector<XlaOp>> {
+  const auto body = [&](XlaOp i, absl::Span<const XlaOp> all, xla::XlaBuilder*) -> absl::StatusOr<std::vector<XlaOp>> {
     std::vector<XlaOp> next = step(PositionOf(i, order), all.subspan(count), all.subspan(0, count));
     next.insert(next.end(), all.begin() + count, all.end());
     return next;

@@ -55,7 +55,7 @@ class HABANALABS_EXPORT HpuKernelContext {
   tensorflow::Status DefineNode(NodeDesc desc, std::vector<int> inputs, std::vector<int> outputs);
 
   template <class T>
-  tensorflow::Status GetAttr(tensorflow::StringPiece name, T* value) const {
+  tensorflow::Status GetAttr(absl::string_view name, T* value) const {
     return tensorflow::GetNodeAttr(tensorflow::AttrSlice(node()), name, value);
   }
   const tensorflow::NodeDef& node() const;

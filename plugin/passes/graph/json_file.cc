@@ -18,7 +18,7 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
 
 absl::StatusOr<google::protobuf::Struct> ParseJsonObject(const std::string& text, const std::string& path) {
   google::protobuf::Struct object;
-  const google::protobuf::util::Status parsed = google::protobuf::util::JsonStringToMessage(text, &object);
+  const auto parsed = google::protobuf::util::JsonStringToMessage(text, &object);
   if (!parsed.ok()) {
     const auto message = parsed.message();
     return tensorflow::errors::InvalidArgument(

@@ -96,8 +96,8 @@ void HpuDeviceContext::CopyCPUTensorToDevice(const Tensor* cpu_tensor, Device* d
                                  WhileHolding(*cpu_tensor, *device_tensor, std::move(done)));
 }
 
-void HpuDeviceContext::CopyDeviceTensorToCPU(const Tensor* device_tensor, tensorflow::StringPiece tensor_name,
-                                             Device* device, Tensor* cpu_tensor, StatusCallback done) {
+void HpuDeviceContext::CopyDeviceTensorToCPU(const Tensor* device_tensor, absl::string_view tensor_name, Device* device,
+                                             Tensor* cpu_tensor, StatusCallback done) {
   const uint64_t bytes = device_tensor->TotalBytes();
   if (bytes == 0) return done(absl::OkStatus());
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);

@@ -17,7 +17,7 @@ class HpuDeviceContext : public tensorflow::DeviceContext {
                              tensorflow::Tensor* device_tensor, tensorflow::StatusCallback done,
                              bool sync_dst_compute) const override;
   // `done` runs when the data are in host memory. If the work that computes the data failed, the status is its error.
-  void CopyDeviceTensorToCPU(const tensorflow::Tensor* device_tensor, tensorflow::StringPiece tensor_name,
+  void CopyDeviceTensorToCPU(const tensorflow::Tensor* device_tensor, absl::string_view tensor_name,
                              tensorflow::Device* device, tensorflow::Tensor* cpu_tensor,
                              tensorflow::StatusCallback done) override;
   void CopyTensorInSameDevice(const tensorflow::Tensor* input, tensorflow::Device* device, tensorflow::Tensor* output,

@@ -37,13 +37,14 @@ struct RowNorm {
 // nullopt unless the node normalises the last of at least two dimensions of x (input 0) with weights of shape [size].
 std::optional<RowNorm> FindRowNorm(XlaOpKernelContext* context, const NodeDef& node, const std::vector<int>& weights) {
   const absl::StatusOr<xla::Shape> x = context->InputXlaShape(0);
-  if (!x.ok() || x->rank() < 2) return std::nullopt;
+  if (!x.ok() || x->dimensions_size() < 2) return std::nullopt;
   const std::vector<int64_t> axes = passes::WholeNumbersOf(node.attr().at("axes"));
-  const int64_t last = x->rank() - 1;
+  const int64_t last = x->dimensions_size() - 1;
   if (axes.size() != 1 || (axes[0] != -1 && axes[0] != last)) return std::nullopt;
   for (const int input : weights) {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(input);
-    if (!shape.ok() || shape->rank() != 1 || shape->dimensions(0) != x->dimensions(last)) return std::nullopt;
+    if (!shape.ok() || shape->dimensions_size() != 1 || shape->dimensions(0) != x->dimensions(last))
+      return std::nullopt;
   }
   RowNorm norm;
   norm.type = x->element_type();
@@ -59,7 +60,7 @@ std::string EpsilonText(float epsilon) { return absl::StrFormat("%.9g", epsilon)
 XlaOp ToFloat(XlaOp x) { return xla::ConvertElementType(x, xla::F32); }
 
 XlaOp SumsOfColumns(XlaOp x) {
-  std::vector<int64_t> rows(x.builder()->GetShape(x)->rank() - 1);
+  std::vector<int64_t> rows(x.builder()->GetShape(x)->dimensions_size() - 1);
   std::iota(rows.begin(), rows.end(), 0);
   return xla::Reduce(x, xla::Zero(x.builder(), xla::F32), xla::CreateScalarAddComputation(xla::F32, x.builder()), rows);
 }
@@ -67,13 +68,13 @@ XlaOp SumsOfColumns(XlaOp x) {
 XlaOp MeanOfRows(XlaOp x) {
   const xla::Shape shape = *x.builder()->GetShape(x);
   const XlaOp sum = SumsOfRows(x);
-  return sum / xla::ScalarLike(sum, shape.dimensions(shape.rank() - 1));
+  return sum / xla::ScalarLike(sum, shape.dimensions(shape.dimensions_size() - 1));
 }
 
 // Repeats a value of each column in the shape of x.
 XlaOp AlongColumns(XlaOp values, XlaOp x) {
   const xla::Shape shape = *x.builder()->GetShape(x);
-  return xla::BroadcastInDim(values, shape.dimensions(), {shape.rank() - 1});
+  return xla::BroadcastInDim(values, shape.dimensions(), {shape.dimensions_size() - 1});
 }
 
 // y, mean and inverse deviation of x, beta and gamma.

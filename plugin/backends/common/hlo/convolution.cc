@@ -170,7 +170,7 @@ HloInstruction* Ungrouped(HloInstruction* filter, const Convolution& c) {
   HloInstruction* const merge = SourceOf(filter);
   if (merge->opcode() != HloOpcode::kReshape) return nullptr;
   HloInstruction* const transpose = merge->mutable_operand(0);
-  if (transpose->opcode() != HloOpcode::kTranspose || transpose->shape().rank() != n + 3) return nullptr;
+  if (transpose->opcode() != HloOpcode::kTranspose || transpose->shape().dimensions_size() != n + 3) return nullptr;
   for (int64_t i = 0; i < n + 3; ++i) {
     if (transpose->dimensions(i) != (i == n ? n + 1 : i == n + 1 ? n : i)) return nullptr;
   }

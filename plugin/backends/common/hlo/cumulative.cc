@@ -43,7 +43,7 @@ bool StartsAtIdentity(const HloInstruction* reduction, Function function) {
 // Sets the dimension, direction and extent; false unless windows are as long as one dimension and padded on one side.
 bool SetExtent(const xla::Window& window, const xla::Shape& shape, Cumulative* found) {
   found->dimension = -1;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
+  for (int64_t i = 0; i < shape.dimensions_size(); ++i) {
     const xla::WindowDimension& d = window.dimensions(i);
     if (xla::window_util::IsTrivialWindowDimension(d)) continue;
     const int64_t before = d.padding_low(), after = d.padding_high(), size = shape.dimensions(i);
@@ -79,7 +79,7 @@ std::optional<Cumulative> OfReduction(const HloInstruction* reduction) {
 
 // Whether `slice` cuts off the element that includes all others: the last, or the first in reverse.
 bool MakesExclusive(const HloInstruction* slice, const Cumulative& sums) {
-  for (int64_t i = 0; i < slice->shape().rank(); ++i) {
+  for (int64_t i = 0; i < slice->shape().dimensions_size(); ++i) {
     const int64_t size = slice->operand(0)->shape().dimensions(i);
     const bool cut = i == sums.dimension, first = cut && sums.reverse, last = cut && !sums.reverse;
     if (slice->slice_strides(i) != 1 || slice->slice_starts(i) != (first ? 1 : 0) ||

@@ -36,7 +36,7 @@ bool IsIota(const HloInstruction* value, int64_t dimension) {
 
 std::optional<float> ScalarOf(const HloInstruction* instruction) {
   const HloInstruction* source = SourceOf(instruction);
-  if (source->opcode() != HloOpcode::kConstant || source->shape().rank() != 0) return std::nullopt;
+  if (source->opcode() != HloOpcode::kConstant || source->shape().dimensions_size() != 0) return std::nullopt;
   if (source->shape().element_type() == xla::F32) return source->literal().GetFirstElement<float>();
   if (source->shape().element_type() != xla::BF16) return std::nullopt;
   return static_cast<float>(source->literal().GetFirstElement<xla::bfloat16>());

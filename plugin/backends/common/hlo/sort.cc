@@ -121,7 +121,7 @@ std::optional<int64_t> SlicedElements(const HloInstruction* value, int64_t dimen
   if (value == value->parent()->root_instruction()) return std::nullopt;
   for (const HloInstruction* user : value->users()) {
     if (user->opcode() != HloOpcode::kSlice) return std::nullopt;
-    for (int64_t i = 0; i < user->shape().rank(); ++i) {
+    for (int64_t i = 0; i < user->shape().dimensions_size(); ++i) {
       const bool whole = user->slice_limits(i) == value->shape().dimensions(i);
       if (user->slice_starts(i) != 0 || user->slice_strides(i) != 1 || (i != dimension && !whole)) return std::nullopt;
     }

@@ -70,7 +70,7 @@ bool WindowDimension::operator==(const WindowDimension& other) const {
 std::vector<WindowDimension> WindowDimensionsOf(const xla::Window& window, const xla::Shape& input,
                                                 const xla::Shape& output) {
   std::vector<WindowDimension> dimensions;
-  for (int64_t i = 0; i < input.rank(); ++i) {
+  for (int64_t i = 0; i < input.dimensions_size(); ++i) {
     const xla::WindowDimension& w = window.dimensions(i);
     WindowDimension d{input.dimensions(i), output.dimensions(i), w.size(),       w.stride(),
                       w.window_dilation(), w.base_dilation(),    w.padding_low()};
@@ -81,7 +81,7 @@ std::vector<WindowDimension> WindowDimensionsOf(const xla::Window& window, const
 }
 
 std::optional<WindowReduction> DescribeWindowReduction(const HloInstruction* instruction) {
-  std::vector<int64_t> begin(instruction->shape().IsArray() ? instruction->shape().rank() : 0, 0);
+  std::vector<int64_t> begin(instruction->shape().IsArray() ? instruction->shape().dimensions_size() : 0, 0);
   const HloInstruction* reduction = instruction;
   if (!IsWindowReduction(instruction)) {
     begin.clear();

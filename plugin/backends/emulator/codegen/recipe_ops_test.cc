@@ -101,8 +101,8 @@ std::vector<XlaOp> Elementwise(XlaBuilder*, const std::vector<XlaOp>& p) {
 std::vector<XlaOp> Product(XlaBuilder*, const std::vector<XlaOp>& p) { return {xla::Dot(p[0], p[1])}; }
 
 std::vector<XlaOp> Convolve(XlaBuilder*, const std::vector<XlaOp>& p) {
-  return {
-      xla::Conv(p[0], p[1], std::vector<int64_t>(p[0].builder()->GetShape(p[0])->rank() - 2, 1), xla::Padding::kSame)};
+  return {xla::Conv(p[0], p[1], std::vector<int64_t>(p[0].builder()->GetShape(p[0])->dimensions_size() - 2, 1),
+                    xla::Padding::kSame)};
 }
 
 // Max pooling and its gradient.

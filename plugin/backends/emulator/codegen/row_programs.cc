@@ -46,7 +46,7 @@ bool IsElementwise(const HloInstruction& instruction) {
 
 // Whether a broadcast repeats its operand along the leading dimensions of its result.
 bool RepeatsFeatures(const HloInstruction& broadcast) {
-  const int64_t leading = broadcast.shape().rank() - broadcast.operand(0)->shape().rank();
+  const int64_t leading = broadcast.shape().dimensions_size() - broadcast.operand(0)->shape().dimensions_size();
   for (int64_t i = 0; i < static_cast<int64_t>(broadcast.dimensions().size()); ++i) {
     if (broadcast.dimensions(i) != leading + i) return false;
   }
@@ -201,7 +201,7 @@ class RowCopier {
 
 std::optional<RowLoop> RowLoopOf(const HloInstruction& instruction) {
   const HloInstruction& loop = LoopIn(instruction);
-  if (!IsDense(loop.shape()) || loop.shape().rank() == 0) return std::nullopt;
+  if (!IsDense(loop.shape()) || loop.shape().dimensions_size() == 0) return std::nullopt;
   RowLoop row;
   row.elements = xla::ShapeUtil::ElementsIn(loop.shape());
   if (row.elements < 2) return std::nullopt;

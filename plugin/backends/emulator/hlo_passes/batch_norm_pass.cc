@@ -39,7 +39,7 @@ class Builder {
   // Broadcasts `narrow` to every row.
   HloInstruction* Wide(HloInstruction* narrow) {
     return computation_->AddInstruction(
-        HloInstruction::CreateBroadcast(wide_, narrow, {static_cast<int64_t>(wide_.rank() - 1)}));
+        HloInstruction::CreateBroadcast(wide_, narrow, {static_cast<int64_t>(wide_.dimensions_size() - 1)}));
   }
   HloInstruction* InverseDeviation(HloInstruction* variance, float epsilon) {
     return computation_->AddInstruction(
@@ -62,7 +62,7 @@ class Builder {
 
 bool CanReplaceNorm(const HloInstruction* norm) {
   const xla::Shape& x = norm->operand(0)->shape();
-  if (norm->feature_index() != x.rank() - 1) return false;
+  if (norm->feature_index() != x.dimensions_size() - 1) return false;
   for (const HloInstruction* operand : norm->operands()) {
     if (!hlo::IsFloat32Array(operand->shape())) return false;
   }

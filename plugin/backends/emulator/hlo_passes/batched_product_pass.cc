@@ -29,8 +29,8 @@ struct ProductDimension {
 };
 
 std::vector<int64_t> StridesOf(const xla::Shape& shape) {
-  std::vector<int64_t> strides(shape.rank(), 1);
-  for (int64_t i = shape.rank() - 1; i > 0; --i) strides[i - 1] = strides[i] * shape.dimensions(i);
+  std::vector<int64_t> strides(shape.dimensions_size(), 1);
+  for (int64_t i = shape.dimensions_size() - 1; i > 0; --i) strides[i - 1] = strides[i] * shape.dimensions(i);
   return strides;
 }
 
@@ -76,8 +76,9 @@ absl::StatusOr<HloInstruction*> BatchedProductKernel(HloInstruction* dot, Kernel
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   const auto &a_contracted = numbers.lhs_contracting_dimensions(), &b_contracted = numbers.rhs_contracting_dimensions();
   const auto a_inner = Joined(a, a_contracted), b_inner = Joined(b, b_contracted);
-  const auto rows = Joined(a, RemainingDimensions(a.rank(), a_contracted, numbers.lhs_batch_dimensions()));
-  const auto columns = Joined(b, RemainingDimensions(b.rank(), b_contracted, numbers.rhs_batch_dimensions()));
+  const auto rows = Joined(a, RemainingDimensions(a.dimensions_size(), a_contracted, numbers.lhs_batch_dimensions()));
+  const auto columns =
+      Joined(b, RemainingDimensions(b.dimensions_size(), b_contracted, numbers.rhs_batch_dimensions()));
   if (!a_inner.has_value() || !b_inner.has_value() || !rows.has_value() || !columns.has_value()) return nullptr;
   BatchedProduct kernel{rows->size,      a_inner->size,   columns->size,   rows->stride,
                         a_inner->stride, b_inner->stride, columns->stride, BatchesOf(dot)};

@@ -36,7 +36,7 @@ HloInstruction* PartOf(HloInstruction* number, HloOpcode part) {
 
 template <typename T>
 HloInstruction* RealConstant(HloInstruction* number) {
-  if (number->shape().rank() != 0) return nullptr;
+  if (number->shape().dimensions_size() != 0) return nullptr;
   const T value = number->literal().Get<T>({});
   if (value.imag() != 0 || std::signbit(value.imag())) return nullptr;
   return number->parent()->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0(value.real())));

@@ -40,7 +40,7 @@ bool IsReadInPlace(const HloInstruction* operand, const HloInstruction* concaten
   if (operand->opcode() != HloOpcode::kSlice || !hlo::IsFloatArray(operand->operand(0)->shape())) return false;
   const HloInstruction* const source = operand->operand(0);
   const int64_t dimension = concatenation->concatenate_dimension();
-  for (int64_t i = 0; i < source->shape().rank(); ++i) {
+  for (int64_t i = 0; i < source->shape().dimensions_size(); ++i) {
     const bool whole = operand->shape().dimensions(i) == source->shape().dimensions(i);
     if (i == dimension ? operand->slice_strides(i) != 1 : !whole) return false;
   }
@@ -78,7 +78,7 @@ absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCal
   const xla::Shape& shape = broadcast->shape();
   if (broadcast->opcode() != HloOpcode::kBroadcast || !hlo::IsFloatArray(shape) ||
       xla::ShapeUtil::ElementsIn(shape) < kMinConcatenationElements ||
-      shape.rank() != broadcast->operand(0)->shape().rank() + 1 || !IsNeededInMemory(reshape)) {
+      shape.dimensions_size() != broadcast->operand(0)->shape().dimensions_size() + 1 || !IsNeededInMemory(reshape)) {
     return nullptr;
   }
   const absl::Span<const int64_t> kept = broadcast->dimensions();
@@ -90,7 +90,7 @@ absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCal
   const int64_t times = shape.dimensions(repeated);
   std::vector<int64_t> tiled(shape.dimensions().begin(), shape.dimensions().end());
   tiled.erase(tiled.begin() + repeated);
-  if (repeated == shape.rank() - 1 || times < 2 || times > kMaxTimes) return nullptr;
+  if (repeated == shape.dimensions_size() - 1 || times < 2 || times > kMaxTimes) return nullptr;
   tiled[repeated] *= times;
   const int64_t bytes = xla::ShapeUtil::ByteSizeOf(broadcast->operand(0)->shape()) / kernel.outer;
   if (!std::is_sorted(kept.begin(), kept.end()) || !absl::c_equal(reshape->shape().dimensions(), tiled) ||

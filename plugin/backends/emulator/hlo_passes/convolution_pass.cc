@@ -125,7 +125,7 @@ absl::StatusOr<HloInstruction*> Padded(HloInstruction* image, const Convolution&
 
 // The part of a padded image's gradient that belongs to the image.
 absl::StatusOr<HloInstruction*> WithoutPadding(HloInstruction* gradient, const Convolution& c) {
-  std::vector<int64_t> begin(gradient->shape().rank(), 0);
+  std::vector<int64_t> begin(gradient->shape().dimensions_size(), 0);
   std::vector<int64_t> end(gradient->shape().dimensions().begin(), gradient->shape().dimensions().end());
   for (size_t i = 0; i < c.dimensions.size(); ++i) {
     begin[i + 1] = c.dimensions[i].pad_low;
@@ -194,8 +194,8 @@ HloInstruction* BiasOf(HloInstruction* add, HloInstruction** convolution) {
     HloInstruction* sum = add->mutable_operand(i);
     HloInstruction* wide = add->mutable_operand(1 - i);
     if (sum->opcode() == xla::HloOpcode::kConvolution && sum->user_count() == 1 &&
-        wide->opcode() == xla::HloOpcode::kBroadcast && wide->operand(0)->shape().rank() == 1 &&
-        wide->dimensions(0) == wide->shape().rank() - 1) {
+        wide->opcode() == xla::HloOpcode::kBroadcast && wide->operand(0)->shape().dimensions_size() == 1 &&
+        wide->dimensions(0) == wide->shape().dimensions_size() - 1) {
       *convolution = sum;
       return wide->mutable_operand(0);
     }

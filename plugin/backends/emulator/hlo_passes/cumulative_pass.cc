@@ -46,7 +46,7 @@ absl::StatusOr<HloInstruction*> CumulativeKernel(HloInstruction* reduction, Kern
   kernel.inner = sizes->columns;
   HPU_ASSIGN_OR_RETURN(HloInstruction * result, calls->Add(kernel.Spec(), {found->operand}, shape));
   if (found->extent == hlo::Cumulative::Extent::kInclusive) return result;
-  xla::PaddingConfig padding = xla::MakeNoPaddingConfig(shape.rank());
+  xla::PaddingConfig padding = xla::MakeNoPaddingConfig(shape.dimensions_size());
   xla::PaddingConfig::PaddingConfigDimension* edge = padding.mutable_dimensions(found->dimension);
   found->reverse ? edge->set_edge_padding_high(1) : edge->set_edge_padding_low(1);
   return xla::MakePadHlo(result, reduction->mutable_operand(1), padding);

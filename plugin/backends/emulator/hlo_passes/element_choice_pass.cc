@@ -75,7 +75,7 @@ HloInstruction* ElementAt(HloInstruction* matrix, HloInstruction* columns) {
 }
 
 absl::StatusOr<HloInstruction*> GatherOf(HloInstruction* reduce) {
-  if (reduce->operand_count() != 2 || !reduce->shape().IsArray() || reduce->shape().rank() != 1 ||
+  if (reduce->operand_count() != 2 || !reduce->shape().IsArray() || reduce->shape().dimensions_size() != 1 ||
       reduce->dimensions() != std::vector<int64_t>{1} || reduce->operand(0)->opcode() != HloOpcode::kSelect) {
     return nullptr;
   }

@@ -24,7 +24,7 @@ constexpr int64_t kMinElementaryFunctionElements = 512;
 HloInstruction* RepeatedBy(HloInstruction* array) {
   HloInstruction* broadcast = hlo::SourceOf(array);
   const bool repeats = broadcast->opcode() == HloOpcode::kBroadcast && broadcast->dimensions().empty() &&
-                       broadcast->operand(0)->shape().rank() == 0;
+                       broadcast->operand(0)->shape().dimensions_size() == 0;
   return repeats ? broadcast->mutable_operand(0) : nullptr;
 }
 

@@ -33,7 +33,7 @@ xla::XlaComputation ExtremumOf(const Case& c) {
   XlaOp result;
   if (c.place) {
     const auto axis = static_cast<int>(c.reduced[0]);
-    result = c.is_min ? xla::ArgMin(x, xla::S32, axis) : xla::ArgMax(x, xla::S32, axis);
+    result = xla::ArgMinMax(x, xla::S32, axis, c.is_min);
   } else if (c.is_min) {
     result =
         xla::Reduce(x, xla::MaxValue(&builder, c.type), xla::CreateScalarMinComputation(c.type, &builder), c.reduced);

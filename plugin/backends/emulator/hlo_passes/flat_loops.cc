@@ -27,12 +27,13 @@ using xla::HloOpcode;
 // If the last dimension is at least this long, vectorising along it is as fast.
 constexpr int64_t kLongRow = 128;
 
-bool IsScalar(const xla::Shape& shape) { return shape.IsArray() && shape.rank() == 0; }
+bool IsScalar(const xla::Shape& shape) { return shape.IsArray() && shape.dimensions_size() == 0; }
 
 // Whether the array has `elements` elements, in row-major order.
 bool IsWhole(const xla::Shape& shape, int64_t elements) {
-  return shape.IsArray() && shape.is_static() && shape.rank() > 0 && xla::ShapeUtil::ElementsIn(shape) == elements &&
-         shape.has_layout() && xla::LayoutUtil::IsMonotonicWithDim0Major(shape.layout());
+  return shape.IsArray() && shape.is_static() && shape.dimensions_size() > 0 &&
+         xla::ShapeUtil::ElementsIn(shape) == elements && shape.has_layout() &&
+         xla::LayoutUtil::IsMonotonicWithDim0Major(shape.layout());
 }
 
 bool IsElementwise(const HloInstruction& instruction) {
@@ -60,7 +61,7 @@ bool StaysInPlace(const HloInstruction& instruction, int64_t elements) {
 
 bool CanBeFlat(const HloInstruction& loop) {
   const xla::Shape& shape = loop.shape();
-  if (!shape.IsArray() || shape.rank() < 2 || shape.dimensions().back() >= kLongRow) return false;
+  if (!shape.IsArray() || shape.dimensions_size() < 2 || shape.dimensions().back() >= kLongRow) return false;
   const int64_t elements = xla::ShapeUtil::ElementsIn(shape);
   if (elements <= shape.dimensions().back() || !IsWhole(shape, elements)) return false;
   const auto stays = [&](const HloInstruction* instruction) { return StaysInPlace(*instruction, elements); };

@@ -79,7 +79,7 @@ Loops LoopsOf(const xla::HloModule& module) {
       }
       const bool is_loop = instruction->opcode() == HloOpcode::kFusion || instruction->opcode() == HloOpcode::kConvert;
       if (!is_loop) continue;
-      ++(instruction->shape().rank() == 1 ? loops.of_rows : loops.of_arrays);
+      ++(instruction->shape().dimensions_size() == 1 ? loops.of_rows : loops.of_arrays);
     }
   }
   return loops;

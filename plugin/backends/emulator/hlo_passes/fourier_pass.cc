@@ -33,7 +33,8 @@ absl::StatusOr<HloInstruction*> FourierKernel(HloInstruction* fft, KernelCalls* 
   kernel.of_doubles = shape.element_type() == xla::F64 || shape.element_type() == xla::C128;
   kernel.lengths = fft->fft_length();
   kernel.batch = 1;
-  for (int64_t i = 0; i < shape.rank() - static_cast<int64_t>(rank); ++i) kernel.batch *= shape.dimensions(i);
+  for (int64_t i = 0; i < shape.dimensions_size() - static_cast<int64_t>(rank); ++i)
+    kernel.batch *= shape.dimensions(i);
   return calls->Add(kernel.Spec(), fft->operands(), shape);
 }
 

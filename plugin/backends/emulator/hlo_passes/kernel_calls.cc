@@ -85,7 +85,7 @@ std::optional<Columns> ColumnSizes(const xla::Shape& shape, absl::Span<const int
   const int64_t first = *absl::c_min_element(reduced), last = *absl::c_max_element(reduced);
   if (last - first + 1 != static_cast<int64_t>(reduced.size())) return std::nullopt;
   Columns sizes;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
+  for (int64_t i = 0; i < shape.dimensions_size(); ++i) {
     (i < first ? sizes.outer : i > last ? sizes.columns : sizes.rows) *= shape.dimensions(i);
   }
   return sizes;

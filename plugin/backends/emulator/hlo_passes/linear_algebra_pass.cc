@@ -53,13 +53,13 @@ bool Fits(const LinearAlgebra& kernel, const HloInstruction& call) {
 absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* instruction, KernelCalls* calls) {
   for (const HloInstruction* operand : instruction->operands()) {
     const xla::Shape& shape = operand->shape();
-    const bool known = shape.IsArray() && shape.is_static() && shape.rank() >= 2 &&
+    const bool known = shape.IsArray() && shape.is_static() && shape.dimensions_size() >= 2 &&
                        (shape.element_type() == xla::F32 || shape.element_type() == xla::F64);
     if (!known) return nullptr;
   }
   if (instruction->operand_count() == 0) return nullptr;
   const xla::Shape& matrices = instruction->operand(0)->shape();
-  const int64_t rank = matrices.rank();
+  const int64_t rank = matrices.dimensions_size();
   kernel.of_doubles = matrices.element_type() == xla::F64;
   kernel.batch = 1;
   for (int64_t i = 0; i < rank - 2; ++i) kernel.batch *= matrices.dimensions(i);

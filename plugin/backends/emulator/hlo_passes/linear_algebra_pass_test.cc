@@ -82,14 +82,14 @@ XlaOp Product(XlaOp a, XlaOp b) { return xla::BatchDot(a, b, xla::PrecisionConfi
 
 // x·xᵀ + size: symmetric and far from singular.
 XlaOp Positive(XlaOp x, int64_t size) {
-  const int64_t rank = x.builder()->GetShape(x)->rank();
+  const int64_t rank = x.builder()->GetShape(x)->dimensions_size();
   return xla::Add(Product(x, xla::TransposeInMinorDims(x)), Identity(x, size) * xla::ScalarLike(x, size),
                   {rank - 2, rank - 1});
 }
 
 // x + 2·size: neither singular nor symmetric, by a wide margin.
 XlaOp Dominant(XlaOp x, int64_t size) {
-  const int64_t rank = x.builder()->GetShape(x)->rank();
+  const int64_t rank = x.builder()->GetShape(x)->dimensions_size();
   return xla::Add(x, Identity(x, size) * xla::ScalarLike(x, 2 * size), {rank - 2, rank - 1});
 }
 

@@ -110,7 +110,9 @@ bool IsRounded(const HloInstruction* value) { return hlo::IsWidened(value) && Is
 // element.
 bool IsReshapedForMemory(const HloInstruction* value) {
   return absl::c_any_of(value->users(), [&](const HloInstruction* user) {
-    if (user->opcode() != HloOpcode::kReshape || user->shape().rank() == 0 || value->shape().rank() == 0) return false;
+    if (user->opcode() != HloOpcode::kReshape || user->shape().dimensions_size() == 0 ||
+        value->shape().dimensions_size() == 0)
+      return false;
     std::vector<const HloInstruction*> consumers;
     AddConsumers(user, &consumers);
     return user->shape().dimensions().back() != value->shape().dimensions().back() &&
@@ -121,9 +123,9 @@ bool IsReshapedForMemory(const HloInstruction* value) {
 // Whether the value is a transposition that keeps the last dimension in place. Its loop copies rows, unless a reshape
 // is fused into it.
 bool MovesRows(const HloInstruction* value) {
-  return value->opcode() == HloOpcode::kTranspose && value->shape().is_static() && value->shape().rank() > 0 &&
-         value->dimensions().back() == value->shape().rank() - 1 && value->shape().dimensions().back() > 1 &&
-         IsInMemory(value->operand(0));
+  return value->opcode() == HloOpcode::kTranspose && value->shape().is_static() &&
+         value->shape().dimensions_size() > 0 && value->dimensions().back() == value->shape().dimensions_size() - 1 &&
+         value->shape().dimensions().back() > 1 && IsInMemory(value->operand(0));
 }
 
 bool IsWorthMaterializing(const HloInstruction* value) {

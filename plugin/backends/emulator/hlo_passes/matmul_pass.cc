@@ -33,12 +33,12 @@ std::optional<Matrix> MatrixOf(const xla::Shape& shape, const Dimensions& contra
   Matrix matrix;
   const int64_t count = contracted.size();
   if (count == 0) return std::nullopt;
-  matrix.contracted_first = contracted[0] == 0 && count < shape.rank();
-  const int64_t first = matrix.contracted_first ? 0 : shape.rank() - count;
+  matrix.contracted_first = contracted[0] == 0 && count < shape.dimensions_size();
+  const int64_t first = matrix.contracted_first ? 0 : shape.dimensions_size() - count;
   for (int64_t i = 0; i < count; ++i) {
     if (contracted[i] != first + i) return std::nullopt;
   }
-  for (int64_t i = 0; i < shape.rank(); ++i) {
+  for (int64_t i = 0; i < shape.dimensions_size(); ++i) {
     (i >= first && i < first + count ? matrix.contracted : matrix.kept) *= shape.dimensions(i);
   }
   return matrix;
@@ -80,9 +80,9 @@ absl::StatusOr<HloInstruction*> MatmulKernel(HloInstruction* dot, const HloInstr
 absl::StatusOr<HloInstruction*> ExchangedKernelOf(HloInstruction* transpose, KernelCalls* calls) {
   HloInstruction* dot = transpose->mutable_operand(0);
   if (dot->opcode() != xla::HloOpcode::kDot || dot->user_count() != 1) return nullptr;
-  const int64_t rank = dot->shape().rank();
+  const int64_t rank = dot->shape().dimensions_size();
   const int64_t of_left =
-      dot->operand(0)->shape().rank() - dot->dot_dimension_numbers().lhs_contracting_dimensions_size();
+      dot->operand(0)->shape().dimensions_size() - dot->dot_dimension_numbers().lhs_contracting_dimensions_size();
   for (int64_t i = 0; i < rank; ++i) {
     if (transpose->dimensions(i) != (i + of_left) % rank) return nullptr;
   }

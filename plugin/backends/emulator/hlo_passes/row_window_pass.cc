@@ -18,7 +18,7 @@ using xla::HloOpcode;
 constexpr int64_t kMinWindowColumns = 8;
 
 std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& input, const xla::Shape& output) {
-  const int64_t last = input.rank() - 1;
+  const int64_t last = input.dimensions_size() - 1;
   for (int64_t i = 0; i < last; ++i) {
     if (!xla::window_util::IsTrivialWindowDimension(window.dimensions(i))) return std::nullopt;
   }
@@ -38,7 +38,7 @@ std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& 
 
 absl::StatusOr<HloInstruction*> RowWindowKernel(HloInstruction* reduction, KernelCalls* calls) {
   if (!hlo::IsFloat32Array(reduction->shape()) || !hlo::IsFloat32Array(reduction->operand(0)->shape()) ||
-      reduction->operand_count() != 2 || reduction->shape().rank() == 0 ||
+      reduction->operand_count() != 2 || reduction->shape().dimensions_size() == 0 ||
       !hlo::Computes(reduction->to_apply(), HloOpcode::kAdd) || hlo::ScalarOf(reduction->mutable_operand(1)) != 0.0f) {
     return nullptr;
   }

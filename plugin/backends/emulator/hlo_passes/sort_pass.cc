@@ -50,7 +50,7 @@ bool HasPlainElements(const HloInstruction* operand) {
 
 // Sets the sizes outside, inside and along the sorted dimension.
 void SetSizes(const xla::Shape& shape, int64_t dimension, Sort* sort) {
-  for (int64_t i = 0; i < shape.rank(); ++i) {
+  for (int64_t i = 0; i < shape.dimensions_size(); ++i) {
     (i < dimension ? sort->outer : i > dimension ? sort->inner : sort->size) *= shape.dimensions(i);
   }
 }

@@ -23,7 +23,7 @@ constexpr int64_t kMinComparisons = 16384;
 
 // The array that is broadcast to three dimensions along `first` and `second`, or null.
 HloInstruction* BroadcastAlong(HloInstruction* value, int64_t first, int64_t second) {
-  const bool is = value->opcode() == HloOpcode::kBroadcast && value->shape().rank() == 3 &&
+  const bool is = value->opcode() == HloOpcode::kBroadcast && value->shape().dimensions_size() == 3 &&
                   value->dimensions().size() == 2 && value->dimensions(0) == first && value->dimensions(1) == second;
   return is ? value->mutable_operand(0) : nullptr;
 }

@@ -92,7 +92,7 @@ std::optional<MatrixProduct> MatrixProductOf(HloInstruction* dot) {
     return hlo::IsPlainArray(value->shape()) && value->shape().element_type() == type;
   };
   if ((type != xla::F32 && type != xla::F64) || !is_array(dot) || !is_array(matrix) || !is_array(array) ||
-      matrix->shape().rank() != 2 || numbers.lhs_batch_dimensions_size() != 0 ||
+      matrix->shape().dimensions_size() != 2 || numbers.lhs_batch_dimensions_size() != 0 ||
       numbers.lhs_contracting_dimensions_size() != 1 || !IsConstant(matrix)) {
     return std::nullopt;
   }
@@ -102,7 +102,7 @@ std::optional<MatrixProduct> MatrixProductOf(HloInstruction* dot) {
 // True if the transposition moves the product's first dimension to `dimension` and keeps the order of the other
 // dimensions.
 bool RestoresDimension(const HloInstruction* transpose, int64_t dimension) {
-  for (int64_t i = 0; i < transpose->shape().rank(); ++i) {
+  for (int64_t i = 0; i < transpose->shape().dimensions_size(); ++i) {
     const int64_t from = i < dimension ? i + 1 : i == dimension ? 0 : i;
     if (transpose->dimensions(i) != from) return false;
   }
@@ -152,7 +152,7 @@ absl::StatusOr<HloInstruction*> SparseProductKernel(HloInstruction* value, Kerne
   }
   const xla::Shape& shape = array->shape();
   kernel.is_float64 = shape.element_type() == xla::F64;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
+  for (int64_t i = 0; i < shape.dimensions_size(); ++i) {
     const bool is_height = i == dimension - 1 && !kernel.vertical.rows.empty();
     (is_height        ? kernel.height
      : i < dimension  ? kernel.outer

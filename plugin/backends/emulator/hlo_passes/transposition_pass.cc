@@ -19,7 +19,7 @@ constexpr int64_t kMinTransposedBytes = 64 << 10;
 // Whether the transposition moves the operand's last non-degenerate dimension (of more than one element).
 bool MovesLast(const HloInstruction* transpose) {
   const xla::Shape &from = transpose->operand(0)->shape(), &to = transpose->shape();
-  int64_t last = from.rank() - 1, last_of_result = to.rank() - 1;
+  int64_t last = from.dimensions_size() - 1, last_of_result = to.dimensions_size() - 1;
   while (last >= 0 && from.dimensions(last) == 1) --last;
   while (last_of_result >= 0 && to.dimensions(last_of_result) == 1) --last_of_result;
   return last_of_result >= 0 && transpose->dimensions(last_of_result) != last;

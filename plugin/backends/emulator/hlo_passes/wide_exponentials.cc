@@ -19,7 +19,7 @@ using xla::HloOpcode;
 
 bool IsWideExponential(const HloInstruction* instruction) {
   return instruction->opcode() == HloOpcode::kExp && instruction->shape().element_type() == xla::F64 &&
-         instruction->shape().rank() > 0;
+         instruction->shape().dimensions_size() > 0;
 }
 
 // Builder of elementwise instructions of the shape, and in the computation, of `like`.

@@ -64,7 +64,9 @@ void MakeRootATuple(xla::HloModule* module) {
   if (root->shape().IsTuple()) return;
   entry->set_root_instruction(entry->AddInstruction(xla::HloInstruction::CreateTuple({root})),
                               /*accept_different_shape=*/true);
-  module->config().SetComputationLayoutIfExists(entry->ComputeProgramShape());
+  xla::HloModuleConfig config = module->config();
+  config.SetComputationLayoutIfExists(entry->ComputeProgramShape());
+  module->set_config(config);
 }
 
 }  // namespace

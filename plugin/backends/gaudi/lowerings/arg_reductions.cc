@@ -58,7 +58,7 @@ absl::Status LowerArgReduction(Lowering& lowering, const xla::HloInstruction& in
   HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Value(reduction.operand));
   const Sizes sizes = builder.sizes(x);
   ReducedAxis axis = {};
-  axis.dimension = static_cast<size_t>(reduction.operand->shape().rank() - 1 - reduction.dimension);
+  axis.dimension = static_cast<size_t>(reduction.operand->shape().dimensions_size() - 1 - reduction.dimension);
   axis.size = sizes[axis.dimension];
   axis.is_reduced.resize(sizes.size());
   axis.is_reduced[axis.dimension] = true;

@@ -64,7 +64,7 @@ class CallCheck {
     return xla::ShapeUtil::Compatible(call_.shape(), shape) && Has(stem, shape);
   }
   bool Has(absl::string_view stem, const xla::Shape& shape) const {
-    if (!shape.IsArray() || shape.rank() == 0 || xla::ShapeUtil::IsZeroElementArray(shape)) return false;
+    if (!shape.IsArray() || shape.dimensions_size() == 0 || xla::ShapeUtil::IsZeroElementArray(shape)) return false;
     const absl::StatusOr<synapse::synDataType> type = SynapseType(shape.element_type(), builder_.generation());
     return type.ok() && IsFloat(*type) && builder_.Has(stem, *type);
   }
@@ -153,7 +153,7 @@ absl::Status LowerSoftmaxGradient(Lowering& lowering, const HloInstruction& inst
 }
 
 bool AcceptsCrossEntropy(const CallCheck& call, const std::string&) {
-  if (!call.HasOperands(2) || !call.operand(0).IsArray() || call.operand(0).rank() != 2) return false;
+  if (!call.HasOperands(2) || !call.operand(0).IsArray() || call.operand(0).dimensions_size() != 2) return false;
   const xla::Shape& logits = call.operand(0);
   return call.IsVector(1, xla::S32, logits.dimensions(0)) &&
          call.HasResults({xla::ShapeUtil::MakeShape(logits.element_type(), {logits.dimensions(0)}), logits}) &&
@@ -249,13 +249,13 @@ std::string LayerNormParams(const std::string& epsilon) {
 
 // The shape of the moments of rows of x.
 xla::Shape MomentsShape(const xla::Shape& x) {
-  return xla::ShapeUtil::MakeShape(xla::F32, x.dimensions().subspan(0, x.rank() - 1));
+  return xla::ShapeUtil::MakeShape(xla::F32, x.dimensions().subspan(0, x.dimensions_size() - 1));
 }
 
 bool AcceptsLayerNorm(const CallCheck& call, const std::string& epsilon) {
   if (!IsEpsilon(epsilon) || !call.HasOperands(3) || !call.Has("layer_norm_fwd", call.operand(0))) return false;
   const xla::Shape& x = call.operand(0);
-  const int64_t size = x.dimensions(x.rank() - 1);
+  const int64_t size = x.dimensions(x.dimensions_size() - 1);
   const xla::Shape moments = MomentsShape(x);
   return call.IsVector(1, xla::F32, size) && call.IsVector(2, xla::F32, size) && call.HasResults({x, moments, moments});
 }
@@ -287,7 +287,7 @@ absl::Status LowerLayerNorm(Lowering& lowering, const HloInstruction& instructio
 bool AcceptsLayerNormGradient(const CallCheck& call, const std::string& epsilon) {
   if (!IsEpsilon(epsilon) || !call.HasOperands(5) || !call.Has("layer_norm_bwd", call.operand(0))) return false;
   const xla::Shape& x = call.operand(0);
-  const int64_t size = x.dimensions(x.rank() - 1);
+  const int64_t size = x.dimensions(x.dimensions_size() - 1);
   const xla::Shape vector = xla::ShapeUtil::MakeShape(xla::F32, {size});
   const xla::Shape moments = MomentsShape(x);
   return call.IsLike(1, x) && call.IsLike(2, moments) && call.IsLike(3, moments) && call.IsLike(4, vector) &&

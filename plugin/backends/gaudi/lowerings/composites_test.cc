@@ -32,23 +32,23 @@ XlaOp ReduceRows(XlaOp x, bool is_max) {
   const xla::Shape shape = ShapeOf(x);
   const xla::PrimitiveType type = shape.element_type();
   return is_max ? xla::Reduce(x, xla::MinValue(x.builder(), type), xla::CreateScalarMaxComputation(type, x.builder()),
-                              {shape.rank() - 1})
+                              {shape.dimensions_size() - 1})
                 : xla::Reduce(x, xla::Zero(x.builder(), type), xla::CreateScalarAddComputation(type, x.builder()),
-                              {shape.rank() - 1});
+                              {shape.dimensions_size() - 1});
 }
 
 // Broadcasts one value per row to all elements of the row, in the shape of `like`.
 XlaOp ToRows(XlaOp rows, XlaOp like) {
   const xla::Shape shape = ShapeOf(like);
   std::vector<int64_t> dimensions;
-  for (int64_t d = 0; d + 1 < shape.rank(); ++d) dimensions.push_back(d);
+  for (int64_t d = 0; d + 1 < shape.dimensions_size(); ++d) dimensions.push_back(d);
   return xla::BroadcastInDim(rows, shape.dimensions(), dimensions);
 }
 
 // Broadcasts a vector along the last dimension to the shape of `like`.
 XlaOp ToColumns(XlaOp vector, XlaOp like) {
   const xla::Shape shape = ShapeOf(like);
-  return xla::BroadcastInDim(vector, shape.dimensions(), {shape.rank() - 1});
+  return xla::BroadcastInDim(vector, shape.dimensions(), {shape.dimensions_size() - 1});
 }
 
 XlaOp LogSoftmax(XlaOp x) {
@@ -89,7 +89,7 @@ XlaOp ExactGelu(XlaOp x) {
 XlaOp LayerNorm(const Values& v) {
   const XlaOp x = xla::ConvertElementType(v[0], xla::F32);
   const xla::Shape shape = ShapeOf(x);
-  const XlaOp count = xla::ScalarLike(x, static_cast<float>(shape.dimensions(shape.rank() - 1)));
+  const XlaOp count = xla::ScalarLike(x, static_cast<float>(shape.dimensions(shape.dimensions_size() - 1)));
   const XlaOp mean = ReduceRows(x, false) / count;
   const XlaOp distance = x - ToRows(mean, x);
   const XlaOp variance = ReduceRows(distance * distance, false) / count;
@@ -102,14 +102,14 @@ XlaOp LayerNorm(const Values& v) {
 XlaOp LayerNormGradient(const Values& v) {
   const XlaOp x = v[0];
   const xla::Shape shape = ShapeOf(x);
-  const XlaOp count = xla::ScalarLike(x, static_cast<float>(shape.dimensions(shape.rank() - 1)));
+  const XlaOp count = xla::ScalarLike(x, static_cast<float>(shape.dimensions(shape.dimensions_size() - 1)));
   const XlaOp normal = (x - ToRows(v[2], x)) * ToRows(v[3], x);
   const XlaOp d = v[1] * ToColumns(v[4], x);
   const XlaOp mean = ReduceRows(d, false) / count;
   const XlaOp mean_of_products = ReduceRows(d * normal, false) / count;
   const XlaOp dx = ToRows(v[3], x) * (d - ToRows(mean, x) - normal * ToRows(mean_of_products, x));
   std::vector<int64_t> rows;
-  for (int64_t i = 0; i + 1 < shape.rank(); ++i) rows.push_back(i);
+  for (int64_t i = 0; i + 1 < shape.dimensions_size(); ++i) rows.push_back(i);
   const auto sum = [&](XlaOp of) {
     return xla::Reduce(of, xla::Zero(x.builder(), xla::F32), xla::CreateScalarAddComputation(xla::F32, x.builder()),
                        rows);

@@ -35,7 +35,7 @@ HloInstruction* SelectValue(xla::HloComputation* computation, HloInstruction* co
   }
   const xla::Shape mask_shape = xla::ShapeUtil::ChangeElementType(shape, xla::PRED);
   HloInstruction* mask = condition;
-  if (shape.rank() > 0) {
+  if (shape.dimensions_size() > 0) {
     mask = computation->AddInstruction(HloInstruction::CreateBroadcast(mask_shape, condition, {}));
   }
   return computation->AddInstruction(HloInstruction::CreateTernary(shape, HloOpcode::kSelect, mask, taken, other));

@@ -143,7 +143,7 @@ absl::Status LowerIota(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const TensorType type, lowering.TypeOf(instruction));
   const int64_t dimension = xla::Cast<xla::HloIotaInstruction>(&instruction)->iota_dimension();
-  const size_t axis = type.sizes.size() - 1 - (instruction.shape().rank() == 0 ? 0 : dimension);
+  const size_t axis = type.sizes.size() - 1 - (instruction.shape().dimensions_size() == 0 ? 0 : dimension);
   const uint64_t count = type.sizes[axis];
   HPU_ASSIGN_OR_RETURN(TensorId range, Range(builder, count));
   HPU_ASSIGN_OR_RETURN(range, Convert(builder, range, xla::S32, instruction.shape().element_type()));

@@ -33,9 +33,9 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const HloInstruction& instruc
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Broadcastable(instruction.operand(0)));
   const xla::Shape& whole = instruction.operand(0)->shape();
-  for (int64_t d = 0; d < whole.rank(); ++d) {
+  for (int64_t d = 0; d < whole.dimensions_size(); ++d) {
     const int64_t size = instruction.shape().dimensions(d);
-    const auto axis = static_cast<size_t>(whole.rank() - 1 - d);
+    const auto axis = static_cast<size_t>(whole.dimensions_size() - 1 - d);
     // The slice covers the whole dimension, or all elements along the dimension are equal.
     if (size == whole.dimensions(d) || builder.sizes(x)[axis] == 1) continue;
     HPU_ASSIGN_OR_RETURN(const TensorId start, SliceStart(lowering, instruction, d, whole.dimensions(d) - size));
@@ -59,15 +59,15 @@ absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const HloInstruction& i
   const xla::Shape& whole = instruction.shape();
   const xla::Shape& part = instruction.operand(1)->shape();
   TensorId is_inside = kNoTensor;
-  for (int64_t d = 0; d < whole.rank(); ++d) {
+  for (int64_t d = 0; d < whole.dimensions_size(); ++d) {
     const int64_t size = part.dimensions(d);
-    const auto axis = static_cast<size_t>(whole.rank() - 1 - d);
+    const auto axis = static_cast<size_t>(whole.dimensions_size() - 1 - d);
     if (size == whole.dimensions(d)) continue;
     HPU_ASSIGN_OR_RETURN(const TensorId start, SliceStart(lowering, instruction, d, whole.dimensions(d) - size));
     HPU_ASSIGN_OR_RETURN(const TensorId range, Range(builder, whole.dimensions(d)));
     HPU_ASSIGN_OR_RETURN(const TensorId place, Elementwise(builder, "sub_fwd", {range, start}));
     HPU_ASSIGN_OR_RETURN(TensorId mask, IsIndex(builder, place, size - 1));
-    Sizes sizes(whole.rank(), 1);
+    Sizes sizes(whole.dimensions_size(), 1);
     sizes[axis] = whole.dimensions(d);
     HPU_ASSIGN_OR_RETURN(mask, Reshape(builder, mask, sizes));
     if (is_inside == kNoTensor) {

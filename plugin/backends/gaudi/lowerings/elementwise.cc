@@ -131,7 +131,7 @@ const HloInstruction* SkipBroadcasts(const HloInstruction* instruction) {
 bool MayBeNan(const HloInstruction* instruction) {
   if (!xla::primitive_util::IsFloatingPointType(instruction->shape().element_type())) return false;
   const HloInstruction* source = SkipBroadcasts(instruction);
-  if (source->opcode() != HloOpcode::kConstant || source->shape().rank() != 0) return true;
+  if (source->opcode() != HloOpcode::kConstant || source->shape().dimensions_size() != 0) return true;
   return std::isnan(source->literal().GetAsDouble({}).value_or(std::nan("")));
 }
 

@@ -79,7 +79,7 @@ absl::StatusOr<TensorId> FromGatheredRows(PlanBuilder& builder, TensorId rows, c
     offset_dimension[d] = numbers.offset_dims(next++);
   }
   std::vector<int64_t> held;  // the result's dimensions in the order of the rows
-  for (int64_t d = 0; d < shape.rank(); ++d) {
+  for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
     if (!absl::c_linear_search(numbers.offset_dims(), d)) held.push_back(d);
   }
   for (const int64_t d : layout.order()) {

@@ -12,10 +12,10 @@ absl::StatusOr<TensorId> IndexEntry(Lowering& lowering, const xla::HloInstructio
                                     int64_t entry) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Value(indices));
-  if (vector_dimension < indices->shape().rank()) {
+  if (vector_dimension < indices->shape().dimensions_size()) {
     std::vector<uint64_t> starts(builder.sizes(x).size(), 0);
     std::vector<uint64_t> ends = builder.sizes(x);
-    const auto axis = static_cast<size_t>(indices->shape().rank() - 1 - vector_dimension);
+    const auto axis = static_cast<size_t>(indices->shape().dimensions_size() - 1 - vector_dimension);
     starts[axis] = entry;
     ends[axis] = entry + 1;
     HPU_ASSIGN_OR_RETURN(x, Slice(builder, x, starts, ends, std::vector<uint64_t>(starts.size(), 1)));

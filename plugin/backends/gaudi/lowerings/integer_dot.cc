@@ -45,7 +45,7 @@ absl::StatusOr<IntegerMatrices> MatricesOf(Lowering& lowering, const xla::HloIns
   IntegerMatrices matrices;
   std::vector<int64_t> order(batch.begin(), batch.end());
   for (const int64_t d : batch) matrices.batch *= operand->shape().dimensions(d);
-  for (int64_t d = 0; d < operand->shape().rank(); ++d) {
+  for (int64_t d = 0; d < operand->shape().dimensions_size(); ++d) {
     if (absl::c_linear_search(batch, d) || absl::c_linear_search(contracted, d)) continue;
     order.push_back(d);
     matrices.free *= operand->shape().dimensions(d);

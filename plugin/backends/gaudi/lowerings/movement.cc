@@ -36,8 +36,8 @@ absl::Status LowerReshape(Lowering& lowering, const HloInstruction& instruction)
 absl::Status LowerBroadcast(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(0)));
-  const int64_t rank = instruction.shape().rank();
-  const int64_t operand_rank = instruction.operand(0)->shape().rank();
+  const int64_t rank = instruction.shape().dimensions_size();
+  const int64_t operand_rank = instruction.operand(0)->shape().dimensions_size();
   Sizes sizes(SizesOf(instruction.shape()).size(), 1);
   for (int64_t d = 0; d < operand_rank; ++d) {
     sizes[Axis(rank, instruction.dimensions(d))] = builder.sizes(x)[Axis(operand_rank, d)];
@@ -57,7 +57,7 @@ absl::Status LowerTranspose(Lowering& lowering, const HloInstruction& instructio
 absl::Status LowerSlice(Lowering& lowering, const HloInstruction& instruction) {
   PlanBuilder& builder = lowering.builder();
   HPU_ASSIGN_OR_RETURN(const TensorId x, lowering.Broadcastable(instruction.operand(0)));
-  const int64_t rank = instruction.shape().rank();
+  const int64_t rank = instruction.shape().dimensions_size();
   const Sizes& sizes = builder.sizes(x);
   std::vector<uint64_t> starts(sizes.size(), 0);
   std::vector<uint64_t> ends = sizes;
@@ -81,7 +81,7 @@ absl::Status LowerConcatenate(Lowering& lowering, const HloInstruction& instruct
     HPU_ASSIGN_OR_RETURN(const TensorId part, lowering.Value(operand));
     parts.push_back(part);
   }
-  const size_t axis = Axis(instruction.shape().rank(), instruction.concatenate_dimension());
+  const size_t axis = Axis(instruction.shape().dimensions_size(), instruction.concatenate_dimension());
   HPU_ASSIGN_OR_RETURN(const TensorId value,
                        Concatenate(lowering.builder(), std::move(parts), static_cast<uint32_t>(axis)));
   lowering.Set(instruction, value);
@@ -89,7 +89,7 @@ absl::Status LowerConcatenate(Lowering& lowering, const HloInstruction& instruct
 }
 
 Padding PaddingOf(const HloInstruction& instruction) {
-  const int64_t rank = instruction.shape().rank();
+  const int64_t rank = instruction.shape().dimensions_size();
   Padding padding(rank);
   for (int64_t d = 0; d < rank; ++d) {
     const auto& dimension = instruction.padding_config().dimensions(static_cast<int>(d));
@@ -122,7 +122,7 @@ absl::Status LowerPad(Lowering& lowering, const HloInstruction& instruction) {
 
 absl::Status LowerReverse(Lowering& lowering, const HloInstruction& instruction) {
   HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Operand(instruction, 0));
-  const int64_t rank = instruction.shape().rank();
+  const int64_t rank = instruction.shape().dimensions_size();
   for (const int64_t dimension : instruction.dimensions()) {
     HPU_ASSIGN_OR_RETURN(x, Reverse(lowering.builder(), x, Axis(rank, dimension)));
   }

@@ -29,7 +29,7 @@ struct Matrix {
 absl::StatusOr<Matrix> MatrixOf(const HloInstruction* operand, const google::protobuf::RepeatedField<int64_t>& batch,
                                 const google::protobuf::RepeatedField<int64_t>& contracting) {
   Matrix matrix{operand};
-  const int64_t rank = operand->shape().rank();
+  const int64_t rank = operand->shape().dimensions_size();
   const auto is_in = [](const auto& list, int64_t d) { return absl::c_linear_search(list, d); };
   int64_t last_contracted = -1;
   int64_t first_contracted = rank;
@@ -64,7 +64,7 @@ absl::StatusOr<Matrix> MatrixOf(const HloInstruction* operand, const google::pro
 
 // Skips a transpose of the two inner dimensions of each matrix: the product can transpose its operands itself.
 const HloInstruction* SkipInnerTranspose(const HloInstruction* operand, bool* is_transposed) {
-  const int64_t rank = operand->shape().rank();
+  const int64_t rank = operand->shape().dimensions_size();
   if (operand->opcode() != HloOpcode::kTranspose || rank < 2) return operand;
   for (int64_t d = 0; d < rank - 2; ++d) {
     if (operand->dimensions(d) != d) return operand;
@@ -95,10 +95,10 @@ absl::Status LowerDot(Lowering& lowering, const HloInstruction& instruction) {
   // C{N,M} = A{K,M} · B{N,K}
   bool transpose_a = !a.contracted_last;
   bool transpose_b = b.contracted_last;
-  if (a.source->shape().rank() == numbers.lhs_batch_dimensions_size() + 2) {
+  if (a.source->shape().dimensions_size() == numbers.lhs_batch_dimensions_size() + 2) {
     a.source = SkipInnerTranspose(a.source, &transpose_a);
   }
-  if (b.source->shape().rank() == numbers.rhs_batch_dimensions_size() + 2) {
+  if (b.source->shape().dimensions_size() == numbers.rhs_batch_dimensions_size() + 2) {
     b.source = SkipInnerTranspose(b.source, &transpose_b);
   }
   HPU_ASSIGN_OR_RETURN(TensorId left, AsMatrices(lowering, a.source, transpose_a ? a.rows : a.contracted,

@@ -53,7 +53,7 @@ std::optional<Kernels> KernelsOf(HloOpcode opcode, xla::PrimitiveType type) {
 std::vector<bool> ReducedAxes(const HloInstruction& instruction) {
   const xla::Shape& shape = instruction.operand(0)->shape();
   std::vector<bool> is_reduced(SizesOf(shape).size());
-  for (const int64_t d : instruction.dimensions()) is_reduced[shape.rank() - 1 - d] = true;
+  for (const int64_t d : instruction.dimensions()) is_reduced[shape.dimensions_size() - 1 - d] = true;
   return is_reduced;
 }
 
@@ -160,7 +160,7 @@ absl::StatusOr<TensorId> ReducedRows(Lowering& lowering, const HloInstruction& r
   absl::c_sort(order);
   uint64_t rows = 1;
   for (const int64_t d : order) rows *= shape.dimensions(d);
-  for (int64_t d = 0; d < shape.rank(); ++d) {
+  for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
     if (!absl::c_linear_search(reduce.dimensions(), d)) order.push_back(d);
   }
   HPU_ASSIGN_OR_RETURN(TensorId x, lowering.Operand(reduce, operand));

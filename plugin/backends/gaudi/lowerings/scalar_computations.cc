@@ -22,7 +22,7 @@ bool AcceptsArrays(const HloInstruction& instruction) {
     case HloOpcode::kGetTupleElement:
       return true;
     default:
-      return instruction.IsElementwise() && instruction.shape().IsArray() && instruction.shape().rank() == 0;
+      return instruction.IsElementwise() && instruction.shape().IsArray() && instruction.shape().dimensions_size() == 0;
   }
 }
 

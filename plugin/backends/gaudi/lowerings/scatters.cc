@@ -42,7 +42,7 @@ std::vector<int64_t> WindowSizes(const xla::HloScatterInstruction& scatter) {
   const xla::Shape& updates = scatter.scatter_updates()[0]->shape();
   std::vector<int64_t> sizes;
   int next = 0;
-  for (int64_t d = 0; d < scatter.operand(0)->shape().rank(); ++d) {
+  for (int64_t d = 0; d < scatter.operand(0)->shape().dimensions_size(); ++d) {
     const bool is_inserted = absl::c_linear_search(numbers.inserted_window_dims(), d);
     sizes.push_back(is_inserted ? 1 : updates.dimensions(numbers.update_window_dims(next++)));
   }
@@ -53,7 +53,7 @@ std::vector<int64_t> WindowSizes(const xla::HloScatterInstruction& scatter) {
 int64_t WindowCount(const xla::HloScatterInstruction& scatter) {
   const xla::Shape& updates = scatter.scatter_updates()[0]->shape();
   int64_t count = 1;
-  for (int64_t d = 0; d < updates.rank(); ++d) {
+  for (int64_t d = 0; d < updates.dimensions_size(); ++d) {
     if (!absl::c_linear_search(scatter.scatter_dimension_numbers().update_window_dims(), d)) {
       count *= updates.dimensions(d);
     }
@@ -68,14 +68,14 @@ absl::StatusOr<TensorId> UpdateRows(Lowering& lowering, const xla::HloScatterIns
   PlanBuilder& builder = lowering.builder();
   const xla::ScatterDimensionNumbers& numbers = scatter.scatter_dimension_numbers();
   const HloInstruction* updates = scatter.scatter_updates()[0];
-  std::vector<int64_t> window_dimension(scatter.operand(0)->shape().rank(), -1);
+  std::vector<int64_t> window_dimension(scatter.operand(0)->shape().dimensions_size(), -1);
   int next = 0;
   for (size_t d = 0; d < window_dimension.size(); ++d) {
     if (absl::c_linear_search(numbers.inserted_window_dims(), static_cast<int64_t>(d))) continue;
     window_dimension[d] = numbers.update_window_dims(next++);
   }
   std::vector<int64_t> order;
-  for (int64_t d = 0; d < updates->shape().rank(); ++d) {
+  for (int64_t d = 0; d < updates->shape().dimensions_size(); ++d) {
     if (!absl::c_linear_search(numbers.update_window_dims(), d)) order.push_back(d);
   }
   for (const int64_t d : layout.order()) {

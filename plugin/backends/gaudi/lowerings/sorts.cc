@@ -28,7 +28,7 @@ constexpr uint64_t kMaxComparisons = uint64_t{1} << 27;
 // HLO's dimensions with the sorted one last.
 std::vector<int64_t> ColumnOrder(const HloInstruction& sort) {
   std::vector<int64_t> order;
-  for (int64_t d = 0; d < sort.operand(0)->shape().rank(); ++d) {
+  for (int64_t d = 0; d < sort.operand(0)->shape().dimensions_size(); ++d) {
     if (d != sort.dimensions(0)) order.push_back(d);
   }
   order.push_back(sort.dimensions(0));
