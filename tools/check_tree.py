@@ -1,4 +1,4 @@
-"""Project-specific lint checks: file sizes, include guards, allowed includes of C++ files, machine-specific paths."""
+"""Project-specific lint checks: sizes, include guards, includes of C++ files, TensorFlow releases, machine paths."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ UNBOUNDED = {"LICENSE"}
 MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w""")
 # Functions that only one file may call, with that file and the replacement.
 WRAPPED = {"FindKernelDef": ("plugin/passes/analysis/kernel_search.cc", "FindKernel or tensorflow::KernelDefAvailable")}
+# A TensorFlow release: in a text, a version, a folder of plugin/compat, or a macro. Only plugin/compat may name one.
+RELEASE = re.compile(r"TensorFlow(?:'s)? \d+\.\d|\b2\.\d\d\.\d|\btf_\d+_\d+|\bTF_M(?:AJOR|INOR)_VERSION")
 # Headers that include a header by its path in an older release. The included header has the include guard.
 FORWARD = re.compile(r"plugin/compat/tf_\d+_\d+/forward/")
 # Headers of TensorFlow's internals. Only plugin/compat may include them, except extension points.
@@ -57,11 +59,15 @@ def check(path: pathlib.Path, declared: dict[str, layers.Layer]) -> Iterator[str
 
 
 def check_cpp(name: str, text: str, declared: dict[str, layers.Layer]) -> Iterator[str]:
-    """Checks include guards, calls of wrapped functions, and includes of TensorFlow's internals and of other layers."""
+    """Checks include guards, calls of wrapped functions, TensorFlow releases, and includes of internals and layers."""
     if name.endswith(".h") and not FORWARD.match(name):
         guard = "HPU_" + re.sub(r"\W", "_", name).upper() + "_"
         if f"#ifndef {guard}\n#define {guard}\n" not in text:
             yield f"{name}: the include guard must be {guard}"
+    if not name.startswith("plugin/compat/"):
+        for found in RELEASE.finditer(text):
+            number = text.count("\n", 0, found.start()) + 1
+            yield f"{name}:{number}: only plugin/compat may name a TensorFlow release ({found[0]})"
     if is_test(name):
         return
     for function, (wrapper, replacement) in WRAPPED.items():

@@ -6,11 +6,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-// The plugin uses these members of FunctionBody: fdef.signature(), graph (owned by the body), arg_types, ret_types,
+// The plugin uses these members of FunctionBody: graph (owned by the body), arg_types, ret_types,
 // arg_nodes, ret_nodes and control_ret_nodes. The lists of nodes do not follow later changes of the graph.
 #include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/op_def.pb.h"
 #include "tensorflow/core/graph/graph.h"
 
 namespace hpu {
@@ -27,6 +28,9 @@ absl::StatusOr<std::unique_ptr<tensorflow::FunctionBody>> MakeFunctionBody(
 absl::StatusOr<const tensorflow::FunctionBody*> InstantiateBody(const std::string& function,
                                                                 tensorflow::AttrSlice attrs,
                                                                 tensorflow::FunctionLibraryRuntime* runtime);
+
+// Signature of the function. The body owns it.
+const tensorflow::OpDef& SignatureOf(const tensorflow::FunctionBody& body);
 
 // The function that a node calls, with its attributes. The node is a PartitionedCall, or its op is the function's name.
 absl::StatusOr<tensorflow::NameAttrList> CalledFunction(const tensorflow::NodeDef& call);

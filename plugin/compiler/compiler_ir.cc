@@ -11,6 +11,7 @@
 #include "plugin/base/flags/flags.h"
 #include "plugin/compat/cluster_analysis.h"
 #include "plugin/compat/function_runtimes.h"
+#include "plugin/compat/xla_compat.h"
 #include "plugin/compiler/compile.h"
 #include "plugin/compiler/lowering.h"
 #include "plugin/hal/backend.h"
@@ -63,7 +64,8 @@ absl::StatusOr<xla::HloModuleProto> ParseModule(const std::string& bytes) {
 
 absl::StatusOr<std::string> Print(const std::string& hlo, absl::string_view stage) {
   TF_ASSIGN_OR_RETURN(const xla::HloModuleProto proto, ParseModule(hlo));
-  const xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/false);
+  TF_ASSIGN_OR_RETURN(const xla::ProgramShape program_shape, compat::ProgramShapeFromProto(proto.host_program_shape()));
+  const xla::HloModuleConfig config(program_shape, /*ignore_layouts=*/false);
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(proto, config));
   if (stage == "optimized_hlo_dot") {
     return xla::RenderGraph(*module->entry_computation(), "Visualization", /*debug_options=*/{},

@@ -12,15 +12,14 @@
 #include "plugin/backends/emulator/codegen/compiler.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
+#include "plugin/compat/xla_compat.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/recipe_harness.h"
 #include "xla/debug_options_flags.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/layout_util.h"
 #include "xla/service/batchnorm_expander.h"
-#include "xla/service/compiler.h"
 #include "xla/service/dynamic_dimension_inference.h"
-#include "xla/service/platform_util.h"
 
 namespace hpu::emulator {
 namespace {
@@ -133,18 +132,18 @@ void ExpectClose(absl::string_view got, absl::string_view want, xla::PrimitiveTy
 }  // namespace
 
 std::unique_ptr<xla::HloModule> ModuleOf(const xla::XlaComputation& computation) {
-  const xla::HloModuleConfig config(xla::ProgramShape(computation.proto().host_program_shape()));
+  const xla::HloModuleConfig config(compat::ProgramShapeFromProto(computation.proto().host_program_shape()).value());
   return xla::HloModule::CreateFromProto(computation.proto(), config).value();
 }
 
 std::unique_ptr<xla::HloModule> AfterXlaPasses(const xla::XlaComputation& computation,
                                                const std::function<absl::Status(xla::HloModule*)>& before) {
-  xla::HloModuleConfig config(xla::ProgramShape(computation.proto().host_program_shape()), /*ignore_layouts=*/true);
+  xla::HloModuleConfig config(compat::ProgramShapeFromProto(computation.proto().host_program_shape()).value(),
+                              /*ignore_layouts=*/true);
   config.set_debug_options(xla::GetDebugOptionsFromFlags());
   auto module = xla::HloModule::CreateFromProto(computation.proto(), config).value();
   if (before != nullptr) EXPECT_TRUE(before(module.get()).ok());
-  xla::Compiler* compiler = xla::Compiler::GetForPlatform(xla::PlatformUtil::GetPlatform("Host").value()).value();
-  return compiler->RunHloPasses(std::move(module), /*executor=*/nullptr, {}).value();
+  return compat::RunCpuHloPasses(std::move(module)).value();
 }
 
 void SetSpecialNumbers(xla::Literal* array, Dice* dice) {

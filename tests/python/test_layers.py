@@ -70,6 +70,22 @@ def test_each_extension_point_of_tensorflow_is_in_use() -> None:
     assert used == check_tree.EXTENSION_POINTS.keys()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// TensorFlow 2.15 has another signature.\n",
+        "// Removed in 2.21.0.\n",
+        '#include "plugin/compat/tf_2_15/llvm_host.h"\n',
+        "#if TF_MINOR_VERSION > 15\n",
+    ],
+)
+def test_only_compat_names_a_release_of_tensorflow(text: str) -> None:
+    for name in ("plugin/passes/graph/planted.cc", "plugin/passes/graph/planted_test.cc"):
+        (problem,) = check_tree.check_cpp(name, text, DECLARED)
+        assert f"{name}:1: only plugin/compat may name a TensorFlow release" in problem
+    assert not list(check_tree.check_cpp("plugin/compat/tf_2_15/planted.cc", text, DECLARED))
+
+
 def test_each_forwarding_header_is_in_use() -> None:
     used: set[str] = set()
     for path in [*(ROOT / "plugin").rglob("*"), *(ROOT / "cmake" / "precompiled").iterdir()]:

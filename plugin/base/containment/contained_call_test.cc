@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "tensorflow/core/platform/logging.h"
+#include "plugin/compat/fatal_log.h"
 
 namespace hpu::containment {
 namespace {
@@ -25,7 +25,7 @@ int* volatile nowhere = nullptr;
 // Fails like TensorFlow's CHECK_GE(zero - 1, 0). CHECK_GE itself may be Abseil's macro, whose texts do not reach
 // TensorFlow's log sinks.
 absl::Status FailCheck() {
-  if (zero - 1 < 0) tsl::internal::LogMessageFatal(__FILE__, __LINE__) << "Check failed: zero - 1 >= 0";
+  if (zero - 1 < 0) compat::LogFatal(__FILE__, __LINE__, "Check failed: zero - 1 >= 0");
   return absl::OkStatus();
 }
 

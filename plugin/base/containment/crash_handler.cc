@@ -1,6 +1,5 @@
 #include "plugin/base/containment/crash_handler.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -10,10 +9,9 @@
 #include <string_view>
 
 #include "absl/base/const_init.h"
-#include "absl/base/log_severity.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "tensorflow/core/platform/logging.h"
+#include "plugin/base/containment/fatal_messages.h"
 
 namespace hpu::containment {
 namespace {
@@ -72,30 +70,6 @@ void KeepFatalMessage(std::string_view text, std::string_view file, int line) {
   thread->fatal_message = absl::StrCat(text, " (", file.substr(file.rfind('/') + 1), ":", line, ")");
 }
 
-// TensorFlow's log passes the message of a failed CHECK to its sinks on the failing thread, before the abort.
-class TslMessages : public tensorflow::TFLogSink {
- public:
-  void Send(const tensorflow::TFLogEntry& entry) override {
-    if (entry.log_severity() == absl::LogSeverity::kFatal) {
-      KeepFatalMessage(entry.text_message(), entry.FName(), entry.Line());
-    }
-  }
-};
-
-// The sink lives as long as the process, because other threads log at any time. Parts of TensorFlow log through the
-// Abseil copy in libtensorflow_cc, which accepts no sinks. Such text appears on standard error only.
-void AddSinks() {
-  auto* messages = new TslMessages;
-  tensorflow::TFAddLogSink(messages);
-  // libtensorflow_cc and libtensorflow_framework each contain a copy of the log. The linker resolves TFAddLogSink to
-  // libtensorflow_cc's copy.
-  void* framework = dlopen("libtensorflow_framework.so.2", RTLD_LAZY | RTLD_NOLOAD);
-  if (framework == nullptr) return;
-  using Add = void (*)(tensorflow::TFLogSink*);
-  const auto add = reinterpret_cast<Add>(dlsym(framework, "_ZN3tsl12TFAddLogSinkEPNS_9TFLogSinkE"));
-  if (add != nullptr && add != static_cast<Add>(tensorflow::TFAddLogSink)) add(messages);
-}
-
 }  // namespace
 
 CrashWatch::CrashWatch(WatchedThread* thread) {
@@ -125,7 +99,7 @@ CrashWatch::~CrashWatch() {
 
 void InstallCrashHandlers() {
   absl::MutexLock lock(&install_mutex);
-  static const bool added = (AddSinks(), true);
+  static const bool added = (AddFatalMessageSink(KeepFatalMessage), true);
   static_cast<void>(added);
   for (const int signal : kSignals) {
     struct sigaction current = {};

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "plugin/compat/xla_compat.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "plugin/compiler/dynamic_shapes/compact_arrays.h"
 #include "plugin/compiler/dynamic_shapes/extremum_operands.h"
@@ -56,8 +57,10 @@ std::string DescribeDynamic(const xla::HloModuleProto& program) {
   for (const xla::HloComputationProto& computation : program.computations()) {
     for (const xla::HloInstructionProto& instruction : computation.instructions()) {
       if (!IsDynamic(instruction.shape())) continue;
+      const absl::StatusOr<xla::Shape> shape = compat::ShapeFromProto(instruction.shape());
       return absl::StrCat(instruction.opcode(), " of op ", instruction.metadata().op_name(), " (",
-                          instruction.metadata().op_type(), ") has shape ", xla::Shape(instruction.shape()).ToString());
+                          instruction.metadata().op_type(), ") has shape ",
+                          shape.ok() ? shape->ToString() : shape.status().ToString());
     }
   }
   return "";
@@ -341,7 +344,9 @@ bool HasDynamicShapes(const xla::HloModuleProto& program) {
 absl::StatusOr<StaticProgram> RemoveDynamicShapes(const xla::XlaComputation& program, const SizeParameter& symbols) {
   StaticProgram rewritten;
   TF_ASSIGN_OR_RETURN(const xla::XlaComputation with_sizes, AppendSizes(program, &rewritten));
-  xla::HloModuleConfig config(xla::ProgramShape(with_sizes.proto().host_program_shape()), /*ignore_layouts=*/true);
+  TF_ASSIGN_OR_RETURN(const xla::ProgramShape program_shape,
+                      compat::ProgramShapeFromProto(with_sizes.proto().host_program_shape()));
+  xla::HloModuleConfig config(program_shape, /*ignore_layouts=*/true);
   config.set_debug_options(xla::GetDebugOptionsFromFlags());
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module,
                       xla::HloModule::CreateFromProto(with_sizes.proto(), config));

@@ -2,6 +2,7 @@
 // return results of another branch or lose digits left of the imaginary axis, on branch cuts and near poles.
 //
 // Formulas: W. Kahan, "Branch cuts for complex elementary functions, or much ado about nothing's sign bit", 1987.
+#include "plugin/compat/unary_ops.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -125,8 +126,8 @@ class InverseLowering : public tensorflow::XlaOpKernel {
   }
 };
 
-#define HPU_REGISTER(op)                             \
-  using op##Lowering = InverseLowering<op, xla::op>; \
+#define HPU_REGISTER(op)                                       \
+  using op##Lowering = InverseLowering<op, compat::unary::op>; \
   REGISTER_XLA_OP(Name(#op).Device(kCompilationDevice), op##Lowering)
 HPU_REGISTER(Acos)
 HPU_REGISTER(Acosh)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/compat/unary_ops.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "plugin/compiler/lowerings/marked_call_builder.h"
@@ -70,10 +71,10 @@ struct Function {
   XlaOp (*body)(XlaOp x);
 };
 constexpr Function kFunctions[] = {{"Erf", "erf", ErrorFunction},
-                                   {"Erfc", "erfc", xla::Erfc},
-                                   {"Erfinv", "erf_inv", xla::ErfInv},
-                                   {"Lgamma", "lgamma", xla::Lgamma},
-                                   {"Sinh", "sinh", xla::Sinh}};
+                                   {"Erfc", "erfc", compat::unary::Erfc},
+                                   {"Erfinv", "erf_inv", compat::unary::ErfInv},
+                                   {"Lgamma", "lgamma", compat::unary::Lgamma},
+                                   {"Sinh", "sinh", compat::unary::Sinh}};
 
 class FunctionLowering final : public CompositeLowering {
  public:

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/compat/lowering_values.h"
+#include "plugin/compat/unary_ops.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -105,16 +106,16 @@ class EinsumLowering : public XlaOpKernel {
 };
 
 REGISTER_XLA_OP(Name("Abs").Device(kCompilationDevice), UnaryLowering<Abs>)
-REGISTER_XLA_OP(Name("Exp").Device(kCompilationDevice), UnaryLowering<xla::Exp>)
-REGISTER_XLA_OP(Name("Expm1").Device(kCompilationDevice), UnaryLowering<xla::Expm1>)
-REGISTER_XLA_OP(Name("Floor").Device(kCompilationDevice), UnaryLowering<xla::Floor>)
-REGISTER_XLA_OP(Name("IsFinite").Device(kCompilationDevice), UnaryLowering<xla::IsFinite>)
+REGISTER_XLA_OP(Name("Exp").Device(kCompilationDevice), UnaryLowering<compat::unary::Exp>)
+REGISTER_XLA_OP(Name("Expm1").Device(kCompilationDevice), UnaryLowering<compat::unary::Expm1>)
+REGISTER_XLA_OP(Name("Floor").Device(kCompilationDevice), UnaryLowering<compat::unary::Floor>)
+REGISTER_XLA_OP(Name("IsFinite").Device(kCompilationDevice), UnaryLowering<compat::unary::IsFinite>)
 REGISTER_XLA_OP(Name("Relu").Device(kCompilationDevice), UnaryLowering<Relu>)
 REGISTER_XLA_OP(Name("Relu6").Device(kCompilationDevice), UnaryLowering<Relu6>)
-REGISTER_XLA_OP(Name("Sigmoid").Device(kCompilationDevice), UnaryLowering<xla::Logistic>)
-REGISTER_XLA_OP(Name("Sign").Device(kCompilationDevice), UnaryLowering<xla::Sign>)
-REGISTER_XLA_OP(Name("Sqrt").Device(kCompilationDevice), UnaryLowering<xla::Sqrt>)
-REGISTER_XLA_OP(Name("Tanh").Device(kCompilationDevice), UnaryLowering<xla::Tanh>)
+REGISTER_XLA_OP(Name("Sigmoid").Device(kCompilationDevice), UnaryLowering<compat::unary::Logistic>)
+REGISTER_XLA_OP(Name("Sign").Device(kCompilationDevice), UnaryLowering<compat::unary::Sign>)
+REGISTER_XLA_OP(Name("Sqrt").Device(kCompilationDevice), UnaryLowering<compat::unary::Sqrt>)
+REGISTER_XLA_OP(Name("Tanh").Device(kCompilationDevice), UnaryLowering<compat::unary::Tanh>)
 REGISTER_XLA_OP(Name("BiasAddGrad").Device(kCompilationDevice), BiasAddGradLowering)
 REGISTER_XLA_OP(Name("Einsum").Device(kCompilationDevice), EinsumLowering)
 

@@ -138,7 +138,7 @@ absl::Status AssertionBranch::Replace(Graph* graph) const {
   TF_RETURN_IF_ERROR(builder.Device(device).Finalize(graph, &assertion));
   // Errors name the op as in a branch that TensorFlow has inlined.
   assertion->set_original_node_names({assertion_->name()});
-  assertion->set_original_func_names({functions_[1]->fdef.signature().name()});
+  assertion->set_original_func_names({SignatureOf(*functions_[1]).name()});
   assertion->SetStackTrace(assertion_->GetStackTrace());
   for (const Use& use : uses) {
     graph->AddControlEdge(assertion, use.node);

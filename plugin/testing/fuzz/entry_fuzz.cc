@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "google/protobuf/stubs/logging.h"
 #include "hpu/recipe/v1/container.pb.h"
+#include "plugin/compat/protobuf_silence.h"
 #include "plugin/compat/sha256.h"
 #include "plugin/program/recipe_container.h"
 #include "plugin/recipes/entry.h"
@@ -96,7 +96,7 @@ void SetHashes(std::string* bytes) {
 }  // namespace hpu::recipes
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const google::protobuf::LogSilencer silence;  // silences the parser's message on each refusal
+  static const hpu::compat::ProtobufSilence silence;  // silences the parser's message on each refusal
   // In a separate allocation, so that AddressSanitizer detects a read past the end.
   std::string bytes(reinterpret_cast<const char*>(data), size);
   bytes.shrink_to_fit();

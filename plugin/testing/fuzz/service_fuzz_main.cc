@@ -8,7 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
-#include "google/protobuf/stubs/logging.h"
+#include "plugin/compat/protobuf_silence.h"
 #include "plugin/testing/fuzz/service_fuzz.h"
 
 namespace {
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: %s is not an option; expected -messages=NUMBER or -seed=NUMBER\n", argv[0], argv[i]);
     return 2;
   }
-  google::protobuf::SetLogHandler(nullptr);  // the handler would report each damaged string
+  const hpu::compat::ProtobufSilence silence;  // silences the parser on damaged strings
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   const hpu::fuzz::ServiceFuzzReport report = hpu::fuzz::FuzzService(options);

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "google/protobuf/stubs/logging.h"
+#include "plugin/compat/protobuf_silence.h"
 
 namespace hpu::fuzz {
 namespace {
 
 TEST(ServiceFuzzTest, ServiceSurvivesMutatedMessages) {
-  const google::protobuf::LogSilencer silence;  // silences the parser on damaged strings
+  const compat::ProtobufSilence silence;  // silences the parser on damaged strings
   ServiceFuzzOptions options;
   options.messages = 3000;
   const ServiceFuzzReport report = FuzzService(options);

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/backends/common/hlo/parsed_module.h"
+#include "plugin/compat/xla_compat.h"
 #include "xla/hlo/builder/xla_builder.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/literal.h"
@@ -508,7 +509,7 @@ Array ValueOf(const xla::HloInstruction* operand, const std::vector<const xla::L
   for (const xla::HloInstruction* parameter : operand->operands()) {
     values[parameter] = arguments[parameter->parameter_number()];
   }
-  return Array(xla::HloEvaluator().EvaluateWithSubstitutions(operand, values).value());
+  return Array(compat::EvaluateWithSubstitutions(operand, values).value());
 }
 
 TEST(HloConvolutionTest, RandomConvolutionsComputeWhatTheDescriptionSays) {

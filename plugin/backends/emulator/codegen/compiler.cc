@@ -21,6 +21,7 @@
 #include "plugin/backends/emulator/threads/compute_pool.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/compat/xla_compat.h"
 #include "xla/debug_options_flags.h"
 #include "xla/hlo/ir/hlo_module.h"
 #include "xla/service/compiler.h"
@@ -40,7 +41,9 @@ void SetEffort(int64_t effort, xla::DebugOptions* debug_options) {
 
 absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleProto& proto) {
   // Default layouts: arguments and results are dense and row-major.
-  xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/true);
+  HPU_ASSIGN_OR_RETURN(const xla::ProgramShape program_shape,
+                       compat::ProgramShapeFromProto(proto.host_program_shape()));
+  xla::HloModuleConfig config(program_shape, /*ignore_layouts=*/true);
   xla::DebugOptions debug_options = xla::GetDebugOptionsFromFlags();
   // See RecipeProfile.
   debug_options.set_xla_hlo_profile(flags::EmulatorProfile());

@@ -14,6 +14,7 @@
 #include "plugin/backends/emulator/hlo_passes/memory_reuse.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/compat/xla_compat.h"
 #include "xla/hlo/analysis/hlo_alias_analysis.h"
 #include "xla/hlo/analysis/hlo_dataflow_analysis.h"
 #include "xla/hlo/ir/hlo_casting_utils.h"
@@ -240,7 +241,7 @@ absl::StatusOr<Outlined> Outline(HloModule* module, int first_number) {
   std::vector<HloInstruction*> instructions;
   AddSequential(module->entry_computation(), &instructions);
   if (instructions.size() < kFewest) return outlined;
-  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, xla::HloAliasAnalysis::Run(module));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, compat::RunAliasAnalysis(module));
   // Analyses the module before any replacement, because the analysis refers to the unchanged module.
   const MemoryReuse reuse(*module, *aliases);
   std::vector<Function> functions;

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "plugin/backends/emulator/hlo_passes/memory_reuse.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/compat/xla_compat.h"
 #include "xla/hlo/analysis/hlo_alias_analysis.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
@@ -136,7 +137,7 @@ absl::StatusOr<bool> Order(const Variable& variable, const Positions& positions)
 absl::Status UpdateInPlace(xla::HloModule* module) {
   const std::vector<Variable> copied = CopiedVariables(*module);
   if (copied.empty()) return absl::OkStatus();
-  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, xla::HloAliasAnalysis::Run(module));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, compat::RunAliasAnalysis(module));
   std::vector<Variable> variables;
   for (Variable variable : copied) {
     variable.readers = ReadersOf(variable, *aliases);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/compat/xla_compat.h"
 #include "plugin/program/marked_call.h"
 #include "xla/hlo/transforms/simplifiers/hlo_dce.h"
 #include "xla/layout_util.h"
@@ -17,8 +18,8 @@ namespace hpu::emulator {
 namespace {
 
 // Names new instructions after the graph's op, for profiles. New instructions have ids from `first_new` on.
-void NameOp(xla::HloInstruction* made, const xla::OpMetadata& op, int first_new) {
-  if (made->unique_id() < first_new || !made->metadata().op_name().empty()) return;
+void NameOp(xla::HloInstruction* made, const xla::OpMetadata& op, int64_t first_new) {
+  if (compat::InstructionId(made) < first_new || !made->metadata().op_name().empty()) return;
   made->set_metadata(op);
   for (xla::HloInstruction* operand : made->mutable_operands()) NameOp(operand, op, first_new);
 }
@@ -53,7 +54,7 @@ absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replaceme
   for (xla::HloComputation* computation : module->MakeNonfusionComputations()) {
     for (xla::HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
       if (instruction->opcode() != opcode) continue;
-      const int first_new = module->NewUniqueInstructionId();
+      const int64_t first_new = compat::NextInstructionId(computation);
       HPU_ASSIGN_OR_RETURN(xla::HloInstruction * other, replacement(instruction));
       if (other == nullptr) continue;
       if (!instruction->metadata().op_name().empty()) NameOp(other, instruction->metadata(), first_new);

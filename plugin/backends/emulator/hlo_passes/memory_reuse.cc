@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "plugin/compat/xla_compat.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_module.h"
 #include "xla/shape_util.h"
@@ -51,7 +52,7 @@ bool IsReadElementwise(const HloInstruction* operand, const HloInstruction* user
 bool MayOverwrite(const xla::HloDataflowAnalysis& dataflow, HloInstruction* operand, HloInstruction* user) {
   if (user->OperandIndices(operand).size() != 1) return false;
   if (user->opcode() != HloOpcode::kCall) {
-    return dataflow.CanShareOperandBufferWithUser(operand, {}, user, {}) || IsReadElementwise(operand, user);
+    return compat::CanShareOperandBufferWithUser(dataflow, operand, user) || IsReadElementwise(operand, user);
   }
   // A loop that is split over threads is a call.
   HloInstruction* root = user->to_apply()->root_instruction();

@@ -11,7 +11,7 @@
 #include "plugin/backends/common/hlo/instructions.h"
 #include "plugin/backends/emulator/kernels/sparse_product.h"
 #include "plugin/base/status_macros.h"
-#include "xla/hlo/evaluator/hlo_evaluator.h"
+#include "plugin/compat/xla_compat.h"
 #include "xla/literal.h"
 #include "xla/shape_util.h"
 
@@ -119,9 +119,7 @@ std::optional<MatrixProduct> ProductBehind(HloInstruction* value) {
 }
 
 absl::StatusOr<SparseMatrix> MatrixOf(const MatrixProduct& product) {
-  HPU_ASSIGN_OR_RETURN(
-      const xla::Literal matrix,
-      xla::HloEvaluator().Evaluate(product.matrix, /*recursively_evaluate_nonconstant_operands=*/true));
+  HPU_ASSIGN_OR_RETURN(const xla::Literal matrix, compat::EvaluateRecursively(product.matrix));
   return EntriesOf(matrix, product.contracted);
 }
 

@@ -9,6 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
+#include "plugin/compat/unary_ops.h"
+#include "plugin/compat/xla_compat.h"
 #include "plugin/program/marked_call.h"
 #include "plugin/testing/gaudi_program.h"
 #include "xla/hlo/builder/lib/arithmetic.h"
@@ -137,7 +139,7 @@ class CompositesTest : public ProgramTest {
     builder.SetFrontendAttributes(attributes);
     const XlaOp call = xla::Call(&builder, computation, operands);
     const xla::HloModuleProto proto = builder.Build(call).value().proto();
-    const xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()));
+    const xla::HloModuleConfig config(compat::ProgramShapeFromProto(proto.host_program_shape()).value());
     return xla::HloModule::CreateFromProto(proto, config).value()->ToString();
   }
 
@@ -173,8 +175,11 @@ class CompositesTest : public ProgramTest {
 };
 
 TEST_P(CompositesTest, FunctionsOfOneOperand) {
-  const std::pair<const char*, XlaOp (*)(XlaOp)> functions[] = {
-      {"erf", xla::Erf}, {"erfc", xla::Erfc}, {"erf_inv", xla::ErfInv}, {"lgamma", xla::Lgamma}, {"sinh", xla::Sinh}};
+  const std::pair<const char*, XlaOp (*)(XlaOp)> functions[] = {{"erf", compat::unary::Erf},
+                                                                {"erfc", compat::unary::Erfc},
+                                                                {"erf_inv", compat::unary::ErfInv},
+                                                                {"lgamma", compat::unary::Lgamma},
+                                                                {"sinh", compat::unary::Sinh}};
   const char* guids[] = {"erf_fwd", "erfc_fwd", "erfinv_fwd", "gammaln_fwd", "sinh_fwd"};
   for (size_t i = 0; i < std::size(guids); ++i) {
     const Body body = [&](const Values& v) { return functions[i].second(v[0]); };

@@ -7,6 +7,7 @@
 #include "plugin/backends/gaudi/lowerings/loop_rotation.h"
 #include "plugin/backends/gaudi/lowerings/loop_unrolling.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/compat/xla_compat.h"
 #include "xla/debug_options_flags.h"
 #include "xla/hlo/pass/hlo_pass_interface.h"
 #include "xla/hlo/transforms/expanders/comparison_expander.h"
@@ -57,7 +58,9 @@ absl::Status Run(xla::HloModule* module, xla::HloPassInterface&& pass) { return 
 
 absl::StatusOr<std::unique_ptr<xla::HloModule>> PrepareModule(const xla::HloModuleProto& proto,
                                                               const PlanTarget& target) {
-  xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/true);
+  HPU_ASSIGN_OR_RETURN(const xla::ProgramShape program_shape,
+                       compat::ProgramShapeFromProto(proto.host_program_shape()));
+  xla::HloModuleConfig config(program_shape, /*ignore_layouts=*/true);
   config.set_debug_options(xla::GetDebugOptionsFromFlags());
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> owned, xla::HloModule::CreateFromProto(proto, config));
   xla::HloModule* module = owned.get();

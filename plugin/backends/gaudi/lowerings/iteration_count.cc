@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/compat/xla_compat.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_module.h"
@@ -127,9 +128,7 @@ std::optional<Control> ControlOf(const HloInstruction* loop) {
 absl::StatusOr<int64_t> Simulate(const HloInstruction* loop, const Control& control, int64_t max_count) {
   std::vector<xla::Literal> state;
   for (const int64_t index : control.elements) {
-    HPU_ASSIGN_OR_RETURN(xla::Literal initial,
-                         xla::HloEvaluator().Evaluate(loop->operand(0)->operand(index),
-                                                      /*recursively_evaluate_nonconstant_operands=*/true));
+    HPU_ASSIGN_OR_RETURN(xla::Literal initial, compat::EvaluateRecursively(loop->operand(0)->operand(index)));
     state.push_back(std::move(initial));
   }
   for (int64_t count = 0; count <= max_count; ++count) {

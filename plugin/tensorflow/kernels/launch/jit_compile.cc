@@ -59,8 +59,8 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
       if (body->ret_types[i] == tensorflow::DT_RESOURCE) output_memory[i] = tensorflow::HOST_MEMORY;
     }
 
-    auto call = std::make_shared<tensorflow::NodeProperties>(&body->fdef.signature(), properties->node_def,
-                                                             body->arg_types, body->ret_types);
+    auto call = std::make_shared<tensorflow::NodeProperties>(&SignatureOf(*body), properties->node_def, body->arg_types,
+                                                             body->ret_types);
     tensorflow::Device* device = runtime->device();
     tensorflow::Status status;
     tensorflow::OpKernelConstruction construction(tensorflow::DeviceType(device->device_type()), device,
