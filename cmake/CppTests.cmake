@@ -10,6 +10,7 @@ file(GLOB more CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/testing/*.cc" "${CM
   "${CMAKE_SOURCE_DIR}/plugin/tensorflow/kernels/compile_policy.cc"
   "${CMAKE_SOURCE_DIR}/plugin/tensorflow/kernels/launch/faster_way.cc")
 list(APPEND cts_sources ${more})
+list(FILTER cts_sources EXCLUDE REGEX "${HPU_OTHER_RELEASES}")
 list(FILTER cts_sources EXCLUDE REGEX "/backends/gaudi/|/entries/gaudi|/testing/(synapse_|gaudi_)")  # cmake/GaudiTests.cmake has them
 list(REMOVE_DUPLICATES cts_sources)
 list(SORT cts_sources COMPARE FILE_BASENAME)

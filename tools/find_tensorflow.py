@@ -10,7 +10,9 @@ import pathlib
 import sys
 import sysconfig
 
-SUPPORTED = ("2.15.1",)
+SUPPORTED = ("2.15.1", "2.21.0")
+# The release that has a package for this Python.
+PREFERRED = SUPPORTED[0] if sys.version_info < (3, 12) else SUPPORTED[1]
 
 
 def main() -> int:
@@ -24,7 +26,7 @@ def main() -> int:
         if distribution.version not in SUPPORTED:
             print(
                 f"found TensorFlow {distribution.version} in {directory.parent}; this package supports "
-                f"{', '.join(SUPPORTED)}: pip install 'tensorflow-cpu=={SUPPORTED[-1]}'",
+                f"{' and '.join(SUPPORTED)}: pip install 'tensorflow-cpu=={PREFERRED}'",
                 file=sys.stderr,
             )
             return 1
@@ -32,7 +34,7 @@ def main() -> int:
         print(directory)
         return 0
     print(
-        f"TensorFlow is not installed for {sys.executable}: pip install 'tensorflow-cpu=={SUPPORTED[-1]}'",
+        f"TensorFlow is not installed for {sys.executable}: pip install 'tensorflow-cpu=={PREFERRED}'",
         file=sys.stderr,
     )
     return 1

@@ -1,4 +1,6 @@
-// Generation of machine code from optimised HLO, by XLA's ahead-of-time compiler.
+// Generation of machine code from optimised HLO, by XLA's ahead-of-time compiler. TensorFlow's XLA generates
+// either object files or thunks; the build compiles the folder of this name (TENSORFLOW_CPU_CODE in
+// cmake/TensorFlow.cmake).
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_CODE_GENERATOR_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_CODE_GENERATOR_H_
 
@@ -8,12 +10,12 @@
 #include "absl/status/statusor.h"
 #include "plugin/backends/emulator/codegen/recipe_parts.h"
 #include "xla/hlo/ir/hlo_module.h"
-#include "xla/service/cpu/cpu_compiler.h"
+#include "xla/service/compiler.h"
 
 namespace hpu::emulator {
 
 // The process-wide XLA compiler. One instance suffices: it has no state, and its construction initialises LLVM.
-xla::cpu::CpuCompiler& XlaCompiler();
+xla::Compiler& XlaCompiler();
 
 // Generates the code of a recipe and of its functions, on up to ComputePool::DefaultThreads() threads. Sets all fields
 // of the result except `kernels` and `row_loops`. `table`: program table of `module`.

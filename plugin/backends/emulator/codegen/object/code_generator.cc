@@ -16,6 +16,7 @@
 #include "tsl/platform/threadpool.h"
 #include "xla/cpu_function_runtime.h"
 #include "xla/hlo/ir/hlo_module_group.h"
+#include "xla/service/cpu/cpu_compiler.h"
 #include "xla/service/hlo_profile_printer_data.pb.h"
 #include "xla/shape_util.h"
 
@@ -184,7 +185,7 @@ absl::Status CompileFunctions(Modules modules, FunctionParts* functions) {
 
 }  // namespace
 
-xla::cpu::CpuCompiler& XlaCompiler() {
+xla::Compiler& XlaCompiler() {
   static auto* compiler = new AligningCompiler;
   return *compiler;
 }
