@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import pathlib
+import runpy
 import sys
 import sysconfig
 
-SUPPORTED = ("2.15.1", "2.21.0")
-# The release that has a package for this Python.
-PREFERRED = SUPPORTED[0] if sys.version_info < (3, 12) else SUPPORTED[1]
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RELEASES = runpy.run_path(str(ROOT / "habana_frameworks" / "tensorflow" / "_internal" / "releases.py"))
+SUPPORTED = [release.version for release in RELEASES["RELEASES"]]
+PREFERRED = RELEASES["release_for_python"]().version
 
 
 def main() -> int:

@@ -6,24 +6,31 @@ import importlib.metadata
 import pathlib
 import sys
 
+from habana_frameworks.tensorflow._internal import releases
 from habana_frameworks.tensorflow.errors import PluginNotFoundError, TensorFlowError
 
 PLUGIN = "habana_device"
-_TENSORFLOW_VERSION = "2.15.1"  # to install if no built plugin names a version
 _PACKAGE = pathlib.Path(__file__).resolve().parent
-_MIN_PYTHON, _MAX_PYTHON = (3, 9), (3, 11)  # Python versions with wheels of TensorFlow 2.15
 _RELEASED = ("tensorflow", "tensorflow-cpu")  # distributions that have a release for the plugin
 _FLAVOURS = (*_RELEASED, "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly")
 
 
+def release() -> releases.Release:
+    """Returns the TensorFlow release of this environment: of the built plugins, one for this Python."""
+    built = [found for found in map(releases.release_of, sorted(built_for())) if found is not None]
+    minor = sys.version_info[1]
+    return next((found for found in built if minor in found.pythons), (built or [releases.release_for_python()])[0])
+
+
 def python_problem() -> str:
     """Returns the reason why this Python version is not supported, with the remedy; empty if it is supported."""
-    version = sys.version_info[:2]
-    if _MIN_PYTHON <= version <= _MAX_PYTHON:
+    supported = release()
+    if sys.version_info[1] in supported.pythons:
         return ""
+    *others, last = (f"3.{minor}" for minor in supported.pythons)
     return (
-        f"Python {version[0]}.{version[1]} is not supported, because TensorFlow 2.15 has no release for it: create the "
-        "environment with Python 3.9, 3.10 or 3.11"
+        f"Python 3.{sys.version_info[1]} is not supported, because TensorFlow {supported.short_version} has no release "
+        f"for it: create the environment with Python {', '.join(others)} or {last}"
     )
 
 
@@ -63,7 +70,7 @@ def tensorflow_command() -> str:
     found = list(installed_tensorflow())
     keeps = len(found) == 1 and found[0] in _RELEASED
     name = found[0] if keeps else "tensorflow-cpu"
-    install = f"pip install {name}=={max(built_for(), default=_TENSORFLOW_VERSION)}"
+    install = f"pip install {name}=={release().version}"
     return install if keeps or not found else f"pip uninstall {' '.join(found)}, then {install}"
 
 

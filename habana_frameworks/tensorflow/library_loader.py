@@ -192,8 +192,11 @@ def _check_backend(plugin: ctypes.CDLL) -> Any:
 def _warn_of_other_keras() -> None:
     version = util.other_keras()
     if version is not None:
+        release = lib_utils.release()
         _logger.warning(
-            "Keras %s is installed instead of TensorFlow 2.15's tf.keras, and is not tested on the HPU "
-            "(docs/user/keras.md). Install keras==2.15.* and import tensorflow.keras",
+            "Keras %s is installed instead of TensorFlow %s's tf.keras, and is not tested on the HPU "
+            "(docs/user/keras.md). Install %s and import tensorflow.keras",
             version,
+            release.short_version,
+            release.keras_requirement,
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import sys
 
+from habana_frameworks.tensorflow import lib_utils
+
 _HPU, _CPU = "/device:HPU:0", "/device:CPU:0"
 
 
@@ -21,9 +23,9 @@ def device_name() -> str:
 
 
 def other_keras() -> str | None:
-    """Returns the version of the imported or installed Keras if it is not Keras 2, else None. Imports nothing.
+    """Returns the version of the imported or installed Keras if it is not that of tf.keras, else None. Imports nothing.
 
-    Keras 2 is the tf.keras of TensorFlow 2.15.
+    tf.keras of TensorFlow 2.15 is Keras 2.
     """
     module = sys.modules.get("keras")
     version = getattr(module, "__version__", None)
@@ -32,4 +34,4 @@ def other_keras() -> str | None:
             version = importlib.metadata.version("keras")
         except importlib.metadata.PackageNotFoundError:
             return None
-    return None if str(version).startswith("2.") else str(version)
+    return None if str(version).startswith(f"{lib_utils.release().keras}.") else str(version)

@@ -16,9 +16,9 @@ def check() -> Iterator[Finding]:
     """Checks the interpreter, the package, TensorFlow and Keras."""
     version = platform.python_version()
     data = {"executable": sys.executable, "version": version}
-    if lib_utils.python_problem():
-        text = f"{version} ({sys.executable}) is not supported, because TensorFlow 2.15 has no release for it"
-        yield Finding("Python", Level.ERROR, text, "create the environment with Python 3.9, 3.10 or 3.11", data)
+    problem, _, remedy = lib_utils.python_problem().partition(": ")
+    if problem:
+        yield Finding("Python", Level.ERROR, f"{problem} ({sys.executable})", remedy, data)
     else:
         yield Finding("Python", Level.OK, f"{version} ({sys.executable})", data=data)
     yield Finding(
@@ -28,8 +28,10 @@ def check() -> Iterator[Finding]:
     yield from _check_numpy()
     other = util.other_keras()
     if other is not None:
-        remedy = "pip install 'keras==2.15.*', and import tensorflow.keras"
-        yield Finding("Keras", Level.WARNING, f"{other} is installed, but TensorFlow 2.15 needs Keras 2.15", remedy)
+        release = lib_utils.release()
+        text = f"{other} is installed, but TensorFlow {release.short_version} needs Keras {release.keras}"
+        remedy = f"pip install {release.keras_requirement}, and import tensorflow.keras"
+        yield Finding("Keras", Level.WARNING, text, remedy)
 
 
 def _check_tensorflow() -> Finding:
@@ -52,11 +54,13 @@ def _check_tensorflow() -> Finding:
 
 
 def _check_numpy() -> Iterator[Finding]:
-    """Reports NumPy 2, with which TensorFlow 2.15 cannot be imported."""
+    """Reports a NumPy with which TensorFlow cannot be imported."""
     try:
         version = importlib.metadata.version("numpy")
     except importlib.metadata.PackageNotFoundError:
         return
-    if not version.startswith("1."):
-        text = f"{version} is installed, but TensorFlow 2.15 can be imported only with NumPy 1"
-        yield Finding("NumPy", Level.ERROR, text, "pip install 'numpy<2'", {"version": version})
+    release = lib_utils.release()
+    if int(version.partition(".")[0]) > release.numpy:
+        needs = f"TensorFlow {release.short_version} can be imported only with NumPy {release.numpy}"
+        text = f"{version} is installed, but {needs}"
+        yield Finding("NumPy", Level.ERROR, text, f"pip install 'numpy<{release.numpy + 1}'", {"version": version})
