@@ -35,10 +35,12 @@ set(HPU_OTHER_RELEASES "/compat/(${releases})/")
 set(TENSORFLOW_COMPAT_DIR "${CMAKE_SOURCE_DIR}/plugin/compat/${tf_compat}")
 
 # Sources include headers by their paths in the newest release. `forward` has these paths for an older release.
-# farmhash.h: TensorFlow's headers include it, but the pip package lacks it. highwayhash: the same for its folder.
+# farmhash.h: TensorFlow's headers include it, but the pip package lacks it. highwayhash, XNNPACK: the package has these
+# folders in other places than the headers that include them expect.
 set(tf_include "${TENSORFLOW_DIR}/include")
 set(tf_includes "${TENSORFLOW_COMPAT_DIR}/forward" "${CMAKE_SOURCE_DIR}/plugin/compat/farmhash" "${tf_include}"
-  "${tf_include}/external/local_xla" "${tf_include}/external/local_tsl" "${tf_include}/external/highwayhash")
+  "${tf_include}/external/local_xla" "${tf_include}/external/local_tsl" "${tf_include}/external/highwayhash"
+  "${tf_include}/external/XNNPACK")
 foreach(dir IN LISTS tf_includes)
   if(NOT EXISTS "${dir}")
     list(REMOVE_ITEM tf_includes "${dir}")

@@ -23,7 +23,7 @@ LAYERS = (
     # Public modules that all others may use: settings, errors, file locations.
     (f"{PACKAGE}.flags", f"{PACKAGE}.errors", f"{PACKAGE}.lib_utils", f"{PACKAGE}.device_channel"),
     (f"{PACKAGE}._internal.flag_table",),
-    (f"{PACKAGE}._internal.flag_values", f"{PACKAGE}._internal.version"),
+    (f"{PACKAGE}._internal.flag_values", f"{PACKAGE}._internal.releases", f"{PACKAGE}._internal.version"),
     (f"{PACKAGE}.lib", "habana_frameworks._import_hook"),
 )
 

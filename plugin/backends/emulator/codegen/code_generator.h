@@ -17,6 +17,9 @@ namespace hpu::emulator {
 // The process-wide XLA compiler. One instance suffices: it has no state, and its construction initialises LLVM.
 xla::Compiler& XlaCompiler();
 
+// Whether generated code can call outlined functions (outlining.h).
+bool CallsFunctions();
+
 // Generates the code of a recipe and of its functions, on up to ComputePool::DefaultThreads() threads. Sets all fields
 // of the result except `kernels` and `row_loops`. `table`: program table of `module`.
 absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,

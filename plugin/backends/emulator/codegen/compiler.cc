@@ -105,7 +105,10 @@ absl::StatusOr<OptimizedModule> RunPasses(const hal::Program& program, bool repl
 
 absl::StatusOr<RecipeParts> CompileProgram(const hal::Program& program, bool replace, KernelChoice choice) {
   HPU_ASSIGN_OR_RETURN(OptimizedModule optimized, RunPasses(program, replace, std::move(choice)));
-  HPU_ASSIGN_OR_RETURN(Outlined outlined, Outline(optimized.module.get(), optimized.kernels.size()));
+  Outlined outlined;
+  if (CallsFunctions()) {
+    HPU_ASSIGN_OR_RETURN(outlined, Outline(optimized.module.get(), optimized.kernels.size()));
+  }
   HPU_ASSIGN_OR_RETURN(RecipeParts parts, GenerateCode(std::move(optimized.module), std::move(optimized.table),
                                                        std::move(outlined.programs)));
   parts.kernels = std::move(optimized.kernels);

@@ -13,7 +13,6 @@
 #include "plugin/backends/emulator/codegen/recipe_code.h"
 #include "plugin/backends/emulator/codegen/recipe_payload.h"
 #include "plugin/backends/emulator/codegen/row_function.h"
-#include "plugin/backends/emulator/codegen/runtime_symbols.h"
 #include "plugin/base/status_macros.h"
 #include "tsl/platform/denormal.h"
 #include "tsl/platform/setround.h"
@@ -50,30 +49,30 @@ absl::Status Named(const std::string& name, const absl::Status& status) {
 }  // namespace
 
 EmulatorRecipe::EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernels kernels,
-                               std::unique_ptr<LoadedObject> object)
+                               std::unique_ptr<LoadedCode> code)
     : name_(std::move(name)),
       parts_(std::move(parts)),
       kernels_(std::move(kernels)),
       times_(parts_.profile, name_),
-      object_(std::move(object)) {
+      code_(std::move(code)) {
   for (size_t i = 0; i < parts_.functions.size(); ++i) {
-    kernels_.Add(std::make_unique<CompiledFunction>(parts_.functions[i], object_->entries()[i + 1]));
+    kernels_.Add(std::make_unique<CompiledFunction>(parts_.functions[i], code_->entries()[i + 1]));
   }
   for (const RowLoop& loop : parts_.row_loops) {
-    void* const entry = object_->entries()[loop.function + 1];
+    void* const entry = code_->entries()[loop.function + 1];
     kernels_.Add(std::make_unique<RowFunction>(parts_.functions[loop.function], loop, entry));
   }
 }
 
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> EmulatorRecipe::Create(std::string name, RecipeParts parts) {
-  std::vector<absl::string_view> objects = {parts.object};
-  for (const FunctionParts& function : parts.functions) objects.push_back(function.object);
-  absl::StatusOr<std::unique_ptr<LoadedObject>> object = LoadedObject::Load(objects, kRecipeEntry, FindRuntimeSymbol);
-  if (!object.ok()) return Named(name, object.status());
+  std::vector<absl::string_view> codes = {parts.object};
+  for (const FunctionParts& function : parts.functions) codes.push_back(function.object);
+  absl::StatusOr<std::unique_ptr<LoadedCode>> code = LoadedCode::Load(codes);
+  if (!code.ok()) return Named(name, code.status());
   absl::StatusOr<RecipeKernels> kernels = RecipeKernels::Make(parts.kernels);
   if (!kernels.ok()) return Named(name, kernels.status());
   return std::shared_ptr<const EmulatorRecipe>(
-      new EmulatorRecipe(std::move(name), std::move(parts), *std::move(kernels), *std::move(object)));
+      new EmulatorRecipe(std::move(name), std::move(parts), *std::move(kernels), *std::move(code)));
 }
 
 absl::StatusOr<std::string> EmulatorRecipe::Serialize() const { return SerializeParts(parts_, CompilerTarget()); }
@@ -110,7 +109,7 @@ absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<
     tsl::port::ScopedSetRound round(FE_TONEAREST);
     RecipeKernels::Scope scope(kernels_, pool, static_cast<char*>(workspace) + FunctionWorkspaceOffset(parts_));
     times_.Measure([&](int64_t* counters) {
-      done = tables.Call(object_->entries()[0], parts_.slots, results.size(),
+      done = tables.Call(code_->entries()[0], parts_.slots, results.size(),
                          {arguments.data(), results.data(), workspace, pool}, counters);
     });
   }

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "plugin/backends/emulator/codegen/launch_time.h"
-#include "plugin/backends/emulator/codegen/object_loader.h"
+#include "plugin/backends/emulator/codegen/loaded_code.h"
 #include "plugin/backends/emulator/codegen/recipe_parts.h"
 #include "plugin/backends/emulator/codegen/recipe_profile.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
@@ -22,7 +22,7 @@
 
 namespace hpu::emulator {
 
-// Create fails with the errors of LoadedObject::Load and RecipeKernels::Make.
+// Create fails with the errors of LoadedCode::Load and RecipeKernels::Make.
 class EmulatorRecipe : public hal::Recipe {
  public:
   static absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> Create(std::string name, RecipeParts parts);
@@ -48,7 +48,7 @@ class EmulatorRecipe : public hal::Recipe {
                    ComputePool& pool) const;
 
  private:
-  EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernels kernels, std::unique_ptr<LoadedObject> object);
+  EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernels kernels, std::unique_ptr<LoadedCode> code);
 
   // Calls the recipe's code and sets `produced` to the results' addresses.
   absl::Status Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
@@ -62,7 +62,7 @@ class EmulatorRecipe : public hal::Recipe {
   RecipeKernels kernels_;  // not changed after construction
   mutable InstructionTimes times_;
   mutable LaunchTime launch_time_;
-  const std::unique_ptr<LoadedObject> object_;
+  const std::unique_ptr<LoadedCode> code_;
 };
 
 // Compiles and loads a program. The passes run on the calling thread; the code of a program with outlined functions is

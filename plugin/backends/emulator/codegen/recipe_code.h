@@ -19,11 +19,28 @@ struct CodeCall {
   ComputePool& pool;
 };
 
+// The address of a slot's buffer; null for kNone.
+inline void* AddressOf(const BufferSlot& slot, const CodeCall& call, void** result_table) {
+  switch (slot.source) {
+    case BufferSlot::Source::kNone:
+      return nullptr;
+    case BufferSlot::Source::kArgument:
+      return const_cast<void*>(call.arguments[slot.value]);
+    case BufferSlot::Source::kResult:
+      return call.results[slot.value];
+    case BufferSlot::Source::kWorkspace:
+      return static_cast<char*>(call.workspace) + slot.value;
+    case BufferSlot::Source::kResultTable:
+      return result_table;
+  }
+  return nullptr;
+}
+
 // Address tables that the code reads and writes. They are reused, so that not every call allocates. Not thread safe.
 class CodeTables {
  public:
-  // Calls the code at `entry`. `slots`: the code's buffer table. `results`: number of results. `counters` is null
-  // unless the code is timed. Fails with Internal if a custom call fails.
+  // Calls the code of `entry`, an element of LoadedCode::entries. `slots`: the code's buffer table. `results`: number
+  // of results. `counters` is null unless the code is timed. Fails with Internal if a custom call fails.
   absl::Status Call(void* entry, const std::vector<BufferSlot>& slots, size_t results, const CodeCall& call,
                     int64_t* counters = nullptr);
 

@@ -40,7 +40,7 @@ struct BufferSlot {
 struct CodeParts {
   std::vector<BufferSlot> slots;  // exactly one kResultTable
   uint64_t workspace_bytes = 0;
-  std::string object;  // ELF relocatable object with the function kRecipeEntry
+  std::string object;  // ELF relocatable object with the function kRecipeEntry, or serialised thunks
 };
 
 // An outlined function: code that the recipe's own code calls as a kernel; see outlining.h.

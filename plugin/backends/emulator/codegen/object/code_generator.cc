@@ -190,6 +190,8 @@ xla::Compiler& XlaCompiler() {
   return *compiler;
 }
 
+bool CallsFunctions() { return true; }
+
 absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,
                                          std::vector<std::unique_ptr<xla::HloModule>> functions) {
   RecipeParts parts;

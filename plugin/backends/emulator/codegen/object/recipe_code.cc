@@ -25,22 +25,6 @@ const xla::DeviceAssignment* OneDevice() {
   return assignment;
 }
 
-void* AddressOf(const BufferSlot& slot, const CodeCall& call, void** result_table) {
-  switch (slot.source) {
-    case BufferSlot::Source::kNone:
-      return nullptr;
-    case BufferSlot::Source::kArgument:
-      return const_cast<void*>(call.arguments[slot.value]);
-    case BufferSlot::Source::kResult:
-      return call.results[slot.value];
-    case BufferSlot::Source::kWorkspace:
-      return static_cast<char*>(call.workspace) + slot.value;
-    case BufferSlot::Source::kResultTable:
-      return result_table;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 absl::Status CodeTables::Call(void* entry, const std::vector<BufferSlot>& slots, size_t results, const CodeCall& call,
