@@ -22,15 +22,16 @@ def release() -> releases.Release:
     return next((found for found in built if minor in found.pythons), (built or [releases.release_for_python()])[0])
 
 
-def python_problem() -> str:
-    """Returns the reason why this Python version is not supported, with the remedy; empty if it is supported."""
+def python_problem() -> tuple[str, str] | None:
+    """Returns the reason why this Python version is not supported, and the remedy; None if it is supported."""
     supported = release()
     if sys.version_info[1] in supported.pythons:
-        return ""
+        return None
     *others, last = (f"3.{minor}" for minor in supported.pythons)
     return (
         f"Python 3.{sys.version_info[1]} is not supported, because TensorFlow {supported.short_version} has no release "
-        f"for it: create the environment with Python {', '.join(others)} or {last}"
+        "for it",
+        f"create the environment with Python {', '.join(others)} or {last}",
     )
 
 

@@ -101,8 +101,8 @@ def tensorflow_libraries() -> list[pathlib.Path]:
 def import_tensorflow() -> Any:
     """Imports TensorFlow. Raises TensorFlowError if the import fails or TensorFlow does not support this Python."""
     problem = lib_utils.python_problem()
-    if problem:
-        raise errors.TensorFlowError(problem)
+    if problem is not None:
+        raise errors.TensorFlowError(": ".join(problem))
     try:
         import tensorflow as tf
     except ImportError as error:

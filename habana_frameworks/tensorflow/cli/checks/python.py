@@ -16,9 +16,10 @@ def check() -> Iterator[Finding]:
     """Checks the interpreter, the package, TensorFlow and Keras."""
     version = platform.python_version()
     data = {"executable": sys.executable, "version": version}
-    problem, _, remedy = lib_utils.python_problem().partition(": ")
-    if problem:
-        yield Finding("Python", Level.ERROR, f"{problem} ({sys.executable})", remedy, data)
+    problem = lib_utils.python_problem()
+    if problem is not None:
+        reason, remedy = problem
+        yield Finding("Python", Level.ERROR, f"{reason} ({sys.executable})", remedy, data)
     else:
         yield Finding("Python", Level.OK, f"{version} ({sys.executable})", data=data)
     yield Finding(
