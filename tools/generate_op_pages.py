@@ -38,9 +38,8 @@ Conv2D (nn): on the HPU, compiled
                     has a bfloat16 form
 Where (array): on the HPU, compiled
   types             T: numbers, bool, qint32, qint8, quint8
-  in clusters       no: dynamic-size: the size of the result depends on values
-  note              with jit_compile=True, the size of the result is bounded by the shapes
-  note              compiled only with jit_compile=True
+  in clusters       yes
+  note              the size of the result depends on values; the result stays in its cluster
   Gaudi's op list   unknown: T: bfloat16, bool, float32, int16, int32, int8
 CTCLoss (ctc): on the CPU
   why               no-kernel: neither tf2xla nor the plugin has a lowering for it

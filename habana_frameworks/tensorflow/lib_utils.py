@@ -71,7 +71,9 @@ def tensorflow_command() -> str:
     found = list(installed_tensorflow())
     keeps = len(found) == 1 and found[0] in _RELEASED
     name = found[0] if keeps else "tensorflow-cpu"
-    install = f"pip install {name}=={release().version}"
+    built = sorted(built_for())
+    version = release().version if not built or release().version in built else built[0]
+    install = f"pip install {name}=={version}"
     return install if keeps or not found else f"pip uninstall {' '.join(found)}, then {install}"
 
 
