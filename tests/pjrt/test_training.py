@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import pathlib
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.pjrt import cpu_plugins
 from tests.pjrt import training_programs as programs
 from tests.support.processes import call_to, run_with_tensorflow
 
@@ -33,6 +35,15 @@ def test_donation_changes_no_bit_and_losses_are_the_emulators(model: str) -> Non
     assert copied == donated
     emulated = output(code, HPU_BACKEND="emulator")
     np.testing.assert_allclose(donated["losses"], emulated["losses"], rtol=2e-3)
+
+
+@pytest.mark.parametrize("plugin", [cpu_plugins.XLA, cpu_plugins.LAMMPS])
+def test_each_cpu_plugin_reads_the_weights_that_the_step_before_wrote(plugin: pathlib.Path) -> None:
+    if not plugin.is_file():
+        pytest.skip("the plugin is not installed")
+    code = call_to(programs.train, "mlp", "sgd", 4)
+    losses = output(code, HPU_BACKEND=f"pjrt:{plugin}")["losses"]
+    np.testing.assert_allclose(losses, output(code, HPU_BACKEND="emulator")["losses"], rtol=1e-4)
 
 
 def test_values_that_were_read_outlive_the_variable_that_is_overwritten() -> None:

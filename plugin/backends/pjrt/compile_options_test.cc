@@ -38,7 +38,8 @@ TEST(CompileOptionsTest, ADeterministicProgramGetsDeterministicCode) {
 TEST(CompileOptionsTest, CpuPluginsHaveDefaultsThatFlagsOverride) {
   const std::string file = "packages/pjrt_c_api_cpu_plugin.so";
   const std::map<std::string, std::string> defaults = {{"xla_cpu_prefer_vector_width", "128"},
-                                                       {"xla_cpu_enable_fast_min_max", "false"}};
+                                                       {"xla_cpu_enable_fast_min_max", "false"},
+                                                       {"xla_cpu_use_xnnpack", "false"}};
   EXPECT_EQ(defaults, SettingsFor({}, file));
   const ScopedVariable flags("HPU_PJRT_XLA_FLAGS", "--xla_cpu_prefer_vector_width=256");
   const ScopedVariable xla_flags("XLA_FLAGS", "--xla_cpu_enable_fast_min_max");
@@ -52,6 +53,7 @@ TEST(CompileOptionsTest, SettingsArePartOfTheCompilerTarget) {
   const std::string defaults = CompilerSettings("target/cpu.so");
   EXPECT_EQ(
       " settings --xla_cpu_enable_fast_min_max=false --xla_cpu_prefer_vector_width=128"
+      " --xla_cpu_use_xnnpack=false"
       " deterministic --xla_gpu_deterministic_ops=true --xla_gpu_enable_triton_gemm=false",
       defaults);
   {

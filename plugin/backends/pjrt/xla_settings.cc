@@ -175,6 +175,8 @@ absl::StatusOr<XlaSettings> ReadXlaSettings(absl::string_view plugin_file) {
     // XLA in JAX 0.11.2 passes 256-bit vector registers to its vector math functions, such as arctangent. XLA compiles
     // these functions without 256-bit registers, so the functions return garbage.
     settings.emplace("xla_cpu_prefer_vector_width", XlaSetting{"128"});
+    // XNNPACK keeps a packed copy of weights while their address stays the same. A train step updates them in place.
+    settings.emplace("xla_cpu_use_xnnpack", XlaSetting{"false", Source::kPackage, /*is_bool=*/true});
     // XLA's fast minimum and maximum ignore NaN. TensorFlow's reductions return NaN.
     settings.emplace("xla_cpu_enable_fast_min_max", XlaSetting{"false", Source::kPackage, /*is_bool=*/true});
   } else if (const int64_t level = flags::PjrtAutotuneLevel(); level >= 0) {
