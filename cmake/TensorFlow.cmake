@@ -22,7 +22,8 @@ elseif(TENSORFLOW_VERSION STREQUAL "2.21.0")
   set(TENSORFLOW_CPU_CODE "thunks")
 endif()
 
-# plugin/compat/tf_X_Y belongs to one release. HPU_OTHER_RELEASES matches the sources that belong to other releases.
+# plugin/compat/tf_X_Y belongs to one release. HPU_OTHER_RELEASES matches the sources that belong to other releases,
+# and those for the other kind of code.
 string(REGEX REPLACE "^([0-9]+)\\.([0-9]+)\\..*" "tf_\\1_\\2" tf_compat "${TENSORFLOW_VERSION}")
 file(GLOB releases RELATIVE "${CMAKE_SOURCE_DIR}/plugin/compat" CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/compat/tf_*")
 if(NOT tf_compat IN_LIST releases OR NOT TENSORFLOW_PROTOC_VERSION)
@@ -31,7 +32,9 @@ if(NOT tf_compat IN_LIST releases OR NOT TENSORFLOW_PROTOC_VERSION)
 endif()
 list(REMOVE_ITEM releases "${tf_compat}")
 list(JOIN releases "|" releases)
-set(HPU_OTHER_RELEASES "/compat/(${releases})/")
+set(codes object thunks)
+list(REMOVE_ITEM codes "${TENSORFLOW_CPU_CODE}")
+set(HPU_OTHER_RELEASES "/compat/(${releases})/|/codegen/${codes}/")
 set(TENSORFLOW_COMPAT_DIR "${CMAKE_SOURCE_DIR}/plugin/compat/${tf_compat}")
 
 # Sources include headers by their paths in the newest release. `forward` has these paths for an older release.

@@ -53,15 +53,20 @@ const HloInstruction* IntegerConstant(const HloInstruction* value) {
 }
 
 // Whether `value` is the integer by which xla::ComparisonExpander orders the bits of the float `number` in total
-// order: bits < 0 ? max - bits : bits.
+// order: bits < 0 ? max - bits : bits, or max ^ bits in newer releases.
 bool IsTotalOrderKey(const HloInstruction* value, const HloInstruction* number) {
   namespace m = xla::match;
   const xla::PrimitiveType type = value->shape().element_type();
   if (!xla::primitive_util::IsSignedIntegralType(type)) return false;
   const HloInstruction *left = nullptr, *middle = nullptr, *right = nullptr, *zero = nullptr, *greatest = nullptr;
   const auto bits = [](const HloInstruction** operand) { return m::BitcastConvert(m::Op(operand)); };
-  const auto flipped = m::BitcastConvert(m::Subtract(m::Op(&greatest), bits(&middle)));
-  if (!xla::Match(value, m::Select(m::Lt(bits(&left), m::Op(&zero)), flipped, bits(&right)))) return false;
+  const auto selects = [&](const auto& flipped) {
+    return xla::Match(value, m::Select(m::Lt(bits(&left), m::Op(&zero)), flipped, bits(&right)));
+  };
+  if (!selects(m::BitcastConvert(m::Subtract(m::Op(&greatest), bits(&middle)))) &&
+      !selects(m::Xor(m::Op(&greatest), bits(&middle)))) {
+    return false;
+  }
   zero = IntegerConstant(zero);
   greatest = IntegerConstant(greatest);
   return left == number && middle == number && right == number && IsConstantOf(zero, 0) && greatest->IsConstant() &&

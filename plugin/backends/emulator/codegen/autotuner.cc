@@ -10,7 +10,7 @@
 
 #include "plugin/backends/emulator/codegen/aligned_block.h"
 #include "plugin/backends/emulator/codegen/compiler.h"
-#include "plugin/backends/emulator/codegen/outlining.h"
+#include "plugin/backends/emulator/codegen/instruction_program.h"
 #include "plugin/backends/emulator/codegen/recipe.h"
 #include "plugin/backends/emulator/threads/compute_pool.h"
 #include "plugin/base/status_macros.h"

@@ -5,7 +5,6 @@
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_CODE_GENERATOR_H_
 
 #include <memory>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "plugin/backends/emulator/codegen/recipe_parts.h"
@@ -17,13 +16,11 @@ namespace hpu::emulator {
 // The process-wide XLA compiler. One instance suffices: it has no state, and its construction initialises LLVM.
 xla::Compiler& XlaCompiler();
 
-// Whether generated code can call outlined functions (outlining.h).
-bool CallsFunctions();
-
-// Generates the code of a recipe and of its functions, on up to ComputePool::DefaultThreads() threads. Sets all fields
-// of the result except `kernels` and `row_loops`. `table`: program table of `module`.
+// Generates the code of a recipe and of its functions, which are numbered from `first_function`, on up to
+// ComputePool::DefaultThreads() threads. Sets all fields of the result except `kernels`. `table`: program table of
+// `module`.
 absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,
-                                         std::vector<std::unique_ptr<xla::HloModule>> functions);
+                                         int first_function);
 
 }  // namespace hpu::emulator
 

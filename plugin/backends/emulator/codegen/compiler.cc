@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/codegen/autotuner.h"
 #include "plugin/backends/emulator/codegen/code_generator.h"
-#include "plugin/backends/emulator/codegen/outlining.h"
 #include "plugin/backends/emulator/hlo_passes/exact_roundings.h"
 #include "plugin/backends/emulator/hlo_passes/flat_loops.h"
 #include "plugin/backends/emulator/hlo_passes/in_place_updates.h"
@@ -105,14 +104,9 @@ absl::StatusOr<OptimizedModule> RunPasses(const hal::Program& program, bool repl
 
 absl::StatusOr<RecipeParts> CompileProgram(const hal::Program& program, bool replace, KernelChoice choice) {
   HPU_ASSIGN_OR_RETURN(OptimizedModule optimized, RunPasses(program, replace, std::move(choice)));
-  Outlined outlined;
-  if (CallsFunctions()) {
-    HPU_ASSIGN_OR_RETURN(outlined, Outline(optimized.module.get(), optimized.kernels.size()));
-  }
   HPU_ASSIGN_OR_RETURN(RecipeParts parts, GenerateCode(std::move(optimized.module), std::move(optimized.table),
-                                                       std::move(outlined.programs)));
+                                                       static_cast<int>(optimized.kernels.size())));
   parts.kernels = std::move(optimized.kernels);
-  parts.row_loops = std::move(outlined.row_loops);
   HPU_RETURN_IF_ERROR(ValidateRowLoops(parts));
   return parts;
 }

@@ -5,18 +5,19 @@
 #include <cstddef>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "plugin/hal/recipe.h"
-#include "xla/hlo/ir/hlo_module.h"
+#include "xla/hlo/utils/hlo_live_range.h"
+#include "xla/service/buffer_assignment.h"
 
 namespace hpu::emulator {
 
 // Limits the size of recipes.
 inline constexpr size_t kMaxLaunchBuffers = 256;
 
-// The kMaxLaunchBuffers largest tensors of a launch of `module`, largest first. `module` is ready for code generation.
-// Tensors that XLA computes in the same memory, such as the values of a loop variable, are one buffer.
-absl::StatusOr<std::vector<hal::LaunchBuffer>> LaunchBuffersOf(const xla::HloModule& module);
+// The kMaxLaunchBuffers largest tensors of a launch, largest first. Tensors that XLA computes in the same memory, such
+// as the values of a loop variable, are one buffer. `ranges`: those of the values in `assignment`.
+std::vector<hal::LaunchBuffer> LaunchBuffersOf(const xla::BufferAssignment& assignment,
+                                               const xla::HloLiveRange& ranges);
 
 }  // namespace hpu::emulator
 

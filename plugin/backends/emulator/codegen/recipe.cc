@@ -8,11 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/codegen/aligned_block.h"
-#include "plugin/backends/emulator/codegen/compiled_function.h"
 #include "plugin/backends/emulator/codegen/compiler.h"
 #include "plugin/backends/emulator/codegen/recipe_code.h"
 #include "plugin/backends/emulator/codegen/recipe_payload.h"
-#include "plugin/backends/emulator/codegen/row_function.h"
 #include "plugin/base/status_macros.h"
 #include "tsl/platform/denormal.h"
 #include "tsl/platform/setround.h"
@@ -20,13 +18,12 @@
 namespace hpu::emulator {
 namespace {
 
-// Alignment that XLA assumes of every buffer.
-constexpr uintptr_t kBufferAlignment = 16;
-
-bool AnyUnaligned(absl::Span<void* const> pointers, uintptr_t alignment) {
+// XLA assumes that buffers are aligned, to 16 or 64 bytes by its release, and uses the memory of a result up to
+// the next multiple of kWorkspaceAlignment.
+bool AnyUnaligned(absl::Span<void* const> pointers) {
   uintptr_t bits = 0;
   for (void* pointer : pointers) bits |= reinterpret_cast<uintptr_t>(pointer);
-  return bits % alignment != 0;
+  return bits % kWorkspaceAlignment != 0;
 }
 
 // Copies results to the caller's memory. XLA's code leaves a result in other memory if two results are one value, a
@@ -55,19 +52,11 @@ EmulatorRecipe::EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernel
       kernels_(std::move(kernels)),
       times_(parts_.profile, name_),
       code_(std::move(code)) {
-  for (size_t i = 0; i < parts_.functions.size(); ++i) {
-    kernels_.Add(std::make_unique<CompiledFunction>(parts_.functions[i], code_->entries()[i + 1]));
-  }
-  for (const RowLoop& loop : parts_.row_loops) {
-    void* const entry = code_->entries()[loop.function + 1];
-    kernels_.Add(std::make_unique<RowFunction>(parts_.functions[loop.function], loop, entry));
-  }
+  code_->AddFunctions(parts_, &kernels_);
 }
 
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> EmulatorRecipe::Create(std::string name, RecipeParts parts) {
-  std::vector<absl::string_view> codes = {parts.object};
-  for (const FunctionParts& function : parts.functions) codes.push_back(function.object);
-  absl::StatusOr<std::unique_ptr<LoadedCode>> code = LoadedCode::Load(codes);
+  absl::StatusOr<std::unique_ptr<LoadedCode>> code = LoadedCode::Load(parts);
   if (!code.ok()) return Named(name, code.status());
   absl::StatusOr<RecipeKernels> kernels = RecipeKernels::Make(parts.kernels);
   if (!kernels.ok()) return Named(name, kernels.status());
@@ -86,10 +75,7 @@ absl::Status EmulatorRecipe::Run(absl::Span<void* const> arguments, absl::Span<v
                                                    " arguments and ", parts_.table.results.size(), " results, got ",
                                                    arguments.size(), " and ", results.size()));
   }
-  // Code may use the memory of a result up to the next multiple of kWorkspaceAlignment.
-  if (AnyUnaligned(arguments, kBufferAlignment) || AnyUnaligned(results, kWorkspaceAlignment)) {
-    return RunUnaligned(arguments, results, workspace, pool);
-  }
+  if (AnyUnaligned(arguments) || AnyUnaligned(results)) return RunUnaligned(arguments, results, workspace, pool);
   void* const* produced = nullptr;
   absl::Status status = Call(arguments, results, workspace, pool, &produced);
   if (status.ok() && !std::equal(results.begin(), results.end(), produced)) {
@@ -109,7 +95,7 @@ absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<
     tsl::port::ScopedSetRound round(FE_TONEAREST);
     RecipeKernels::Scope scope(kernels_, pool, static_cast<char*>(workspace) + FunctionWorkspaceOffset(parts_));
     times_.Measure([&](int64_t* counters) {
-      done = tables.Call(code_->entries()[0], parts_.slots, results.size(),
+      done = tables.Call(code_->entry(), parts_.slots, results.size(),
                          {arguments.data(), results.data(), workspace, pool}, counters);
     });
   }

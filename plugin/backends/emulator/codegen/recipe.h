@@ -42,7 +42,7 @@ class EmulatorRecipe : public hal::Recipe {
   // Runs on the pool and on the calling thread, which must not belong to the pool. Pointers are host addresses of the
   // data, one per argument and result; null for 0 bytes. A result may share memory only with the argument that it
   // aliases. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe. Runs on
-  // copies of all arguments and results if an argument is not aligned to 16 bytes or a result to kWorkspaceAlignment.
+  // copies of all arguments and results if one of them is not aligned to kWorkspaceAlignment.
   // Also copies results that XLA's code leaves in other memory.
   absl::Status Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                    ComputePool& pool) const;

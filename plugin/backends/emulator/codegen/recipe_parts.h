@@ -43,7 +43,7 @@ struct CodeParts {
   std::string object;  // ELF relocatable object with the function kRecipeEntry, or serialised thunks
 };
 
-// An outlined function: code that the recipe's own code calls as a kernel; see outlining.h.
+// An outlined function: code that the recipe's own code calls as a kernel; see object/outlining.h. Thunks have none.
 struct FunctionParts : CodeParts {
   ProgramTable table;
 };

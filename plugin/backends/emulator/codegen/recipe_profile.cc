@@ -43,15 +43,15 @@ bool HasWork(const xla::HloInstruction& instruction) {
   }
 }
 
-void Add(const xla::HloComputation& computation, std::vector<hal::InstructionTime>* timed) {
+void Add(const xla::HloComputation& computation, bool inner, std::vector<hal::InstructionTime>* timed) {
   for (const xla::HloInstruction* instruction : computation.instructions()) {
     if (!HasWork(*instruction)) continue;
     const xla::OpMetadata& op = OpOf(*instruction);
     timed->push_back({std::string(instruction->name()), KindOf(*instruction), op.op_name(), op.op_type()});
-    if (instruction->opcode() != xla::HloOpcode::kWhile && instruction->opcode() != xla::HloOpcode::kConditional) {
-      continue;
-    }
-    for (const xla::HloComputation* called : instruction->called_computations()) Add(*called, timed);
+    const bool runs_others =
+        instruction->opcode() == xla::HloOpcode::kWhile || instruction->opcode() == xla::HloOpcode::kConditional;
+    if (!inner || !runs_others) continue;
+    for (const xla::HloComputation* called : instruction->called_computations()) Add(*called, inner, timed);
   }
 }
 
@@ -112,9 +112,9 @@ class InstructionTimes::Run {
 
 thread_local InstructionTimes::Run* InstructionTimes::Run::current = nullptr;
 
-std::vector<hal::InstructionTime> TimedInstructions(const xla::HloModule& module) {
+std::vector<hal::InstructionTime> TimedInstructions(const xla::HloModule& module, bool inner) {
   std::vector<hal::InstructionTime> timed;
-  Add(*module.entry_computation(), &timed);
+  Add(*module.entry_computation(), inner, &timed);
   return timed;
 }
 
@@ -150,8 +150,5 @@ int64_t InstructionTimes::Begin(const void*, const char* name) {
 void InstructionTimes::End(const void*, int64_t instruction) {
   if (Run::current != nullptr && instruction >= 0) Run::current->End(instruction);
 }
-
-void* InstructionTimes::BeginAddress() { return reinterpret_cast<void*>(&Begin); }
-void* InstructionTimes::EndAddress() { return reinterpret_cast<void*>(&End); }
 
 }  // namespace hpu::emulator

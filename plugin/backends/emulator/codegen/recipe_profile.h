@@ -23,14 +23,14 @@ namespace hpu::emulator {
 // The instructions of a recipe that its code times (HPU_EMULATOR_PROFILE); empty for code that is not timed.
 struct RecipeProfile {
   std::vector<hal::InstructionTime> instructions;  // `seconds` is not set
-  // Length of the array of cycle counters that the code writes. XLA emits trace calls for instructions inside loops
-  // only together with these counters, which nothing reads.
+  // Length of the array of cycle counters that an object writes; 1 for thunks. XLA emits trace calls for instructions
+  // inside loops only together with these counters, which nothing reads.
   uint32_t counters = 0;
 };
 
-// The instructions of `module` that run in sequence, including instructions in loops and branches, in the order of the
-// computations. Instructions without work (tuples, bitcasts) are left out.
-std::vector<hal::InstructionTime> TimedInstructions(const xla::HloModule& module);
+// The instructions of `module` that run in sequence, in the order of the computations; with those in loops and branches
+// if `inner`. Instructions without work (tuples, bitcasts) are left out.
+std::vector<hal::InstructionTime> TimedInstructions(const xla::HloModule& module, bool inner);
 
 // Sums of the run times of a recipe's instructions, and their events in traces. Thread safe.
 class InstructionTimes {
@@ -44,17 +44,14 @@ class InstructionTimes {
   // Time of each instruction without the instructions inside it (loops, branches), in the order of the profile.
   std::vector<hal::InstructionTime> Seconds() const;
 
-  // Addresses of the functions that the code calls: __xla_cpu_runtime_TracingStart and __xla_cpu_runtime_TracingEnd
-  // (xla/service/cpu/cpu_runtime.h). Calls for unknown instructions have no effect. Calls outside Measure, as on
-  // other threads that run parts of a loop, have no effect either.
-  static void* BeginAddress();
-  static void* EndAddress();
+  // The trace functions, with the signatures of __xla_cpu_runtime_TracingStart and __xla_cpu_runtime_TracingEnd
+  // (xla/service/cpu/cpu_runtime.h). Begin returns -1 for an unknown instruction, and End ignores it. Calls outside
+  // Measure, as on other threads that run parts of a loop, have no effect.
+  static int64_t Begin(const void* options, const char* name);
+  static void End(const void* options, int64_t instruction);
 
  private:
   class Run;
-
-  static int64_t Begin(const void* options, const char* name);
-  static void End(const void* options, int64_t instruction);
 
   const RecipeProfile& profile_;
   std::vector<std::shared_ptr<const trace::Instruction>> instructions_;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/codegen/launch_buffers.h"
+#include "plugin/backends/emulator/codegen/object/outlining.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/threads/compute_pool.h"
 #include "plugin/base/status_macros.h"
@@ -156,9 +157,18 @@ void CompileCheaply(xla::HloModule* module) {
   module->set_config(config);
 }
 
+absl::StatusOr<std::vector<hal::LaunchBuffer>> BuffersOf(const xla::HloModule& module) {
+  // Assigning buffers sets the module's schedule.
+  const std::unique_ptr<xla::HloModule> copy = module.Clone("");
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::BufferAssignment> assignment,
+                       XlaCompiler().AssignBuffers(copy.get(), /*stream_exec=*/nullptr));
+  return LaunchBuffersOf(*assignment, assignment->hlo_live_range());
+}
+
 absl::Status CompileOwnCode(std::unique_ptr<xla::HloModule> module, RecipeParts* parts) {
-  HPU_ASSIGN_OR_RETURN(parts->buffers, LaunchBuffersOf(*module));
-  if (module->config().hlo_profiling_enabled()) parts->profile.instructions = TimedInstructions(*module);
+  HPU_ASSIGN_OR_RETURN(parts->buffers, BuffersOf(*module));
+  if (module->config().hlo_profiling_enabled())
+    parts->profile.instructions = TimedInstructions(*module, /*inner=*/true);
   if (!ComputesArrays(*module)) CompileCheaply(module.get());
   Modules modules;
   modules.push_back(std::move(module));
@@ -190,12 +200,13 @@ xla::Compiler& XlaCompiler() {
   return *compiler;
 }
 
-bool CallsFunctions() { return true; }
-
 absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,
-                                         std::vector<std::unique_ptr<xla::HloModule>> functions) {
+                                         int first_function) {
   RecipeParts parts;
   parts.table = std::move(table);
+  HPU_ASSIGN_OR_RETURN(Outlined outlined, Outline(module.get(), first_function));
+  parts.row_loops = std::move(outlined.row_loops);
+  Modules& functions = outlined.programs;
   if (functions.empty()) {
     HPU_RETURN_IF_ERROR(CompileOwnCode(std::move(module), &parts));
     return parts;

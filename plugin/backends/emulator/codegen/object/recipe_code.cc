@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "plugin/backends/emulator/codegen/one_device.h"
 #include "xla/executable_run_options.h"
-#include "xla/service/computation_placer.h"
 #include "xla/service/custom_call_status_internal.h"
 
 namespace hpu::emulator {
@@ -14,16 +14,6 @@ namespace {
 // The signature of code that XLA's CPU compiler generates.
 using EntryFunction = void (*)(void* result, const xla::ExecutableRunOptions* options, const void** arguments,
                                void** buffers, XlaCustomCallStatus* status, int64_t* profile_counters);
-
-// An assignment of one device, for replica-id and collectives of one participant.
-const xla::DeviceAssignment* OneDevice() {
-  static auto* assignment = [] {
-    auto* one = new xla::DeviceAssignment(1, 1);
-    (*one)(0, 0) = 0;
-    return one;
-  }();
-  return assignment;
-}
 
 }  // namespace
 

@@ -1,15 +1,25 @@
 #include "plugin/backends/emulator/codegen/code_generator.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "plugin/backends/emulator/codegen/launch_buffers.h"
+#include "plugin/backends/emulator/codegen/recipe_profile.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
 #include "xla/backends/cpu/buffer_allocation_info.h"
+#include "xla/hlo/analysis/alias_info.h"
+#include "xla/hlo/utils/hlo_live_range.h"
+#include "xla/service/buffer_assignment.h"
 #include "xla/service/cpu/cpu_aot_compilation_result.h"
+#include "xla/service/cpu/cpu_executable.h"
 #include "xla/service/custom_call_target_registry.h"
 #include "xla/service/platform_util.h"
 
@@ -49,7 +59,26 @@ absl::StatusOr<BufferSlot> SlotOf(const BufferAllocationInfo& buffer, const Prog
   return slot;
 }
 
-absl::StatusOr<CodeParts> GenerateParts(std::unique_ptr<xla::HloModule> module, const ProgramTable& table) {
+absl::StatusOr<std::vector<hal::LaunchBuffer>> BuffersOf(const xla::cpu::CpuAotCompilationResult& code) {
+  const xla::HloModule& module = *code.optimized_module();
+  const xla::AliasInfo aliases;
+  HPU_ASSIGN_OR_RETURN(
+      const std::unique_ptr<xla::BufferAssignment> assignment,
+      xla::BufferAssignment::FromProto(
+          code.proto().buffer_assignment(), &module,
+          [](const xla::BufferValue& value) { return xla::cpu::CpuExecutable::ShapeSizeBytes(value.shape()); },
+          &aliases));
+  HPU_ASSIGN_OR_RETURN(
+      const std::unique_ptr<xla::HloLiveRange> ranges,
+      xla::HloLiveRange::Run(module.schedule(), assignment->alias_analysis(), module.entry_computation()));
+  return LaunchBuffersOf(*assignment, *ranges);
+}
+
+absl::Status Generate(std::unique_ptr<xla::HloModule> module, RecipeParts* parts) {
+  if (module->config().hlo_profiling_enabled()) {
+    parts->profile.instructions = TimedInstructions(*module, /*inner=*/false);
+    parts->profile.counters = 1;
+  }
   const common::HostCpu& cpu = GetTargetCpu();
   const xla::cpu::CpuAotCompilationOptions options("x86_64-unknown-linux-gnu", cpu.name, cpu.features, kRecipeEntry,
                                                    xla::cpu::CpuAotCompilationOptions::RelocationModel::BigPic);
@@ -58,13 +87,19 @@ absl::StatusOr<CodeParts> GenerateParts(std::unique_ptr<xla::HloModule> module, 
     return absl::InternalError(absl::StrCat("XLA compiled a program to ", results.size(), " results; report a bug"));
   }
   const auto& code = static_cast<const xla::cpu::CpuAotCompilationResult&>(*results[0]);
-  CodeParts parts;
   for (const BufferAllocationInfo& buffer : code.buffer_allocation_infos()) {
-    HPU_ASSIGN_OR_RETURN(parts.slots.emplace_back(), SlotOf(buffer, table, &parts.workspace_bytes));
+    HPU_ASSIGN_OR_RETURN(parts->slots.emplace_back(), SlotOf(buffer, parts->table, &parts->workspace_bytes));
   }
-  parts.slots.push_back({BufferSlot::Source::kResultTable, 0, table.results.size() * sizeof(void*)});
-  HPU_ASSIGN_OR_RETURN(parts.object, code.SerializeAsString());
-  return parts;
+  parts->slots.push_back({BufferSlot::Source::kResultTable, 0, parts->table.results.size() * sizeof(void*)});
+  // Advice for the code generator. XLA's loader would report that the CPU does not have it.
+  xla::cpu::CompilationResultProto proto = code.proto();
+  std::string* const features = proto.mutable_target_machine_options()->mutable_features();
+  *features = absl::StrJoin(
+      absl::StrSplit(*features, ',', [](absl::string_view feature) { return !absl::StrContains(feature, "prefer-"); }),
+      ",");
+  parts->object = proto.SerializeAsString();
+  HPU_ASSIGN_OR_RETURN(parts->buffers, BuffersOf(code));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -78,14 +113,12 @@ xla::Compiler& XlaCompiler() {
   return *compiler;
 }
 
-bool CallsFunctions() { return false; }
-
+// Thunks are not outlined: XLA compiles each fusion to a function of its own, and runs their thunks in sequence.
 absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,
-                                         std::vector<std::unique_ptr<xla::HloModule>> functions) {
+                                         int first_function) {
   RecipeParts parts;
-  HPU_ASSIGN_OR_RETURN(parts.buffers, LaunchBuffersOf(*module));
-  HPU_ASSIGN_OR_RETURN(static_cast<CodeParts&>(parts), GenerateParts(std::move(module), table));
   parts.table = std::move(table);
+  HPU_RETURN_IF_ERROR(Generate(std::move(module), &parts));
   return parts;
 }
 

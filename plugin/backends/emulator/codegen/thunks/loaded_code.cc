@@ -7,20 +7,45 @@
 #include "plugin/backends/emulator/codegen/code_generator.h"
 #include "plugin/backends/emulator/codegen/thunks/thunk_program.h"
 #include "plugin/base/status_macros.h"
+#include "xla/backends/cpu/runtime/custom_call_thunk.h"
 #include "xla/service/cpu/cpu_aot_loader.h"
 
 namespace hpu::emulator {
 namespace {
+
+void AddSteps(const xla::cpu::ThunkSequence& thunks, std::vector<xla::cpu::Thunk*>* steps) {
+  for (const std::unique_ptr<xla::cpu::Thunk>& thunk : thunks) {
+    if (thunk->kind() == xla::cpu::Thunk::Kind::kCall) {
+      for (const auto& [name, called] : thunk->nested_thunks()) AddSteps(*called, steps);
+    } else {
+      steps->push_back(thunk.get());
+    }
+  }
+}
+
+// XLA's loader leaves CustomCallThunk::OpBuffers::is_tuple_result unset: it is not part of the serialised thunk.
+// Kernels expect a table of addresses for several results, and the address of a single one.
+void SetKindsOfResults(const xla::cpu::ThunkSequence& thunks) {
+  thunks.ForEach([](const xla::cpu::Thunk& thunk) {
+    if (thunk.kind() != xla::cpu::Thunk::Kind::kCustomCall) return;
+    using xla::cpu::CustomCallThunk;
+    auto& buffers = const_cast<CustomCallThunk::OpBuffers&>(static_cast<const CustomCallThunk&>(thunk).op_buffers());
+    buffers.is_tuple_result = buffers.results_buffers.size() > 1;
+  });
+}
 
 absl::StatusOr<std::unique_ptr<ThunkProgram>> LoadProgram(absl::string_view code) {
   auto program = std::make_unique<ThunkProgram>();
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::Executable> executable,
                        xla::cpu::CpuAotLoader::LoadExecutable(std::string(code)));
   program->executable.reset(static_cast<xla::cpu::CpuExecutable*>(executable.release()));
+  const xla::cpu::ThunkSequence& thunks = program->executable->thunks().thunk_sequence();
+  SetKindsOfResults(thunks);
+  AddSteps(thunks, &program->steps);
   const xla::BufferAssignment& buffers = program->executable->buffer_assignment();
   program->constants.resize(buffers.Allocations().size());
   for (const xla::cpu::ConstantAllocation& constant : program->executable->constants()) {
-    program->constants.at(constant.index) = constant.AsDeviceAddress();
+    if (constant.index >= 0) program->constants.at(constant.index) = constant.AsDeviceAddress();
   }
   const xla::HloInstruction* const root = program->executable->module().entry_computation()->root_instruction();
   const bool is_tuple = root->shape().IsTuple();
@@ -34,26 +59,24 @@ absl::StatusOr<std::unique_ptr<ThunkProgram>> LoadProgram(absl::string_view code
 
 class ThunkCode final : public LoadedCode {
  public:
-  explicit ThunkCode(std::vector<std::unique_ptr<ThunkProgram>> programs) : programs_(std::move(programs)) {
-    for (const std::unique_ptr<ThunkProgram>& program : programs_) entries_.push_back(program.get());
-  }
+  explicit ThunkCode(std::unique_ptr<ThunkProgram> program) : program_(std::move(program)) {}
 
-  const std::vector<void*>& entries() const override { return entries_; }
+  void* entry() const override { return program_.get(); }
+  void AddFunctions(const RecipeParts&, RecipeKernels*) const override {}  // thunks call none
 
  private:
-  const std::vector<std::unique_ptr<ThunkProgram>> programs_;
-  std::vector<void*> entries_;
+  const std::unique_ptr<ThunkProgram> program_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<LoadedCode>> LoadedCode::Load(absl::Span<const absl::string_view> codes) {
+absl::StatusOr<std::unique_ptr<LoadedCode>> LoadedCode::Load(const RecipeParts& parts) {
   XlaCompiler();  // registers the function that runs kernels
-  std::vector<std::unique_ptr<ThunkProgram>> programs;
-  for (const absl::string_view code : codes) {
-    HPU_ASSIGN_OR_RETURN(programs.emplace_back(), LoadProgram(code));
+  if (!parts.functions.empty()) {
+    return absl::InvalidArgumentError("the recipe has functions, which thunks do not call; recompile the program");
   }
-  return std::make_unique<ThunkCode>(std::move(programs));
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<ThunkProgram> program, LoadProgram(parts.object));
+  return std::make_unique<ThunkCode>(std::move(program));
 }
 
 }  // namespace hpu::emulator

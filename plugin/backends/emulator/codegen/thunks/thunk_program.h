@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "xla/backends/cpu/runtime/thunk.h"
 #include "xla/service/cpu/cpu_executable.h"
 #include "xla/stream_executor/device_address.h"
 
@@ -20,6 +21,7 @@ struct ResultPlace {
 // What an element of LoadedCode::entries points to.
 struct ThunkProgram {
   std::unique_ptr<xla::cpu::CpuExecutable> executable;
+  std::vector<xla::cpu::Thunk*> steps;  // of `executable`, in their order; those of a called computation in its place
   std::vector<stream_executor::DeviceAddressBase> constants;  // by allocation; null if it is no constant
   std::vector<ResultPlace> results;
 };

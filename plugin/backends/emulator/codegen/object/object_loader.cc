@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/codegen/object_loader.h"
+#include "plugin/backends/emulator/codegen/object/object_loader.h"
 
 #include <elf.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "plugin/backends/emulator/codegen/object_file.h"
+#include "plugin/backends/emulator/codegen/object/object_file.h"
 #include "plugin/base/round_up.h"
 #include "plugin/base/status_macros.h"
 

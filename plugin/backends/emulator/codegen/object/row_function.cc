@@ -1,13 +1,13 @@
-#include "plugin/backends/emulator/codegen/row_function.h"
+#include "plugin/backends/emulator/codegen/object/row_function.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "plugin/backends/emulator/codegen/aligned_block.h"
-#include "plugin/backends/emulator/codegen/aligned_operands.h"
+#include "plugin/backends/emulator/codegen/object/aligned_operands.h"
+#include "plugin/backends/emulator/codegen/object/fork_join.h"
 #include "plugin/backends/emulator/codegen/recipe_code.h"
-#include "plugin/backends/emulator/kernels/fork_join.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/base/status_macros.h"
 

@@ -1,6 +1,6 @@
 // RowFunction: a call of a function that loops over arrays of any size (row_loop.h), wrapped as a kernel.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_FUNCTION_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_FUNCTION_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_ROW_FUNCTION_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_ROW_FUNCTION_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -34,4 +34,4 @@ class RowFunction : public Kernel {
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_FUNCTION_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_ROW_FUNCTION_H_

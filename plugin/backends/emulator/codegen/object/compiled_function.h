@@ -1,6 +1,6 @@
 // CompiledFunction: an outlined function of a recipe, wrapped as a kernel.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_COMPILED_FUNCTION_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_COMPILED_FUNCTION_H_
 
 #include <cstdint>
 #include <vector>
@@ -27,4 +27,4 @@ class CompiledFunction : public Kernel {
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_COMPILED_FUNCTION_H_

@@ -1,6 +1,6 @@
 // Replacement of the XLA runtime function that splits a loop over threads.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_FORK_JOIN_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_FORK_JOIN_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_FORK_JOIN_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_FORK_JOIN_H_
 
 #include <cstdint>
 
@@ -53,4 +53,4 @@ class LoopDriver {
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_FORK_JOIN_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_FORK_JOIN_H_

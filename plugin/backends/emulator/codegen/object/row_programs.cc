@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/codegen/row_programs.h"
+#include "plugin/backends/emulator/codegen/object/row_programs.h"
 
 #include <cstdint>
 #include <functional>
@@ -9,7 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/backends/emulator/codegen/outlining.h"
+#include "plugin/backends/emulator/codegen/instruction_program.h"
 #include "plugin/backends/emulator/hlo_passes/small_loops.h"
 #include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"

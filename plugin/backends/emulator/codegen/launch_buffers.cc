@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <tuple>
 
-#include "plugin/backends/emulator/codegen/code_generator.h"
-#include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_instruction.h"
-#include "xla/hlo/utils/hlo_live_range.h"
-#include "xla/service/buffer_assignment.h"
 #include "xla/service/hlo_value.h"
 #include "xla/shape_util.h"
 
@@ -98,14 +93,11 @@ void AddBuffers(const xla::BufferAllocation& allocation, const Lifetimes& lifeti
 
 }  // namespace
 
-absl::StatusOr<std::vector<hal::LaunchBuffer>> LaunchBuffersOf(const xla::HloModule& module) {
-  // Assigning buffers sets the module's schedule.
-  const std::unique_ptr<xla::HloModule> copy = module.Clone("");
-  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::BufferAssignment> assignment,
-                       XlaCompiler().AssignBuffers(copy.get(), /*stream_exec=*/nullptr));
-  const Lifetimes lifetimes(assignment->hlo_live_range());
+std::vector<hal::LaunchBuffer> LaunchBuffersOf(const xla::BufferAssignment& assignment,
+                                               const xla::HloLiveRange& ranges) {
+  const Lifetimes lifetimes(ranges);
   std::vector<hal::LaunchBuffer> buffers;
-  for (const xla::BufferAllocation& allocation : assignment->Allocations()) {
+  for (const xla::BufferAllocation& allocation : assignment.Allocations()) {
     if (allocation.is_thread_local() || allocation.is_constant()) continue;
     AddBuffers(allocation, lifetimes, &buffers);
   }

@@ -1,6 +1,6 @@
 // Programs of elementwise loops that serve arrays of any size.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_PROGRAMS_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_PROGRAMS_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_ROW_PROGRAMS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_ROW_PROGRAMS_H_
 
 #include <memory>
 #include <optional>
@@ -24,4 +24,4 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> ProgramOfRowLoop(const xla::HloI
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ROW_PROGRAMS_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_ROW_PROGRAMS_H_

@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/codegen/object_file.h"
+#include "plugin/backends/emulator/codegen/object/object_file.h"
 
 #include <elf.h>
 

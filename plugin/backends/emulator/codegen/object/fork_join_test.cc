@@ -1,5 +1,5 @@
 // Tests of split loops: every part runs once, with its own bounds, even while the pool is busy.
-#include "plugin/backends/emulator/kernels/fork_join.h"
+#include "plugin/backends/emulator/codegen/object/fork_join.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
-#include "plugin/backends/emulator/codegen/runtime_symbols.h"
+#include "plugin/backends/emulator/codegen/object/runtime_symbols.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "tsl/platform/threadpool.h"
 

@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/codegen/object_loader.h"
+#include "plugin/backends/emulator/codegen/object/object_loader.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "plugin/backends/emulator/codegen/compiler.h"
-#include "plugin/backends/emulator/codegen/runtime_symbols.h"
+#include "plugin/backends/emulator/codegen/object/runtime_symbols.h"
 #include "plugin/testing/recipe_harness.h"
 
 namespace hpu::emulator {

@@ -1,6 +1,6 @@
 // Symbol lookup for compiled recipes: XLA's CPU runtime, the C and mathematics libraries, registered custom calls.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RUNTIME_SYMBOLS_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RUNTIME_SYMBOLS_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_RUNTIME_SYMBOLS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_RUNTIME_SYMBOLS_H_
 
 #include <string>
 
@@ -11,4 +11,4 @@ void* FindRuntimeSymbol(const std::string& name);
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RUNTIME_SYMBOLS_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_RUNTIME_SYMBOLS_H_

@@ -1,6 +1,6 @@
 // Loader of x86-64 ELF relocatable objects into this process, without a linker.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_LOADER_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_LOADER_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_OBJECT_LOADER_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_OBJECT_LOADER_H_
 
 #include <cstddef>
 #include <memory>
@@ -49,4 +49,4 @@ class LoadedObject {
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_LOADER_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_OBJECT_LOADER_H_

@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/codegen/outlining.h"
+#include "plugin/backends/emulator/codegen/object/outlining.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/backends/emulator/codegen/row_programs.h"
+#include "plugin/backends/emulator/codegen/instruction_program.h"
+#include "plugin/backends/emulator/codegen/object/row_programs.h"
 #include "plugin/backends/emulator/hlo_passes/memory_reuse.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
@@ -18,7 +19,6 @@
 #include "xla/hlo/analysis/hlo_alias_analysis.h"
 #include "xla/hlo/analysis/hlo_dataflow_analysis.h"
 #include "xla/hlo/ir/hlo_casting_utils.h"
-#include "xla/hlo/ir/hlo_clone_context.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_instructions.h"
@@ -261,39 +261,6 @@ absl::StatusOr<Outlined> Outline(HloModule* module, int first_number) {
   // Removes the computations that only replaced instructions called. Otherwise the module would seem to compute arrays.
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   return outlined;
-}
-
-std::unique_ptr<HloModule> EmptyProgram(const HloInstruction& instruction) {
-  xla::HloModuleConfig config = instruction.GetModule()->config();
-  config.clear_entry_computation_layout();
-  xla::DebugOptions debug_options = config.debug_options();
-  debug_options.set_xla_hlo_profile(false);
-  debug_options.set_xla_cpu_enable_xprof_traceme(false);
-  config.set_debug_options(debug_options);
-  return std::make_unique<HloModule>("function", config);
-}
-
-std::unique_ptr<HloModule> ProgramOfInstruction(const HloInstruction& instruction,
-                                                absl::Span<const HloInstruction* const> inner) {
-  std::unique_ptr<HloModule> program = EmptyProgram(instruction);
-  xla::HloCloneContext context(program.get());
-  HloComputation::Builder builder("function");
-  int64_t parameters = 0;
-  const std::function<HloInstruction*(const HloInstruction&)> clone = [&](const HloInstruction& original) {
-    std::vector<HloInstruction*> operands;
-    for (const HloInstruction* operand : original.operands()) {
-      const bool computed = std::find(inner.begin(), inner.end(), operand) != inner.end();
-      operands.push_back(computed ? clone(*operand)
-                                  : builder.AddInstruction(HloInstruction::CreateParameter(
-                                        parameters, operand->shape(), absl::StrCat("operand.", parameters))));
-      if (!computed) ++parameters;
-    }
-    return builder.AddInstruction(original.CloneWithNewOperands(original.shape(), operands, &context));
-  };
-  HloInstruction* root = clone(instruction);
-  if (!root->shape().IsTuple()) root = builder.AddInstruction(HloInstruction::CreateTuple({root}));
-  program->AddEntryComputationWithLayouts(builder.Build(root));
-  return program;
 }
 
 }  // namespace hpu::emulator

@@ -1,6 +1,6 @@
 // AlignedOperands: copies of operands that outlined functions need at the start of a cache line.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ALIGNED_OPERANDS_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ALIGNED_OPERANDS_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_ALIGNED_OPERANDS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_ALIGNED_OPERANDS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -47,4 +47,4 @@ class AlignedOperands {
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ALIGNED_OPERANDS_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_ALIGNED_OPERANDS_H_

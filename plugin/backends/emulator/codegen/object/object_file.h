@@ -1,7 +1,7 @@
 // Parser of x86-64 ELF relocatable objects. Every read is checked against the file's end, because objects may be
 // damaged.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_FILE_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_FILE_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_OBJECT_FILE_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_OBJECT_FILE_H_
 
 #include <cstdint>
 #include <vector>
@@ -54,4 +54,4 @@ absl::StatusOr<ObjectFile> ParseObjectFile(absl::string_view bytes);
 
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_FILE_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_OBJECT_FILE_H_

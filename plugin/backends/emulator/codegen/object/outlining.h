@@ -1,12 +1,11 @@
 // Outlining of a program's loops into separately compiled functions.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OUTLINING_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OUTLINING_H_
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_OUTLINING_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_OUTLINING_H_
 
 #include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "plugin/backends/emulator/codegen/row_loop.h"
 #include "xla/hlo/ir/hlo_module.h"
 
@@ -28,14 +27,6 @@ struct Outlined {
 // A small program stays unchanged.
 absl::StatusOr<Outlined> Outline(xla::HloModule* module, int first_number);
 
-// A program without computations, with the settings of the instruction's program except profiling.
-std::unique_ptr<xla::HloModule> EmptyProgram(const xla::HloInstruction& instruction);
-
-// A program that computes only the instruction and returns a tuple of its results. Its parameters are the instruction's
-// operands. The program also computes the operands in `inner`; their own operands become parameters instead.
-std::unique_ptr<xla::HloModule> ProgramOfInstruction(const xla::HloInstruction& instruction,
-                                                     absl::Span<const xla::HloInstruction* const> inner = {});
-
 }  // namespace hpu::emulator
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OUTLINING_H_
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_OUTLINING_H_

@@ -13,7 +13,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/codegen/compiler.h"
-#include "plugin/backends/emulator/codegen/outlining.h"
+#include "plugin/backends/emulator/codegen/object/outlining.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/kernel_harness.h"
 #include "plugin/testing/recipe_harness.h"

@@ -1,4 +1,4 @@
-#include "plugin/backends/emulator/kernels/fork_join.h"
+#include "plugin/backends/emulator/codegen/object/fork_join.h"
 
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"

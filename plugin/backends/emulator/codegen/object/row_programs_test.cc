@@ -1,5 +1,5 @@
 // Tests that elementwise loops of every shape share functions, and compute the same bytes as XLA's own executable.
-#include "plugin/backends/emulator/codegen/row_programs.h"
+#include "plugin/backends/emulator/codegen/object/row_programs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of Outline: programs with outlined functions return the same results as XLA's own executable.
-#include "plugin/backends/emulator/codegen/outlining.h"
+#include "plugin/backends/emulator/codegen/object/outlining.h"
 
 #include <gtest/gtest.h>
 

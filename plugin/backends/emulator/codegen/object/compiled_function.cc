@@ -1,8 +1,8 @@
-#include "plugin/backends/emulator/codegen/compiled_function.h"
+#include "plugin/backends/emulator/codegen/object/compiled_function.h"
 
 #include <cstring>
 
-#include "plugin/backends/emulator/codegen/aligned_operands.h"
+#include "plugin/backends/emulator/codegen/object/aligned_operands.h"
 #include "plugin/backends/emulator/codegen/recipe_code.h"
 #include "plugin/base/status_macros.h"
 
