@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from habana_frameworks.tensorflow._internal.native import c_api
@@ -20,15 +21,20 @@ def install(plugin: ctypes.CDLL) -> None:
     from tensorflow.python.eager import context
 
     original = context.Context.get_compiler_ir
+    parameters = inspect.signature(original)
 
     @functools.wraps(original)
-    def get_compiler_ir(
-        self: Any, device_name: str, function_name: Any, flat_args: Any, captured_inputs: Any, stage: str = "hlo"
-    ) -> bytes:
-        if not _is_hpu(device_name):
-            return original(self, device_name, function_name, flat_args, captured_inputs, stage)  # type: ignore[no-any-return]
-        name = function_name.decode() if isinstance(function_name, bytes) else function_name
-        return compile_function(plugin, self, name, [*flat_args, *captured_inputs], stage)
+    def get_compiler_ir(self: Any, *args: Any, **kwargs: Any) -> bytes:
+        given = parameters.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        values = given.arguments
+        # Newer TensorFlow prefers the platform to the device.
+        platform = values.get("platform_name") or _device_type(values["device_name"])
+        if platform != "HPU":
+            return original(self, *args, **kwargs)  # type: ignore[no-any-return]
+        name = values["function_name"]
+        name = name.decode() if isinstance(name, bytes) else name
+        return compile_function(plugin, self, name, [*values["flat_args"], *values["captured_inputs"]], values["stage"])
 
     context.Context.get_compiler_ir = get_compiler_ir
 
@@ -45,10 +51,10 @@ def compile_function(plugin: ctypes.CDLL, context: Any, name: str, arguments: li
     return _call(plugin, "hpu_compiler_ir", graph, name, stage)
 
 
-def _is_hpu(device_name: str) -> bool:
+def _device_type(device_name: str | None) -> str | None:
     from tensorflow.python.framework import device_spec
 
-    return device_spec.DeviceSpecV2.from_string(device_name).device_type == "HPU"
+    return device_spec.DeviceSpecV2.from_string(device_name).device_type if device_name else None
 
 
 def _library(context: Any, name: str) -> tf.compat.v1.GraphDef:
