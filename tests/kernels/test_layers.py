@@ -6,7 +6,6 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -19,11 +18,12 @@ from habana_frameworks.tensorflow.ops.instance_norm import HabanaInstanceNormali
 from habana_frameworks.tensorflow.ops.layer_norm import HabanaLayerNormalization
 from tests.support.clusters import assert_launched, pattern_rewrites
 from tests.support.compare import CPU, HPU, Tolerance, assert_close, assert_same_graph, with_gradients
+from tests.support.keras_package import PACKAGE, TRAIN_FUNCTION, keras_2_only
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
 TOLERANCE = Tolerance(2e-5, 2e-5)
-KerasLayerNormalization: Any = HabanaLayerNormalization.__mro__[1]
+KerasLayerNormalization: Any = PACKAGE.layers.LayerNormalization
 
 
 def array(*shape: int, seed: int = 3) -> Any:
@@ -46,7 +46,7 @@ def assert_same_layer(ours: Any, theirs: Any, x: Any, tolerance: Tolerance = TOL
 
         return results
 
-    with tf.device(CPU):
+    with tf.device(CPU), keras_symbols.original_symbols(PACKAGE):
         expected = call(theirs)(tf.constant(x))
     with tf.device(HPU):
         for function in (call(ours), tf.function(call(ours))):
@@ -71,13 +71,45 @@ def test_layer_normalization_of_other_types(policy: str) -> None:
 def test_layer_normalization_is_a_keras_layer() -> None:
     layer = HabanaLayerNormalization(axis=[1, 2], epsilon=1e-12, name="LayerNorm", gamma_regularizer="l2")
     assert HabanaLayerNormalization.from_config(layer.get_config()).get_config() == layer.get_config()
-    # Keras's layer supports this case: the ragged dimension is not normalized.
+    assert isinstance(layer, tf.keras.layers.LayerNormalization)
+    with pytest.raises((ValueError, IndexError), match=r"Invalid value for `axis` argument|out of range"):
+        HabanaLayerNormalization(axis=4)(tf.zeros([2, 3]))
+
+
+@keras_2_only
+def test_layer_normalization_of_a_ragged_tensor() -> None:
+    """Keras 2's layer supports this case: the ragged dimension is not normalized."""
     ragged = tf.RaggedTensor.from_row_lengths(array(5, 3), [2, 3])
     own, keras = HabanaLayerNormalization(), KerasLayerNormalization()
     own.build([None, None, 3]), keras.build([None, None, 3])
     np.testing.assert_allclose(own(ragged).to_tensor(), keras(ragged).to_tensor(), atol=1e-5)
-    with pytest.raises(ValueError, match="Invalid value for `axis` argument"):
-        HabanaLayerNormalization(axis=4)(tf.zeros([2, 3]))
+
+
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16", "float16"])
+def test_own_layers_in_a_saved_model(policy: str, tmp_path: pathlib.Path) -> None:
+    """A functional model, whose inputs are symbolic, keeps its layers, weights and results."""
+    inputs = tf.keras.Input((6, 4))
+    normal = HabanaInstanceNormalization(epsilon=1e-4, dtype=policy)(inputs)
+    outputs = HabanaLayerNormalization(axis=[1, 2], gamma_initializer="random_normal", dtype=policy)(normal)
+    assert tuple(outputs.shape) == (None, 6, 4)
+    model = tf.keras.Model(inputs, outputs)
+    assert model(array(2, 6, 4)).dtype == tf.as_dtype(outputs.dtype) == tf.as_dtype(policy.removeprefix("mixed_"))
+    weights = {tf.as_dtype(weight.dtype) for layer in model.layers for weight in layer.weights}
+    assert weights == {tf.float16 if policy == "float16" else tf.float32}
+    model.save(tmp_path / "model.keras")
+    restored = tf.keras.models.load_model(tmp_path / "model.keras")
+    assert [type(layer) for layer in restored.layers] == [type(layer) for layer in model.layers]
+    results = [tf.cast(found(array(2, 6, 4)), tf.float32) for found in (restored, model)]
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-2, atol=1e-4)
+
+
+def test_inputs_keep_their_precision_in_mixed_precision() -> None:
+    """Keras 3 does not convert the inputs of a layer normalization. A large mean shows their precision."""
+    x = array(3, 64) + 300.0
+    for layer in (HabanaLayerNormalization(dtype="mixed_bfloat16"), KerasLayerNormalization(dtype="mixed_bfloat16")):
+        with keras_symbols.original_symbols(PACKAGE):
+            plain = KerasLayerNormalization(dtype="mixed_bfloat16")(x)
+        np.testing.assert_allclose(tf.cast(layer(x), tf.float32), tf.cast(plain, tf.float32), atol=0.03)
 
 
 @pytest.mark.parametrize("shape", [(2, 6, 5, 3), (2, 4, 3, 2, 3), (2, 7, 3)], ids=str)
@@ -135,7 +167,7 @@ def test_gradients_of_gradients(name: str) -> None:
         return run
 
     x = array(*shape)
-    with tf.device(CPU):
+    with tf.device(CPU), keras_symbols.original_symbols(PACKAGE):
         expected = penalty(theirs)(tf.constant(x))
     with tf.device(HPU):
         actual = tf.function(penalty(ours))(tf.constant(x))
@@ -257,29 +289,40 @@ def test_a_detection_head_in_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path) -> None:
-    assert hasattr(tf.keras.layers.LayerNormalization, "_replaced")
+    assert hasattr(tf.keras.layers.LayerNormalization.call, "_replaced")
     model = tf.keras.Sequential(
         [
-            tf.keras.layers.Dense(4, input_shape=[3], activation=tf.keras.activations.gelu),
+            tf.keras.layers.Input([3]),
+            tf.keras.layers.Dense(4, activation=tf.keras.activations.gelu),
             tf.keras.layers.LayerNormalization(),
         ]
     )
     model.save(tmp_path / "model.keras")
-    model.save_weights(tmp_path / "weights.h5")
-    with keras_symbols.original_symbols(keras):
-        assert tf.keras.layers.LayerNormalization is KerasLayerNormalization
-        plain = tf.keras.models.load_model(tmp_path / "model.keras")
-        assert type(plain.layers[1]) is KerasLayerNormalization
-        plain.load_weights(tmp_path / "weights.h5")
+    model.save_weights(tmp_path / "model.weights.h5")
     x = array(5, 3)
+    with keras_symbols.original_symbols(PACKAGE):
+        assert not hasattr(tf.keras.layers.LayerNormalization.call, "_replaced")
+        plain = tf.keras.models.load_model(tmp_path / "model.keras")
+        assert type(plain.layers[1]) is type(model.layers[1]) is KerasLayerNormalization
+        plain.load_weights(tmp_path / "model.weights.h5")
+        expected = plain(x)
     with tf.GradientTape() as tape:
         y = model(x)  # eager, with the fused op
     assert tape.gradient(y, model.trainable_variables)[0] is not None
-    np.testing.assert_allclose(y, plain(x), atol=1e-5)
+    np.testing.assert_allclose(y, expected, atol=1e-5)
     ops = {op.type for op in tf.function(model).get_concrete_function(tf.TensorSpec([5, 3])).graph.get_operations()}
     assert not any(op.startswith("Habana") for op in ops), "graphs are TensorFlow's own"
-    assert hasattr(tf.keras.layers.LayerNormalization, "_replaced")
+    assert hasattr(tf.keras.layers.LayerNormalization.call, "_replaced")
     assert statistics.get().fallbacks == 0
+
+
+def test_replaced_symbols_accept_symbolic_inputs() -> None:
+    x = tf.keras.Input((6,))
+    y = tf.keras.activations.gelu(tf.keras.layers.LayerNormalization()(x))
+    model = tf.keras.Model(x, y)
+    with keras_symbols.original_symbols(PACKAGE):
+        expected = model(array(4, 6))
+    np.testing.assert_allclose(model(array(4, 6)), expected, atol=1e-5)
 
 
 REPLACED = {"flat_layer_norm", "flat_layer_norm_grad", "gelu_erf", "gelu_erf_grad"}
@@ -309,7 +352,7 @@ def in_keras(x: np.ndarray[Any, Any]) -> tuple[str, Any]:
     model = tf.keras.Sequential([tf.keras.layers.Dense(x.shape[1]), *layers, tf.keras.layers.Dense(2)])
     model.compile("sgd", "mse")
     model.fit(x, x[:, :2], verbose=0)
-    return "train_function", None
+    return TRAIN_FUNCTION, None
 
 
 def in_session(x: np.ndarray[Any, Any]) -> tuple[str, Any]:
@@ -329,7 +372,7 @@ def test_replaced_symbols_are_fused_in_graphs_by_the_passes(way: Callable[..., A
     name, values = way(x)
     assert {rewrite.what.split(":")[0] for rewrite in pattern_rewrites(name)} >= REPLACED
     if values is not None:
-        with keras_symbols.original_symbols(keras), tf.device(CPU):
+        with keras_symbols.original_symbols(PACKAGE), tf.device(CPU):
             expected = with_gradients(replaced_model)(tf.constant(x))
         np.testing.assert_allclose(values[0], expected[0], atol=1e-4)
         np.testing.assert_allclose(values[1], expected[1][0], atol=1e-4)

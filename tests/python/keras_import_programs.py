@@ -23,9 +23,16 @@ def load_without_selection() -> None:
     import tensorflow as tf
 
     # The import of TensorFlow imports `keras`, but tf.keras is a lazy loader until its first use.
-    assert not vars(tf.keras)["_initialized"] and "tf_keras" not in sys.modules
+    loader = vars(tf.keras)
+    assert not loader.get("_initialized") and not loader.get("_tfll_initialized") and "tf_keras" not in sys.modules
     tf.keras.layers  # noqa: B018
-    assert vars(tf)["keras"].__name__ == "keras.api._v2.keras"
+    assert vars(tf)["keras"].__name__ in ("keras.api._v2.keras", "keras._tf_keras.keras")
+
+
+def _api(keras: Any) -> Any:
+    """Returns the tf.keras of a Keras package."""
+    name = "_tf_keras.keras" if hasattr(keras, "_tf_keras") else "api._v2.keras"
+    return importlib.import_module(f"{keras.__name__}.{name}")
 
 
 def patched(name: str, imported_first: bool) -> None:
@@ -35,12 +42,11 @@ def patched(name: str, imported_first: bool) -> None:
         importlib.import_module(name)
     _load()
     keras: Any = importlib.import_module(name)
-    api: Any = importlib.import_module(f"{name}.api._v2.keras")
-    assert hasattr(importlib.import_module(f"{name}.src.utils.tf_utils").can_jit_compile, "_replaced")
+    api = _api(keras)
     for root in (keras, api):
-        assert hasattr(root.activations.gelu, "_replaced")
+        assert hasattr(root.layers.LayerNormalization.call, "_replaced")
+        assert root.layers.LayerNormalization is keras.layers.LayerNormalization
         assert issubclass(root.layers.LayerNormalization, keras.layers.Layer)
-        assert hasattr(root.layers.LayerNormalization, "_replaced")
     use_patches(api)
 
 
@@ -56,8 +62,10 @@ def use_patches(keras: Any) -> None:
     keras.activations.gelu(layer(x))
     assert _executions(statistics.get()) == before + 2, "the fused ops"
     model = keras.Sequential([layer, keras.layers.Dense(1)])
-    model.compile(keras.optimizers.Adam(), "mse")
-    assert isinstance(model.optimizer, keras.mixed_precision.LossScaleOptimizer)
+    for _ in range(2):
+        model.compile(keras.optimizers.Adam(), "mse", jit_compile=True)
+        assert isinstance(model.optimizer, keras.mixed_precision.LossScaleOptimizer)
+        assert not isinstance(model.optimizer.inner_optimizer, keras.mixed_precision.LossScaleOptimizer)
 
 
 def _executions(counted: Statistics) -> int:
@@ -81,16 +89,21 @@ def select_tf_keras() -> None:
 
 
 def other_version() -> None:
-    """A Keras of another version keeps its symbols: the patches are for Keras 2."""
+    """A Keras of another version keeps its symbols, and so does a Keras 3 that computes with another framework."""
     _load()
+    from habana_frameworks.tensorflow import lib_utils
     from habana_frameworks.tensorflow._internal.patches import keras_import
 
-    called: list[types.ModuleType] = []
-    keras_3 = types.ModuleType("keras")
-    keras_3.__version__ = "3.4.1"  # type: ignore[attr-defined]
-    sys.modules["keras"] = keras_3
-    keras_import.call_after_import(called.append)
-    assert not called
-    keras_3.__version__ = "2.15.0"  # type: ignore[attr-defined]
-    keras_import.call_after_import(called.append)
-    assert called == [keras_3]
+    def is_patched(version: str, backend: str = "tensorflow") -> bool:
+        called: list[types.ModuleType] = []
+        package = types.ModuleType("keras")
+        package.__version__ = version  # type: ignore[attr-defined]
+        package.config = types.SimpleNamespace(backend=lambda: backend)  # type: ignore[attr-defined]
+        sys.modules["keras"] = package
+        keras_import.call_after_import(called.append)
+        return package in called
+
+    sys.modules.pop("tf_keras", None)
+    assert is_patched("2.15.0")
+    assert is_patched("3.12.0") == (lib_utils.release().keras == "3")
+    assert not is_patched("4.0.0") and not is_patched("3.12.0", "jax")

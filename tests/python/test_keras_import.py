@@ -33,5 +33,5 @@ def test_tf_keras_can_be_selected_after_loading() -> None:
     run_with_tensorflow(call_to(programs.select_tf_keras))
 
 
-def test_keras_3_is_not_patched() -> None:
+def test_another_keras_is_not_patched() -> None:
     run_with_tensorflow(call_to(programs.other_version))

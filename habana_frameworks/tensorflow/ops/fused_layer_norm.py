@@ -36,26 +36,31 @@ def _normalization(axes: tuple[int, ...], epsilon: float) -> Any:
 
 
 def can_fuse(layer: Any, inputs: Any) -> bool:
-    """Whether call() computes the layer's result. Ragged inputs and float64 layers need TensorFlow's ops."""
-    return not isinstance(inputs, tf.RaggedTensor) and tf.as_dtype(layer.compute_dtype) in _FUSED_TYPES
+    """Whether call() computes the result of a Keras LayerNormalization. Other inputs and layers need TensorFlow's ops.
+
+    Excludes ragged inputs, integers, float64, and Keras 3's deprecated rms_scaling.
+    """
+    if not tf.is_tensor(inputs) or isinstance(inputs, tf.RaggedTensor) or getattr(layer, "rms_scaling", False):
+        return False
+    return inputs.dtype in _FUSED_TYPES and tf.as_dtype(layer.compute_dtype) in _FUSED_TYPES
 
 
-def call(layer: Any, inputs: Any) -> tf.Tensor:
+def call(layer: Any, inputs: tf.Tensor) -> tf.Tensor:
     """Returns the inputs that a Keras LayerNormalization has normalized, in the layer's compute dtype."""
-    inputs = tf.cast(inputs, layer.compute_dtype)
-    # Computes in the dtype of the weights (float32 with mixed precision), like Keras.
-    x = tf.cast(inputs, layer.dtype) if tf.as_dtype(layer.dtype) in _FUSED_TYPES else inputs
-    shape = [x.shape[axis] for axis in layer.axis]
+    # Computes in float32 unless inputs and weights have the same narrower dtype, like Keras.
+    x = inputs if inputs.dtype == tf.as_dtype(layer.dtype) else tf.cast(inputs, tf.float32)
+    axes = sorted(axis % x.shape.rank for axis in layer.axis)
+    shape = [x.shape[axis] for axis in axes]
     gamma = tf.ones(shape, x.dtype) if layer.gamma is None else tf.cast(layer.gamma, x.dtype)
     beta = tf.zeros(shape, x.dtype) if layer.beta is None else tf.cast(layer.beta, x.dtype)
-    outputs = layer_norm(x, _spread(layer, beta, x), _spread(layer, gamma, x), layer.axis, layer.epsilon)
-    outputs = tf.cast(outputs, inputs.dtype)
+    outputs = layer_norm(x, _spread(beta, x, axes), _spread(gamma, x, axes), axes, layer.epsilon)
+    outputs = tf.cast(tf.cast(outputs, inputs.dtype), layer.compute_dtype)
     outputs.set_shape(inputs.shape)
     return outputs
 
 
-def _spread(layer: Any, weights: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+def _spread(weights: tf.Tensor, x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
     """Reshapes the weights so that they broadcast to x, as Keras does."""
-    if list(layer.axis) == [x.shape.rank - 1]:
+    if axes == [x.shape.rank - 1]:
         return weights
-    return tf.reshape(weights, [x.shape[i] if i in layer.axis else 1 for i in range(x.shape.rank)])
+    return tf.reshape(weights, [x.shape[i] if i in axes else 1 for i in range(x.shape.rank)])

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from habana_frameworks.tensorflow._internal import keras_packages
 from habana_frameworks.tensorflow._internal.native.op_wrappers import habana_ops
 
 __all__ = ["HabanaInstanceNormalization"]
 
 _keras = tf.keras
+_WITHOUT_AUTOCAST = keras_packages.without_autocast(_keras.layers.Layer)
 
 
 @tf.keras.utils.register_keras_serializable("habana_frameworks")
@@ -60,18 +62,22 @@ class HabanaInstanceNormalization(tf.keras.layers.Layer):
         self.beta = self._weight("beta", shape[-1]) if self.center else None
         super().build(input_shape)
 
-    def _weight(self, name: str, channels: int) -> tf.Variable:
+    def _weight(self, name: str, channels: int) -> Any:
         parts = {part: getattr(self, f"{name}_{part}") for part in ("initializer", "regularizer", "constraint")}
-        return self.add_weight(name, [channels], experimental_autocast=False, **parts)
+        return self.add_weight(name=name, shape=[channels], **_WITHOUT_AUTOCAST, **parts)
 
     def call(self, inputs: Any, training: Any = None) -> Any:
         """Returns the normalized `inputs`, in their dtype. Ignores `training`."""
         x = tf.cast(inputs, self.dtype)
         channels = [x.shape[-1]]
-        gamma = tf.ones(channels, x.dtype) if self.gamma is None else self.gamma
-        beta = tf.zeros(channels, x.dtype) if self.beta is None else self.beta
+        gamma = tf.ones(channels, x.dtype) if self.gamma is None else tf.cast(self.gamma, x.dtype)
+        beta = tf.zeros(channels, x.dtype) if self.beta is None else tf.cast(self.beta, x.dtype)
         outputs = habana_ops.habana_instance_norm(x, beta=beta, gamma=gamma, epsilon=self.epsilon)[0]
         return tf.cast(outputs, inputs.dtype)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Returns the shape of the inputs."""
+        return input_shape
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments of __init__."""

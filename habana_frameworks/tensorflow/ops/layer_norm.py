@@ -10,16 +10,13 @@ from habana_frameworks.tensorflow.ops.fused_layer_norm import layer_norm
 
 __all__ = ["HabanaLayerNormalization", "layer_norm"]
 
-# load_habana_module() replaces the symbol.
-_KerasLayer: Any = getattr(tf.keras.layers.LayerNormalization, "_replaced", tf.keras.layers.LayerNormalization)
-
 
 @tf.keras.utils.register_keras_serializable("habana_frameworks")
-class HabanaLayerNormalization(_KerasLayer):  # type: ignore[misc]
+class HabanaLayerNormalization(tf.keras.layers.LayerNormalization):  # type: ignore[misc]
     """Drop-in replacement for tf.keras.layers.LayerNormalization: same arguments, weights and results.
 
-    Call load_habana_module() first; the layer also runs on the CPU. Ragged inputs and float64 layers use TensorFlow's
-    ops.
+    Call load_habana_module() first; the layer also runs on the CPU. Ragged inputs, integers and float64 use
+    TensorFlow's ops.
     """
 
     def call(self, inputs: Any) -> Any:
