@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import importlib
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -220,19 +222,32 @@ def test_the_error_of_a_failed_rank_is_one_line() -> None:
 
 @pytest.mark.parametrize(("rank", "expected"), [(0, 2), (1, 0)])
 def test_only_rank_0_prints_epochs(rank: int, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    import keras
     import tensorflow as tf
-    from keras.src.engine import training
 
-    monkeypatch.setattr(training, "_get_verbosity", training._get_verbosity)  # restored afterwards
-    strategy = tf.distribute.get_strategy()
+    from tests.support.keras_package import IS_KERAS_2, PACKAGE
+
     task = {"type": "worker", "index": rank}
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["127.0.0.1:1", "127.0.0.1:2"]}, "task": task}))
-    verbosity.install(keras)  # outside of `hpu run`
-    assert training._get_verbosity("auto", strategy) == 1
+    owner: Any
+    if IS_KERAS_2:
+        owner = importlib.import_module(f"{PACKAGE.__name__}.src.engine.training")
+        name = "_get_verbosity"
+    else:
+        owner, name = PACKAGE.callbacks.ProgbarLogger, "set_params"
+    monkeypatch.setattr(owner, name, getattr(owner, name))  # restored afterwards
+
+    def chosen(verbose: Any) -> Any:
+        if IS_KERAS_2:
+            return owner._get_verbosity(verbose, tf.distribute.get_strategy())
+        logger = owner()
+        logger.set_params({"verbose": verbose, "epochs": 1, "steps": 1})
+        return logger.verbose
+
+    verbosity.install(PACKAGE)  # outside of `hpu run`
+    assert chosen("auto") == 1
     monkeypatch.setenv("HPU_RESTART_COUNT", "0")
-    verbosity.install(keras)
-    assert [training._get_verbosity(verbose, strategy) for verbose in ("auto", 0, 1, 2)] == [expected, 0, 1, 2]
+    verbosity.install(PACKAGE)
+    assert [chosen(verbose) for verbose in ("auto", 0, 1, 2)] == [expected, 0, 1, 2]
 
 
 def test_reserved_ports_are_exclusive() -> None:

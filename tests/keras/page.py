@@ -11,6 +11,26 @@ from tests.keras.case import Outcome, Verdict
 
 _HEAD = """# Keras on the HPU
 
+## Keras 2, Keras 3 and tf_keras
+
+`tf.keras` is Keras 2 in TensorFlow 2.15 and Keras 3 in TensorFlow 2.21. With TensorFlow 2.21, the package `tf_keras`
+offers Keras 2: install it with `pip install --no-deps tf_keras==2.21.0`, and set `TF_USE_LEGACY_KERAS=1` before the
+first use of `tf.keras`.
+
+| | Keras 2, tf_keras | Keras 3 with TensorFlow as its backend |
+|---|---|---|
+| Eager calls with one fused op | `LayerNormalization`, `activations.gelu` | also `ops.gelu`, `activation="gelu"` |
+| `jit_compile="auto"` | does not exist | False: the graph passes form clusters, also around ops that do not compile |
+| `jit_compile=True` | has no effect | compiles the train step as a whole; an op that does not compile is an error |
+| `TF_ENABLE_AUTO_MIXED_PRECISION=1` | scales the loss | scales the loss, unless `compile(auto_scale_loss=False)` |
+| `HabanaEstimator` | TensorFlow 2.15 only | raises an error that names the alternatives |
+
+A Keras 3 with another backend (`KERAS_BACKEND=jax`) is left alone. If the installed `keras` has another major version
+than `tf.keras`, `load_habana_module()` and `hpu doctor` warn. `load_habana_module(allow_op_override=False)` changes
+nothing in Keras: there, `jit_compile="auto"` of Keras 3 is True.
+
+## What was measured
+
 Support of tf.keras 2.15 on the HPU, measured by `make keras`. It calls each public layer (preprocessing included),
 activation, loss, metric, optimizer, schedule, initializer, regularizer, constraint and backend function in a
 `tf.function` on the CPU and on the HPU. It compares results, gradients and updated weights, counts the ops on each
@@ -19,9 +39,6 @@ device, and writes this page. `make keras KERAS_ARGS=--check` repeats the run an
 
 A case counts as *wholly on the HPU* if all computing ops of its graph ran on the HPU, none with its CPU kernel, and no
 cluster fell back. For random numbers, only mean and deviation are compared. Tolerances: `tests/keras/case.py`.
-
-Keras here is tf.keras, the package `keras` 2.15. Keras 3 is a different package: `load_habana_module()` and
-`hpu doctor` warn if it is in use.
 
 The sweep leaves out what runs around models, mostly with NumPy or strings on the CPU, as it should: `utils`,
 `preprocessing` (images, texts, sequences), `experimental` and `datasets`. `tests/keras/test_other_parts.py` trains

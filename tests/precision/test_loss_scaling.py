@@ -15,10 +15,13 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow.explanation import passes
+from tests.support.keras_package import IS_KERAS_2
 
 tf1 = tf.compat.v1
 
-OPTIMIZERS = {"keras": tf.keras.optimizers.SGD, "legacy": tf.keras.optimizers.legacy.SGD}
+OPTIMIZERS = {"keras": tf.keras.optimizers.SGD}
+if IS_KERAS_2:
+    OPTIMIZERS["legacy"] = tf.keras.optimizers.legacy.SGD
 
 
 def scaled_steps(device: str, kind: str) -> list[tuple[float, int, float, int]]:
@@ -28,19 +31,22 @@ def scaled_steps(device: str, kind: str) -> list[tuple[float, int, float, int]]:
         optimizer = tf.keras.mixed_precision.LossScaleOptimizer(
             OPTIMIZERS[kind](0.5), initial_scale=1024.0, dynamic_growth_steps=3
         )
+        scaled_loss = optimizer.get_scaled_loss if IS_KERAS_2 else optimizer.scale_loss
+        # Keras 3's optimizer divides the gradients itself.
+        unscaled = optimizer.get_unscaled_gradients if IS_KERAS_2 else list
 
         @tf.function
         def step(factor: tf.Tensor) -> None:
             with tf.GradientTape() as tape:
-                scaled = optimizer.get_scaled_loss(weight * factor)
-            gradients = optimizer.get_unscaled_gradients(tape.gradient(scaled, [weight]))
-            optimizer.apply_gradients(zip(gradients, [weight]))
+                scaled = scaled_loss(weight * factor)
+            optimizer.apply_gradients(zip(unscaled(tape.gradient(scaled, [weight])), [weight]))
 
         states = []
         for factor in (1.0, np.inf, np.nan, 1.0, 1.0, 1.0):
             step(tf.constant(factor))
-            numbers = weight, optimizer.iterations, optimizer.loss_scale, optimizer.dynamic_counter
-            states.append((float(numbers[0]), int(numbers[1]), float(numbers[2]), int(numbers[3])))
+            scale = optimizer.loss_scale if IS_KERAS_2 else optimizer.dynamic_scale
+            counter = optimizer.dynamic_counter if IS_KERAS_2 else optimizer.step_counter
+            states.append((float(weight), int(optimizer.iterations), float(scale), int(counter)))
         return states
 
 
@@ -51,12 +57,12 @@ def test_steps_with_nan_gradients_are_skipped(hpu: str, kind: str) -> None:
     assert weights == (1.5, 1.5, 1.5, 1.0, 0.5, 0.0)
     assert scales == (1024.0, 512.0, 256.0, 256.0, 256.0, 512.0)
     assert counters == (1, 0, 0, 1, 2, 0)
-    # Keras counts skipped steps as iterations.
+    # Keras 2 counts skipped steps as iterations.
     assert states == scaled_steps("/device:CPU:0", kind)
 
 
 def keras_model(optimizer: Any) -> tf.keras.Model:
-    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
+    model = tf.keras.Sequential([tf.keras.layers.Input([3]), tf.keras.layers.Dense(1)])
     model.compile(optimizer, "mse")
     return model
 
@@ -72,6 +78,10 @@ def test_automatic_mixed_precision_scales_the_loss_of_keras_models_once(
     assert isinstance(model.optimizer, wrapper) and not isinstance(model.optimizer.inner_optimizer, wrapper)
     own = wrapper(OPTIMIZERS[kind](0.1))
     assert keras_model(own).optimizer is own
+    if not IS_KERAS_2:
+        model.compile(OPTIMIZERS[kind](0.1), "mse", auto_scale_loss=False)
+        assert not isinstance(model.optimizer, wrapper)
+        model = keras_model(OPTIMIZERS[kind](0.1))
     x = np.ones((4, 3), np.float32)
     assert model.fit(x, x[:, :1], epochs=2, verbose=0).history["loss"][1] < np.inf
     assert int(model.optimizer.iterations) == 2
@@ -199,6 +209,7 @@ def test_automatic_mixed_precision_scales_the_loss_of_a_session(
     np.testing.assert_allclose([s.loss for s in steps], [s.loss for s in plain], rtol=0.02, atol=0.02 * plain[0].loss)
 
 
+@pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow has no Estimator")
 def test_automatic_mixed_precision_scales_the_loss_of_an_estimator_once(
     hpu: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:

@@ -25,11 +25,20 @@ def pattern_rewrites(name_part: str) -> list[Any]:
     return [rewrite for rewrite in report_of(name_part).rewrites if rewrite.pass_name == "patterns"]
 
 
+def _is_of_optional(refusal: Any, report: Any) -> bool:
+    """Whether the op makes the Optional in which a train step of Keras 3 returns its losses."""
+    optional = "OptionalFromValue"
+    borders = refusal.rule == "list-border" and any(found.op == optional for found in report.refusals)
+    return refusal.op == optional or borders
+
+
 def assert_one_cluster(name_part: str, launches: int) -> statistics.Cluster:
     """Checks that the latest graph of that name is one cluster, with all HPU ops and `launches` launches."""
     report = report_of(name_part)
     assert len(report.clusters) == 1, [cluster.name for cluster in report.clusters]
-    left = [refusal for refusal in report.refusals if refusal.op not in OUTSIDE]
+    left = [
+        refusal for refusal in report.refusals if refusal.op not in OUTSIDE and not _is_of_optional(refusal, report)
+    ]
     assert not left, left
     cluster = statistics.get().cluster(name_part)
     assert cluster.launches == launches

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import inspect
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal import keras_packages
 
 # Attribute of an optimizer with the wrappers that this module adds, by graph: a loss scale is a variable of one graph.
 _WRAPPERS = "_hpu_loss_scale_wrappers"
@@ -19,20 +23,42 @@ def scale_v1_optimizers(tf: Any) -> None:
 
 def scale_keras_optimizers(keras: Any) -> None:
     """Patches Keras's Model.compile to add loss scaling. Reads TF_ENABLE_AUTO_MIXED_PRECISION at each call."""
-    import tensorflow as tf
-
     loss_scale_optimizer = keras.mixed_precision.LossScaleOptimizer
-    get_optimizer = keras.Model._get_optimizer
 
     def scaled(optimizer: Any) -> Any:
         return optimizer if isinstance(optimizer, loss_scale_optimizer) else loss_scale_optimizer(optimizer)
+
+    if keras_packages.is_keras_2(keras):
+        _scale_in_keras_2(keras.Model, scaled)
+    else:
+        _scale_in_keras_3(importlib.import_module(f"{keras.__name__}.src.trainers.trainer").Trainer, scaled)
+
+
+def _scale_in_keras_2(model: Any, scaled: Callable[[Any], Any]) -> None:
+    import tensorflow as tf
+
+    get_optimizer = model._get_optimizer
 
     @functools.wraps(get_optimizer)
     def wrapped(self: Any, optimizer: Any) -> Any:
         chosen = get_optimizer(self, optimizer)
         return tf.nest.map_structure(scaled, chosen) if flags.tf_enable_auto_mixed_precision() else chosen
 
-    keras.Model._get_optimizer = wrapped
+    model._get_optimizer = wrapped
+
+
+def _scale_in_keras_3(trainer: Any, scaled: Callable[[Any], Any]) -> None:
+    compile_model = trainer.compile
+    arguments = inspect.signature(compile_model)
+
+    @functools.wraps(compile_model)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> None:
+        compile_model(self, *args, **kwargs)
+        scales = arguments.bind(self, *args, **kwargs).arguments.get("auto_scale_loss", True)
+        if scales and self.optimizer is not None and flags.tf_enable_auto_mixed_precision():
+            self.optimizer = scaled(self.optimizer)
+
+    trainer.compile = wrapped
 
 
 class _V1Optimizers:

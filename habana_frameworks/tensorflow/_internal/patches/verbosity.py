@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+from collections.abc import Callable
 from typing import Any
 
+from habana_frameworks.tensorflow._internal import keras_packages
 from habana_frameworks.tensorflow._internal.launch import launchers
 
 _ONE_LINE_PER_EPOCH, _SILENT = 2, 0
@@ -19,16 +21,33 @@ def install(keras: Any) -> None:
     """
     if launchers.RESTART_COUNT not in os.environ or launchers.ranks().size < 2:
         return
-    training: Any = importlib.import_module(f"{keras.__name__}.src.engine.training")
-    choose = training._get_verbosity
-    if hasattr(choose, "_replaced"):
-        return
+    if keras_packages.is_keras_2(keras):
+        _patch(importlib.import_module(f"{keras.__name__}.src.engine.training"), "_get_verbosity", _keras_2)
+    else:
+        _patch(keras.callbacks.ProgbarLogger, "set_params", _keras_3)
 
-    @functools.wraps(choose)
+
+def _patch(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    replaced = getattr(owner, name)
+    if not hasattr(replaced, "_replaced"):
+        function: Any = functools.wraps(replaced)(make(replaced))
+        function._replaced = replaced
+        setattr(owner, name, function)
+
+
+def _auto() -> int:
+    return _SILENT if launchers.ranks().rank else _ONE_LINE_PER_EPOCH
+
+
+def _keras_2(choose: Any) -> Any:
     def get_verbosity(verbose: Any, distribute_strategy: Any) -> Any:
-        if verbose == "auto":
-            return _SILENT if launchers.ranks().rank else _ONE_LINE_PER_EPOCH
-        return choose(verbose, distribute_strategy)
+        return _auto() if verbose == "auto" else choose(verbose, distribute_strategy)
 
-    get_verbosity._replaced = choose  # type: ignore[attr-defined]
-    training._get_verbosity = get_verbosity
+    return get_verbosity
+
+
+def _keras_3(set_params: Any) -> Any:
+    def set_params_of_rank(self: Any, params: Any) -> None:
+        set_params(self, {**params, "verbose": _auto()} if params["verbose"] == "auto" else params)
+
+    return set_params_of_rank
