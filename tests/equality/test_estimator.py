@@ -13,6 +13,9 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import HabanaEstimator, statistics
 from tests.support.compare import CPU, HPU
 
+if not hasattr(tf, "estimator"):
+    pytest.skip("TensorFlow has no Estimator", allow_module_level=True)
+
 tf1 = tf.compat.v1
 Estimator = tf.estimator.Estimator
 X = np.random.default_rng(0).standard_normal((32, 5), dtype=np.float32)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import util
+from habana_frameworks.tensorflow import HabanaEstimator, errors, util
 from habana_frameworks.tensorflow.optimizers.cyclical_learning_rate import CyclicalLearningRate
 from tests.python import util_programs as programs
+from tests.support.keras_package import legacy_optimizers
 from tests.support.processes import call_to, run_with_tensorflow
 
 
@@ -26,9 +27,9 @@ def test_device_name_without_the_hpu() -> None:
 def test_another_keras_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert util.other_keras() is None
     stranger = types.ModuleType("keras")
-    stranger.__version__ = "3.4.1"  # type: ignore[attr-defined]
+    stranger.__version__ = "4.0.1"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "keras", stranger)
-    assert util.other_keras() == "3.4.1"
+    assert util.other_keras() == "4.0.1"
 
 
 @pytest.mark.parametrize("mode", ["cycle", "iterations"])
@@ -45,10 +46,16 @@ def test_cyclical_learning_rate(hpu: str, mode: str) -> None:
     assert float(again(3)) == rates[3]
 
     variable = tf.Variable(1.0)
-    optimizer = tf.keras.optimizers.legacy.SGD(schedule)
+    optimizer = legacy_optimizers().SGD(schedule)
     for _ in range(3):
         optimizer.apply_gradients([(tf.constant(1.0), variable)])
     np.testing.assert_allclose(float(variable), 1 - sum(expected[:3]), rtol=1e-6)
+
+
+@pytest.mark.skipif(hasattr(tf, "estimator"), reason="TensorFlow has an Estimator")
+def test_an_estimator_names_the_alternatives() -> None:
+    with pytest.raises(errors.TensorFlowError, match=r"lacks: train with Keras's Model.fit or a custom loop"):
+        HabanaEstimator(None)
 
 
 def test_cyclical_learning_rate_of_another_mode() -> None:
